@@ -1,0 +1,63 @@
+// Flags that every benchmark takes. The defaults of a benchmark are those of its bar; `--quick` is for trying it out.
+import os from 'node:os';
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  quick: boolean;
+  /** Rounds; what is compared takes turns in each. */
+  runs: number;
+  workers: number;
+  /** A benchmark's own number flags. */
+  numbers: Record<string, number>;
+  /** Names of servers to compare; all when empty. */
+  only: string[];
+  /** Leave with 1 when a bar is missed. */
+  strict: boolean;
+}
+
+interface Defaults {
+  runs: number;
+  runsQuick: number;
+  workers: number;
+  /** Flag name → [value, value with --quick]. */
+  numbers?: Record<string, [number, number]>;
+}
+
+export const cores = os.availableParallelism();
+
+export function readOptions(defaults: Defaults): Options {
+  // Leaving through `exit` lets everything that was started be stopped.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  const own = Object.keys(defaults.numbers ?? {});
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      strict: { type: 'boolean', default: false },
+      runs: { type: 'string' },
+      workers: { type: 'string' },
+      only: { type: 'string', default: '' },
+      ...Object.fromEntries(own.map((name) => [name, { type: 'string' as const }])),
+    },
+  });
+  const given: Record<string, string | boolean | undefined> = values;
+  const quick = values.quick;
+  const number = (name: string, fallback: number): number => {
+    const text = given[name];
+    const value = typeof text === 'string' ? Number(text) : fallback;
+    if (!Number.isFinite(value) || value <= 0) throw new Error(`--${name} must be a number above 0`);
+    return value;
+  };
+  return {
+    quick,
+    strict: values.strict,
+    runs: number('runs', quick ? defaults.runsQuick : defaults.runs),
+    workers: number('workers', defaults.workers),
+    only: values.only.split(',').filter((name) => name !== ''),
+    numbers: Object.fromEntries(
+      Object.entries(defaults.numbers ?? {}).map(([name, [full, short]]) => [
+        name,
+        number(name, quick ? short : full),
+      ]),
+    ),
+  };
+}

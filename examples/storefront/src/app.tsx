@@ -1,0 +1,79 @@
+/** The shop as an Express app: what every request gets, then the routes in the order of a visit. */
+
+import express from 'express';
+import type { Express, NextFunction, Request, Response } from 'express';
+import type { Assets } from './assets.js';
+import { createCatalogue } from './catalogue/catalogue.js';
+import { pageKit } from './routes/kit.js';
+import { browseRoutes } from './routes/browse.js';
+import { cartRoutes } from './routes/cart.js';
+import { Failure, NotFound } from './pages/plain.js';
+import { createRecommender } from './shop/recommend.js';
+import { createSearchIndex } from './shop/search.js';
+import { createServices } from './shop/services.js';
+
+export interface AppOptions {
+  assets: Assets;
+  /** Signs the cart cookie. All workers need the same one. */
+  secret: string;
+  /** Multiplies the waits of the pretended back ends on /for-you. */
+  wait_scale: number;
+}
+
+export function createApp(options: AppOptions): Express {
+  const catalogue = createCatalogue();
+  const recommend = createRecommender(catalogue);
+  const kit = pageKit({ ...options, catalogue });
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag'); // Pages stream, so there is nothing to hash before the first byte.
+  app.use((_req, res, next) => {
+    res.setHeader('x-content-type-options', 'nosniff');
+    res.setHeader('referrer-policy', 'same-origin');
+    next();
+  });
+  app.use(
+    '/assets',
+    express.static(options.assets.folder, {
+      etag: true,
+      setHeaders(res) {
+        // A name with a version never changes; a bare one has to be asked for again.
+        const versioned = (res.req as Request).query['v'] !== undefined;
+        res.setHeader(
+          'cache-control',
+          versioned ? 'public, max-age=31536000, immutable' : 'public, no-cache',
+        );
+      },
+    }),
+  );
+  app.use(
+    browseRoutes({
+      kit,
+      catalogue,
+      recommend,
+      search: createSearchIndex(catalogue),
+      services: createServices(catalogue, recommend, options.wait_scale),
+    }),
+  );
+  app.use(cartRoutes({ kit, catalogue, secret: options.secret }));
+  app.use((req, res, next) => {
+    kit.send(req, res, next, (site) => <NotFound site={site} />, 404);
+  });
+  app.use((error: unknown, req: Request, res: Response, next: NextFunction) => {
+    const status = statusOf(error);
+    if (status >= 500) console.error('A request failed:', req.method, req.path, error);
+    if (res.headersSent) {
+      next(error);
+      return;
+    }
+    kit.send(req, res, next, (site) => <Failure site={site} />, status);
+  });
+  return app;
+}
+
+/** Express and its parsers put a status on errors that the client caused. */
+function statusOf(error: unknown): number {
+  if (typeof error !== 'object' || error === null || !('status' in error)) return 500;
+  return typeof error.status === 'number' && error.status >= 400 && error.status < 600 ? error.status : 500;
+}

@@ -1,0 +1,247 @@
+//! The control socket's server.
+//!
+//! Who can open the socket may do everything: its file belongs to the user alone, in a directory of the user's. All the
+//! same it bounds what it reads, how long it waits and how many it serves. It must not know how the command line looks.
+
+use std::cell::Cell;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use serde::Serialize;
+use sluice_journal::{Filter, Journal, LineKind, Lines, Subscription};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::{ReadHalf, WriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::Operator;
+use crate::protocol::{LogGap, LogLine, REQUEST_BYTES_MAX, Reply, Request};
+
+const CONNECTIONS_MAX: usize = 64;
+/// Somebody who sends nothing for this long is disconnected.
+const IDLE_MAX: Duration = Duration::from_secs(60);
+/// Somebody who takes nothing for this long is disconnected.
+const WRITE_MAX: Duration = Duration::from_secs(10);
+/// The pause after a failed accept: such failures (no descriptors left) do not go away by trying at once.
+const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// The control socket, bound but not yet served.
+#[derive(Debug)]
+pub struct ControlSocket {
+    listener: UnixListener,
+}
+
+impl ControlSocket {
+    /// Binds the socket at `path` with mode 0600, in place of any that a dead gateway left. The caller holds the run
+    /// directory's lock, and that directory is the user's alone.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn bind(path: &Path) -> io::Result<Self> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(path)?;
+        fs::set_permissions(path, Permissions::from_mode(0o600))?;
+        Ok(Self { listener })
+    }
+
+    /// Serves it for as long as the future is polled; dropping it closes every connection. Needs a `LocalSet`.
+    pub async fn serve(self, operator: Rc<dyn Operator>, journal: Journal) {
+        let mut connections = JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.listener.accept() => accepted,
+                Some(_) = connections.join_next() => continue,
+            };
+            let Ok((stream, _)) = accepted else {
+                sleep(ACCEPT_AGAIN_AFTER).await;
+                continue;
+            };
+            if connections.len() >= CONNECTIONS_MAX {
+                // Told if that is possible without waiting; the connection is closed in any case.
+                let reply = Reply::failed("connections-full", "Too many commands talk to this gateway at once.");
+                let _ = stream.try_write(&line_of(&reply));
+                continue;
+            }
+            let connection = serve_connection(stream, Rc::clone(&operator), journal.clone());
+            connections.spawn_local(async move {
+                // A connection that fails concerns nobody but its client, who knows.
+                let _ = connection.await;
+            });
+        }
+    }
+}
+
+async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, journal: Journal) -> io::Result<()> {
+    let (reader, mut writer) = stream.split();
+    let mut requests = RequestLines { reader, bytes: Vec::new() };
+    let stopping = Cell::new(false);
+    loop {
+        let next = requests.next();
+        // Who has said `stop` waits, without a word, for the gateway to be gone.
+        let line = if stopping.get() { next.await } else { timeout(IDLE_MAX, next).await.map_err(io::Error::from)? };
+        let line = match line {
+            Ok(Some(line)) => line,
+            Ok(None) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                return send(&mut writer, &Reply::failed("line-too-long", error.to_string())).await;
+            }
+            Err(error) => return Err(error),
+        };
+        let request = match serde_json::from_slice::<Request>(&line) {
+            Ok(request) => request,
+            Err(error) => {
+                let text = format!("This gateway does not understand the command: {error}");
+                send(&mut writer, &Reply::failed("command-unknown", text)).await?;
+                continue;
+            }
+        };
+        let reply = match request {
+            Request::Status => Reply { status: Some(operator.snapshot()), ..Reply::done() },
+            Request::Stop => {
+                stopping.set(true);
+                operator.request_stop();
+                Reply::done()
+            }
+            Request::Scale { workers } => match operator.scale(workers) {
+                Ok(before) => Reply { workers_before: Some(before), ..Reply::done() },
+                Err(error) => Reply::failed("scale-refused", error),
+            },
+            Request::Logs { lines, follow, worker, kind } => match filter(worker, kind.as_deref()) {
+                Ok(filter) => {
+                    let count = usize::try_from(lines).unwrap_or(usize::MAX);
+                    let subscription = journal.subscribe(filter, count);
+                    if follow {
+                        return follow_log(&mut requests, &mut writer, subscription).await;
+                    }
+                    send_log(&mut writer, subscription, count).await?;
+                    Reply::done()
+                }
+                Err(error) => Reply::failed("kind-unknown", error),
+            },
+        };
+        send(&mut writer, &reply).await?;
+    }
+}
+
+fn filter(worker: Option<u64>, kind: Option<&str>) -> Result<Filter, String> {
+    let kind = match kind {
+        None => None,
+        Some(name) => match LineKind::ALL.into_iter().find(|kind| kind.as_str() == name) {
+            Some(kind) => Some(kind),
+            None => return Err("The kind of a line is access, app or gateway.".to_owned()),
+        },
+    };
+    Ok(Filter { worker, kind })
+}
+
+/// Sends the last lines, and no more than were asked for, as new ones may come faster than they are taken.
+async fn send_log(writer: &mut WriteHalf<'_>, mut subscription: Subscription, count: usize) -> io::Result<()> {
+    let mut left = count;
+    while left > 0 {
+        let mut batch = subscription.read();
+        if batch == Lines::default() {
+            break;
+        }
+        batch.lines.truncate(left);
+        left -= batch.lines.len();
+        send_lines(writer, &batch).await?;
+    }
+    Ok(())
+}
+
+/// Sends lines until the client goes away. What it says meanwhile is not listened to, but read, to notice that.
+async fn follow_log(
+    requests: &mut RequestLines<'_>,
+    writer: &mut WriteHalf<'_>,
+    mut subscription: Subscription,
+) -> io::Result<()> {
+    loop {
+        let batch = tokio::select! {
+            batch = subscription.next() => batch,
+            ended = requests.next() => match ended {
+                Ok(Some(_)) => continue,
+                Ok(None) => return Ok(()),
+                Err(error) => return Err(error),
+            },
+        };
+        send_lines(writer, &batch).await?;
+    }
+}
+
+async fn send_lines(writer: &mut WriteHalf<'_>, batch: &Lines) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    if batch.missed > 0 {
+        bytes.extend(line_of(&LogGap { missed: batch.missed }));
+    }
+    for line in &batch.lines {
+        bytes.extend(line_of(&LogLine { line: line.clone() }));
+    }
+    send_bytes(writer, &bytes).await
+}
+
+async fn send(writer: &mut WriteHalf<'_>, reply: &Reply) -> io::Result<()> {
+    send_bytes(writer, &line_of(reply)).await
+}
+
+async fn send_bytes(writer: &mut WriteHalf<'_>, bytes: &[u8]) -> io::Result<()> {
+    // The deadline is for each piece, so that a slow reader of much gets it as long as it reads at all.
+    for piece in bytes.chunks(16 * 1024) {
+        timeout(WRITE_MAX, writer.write_all(piece)).await??;
+    }
+    Ok(())
+}
+
+fn line_of(value: &impl Serialize) -> Vec<u8> {
+    // These types have string keys and plain values; should that ever fail, an empty line is an honest protocol error.
+    let mut line = serde_json::to_vec(value).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+/// Reads lines with a bound.
+struct RequestLines<'a> {
+    reader: ReadHalf<'a>,
+    bytes: Vec<u8>,
+}
+
+impl RequestLines<'_> {
+    /// The next line without its line feed; `None` at the end. May be dropped and called again without losing bytes.
+    ///
+    /// # Errors
+    /// `InvalidData` if the line is too long, and what the operating system says.
+    async fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut searched = 0;
+        loop {
+            if let Some(at) = self.bytes[searched..].iter().position(|byte| *byte == b'\n') {
+                let rest = self.bytes.split_off(searched + at + 1);
+                let mut line = std::mem::replace(&mut self.bytes, rest);
+                line.pop();
+                return Ok(Some(line));
+            }
+            searched = self.bytes.len();
+            if searched >= REQUEST_BYTES_MAX {
+                let text = format!("A command is one line of at most {REQUEST_BYTES_MAX} bytes.");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+            }
+            let room = REQUEST_BYTES_MAX - searched;
+            let mut piece = [0; 4096];
+            let wanted = room.min(piece.len());
+            match self.reader.read(&mut piece[..wanted]).await? {
+                0 => return Ok(None),
+                read => self.bytes.extend_from_slice(&piece[..read]),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "control_tests.rs"]
+mod tests;

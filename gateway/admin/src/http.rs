@@ -1,0 +1,192 @@
+//! The metrics address: `/metrics`, `/ping`, `/ready` and `/status.json` over plain HTTP/1.
+//!
+//! It only ever answers questions, so GET and HEAD are all it knows. Heads, connections and their lives are bounded. It
+//! must not know how metrics are counted.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode, Version};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use serde::Serialize;
+use sluice_journal::{Journal, Page};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::{Operator, Readiness, host, metrics};
+
+const CONNECTIONS_MAX: usize = 64;
+const HEADERS_MAX: usize = 64;
+/// hyper's smallest buffer is 8 KiB; the head has to fit.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+/// For the head of a request, and for the pause before the next on the same connection.
+const HEAD_WAIT_MAX: Duration = Duration::from_secs(30);
+/// After this a connection is asked to end with the answer under way, and after [`LAST_ANSWER_MAX`] more it is cut.
+const CONNECTION_MAX: Duration = Duration::from_secs(300);
+const LAST_ANSWER_MAX: Duration = Duration::from_secs(10);
+const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// The metrics address, bound but not yet served.
+#[derive(Debug)]
+pub struct MetricsHttp {
+    listener: TcpListener,
+    name: Option<String>,
+}
+
+struct Context {
+    operator: Rc<dyn Operator>,
+    journal: Journal,
+    name: Option<String>,
+}
+
+impl MetricsHttp {
+    /// Binds `address` (`host:port`; `admin.address` of the config, other than `off`). A name in it may be asked for in
+    /// `Host` from then on.
+    ///
+    /// # Errors
+    /// What the operating system says, or that the address cannot be read.
+    pub async fn bind(address: &str) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let name = host::host_of(address).filter(|name| !name.is_empty()).map(str::to_owned);
+        Ok(Self { listener, name })
+    }
+
+    /// Where it really listens, for port 0.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves it for as long as the future is polled; dropping it closes every connection. Needs a `LocalSet`.
+    pub async fn serve(self, operator: Rc<dyn Operator>, journal: Journal) {
+        let context = Rc::new(Context { operator, journal, name: self.name });
+        let mut connections = JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.listener.accept() => accepted,
+                Some(_) = connections.join_next() => continue,
+            };
+            match accepted {
+                Ok((stream, _)) if connections.len() < CONNECTIONS_MAX => {
+                    connections.spawn_local(serve_connection(stream, Rc::clone(&context)));
+                }
+                Ok(_) => {}
+                Err(_) => sleep(ACCEPT_AGAIN_AFTER).await,
+            }
+        }
+    }
+}
+
+async fn serve_connection(stream: TcpStream, context: Rc<Context>) {
+    let service = service_fn(move |request| {
+        let response = answer(&context, &request);
+        async move { Ok::<_, Infallible>(response) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_WAIT_MAX)
+        .max_headers(HEADERS_MAX)
+        .max_buf_size(HEAD_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = pin!(connection);
+    // Errors are the client's doing: it went away, sent garbage, or was too slow.
+    if timeout(CONNECTION_MAX, connection.as_mut()).await.is_err() {
+        connection.as_mut().graceful_shutdown();
+        let _ = timeout(LAST_ANSWER_MAX, connection).await;
+    }
+}
+
+fn answer(context: &Context, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+    if let Err((status, why)) = check_host(request, context.name.as_deref()) {
+        return text(status, why);
+    }
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "Only GET and HEAD.\n");
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        return response;
+    }
+    match request.uri().path() {
+        "/metrics" => {
+            let page = metrics::page(&*context.operator, &context.journal);
+            respond(StatusCode::OK, Page::CONTENT_TYPE, page)
+        }
+        "/ping" => text(StatusCode::OK, "ok\n"),
+        "/ready" => {
+            let readiness = context.operator.readiness();
+            let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+            json(status, &ReadinessJson::from(readiness))
+        }
+        "/status.json" => json(StatusCode::OK, &context.operator.snapshot()),
+        _ => text(StatusCode::NOT_FOUND, "There are /metrics, /ping, /ready and /status.json.\n"),
+    }
+}
+
+fn check_host(request: &Request<Incoming>, name: Option<&str>) -> Result<(), (StatusCode, &'static str)> {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    let in_target = request.uri().authority().map(hyper::http::uri::Authority::as_str);
+    let in_header = match (hosts.next(), hosts.next()) {
+        (Some(host), None) => Some(host.to_str().unwrap_or_default()),
+        // Browsers always send one, and HTTP/1.0 did not have to.
+        (None, _) if request.version() == Version::HTTP_10 => None,
+        _ => return Err((StatusCode::BAD_REQUEST, "There has to be exactly one Host.\n")),
+    };
+    if in_target.into_iter().chain(in_header).all(|authority| host::allowed(authority, name)) {
+        return Ok(());
+    }
+    let why = "This address answers to IP addresses, localhost and the name in admin.address.\n";
+    Err((StatusCode::MISDIRECTED_REQUEST, why))
+}
+
+#[derive(Serialize)]
+struct ReadinessJson {
+    ready: bool,
+    reason: String,
+    workers_ready: u32,
+    queue_length: u64,
+    last_progress_ms: Option<u64>,
+}
+
+impl From<Readiness> for ReadinessJson {
+    fn from(readiness: Readiness) -> Self {
+        let Readiness { ready, reason, workers_ready, queue_length, last_progress_ms } = readiness;
+        Self { ready, reason, workers_ready, queue_length, last_progress_ms }
+    }
+}
+
+fn json(status: StatusCode, value: &impl Serialize) -> Response<Full<Bytes>> {
+    match serde_json::to_vec(value) {
+        Ok(body) => respond(status, "application/json", body),
+        Err(_) => text(StatusCode::INTERNAL_SERVER_ERROR, "The answer cannot be written as JSON.\n"),
+    }
+}
+
+fn text(status: StatusCode, body: &'static str) -> Response<Full<Bytes>> {
+    respond(status, "text/plain; charset=utf-8", body)
+}
+
+fn respond(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+#[cfg(test)]
+#[path = "http_tests.rs"]
+mod tests;

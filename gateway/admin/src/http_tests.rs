@@ -1,0 +1,154 @@
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::task::LocalSet;
+
+use super::*;
+use crate::tests_support::{SOON, TestOperator, journal};
+
+struct Served {
+    address: SocketAddr,
+    operator: Rc<TestOperator>,
+}
+
+impl Served {
+    /// Sends bytes, and reads until the gateway closes.
+    async fn exchange(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        // A connection that is cut after its answer still has given its answer.
+        let _ = timeout(SOON, stream.read_to_end(&mut answer)).await.expect("an answer in time");
+        String::from_utf8(answer).unwrap()
+    }
+
+    async fn get(&self, path: &str) -> String {
+        let address = self.address;
+        self.exchange(&format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")).await
+    }
+}
+
+async fn with_server<Fut: Future>(test: impl FnOnce(Rc<Served>) -> Fut) {
+    let http = MetricsHttp::bind("127.0.0.1:0").await.unwrap();
+    let served = Rc::new(Served { address: http.local_addr().unwrap(), operator: TestOperator::shared() });
+    let serve = http.serve(served.operator.clone(), journal());
+    LocalSet::new()
+        .run_until(async {
+            tokio::select! {
+                () = serve => unreachable!("serving never ends"),
+                _ = test(served) => {}
+            }
+        })
+        .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn each_path_answers_its_question() {
+    with_server(async |served| {
+        let metrics = served.get("/metrics").await;
+        assert!(
+            metrics.starts_with("HTTP/1.1 200 OK\r\n") && metrics.contains("text/plain; version=0.0.4"),
+            "{metrics}"
+        );
+        assert!(metrics.contains("\nsluice_queue_length 2\n"));
+        assert!(served.get("/ping").await.ends_with("\r\n\r\nok\n"));
+        let status = served.get("/status.json").await;
+        let body = status.split_once("\r\n\r\n").unwrap().1;
+        let snapshot: sluice_catalog::snapshot::Snapshot = serde_json::from_str(body).unwrap();
+        assert_eq!(snapshot, served.operator.snapshot());
+        assert!(served.get("/").await.starts_with("HTTP/1.1 404"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn ready_follows_readiness() {
+    with_server(async |served| {
+        let ready = served.get("/ready").await;
+        assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("\"ready\":true"), "{ready}");
+        served.operator.ready.set(false);
+        let unready = served.get("/ready?x").await;
+        assert!(unready.starts_with("HTTP/1.1 503") && unready.contains("\"reason\":\"because\""), "{unready}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_page_that_rebinds_its_name_gets_nothing() {
+    with_server(async |served| {
+        for (head, status) in [
+            ("GET /metrics HTTP/1.1\r\nHost: evil.example:9090\r\n", "421"),
+            ("GET http://evil.example/metrics HTTP/1.1\r\nHost: localhost\r\n", "421"),
+            ("GET http://localhost/metrics HTTP/1.1\r\nHost: evil.example\r\n", "421"),
+            ("GET /metrics HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n", "400"),
+            ("GET /metrics HTTP/1.1\r\n", "400"),
+            ("GET /metrics HTTP/1.1\r\nHost: localhost:1234\r\n", "200"),
+            ("GET /metrics HTTP/1.0\r\n", "200"),
+        ] {
+            let answer = served.exchange(&format!("{head}Connection: close\r\n\r\n")).await;
+            assert!(answer.contains(&format!(" {status} ")), "{head}: {answer}");
+            assert_eq!(answer.contains("sluice_queue_length"), status == "200");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn nothing_but_get_and_head_is_known() {
+    with_server(async |served| {
+        let post = served
+            .exchange("POST /ping HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            .await;
+        assert!(post.starts_with("HTTP/1.1 405") && post.contains("allow: GET, HEAD"), "{post}");
+        let head = served.exchange("HEAD /ping HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
+        assert!(head.starts_with("HTTP/1.1 200") && head.ends_with("\r\n\r\n"), "{head}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn heads_are_bounded() {
+    with_server(async |served| {
+        let many = "a: b\r\n".repeat(HEADERS_MAX + 1);
+        let answer = served.exchange(&format!("GET /ping HTTP/1.1\r\nHost: localhost\r\n{many}\r\n")).await;
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
+        let long = "x".repeat(2 * HEAD_BYTES_MAX);
+        let answer = served.exchange(&format!("GET /ping HTTP/1.1\r\nHost: localhost\r\nlong: {long}\r\n\r\n")).await;
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
+        assert!(served.exchange("\u{0}\u{1}garbage\r\n\r\n").await.starts_with("HTTP/1.1 400"));
+        assert!(served.get("/ping").await.starts_with("HTTP/1.1 200"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread", start_paused = true)]
+async fn who_never_finishes_a_head_is_disconnected() {
+    with_server(async |served| {
+        let mut stream = TcpStream::connect(served.address).await.unwrap();
+        stream.write_all(b"GET /ping HTTP/1.1\r\nHost: local").await.unwrap();
+        let mut answer = Vec::new();
+        let ended = timeout(HEAD_WAIT_MAX * 3, stream.read_to_end(&mut answer)).await;
+        assert!(ended.is_ok(), "still open");
+        assert!(!answer.starts_with(b"HTTP/1.1 200"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn connections_beyond_the_bound_are_closed() {
+    with_server(async |served| {
+        let mut held = Vec::new();
+        for _ in 0..CONNECTIONS_MAX {
+            let mut stream = TcpStream::connect(served.address).await.unwrap();
+            stream.write_all(b"GET /ping HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+            let mut byte = [0];
+            timeout(SOON, stream.read_exact(&mut byte)).await.unwrap().unwrap();
+            held.push(stream);
+        }
+        assert_eq!(served.get("/ping").await, "");
+        drop(held);
+        let deadline = tokio::time::Instant::now() + SOON;
+        while served.get("/ping").await.is_empty() {
+            assert!(tokio::time::Instant::now() < deadline, "no place was ever free again");
+        }
+    })
+    .await;
+}

@@ -1,0 +1,171 @@
+//! The page of metrics: what the journal counted, what the snapshot shows, and what the operator adds.
+//!
+//! It must not know where a snapshot comes from.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use sluice_catalog::metrics::{self, Metric};
+use sluice_catalog::snapshot::{Snapshot, WorkerSnapshot, WorkerState};
+use sluice_journal::{Journal, Page};
+
+use crate::Operator;
+
+/// Metrics of the catalogue that [`Operator::write_metrics`] has to write.
+pub static OPERATOR_METRICS: &[&Metric] = &[
+    &metrics::CONNECTIONS_TOTAL,
+    &metrics::STREAMS_TOTAL,
+    &metrics::TEMP_BYTES,
+    &metrics::WORKERS_WANTED,
+    &metrics::WORKER_HEAP_USED_BYTES,
+    &metrics::WORKER_EVENT_LOOP_UTILIZATION_RATIO,
+    &metrics::WORKER_EVENT_LOOP_DELAY_SECONDS,
+];
+
+/// Everything there is to know, in Prometheus' text format.
+#[must_use]
+pub fn page(operator: &dyn Operator, journal: &Journal) -> String {
+    let mut page = Page::default();
+    let snapshot = operator.snapshot();
+    write_gateway(&mut page, &snapshot);
+    page.metric(&metrics::READY).sample(&[], u8::from(operator.readiness().ready));
+    write_queue(&mut page, &snapshot);
+    write_workers(&mut page, &snapshot.workers);
+    journal.write_metrics(&mut page);
+    operator.write_metrics(&mut page);
+    page.into_text()
+}
+
+fn write_gateway(page: &mut Page, snapshot: &Snapshot) {
+    page.metric(&metrics::BUILD_INFO).sample(&[("version", &snapshot.version)], 1);
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    // Rounded, as the difference of two clocks would else tremble from scrape to scrape.
+    page.metric(&metrics::START_TIME_SECONDS).sample(&[], (now_s - snapshot.uptime_s).round());
+    if let Some(seconds) = own_cpu_seconds() {
+        page.metric(&metrics::GATEWAY_CPU_SECONDS_TOTAL).sample(&[], seconds);
+    }
+    if let Some(bytes) = own_resident_bytes() {
+        page.metric(&metrics::GATEWAY_RESIDENT_MEMORY_BYTES).sample(&[], bytes);
+    }
+    page.metric(&metrics::CONNECTIONS).sample(&[], snapshot.connections);
+    page.metric(&metrics::STREAMS).sample(&[], snapshot.streams);
+}
+
+fn write_queue(page: &mut Page, snapshot: &Snapshot) {
+    let queue = &snapshot.queue;
+    page.metric(&metrics::REQUESTS_IN_SERVICE).sample(&[], snapshot.requests.in_service);
+    page.metric(&metrics::QUEUE_LENGTH).sample(&[], queue.length);
+    page.metric(&metrics::QUEUE_LENGTH_MAX).sample(&[], queue.length_max);
+    page.metric(&metrics::QUEUE_WAIT_OLDEST_SECONDS).sample(&[], queue.oldest_wait_ms / 1000.0);
+    page.metric(&metrics::QUEUE_WAIT_PREDICTED_SECONDS).sample(&[], queue.predicted_wait_ms / 1000.0);
+}
+
+/// What is said of a place in the pool. While a worker is replaced there are two in one place; their numbers are added up,
+/// as two samples with the same labels are not allowed.
+#[derive(Default)]
+struct Place {
+    restarts: u64,
+    requests: u64,
+    cpu_ms: Option<f64>,
+    rss_bytes: Option<u64>,
+}
+
+fn write_workers(page: &mut Page, workers: &[WorkerSnapshot]) {
+    page.metric(&metrics::WORKERS);
+    for state in WorkerState::ALL {
+        let count = workers.iter().filter(|worker| worker.state == state).count();
+        page.sample(&[("state", state.as_str())], count);
+    }
+    let mut places: BTreeMap<u32, Place> = BTreeMap::new();
+    for worker in workers {
+        let place = places.entry(worker.instance).or_default();
+        place.restarts = place.restarts.max(worker.restarts_total);
+        place.requests += worker.requests_total;
+        if let Some(cpu_ms) = worker.cpu_ms_total {
+            *place.cpu_ms.get_or_insert_default() += cpu_ms;
+        }
+        if let Some(rss_bytes) = worker.rss_bytes {
+            *place.rss_bytes.get_or_insert_default() += rss_bytes;
+        }
+    }
+    let places: Vec<(String, Place)> =
+        places.into_iter().map(|(instance, place)| (instance.to_string(), place)).collect();
+    page.metric(&metrics::WORKER_RESTARTS_TOTAL);
+    for (instance, place) in &places {
+        page.sample(&[("instance", instance)], place.restarts);
+    }
+    page.metric(&metrics::WORKER_REQUESTS_TOTAL);
+    for (instance, place) in &places {
+        page.sample(&[("instance", instance)], place.requests);
+    }
+    page.metric(&metrics::WORKER_CPU_SECONDS_TOTAL);
+    for (instance, cpu_ms) in places.iter().filter_map(|(instance, place)| Some((instance, place.cpu_ms?))) {
+        page.sample(&[("instance", instance)], cpu_ms / 1000.0);
+    }
+    page.metric(&metrics::WORKER_RESIDENT_MEMORY_BYTES);
+    for (instance, bytes) in places.iter().filter_map(|(instance, place)| Some((instance, place.rss_bytes?))) {
+        page.sample(&[("instance", instance)], bytes);
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "microseconds of CPU time are below 2^52 for a century")]
+fn own_cpu_seconds() -> Option<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+    let used_us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Some(used_us as f64 / 1_000_000.0)
+}
+
+/// Only where the kernel tells by a file; elsewhere the metric is left out.
+fn own_resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::tests_support::{TestOperator, journal};
+
+    #[test]
+    fn every_metric_of_the_catalogue_is_on_the_page_once() {
+        let text = page(&*TestOperator::shared(), &journal());
+        let types: Vec<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
+        let own: BTreeSet<&str> = types.iter().copied().collect();
+        assert_eq!(own.len(), types.len(), "twice: {types:?}");
+        let left: BTreeSet<&str> = OPERATOR_METRICS.iter().map(|metric| metric.name).collect();
+        assert!(own.is_disjoint(&left));
+        let known: BTreeSet<&str> = metrics::ALL.iter().map(|metric| metric.name).collect();
+        assert_eq!(own.union(&left).copied().collect::<BTreeSet<_>>(), known);
+    }
+
+    #[test]
+    fn labels_are_those_of_the_catalogue_and_no_series_stands_twice() {
+        let text = page(&*TestOperator::shared(), &journal());
+        let mut series = BTreeSet::new();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (name, value) = line.rsplit_once(' ').unwrap();
+            value.parse::<f64>().unwrap();
+            assert!(series.insert(name), "{name} stands twice");
+            let (name, labels) = name.split_once('{').unwrap_or((name, ""));
+            let metric = metrics::ALL
+                .iter()
+                .find(|metric| {
+                    let rest = name.strip_prefix(metric.name);
+                    rest.is_some_and(|rest| ["", "_bucket", "_sum", "_count"].contains(&rest))
+                })
+                .unwrap_or_else(|| panic!("{name} is unknown"));
+            for label in labels.split("\",").filter(|label| !label.is_empty()) {
+                let label = label.split('=').next().unwrap();
+                assert!(label == "le" || metric.labels.contains(&label), "{label} in {line}");
+            }
+        }
+        assert!(series.contains("sluice_worker_resident_memory_bytes{instance=\"0\"}"));
+    }
+}

@@ -1,0 +1,122 @@
+//! The control protocol: one JSON object a line, both ways. The command line uses the same types.
+//!
+//! A request gets one [`Reply`] line. `logs` gets any number of [`LogLine`] lines first, and with `follow` no reply at all.
+//! After the reply to `stop` the connection stays open until the gateway is gone. It must not know who sends or answers.
+
+use serde::{Deserialize, Serialize};
+use sluice_catalog::snapshot::Snapshot;
+
+/// The longest request line. Requests are far shorter.
+pub const REQUEST_BYTES_MAX: usize = 64 * 1024;
+
+/// What the command line asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "lowercase")]
+pub enum Request {
+    /// How things are.
+    Status,
+    /// Leave.
+    Stop,
+    /// Change the number of workers.
+    Scale {
+        /// How many from now on.
+        workers: u32,
+    },
+    /// Lines of the log.
+    Logs {
+        /// How many of the last ones.
+        #[serde(default = "lines_default")]
+        lines: u64,
+        /// Whether to go on with those to come.
+        #[serde(default)]
+        follow: bool,
+        /// Only lines about this worker.
+        #[serde(default)]
+        worker: Option<u64>,
+        /// Only lines of this kind: `access`, `app` or `gateway`.
+        #[serde(default)]
+        kind: Option<String>,
+    },
+}
+
+fn lines_default() -> u64 {
+    100
+}
+
+/// The answer to a request.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    /// Whether it was done.
+    pub ok: bool,
+    /// The answer to `status`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Snapshot>,
+    /// After `scale`: workers wanted before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workers_before: Option<u32>,
+    /// Why it was not done, for programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// Why it was not done, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Reply {
+    /// It was done.
+    #[must_use]
+    pub fn done() -> Self {
+        Self { ok: true, ..Self::default() }
+    }
+
+    /// It was not done.
+    #[must_use]
+    pub fn failed(code: &str, error: impl Into<String>) -> Self {
+        Self { code: Some(code.to_owned()), error: Some(error.into()), ..Self::default() }
+    }
+}
+
+/// One line of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogLine {
+    /// The line as it was written to stdout.
+    pub line: String,
+}
+
+/// Lines that were overwritten before this reader took them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogGap {
+    /// How many.
+    pub missed: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_what_the_protocol_says() {
+        for (text, request) in [
+            (r#"{"command":"status"}"#, Request::Status),
+            (r#"{"command":"stop"}"#, Request::Stop),
+            (r#"{"command":"scale","workers":4}"#, Request::Scale { workers: 4 }),
+            (
+                r#"{"command":"logs","lines":7,"follow":true,"worker":null,"kind":"app"}"#,
+                Request::Logs { lines: 7, follow: true, worker: None, kind: Some("app".to_owned()) },
+            ),
+        ] {
+            assert_eq!(serde_json::from_str::<Request>(text).unwrap(), request);
+            assert_eq!(serde_json::to_string(&request).unwrap(), text);
+        }
+        let short = Request::Logs { lines: 100, follow: false, worker: None, kind: None };
+        assert_eq!(serde_json::from_str::<Request>(r#"{"command":"logs"}"#).unwrap(), short);
+    }
+
+    #[test]
+    fn replies_leave_out_what_they_do_not_hold() {
+        assert_eq!(serde_json::to_string(&Reply::done()).unwrap(), r#"{"ok":true}"#);
+        let failed = Reply::failed("scale-refused", "Too many.");
+        let text = r#"{"ok":false,"code":"scale-refused","error":"Too many."}"#;
+        assert_eq!(serde_json::to_string(&failed).unwrap(), text);
+    }
+}

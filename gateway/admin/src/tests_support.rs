@@ -1,0 +1,110 @@
+//! A gateway that does nothing but answer.
+
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use sluice_catalog::snapshot::{
+    CurrentRequest, GatewayState, Percentiles, QueueSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
+};
+use sluice_journal::{Format, Journal, Options};
+
+use crate::{Operator, Readiness};
+
+pub(crate) const SOON: Duration = Duration::from_secs(20);
+
+pub(crate) struct TestOperator {
+    pub(crate) stopped: Cell<u32>,
+    pub(crate) scaled: RefCell<Vec<u32>>,
+    pub(crate) ready: Cell<bool>,
+}
+
+impl TestOperator {
+    pub(crate) fn shared() -> Rc<Self> {
+        Rc::new(Self { stopped: Cell::new(0), scaled: RefCell::default(), ready: Cell::new(true) })
+    }
+}
+
+impl Operator for TestOperator {
+    fn snapshot(&self) -> Snapshot {
+        let worker = WorkerSnapshot {
+            id: 1,
+            instance: 0,
+            pid: Some(4711),
+            state: WorkerState::Busy,
+            age_s: 12.0,
+            rss_bytes: Some(50_000_000),
+            requests_total: 17,
+            restarts_total: 1,
+            current: vec![CurrentRequest { id: "r1".to_owned(), class: "GET /".to_owned(), for_ms: 12 }],
+            cpu_ms_total: Some(1500.0),
+            streams: 0,
+        };
+        let leaving = WorkerSnapshot { id: 0, state: WorkerState::Leaving, ..worker.clone() };
+        Snapshot {
+            version: "0.1.0".to_owned(),
+            pid: 99,
+            state: GatewayState::Serving,
+            url: "http://localhost:3000".to_owned(),
+            admin_url: None,
+            run_dir: "/nowhere".to_owned(),
+            uptime_s: 3.5,
+            generation: 1,
+            workers: vec![worker, leaving],
+            queue: QueueSnapshot { length: 2, length_max: 10, oldest_wait_ms: 3.0, predicted_wait_ms: 4.0 },
+            requests: RequestsSnapshot::default(),
+            queue_wait_ms: Percentiles::default(),
+            service_time_ms: Percentiles { p50: Some(1.0), p95: Some(2.0), p99: Some(3.0) },
+            overlaps_total: 0,
+            connections: 5,
+            streams: 0,
+        }
+    }
+
+    fn request_stop(&self) {
+        self.stopped.set(self.stopped.get() + 1);
+    }
+
+    fn scale(&self, workers: u32) -> Result<u32, String> {
+        if workers > 100 {
+            return Err("At most 100 workers.".to_owned());
+        }
+        self.scaled.borrow_mut().push(workers);
+        Ok(2)
+    }
+
+    fn readiness(&self) -> Readiness {
+        Readiness {
+            ready: self.ready.get(),
+            reason: "because".to_owned(),
+            workers_ready: 1,
+            queue_length: 2,
+            last_progress_ms: Some(7),
+        }
+    }
+}
+
+pub(crate) fn journal() -> Journal {
+    Journal::new(Options { format: Format::Json, access: true }, std::io::sink()).unwrap()
+}
+
+/// A directory that is gone with the value.
+pub(crate) struct TempDir(pub(crate) PathBuf);
+
+impl TempDir {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("sluice-admin-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,275 @@
+//! Reads the configuration: defaults, then the file, then the environment, then flags, each over the one before.
+//!
+//! Everything wrong is collected, so that one run of `sluice check` shows all of it. The only input that is read here is
+//! the file; environment and flags are passed in.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use toml::de::{DeTable, DeValue};
+
+use super::problem::{ConfigError, Place, Problem};
+use super::slips::{Lines, is_service_link, named, nearest_key, suspicious, unknown};
+use super::table::{Key, key, keys};
+use super::{Config, SECTIONS, checks, nearest};
+
+/// Name of the file that is read when none is given.
+pub const FILE_NAME: &str = "sluice.toml";
+
+/// Where the configuration comes from.
+#[derive(Debug)]
+pub struct Sources<Env> {
+    /// The file, if there is one; see [`find_file`].
+    pub file: Option<PathBuf>,
+    /// The environment; see [`environment`].
+    pub env: Env,
+    /// Flags as `section.key` and text. Lists are JSON arrays.
+    pub flags: Vec<(&'static str, String)>,
+}
+
+/// Who set a key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// Nobody.
+    Default,
+    /// The file, at a line from 1.
+    File(usize),
+    /// An environment variable, by name.
+    Env(String),
+    /// A flag of the command line, by the key it sets.
+    Flag(String),
+}
+
+/// The configuration in force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// Every value.
+    pub config: Config,
+    /// Who set each key, for every `section.key`.
+    pub origins: BTreeMap<String, Origin>,
+    /// The file that was read.
+    pub file: Option<PathBuf>,
+    /// What is suspicious but does not stand in the way, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// The process's environment, without variables that are not Unicode: none of the known ones could be.
+pub fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
+/// The file to read: the given one whether or not it exists, else `sluice.toml` in `dir` if that exists.
+#[must_use]
+pub fn find_file(given: Option<&Path>, dir: &Path) -> Option<PathBuf> {
+    match given {
+        Some(path) => Some(path.to_owned()),
+        None => Some(dir.join(FILE_NAME)).filter(|path| path.exists()),
+    }
+}
+
+impl Config {
+    /// Reads and checks everything.
+    ///
+    /// # Errors
+    /// All that is wrong, each with its place.
+    pub fn load<Env>(sources: Sources<Env>) -> Result<Loaded, ConfigError>
+    where
+        Env: IntoIterator<Item = (String, String)>,
+    {
+        let mut loader = Loader::new(sources.file);
+        loader.read_file();
+        loader.read_env(&sources.env.into_iter().collect());
+        loader.read_flags(sources.flags);
+        loader.choose_app();
+        loader.finish()
+    }
+}
+
+impl Loaded {
+    /// Directory that paths of the file are relative to: the file's own, else the current one.
+    #[must_use]
+    pub fn base_dir(&self) -> PathBuf {
+        let dir = self.file.as_deref().and_then(Path::parent).filter(|dir| !dir.as_os_str().is_empty());
+        dir.unwrap_or(Path::new(".")).to_owned()
+    }
+
+    /// A path written for `key`: relative to the file's directory when the file says it, else to the current one.
+    #[must_use]
+    pub fn resolve(&self, key: &str, written: &str) -> PathBuf {
+        match self.origins.get(key) {
+            Some(Origin::Env(_) | Origin::Flag(_)) => PathBuf::from(written),
+            _ => self.base_dir().join(written),
+        }
+    }
+}
+
+struct Loader {
+    config: Config,
+    origins: BTreeMap<String, Origin>,
+    file: Option<PathBuf>,
+    warnings: Vec<String>,
+    problems: Vec<Problem>,
+}
+
+impl Loader {
+    fn new(file: Option<PathBuf>) -> Self {
+        let origins = keys().map(|key| (key.path.to_owned(), Origin::Default)).collect();
+        Self { config: Config::default(), origins, file, warnings: Vec::new(), problems: Vec::new() }
+    }
+
+    fn read_file(&mut self) {
+        let Some(path) = self.file.clone() else { return };
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) => return self.problem(Place::File(path, 0), "", format!("cannot be read: {error}")),
+        };
+        // A byte order mark is what some editors put first; the parser does not take it.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let lines = Lines::new(text);
+        let document = match DeTable::parse(text) {
+            Ok(document) => document,
+            Err(error) => {
+                let line = error.span().map_or(0, |span| lines.number(span.start));
+                let message = error.message().lines().collect::<Vec<_>>().join("; ");
+                return self.problem(Place::File(path, line), "", message);
+            }
+        };
+        for (name, value) in document.get_ref() {
+            self.read_section(&path, &lines, (name.get_ref(), name.span().start), value.get_ref());
+        }
+    }
+
+    fn read_section(&mut self, path: &Path, lines: &Lines, (name, start): (&str, usize), value: &DeValue<'_>) {
+        let place = |start| Place::File(path.to_owned(), lines.number(start));
+        let Some(section) = SECTIONS.iter().find(|section| section.name == name) else {
+            let message = match value {
+                DeValue::Table(_) => unknown("section", nearest(name, SECTIONS.iter().map(|section| section.name))),
+                _ => unknown("key outside of any section", nearest_key(name)),
+            };
+            return self.problem(place(start), &named(name, value), message);
+        };
+        let DeValue::Table(table) = value else {
+            return self.problem(place(start), name, "is a section and must be a table".to_owned());
+        };
+        for (name, value) in table {
+            let start = name.span().start;
+            let name: &str = name.get_ref();
+            let Some(key) = section.keys.iter().find(|key| key.name == name) else {
+                // The right key in the wrong section is as likely as a slip, so all keys are looked at second.
+                let near = nearest(name, section.keys.iter().map(|key| key.name))
+                    .map(|near| format!("{}.{near}", section.name))
+                    .filter(|near| !keys().any(|key| key.name == name) || near.ends_with(&format!(".{name}")));
+                let message = unknown("key", near.as_deref().or_else(|| nearest_key(name)));
+                self.problem(place(start), &format!("{}.{name}", section.name), message);
+                continue;
+            };
+            let origin = Origin::File(lines.number(start));
+            self.set(key, origin, |config| (key.set_toml)(config, value.get_ref()));
+        }
+    }
+
+    fn read_env(&mut self, env: &BTreeMap<String, String>) {
+        for key in keys() {
+            let own = key.env().filter(|name| env.get(name).is_some_and(|value| !is_service_link(value)));
+            // Platforms leave these empty to say nothing; Sluice's own are empty to take a value back.
+            let shared = key.env_conventional().filter(|name| env.get(*name).is_some_and(|value| !value.is_empty()));
+            let Some(name) = own.or_else(|| shared.map(str::to_owned)) else { continue };
+            let Some(text) = env.get(&name) else { continue };
+            self.set(key, Origin::Env(name), |config| (key.set_text)(config, text));
+        }
+        self.warnings.extend(env.iter().filter_map(|(name, value)| suspicious(name, value)));
+    }
+
+    fn read_flags(&mut self, flags: Vec<(&'static str, String)>) {
+        for (path, text) in flags {
+            match key(path) {
+                Some(key) => self.set(key, Origin::Flag(path.to_owned()), |config| (key.set_text)(config, &text)),
+                None => self.problem(Place::Flag(path.to_owned()), path, unknown("key", nearest_key(path))),
+            }
+        }
+    }
+
+    fn set(&mut self, key: &Key, origin: Origin, write: impl FnOnce(&mut Config) -> Result<(), String>) {
+        match write(&mut self.config) {
+            Ok(()) => drop(self.origins.insert(key.path.to_owned(), origin)),
+            Err(message) => {
+                let place = self.place(&origin);
+                self.problem(place, key.path, message);
+            }
+        }
+    }
+
+    /// A script and a command exclude each other, so the one from the stronger origin takes the other back.
+    fn choose_app(&mut self) {
+        let app = &mut self.config.app;
+        if app.entry.is_none() || app.command.is_empty() {
+            return;
+        }
+        let rank = |key| self.origins.get(key).map_or(0, Origin::rank);
+        match rank("app.entry").cmp(&rank("app.command")) {
+            std::cmp::Ordering::Greater => {
+                app.command.clear();
+                self.origins.insert("app.command".to_owned(), Origin::Default);
+            }
+            std::cmp::Ordering::Less => {
+                app.entry = None;
+                self.origins.insert("app.entry".to_owned(), Origin::Default);
+            }
+            std::cmp::Ordering::Equal => {
+                let place = self.origins.get("app.command").cloned().unwrap_or(Origin::Default);
+                let place = self.place(&place);
+                self.problem(place, "app.command", "cannot stand beside app.entry; keep one".to_owned());
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<Loaded, ConfigError> {
+        let mut found = Vec::new();
+        checks::check(&self.config, |key, message| found.push((key, message)));
+        for (key, message) in found {
+            let place = self.origins.get(key).map_or(Place::Default, |origin| self.place(origin));
+            self.problem(place, key, message);
+        }
+        if self.problems.is_empty() {
+            let Self { config, origins, file, warnings, .. } = self;
+            return Ok(Loaded { config, origins, file, warnings });
+        }
+        self.problems.sort();
+        Err(ConfigError { problems: self.problems })
+    }
+
+    fn place(&self, origin: &Origin) -> Place {
+        match origin {
+            Origin::Default => Place::Default,
+            Origin::File(line) => Place::File(self.file.clone().unwrap_or_default(), *line),
+            Origin::Env(name) => Place::Env(name.clone()),
+            Origin::Flag(key) => Place::Flag(key.clone()),
+        }
+    }
+
+    fn problem(&mut self, place: Place, name: &str, message: String) {
+        self.problems.push(Problem { place, name: name.to_owned(), message });
+    }
+}
+
+impl Origin {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Default => 0,
+            Self::File(_) => 1,
+            Self::Env(_) => 2,
+            Self::Flag(_) => 3,
+        }
+    }
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Default => out.write_str("default"),
+            Self::File(line) => write!(out, "file, line {line}"),
+            Self::Env(name) => write!(out, "environment, {name}"),
+            Self::Flag(_) => out.write_str("command line"),
+        }
+    }
+}

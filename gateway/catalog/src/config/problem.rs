@@ -1,0 +1,70 @@
+//! What is wrong with a configuration, and where it was written.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where a value was written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// A line of the file, from 1; 0 for the file as a whole.
+    File(PathBuf, usize),
+    /// An environment variable.
+    Env(String),
+    /// A flag of the command line, by the key it sets.
+    Flag(String),
+    /// Nowhere: what is missing.
+    Default,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// Where it was written.
+    pub place: Place,
+    /// The key, section or other name that it is about; may be empty.
+    pub name: String,
+    /// What is wrong with it, following the name.
+    pub message: String,
+}
+
+/// All that is wrong with a configuration, in the order of the file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct ConfigError {
+    /// At least one.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path, 0) => write!(out, "{}: ", path.display()),
+            Self::File(path, line) => write!(out, "{}:{line}: ", path.display()),
+            Self::Env(name) => write!(out, "environment variable {name}: "),
+            Self::Flag(_) => write!(out, "command line: "),
+            Self::Default => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.place)?;
+        if !self.name.is_empty() {
+            write!(out, "{} ", self.name)?;
+        }
+        out.write_str(&self.message)
+    }
+}
+
+/// One problem a line.
+impl fmt::Display for ConfigError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            if index > 0 {
+                out.write_str("\n")?;
+            }
+            write!(out, "{problem}")?;
+        }
+        Ok(())
+    }
+}

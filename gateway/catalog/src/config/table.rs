@@ -1,0 +1,186 @@
+//! The macro that turns the table of keys into types and into data about them. It must not know any single key.
+
+use super::values::Kind;
+use super::{Config, SECTIONS};
+
+/// Lowest and highest value of a number, both allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Lowest value.
+    pub min: u64,
+    /// Highest value.
+    pub max: u64,
+}
+
+/// One TOML table.
+#[derive(Debug)]
+pub struct Section {
+    /// Name as in `[name]`.
+    pub name: &'static str,
+    /// Name of its type in Rust and TypeScript.
+    pub type_name: &'static str,
+    /// What it is about, as written in the table.
+    pub text: &'static str,
+    /// Its keys in the table's order.
+    pub keys: &'static [Key],
+}
+
+/// One key.
+#[derive(Debug)]
+pub struct Key {
+    /// Section it stands in.
+    pub section: &'static str,
+    /// Name within the section.
+    pub name: &'static str,
+    /// `section.name`.
+    pub path: &'static str,
+    /// What may be written.
+    pub kind: Kind,
+    /// Bounds, for numbers.
+    pub bounds: Option<Bounds>,
+    /// What a number counts; empty where there is nothing to count.
+    pub unit: &'static str,
+    /// What it does, as written in the table.
+    pub text: &'static str,
+    pub(super) read: fn(&Config) -> serde_json::Value,
+    pub(super) set_toml: fn(&mut Config, &toml::de::DeValue<'_>) -> Result<(), String>,
+    pub(super) set_text: fn(&mut Config, &str) -> Result<(), String>,
+}
+
+impl Section {
+    /// What it is about, on one line.
+    #[must_use]
+    pub fn description(&self) -> String {
+        one_line(self.text)
+    }
+}
+
+impl Key {
+    /// What it does, on one line.
+    #[must_use]
+    pub fn description(&self) -> String {
+        one_line(self.text)
+    }
+
+    /// The value in `config`; `null` when there is none.
+    #[must_use]
+    pub fn value(&self, config: &Config) -> serde_json::Value {
+        (self.read)(config)
+    }
+
+    /// The value without file, environment or flags; `null` when there is none.
+    #[must_use]
+    pub fn default(&self) -> serde_json::Value {
+        (self.read)(&Config::default())
+    }
+
+    /// Whether one string can say the value, so that an environment variable may set it.
+    #[must_use]
+    pub fn is_scalar(&self) -> bool {
+        !matches!(self.kind, Kind::TextList | Kind::TextMap)
+    }
+
+    /// `SLUICE_<SECTION>_<KEY>`; none for lists and maps.
+    #[must_use]
+    pub fn env(&self) -> Option<String> {
+        self.is_scalar().then(|| format!("SLUICE_{}_{}", self.section, self.name).to_uppercase())
+    }
+
+    /// The variable that platforms and process managers set for the same purpose, if there is one.
+    #[must_use]
+    pub fn env_conventional(&self) -> Option<&'static str> {
+        match self.path {
+            "server.port" => Some("PORT"),
+            "server.host" => Some("HOST"),
+            "workers.count" => Some("WEB_CONCURRENCY"),
+            _ => None,
+        }
+    }
+}
+
+/// Every key, section by section.
+pub fn keys() -> impl Iterator<Item = &'static Key> {
+    SECTIONS.iter().flat_map(|section| section.keys)
+}
+
+/// The key with this `section.name`.
+#[must_use]
+pub fn key(path: &str) -> Option<&'static Key> {
+    keys().find(|key| key.path == path)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+macro_rules! config {
+    ($(
+        $(#[doc = $section_doc:literal])+
+        $section:ident: $type_name:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $key:ident: $type:ty = $default:expr $(, in $min:literal..=$max:literal $(, $unit:literal)?)?;
+            )+
+        }
+    )+) => {
+        /// Everything that can be set, with one field a section and one field a key, named as in the file.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Config {
+            $(
+                $(#[doc = $section_doc])+
+                pub $section: $type_name,
+            )+
+        }
+
+        $(
+            $(#[doc = $section_doc])+
+            #[derive(Clone, Debug, PartialEq)]
+            pub struct $type_name {
+                $(
+                    $(#[doc = $doc])+
+                    pub $key: $type,
+                )+
+            }
+
+            impl Default for $type_name {
+                fn default() -> Self {
+                    Self { $($key: $default),+ }
+                }
+            }
+
+            $(const _: () = assert!(
+                <$type as Value>::BOUNDED == config!(@bounds $($min, $max)?).is_some(),
+                concat!(stringify!($section), ".", stringify!($key), ": numbers have bounds, and only numbers"),
+            );)+
+        )+
+
+        /// Every section, in the order of the reference.
+        pub static SECTIONS: &[Section] = &[$(Section {
+            name: stringify!($section),
+            type_name: stringify!($type_name),
+            text: concat!($($section_doc),+),
+            keys: &[$($crate::config::table::Key {
+                section: stringify!($section),
+                name: stringify!($key),
+                path: concat!(stringify!($section), ".", stringify!($key)),
+                kind: <$type as Value>::KIND,
+                bounds: config!(@bounds $($min, $max)?),
+                unit: concat!("" $($(, $unit)?)?),
+                text: concat!($($doc),+),
+                read: |config| Value::to_json(&config.$section.$key),
+                set_toml: |config, value| {
+                    config.$section.$key = <$type as Value>::from_toml(value, config!(@bounds $($min, $max)?))?;
+                    Ok(())
+                },
+                set_text: |config, text| {
+                    config.$section.$key = <$type as Value>::from_text(text, config!(@bounds $($min, $max)?))?;
+                    Ok(())
+                },
+            }),+],
+        }),+];
+    };
+    (@bounds) => { None::<$crate::config::table::Bounds> };
+    (@bounds $min:literal, $max:literal) => { Some($crate::config::table::Bounds { min: $min, max: $max }) };
+}
+
+pub(super) use config;

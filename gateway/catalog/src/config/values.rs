@@ -1,0 +1,274 @@
+//! The types that a key can have, and how each is read from TOML and from one line of text. It must not know any key.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use toml::de::DeValue;
+
+use super::nearest;
+use super::table::Bounds;
+
+/// What may be written for a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number.
+    Integer,
+    /// `true` or `false`.
+    Boolean,
+    /// A string.
+    Text,
+    /// A string, or nothing.
+    OptionalText,
+    /// An array of strings.
+    TextList,
+    /// A table of strings.
+    TextMap,
+    /// One of some words, each with what it means.
+    Word(&'static [(&'static str, &'static str)]),
+}
+
+/// A type that a key can have.
+pub trait Value: Sized {
+    /// What may be written.
+    const KIND: Kind;
+    /// Whether the type is a number, which needs bounds.
+    const BOUNDED: bool = false;
+
+    /// Reads the value of a file.
+    ///
+    /// # Errors
+    /// A sentence part that follows the key's name, such as "must be a string".
+    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String>;
+
+    /// Reads the value of an environment variable or a flag. Lists and maps are written as JSON.
+    ///
+    /// # Errors
+    /// A sentence part that follows the key's name.
+    fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, String>;
+
+    /// The value as data.
+    fn to_json(&self) -> serde_json::Value;
+}
+
+macro_rules! integers {
+    ($($type:ty)+) => {$(
+        impl Value for $type {
+            const KIND: Kind = Kind::Integer;
+            const BOUNDED: bool = true;
+
+            fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
+                let Some(number) = value.as_integer() else {
+                    return Err(expected("a whole number", value));
+                };
+                within(i128::from_str_radix(number.as_str(), number.radix()).ok(), number.as_str(), bounds)
+                    .and_then(|number| Self::try_from(number).map_err(|error| error.to_string()))
+            }
+
+            fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, String> {
+                let Ok(number) = text.trim().parse::<i128>() else {
+                    return Err(format!("must be a whole number, not {text:?}"));
+                };
+                within(Some(number), text, bounds)
+                    .and_then(|number| Self::try_from(number).map_err(|error| error.to_string()))
+            }
+
+            fn to_json(&self) -> serde_json::Value {
+                json!(self)
+            }
+        }
+    )+};
+}
+
+integers!(u16 u32 u64);
+
+/// A number that does not even fit the parser's type is out of bounds too, and is told so in the same words.
+fn within(number: Option<i128>, written: &str, bounds: Option<Bounds>) -> Result<u64, String> {
+    let bounds = bounds.unwrap_or(Bounds { min: 0, max: u64::MAX });
+    number
+        .and_then(|number| u64::try_from(number).ok())
+        .filter(|number| (bounds.min..=bounds.max).contains(number))
+        .ok_or_else(|| format!("must be between {} and {}, not {written}", bounds.min, bounds.max))
+}
+
+impl Value for bool {
+    const KIND: Kind = Kind::Boolean;
+
+    fn from_toml(value: &DeValue<'_>, _: Option<Bounds>) -> Result<Self, String> {
+        value.as_bool().ok_or_else(|| expected("true or false", value))
+    }
+
+    fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, String> {
+        match text.trim() {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err(format!("must be true or false, not {text:?}")),
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self)
+    }
+}
+
+impl Value for String {
+    const KIND: Kind = Kind::Text;
+
+    fn from_toml(value: &DeValue<'_>, _: Option<Bounds>) -> Result<Self, String> {
+        value.as_str().ok_or_else(|| expected("a string", value)).and_then(without_nul)
+    }
+
+    fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, String> {
+        without_nul(text)
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self)
+    }
+}
+
+impl Value for Option<String> {
+    const KIND: Kind = Kind::OptionalText;
+
+    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
+        String::from_toml(value, bounds).map(Some)
+    }
+
+    /// Nothing is how an environment variable takes back what the file says.
+    fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, String> {
+        if text.is_empty() { Ok(None) } else { String::from_text(text, bounds).map(Some) }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self)
+    }
+}
+
+impl Value for Vec<String> {
+    const KIND: Kind = Kind::TextList;
+
+    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
+        let elements = value.as_array().ok_or_else(|| expected("an array of strings", value))?;
+        elements.iter().map(|element| String::from_toml(element.get_ref(), bounds)).collect()
+    }
+
+    fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, String> {
+        let elements: Self = serde_json::from_str(text).map_err(|_| "must be a JSON array of strings".to_owned())?;
+        elements.iter().map(|element| without_nul(element)).collect()
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self)
+    }
+}
+
+impl Value for BTreeMap<String, String> {
+    const KIND: Kind = Kind::TextMap;
+
+    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
+        let entries = value.as_table().ok_or_else(|| expected("a table of strings", value))?;
+        let read = |(name, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
+            let name: &std::borrow::Cow<'_, str> = name.get_ref();
+            match String::from_toml(value.get_ref(), bounds) {
+                Ok(value) => Ok((name.clone().into_owned(), value)),
+                Err(message) => Err(format!("{message} (at {name:?})")),
+            }
+        };
+        entries.iter().map(read).collect()
+    }
+
+    fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|_| "must be a JSON object of strings".to_owned())
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        json!(self)
+    }
+}
+
+macro_rules! words {
+    ($(#[doc = $type_doc:literal] $type:ident { $($(#[doc = $doc:literal])+ $variant:ident = $word:literal,)+ })+) => {$(
+        #[doc = $type_doc]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $type {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl $type {
+            /// The word in the file.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl Value for $type {
+            const KIND: Kind = Kind::Word(&[$(($word, concat!($($doc),+).trim_ascii())),+]);
+
+            fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
+                value.as_str().ok_or_else(|| expected("a string", value))
+                    .and_then(|text| Self::from_text(text, bounds))
+            }
+
+            fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, String> {
+                match text.trim() {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err(not_a_word(text, &[$($word),+])),
+                }
+            }
+
+            fn to_json(&self) -> serde_json::Value {
+                json!(self.as_str())
+            }
+        }
+    )+};
+}
+
+words! {
+    /// Which of the free workers gets the next request.
+    Choice {
+        /// The lowest place in the pool: packs work onto few, hot workers.
+        First = "first",
+        /// Each in turn, skipping busy ones.
+        RoundRobin = "round-robin",
+        /// The one that has been free for longest.
+        LeastRecent = "least-recent",
+    }
+    /// How log lines look.
+    LogFormat {
+        /// Readable on a terminal, JSON lines elsewhere.
+        Auto = "auto",
+        /// JSON lines.
+        Json = "json",
+        /// Readable lines.
+        Text = "text",
+    }
+}
+
+fn not_a_word(text: &str, words: &[&'static str]) -> String {
+    let list = words.join(", ");
+    match nearest(text, words.iter().copied()) {
+        Some(word) => format!("must be one of {list}, not {text:?}; did you mean {word:?}?"),
+        None => format!("must be one of {list}, not {text:?}"),
+    }
+}
+
+fn expected(what: &str, value: &DeValue<'_>) -> String {
+    format!("must be {what}, not {}", described(value))
+}
+
+fn described(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a fraction",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+/// Paths, arguments and variables with NUL cannot be given to the operating system.
+fn without_nul(text: &str) -> Result<String, String> {
+    if text.contains('\0') { Err("must not contain a NUL character".to_owned()) } else { Ok(text.to_owned()) }
+}

@@ -1,0 +1,265 @@
+//! The error catalogue: every way in which Sluice refuses or fails a request, or fails to start.
+//!
+//! A code, once released, is never reused for something else. This module must not know where errors arise.
+
+use std::fmt;
+
+/// Whose doing an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// The client sent something that Sluice must not accept.
+    Client,
+    /// The gateway is out of room or time, or is not set up right.
+    Gateway,
+    /// The app or its process.
+    Worker,
+}
+
+impl Source {
+    /// The word used in docs and JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Gateway => "gateway",
+            Self::Worker => "worker",
+        }
+    }
+}
+
+/// What the catalogue says about one error.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Which error this is about.
+    pub id: Code,
+    /// The stable code, for example `SLU-QUEUE-FULL`.
+    pub code: &'static str,
+    /// HTTP status of the answer; 0 for errors that only the operator sees.
+    pub status: u16,
+    /// Whether sending the same request again, later, is sensible and safe.
+    pub retryable: bool,
+    /// Whose doing it is.
+    pub source: Source,
+    /// What a client is told. Says nothing about the inside.
+    pub public: &'static str,
+    /// What it means for the operator and what to do about it.
+    pub operator: &'static str,
+}
+
+macro_rules! errors {
+    ($($id:ident $code:literal $status:literal $retry:ident $source:ident $public:literal $operator:literal)+) => {
+        /// Every error of the catalogue.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $(
+                #[doc = concat!("`", $code, "`: ", $operator)]
+                $id,
+            )+
+        }
+
+        /// The whole catalogue, in the order of a request's way through the gateway.
+        pub static ALL: &[Entry] = &[$(Entry {
+            id: Code::$id,
+            code: $code,
+            status: $status,
+            retryable: errors!(@retry $retry),
+            source: Source::$source,
+            public: $public,
+            operator: $operator,
+        }),+];
+    };
+    (@retry retry) => { true };
+    (@retry final) => { false };
+}
+
+errors! {
+    HeadMalformed "SLU-HEAD-MALFORMED" 400 final Client
+        "The request is not valid HTTP/1.1."
+        "The request line or a header breaks RFC 9112: control bytes, white space before a colon, a line without one, a bare CR or a folded line. Nothing reached a worker. Look at what stands between the client and Sluice when real clients meet it."
+    HostInvalid "SLU-HOST-INVALID" 400 final Client
+        "The Host header is missing, repeated or invalid."
+        "HTTP/1.1 wants exactly one valid Host (RFC 9112 §3.2). Health checks written by hand often leave it out: add one."
+    LengthInvalid "SLU-LENGTH-INVALID" 400 final Client
+        "The request's length is ambiguous."
+        "Content-Length is repeated, not a number, or stands beside Transfer-Encoding. That is how requests are smuggled, so the connection was closed. If a proxy in front sends this, repair or replace it."
+    CodingUnknown "SLU-CODING-UNKNOWN" 501 final Client
+        "The request uses a transfer coding that is not supported."
+        "Only `chunked`, once and last, is understood as Transfer-Encoding of a request (RFC 9112 §6.1). Let the client compress with Content-Encoding instead."
+    ChunkMalformed "SLU-CHUNK-MALFORMED" 400 final Client
+        "The request's body is not framed correctly."
+        "A chunk's size, extension or end breaks RFC 9112 §7.1. Nothing reached a worker and the connection was closed."
+    TargetInvalid "SLU-TARGET-INVALID" 400 final Client
+        "The request target is invalid."
+        "The target holds bytes that may not stand there, user information, or names another authority than Host. Sluice is no forward proxy."
+    MethodUnsupported "SLU-METHOD-UNSUPPORTED" 501 final Client
+        "The request method is not supported."
+        "CONNECT, or a method that is no token. Sluice makes no tunnels."
+    VersionUnsupported "SLU-VERSION-UNSUPPORTED" 505 final Client
+        "The HTTP version is not supported."
+        "The request line names something else than HTTP/1.0 or HTTP/1.1. A client that speaks HTTP/2 in clear text ends here: use HTTP/1.1."
+    HeaderAlias "SLU-HEADER-ALIAS" 400 final Client
+        "A header name is not acceptable."
+        "A header is written with `_` where a known one has `-`. Some servers treat both alike, which lets clients forge headers, so such requests are refused."
+    TargetTooLong "SLU-TARGET-TOO-LONG" 414 final Client
+        "The request target is too long."
+        "The request line is over `server.request_line_bytes_max`. Raise it if real links of the app are that long."
+    HeadersTooLarge "SLU-HEADERS-TOO-LARGE" 431 final Client
+        "The request headers are too large."
+        "All header lines together are over `server.headers_bytes_max`; grown cookies are the usual cause. Shrink them, or raise the limit (Node itself stops at 16 KiB unless told otherwise)."
+    HeadersTooMany "SLU-HEADERS-TOO-MANY" 431 final Client
+        "The request has too many headers."
+        "The request has more header lines than `server.headers_count_max`."
+    BodyTooLarge "SLU-BODY-TOO-LARGE" 413 final Client
+        "The request body is too large."
+        "The declared or received body is over `server.body_bytes_max`. Raise it if the app takes uploads of that size."
+    ExpectationUnknown "SLU-EXPECTATION-UNKNOWN" 417 final Client
+        "The Expect header asks for something that is not supported."
+        "Only `Expect: 100-continue` is known (RFC 9110 §10.1.1)."
+    HeadersTimeout "SLU-HEADERS-TIMEOUT" 408 retry Client
+        "The request took too long to arrive."
+        "The headers were not complete within `server.headers_timeout_ms`. No worker was held. Many of these from few addresses are an attack or a broken client."
+    BodyTooSlow "SLU-BODY-TOO-SLOW" 408 final Client
+        "The request body arrived too slowly."
+        "After `server.body_grace_ms` the body came slower than `server.body_rate_bytes_per_s_min`. No worker was held."
+    QueueFull "SLU-QUEUE-FULL" 503 retry Gateway
+        "The service is busy. Please try again shortly."
+        "`queue.length_max` requests were already waiting. There are too few workers for the load, or renders have become slower: compare service time with what it was, then scale."
+    QueueWaitPredicted "SLU-QUEUE-WAIT" 503 retry Gateway
+        "The service is busy. Please try again shortly."
+        "The wait predicted from the queue and recent service times was over `queue.wait_ms_max`, so the request was refused at once instead of late. There are too few workers for the load."
+    QueueDeadline "SLU-QUEUE-DEADLINE" 503 retry Gateway
+        "The service is busy. Please try again shortly."
+        "The request waited `queue.wait_ms_max` and no worker became free. Workers took longer than predicted, or died: look at their current requests with `sluice status`."
+    Draining "SLU-DRAINING" 503 retry Gateway
+        "The service is restarting. Please try again shortly."
+        "The gateway is stopping and takes nothing new. Expected during a stop; otherwise find out who sent the signal."
+    ConnectionsFull "SLU-CONNECTIONS-FULL" 503 retry Gateway
+        "The service is busy. Please try again shortly."
+        "`server.connections_max` client connections are open. Raise it (and the limit of open files), or shorten `server.keep_alive_timeout_ms`."
+    TempFull "SLU-TEMP-FULL" 503 retry Gateway
+        "The service is short of space. Please try again shortly."
+        "A body did not fit: the temporary files reached `temp.bytes_max`, or their disk is full. Free space, move `temp.dir`, or raise the limit."
+    StreamsFull "SLU-STREAMS-FULL" 503 retry Gateway
+        "The service is busy. Please try again shortly."
+        "Every worker holds `streams.per_worker_max` upgraded connections or event streams. Raise it or add workers."
+    WorkerDied "SLU-WORKER-DIED" 502 final Worker
+        "The service failed to answer."
+        "The worker's process exited while it held this request. Its last output is in the log (`sluice logs --worker N`)."
+    WorkerAnswerMalformed "SLU-WORKER-ANSWER-MALFORMED" 502 final Worker
+        "The service failed to answer."
+        "The worker's answer is not valid HTTP: garbage, control bytes in a header, or more than `response.headers_bytes_max` or `response.headers_count_max`. Look for headers built from unchecked data."
+    WorkerAnswerTruncated "SLU-WORKER-ANSWER-TRUNCATED" 502 final Worker
+        "The service failed to answer."
+        "The worker closed the connection before its answer was complete. Where headers were already sent, the client's connection was cut instead."
+    WorkerTimeout "SLU-WORKER-TIMEOUT" 504 final Worker
+        "The service took too long to answer."
+        "The worker sent nothing for `response.worker_timeout_ms`. Its slot stays held until it finishes or dies. See its current request with `sluice status`."
+
+    AppNeverListened "SLU-APP-NEVER-LISTENED" 0 final Worker
+        "The app did not start."
+        "The app ran for `workers.start_timeout_ms` without an HTTP server that listens. Check that ENTRY is the script that calls `listen()`; raise the limit if it only starts slowly."
+    AppExited "SLU-APP-EXITED" 0 final Worker
+        "The app did not start."
+        "The app's process ended before it listened. The reason is in its own output above; running the same command by hand shows it too."
+    PortInUse "SLU-PORT-IN-USE" 0 final Gateway
+        "The address is in use."
+        "Another process listens on the address. Stop it, or choose another with `--port` or `--admin`."
+    ConfigInvalid "SLU-CONFIG-INVALID" 0 final Gateway
+        "The configuration is not valid."
+        "A key of the file, the environment or the flags is unknown or out of bounds. `sluice check` names all of them with their places."
+    RunDirBusy "SLU-RUN-DIR-BUSY" 0 final Gateway
+        "Another gateway runs here."
+        "A gateway already uses this run directory. Stop it with `sluice stop`, or give this one its own `--run-dir`."
+    RunDirPath "SLU-RUN-DIR-PATH" 0 final Gateway
+        "The run directory cannot be used."
+        "The path is too long for a unix socket, or the directory belongs to someone else or is open to others. Choose another with `--run-dir`."
+    EntryMissing "SLU-ENTRY-MISSING" 0 final Gateway
+        "There is no app to start."
+        "No ENTRY was given, and neither sluice.toml (`app.entry`, `app.command`) nor package.json (`main`, `scripts.start`) names an app; or the script does not exist."
+}
+
+impl Code {
+    /// What the catalogue says about this error.
+    #[must_use]
+    pub fn entry(self) -> &'static Entry {
+        // The macro writes variants and entries in one order, so the discriminant is the index.
+        &ALL[self as usize]
+    }
+
+    /// The stable code, for example `SLU-QUEUE-FULL`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.entry().code
+    }
+
+    /// HTTP status of the answer; 0 for errors that only the operator sees.
+    #[must_use]
+    pub fn status(self) -> u16 {
+        self.entry().status
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_code_finds_its_own_entry() {
+        for entry in ALL {
+            assert_eq!(entry.id.entry(), entry);
+        }
+    }
+
+    #[test]
+    fn codes_are_unique_and_spelled_alike() {
+        let codes: BTreeSet<_> = ALL.iter().map(|entry| entry.code).collect();
+        assert_eq!(codes.len(), ALL.len());
+        for code in codes {
+            let tail = code.strip_prefix("SLU-").unwrap();
+            assert!(!tail.is_empty() && tail.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-'), "{code}");
+        }
+    }
+
+    #[test]
+    fn statuses_fit_their_source() {
+        for entry in ALL {
+            match entry.source {
+                _ if entry.status == 0 => {}
+                Source::Client => assert!((400..=505).contains(&entry.status), "{}", entry.code),
+                Source::Gateway => assert_eq!(entry.status, 503, "{}", entry.code),
+                Source::Worker => assert!([502, 504].contains(&entry.status), "{}", entry.code),
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_client_is_told_says_nothing_about_the_inside() {
+        for entry in ALL.iter().filter(|entry| entry.status != 0) {
+            for word in ["worker", "queue", "sluice", "`"] {
+                assert!(!entry.public.to_lowercase().contains(word), "{} says {word}", entry.code);
+            }
+        }
+    }
+
+    #[test]
+    fn config_keys_that_errors_mention_exist() {
+        let sections: BTreeSet<_> = crate::config::keys().map(|key| key.section).collect();
+        for entry in ALL {
+            for quoted in entry.operator.split('`').skip(1).step_by(2) {
+                if let Some((section, _)) = quoted.split_once('.')
+                    && sections.contains(section)
+                {
+                    assert!(crate::config::key(quoted).is_some(), "{} names {quoted}", entry.code);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! `docs/reference/config.md`.
+
+use std::fmt::Write as _;
+
+use crate::config::{FILE_NAME, Key, Kind, SECTIONS};
+
+pub(super) fn body() -> String {
+    let mut out = format!(
+        "Sluice reads `{FILE_NAME}` in the current directory, or the file after `--config`. Everything has a default, so \
+         the file may be missing. What is given in several places is taken from the first of: flags, environment, file, \
+         default.\n\n\
+         Every key but lists and tables can be set by `SLUICE_<SECTION>_<KEY>`, for example `SLUICE_QUEUE_LENGTH_MAX`. \
+         `PORT`, `HOST` and `WEB_CONCURRENCY` work too where the former are not set. An unknown key in the file is an \
+         error that names the nearest one. `sluice check` validates everything and prints each key in force with where \
+         it comes from.\n\n\
+         Editors complete and check the file with `sluice.schema.json` of the npm package: write \
+         `#:schema ./node_modules/sluice/sluice.schema.json` in its first line.\n"
+    );
+    for section in SECTIONS {
+        let _ = write!(out, "\n## `[{}]`\n\n{}\n", section.name, section.description());
+        for key in section.keys {
+            let _ = write!(out, "\n### `{}`\n\n{}\n\n", key.path, key.description());
+            for fact in facts(key) {
+                let _ = writeln!(out, "- {fact}");
+            }
+        }
+    }
+    out
+}
+
+fn facts(key: &Key) -> Vec<String> {
+    let mut facts = vec![format!("Type: {}", type_text(key)), format!("Default: {}", default_text(key))];
+    if let Kind::Word(words) = key.kind {
+        facts.extend(words.iter().map(|(word, text)| format!("`{word:?}`: {text}")));
+    }
+    if let Some(own) = key.env() {
+        facts.push(match key.env_conventional() {
+            Some(shared) => format!("Environment: `{own}`, else `{shared}`"),
+            None => format!("Environment: `{own}`"),
+        });
+    }
+    facts
+}
+
+fn type_text(key: &Key) -> String {
+    match (key.kind, key.bounds) {
+        (Kind::Integer, Some(bounds)) => {
+            let unit = if key.unit.is_empty() { String::new() } else { format!(" {}", key.unit) };
+            format!("whole number, {} to {}{unit}", bounds.min, bounds.max)
+        }
+        (Kind::Integer, None) => "whole number".to_owned(),
+        (Kind::Boolean, _) => "`true` or `false`".to_owned(),
+        (Kind::Text | Kind::OptionalText, _) => "string".to_owned(),
+        (Kind::TextList, _) => "array of strings".to_owned(),
+        (Kind::TextMap, _) => "table of strings".to_owned(),
+        (Kind::Word(_), _) => "one of the words below".to_owned(),
+    }
+}
+
+fn default_text(key: &Key) -> String {
+    match key.default() {
+        serde_json::Value::Null => "none".to_owned(),
+        value => format!("`{value}`"),
+    }
+}

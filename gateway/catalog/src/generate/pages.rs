@@ -1,0 +1,93 @@
+//! `docs/reference/errors.md`, `metrics.md` and `log.md`.
+
+use std::fmt::Write as _;
+
+use super::markdown::table;
+use crate::errors::{self, Entry};
+use crate::logfields::{COMMON, Field, LINES, OUTCOMES};
+use crate::metrics::{self, BUCKETS_SECONDS, LABELS, Metric};
+
+pub(super) fn errors() -> String {
+    let (answers, start): (Vec<&Entry>, Vec<&Entry>) = errors::ALL.iter().partition(|entry| entry.status != 0);
+    let rows: Vec<Vec<String>> = answers.iter().map(|entry| summary(entry)).collect();
+    let mut out = format!(
+        "Each error has a code that is never reused for something else. The response carries the code and the public \
+         text; the log carries the code. Retry tells whether sending the same request again later is sensible. Every 503 \
+         has `Retry-After`.\n\n\
+         ## Answers to requests\n\n{}",
+        table(&["Code", "Status", "Source", "Retry"], &rows)
+    );
+    for entry in answers {
+        let _ = write!(out, "\n### {}\n\n{}\n\nClients read: “{}”\n", entry.code, entry.operator, entry.public);
+    }
+    out += "\n## Errors at start\n\nOnly the operator sees these, on the terminal and in the log.\n";
+    for entry in start {
+        let _ = write!(out, "\n### {}\n\n{} {}\n", entry.code, entry.public, entry.operator);
+    }
+    out
+}
+
+fn summary(entry: &Entry) -> Vec<String> {
+    vec![
+        format!("[`{}`](#{})", entry.code, entry.code.to_lowercase()),
+        entry.status.to_string(),
+        entry.source.as_str().to_owned(),
+        if entry.retryable { "yes" } else { "no" }.to_owned(),
+    ]
+}
+
+pub(super) fn metrics() -> String {
+    let rows: Vec<Vec<String>> = metrics::ALL.iter().map(|metric| metric_row(metric)).collect();
+    let labels: Vec<Vec<String>> = LABELS
+        .iter()
+        .map(|label| vec![format!("`{}`", label.name), label.text.to_owned(), label.bound.to_owned()])
+        .collect();
+    let buckets: Vec<String> = BUCKETS_SECONDS.iter().map(|bound| format!("{bound}")).collect();
+    format!(
+        "Prometheus text format on `http://<admin.address>/metrics`. Names are in base units and every label is \
+         bounded. Queue wait and service time are never added up under one name.\n\n{}\n\
+         ## Labels\n\n{}\n\
+         ## Histograms\n\nUpper bounds of the buckets, in seconds: {}, and above.\n",
+        table(&["Name", "Kind", "Labels", "What it says"], &rows),
+        table(&["Label", "What it says", "Bound"], &labels),
+        buckets.join(", "),
+    )
+}
+
+fn metric_row(metric: &Metric) -> Vec<String> {
+    let labels: Vec<String> = metric.labels.iter().map(|label| format!("`{label}`")).collect();
+    vec![format!("`{}`", metric.name), metric.kind.as_str().to_owned(), labels.join(", "), metric.help.to_owned()]
+}
+
+pub(super) fn log() -> String {
+    let outcomes: Vec<Vec<String>> =
+        OUTCOMES.iter().map(|word| vec![format!("`{}`", word.name), word.text.to_owned()]).collect();
+    let mut out = format!(
+        "Everything is written to standard output, one line each: JSON where it is no terminal, readable text where it \
+         is (`log.format`). `sluice logs` shows the latest lines of a running gateway. Fields may be added; the ones \
+         below keep their names.\n\n\
+         Every line begins with these:\n\n{}",
+        field_table(COMMON)
+    );
+    for line in LINES {
+        let _ = write!(out, "\n## `{}`\n\n{}\n", line.event, line.text);
+        if !line.fields.is_empty() {
+            let _ = write!(out, "\n{}", field_table(line.fields));
+        }
+    }
+    let _ = write!(out, "\n## Outcomes\n\n{}", table(&["Outcome", "What it says"], &outcomes));
+    out
+}
+
+fn field_table(fields: &[Field]) -> String {
+    let rows: Vec<Vec<String>> = fields
+        .iter()
+        .map(|field| {
+            let unit = if field.unit.is_empty() { String::new() } else { format!(", {}", field.unit) };
+            let null =
+                if field.null_when.is_empty() { String::new() } else { format!(" `null` when {}.", field.null_when) };
+            vec![format!("`{}`", field.name), format!("{}{unit}", field.json_type), format!("{}{null}", field.text)]
+        })
+        .collect();
+    table(&["Field", "Type", "What it says"], &rows)
+}

@@ -1,0 +1,80 @@
+//! `packages/sluice/src/config.ts`: TypeScript types of `sluice.toml`, with the same names as there.
+
+use std::fmt::Write as _;
+
+use crate::config::{Key, Kind, SECTIONS};
+
+/// Room for text in a doc comment inside an interface.
+const COMMENT_WIDTH: usize = 100;
+
+pub(super) fn text() -> String {
+    let mut out = format!("// {}\n\n", super::NOTICE);
+    out += "/** Everything that `sluice.toml` may say. Each section and key may be left out. */\n";
+    out += "export interface Config {\n";
+    for section in SECTIONS {
+        comment(&mut out, &[section.description()]);
+        let _ = writeln!(out, "  {}?: {}Config;", section.name, section.type_name);
+    }
+    out += "}\n";
+    for section in SECTIONS {
+        let _ = write!(out, "\n/** `[{}]` */\nexport interface {}Config {{\n", section.name, section.type_name);
+        for key in section.keys {
+            let mut paragraphs = vec![with_unit(key)];
+            if !key.default().is_null() {
+                paragraphs.push(format!("@default {}", key.default()));
+            }
+            comment(&mut out, &paragraphs);
+            let _ = writeln!(out, "  {}?: {};", key.name, type_text(key.kind));
+        }
+        out += "}\n";
+    }
+    out
+}
+
+/// The description, with unit and bounds behind it for numbers.
+pub(super) fn with_unit(key: &Key) -> String {
+    let description = key.description();
+    match key.bounds {
+        Some(bounds) if key.unit.is_empty() => format!("{description} From {} to {}.", bounds.min, bounds.max),
+        Some(bounds) => format!("{description} In {}, from {} to {}.", key.unit, bounds.min, bounds.max),
+        None => description,
+    }
+}
+
+fn type_text(kind: Kind) -> String {
+    match kind {
+        Kind::Integer => "number".to_owned(),
+        Kind::Boolean => "boolean".to_owned(),
+        Kind::Text | Kind::OptionalText => "string".to_owned(),
+        Kind::TextList => "string[]".to_owned(),
+        Kind::TextMap => "Record<string, string>".to_owned(),
+        Kind::Word(words) => words.iter().map(|(word, _)| format!("'{word}'")).collect::<Vec<_>>().join(" | "),
+    }
+}
+
+fn comment(out: &mut String, paragraphs: &[String]) {
+    let lines: Vec<String> = paragraphs.iter().flat_map(|text| wrapped(text)).collect();
+    if let [line] = lines.as_slice() {
+        let _ = writeln!(out, "  /** {line} */");
+        return;
+    }
+    *out += "  /**\n";
+    for line in lines {
+        let _ = writeln!(out, "   * {line}");
+    }
+    *out += "   */\n";
+}
+
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.replace("*/", "*\\/").split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= COMMENT_WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

@@ -1,0 +1,214 @@
+//! The log's catalogue: every event that has a line, the fields of each, and the words of `outcome`.
+//!
+//! It must not know how lines are written or where values come from.
+
+/// What a line is about; what `sluice logs --kind` selects by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineKind {
+    /// One request, when it ended.
+    Access,
+    /// One line that the app wrote.
+    App,
+    /// Something that the gateway did or saw.
+    Gateway,
+}
+
+/// One event, and what its line holds.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The word in the field `event`.
+    pub event: &'static str,
+    /// What it is about.
+    pub kind: LineKind,
+    /// What happened.
+    pub text: &'static str,
+    /// Its fields after the [`COMMON`] ones, in the order of the line.
+    pub fields: &'static [Field],
+}
+
+/// One field of a line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name in JSON.
+    pub name: &'static str,
+    /// `string`, `number` or `boolean`.
+    pub json_type: &'static str,
+    /// What it counts; empty where there is nothing to count.
+    pub unit: &'static str,
+    /// When it is `null`; empty if never.
+    pub null_when: &'static str,
+    /// What it says.
+    pub text: &'static str,
+}
+
+/// A word of the field and metric label `outcome`, with what it means.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OutcomeWord {
+    /// The word.
+    pub name: &'static str,
+    /// How the request ended, and who ended it.
+    pub text: &'static str,
+}
+
+impl LineKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Access, Self::App, Self::Gateway];
+
+    /// The word after `sluice logs --kind`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Access => "access",
+            Self::App => "app",
+            Self::Gateway => "gateway",
+        }
+    }
+}
+
+/// The catalogue's words on the event of this name.
+#[must_use]
+pub fn line(event: &str) -> Option<&'static Line> {
+    LINES.iter().find(|line| line.event == event)
+}
+
+macro_rules! field {
+    ($name:literal $json_type:ident $unit:literal $null_when:literal $text:literal) => {
+        Field { name: $name, json_type: stringify!($json_type), unit: $unit, null_when: $null_when, text: $text }
+    };
+}
+
+macro_rules! lines {
+    ($($event:literal $kind:ident $text:literal { $($name:literal $json_type:ident $unit:literal $null_when:literal $field_text:literal)* })+) => {
+        /// Every event, in the order of the reference.
+        pub static LINES: &[Line] = &[$(Line {
+            event: $event,
+            kind: LineKind::$kind,
+            text: $text,
+            fields: &[$(field!($name $json_type $unit $null_when $field_text)),*],
+        }),+];
+    };
+}
+
+/// Fields that every line begins with.
+pub static COMMON: &[Field] = &[
+    field!("time" string "" "" "When, in UTC (RFC 3339, milliseconds). For requests, when the first byte came."),
+    field!("level" string "" "" "`info`, `warn` or `error`."),
+    field!("event" string "" "" "What happened: the word that heads its section below."),
+];
+
+lines! {
+    "access" Access "A request has ended, however it ended. Switched off with `log.access = false`." {
+        "request_id" string "" "" "The id that the app gets as `X-Request-Id`."
+        "method" string "" "" "Request method; empty if none could be read."
+        "target" string "" "" "Path and query, cut after 2,048 bytes."
+        "host" string "" "" "The Host that was asked for; empty if none could be read."
+        "class" string "" "" "Requests expected to cost alike; empty if none was found."
+        "worker" number "" "no worker got it" "Id of the worker."
+        "status" number "" "" "Status that the client got; 0 when it got none."
+        "error" string "" "the gateway made no error" "Code of the error catalogue."
+        "bytes_in" number "bytes" "" "Request body."
+        "bytes_out" number "bytes" "" "Response body that was sent to the client."
+        "receive_ms" number "milliseconds" "" "From the first byte until the request was whole."
+        "queue_ms" number "milliseconds" "it was never queued" "Queue wait: from the whole request until a worker took it or it was given up."
+        "service_ms" number "milliseconds" "no worker got it" "Service time: in the worker, until its answer was complete."
+        "total_ms" number "milliseconds" "" "From the first byte to the end."
+        "cpu_ms" number "milliseconds" "the worker did not report it" "CPU time in the worker."
+        "outcome" string "" "" "How the request ended and who ended it; the words are below."
+        "peer" string "" "" "The client's address, or what a trusted peer said it was."
+    }
+    "app" App "The app wrote a line to its standard output or error." {
+        "worker" number "" "" "Id of the worker that wrote it."
+        "stream" string "" "" "`stdout` or `stderr`."
+        "line" string "" "" "The line, without its line feed."
+    }
+    "listening" Gateway "The gateway accepts connections." {
+        "url" string "" "" "Where."
+    }
+    "worker_started" Gateway "A worker's process was started." {
+        "worker" number "" "" "Id of the worker."
+        "pid" number "" "" "Its process id."
+    }
+    "worker_ready" Gateway "A worker listens and takes requests." {
+        "worker" number "" "" "Id of the worker."
+        "after_ms" number "milliseconds" "" "Time since its start."
+    }
+    "worker_exited" Gateway "A worker's process is gone." {
+        "worker" number "" "" "Id of the worker."
+        "status" string "" "" "How it ended, in words."
+        "expected" boolean "" "" "Whether the gateway had asked it to leave."
+    }
+    "worker_backoff" Gateway "A worker is started again only after a pause." {
+        "worker" number "" "" "Id of the worker that exited."
+        "delay_ms" number "milliseconds" "" "The pause."
+    }
+    "worker_start_failed" Gateway "A worker never came to listen." {
+        "worker" number "" "" "Id of the worker."
+        "code" string "" "" "Code of the error catalogue."
+        "text" string "" "" "What to do about it."
+        "stderr" string "" "" "The end of what it wrote to standard error."
+    }
+    "overlap_seen" Gateway "A worker held more requests than it may. Please report it." {
+        "worker" number "" "" "Id of the worker."
+        "count" number "" "" "How many more overlaps than were told before."
+    }
+    "scaled" Gateway "The number of workers wanted was changed." {
+        "from" number "" "" "Workers wanted before."
+        "to" number "" "" "Workers wanted from now on."
+    }
+    "draining" Gateway "The gateway finishes what it has and takes no more." {
+        "reason" string "" "" "Why."
+    }
+    "stopped" Gateway "The gateway is about to be gone." {
+    }
+    "note" Gateway "Anything else that an operator should read." {
+        "text" string "" "" "One sentence."
+    }
+}
+
+/// Every outcome, in the order of a request's way through the gateway.
+pub static OUTCOMES: &[OutcomeWord] = &[
+    OutcomeWord { name: "answered", text: "The app answered and the client has the answer." },
+    OutcomeWord { name: "app_error", text: "The app answered with a 5xx status of its own." },
+    OutcomeWord { name: "edge", text: "The gateway answered by itself: ping or readiness." },
+    OutcomeWord { name: "rejected", text: "The request was malformed or over a limit; no worker saw it." },
+    OutcomeWord { name: "shed", text: "Refused at once for lack of room; no worker saw it." },
+    OutcomeWord {
+        name: "timed_out",
+        text: "The gateway waited as long as it may: for the client, in the queue, or for the worker.",
+    },
+    OutcomeWord { name: "worker_died", text: "The worker's process ended while it held the request." },
+    OutcomeWord { name: "worker_fault", text: "The worker's answer was malformed or cut short." },
+    OutcomeWord { name: "client_gone_receiving", text: "The client left before its request was whole." },
+    OutcomeWord { name: "client_gone_queued", text: "The client left while the request was queued; no worker saw it." },
+    OutcomeWord { name: "client_gone_in_service", text: "The client left while a worker had the request." },
+    OutcomeWord { name: "upgraded", text: "The connection became another protocol, such as WebSocket." },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn events_are_unique_and_no_line_has_a_field_twice() {
+        let events: BTreeSet<_> = LINES.iter().map(|line| line.event).collect();
+        assert_eq!(events.len(), LINES.len());
+        for line in LINES {
+            let names: Vec<_> = COMMON.iter().chain(line.fields).map(|field| field.name).collect();
+            assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{}", line.event);
+        }
+    }
+
+    #[test]
+    fn fields_with_a_unit_are_numbers_and_end_or_begin_with_it() {
+        for field in LINES.iter().flat_map(|line| line.fields) {
+            match field.unit {
+                "" => {}
+                "milliseconds" => assert!(field.json_type == "number" && field.name.ends_with("_ms"), "{}", field.name),
+                "bytes" => assert!(field.json_type == "number" && field.name.starts_with("bytes_"), "{}", field.name),
+                unit => panic!("{} counts {unit}", field.name),
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The metrics catalogue: name, kind, unit, labels and bounds of everything that the admin address exports.
+//!
+//! Base units, `_total` for counters, and no label whose values a client could multiply. It must not know the numbers.
+
+/// How a metric moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Only up, from 0 at the start of the gateway.
+    Counter,
+    /// Up and down.
+    Gauge,
+    /// Counts by size; exported as `_bucket`, `_sum` and `_count`.
+    Histogram,
+}
+
+/// What a metric counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Bytes.
+    Bytes,
+    /// A share, from 0 to 1.
+    Ratio,
+    /// Things, which the name says.
+    Count,
+}
+
+/// One metric.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its full name.
+    pub name: &'static str,
+    /// How it moves.
+    pub kind: Kind,
+    /// What it counts.
+    pub unit: Unit,
+    /// Its `# HELP` line.
+    pub help: &'static str,
+    /// Names of its labels, all of them in [`LABELS`].
+    pub labels: &'static [&'static str],
+}
+
+/// One label, with what bounds its values.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Its name.
+    pub name: &'static str,
+    /// What it says.
+    pub text: &'static str,
+    /// Why the number of its values has a bound, and which.
+    pub bound: &'static str,
+}
+
+/// Distinct values of the label `class`; requests of further classes count under [`CLASS_OTHER`].
+pub const CLASSES_MAX: usize = 100;
+
+/// Value of the label `class` for requests beyond [`CLASSES_MAX`], and for those that have none.
+pub const CLASS_OTHER: &str = "other";
+
+/// Upper bounds of every histogram's buckets, seconds; `+Inf` follows.
+pub const BUCKETS_SECONDS: [f64; 16] =
+    [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0];
+
+/// Every label.
+pub static LABELS: &[Label] = &[
+    Label {
+        name: "class",
+        text: "Requests expected to cost alike.",
+        bound: "the first 100 classes by name, then `other`",
+    },
+    Label {
+        name: "status",
+        text: "Status that the client got; 0 when it got none.",
+        bound: "three-digit statuses and 0",
+    },
+    Label { name: "outcome", text: "How the request ended and who ended it.", bound: "the words of the access log" },
+    Label { name: "code", text: "Error code.", bound: "the error catalogue" },
+    Label { name: "state", text: "Where the worker is in its life.", bound: "the worker states" },
+    Label {
+        name: "instance",
+        text: "The worker's place in the pool, from 0. A replacement keeps its place, so series do not pile up.",
+        bound: "the highest number of workers so far",
+    },
+    Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
+    Label { name: "version", text: "Version of the binary.", bound: "one" },
+];
+
+macro_rules! metrics {
+    ($($id:ident $name:literal $kind:ident $unit:ident [$($label:literal)*] $help:literal)+) => {
+        $(
+            #[doc = concat!("`", $name, "`: ", $help)]
+            pub static $id: Metric = Metric {
+                name: $name, kind: Kind::$kind, unit: Unit::$unit, help: $help, labels: &[$($label),*],
+            };
+        )+
+
+        /// Every metric, in the order of the reference.
+        pub static ALL: &[&Metric] = &[$(&$id),+];
+    };
+}
+
+metrics! {
+    BUILD_INFO "sluice_build_info" Gauge Count ["version"]
+        "Always 1; says which version runs."
+    START_TIME_SECONDS "sluice_start_time_seconds" Gauge Seconds []
+        "Unix time at which the gateway started."
+    READY "sluice_ready" Gauge Count []
+        "1 while the readiness path answers 200, else 0."
+    GATEWAY_CPU_SECONDS_TOTAL "sluice_gateway_cpu_seconds_total" Counter Seconds []
+        "CPU time of the gateway's own process, user and system."
+    GATEWAY_RESIDENT_MEMORY_BYTES "sluice_gateway_resident_memory_bytes" Gauge Bytes []
+        "Resident memory of the gateway's own process."
+
+    CONNECTIONS "sluice_connections" Gauge Count []
+        "Client connections open now."
+    CONNECTIONS_TOTAL "sluice_connections_total" Counter Count []
+        "Client connections accepted."
+    STREAMS "sluice_streams" Gauge Count []
+        "Upgraded connections and event streams open now; they hold no slot."
+    STREAMS_TOTAL "sluice_streams_total" Counter Count []
+        "Upgraded connections and event streams opened."
+    REQUEST_BODY_BYTES_TOTAL "sluice_request_body_bytes_total" Counter Bytes []
+        "Bytes of request bodies received from clients."
+    RESPONSE_BODY_BYTES_TOTAL "sluice_response_body_bytes_total" Counter Bytes []
+        "Bytes of response bodies sent to clients."
+    TEMP_BYTES "sluice_temp_bytes" Gauge Bytes []
+        "Bytes in temporary files now."
+
+    REQUESTS_TOTAL "sluice_requests_total" Counter Count ["class" "status" "outcome"]
+        "Requests that ended, however they ended."
+    REQUESTS_IN_SERVICE "sluice_requests_in_service" Gauge Count []
+        "Requests that workers hold now."
+    RECEIVE_SECONDS "sluice_receive_seconds" Histogram Seconds []
+        "Time from a request's first byte until all of it was there."
+    QUEUE_WAIT_SECONDS "sluice_queue_wait_seconds" Histogram Seconds []
+        "Time from the whole request until a worker took it or it was given up. Steadily over zero: too few workers."
+    SERVICE_TIME_SECONDS "sluice_service_time_seconds" Histogram Seconds []
+        "Time in a worker, until its answer was complete."
+    REQUEST_CPU_SECONDS "sluice_request_cpu_seconds" Histogram Seconds []
+        "CPU time in a worker for one request, as the worker reports it."
+    SHED_TOTAL "sluice_shed_total" Counter Count ["code"]
+        "Requests refused for lack of room or time."
+    ERRORS_TOTAL "sluice_errors_total" Counter Count ["code"]
+        "Errors that the gateway answered itself, shed requests among them."
+
+    QUEUE_LENGTH "sluice_queue_length" Gauge Count []
+        "Requests waiting for a worker now."
+    QUEUE_LENGTH_MAX "sluice_queue_length_max" Gauge Count []
+        "Requests that may wait, from the config."
+    QUEUE_WAIT_OLDEST_SECONDS "sluice_queue_wait_oldest_seconds" Gauge Seconds []
+        "Wait so far of the request at the head of the queue; 0 when nothing waits."
+    QUEUE_WAIT_PREDICTED_SECONDS "sluice_queue_wait_predicted_seconds" Gauge Seconds []
+        "What a request that arrives now is expected to wait."
+
+    WORKERS "sluice_workers" Gauge Count ["state"]
+        "Workers by state."
+    WORKERS_WANTED "sluice_workers_wanted" Gauge Count []
+        "Workers that should run."
+    WORKER_STARTS_TOTAL "sluice_worker_starts_total" Counter Count []
+        "Processes started, restarts among them."
+    WORKER_RESTARTS_TOTAL "sluice_worker_restarts_total" Counter Count ["instance"]
+        "Times that the process in this place was started again."
+    WORKER_EXITS_TOTAL "sluice_worker_exits_total" Counter Count ["expected"]
+        "Processes that ended."
+    WORKER_START_FAILURES_TOTAL "sluice_worker_start_failures_total" Counter Count ["code"]
+        "Starts after which the app never listened."
+    WORKER_REQUESTS_TOTAL "sluice_worker_requests_total" Counter Count ["instance"]
+        "Requests that workers in this place answered."
+    WORKER_CPU_SECONDS_TOTAL "sluice_worker_cpu_seconds_total" Counter Seconds ["instance"]
+        "CPU time of the processes in this place."
+    WORKER_RESIDENT_MEMORY_BYTES "sluice_worker_resident_memory_bytes" Gauge Bytes ["instance"]
+        "Resident memory of the process in this place."
+    WORKER_HEAP_USED_BYTES "sluice_worker_heap_used_bytes" Gauge Bytes ["instance"]
+        "JavaScript heap in use in the process in this place."
+    WORKER_EVENT_LOOP_UTILIZATION_RATIO "sluice_worker_event_loop_utilization_ratio" Gauge Ratio ["instance"]
+        "Share of the last second in which the event loop was busy."
+    WORKER_EVENT_LOOP_DELAY_SECONDS "sluice_worker_event_loop_delay_seconds" Gauge Seconds ["instance"]
+        "Longest delay of the event loop in the last second."
+    OVERLAPS_TOTAL "sluice_overlaps_total" Counter Count []
+        "Times that a worker held more requests than its slots. Anything but 0 is a bug: please report it."
+    LOG_LINES_DROPPED_TOTAL "sluice_log_lines_dropped_total" Counter Count []
+        "Log lines dropped because standard output did not take them in time."
+}
+
+impl Kind {
+    /// The word after the name on the `# TYPE` line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Counter => "counter",
+            Self::Gauge => "gauge",
+            Self::Histogram => "histogram",
+        }
+    }
+}
+
+impl Unit {
+    /// The word used in docs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Seconds => "seconds",
+            Self::Bytes => "bytes",
+            Self::Ratio => "ratio",
+            Self::Count => "count",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_say_kind_and_unit() {
+        let names: BTreeSet<_> = ALL.iter().map(|metric| metric.name).collect();
+        assert_eq!(names.len(), ALL.len());
+        for metric in ALL {
+            let name = metric.name;
+            assert!(name.starts_with("sluice_"), "{name}");
+            assert_eq!(name.ends_with("_total"), metric.kind == Kind::Counter, "{name}");
+            let stem = name.trim_end_matches("_total");
+            match metric.unit {
+                Unit::Count => {}
+                unit => assert!(stem.ends_with(&format!("_{}", unit.as_str())), "{name} does not name its unit"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_label_is_bounded_and_used() {
+        let used: BTreeSet<_> = ALL.iter().flat_map(|metric| metric.labels).copied().collect();
+        let known: BTreeSet<_> = LABELS.iter().map(|label| label.name).collect();
+        assert_eq!(used, known);
+        let class = LABELS.iter().find(|label| label.name == "class").unwrap();
+        assert!(class.bound.contains(&CLASSES_MAX.to_string()) && class.bound.contains(CLASS_OTHER));
+    }
+
+    #[test]
+    fn buckets_rise() {
+        assert!(BUCKETS_SECONDS.is_sorted());
+    }
+}

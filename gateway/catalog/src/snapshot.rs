@@ -1,0 +1,194 @@
+//! What `sluice status --json` answers: the gateway's state at one moment, as plain data.
+//!
+//! These types cross the control socket, so fields are only ever added. They must not know who fills or draws them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The whole gateway at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Version of the `sluice` binary.
+    pub version: String,
+    /// Process id of the gateway.
+    pub pid: u32,
+    /// What the gateway as a whole is doing.
+    pub state: GatewayState,
+    /// Where clients reach the app, for example `http://localhost:3000`.
+    pub url: String,
+    /// Where metrics are served; `None` when the admin address is off.
+    pub admin_url: Option<String>,
+    /// Directory with this instance's sockets.
+    pub run_dir: String,
+    /// Seconds since the gateway started.
+    pub uptime_s: f64,
+    /// Counts versions of the app, from 1.
+    pub generation: u64,
+    /// Every worker the supervisor knows, in the order of their places in the pool.
+    pub workers: Vec<WorkerSnapshot>,
+    /// The one queue.
+    pub queue: QueueSnapshot,
+    /// Requests since the start, and now.
+    pub requests: RequestsSnapshot,
+    /// Milliseconds before a worker took the request, over about the last minute.
+    pub queue_wait_ms: Percentiles,
+    /// Milliseconds in a worker, over about the last minute.
+    pub service_time_ms: Percentiles,
+    /// Times that a worker was seen holding more requests than its slots; 0 unless something is wrong.
+    pub overlaps_total: u64,
+    /// Client connections open now.
+    pub connections: u64,
+    /// Upgraded connections and event streams open now.
+    pub streams: u64,
+}
+
+/// What the gateway as a whole is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GatewayState {
+    /// No worker has been ready yet.
+    Starting,
+    /// Requests are taken.
+    Serving,
+    /// No new connections; what was accepted is being finished.
+    Draining,
+}
+
+/// One worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkerSnapshot {
+    /// Unique id, never reused while the gateway lives.
+    pub id: u64,
+    /// Place in the pool, from 0; a replacement takes over the place.
+    pub instance: u32,
+    /// Process id, when a process runs.
+    pub pid: Option<u32>,
+    /// Where the worker is in its life.
+    pub state: WorkerState,
+    /// Seconds since its process started.
+    pub age_s: f64,
+    /// Resident memory, once reported.
+    pub rss_bytes: Option<u64>,
+    /// Requests that it has answered.
+    pub requests_total: u64,
+    /// Times that the process in this place has been started again.
+    pub restarts_total: u64,
+    /// What it holds now; at most one in strict mode.
+    pub current: Vec<CurrentRequest>,
+    /// CPU milliseconds used so far, once reported.
+    pub cpu_ms_total: Option<f64>,
+    /// Upgraded connections and event streams it holds.
+    pub streams: u64,
+}
+
+/// Where a worker is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkerState {
+    /// The process runs but does not listen yet.
+    Starting,
+    /// It has a free slot and nothing to do.
+    Ready,
+    /// It holds at least one request.
+    Busy,
+    /// It gets nothing new and is on its way out.
+    Leaving,
+    /// It has exited; the next start waits.
+    Backoff,
+}
+
+/// A request that a worker holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CurrentRequest {
+    /// The request id of the access log.
+    pub id: String,
+    /// Requests expected to cost alike.
+    pub class: String,
+    /// Milliseconds since it was handed to the worker.
+    pub for_ms: u64,
+}
+
+/// The one queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct QueueSnapshot {
+    /// Requests waiting.
+    pub length: u64,
+    /// Bound from the config.
+    pub length_max: u64,
+    /// Wait of the request at the head so far; 0 when empty.
+    pub oldest_wait_ms: f64,
+    /// What a request that arrives now is expected to wait.
+    pub predicted_wait_ms: f64,
+}
+
+/// Requests since the start, and now.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RequestsSnapshot {
+    /// Answered by a worker.
+    pub answered_total: u64,
+    /// Held by workers now.
+    pub in_service: u64,
+    /// Rate of answers over the last seconds.
+    pub per_second: f64,
+    /// Refused by the gateway.
+    pub refused_total: u64,
+    /// Count by outcome, with the names of the access log's `outcome`.
+    pub outcomes: BTreeMap<String, u64>,
+}
+
+/// Three quantiles; `None` while nothing was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Percentiles {
+    /// Half are at or below.
+    pub p50: Option<f64>,
+    /// 95 of 100 are at or below.
+    pub p95: Option<f64>,
+    /// 99 of 100 are at or below.
+    pub p99: Option<f64>,
+}
+
+impl GatewayState {
+    /// The word used in JSON, logs and on the terminal.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Serving => "serving",
+            Self::Draining => "draining",
+        }
+    }
+}
+
+impl WorkerState {
+    /// Every state, in the order of a life; the values of the metric label `state`.
+    pub const ALL: [Self; 5] = [Self::Starting, Self::Ready, Self::Busy, Self::Leaving, Self::Backoff];
+
+    /// The word used in JSON, logs, metrics and on the terminal.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::Busy => "busy",
+            Self::Leaving => "leaving",
+            Self::Backoff => "backoff",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_written_with_the_same_word_in_json_and_in_text() {
+        for state in WorkerState::ALL {
+            let json = serde_json::to_value(state).unwrap();
+            assert_eq!(json, state.as_str());
+        }
+        for state in [GatewayState::Starting, GatewayState::Serving, GatewayState::Draining] {
+            assert_eq!(serde_json::to_value(state).unwrap(), state.as_str());
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! The command line: every command and option with its help. It must not know what a command does, and sets no default
+//! that the config has.
+
+#![allow(clippy::doc_markdown, reason = "doc comments here are help texts, which terminals show as they are")]
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use sluice_catalog::config::{self, Kind};
+use sluice_catalog::logfields::LineKind;
+
+const EXAMPLES: &str = "\
+Examples:
+  sluice start server.js               run the app on every core, on port 3000
+  sluice start -- npm run start        the same with a command
+  sluice status                        look at it from another terminal
+  sluice stop                          finish what was accepted, then leave
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 no gateway runs, 4 the app did not start, 5 address in use.";
+
+const START_EXAMPLES: &str = "\
+Examples:
+  sluice start                         what sluice.toml says, else package.json
+  sluice start server.js               a script, CommonJS or ESM
+  sluice start dist/main.js --port 8080 --workers 4
+  sluice start -- npm run start        a command, from which the app is caught wherever it listens
+  sluice start server.js --port 8081 --admin off --run-dir /tmp/second";
+
+const STOP_EXAMPLES: &str = "\
+Examples:
+  sluice stop                          wait until the gateway is gone
+  sluice stop --timeout-ms 5000        give up waiting after five seconds, exit code 1";
+
+const SCALE_EXAMPLES: &str = "\
+Examples:
+  sluice scale 8                       want eight workers from now on";
+
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  sluice status
+  sluice status --json | jq '.workers[] | select(.state == \"busy\") | .current[0]'";
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  sluice top                           until Ctrl-C
+  sluice top --interval-ms 250";
+
+const LOGS_EXAMPLES: &str = "\
+Examples:
+  sluice logs                          the last 100 lines
+  sluice logs -f --kind access         requests as they end
+  sluice logs -n 500 --worker 7        what worker 7 wrote and did";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  sluice check                         validate, and print every key with where it comes from
+  sluice check --config staging.toml --json";
+
+const COMPLETION_EXAMPLES: &str = "\
+Examples:
+  sluice completion bash > ~/.local/share/bash-completion/completions/sluice
+  sluice completion zsh > ~/.zfunc/_sluice
+  sluice completion fish > ~/.config/fish/completions/sluice.fish";
+
+/// Runs any Node server on every core, one request at a time per process.
+#[derive(Debug, Parser)]
+#[command(name = "sluice", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Start the gateway and its workers, in the foreground
+    Start(StartArgs),
+    /// Finish what was accepted, then leave
+    Stop(StopArgs),
+    /// Change how many workers run
+    Scale(ScaleArgs),
+    /// Show workers, queue and rates
+    Status(StatusArgs),
+    /// Show them live
+    Top(TopArgs),
+    /// Show the latest log lines
+    Logs(LogsArgs),
+    /// Validate the configuration and print every key in force
+    Check(CheckArgs),
+    /// Print a completion script for a shell
+    Completion(CompletionArgs),
+    /// Kill the workers should the gateway be killed
+    #[command(hide = true)]
+    Guardian(GuardianArgs),
+    /// Write reference pages, schema and types
+    #[command(hide = true)]
+    Generate(GenerateArgs),
+}
+
+/// Which instance is meant.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RunDirArg {
+    /// Directory with the instance's sockets; says which instance is meant [default: one for the current directory,
+    /// under $XDG_RUNTIME_DIR or /tmp]
+    #[arg(long, value_name = "DIR", env = "SLUICE_RUN_DIR", hide_env_values = true)]
+    pub run_dir: Option<PathBuf>,
+}
+
+/// `sluice start`.
+#[derive(Args, Debug, Default)]
+#[command(after_help = START_EXAMPLES)]
+pub struct StartArgs {
+    /// Script that calls listen() [default: app.entry or app.command of sluice.toml, else main or scripts.start of
+    /// package.json]
+    #[arg(conflicts_with = "app")]
+    pub entry: Option<String>,
+    /// Port to listen on; 0 takes any free one [config: server.port]
+    #[arg(long, short)]
+    pub port: Option<String>,
+    /// Address to listen on [config: server.host]
+    #[arg(long)]
+    pub host: Option<String>,
+    /// How many workers run; 0 takes the CPUs that may be used [config: workers.count]
+    #[arg(long, short, value_name = "N")]
+    pub workers: Option<String>,
+    /// Requests that one worker holds at once [config: workers.concurrency]
+    #[arg(long, value_name = "N")]
+    pub concurrency: Option<String>,
+    /// Configuration file [default: sluice.toml, if it exists]
+    #[arg(long, short, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Address of metrics and health, or off [config: admin.address]
+    #[arg(long, value_name = "ADDR")]
+    pub admin: Option<String>,
+    /// Node.js that runs the script [config: app.node]
+    #[arg(long, value_name = "PATH")]
+    pub node: Option<String>,
+    /// How log lines look [config: log.format]
+    #[arg(long, value_name = "FORMAT", value_parser = words("log.format"))]
+    pub log_format: Option<String>,
+    /// Command that starts the app instead of a script
+    #[arg(id = "app", last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// `sluice stop`.
+#[derive(Args, Debug)]
+#[command(after_help = STOP_EXAMPLES)]
+pub struct StopArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// How long to wait for the gateway to be gone
+    #[arg(long, value_name = "MS", default_value_t = 60_000)]
+    pub timeout_ms: u64,
+}
+
+/// `sluice scale`.
+#[derive(Args, Debug)]
+#[command(after_help = SCALE_EXAMPLES)]
+pub struct ScaleArgs {
+    /// Workers wanted from now on
+    #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    pub workers: u32,
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+}
+
+/// `sluice status`.
+#[derive(Args, Debug)]
+#[command(after_help = STATUS_EXAMPLES)]
+pub struct StatusArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Print everything as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sluice top`.
+#[derive(Args, Debug)]
+#[command(after_help = TOP_EXAMPLES)]
+pub struct TopArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Time between two looks
+    #[arg(long, value_name = "MS", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(50..=60_000))]
+    pub interval_ms: u64,
+}
+
+/// `sluice logs`.
+#[derive(Args, Debug)]
+#[command(after_help = LOGS_EXAMPLES)]
+pub struct LogsArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// How many of the latest lines; the gateway keeps 2000
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=2_000))]
+    pub lines: u32,
+    /// Go on with new lines until Ctrl-C
+    #[arg(long, short)]
+    pub follow: bool,
+    /// Only lines of the worker with this id
+    #[arg(long, value_name = "ID")]
+    pub worker: Option<u64>,
+    /// Only lines of this kind
+    #[arg(long, value_parser = PossibleValuesParser::new(LineKind::ALL.map(LineKind::as_str)))]
+    pub kind: Option<String>,
+}
+
+/// `sluice check`.
+#[derive(Args, Debug)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub struct CheckArgs {
+    /// Configuration file [default: sluice.toml, if it exists]
+    #[arg(long, short, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print everything as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    // Every command takes it, so that one set of options fits a whole deployment; here it is only checked.
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+}
+
+/// `sluice completion`.
+#[derive(Args, Debug)]
+#[command(after_help = COMPLETION_EXAMPLES)]
+pub struct CompletionArgs {
+    /// Which shell
+    pub shell: Shell,
+}
+
+/// `sluice guardian`, which only the gateway starts.
+#[derive(Args, Debug)]
+pub struct GuardianArgs {
+    /// Whatever the gateway tells it
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub rest: Vec<OsString>,
+}
+
+/// `sluice generate`, for those who work on Sluice.
+#[derive(Args, Debug)]
+pub struct GenerateArgs {
+    /// The repository's root
+    pub root: PathBuf,
+    /// Write nothing; fail and name the files that are not up to date
+    #[arg(long)]
+    pub check: bool,
+}
+
+impl StartArgs {
+    /// What the command line says of the config: keys with the texts that were given.
+    pub fn flags(&self) -> Vec<(&'static str, String)> {
+        let scalars = [
+            ("app.entry", &self.entry),
+            ("server.port", &self.port),
+            ("server.host", &self.host),
+            ("workers.count", &self.workers),
+            ("workers.concurrency", &self.concurrency),
+            ("admin.address", &self.admin),
+            ("app.node", &self.node),
+            ("log.format", &self.log_format),
+        ];
+        let mut flags: Vec<_> = scalars.into_iter().filter_map(|(key, text)| Some((key, text.clone()?))).collect();
+        if !self.command.is_empty() {
+            flags.push(("app.command", serde_json::Value::from(self.command.clone()).to_string()));
+        }
+        flags
+    }
+}
+
+/// The command line without what is hidden, for completion and the reference.
+pub fn public_command() -> clap::Command {
+    let full = Cli::command();
+    let visible: Vec<_> = full.get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect();
+    let top = clap::Command::new("sluice").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true);
+    let top = match full.get_about() {
+        Some(about) => top.about(about.clone()),
+        None => top,
+    };
+    top.subcommand_required(true).after_help(EXAMPLES).subcommands(visible)
+}
+
+fn words(key: &str) -> PossibleValuesParser {
+    match config::key(key).map(|key| key.kind) {
+        Some(Kind::Word(words)) => PossibleValuesParser::new(words.iter().map(|(word, _)| *word)),
+        _ => PossibleValuesParser::new(Vec::<&'static str>::new()),
+    }
+}
+
+#[cfg(test)]
+#[path = "args_tests.rs"]
+mod tests;

@@ -1,0 +1,100 @@
+//! `sluice check`: validates the configuration and prints every key in force with where it comes from.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use serde_json::{Map, Value, json};
+use sluice_catalog::config::{self, ConfigError, Key, Loaded, Origin, SECTIONS};
+
+use crate::args::CheckArgs;
+use crate::exit::Exit;
+use crate::run_dir::RunDir;
+use crate::{output, settings};
+
+/// Column at which origins stand, where values are short enough.
+const ORIGIN_COLUMN: usize = 48;
+
+/// Exit code 2 when something is wrong; all of it is told at once.
+pub fn run(args: &CheckArgs) -> ExitCode {
+    let loaded = match settings::load(args.config.as_deref(), Vec::new()) {
+        Ok(loaded) => loaded,
+        Err(error) => return refused(args, &error),
+    };
+    if let Err(error) = RunDir::locate(&args.run_dir) {
+        return Exit::Usage.because(error);
+    }
+    if args.json {
+        return output::print(&format!("{:#}\n", as_json(&loaded)));
+    }
+    for warning in &loaded.warnings {
+        eprintln!("sluice: {warning}");
+    }
+    output::print(&as_toml(&loaded))
+}
+
+fn refused(args: &CheckArgs, error: &ConfigError) -> ExitCode {
+    if !args.json {
+        return Exit::Usage.because(error);
+    }
+    let problems: Vec<Value> = error
+        .problems
+        .iter()
+        .map(|problem| {
+            let place = problem.place.to_string();
+            json!({ "place": place.trim_end_matches(": "), "name": problem.name, "message": problem.message })
+        })
+        .collect();
+    output::print(&format!("{:#}\n", json!({ "valid": false, "problems": problems })));
+    Exit::Usage.into()
+}
+
+/// A file that says what is in force, which can be used as a start for one's own.
+fn as_toml(loaded: &Loaded) -> String {
+    let file = loaded.file.as_ref().map_or("no file".to_owned(), |file| file.display().to_string());
+    let mut out = format!("# Valid ({file}). Flags of `sluice start` come on top.\n");
+    for section in SECTIONS {
+        let _ = write!(out, "\n[{}]\n", section.name);
+        for key in section.keys {
+            let line = match key.value(&loaded.config) {
+                Value::Null => format!("# {} is not set", key.name),
+                value => format!("{} = {}", key.name, toml_value(&value)),
+            };
+            let _ = writeln!(out, "{line:ORIGIN_COLUMN$} # {}", origin_text(loaded, key));
+        }
+    }
+    out
+}
+
+fn toml_value(value: &Value) -> String {
+    match value {
+        Value::Object(entries) if entries.is_empty() => "{}".to_owned(),
+        Value::Object(entries) => {
+            let entry = |(name, value): (&String, &Value)| {
+                format!("{} = {}", toml_value(&Value::from(name.as_str())), toml_value(value))
+            };
+            format!("{{ {} }}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(elements) => format!("[{}]", elements.iter().map(toml_value).collect::<Vec<_>>().join(", ")),
+        // JSON strings and numbers are TOML ones, but for DEL, which TOML wants escaped.
+        scalar => scalar.to_string().replace('\u{7f}', "\\u007f"),
+    }
+}
+
+fn origin_text(loaded: &Loaded, key: &Key) -> String {
+    match (loaded.origins.get(key.path), &loaded.file) {
+        (Some(Origin::File(line)), Some(file)) => format!("{}:{line}", file.display()),
+        (Some(Origin::Env(name)), _) => format!("environment, {name}"),
+        (Some(origin), _) => origin.to_string(),
+        (None, _) => Origin::Default.to_string(),
+    }
+}
+
+fn as_json(loaded: &Loaded) -> Value {
+    let keys: Map<String, Value> = config::keys()
+        .map(|key| {
+            let origin = origin_text(loaded, key);
+            (key.path.to_owned(), json!({ "value": key.value(&loaded.config), "origin": origin }))
+        })
+        .collect();
+    json!({ "valid": true, "file": loaded.file, "warnings": loaded.warnings, "keys": keys })
+}

@@ -1,0 +1,299 @@
+//! `sluice status`, and the table that `sluice top` shows too.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use sluice_catalog::snapshot::{Percentiles, Snapshot, WorkerSnapshot};
+
+use super::connect::{ClientError, Gateway};
+use crate::args::StatusArgs;
+use crate::output;
+
+/// The most of a class that is shown.
+const CLASS_CHARS_MAX: usize = 60;
+
+pub fn run(args: &StatusArgs) -> Result<ExitCode, ClientError> {
+    let mut gateway = Gateway::connect(&args.run_dir)?;
+    let snapshot = gateway.status()?;
+    if !args.json {
+        return Ok(output::print(&table(&snapshot)));
+    }
+    let mut json = serde_json::to_string_pretty(&snapshot).map_err(|error| gateway.answer(error))?;
+    json.push('\n');
+    Ok(output::print(&json))
+}
+
+/// The snapshot for people. Queue wait and service time stand side by side, as adding them up hides which one is long.
+pub fn table(snapshot: &Snapshot) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = write_head(&mut out, snapshot);
+    let _ = write_percentiles(&mut out, &snapshot.queue_wait_ms, &snapshot.service_time_ms);
+    out.push('\n');
+    out.push_str(&aligned(&worker_rows(&snapshot.workers)));
+    out
+}
+
+fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
+    let Snapshot { requests, queue, .. } = snapshot;
+    writeln!(
+        out,
+        "sluice {}  {}  {}  pid {}  up {}  generation {}",
+        harmless(&snapshot.version),
+        snapshot.state.as_str(),
+        harmless(&snapshot.url),
+        snapshot.pid,
+        duration(snapshot.uptime_s),
+        snapshot.generation
+    )?;
+    let admin = snapshot.admin_url.as_deref().unwrap_or("off");
+    writeln!(out, "run dir {}  admin {}\n", harmless(&snapshot.run_dir), harmless(admin))?;
+    writeln!(
+        out,
+        "requests      {} answered, {:.1}/s, {} in service, {} refused",
+        requests.answered_total, requests.per_second, requests.in_service, requests.refused_total
+    )?;
+    writeln!(
+        out,
+        "queue         {} of {}, oldest {}, expected wait {}",
+        queue.length,
+        queue.length_max,
+        milliseconds(Some(queue.oldest_wait_ms)),
+        milliseconds(Some(queue.predicted_wait_ms))
+    )?;
+    writeln!(out, "connections   {}, streams {}", snapshot.connections, snapshot.streams)?;
+    if !requests.outcomes.is_empty() {
+        let outcomes: Vec<String> =
+            requests.outcomes.iter().map(|(name, count)| format!("{} {count}", harmless(name))).collect();
+        writeln!(out, "outcomes      {}", outcomes.join(", "))?;
+    }
+    if snapshot.overlaps_total > 0 {
+        writeln!(
+            out,
+            "overlaps      {}  (a worker held more than its slots: please report it)",
+            snapshot.overlaps_total
+        )?;
+    }
+    writeln!(out)
+}
+
+fn write_percentiles(out: &mut String, queue_wait_ms: &Percentiles, service_time_ms: &Percentiles) -> std::fmt::Result {
+    writeln!(out, "last minute   {:>12}   {:>12}", "queue wait", "service time")?;
+    for (name, queue_wait_ms, service_time_ms) in [
+        ("p50", queue_wait_ms.p50, service_time_ms.p50),
+        ("p95", queue_wait_ms.p95, service_time_ms.p95),
+        ("p99", queue_wait_ms.p99, service_time_ms.p99),
+    ] {
+        writeln!(out, "{name:<11}   {:>12}   {:>12}", milliseconds(queue_wait_ms), milliseconds(service_time_ms))?;
+    }
+    Ok(())
+}
+
+const COLUMNS: [&str; 10] =
+    ["WORKER", "INSTANCE", "PID", "STATE", "AGE", "MEMORY", "CPU", "REQUESTS", "RESTARTS", "CURRENT REQUEST"];
+
+fn worker_rows(workers: &[WorkerSnapshot]) -> Vec<[String; COLUMNS.len()]> {
+    let mut rows = vec![COLUMNS.map(str::to_owned)];
+    rows.extend(workers.iter().map(|worker| {
+        [
+            worker.id.to_string(),
+            worker.instance.to_string(),
+            worker.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
+            worker.state.as_str().to_owned(),
+            duration(worker.age_s),
+            worker.rss_bytes.map_or_else(|| "-".to_owned(), bytes),
+            worker.cpu_ms_total.map_or_else(|| "-".to_owned(), |cpu_ms| duration(cpu_ms / 1000.0)),
+            worker.requests_total.to_string(),
+            worker.restarts_total.to_string(),
+            current(worker),
+        ]
+    }));
+    rows
+}
+
+fn current(worker: &WorkerSnapshot) -> String {
+    // The one that has been there longest is the one to look at.
+    let Some(request) = worker.current.iter().max_by_key(|request| request.for_ms) else {
+        return if worker.streams > 0 { format!("{} streams", worker.streams) } else { "-".to_owned() };
+    };
+    let mut class: String = harmless(&request.class).chars().take(CLASS_CHARS_MAX).collect();
+    if request.class.chars().count() > CLASS_CHARS_MAX {
+        class.push('…');
+    }
+    let more = match worker.current.len() {
+        1 => String::new(),
+        count => format!(", and {} more", count - 1),
+    };
+    format!("{class} for {} ({}){more}", duration(for_s(request.for_ms)), harmless(&request.id))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a request that lasted 2^52 ms is not one to be exact about")]
+fn for_s(for_ms: u64) -> f64 {
+    for_ms as f64 / 1000.0
+}
+
+/// Columns as wide as their widest cell; the last one ends where its text ends.
+fn aligned(rows: &[[String; COLUMNS.len()]]) -> String {
+    let mut widths = [0; COLUMNS.len()];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            let _ = write!(line, "{cell:<width$}  ");
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// Classes and ids hold what clients sent; nothing of it may move a cursor.
+fn harmless(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { '?' } else { character }).collect()
+}
+
+fn milliseconds(value_ms: Option<f64>) -> String {
+    match value_ms {
+        None => "-".to_owned(),
+        Some(value_ms) if value_ms < 10.0 => format!("{value_ms:.2} ms"),
+        Some(value_ms) if value_ms < 1000.0 => format!("{value_ms:.0} ms"),
+        Some(value_ms) => format!("{:.2} s", value_ms / 1000.0),
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "`as` saturates; ages are small and positive"
+)]
+fn duration(seconds: f64) -> String {
+    let whole = seconds as u64;
+    match whole {
+        0 => format!("{:.0} ms", seconds.max(0.0) * 1000.0),
+        1..10 => format!("{seconds:.1} s"),
+        10..60 => format!("{whole} s"),
+        60..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        3600..86_400 => format!("{} h {:02} min", whole / 3600, whole / 60 % 60),
+        _ => format!("{} d {:02} h", whole / 86_400, whole / 3600 % 24),
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn bytes(count: u64) -> String {
+    let mib = count as f64 / (1024.0 * 1024.0);
+    if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.2} GiB", mib / 1024.0) }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use sluice_catalog::snapshot::{CurrentRequest, GatewayState, QueueSnapshot, RequestsSnapshot, WorkerState};
+
+    use super::*;
+
+    pub fn snapshot() -> Snapshot {
+        let busy = WorkerSnapshot {
+            id: 7,
+            instance: 0,
+            pid: Some(4711),
+            state: WorkerState::Busy,
+            age_s: 3725.0,
+            rss_bytes: Some(104_857_600),
+            requests_total: 1234,
+            restarts_total: 1,
+            current: vec![CurrentRequest { id: "r-9".to_owned(), class: "GET /product/:id".to_owned(), for_ms: 12 }],
+            cpu_ms_total: Some(61_000.0),
+            streams: 0,
+        };
+        let starting = WorkerSnapshot {
+            id: 8,
+            instance: 1,
+            pid: None,
+            state: WorkerState::Backoff,
+            age_s: 0.25,
+            rss_bytes: None,
+            requests_total: 0,
+            restarts_total: 3,
+            current: Vec::new(),
+            cpu_ms_total: None,
+            streams: 0,
+        };
+        Snapshot {
+            version: "0.1.0".to_owned(),
+            // No process has this id, so nobody waits for it to end.
+            pid: i32::MAX.cast_unsigned(),
+            state: GatewayState::Serving,
+            url: "http://localhost:3000".to_owned(),
+            admin_url: Some("http://127.0.0.1:9090".to_owned()),
+            run_dir: "/run/shop".to_owned(),
+            uptime_s: 90_000.0,
+            generation: 1,
+            workers: vec![busy, starting],
+            queue: QueueSnapshot { length: 2, length_max: 1000, oldest_wait_ms: 3.5, predicted_wait_ms: 1250.0 },
+            requests: RequestsSnapshot { answered_total: 1234, in_service: 1, per_second: 12.34, ..Default::default() },
+            queue_wait_ms: Percentiles { p50: Some(0.25), p95: Some(4.0), p99: Some(40.0) },
+            service_time_ms: Percentiles { p50: Some(12.0), p95: Some(90.0), p99: None },
+            overlaps_total: 0,
+            connections: 5,
+            streams: 0,
+        }
+    }
+
+    #[test]
+    fn the_table_says_everything_and_adds_up_nothing() {
+        let expected = "\
+sluice 0.1.0  serving  http://localhost:3000  pid 2147483647  up 1 d 01 h  generation 1
+run dir /run/shop  admin http://127.0.0.1:9090
+
+requests      1234 answered, 12.3/s, 1 in service, 0 refused
+queue         2 of 1000, oldest 3.50 ms, expected wait 1.25 s
+connections   5, streams 0
+
+last minute     queue wait   service time
+p50                0.25 ms          12 ms
+p95                4.00 ms          90 ms
+p99                  40 ms              -
+
+WORKER  INSTANCE  PID   STATE    AGE         MEMORY     CPU           REQUESTS  RESTARTS  CURRENT REQUEST
+7       0         4711  busy     1 h 02 min  100.0 MiB  1 min 01 s    1234      1         GET /product/:id for 12 ms (r-9)
+8       1         -     backoff  250 ms      -          -             0         3         -
+";
+        let squeeze = |text: &str| {
+            let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+            text.lines().map(words).collect::<Vec<_>>()
+        };
+        assert_eq!(squeeze(&table(&snapshot())), squeeze(expected));
+    }
+
+    #[test]
+    fn columns_stand_under_their_names() {
+        let text = table(&snapshot());
+        let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("WORKER")).collect();
+        let at = lines[0].find("CURRENT").unwrap();
+        assert_eq!(lines[1].find("GET /product"), Some(at));
+        assert_eq!(lines[2].rfind('-'), Some(at));
+    }
+
+    #[test]
+    fn what_clients_sent_moves_no_cursor_and_breaks_no_line() {
+        let mut snapshot = snapshot();
+        snapshot.workers[0].current[0].class = format!("GET /\u{1b}[2J\n{}", "x".repeat(500));
+        let text = table(&snapshot);
+        assert!(!text.contains('\u{1b}'));
+        assert!(text.lines().all(|line| line.chars().count() < 200));
+        assert_eq!(text.lines().count(), table(&self::snapshot()).lines().count());
+    }
+
+    #[test]
+    fn outcomes_and_overlaps_are_shown_once_there_are_any() {
+        let mut snapshot = snapshot();
+        snapshot.overlaps_total = 2;
+        snapshot.requests.outcomes.insert("shed".to_owned(), 3);
+        let text = table(&snapshot);
+        assert!(text.contains("outcomes      shed 3\n") && text.contains("overlaps      2"), "{text}");
+    }
+}

@@ -1,0 +1,52 @@
+//! Exit codes of every command, and the one way of failing with a message.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// It did what it was asked to.
+    Ok = 0,
+    /// It could not.
+    Failed = 1,
+    /// The command line or the configuration is wrong.
+    Usage = 2,
+    /// No gateway runs in the run directory.
+    NotRunning = 3,
+    /// The app ended or never listened.
+    AppDidNotStart = 4,
+    /// The port, or that of the admin address, is in use.
+    PortInUse = 5,
+}
+
+impl Exit {
+    /// Every exit code.
+    pub const ALL: [Self; 6] =
+        [Self::Ok, Self::Failed, Self::Usage, Self::NotRunning, Self::AppDidNotStart, Self::PortInUse];
+
+    /// What the code means, for the reference.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Ok => "Done.",
+            Self::Failed => "Failed; the reason is on standard error.",
+            Self::Usage => "The command line or the configuration is wrong.",
+            Self::NotRunning => "No gateway runs in the run directory.",
+            Self::AppDidNotStart => "The app ended before it listened, or never listened.",
+            Self::PortInUse => "The address of `--port` or `--admin` is in use.",
+        }
+    }
+
+    /// Writes the reason to standard error, one line or more, and returns the code.
+    pub fn because(self, reason: impl Display) -> ExitCode {
+        eprintln!("sluice: {reason}");
+        self.into()
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}

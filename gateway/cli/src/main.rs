@@ -1,0 +1,33 @@
+//! The `sluice` binary: reads the command line and calls the command that is meant.
+
+mod args;
+mod check;
+mod client;
+mod completion;
+mod exit;
+mod generate;
+mod output;
+mod run_dir;
+mod settings;
+mod start;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Start(args) => start::run(args),
+        Command::Stop(args) => client::stop(&args),
+        Command::Scale(args) => client::scale(&args),
+        Command::Status(args) => client::status(&args),
+        Command::Top(args) => client::top(&args),
+        Command::Logs(args) => client::logs(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Completion(args) => completion::run(args.shell),
+        Command::Guardian(args) => start::guardian(args),
+        Command::Generate(args) => generate::run(&args),
+    }
+}

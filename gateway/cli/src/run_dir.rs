@@ -1,0 +1,198 @@
+//! The run directory: where an instance keeps its sockets, and how a command finds the instance that is meant.
+//!
+//! It is private (0700) because whoever reaches the sockets in it can talk to workers around the gateway. It must not
+//! know what is said over the sockets.
+
+use std::env;
+use std::fs::{self, DirBuilder, Metadata};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use sluice_catalog::errors::Code;
+
+use crate::args::RunDirArg;
+
+/// Bytes of a unix socket's path, its closing NUL among them: `sun_path` of the platform.
+const SOCKET_PATH_BYTES_MAX: usize = if cfg!(target_os = "linux") { 108 } else { 104 };
+
+/// Bytes kept free for the names of sockets within, such as `/w/1234567-65535.sock`.
+const NAME_BYTES_MAX: usize = 24;
+
+/// Longest name that is taken from the project's directory.
+const PROJECT_NAME_BYTES_MAX: usize = 24;
+
+/// An instance's run directory, by its absolute path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunDir {
+    path: PathBuf,
+    /// Directories of Sluice above it, which are created and checked alike; only for the default place.
+    parent: Option<PathBuf>,
+}
+
+/// Why a run directory cannot be used. All of them are `SLU-RUN-DIR-PATH`.
+#[derive(Debug, thiserror::Error)]
+pub enum RunDirError {
+    /// A socket in it could not be bound.
+    #[error(
+        "{code}: {} is too long for a unix socket: {bytes} bytes where at most {bytes_max} leave room for the names \
+         within. Choose a shorter one with --run-dir.", path.display(), code = Code::RunDirPath
+    )]
+    TooLong {
+        /// The directory.
+        path: PathBuf,
+        /// Its length.
+        bytes: usize,
+        /// What would do.
+        bytes_max: usize,
+    },
+    /// Something else stands there.
+    #[error("{code}: {} is not a directory. Choose another with --run-dir.", .0.display(), code = Code::RunDirPath)]
+    NotADirectory(PathBuf),
+    /// It belongs to another user.
+    #[error(
+        "{code}: {} belongs to user {owner}, not to {user}. Choose another with --run-dir.", path.display(),
+        code = Code::RunDirPath
+    )]
+    NotOurs {
+        /// The directory.
+        path: PathBuf,
+        /// Whose it is.
+        owner: u32,
+        /// Who asks.
+        user: u32,
+    },
+    /// Others may enter it.
+    #[error(
+        "{code}: {} is open to other users (mode {mode:04o}). Close it with chmod 700, or choose another with --run-dir.",
+        path.display(), code = Code::RunDirPath
+    )]
+    Open {
+        /// The directory.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// The operating system refuses.
+    #[error("{code}: {}: {error}", path.display(), code = Code::RunDirPath)]
+    Io {
+        /// The directory.
+        path: PathBuf,
+        /// What the operating system says.
+        error: io::Error,
+    },
+}
+
+impl RunDir {
+    /// The directory that is meant, whether or not it exists: the given one, else one for the current directory.
+    pub fn locate(arg: &RunDirArg) -> Result<Self, RunDirError> {
+        let here = |error| RunDirError::Io { path: PathBuf::from("."), error };
+        let located = if let Some(given) = &arg.run_dir {
+            let io = |error| RunDirError::Io { path: given.clone(), error };
+            Self { path: std::path::absolute(given).map_err(io)?, parent: None }
+        } else {
+            // The real path, so that two ways to the same project lead to the same instance.
+            let project = env::current_dir().and_then(fs::canonicalize).map_err(here)?;
+            let runtime_dir = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+            Self::default_for(&project, runtime_dir.as_deref(), current_user())
+        };
+        located.checked_length()
+    }
+
+    /// `$XDG_RUNTIME_DIR/sluice/<name>-<hash>`, or `/tmp/sluice-<uid>/<name>-<hash>` without the former.
+    fn default_for(project: &Path, runtime_dir: Option<&Path>, user: u32) -> Self {
+        let parent = match runtime_dir {
+            // The XDG base directory specification has relative paths ignored.
+            Some(dir) if dir.is_absolute() => dir.join("sluice"),
+            _ => PathBuf::from(format!("/tmp/sluice-{user}")),
+        };
+        Self { path: parent.join(instance_name(project)), parent: Some(parent) }
+    }
+
+    fn checked_length(self) -> Result<Self, RunDirError> {
+        let bytes = self.path.as_os_str().len();
+        let bytes_max = SOCKET_PATH_BYTES_MAX - 1 - NAME_BYTES_MAX;
+        if bytes > bytes_max {
+            return Err(RunDirError::TooLong { path: self.path, bytes, bytes_max });
+        }
+        Ok(self)
+    }
+
+    /// Creates the directory where it is missing, private, and refuses one that others own or may enter.
+    pub fn create(&self) -> Result<(), RunDirError> {
+        if let Some(parent) = &self.parent {
+            // In /tmp anyone may have put a directory or a symbolic link there first.
+            make_private(parent)?;
+            check_private(parent, fs::symlink_metadata(parent))?;
+            make_private(&self.path)?;
+            check_private(&self.path, fs::symlink_metadata(&self.path))
+        } else {
+            make_private(&self.path)?;
+            check_private(&self.path, fs::metadata(&self.path))
+        }
+    }
+
+    /// Its absolute path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The socket between commands and gateway.
+    pub fn control_socket(&self) -> PathBuf {
+        self.path.join("control.sock")
+    }
+}
+
+fn make_private(path: &Path) -> Result<(), RunDirError> {
+    let created = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    match created {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(RunDirError::NotADirectory(path.to_owned())),
+        created => created.map_err(|error| RunDirError::Io { path: path.to_owned(), error }),
+    }
+}
+
+fn check_private(path: &Path, metadata: io::Result<Metadata>) -> Result<(), RunDirError> {
+    let metadata = metadata.map_err(|error| RunDirError::Io { path: path.to_owned(), error })?;
+    let (user, mode) = (current_user(), metadata.mode() & 0o7777);
+    if !metadata.is_dir() {
+        return Err(RunDirError::NotADirectory(path.to_owned()));
+    }
+    if metadata.uid() != user {
+        return Err(RunDirError::NotOurs { path: path.to_owned(), owner: metadata.uid(), user });
+    }
+    if mode & 0o077 != 0 {
+        return Err(RunDirError::Open { path: path.to_owned(), mode });
+    }
+    Ok(())
+}
+
+fn current_user() -> u32 {
+    nix::unistd::geteuid().as_raw()
+}
+
+/// A name that people recognise and a hash that keeps projects of the same name apart.
+fn instance_name(project: &Path) -> String {
+    let name: String = project
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+        .chars()
+        .map(|character| if character.is_ascii_alphanumeric() { character.to_ascii_lowercase() } else { '-' })
+        .take(PROJECT_NAME_BYTES_MAX)
+        .collect();
+    let name = name.trim_matches('-');
+    let name = if name.is_empty() { "app" } else { name };
+    let hash = fnv1a(project.as_os_str().as_bytes());
+    // Half of the bits are plenty to keep one user's projects apart, and paths must be short.
+    format!("{name}-{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
+}
+
+/// FNV-1a, because commands of another version must find the same directory; the standard library's hash may change.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+#[path = "run_dir_tests.rs"]
+mod tests;

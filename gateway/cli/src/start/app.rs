@@ -1,0 +1,81 @@
+//! Which app is meant, and where the preload is.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sluice_catalog::config::Loaded;
+use sluice_catalog::errors::Code;
+use sluice_supervisor::Start;
+
+/// What to run and where.
+pub struct Resolved {
+    pub start: Start,
+    pub cwd: PathBuf,
+}
+
+/// The app as the command line, the config or package.json says. `from_flags`: the command line named it, so that it is
+/// meant relative to the current directory.
+pub fn resolve(loaded: &Loaded, from_flags: bool) -> Result<Resolved, String> {
+    let here = env::current_dir().map_err(|error| format!("the current directory: {error}"))?;
+    let base = match loaded.file.as_ref().and_then(|file| file.parent()) {
+        Some(parent) if !from_flags => here.join(parent),
+        _ => here,
+    };
+    let app = &loaded.config.app;
+    let cwd = if from_flags { base } else { base.join(&app.cwd) };
+    let cwd = cwd.canonicalize().map_err(|error| format!("app.cwd: {}: {error}", cwd.display()))?;
+    let script = |entry: PathBuf| Start::Script { node: app.node.clone(), node_args: app.node_args.clone(), entry, args: app.args.clone() };
+    // The command line outweighs the file: a script named there replaces a command from the file, and the other way round.
+    let start = match (&app.entry, app.command.is_empty()) {
+        (Some(entry), _) => script(existing(&cwd, entry)?),
+        (None, false) => Start::Command(app.command.clone()),
+        (None, true) => from_package_json(&cwd, script)?,
+    };
+    Ok(Resolved { start, cwd })
+}
+
+fn existing(cwd: &Path, entry: &str) -> Result<PathBuf, String> {
+    let path = cwd.join(entry);
+    let candidates = [".js", ".mjs", ".cjs", ".ts"].map(|extension| PathBuf::from(format!("{}{extension}", path.display())));
+    // As Node.js itself looks for it.
+    std::iter::once(path.clone())
+        .chain(candidates)
+        .find(|candidate| candidate.exists())
+        .ok_or_else(|| format!("{}: there is no {}. Name the script that calls listen(): sluice start server.js", Code::EntryMissing, path.display()))
+}
+
+fn from_package_json(cwd: &Path, script: impl Fn(PathBuf) -> Start) -> Result<Start, String> {
+    let path = cwd.join("package.json");
+    let missing = |why: &str| {
+        format!(
+            "{}: {why}. Name the script that calls listen() (sluice start server.js), a command (sluice start -- npm run start), or app.entry in sluice.toml",
+            Code::EntryMissing
+        )
+    };
+    let text = fs::read_to_string(&path).map_err(|_| missing("no app was named and there is no package.json here"))?;
+    let package: serde_json::Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let main = package.get("main").and_then(|main| main.as_str()).map(|main| cwd.join(main)).filter(|main| main.exists());
+    if let Some(main) = main {
+        return Ok(script(main));
+    }
+    if package.pointer("/scripts/start").is_some() {
+        return Ok(Start::Command(["npm", "run", "start"].map(str::to_owned).to_vec()));
+    }
+    Err(missing("no app was named and package.json has neither a `main` that exists nor a start script"))
+}
+
+/// The preload's entry: told by the npm package that starts this binary, else found beside the binary.
+pub fn find_preload() -> Result<PathBuf, String> {
+    if let Some(path) = env::var_os("SLUICE_PRELOAD").map(PathBuf::from) {
+        return path.canonicalize().map_err(|error| format!("SLUICE_PRELOAD: {}: {error}", path.display()));
+    }
+    let binary = env::current_exe().and_then(|path| path.canonicalize()).map_err(|error| format!("this program's path: {error}"))?;
+    let places = ["packages/preload/dist/index.js", "node_modules/@sluice/preload/dist/index.js", "preload/dist/index.js"];
+    binary
+        .ancestors()
+        .skip(1)
+        .flat_map(|dir| places.iter().map(move |place| dir.join(place)))
+        .find(|path| path.is_file())
+        .ok_or_else(|| "the preload was not found. Start with `npx sluice`, or set SLUICE_PRELOAD to the file dist/index.js of @sluice/preload".to_owned())
+}

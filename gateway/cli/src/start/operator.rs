@@ -1,0 +1,226 @@
+//! The gateway as the operator sees it: what the control socket and the metrics address ask for.
+
+use std::cell::Cell;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sluice_admin::{Operator, Readiness};
+use sluice_catalog::metrics;
+use sluice_catalog::snapshot::{CurrentRequest, GatewayState, QueueSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState};
+use sluice_journal::{Event, Journal, Level, Page};
+use sluice_proxy::edge;
+use sluice_proxy::gate::Gate;
+use sluice_scheduler::{WorkerState as Life, WorkerView};
+use sluice_supervisor::Supervisor;
+use tokio::sync::Notify;
+
+/// Everything that runs.
+pub struct Gateway {
+    pub gate: Rc<Gate>,
+    pub supervisor: Rc<Supervisor>,
+    pub journal: Journal,
+    pub stop_requested: Notify,
+    url: String,
+    admin_url: Option<String>,
+    run_dir: PathBuf,
+    started: Instant,
+    wanted: Cell<u32>,
+    was_ready: Cell<bool>,
+    overlaps_told: Cell<u64>,
+}
+
+impl Gateway {
+    pub fn new(gate: Rc<Gate>, supervisor: Rc<Supervisor>, url: String, admin_url: Option<String>, run_dir: PathBuf) -> Rc<Self> {
+        Rc::new(Gateway {
+            journal: gate.journal.clone(),
+            gate,
+            supervisor,
+            stop_requested: Notify::new(),
+            url,
+            admin_url,
+            run_dir,
+            started: Instant::now(),
+            wanted: Cell::new(0),
+            was_ready: Cell::new(false),
+            overlaps_told: Cell::new(0),
+        })
+    }
+
+    pub fn set_wanted(&self, workers: u32) {
+        self.wanted.set(workers);
+        self.gate.scale(workers);
+    }
+
+    pub fn wanted(&self) -> u32 {
+        self.wanted.get()
+    }
+
+    /// The first worker listens.
+    pub fn announce(&self, after: Duration) {
+        self.was_ready.set(true);
+        self.journal.emit(Event::Listening { url: &self.url });
+        let admin = self.admin_url.as_deref().map_or_else(String::new, |url| format!(", metrics on {url}/metrics"));
+        let text = format!("{} workers, first ready after {} ms{admin}, run directory {}", self.wanted.get(), after.as_millis(), self.run_dir.display());
+        self.journal.emit(Event::Note { level: Level::Info, text: &text });
+    }
+
+    /// Overlaps that the gateway itself counted; there are none unless a bug made one.
+    pub fn tell_overlaps(&self) {
+        let seen = self.gate.scheduler(sluice_scheduler::Scheduler::overlaps_total);
+        let told = self.overlaps_told.replace(seen);
+        if seen > told {
+            self.journal.emit(Event::OverlapSeen { worker: 0, count: seen - told });
+        }
+    }
+
+    fn worker(&self, view: &WorkerView) -> WorkerSnapshot {
+        let process = self.supervisor.view(view.worker);
+        let current = self.gate.current_requests(view.worker);
+        WorkerSnapshot {
+            id: view.worker.0,
+            instance: view.instance,
+            pid: process.pid,
+            state: match view.state {
+                Life::Starting => WorkerState::Starting,
+                Life::Ready if view.in_service > 0 => WorkerState::Busy,
+                Life::Ready => WorkerState::Ready,
+                Life::Leaving | Life::Stopping | Life::Killed => WorkerState::Leaving,
+            },
+            age_s: self.gate.age(view.started).as_secs_f64(),
+            rss_bytes: process.rss_bytes,
+            requests_total: self.gate.requests_total(view.worker),
+            restarts_total: self.supervisor.restarts(view.instance),
+            current: current.into_iter().map(|(id, class, for_ms)| CurrentRequest { id, class, for_ms }).collect(),
+            cpu_ms_total: process.cpu_ms_total,
+            streams: u64::from(view.streams),
+        }
+    }
+
+    fn place_in_back_off(&self, instance: u32) -> WorkerSnapshot {
+        WorkerSnapshot {
+            id: 0,
+            instance,
+            pid: None,
+            state: WorkerState::Backoff,
+            age_s: 0.0,
+            rss_bytes: None,
+            requests_total: 0,
+            restarts_total: self.supervisor.restarts(instance),
+            current: Vec::new(),
+            cpu_ms_total: None,
+            streams: 0,
+        }
+    }
+}
+
+impl Operator for Gateway {
+    fn snapshot(&self) -> Snapshot {
+        let gate = &self.gate;
+        let views: Vec<WorkerView> = gate.scheduler(|scheduler| scheduler.workers().collect());
+        let mut workers: Vec<_> = views.iter().map(|view| self.worker(view)).collect();
+        for (instance, _) in self.supervisor.backing_off() {
+            if !workers.iter().any(|worker| worker.instance == instance) {
+                workers.push(self.place_in_back_off(instance));
+            }
+        }
+        workers.sort_by_key(|worker| (worker.instance, worker.id));
+        let (length, predicted_wait_ms, in_service) =
+            gate.scheduler(|scheduler| (scheduler.queue_length(), scheduler.predicted_wait_ms(), scheduler.in_service()));
+        #[allow(clippy::cast_precision_loss)] // A wait of 2^53 ms is no wait.
+        let predicted_wait_ms = predicted_wait_ms.unwrap_or(0) as f64;
+        Snapshot {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            state: if gate.is_draining() {
+                GatewayState::Draining
+            } else if self.was_ready.get() {
+                GatewayState::Serving
+            } else {
+                GatewayState::Starting
+            },
+            url: self.url.clone(),
+            admin_url: self.admin_url.clone(),
+            run_dir: self.run_dir.display().to_string(),
+            uptime_s: self.started.elapsed().as_secs_f64(),
+            generation: 1,
+            workers,
+            queue: QueueSnapshot {
+                length: length as u64,
+                length_max: gate.config.queue.length_max,
+                oldest_wait_ms: gate.oldest_wait_ms(),
+                predicted_wait_ms,
+            },
+            requests: RequestsSnapshot {
+                answered_total: self.journal.answered_total(),
+                in_service: in_service as u64,
+                per_second: self.journal.per_second(),
+                refused_total: self.journal.refused_total(),
+                outcomes: self.journal.outcomes(),
+            },
+            queue_wait_ms: self.journal.queue_wait_ms(),
+            service_time_ms: self.journal.service_time_ms(),
+            overlaps_total: self.journal.overlaps_total(),
+            connections: gate.connection_count() as u64,
+            streams: gate.stream_count(),
+        }
+    }
+
+    fn request_stop(&self) {
+        self.stop_requested.notify_one();
+    }
+
+    fn scale(&self, workers: u32) -> Result<u32, String> {
+        if self.gate.is_draining() {
+            return Err("the gateway is leaving".to_owned());
+        }
+        let before = self.wanted.get();
+        self.set_wanted(workers);
+        self.journal.emit(Event::Scaled { from: before, to: workers });
+        Ok(before)
+    }
+
+    fn readiness(&self) -> Readiness {
+        let readiness = edge::readiness(&self.gate);
+        Readiness {
+            ready: readiness.is_ready,
+            reason: readiness.reason.to_owned(),
+            workers_ready: readiness.workers_ready,
+            queue_length: readiness.queue_length as u64,
+            last_progress_ms: readiness.last_progress_ms,
+        }
+    }
+
+    fn write_metrics(&self, page: &mut Page) {
+        page.metric(&metrics::CONNECTIONS_TOTAL).sample(&[], self.gate.connections_total());
+        page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.streams_total());
+        page.metric(&metrics::TEMP_BYTES).sample(&[], self.gate.temp_bytes());
+        page.metric(&metrics::WORKERS_WANTED).sample(&[], self.wanted.get());
+        let views: Vec<_> = self.gate.scheduler(|scheduler| scheduler.workers().filter(|view| view.state == Life::Ready).collect());
+        let known: Vec<_> = views.iter().map(|view| (view.instance.to_string(), self.supervisor.view(view.worker))).collect();
+        page.metric(&metrics::WORKER_HEAP_USED_BYTES);
+        for (instance, bytes) in known.iter().filter_map(|(instance, view)| Some((instance, view.heap_used_bytes?))) {
+            page.sample(&[("instance", instance)], bytes);
+        }
+        page.metric(&metrics::WORKER_EVENT_LOOP_UTILIZATION_RATIO);
+        for (instance, share) in known.iter().filter_map(|(instance, view)| Some((instance, view.event_loop_utilization?))) {
+            page.sample(&[("instance", instance)], share);
+        }
+        page.metric(&metrics::WORKER_EVENT_LOOP_DELAY_SECONDS);
+        for (instance, delay_ms) in known.iter().filter_map(|(instance, view)| Some((instance, view.event_loop_delay_ms?))) {
+            page.sample(&[("instance", instance)], delay_ms / 1000.0);
+        }
+    }
+}
+
+/// Where to point a browser.
+pub fn url(address: SocketAddr, is_tls: bool) -> String {
+    let scheme = if is_tls { "https" } else { "http" };
+    match address.ip() {
+        ip if ip.is_unspecified() => format!("{scheme}://localhost:{}", address.port()),
+        IpAddr::V4(ip) => format!("{scheme}://{ip}:{}", address.port()),
+        IpAddr::V6(ip) => format!("{scheme}://[{ip}]:{}", address.port()),
+    }
+}
+

@@ -1,0 +1,42 @@
+//! Chunk extensions (RFC 9112 §7.1.1): checked byte by byte, and thrown away.
+
+use crate::bytes::is_token_byte;
+
+/// Where in `;name=value;name="value"` the next byte stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extension {
+    /// After `;`: a name must begin.
+    NameStart,
+    Name,
+    /// After `=`: a value must begin.
+    ValueStart,
+    Value,
+    Quoted,
+    /// After a backslash in a quoted value.
+    Escaped,
+    /// After the closing quote.
+    QuotedEnd,
+}
+
+impl Extension {
+    /// The place after `b`, or `None` if `b` may not stand here.
+    pub(crate) fn after(self, b: u8) -> Option<Self> {
+        let is_text = b == b'\t' || (b >= b' ' && b != 0x7f);
+        match self {
+            Self::NameStart | Self::Name if is_token_byte(b) => Some(Self::Name),
+            Self::Name if b == b'=' => Some(Self::ValueStart),
+            Self::ValueStart | Self::Value if is_token_byte(b) => Some(Self::Value),
+            Self::ValueStart if b == b'"' => Some(Self::Quoted),
+            Self::Name | Self::Value | Self::QuotedEnd if b == b';' => Some(Self::NameStart),
+            Self::Quoted if b == b'"' => Some(Self::QuotedEnd),
+            Self::Quoted if b == b'\\' => Some(Self::Escaped),
+            Self::Quoted | Self::Escaped if is_text => Some(Self::Quoted),
+            _ => None,
+        }
+    }
+
+    /// True if the line may end here.
+    pub(crate) fn is_whole(self) -> bool {
+        matches!(self, Self::Name | Self::Value | Self::QuotedEnd)
+    }
+}

@@ -1,0 +1,94 @@
+//! Request methods. It must not know which of them the app serves.
+
+use crate::bytes::{ascii, is_token};
+use crate::reject::{Reject, Rejection};
+
+/// The longest method that is accepted.
+const METHOD_BYTES_MAX: usize = 32;
+
+/// A request method; case matters (RFC 9110 §9.1), so `get` is [`Method::Other`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are the methods")]
+pub enum Method {
+    Get,
+    Head,
+    Post,
+    Put,
+    Delete,
+    Options,
+    Patch,
+    /// Any other token of at most 32 bytes.
+    Other(Box<str>),
+}
+
+impl Method {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Rejection> {
+        Ok(match bytes {
+            b"GET" => Self::Get,
+            b"HEAD" => Self::Head,
+            b"POST" => Self::Post,
+            b"PUT" => Self::Put,
+            b"DELETE" => Self::Delete,
+            b"OPTIONS" => Self::Options,
+            b"PATCH" => Self::Patch,
+            b"CONNECT" => return Err(Rejection::new(Reject::MethodUnsupported, "CONNECT is for proxies")),
+            b"TRACE" => return Err(Rejection::new(Reject::MethodUnsupported, "TRACE would echo private fields")),
+            other if !is_token(other) => return Err(Rejection::malformed("the method is not a token")),
+            other if other.len() > METHOD_BYTES_MAX => {
+                return Err(Rejection::new(Reject::MethodUnsupported, "the method is too long"));
+            }
+            other => Self::Other(ascii(other).into()),
+        })
+    }
+
+    /// The method as sent.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Get => "GET",
+            Self::Head => "HEAD",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Delete => "DELETE",
+            Self::Options => "OPTIONS",
+            Self::Patch => "PATCH",
+            Self::Other(name) => name,
+        }
+    }
+
+    /// True for methods that ask for no change (RFC 9110 §9.2.1). Unknown ones count as unsafe.
+    #[must_use]
+    pub fn is_safe(&self) -> bool {
+        matches!(self, Self::Get | Self::Head | Self::Options)
+    }
+
+    /// True for methods whose repetition changes nothing more (RFC 9110 §9.2.2). Unknown ones count as not so.
+    #[must_use]
+    pub fn is_idempotent(&self) -> bool {
+        self.is_safe() || matches!(self, Self::Put | Self::Delete)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_say_what_they_are_and_whether_they_may_be_repeated() {
+        for (name, safe, idempotent) in [
+            ("GET", true, true),
+            ("HEAD", true, true),
+            ("OPTIONS", true, true),
+            ("PUT", false, true),
+            ("DELETE", false, true),
+            ("POST", false, false),
+            ("PATCH", false, false),
+            ("PROPFIND", false, false),
+            ("get", false, false),
+        ] {
+            let method = Method::parse(name.as_bytes()).unwrap();
+            assert_eq!(method.as_str(), name);
+            assert_eq!((method.is_safe(), method.is_idempotent()), (safe, idempotent), "{name}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Request heads. It must not know the app's routes or what the gateway adds.
+
+use memchr::{memchr, memrchr};
+
+use crate::bytes::ascii;
+use crate::connection::upgrade_protocols;
+use crate::fields::Fields;
+use crate::framing::{Framing, framing};
+use crate::method::Method;
+use crate::reader::{Extent, HeadLimits, HeadReader, Parse, Side};
+use crate::reject::{Reject, Rejection};
+use crate::special::{Once, parse_fields};
+use crate::{host, target};
+
+/// The version of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// HTTP/1.0
+    Http10,
+    /// HTTP/1.1
+    Http11,
+}
+
+/// A request head that is in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestHead {
+    /// The method.
+    pub method: Method,
+    /// Path and query as sent, in origin form; `*` for `OPTIONS *`.
+    pub target: String,
+    /// Host and perhaps port, validated, in lower case; empty if an HTTP/1.0 request sent none.
+    pub host: String,
+    /// The version.
+    pub version: Version,
+    /// All fields as sent, also those that [`crate::forwardable`] leaves out.
+    pub fields: Fields,
+    /// How the body is delimited.
+    pub framing: Framing,
+    /// True if the client would reuse the connection.
+    pub keep_alive: bool,
+    /// True if the client waits for `100 Continue` before it sends the body.
+    pub expect_continue: bool,
+    /// The protocols of `Upgrade`, where `Connection` has `upgrade` (HTTP/1.1 only); never h2c, HTTP or TLS.
+    pub upgrade: Option<String>,
+}
+
+/// Parses the request head at the start of `buf`. Where bytes come in pieces, use [`HeadReader`].
+///
+/// # Errors
+/// A [`Rejection`], also for an incomplete head where it is certain already.
+pub fn parse_request(buf: &[u8], limits: &HeadLimits) -> Result<Parse<RequestHead>, Rejection> {
+    HeadReader::new().request(buf, limits)
+}
+
+pub(crate) fn parse(buf: &[u8], extent: &Extent) -> Result<RequestHead, Rejection> {
+    let (method, raw_target, version) = request_line(&buf[extent.start..extent.line_end])?;
+    let (fields, special) = parse_fields(buf, extent, Side::Request)?;
+    let host = host::parse(special.host, version)?;
+    let target = target::to_origin_form(raw_target, &method, &host)?;
+    let framing = framing(&special, version)?;
+    let expect_continue = expects_continue(special.expect)? && version == Version::Http11 && framing != Framing::None;
+    let upgrade = upgrade_protocols(&special.upgrade)?;
+    let connection = special.connection;
+    Ok(RequestHead {
+        method,
+        target,
+        host,
+        version,
+        fields,
+        framing,
+        keep_alive: keep_alive(version, connection.close, connection.keep_alive),
+        expect_continue,
+        upgrade: upgrade.filter(|_| connection.upgrade && version == Version::Http11),
+    })
+}
+
+/// Whether the connection stays open after the message (RFC 9112 §9.3).
+pub(crate) fn keep_alive(version: Version, close: bool, keep_alive: bool) -> bool {
+    !close && (version == Version::Http11 || keep_alive)
+}
+
+fn request_line(line: &[u8]) -> Result<(Method, &[u8], Version), Rejection> {
+    let (Some(first), Some(last)) = (memchr(b' ', line), memrchr(b' ', line)) else {
+        return Err(Rejection::malformed("the request line is not method, target, version"));
+    };
+    if first == last {
+        return Err(Rejection::malformed("the request line is not method, target, version"));
+    }
+    let target = &line[first + 1..last];
+    if target.is_empty() || target.contains(&b' ') {
+        return Err(Rejection::malformed("more than one space in the request line"));
+    }
+    // The version comes first: what follows may mean something else in another one.
+    let version = version(&line[last + 1..])?;
+    let method = Method::parse(&line[..first])?;
+    target::check_bytes(target)?;
+    Ok((method, target, version))
+}
+
+/// Parses `HTTP/1.0` and `HTTP/1.1` (RFC 9112 §2.3).
+pub(crate) fn version(bytes: &[u8]) -> Result<Version, Rejection> {
+    match bytes {
+        b"HTTP/1.1" => Ok(Version::Http11),
+        b"HTTP/1.0" => Ok(Version::Http10),
+        [b'H', b'T', b'T', b'P', b'/', major, b'.', minor] if major.is_ascii_digit() && minor.is_ascii_digit() => {
+            Err(Rejection::new(Reject::VersionUnsupported, "a version other than HTTP/1.0 and HTTP/1.1"))
+        }
+        _ => Err(Rejection::malformed("not an HTTP version")),
+    }
+}
+
+fn expects_continue(expect: Once<'_>) -> Result<bool, Rejection> {
+    match expect {
+        Once::Absent => Ok(false),
+        Once::One(value) if ascii(value).eq_ignore_ascii_case("100-continue") => Ok(true),
+        _ => Err(Rejection::new(Reject::ExpectationUnknown, "an expectation other than 100-continue")),
+    }
+}

@@ -1,0 +1,83 @@
+//! Response heads. The worker is input too: what it may not say is refused as strictly as with a client.
+
+use crate::bytes::has_control;
+use crate::fields::Fields;
+use crate::framing::{Framing, ResponseFraming, framing, response_framing};
+use crate::method::Method;
+use crate::reader::{Extent, HeadLimits, HeadReader, Parse, Side};
+use crate::reject::Rejection;
+use crate::request::{Version, keep_alive, version};
+use crate::special::parse_fields;
+
+/// A response head that is in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResponseHead {
+    /// 100 to 599. After 1xx other than 101 another head follows; call the parser again.
+    pub status: u16,
+    /// The reason phrase, which may be empty and need not be UTF-8.
+    pub reason: Vec<u8>,
+    /// The version.
+    pub version: Version,
+    /// All fields as sent, also those that [`crate::forwardable`] leaves out.
+    pub fields: Fields,
+    /// How the body is delimited.
+    pub framing: ResponseFraming,
+    /// The value of `Content-Length`, also where no body follows (an answer to `HEAD`, 304).
+    pub content_length: Option<u64>,
+    /// True if the connection can take another request after the body.
+    pub keep_alive: bool,
+}
+
+/// Parses the response head at the start of `buf`. Where bytes come in pieces, use [`HeadReader`].
+///
+/// # Errors
+/// A [`Rejection`], also for an incomplete head where it is certain already.
+pub fn parse_response(
+    buf: &[u8],
+    limits: &HeadLimits,
+    request_method: &Method,
+) -> Result<Parse<ResponseHead>, Rejection> {
+    HeadReader::new().response(buf, limits, request_method)
+}
+
+pub(crate) fn parse(buf: &[u8], extent: &Extent, request_method: &Method) -> Result<ResponseHead, Rejection> {
+    let (version, status, reason) = status_line(&buf[extent.start..extent.line_end])?;
+    let (fields, special) = parse_fields(buf, extent, Side::Response)?;
+    let said = framing(&special, version)?;
+    let framing = response_framing(said, status, request_method);
+    let connection = special.connection;
+    Ok(ResponseHead {
+        status,
+        reason: reason.to_vec(),
+        version,
+        fields,
+        framing,
+        content_length: if let Framing::Length(length) = said { Some(length) } else { None },
+        keep_alive: framing != ResponseFraming::UntilClose
+            && keep_alive(version, connection.close, connection.keep_alive),
+    })
+}
+
+/// Parses `HTTP/1.1 200 OK`; the reason may be empty, and so may the space before it be missing.
+fn status_line(line: &[u8]) -> Result<(Version, u16, &[u8]), Rejection> {
+    let Some((b"HTTP/", _)) = line.split_at_checked(5) else {
+        return Err(Rejection::malformed("the status line does not begin with a version"));
+    };
+    let Some((head, rest)) = line.split_at_checked(8) else {
+        return Err(Rejection::malformed("the status line is too short"));
+    };
+    let version = version(head)?;
+    let [b' ', hundreds @ b'1'..=b'5', tens @ b'0'..=b'9', ones @ b'0'..=b'9', rest @ ..] = rest else {
+        return Err(Rejection::malformed("the status is not 100 to 599"));
+    };
+    let status = [hundreds, tens, ones].iter().fold(0, |status, &&digit| status * 10 + u16::from(digit - b'0'));
+    let reason = match rest {
+        [] => rest,
+        [b' ', reason @ ..] => reason,
+        _ => return Err(Rejection::malformed("the status is not followed by a space")),
+    };
+    if has_control(reason) {
+        return Err(Rejection::malformed("a control byte in the reason phrase"));
+    }
+    Ok((version, status, reason))
+}

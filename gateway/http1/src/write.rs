@@ -1,0 +1,97 @@
+//! Writes messages afresh, so that no byte of the framing is the sender's.
+
+use std::io::Write as _;
+
+use crate::fields::Fields;
+use crate::forward::forwardable;
+use crate::framing::Framing;
+use crate::request::RequestHead;
+
+/// Ends the data of a chunk.
+pub const CHUNK_END: &[u8] = b"\r\n";
+
+/// Ends a chunked body without trailers.
+pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
+
+/// Begins a chunk of `len` bytes; write the bytes and [`CHUNK_END`] after it.
+///
+/// Writes nothing for 0, which would end the body; write no [`CHUNK_END`] then either.
+pub fn write_chunk_header(out: &mut Vec<u8>, len: usize) {
+    if len > 0 {
+        write_text(out, format_args!("{len:x}\r\n"));
+    }
+}
+
+/// Ends a chunked body with trailers, as [`crate::ChunkedDecoder::trailers`] gives them.
+pub fn write_last_chunk(out: &mut Vec<u8>, trailers: &[(String, Vec<u8>)]) {
+    out.extend_from_slice(b"0\r\n");
+    for (name, value) in trailers {
+        write_field(out, name, value);
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Writes one field line. The caller vouches that `name` is a token and `value` holds no CR, LF or NUL.
+pub fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b": ");
+    out.extend_from_slice(value);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Writes an HTTP/1.1 request head without the empty line at its end, so that more fields can follow.
+///
+/// `Host` comes first, then the forwardable fields for which `keep` is true, then what says how the body is delimited
+/// (`body`, not what the client said), then `Connection` and `Upgrade` for an upgrade. `keep` sees neither `Host` nor
+/// `Content-Length`.
+pub fn write_request_start(
+    out: &mut Vec<u8>,
+    head: &RequestHead,
+    body: Framing,
+    mut keep: impl FnMut(&str, &[u8]) -> bool,
+) {
+    for part in [head.method.as_str(), " ", &head.target, " HTTP/1.1\r\nHost: ", &head.host, "\r\n"] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    write_kept(out, &head.fields, |name, value| {
+        !name.eq_ignore_ascii_case("host") && !name.eq_ignore_ascii_case("content-length") && keep(name, value)
+    });
+    match body {
+        Framing::None => {}
+        Framing::Length(length) => write_text(out, format_args!("Content-Length: {length}\r\n")),
+        Framing::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+    }
+    if let Some(protocols) = &head.upgrade {
+        out.extend_from_slice(b"Connection: upgrade\r\n");
+        write_field(out, "Upgrade", protocols.as_bytes());
+    }
+}
+
+/// Writes an HTTP/1.1 response head without the empty line at its end, so that more fields can follow.
+///
+/// The forwardable fields for which `keep` is true are passed on; how the body is delimited is for the caller to add.
+pub fn write_response_start(
+    out: &mut Vec<u8>,
+    status: u16,
+    reason: &[u8],
+    fields: &Fields,
+    keep: impl FnMut(&str, &[u8]) -> bool,
+) {
+    write_text(out, format_args!("HTTP/1.1 {status:03} "));
+    out.extend_from_slice(reason);
+    out.extend_from_slice(b"\r\n");
+    write_kept(out, fields, keep);
+}
+
+fn write_kept(out: &mut Vec<u8>, fields: &Fields, mut keep: impl FnMut(&str, &[u8]) -> bool) {
+    for (name, value) in forwardable(fields) {
+        if keep(name, value) {
+            write_field(out, name, value);
+        }
+    }
+}
+
+fn write_text(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    // Writing to a `Vec` cannot fail.
+    let _ = out.write_fmt(text);
+}

@@ -1,0 +1,169 @@
+//! Field lines and connection options of requests, with the inputs that break each rule.
+
+mod common;
+
+use common::{accept, post, refuse, with};
+use sluice_http1::{Framing, Method, Reject, Version};
+
+#[test]
+fn a_plain_request_is_read_whole() {
+    let head = accept("GET /a?b=c HTTP/1.1\r\nHost: Example.COM:8080\r\nAccept:  text/html \t\r\nX-Empty:\r\n\r\n");
+    assert_eq!(head.method, Method::Get);
+    assert_eq!(head.target, "/a?b=c");
+    assert_eq!(head.host, "example.com:8080");
+    assert_eq!(head.version, Version::Http11);
+    assert_eq!(head.framing, Framing::None);
+    assert!(head.keep_alive);
+    assert!(!head.expect_continue);
+    assert_eq!(head.upgrade, None);
+    let fields: Vec<_> = head.fields.iter().collect();
+    assert_eq!(fields, [("Host", &b"Example.COM:8080"[..]), ("Accept", b"text/html"), ("X-Empty", b"")]);
+    assert_eq!(head.fields.get("accept"), Some(&b"text/html"[..]));
+    assert_eq!(head.fields.get("ACCEPT"), Some(&b"text/html"[..]));
+    assert!(head.fields.contains("x-empty") && !head.fields.contains("x-other"));
+    assert_eq!((head.fields.len(), head.fields.is_empty()), (3, false));
+}
+
+#[test]
+fn repeated_fields_keep_their_order() {
+    let head = accept(with("X-A: 1\r\nx-b: 2\r\nx-a: 3"));
+    assert_eq!(head.fields.get_all("x-a").collect::<Vec<_>>(), [b"1", b"3"]);
+}
+
+#[test]
+fn one_empty_line_before_the_request_is_forgiven_and_no_more() {
+    assert_eq!(accept("\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n").target, "/");
+    for input in
+        ["\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", "\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", "\rGET /", "\r\n\n"]
+    {
+        refuse(input, Reject::HeadMalformed);
+    }
+}
+
+#[test]
+fn line_ends_are_crlf_only() {
+    for input in [
+        "GET / HTTP/1.1\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n\n",
+        "GET / HTTP/1.1\rHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\r\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: b\rc\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: b\r\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n\rX",
+        "GET / HTTP/1.1\n\n",
+    ] {
+        refuse(input, Reject::HeadMalformed);
+    }
+}
+
+#[test]
+fn field_lines_are_a_token_a_colon_and_a_value_without_control_bytes() {
+    for fields in [
+        "X : a",
+        "X\t: a",
+        " X: a",
+        "\tX: a",
+        "X: a\r\n b",
+        "X: a\r\n\tb",
+        "X",
+        ": a",
+        "X Y: a",
+        "X\u{e9}: a",
+        "X\0: a",
+        "X(: a",
+        "X[]: a",
+        "X\"Y: a",
+        "X: a\0b",
+        "X: a\x01",
+        "X: a\x0b",
+        "X: a\x0c",
+        "X: a\x1b",
+        "X: a\x7f",
+        "X/Y: a",
+        "X@: a",
+        "X{: a",
+        "Content-Length : 5",
+        "Transfer-Encoding : chunked",
+        "Content-Length\0: 5",
+        "Content-Length\x0b: 5",
+    ] {
+        refuse(with(fields), Reject::HeadMalformed);
+    }
+    // The first field line has no line before it that it could continue.
+    refuse("GET / HTTP/1.1\r\n Host: a\r\n\r\n", Reject::HeadMalformed);
+    for (line, value) in
+        [("X:a", &b"a"[..]), ("X: \t a\tb \t", b"a\tb"), ("X: \u{e9}", b"\xc3\xa9"), ("X: a:b", b"a:b"), ("X:", b"")]
+    {
+        assert_eq!(accept(with(line)).fields.get("x"), Some(value), "{line:?}");
+    }
+    assert_eq!(
+        accept([&b"GET / HTTP/1.0\r\nX: \x80\xff\r\n\r\n"[..]].concat()).fields.get("x"),
+        Some(&b"\x80\xff"[..])
+    );
+}
+
+#[test]
+fn names_with_an_underscore_are_refused_as_aliases() {
+    for name in ["content_length", "X_Forwarded_For", "_", "x-a_b", "Transfer_Encoding"] {
+        refuse(with(&format!("{name}: 1")), Reject::HeaderAlias);
+    }
+    assert!(accept(with("X: a_b")).fields.contains("x"));
+}
+
+#[test]
+fn the_only_expectation_is_one_100_continue() {
+    assert!(accept(post("Content-Length: 5\r\nExpect: 100-Continue")).expect_continue);
+    assert!(!accept(post("Expect: 100-continue")).expect_continue, "there is no body to wait for");
+    assert!(!accept("POST / HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n").expect_continue);
+    for fields in [
+        "Expect: 200-ok",
+        "Expect:",
+        "Expect: 100-continue, x",
+        "Expect: 100-continue\r\nExpect: 100-continue",
+        "Expect: \u{e9}",
+    ] {
+        refuse(post(fields), Reject::ExpectationUnknown);
+    }
+}
+
+#[test]
+fn connection_says_whether_it_stays_open() {
+    for (version, connection, keep_alive) in [
+        ("1.1", "x", true),
+        ("1.1", "close", false),
+        ("1.1", "x, CLOSE", false),
+        ("1.1", "keep-alive, close", false),
+        ("1.1", ", ,", true),
+        ("1.0", "x", false),
+        ("1.0", "Keep-Alive", true),
+        ("1.0", "keep-alive, close", false),
+    ] {
+        let head = accept(format!("GET / HTTP/{version}\r\nHost: a\r\nConnection: {connection}\r\n\r\n"));
+        assert_eq!(head.keep_alive, keep_alive, "HTTP/{version} {connection}");
+    }
+    assert!(!accept(with("Connection: x\r\nConnection: close")).keep_alive);
+    for connection in ["a b", "\"close\"", "close;x", &["x"; 33].join(",")] {
+        refuse(with(&format!("Connection: {connection}")), Reject::HeadMalformed);
+    }
+}
+
+#[test]
+fn an_upgrade_needs_the_connection_option_and_another_protocol_than_http() {
+    let upgrade = |fields: &str| accept(with(fields)).upgrade;
+    assert_eq!(upgrade("Connection: Upgrade\r\nUpgrade: websocket").as_deref(), Some("websocket"));
+    assert_eq!(
+        upgrade("Connection: keep-alive, upgrade\r\nUpgrade: a/1, b\r\nUpgrade: c").as_deref(),
+        Some("a/1, b, c")
+    );
+    assert_eq!(upgrade("Connection: upgrade\r\nUpgrade: h2c, websocket").as_deref(), Some("websocket"));
+    assert_eq!(upgrade("Upgrade: websocket"), None);
+    assert_eq!(upgrade("Connection: upgrade"), None);
+    for transport in ["h2c", "H2C", "HTTP/2.0", "TLS/1.0", "h2"] {
+        assert_eq!(upgrade(&format!("Connection: upgrade\r\nUpgrade: {transport}")), None, "{transport}");
+    }
+    assert_eq!(accept("GET / HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n").upgrade, None);
+    for protocol in ["a b", "a/", "/1", "a/b/c", "\"a\""] {
+        refuse(with(&format!("Connection: upgrade\r\nUpgrade: {protocol}")), Reject::HeadMalformed);
+    }
+}

@@ -1,0 +1,283 @@
+//! What the metrics count. Plain numbers: only the data plane's thread moves them.
+//!
+//! It must not know how a line looks. The number of label sets is bounded whatever the caller does.
+
+use std::collections::{BTreeMap, HashMap};
+
+use sluice_catalog::errors::Code;
+use sluice_catalog::metrics::{self, BUCKETS_SECONDS, CLASS_OTHER, CLASSES_MAX};
+
+use crate::event::{AccessRecord, Event, Outcome};
+use crate::prometheus::Page;
+use crate::window::microseconds;
+
+/// Classes, statuses and outcomes that are counted apart, all pairs together. Whatever comes beyond that counts under
+/// [`CLASS_OTHER`].
+const LABEL_SETS_MAX: usize = 500;
+
+/// The place of the class that takes what there is no room for.
+const OTHER: usize = 0;
+/// Label sets of that class beyond the bound, so that a client that draws every status cannot do so without end either.
+const OTHER_SETS_MAX: usize = 100;
+
+struct Class {
+    name: Box<str>,
+    /// Count by status and outcome. Few of the pairs ever occur, so looking through them beats hashing.
+    counts: Vec<(u16, Outcome, u64)>,
+}
+
+pub(crate) struct Counters {
+    pub(crate) outcomes: [u64; Outcome::ALL.len()],
+    pub(crate) overlaps_total: u64,
+    class_places: HashMap<Box<str>, usize>,
+    classes: Vec<Class>,
+    label_sets: usize,
+    errors: BTreeMap<Code, u64>,
+    shed: BTreeMap<Code, u64>,
+    start_failures: BTreeMap<Code, u64>,
+    received_bytes: u64,
+    sent_bytes: u64,
+    receive: Histogram,
+    queue_wait: Histogram,
+    service_time: Histogram,
+    cpu: Histogram,
+    worker_starts: u64,
+    worker_exits_expected: u64,
+    worker_exits_unexpected: u64,
+}
+
+impl Counters {
+    pub(crate) fn new() -> Self {
+        let mut counters = Self {
+            outcomes: [0; Outcome::ALL.len()],
+            overlaps_total: 0,
+            class_places: HashMap::new(),
+            classes: Vec::new(),
+            label_sets: 0,
+            errors: BTreeMap::new(),
+            shed: BTreeMap::new(),
+            start_failures: BTreeMap::new(),
+            received_bytes: 0,
+            sent_bytes: 0,
+            receive: Histogram::default(),
+            queue_wait: Histogram::default(),
+            service_time: Histogram::default(),
+            cpu: Histogram::default(),
+            worker_starts: 0,
+            worker_exits_expected: 0,
+            worker_exits_unexpected: 0,
+        };
+        counters.add_class(CLASS_OTHER);
+        counters
+    }
+
+    pub(crate) fn count(&mut self, event: &Event<'_>) {
+        match *event {
+            Event::Access(ref record) => self.count_request(record),
+            Event::WorkerStarted { .. } => self.worker_starts += 1,
+            Event::WorkerExited { expected: true, .. } => self.worker_exits_expected += 1,
+            Event::WorkerExited { expected: false, .. } => self.worker_exits_unexpected += 1,
+            Event::WorkerStartFailed { code, .. } => *self.start_failures.entry(code).or_default() += 1,
+            Event::OverlapSeen { count, .. } => self.overlaps_total = self.overlaps_total.saturating_add(count),
+            Event::AppLine { .. }
+            | Event::WorkerReady { .. }
+            | Event::WorkerBackoff { .. }
+            | Event::Listening { .. }
+            | Event::Draining { .. }
+            | Event::Stopped
+            | Event::Scaled { .. }
+            | Event::Note { .. } => {}
+        }
+    }
+
+    fn count_request(&mut self, record: &AccessRecord<'_>) {
+        self.outcomes[record.outcome as usize] += 1;
+        self.received_bytes = self.received_bytes.saturating_add(record.bytes_in);
+        self.sent_bytes = self.sent_bytes.saturating_add(record.bytes_out);
+        self.receive.record(record.receive_ms);
+        if let Some(queue_ms) = record.queue_ms {
+            self.queue_wait.record(queue_ms);
+        }
+        if let Some(service_ms) = record.service_ms {
+            self.service_time.record(service_ms);
+        }
+        if let Some(code) = record.error {
+            *self.errors.entry(code).or_default() += 1;
+            if code.entry().status == 503 {
+                *self.shed.entry(code).or_default() += 1;
+            }
+        }
+        if let Some(cpu_ms) = record.cpu_ms {
+            self.cpu.record(cpu_ms);
+        }
+        let place = self.class_place(record.class);
+        if !self.count_in(place, record.status, record.outcome) {
+            self.count_in(OTHER, record.status, record.outcome);
+        }
+    }
+
+    fn class_place(&mut self, name: &str) -> usize {
+        match self.class_places.get(name) {
+            Some(place) => *place,
+            None if name.is_empty() || self.classes.len() >= CLASSES_MAX || self.label_sets >= LABEL_SETS_MAX => OTHER,
+            None => self.add_class(name),
+        }
+    }
+
+    fn add_class(&mut self, name: &str) -> usize {
+        let place = self.classes.len();
+        self.classes.push(Class { name: name.into(), counts: Vec::new() });
+        self.class_places.insert(name.into(), place);
+        place
+    }
+
+    fn count_in(&mut self, place: usize, status: u16, outcome: Outcome) -> bool {
+        let counts = &mut self.classes[place].counts;
+        if let Some(entry) = counts.iter_mut().find(|entry| entry.0 == status && entry.1 == outcome) {
+            entry.2 += 1;
+            return true;
+        }
+        // The pairs of `other` must have room when nothing else has.
+        if place != OTHER {
+            if self.label_sets >= LABEL_SETS_MAX {
+                return false;
+            }
+            self.label_sets += 1;
+        } else if counts.len() >= OTHER_SETS_MAX {
+            counts[OTHER_SETS_MAX - 1].2 += 1;
+            return true;
+        }
+        counts.push((status, outcome, 1));
+        true
+    }
+
+    pub(crate) fn write(&self, page: &mut Page) {
+        page.metric(&metrics::REQUESTS_TOTAL);
+        for class in &self.classes {
+            for &(status, outcome, count) in &class.counts {
+                let labels = [("class", &*class.name), ("status", &*status.to_string()), ("outcome", outcome.as_str())];
+                page.sample(&labels, count);
+            }
+        }
+        page.metric(&metrics::ERRORS_TOTAL);
+        for (code, count) in &self.errors {
+            page.sample(&[("code", code.entry().code)], count);
+        }
+        page.metric(&metrics::SHED_TOTAL);
+        for (code, count) in &self.shed {
+            page.sample(&[("code", code.entry().code)], count);
+        }
+        page.metric(&metrics::REQUEST_BODY_BYTES_TOTAL).sample(&[], self.received_bytes);
+        page.metric(&metrics::RESPONSE_BODY_BYTES_TOTAL).sample(&[], self.sent_bytes);
+        self.receive.write(page.metric(&metrics::RECEIVE_SECONDS));
+        self.queue_wait.write(page.metric(&metrics::QUEUE_WAIT_SECONDS));
+        self.service_time.write(page.metric(&metrics::SERVICE_TIME_SECONDS));
+        self.cpu.write(page.metric(&metrics::REQUEST_CPU_SECONDS));
+        page.metric(&metrics::WORKER_STARTS_TOTAL).sample(&[], self.worker_starts);
+        page.metric(&metrics::WORKER_EXITS_TOTAL)
+            .sample(&[("expected", "true")], self.worker_exits_expected)
+            .sample(&[("expected", "false")], self.worker_exits_unexpected);
+        page.metric(&metrics::WORKER_START_FAILURES_TOTAL);
+        for (code, count) in &self.start_failures {
+            page.sample(&[("code", code.entry().code)], count);
+        }
+        page.metric(&metrics::OVERLAPS_TOTAL).sample(&[], self.overlaps_total);
+    }
+}
+
+#[derive(Default)]
+struct Histogram {
+    buckets: [u64; BUCKETS_SECONDS.len()],
+    sum_us: u64,
+    count: u64,
+}
+
+impl Histogram {
+    fn record(&mut self, value_ms: f64) {
+        let whole_us = microseconds(value_ms);
+        let value = seconds(whole_us);
+        if let Some(place) = BUCKETS_SECONDS.iter().position(|bound| value <= *bound) {
+            self.buckets[place] += 1;
+        }
+        self.sum_us = self.sum_us.saturating_add(whole_us);
+        self.count += 1;
+    }
+
+    fn write(&self, page: &mut Page) {
+        page.histogram(BUCKETS_SECONDS.into_iter().zip(self.buckets), seconds(self.sum_us), self.count);
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "the unit is coarse, and Prometheus has nothing but doubles")]
+fn seconds(value_us: u64) -> f64 {
+    value_us as f64 / 1_000_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::tests_support::record;
+
+    fn page(counters: &Counters) -> String {
+        let mut page = Page::default();
+        counters.write(&mut page);
+        page.into_text()
+    }
+
+    fn counts(text: &str) -> Vec<u64> {
+        text.lines()
+            .filter(|line| line.starts_with("sluice_requests_total{"))
+            .map(|line| line.rsplit(' ').next().unwrap().parse().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn classes_stay_bounded_and_no_request_is_lost() {
+        let mut counters = Counters::new();
+        for number in 0..5000_u16 {
+            let class = format!("GET /{number}");
+            for outcome in [Outcome::Answered, Outcome::Shed] {
+                counters.count(&Event::Access(AccessRecord { class: &class, outcome, ..record() }));
+            }
+        }
+        let text = page(&counters);
+        let counts = counts(&text);
+        assert_eq!(counts.len(), 2 * CLASSES_MAX);
+        assert_eq!(counts.iter().sum::<u64>(), 10_000);
+        assert!(text.contains("{class=\"other\",status=\"200\",outcome=\"shed\"} 4901"), "{text}");
+    }
+
+    #[test]
+    fn label_sets_stay_bounded_whatever_the_statuses() {
+        let mut counters = Counters::new();
+        for class in ["a", "b", ""] {
+            for status in 100..600 {
+                counters.count(&Event::Access(AccessRecord { class, status, ..record() }));
+            }
+        }
+        let counts = counts(&page(&counters));
+        assert_eq!(counts.len(), LABEL_SETS_MAX + OTHER_SETS_MAX);
+        assert_eq!(counts.iter().sum::<u64>(), 1500);
+    }
+
+    #[test]
+    fn a_class_that_is_called_other_counts_once() {
+        let mut counters = Counters::new();
+        counters.count(&Event::Access(AccessRecord { class: CLASS_OTHER, ..record() }));
+        counters.count(&Event::Access(AccessRecord { class: "", ..record() }));
+        assert!(page(&counters).contains("{class=\"other\",status=\"200\",outcome=\"answered\"} 2"));
+    }
+
+    #[test]
+    fn refusals_count_as_errors_and_as_shed() {
+        let mut counters = Counters::new();
+        for code in [Code::QueueFull, Code::QueueFull, Code::WorkerDied] {
+            counters.count(&Event::Access(AccessRecord { error: Some(code), ..record() }));
+        }
+        let text = page(&counters);
+        assert!(text.contains("sluice_errors_total{code=\"SLU-QUEUE-FULL\"} 2"));
+        assert!(text.contains("sluice_errors_total{code=\"SLU-WORKER-DIED\"} 1"));
+        assert!(text.contains("sluice_shed_total{code=\"SLU-QUEUE-FULL\"} 2"));
+        assert!(!text.contains("sluice_shed_total{code=\"SLU-WORKER-DIED\"}"));
+    }
+}

@@ -1,0 +1,274 @@
+//! The journal: what happened in the gateway, as one log line and its metrics in one call.
+//!
+//! It is for everyone who has something to tell; it must not know what a request or a worker is beyond the fields of an
+//! [`Event`]. It belongs to the single-threaded data plane: counters are plain numbers behind an `Rc`, and stdout is written
+//! by a thread of its own, so that a terminal or pipe that does not take its lines never holds up a request.
+
+mod clock;
+mod counters;
+mod encode;
+mod event;
+mod lines;
+mod prometheus;
+mod ring;
+mod subscription;
+mod window;
+mod writer;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::io;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sluice_catalog::metrics;
+use sluice_catalog::snapshot::Percentiles;
+use tokio::sync::Notify;
+
+use counters::Counters;
+use encode::Timestamp;
+use ring::Ring;
+use window::{Rate, Window};
+use writer::Writer;
+
+pub use clock::Clock;
+pub use event::{AccessRecord, Event, Level, Outcome, Stream};
+pub use prometheus::Page;
+pub use ring::Filter;
+pub use sluice_catalog::logfields::LineKind;
+pub use subscription::{Lines, Subscription};
+
+/// How long lines wait at most before they are handed to the writer.
+const FLUSH_AFTER: Duration = Duration::from_millis(50);
+
+/// How lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// One JSON object a line.
+    Json,
+    /// For people to read.
+    Text,
+}
+
+/// How a journal is set up.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// How lines look.
+    pub format: Format,
+    /// Whether requests get a line; their metrics move in any case.
+    pub access: bool,
+}
+
+/// The journal. Clones are cheap and tell the same journal.
+#[derive(Clone)]
+pub struct Journal {
+    shared: Rc<Shared>,
+}
+
+struct Shared {
+    options: Options,
+    clock: Clock,
+    state: RefCell<State>,
+    /// Lines have come into an empty buffer.
+    flush_wanted: Notify,
+    /// Lines have come into the ring. Told only while somebody follows it.
+    line_written: Notify,
+    followers: Cell<usize>,
+}
+
+struct State {
+    /// The line being made, kept for its memory.
+    line: Vec<u8>,
+    stamp: Timestamp,
+    writer: Writer,
+    ring: Ring,
+    counters: Counters,
+    queue_wait: Window,
+    service_time: Window,
+    answered: Rate,
+}
+
+impl Journal {
+    /// A journal that writes to `out`, from a thread of its own.
+    ///
+    /// # Errors
+    /// If the operating system gives no thread.
+    pub fn new(options: Options, out: impl io::Write + Send + 'static) -> io::Result<Self> {
+        Self::with_clock(options, out, Clock::System(Instant::now()))
+    }
+
+    /// A journal that writes to stdout.
+    ///
+    /// # Errors
+    /// If the operating system gives no thread, or stdout is closed.
+    pub fn to_stdout(options: Options) -> io::Result<Self> {
+        Self::new(options, writer::stdout()?)
+    }
+
+    /// A journal with a clock of the caller's.
+    ///
+    /// # Errors
+    /// If the operating system gives no thread.
+    pub fn with_clock(options: Options, out: impl io::Write + Send + 'static, clock: Clock) -> io::Result<Self> {
+        let state = State {
+            line: Vec::with_capacity(4096),
+            stamp: Timestamp::new(),
+            writer: Writer::start(out)?,
+            ring: Ring::default(),
+            counters: Counters::new(),
+            queue_wait: Window::new(),
+            service_time: Window::new(),
+            answered: Rate::new(clock.monotonic_ms()),
+        };
+        let shared = Shared {
+            options,
+            clock,
+            state: RefCell::new(state),
+            flush_wanted: Notify::new(),
+            line_written: Notify::new(),
+            followers: Cell::new(0),
+        };
+        Ok(Self { shared: Rc::new(shared) })
+    }
+
+    /// Writes the event's line and moves its metrics. Never blocks.
+    pub fn emit(&self, event: Event<'_>) {
+        let mut state = self.shared.state.borrow_mut();
+        state.counters.count(&event);
+        if let Event::Access(record) = &event {
+            let now_ms = self.shared.clock.monotonic_ms();
+            if let Some(queue_ms) = record.queue_ms {
+                state.queue_wait.record(now_ms, queue_ms);
+            }
+            if let Some(service_ms) = record.service_ms {
+                state.service_time.record(now_ms, service_ms);
+            }
+            if record.outcome.is_answered() {
+                state.answered.count(now_ms);
+            }
+            if !self.shared.options.access {
+                return;
+            }
+        }
+        let unix_ms =
+            if let Event::Access(record) = &event { record.time_unix_ms } else { self.shared.clock.unix_ms() };
+        self.write_line(&mut state, unix_ms, &event);
+    }
+
+    fn write_line(&self, state: &mut State, unix_ms: u64, event: &Event<'_>) {
+        let State { line, stamp, writer, ring, .. } = state;
+        line.clear();
+        match self.shared.options.format {
+            Format::Json => lines::json(line, stamp, unix_ms, event),
+            Format::Text => lines::text(line, stamp, unix_ms, event),
+        }
+        let (kind, worker) = lines::about(event);
+        ring.push(kind, worker, line);
+        if writer.push(line) {
+            self.shared.flush_wanted.notify_one();
+        }
+        if self.shared.followers.get() > 0 {
+            self.shared.line_written.notify_waiters();
+        }
+    }
+
+    /// Hands lines to the writer some 50 ms after they came. Spawn it once, on the `LocalSet`; it never ends.
+    pub async fn run(self) {
+        loop {
+            self.shared.flush_wanted.notified().await;
+            tokio::time::sleep(FLUSH_AFTER).await;
+            self.flush();
+        }
+    }
+
+    /// Hands lines to the writer now; for the moments when somebody waits for them.
+    pub fn flush(&self) {
+        let mut state = self.shared.state.borrow_mut();
+        state.writer.flush();
+        let dropped = state.writer.take_dropped();
+        if dropped > 0 {
+            let text = format!("{dropped} log lines were dropped: standard output did not take them in time");
+            let event = Event::Note { level: Level::Warn, text: &text };
+            self.write_line(&mut state, self.shared.clock.unix_ms(), &event);
+        }
+    }
+
+    /// Hands everything to the writer and waits for it at most `timeout`, blocking. `true` if all was written. The last
+    /// call before the process ends; lines that come later reach only `sluice logs`.
+    #[allow(clippy::must_use_candidate, reason = "there may be nobody left to tell")]
+    pub fn close(&self, timeout: Duration) -> bool {
+        self.flush();
+        self.shared.state.borrow_mut().writer.close(timeout)
+    }
+
+    /// The last `count` lines that fit the filter and, from then on, what is written.
+    #[must_use]
+    pub fn subscribe(&self, filter: Filter, count: usize) -> Subscription {
+        let from = self.shared.state.borrow().ring.back(&filter, count);
+        Subscription::new(Rc::clone(&self.shared), filter, from)
+    }
+
+    /// Percentiles of queue wait over the last minute or so.
+    #[must_use]
+    pub fn queue_wait_ms(&self) -> Percentiles {
+        self.shared.state.borrow().queue_wait.percentiles(self.shared.clock.monotonic_ms())
+    }
+
+    /// Percentiles of service time over the last minute or so.
+    #[must_use]
+    pub fn service_time_ms(&self) -> Percentiles {
+        self.shared.state.borrow().service_time.percentiles(self.shared.clock.monotonic_ms())
+    }
+
+    /// Requests answered by workers since the start.
+    #[must_use]
+    pub fn answered_total(&self) -> u64 {
+        self.total(Outcome::is_answered)
+    }
+
+    /// Requests turned down by the gateway since the start.
+    #[must_use]
+    pub fn refused_total(&self) -> u64 {
+        self.total(Outcome::is_refused)
+    }
+
+    fn total(&self, wanted: fn(Outcome) -> bool) -> u64 {
+        let state = self.shared.state.borrow();
+        Outcome::ALL
+            .into_iter()
+            .zip(state.counters.outcomes)
+            .filter(|(one, _)| wanted(*one))
+            .map(|(_, count)| count)
+            .sum()
+    }
+
+    /// Answers of workers per second, over the last ten seconds.
+    #[must_use]
+    pub fn per_second(&self) -> f64 {
+        self.shared.state.borrow().answered.per_second(self.shared.clock.monotonic_ms())
+    }
+
+    /// How many requests ended each way, named as in the log. Ways that did not occur are left out.
+    #[must_use]
+    pub fn outcomes(&self) -> BTreeMap<String, u64> {
+        let state = self.shared.state.borrow();
+        let counts = Outcome::ALL.into_iter().zip(state.counters.outcomes);
+        counts.filter(|(_, count)| *count > 0).map(|(outcome, count)| (outcome.as_str().to_owned(), count)).collect()
+    }
+
+    /// Overlaps told by [`Event::OverlapSeen`] since the start.
+    #[must_use]
+    pub fn overlaps_total(&self) -> u64 {
+        self.shared.state.borrow().counters.overlaps_total
+    }
+
+    /// Writes the metrics that events move.
+    pub fn write_metrics(&self, page: &mut Page) {
+        let state = self.shared.state.borrow();
+        state.counters.write(page);
+        page.metric(&metrics::LOG_LINES_DROPPED_TOTAL).sample(&[], state.writer.dropped_total());
+    }
+}
+
+#[cfg(test)]
+mod tests;

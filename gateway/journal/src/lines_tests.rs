@@ -1,0 +1,153 @@
+use serde_json::Value;
+use sluice_catalog::errors::Code;
+use sluice_catalog::logfields::{self, OUTCOMES};
+
+use super::*;
+use crate::event::Outcome;
+use crate::event::tests_support::record;
+
+fn as_json(event: &Event<'_>) -> Value {
+    let mut out = Vec::new();
+    json(&mut out, &mut Timestamp::new(), 1_767_225_599_500, event);
+    assert!(!out.contains(&b'\n'), "a line is one line");
+    serde_json::from_slice(&out).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&out)))
+}
+
+fn as_text(event: &Event<'_>) -> String {
+    let mut out = Vec::new();
+    text(&mut out, &mut Timestamp::new(), 1_767_225_599_500, event);
+    String::from_utf8(out).unwrap()
+}
+
+fn every_event() -> Vec<Event<'static>> {
+    vec![
+        Event::Access(record()),
+        Event::WorkerStarted { worker: 3, pid: 77 },
+        Event::WorkerReady { worker: 3, after_ms: 210 },
+        Event::WorkerExited { worker: 3, status: "exit code 1", expected: false },
+        Event::WorkerBackoff { worker: 3, delay_ms: 100 },
+        Event::WorkerStartFailed { worker: 3, code: Code::AppNeverListened, stderr_tail: "Error: no\n  at x\n" },
+        Event::AppLine { worker: 3, stream: Stream::Stderr, line: "hello \"you\"" },
+        Event::Listening { url: "http://localhost:3000" },
+        Event::Draining { reason: "SIGTERM" },
+        Event::Stopped,
+        Event::Scaled { from: 2, to: 4 },
+        Event::OverlapSeen { worker: 3, count: 1 },
+        Event::Note { level: Level::Warn, text: "careful" },
+    ]
+}
+
+#[test]
+fn every_line_has_the_fields_of_the_catalogue_in_their_order_and_no_others() {
+    let mut told = Vec::new();
+    for event in every_event() {
+        let line = as_json(&event);
+        assert_eq!(line["time"], "2025-12-31T23:59:59.500Z");
+        let entry = logfields::line(line["event"].as_str().unwrap()).expect("the event is in the catalogue");
+        told.push(entry.event);
+        let (kind, worker) = about(&event);
+        assert_eq!(entry.kind, kind);
+        assert_eq!(line.get("worker").and_then(Value::as_u64), worker, "{line}");
+
+        let mut out = Vec::new();
+        json(&mut out, &mut Timestamp::new(), 0, &event);
+        let text = String::from_utf8(out).unwrap();
+        let mut after = 0;
+        for field in logfields::COMMON.iter().chain(entry.fields) {
+            let at =
+                text.find(&format!("\"{}\":", field.name)).unwrap_or_else(|| panic!("no {} in {text}", field.name));
+            assert!(at >= after, "{} is out of order in {text}", field.name);
+            after = at;
+            let value = &line[field.name];
+            let fits = match field.json_type {
+                "string" => value.is_string(),
+                "number" => value.is_number(),
+                _ => value.is_boolean(),
+            };
+            assert!(fits || value.is_null() && !field.null_when.is_empty(), "{} in {text}", field.name);
+        }
+        assert_eq!(line.as_object().unwrap().len(), logfields::COMMON.len() + entry.fields.len(), "{text}");
+    }
+    told.sort_unstable();
+    let mut known: Vec<&str> = logfields::LINES.iter().map(|line| line.event).collect();
+    known.sort_unstable();
+    assert_eq!(told, known);
+}
+
+#[test]
+fn a_request_is_told_with_every_field() {
+    let line = as_json(&Event::Access(record()));
+    assert_eq!(line["request_id"], "0198c0de-7e57-4a11-8000-00000000002a");
+    assert_eq!(line["target"], "/product/12?colour=red");
+    assert_eq!(line["status"], 200);
+    assert_eq!(line["queue_ms"], 1.5);
+    assert_eq!(line["service_ms"], 12.25);
+    assert_eq!(line["cpu_ms"], 11.75);
+    assert_eq!(line["outcome"], "answered");
+    assert_eq!(line["peer"], "203.0.113.9");
+    assert!(line["error"].is_null());
+}
+
+#[test]
+fn a_request_that_no_worker_saw_says_so() {
+    let refused = AccessRecord {
+        worker: None,
+        error: Some(Code::QueueFull),
+        service_ms: None,
+        cpu_ms: None,
+        status: 503,
+        outcome: Outcome::Shed,
+        ..record()
+    };
+    let line = as_json(&Event::Access(refused));
+    assert_eq!(line["error"], "SLU-QUEUE-FULL");
+    assert!(["worker", "service_ms", "cpu_ms"].iter().all(|field| line[field].is_null()));
+    let text = as_text(&Event::Access(refused));
+    assert!(text.contains("503 GET shop.example/product/12?colour=red  queue 1.5 ms"), "{text}");
+    assert!(text.ends_with("shed  SLU-QUEUE-FULL"), "{text}");
+}
+
+#[test]
+fn what_a_client_sends_cannot_forge_a_line() {
+    let target = "/\"},\n{\"event\":\"forged\u{1b}[2J";
+    let line = as_json(&Event::Access(AccessRecord { target, ..record() }));
+    assert_eq!(line["target"], target);
+    let text = as_text(&Event::Access(AccessRecord { target, ..record() }));
+    assert!(!text.contains(['\n', '\u{1b}']), "{text}");
+}
+
+#[test]
+fn long_targets_and_lines_are_cut() {
+    let long = "é".repeat(100_000);
+    let line = as_json(&Event::Access(AccessRecord { target: &long, host: &long, class: &long, ..record() }));
+    assert!(line.to_string().len() < 2 * TARGET_BYTES_MAX);
+    assert!(line["target"].as_str().unwrap().ends_with("é…"));
+    let line = as_json(&Event::AppLine { worker: 1, stream: Stream::Stdout, line: &long });
+    assert!(line["line"].as_str().unwrap().len() <= APP_BYTES_MAX + "…".len());
+}
+
+#[test]
+fn a_failed_start_shows_the_end_of_stderr() {
+    let tail = format!("{}TypeError: the reason\n    at server.js:1\n", "noise\n".repeat(10_000));
+    let event = Event::WorkerStartFailed { worker: 1, code: Code::AppNeverListened, stderr_tail: &tail };
+    let line = as_json(&event);
+    assert_eq!(line["code"], "SLU-APP-NEVER-LISTENED");
+    assert!(line["stderr"].as_str().unwrap().ends_with("TypeError: the reason\n    at server.js:1\n"));
+    assert!(as_text(&event).ends_with("TypeError: the reason\n    at server.js:1"));
+}
+
+#[test]
+fn queue_wait_and_service_time_stand_apart_in_text() {
+    let text = as_text(&Event::Access(record()));
+    assert_eq!(
+        text,
+        "23:59:59.500Z 200 GET shop.example/product/12?colour=red  w3  queue 1.5 ms  service 12.25 ms  cpu 11.75 ms  \
+         18222 B  answered"
+    );
+}
+
+#[test]
+fn outcomes_are_the_words_of_the_catalogue() {
+    let words: Vec<&str> = OUTCOMES.iter().map(|word| word.name).collect();
+    assert_eq!(Outcome::ALL.map(Outcome::as_str).to_vec(), words);
+}

@@ -1,0 +1,68 @@
+//! Following the log: the reader's side of the ring.
+
+use std::rc::Rc;
+
+use crate::Shared;
+use crate::ring::Filter;
+
+/// The most that one call of [`Subscription::next`] copies, so that a burst is not copied while requests wait.
+const BATCH_BYTES_MAX: usize = 64 * 1024;
+
+/// Lines of the log, as they were written to stdout.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// Lines that were overwritten before they could be read. The filter was not applied to them.
+    pub missed: u64,
+    /// The lines, without line feeds.
+    pub lines: Vec<String>,
+}
+
+/// Somebody who reads the log. Costs the same however slowly it reads.
+pub struct Subscription {
+    shared: Rc<Shared>,
+    filter: Filter,
+    next: u64,
+}
+
+impl Subscription {
+    pub(crate) fn new(shared: Rc<Shared>, filter: Filter, next: u64) -> Self {
+        shared.followers.set(shared.followers.get() + 1);
+        Self { shared, filter, next }
+    }
+
+    /// What there is now; empty if there is nothing new.
+    pub fn read(&mut self) -> Lines {
+        let state = self.shared.state.borrow();
+        let mut lines = Vec::new();
+        while self.next < state.ring.end() {
+            let take = |line: &[u8]| lines.push(String::from_utf8_lossy(line).into_owned());
+            let (next, missed) = state.ring.read(&self.filter, self.next, BATCH_BYTES_MAX, take);
+            self.next = next;
+            if !lines.is_empty() || missed > 0 {
+                return Lines { missed, lines };
+            }
+        }
+        Lines { missed: 0, lines }
+    }
+
+    /// The next lines that fit, as soon as there are any. May be dropped and called again without losing a line.
+    pub async fn next(&mut self) -> Lines {
+        loop {
+            let shared = Rc::clone(&self.shared);
+            let mut written = std::pin::pin!(shared.line_written.notified());
+            // Told from here on, so that a line which comes between reading and waiting is not overlooked.
+            written.as_mut().enable();
+            let lines = self.read();
+            if lines != Lines::default() {
+                return lines;
+            }
+            written.await;
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.shared.followers.set(self.shared.followers.get() - 1);
+    }
+}

@@ -1,0 +1,167 @@
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+
+use super::*;
+use crate::event::tests_support::record;
+
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Memory {
+    fn lines(&self) -> Vec<String> {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap().lines().map(str::to_owned).collect()
+    }
+}
+
+fn journal(format: Format, access: bool) -> (Journal, Memory, Rc<Cell<u64>>) {
+    let memory = Memory::default();
+    let now_ms = Rc::new(Cell::new(1_000_000));
+    let clock = Clock::Manual(Rc::clone(&now_ms));
+    let journal = Journal::with_clock(Options { format, access }, memory.clone(), clock).unwrap();
+    (journal, memory, now_ms)
+}
+
+fn note(text: &str) -> Event<'_> {
+    Event::Note { level: Level::Info, text }
+}
+
+const SOON: Duration = Duration::from_secs(20);
+
+#[test]
+fn one_call_writes_the_line_and_moves_the_metric() {
+    let (journal, memory, _) = journal(Format::Json, true);
+    journal.emit(Event::Access(record()));
+    assert!(journal.close(SOON));
+    let line: Value = serde_json::from_str(&memory.lines()[0]).unwrap();
+    assert_eq!(line["event"], "access");
+    let mut page = Page::default();
+    journal.write_metrics(&mut page);
+    let expected =
+        "sluice_requests_total{class=\"shop.example GET /product/:id\",status=\"200\",outcome=\"answered\"} 1";
+    assert!(page.into_text().contains(expected));
+    assert_eq!(journal.answered_total(), 1);
+}
+
+#[test]
+fn without_an_access_log_requests_are_counted_all_the_same() {
+    let (journal, memory, _) = journal(Format::Json, false);
+    journal.emit(Event::Access(record()));
+    journal.emit(Event::Access(AccessRecord { outcome: Outcome::Shed, ..record() }));
+    journal.emit(note("here"));
+    assert!(journal.close(SOON));
+    assert_eq!(memory.lines().len(), 1);
+    assert_eq!((journal.answered_total(), journal.refused_total()), (1, 1));
+    assert_eq!(journal.outcomes(), BTreeMap::from([("answered".to_owned(), 1), ("shed".to_owned(), 1)]));
+}
+
+#[test]
+fn queue_wait_and_service_time_have_percentiles_of_their_own() {
+    let (journal, _, now_ms) = journal(Format::Json, false);
+    for _ in 0..100 {
+        journal.emit(Event::Access(AccessRecord { queue_ms: Some(1.0), service_ms: Some(40.0), ..record() }));
+    }
+    assert!((journal.queue_wait_ms().p50.unwrap() - 1.0).abs() < 0.02);
+    assert!((journal.service_time_ms().p99.unwrap() - 40.0).abs() < 0.8);
+    now_ms.set(now_ms.get() + 1000);
+    assert!((journal.per_second() - 100.0).abs() < 0.1);
+    now_ms.set(now_ms.get() + 70_000);
+    assert_eq!(journal.service_time_ms(), Percentiles::default());
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn lines_come_out_without_anybody_asking() {
+    let (journal, memory, _) = journal(Format::Text, true);
+    let run = journal.clone().run();
+    let look = async {
+        for round in 1..=3 {
+            journal.emit(note("round"));
+            while memory.lines().len() < round {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        }
+    };
+    tokio::select! {
+        () = run => unreachable!(),
+        () = look => {}
+        () = tokio::time::sleep(SOON) => panic!("not written: {:?}", memory.lines()),
+    }
+    assert_eq!(memory.lines()[0], "00:16:40.000Z sluice: round");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_follower_sees_the_last_lines_and_then_each_new_one() {
+    let (journal, _, _) = journal(Format::Text, true);
+    for number in 0..10 {
+        journal.emit(note(&number.to_string()));
+        journal.emit(Event::AppLine { worker: number % 2, stream: Stream::Stdout, line: &number.to_string() });
+    }
+    let filter = Filter { worker: Some(1), kind: Some(LineKind::App) };
+    let mut subscription = journal.subscribe(filter, 2);
+    let first = subscription.next().await;
+    assert_eq!(first.lines, ["00:16:40.000Z w1 | 7", "00:16:40.000Z w1 | 9"]);
+    assert_eq!(subscription.read(), Lines::default());
+
+    let mut waiting = Box::pin(subscription.next());
+    let nothing = tokio::time::timeout(Duration::from_millis(5), &mut waiting).await;
+    assert!(nothing.is_err());
+    journal.emit(note("not for it"));
+    journal.emit(Event::AppLine { worker: 1, stream: Stream::Stderr, line: "for it" });
+    let next = tokio::time::timeout(SOON, waiting).await.unwrap();
+    assert_eq!(next.lines, ["00:16:40.000Z w1 ! for it"]);
+}
+
+#[test]
+fn a_follower_that_was_too_slow_is_told_how_much_it_missed() {
+    let (journal, _, _) = journal(Format::Text, true);
+    let mut subscription = journal.subscribe(Filter::default(), 0);
+    for number in 0..2100 {
+        journal.emit(note(&number.to_string()));
+    }
+    let lines = subscription.read();
+    assert_eq!(lines.missed, 100);
+    assert!(lines.lines[0].ends_with(" 100"));
+}
+
+#[test]
+fn dropped_lines_are_told_once_there_is_room_again() {
+    struct Gate(std::sync::mpsc::Receiver<()>, Memory);
+    impl io::Write for Gate {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.0.recv();
+            io::Write::write(&mut self.1, bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let (open, gate) = std::sync::mpsc::channel();
+    let memory = Memory::default();
+    let options = Options { format: Format::Text, access: true };
+    let journal = Journal::new(options, Gate(gate, memory.clone())).unwrap();
+    let long = "x".repeat(8000);
+    for _ in 0..1000 {
+        journal.emit(note(&long));
+    }
+    drop(open);
+    let deadline = Instant::now() + SOON;
+    while !memory.lines().iter().any(|line| line.contains("log lines were dropped")) {
+        assert!(Instant::now() < deadline, "the loss was never told");
+        journal.emit(note("more"));
+        journal.flush();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let mut page = Page::default();
+    journal.write_metrics(&mut page);
+    assert!(!page.into_text().contains("sluice_log_lines_dropped_total 0\n"));
+}

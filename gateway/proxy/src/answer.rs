@@ -1,0 +1,269 @@
+//! A response on its way from a worker to a client: the bounded buffer between the two, so that neither waits for the
+//! other (I2). The worker's side writes ([`Answer::push`] and friends), the client's side reads ([`Answer::next`]).
+//!
+//! Data goes to memory first and overflows to a temporary file; the order is memory, then file, and memory is used again
+//! only when the file has been read to its end.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use bytes::Bytes;
+use sluice_catalog::errors::Code;
+use sluice_http1::ResponseHead;
+use sluice_scheduler::WorkerId;
+use tokio::net::UnixStream;
+
+use crate::signal::Signal;
+use crate::spool::{TempFile, TempReader, TempStore};
+
+/// Interim responses kept for a client that has not read them yet; more are dropped, they are hints.
+const INFORMATIONAL_MAX: usize = 8;
+/// How much is read back from a temporary file at once.
+const READ_BACK_BYTES: usize = 64 * 1024;
+
+/// How a response ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The worker finished it.
+    Complete,
+    /// It can not be finished; before the head was sent the client gets this error, after it a closed connection.
+    Failed(Code),
+}
+
+/// What the client's side gets next.
+pub(crate) enum Next {
+    Informational(ResponseHead),
+    Head(Rc<ResponseHead>),
+    Data(Bytes),
+    /// Data waits in the file: read it with [`Answer::read_back`].
+    Spilled,
+    End(End),
+}
+
+/// An upgraded connection, with the bytes that the worker sent after its head.
+pub(crate) struct Upgraded {
+    pub(crate) stream: UnixStream,
+    pub(crate) first: Bytes,
+}
+
+#[derive(Default)]
+struct Inner {
+    informational: VecDeque<ResponseHead>,
+    head: Option<Rc<ResponseHead>>,
+    head_taken: bool,
+    memory: VecDeque<Bytes>,
+    memory_bytes: usize,
+    file: Option<TempFile>,
+    file_read_bytes: u64,
+    appending: bool,
+    trailers: Vec<(String, Vec<u8>)>,
+    end: Option<End>,
+    upgraded: Option<Upgraded>,
+}
+
+/// When what happened; the queue wait and the service time are told apart from these.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Times {
+    pub(crate) dispatched: Option<Instant>,
+    pub(crate) head: Option<Instant>,
+    pub(crate) finished: Option<Instant>,
+}
+
+pub(crate) struct Answer {
+    inner: RefCell<Inner>,
+    pub(crate) changed: Signal,
+    store: Rc<TempStore>,
+    memory_bytes_max: usize,
+    file_bytes_max: u64,
+    client_gone: Cell<bool>,
+    pub(crate) worker: Cell<Option<WorkerId>>,
+    pub(crate) times: Cell<Times>,
+    pub(crate) retry_after_s: Cell<Option<u32>>,
+    /// The stream has left its slot and ends when this is set.
+    pub(crate) closing: Signal,
+}
+
+impl Answer {
+    pub(crate) fn new(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -> Rc<Self> {
+        Rc::new(Answer {
+            inner: RefCell::default(),
+            changed: Signal::default(),
+            store: Rc::clone(store),
+            memory_bytes_max,
+            file_bytes_max,
+            client_gone: Cell::new(false),
+            worker: Cell::new(None),
+            times: Cell::default(),
+            retry_after_s: Cell::new(None),
+            closing: Signal::default(),
+        })
+    }
+
+    // The worker's side.
+
+    pub(crate) fn inform(&self, head: ResponseHead) {
+        let mut inner = self.inner.borrow_mut();
+        if inner.informational.len() < INFORMATIONAL_MAX && !self.client_gone.get() {
+            inner.informational.push_back(head);
+            self.changed.set();
+        }
+    }
+
+    pub(crate) fn begin(&self, head: ResponseHead) {
+        self.times.update(|times| Times { head: Some(Instant::now()), ..times });
+        self.inner.borrow_mut().head = Some(Rc::new(head));
+        self.changed.set();
+    }
+
+    /// Takes a piece of the body. Waits for the disk at most, never for the client.
+    pub(crate) async fn push(&self, data: Bytes) {
+        if data.is_empty() || !self.is_wanted() {
+            return;
+        }
+        let mut file = {
+            let mut inner = self.inner.borrow_mut();
+            if inner.file.is_none() && inner.memory_bytes + data.len() <= self.memory_bytes_max {
+                inner.memory_bytes += data.len();
+                inner.memory.push_back(data);
+                self.changed.set();
+                return;
+            }
+            inner.appending = true;
+            inner.file.take()
+        };
+        let appended = self.append(&mut file, data).await;
+        let mut inner = self.inner.borrow_mut();
+        inner.appending = false;
+        inner.file = file;
+        if appended.is_err() {
+            inner.end = Some(End::Failed(Code::TempFull));
+        }
+        self.changed.set();
+    }
+
+    async fn append(&self, file: &mut Option<TempFile>, data: Bytes) -> io::Result<()> {
+        if file.as_ref().map_or(0, TempFile::len) + data.len() as u64 > self.file_bytes_max {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        if file.is_none() {
+            *file = Some(TempFile::create(&self.store).await?);
+        }
+        match file {
+            Some(file) => file.append(data).await,
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn complete(&self, trailers: Vec<(String, Vec<u8>)>) {
+        let mut inner = self.inner.borrow_mut();
+        if inner.end.is_none() {
+            inner.trailers = trailers;
+            inner.end = Some(End::Complete);
+            self.changed.set();
+        }
+    }
+
+    /// The response cannot be finished. What the client has not been sent yet is replaced by the error.
+    pub(crate) fn fail(&self, code: Code) {
+        let mut inner = self.inner.borrow_mut();
+        if inner.end.is_none() || (inner.end == Some(End::Complete) && !inner.head_taken) {
+            inner.end = Some(End::Failed(code));
+            self.changed.set();
+        }
+    }
+
+    pub(crate) fn upgrade(&self, upgraded: Upgraded) {
+        self.inner.borrow_mut().upgraded = Some(upgraded);
+        self.changed.set();
+    }
+
+    /// Whether anybody will still read what the worker sends.
+    pub(crate) fn is_wanted(&self) -> bool {
+        !self.client_gone.get() && !matches!(self.inner.borrow().end, Some(End::Failed(_)))
+    }
+
+    /// Whether the client has nothing of the response's head yet.
+    pub(crate) fn is_untouched(&self) -> bool {
+        !self.inner.borrow().head_taken
+    }
+
+    // The client's side.
+
+    /// What comes next, or `None` while there is nothing.
+    pub(crate) fn next(&self) -> Option<Next> {
+        let mut inner = self.inner.borrow_mut();
+        if !inner.head_taken {
+            if let Some(End::Failed(code)) = inner.end {
+                return Some(Next::End(End::Failed(code)));
+            }
+            if let Some(head) = inner.informational.pop_front() {
+                return Some(Next::Informational(head));
+            }
+            let head = inner.head.clone()?;
+            inner.head_taken = true;
+            return Some(Next::Head(head));
+        }
+        if let Some(data) = inner.memory.pop_front() {
+            inner.memory_bytes -= data.len();
+            return Some(Next::Data(data));
+        }
+        if inner.appending {
+            return None;
+        }
+        match &inner.file {
+            Some(file) if inner.file_read_bytes < file.len() => return Some(Next::Spilled),
+            Some(_) => {
+                inner.file = None;
+                inner.file_read_bytes = 0;
+            }
+            None => {}
+        }
+        inner.end.map(Next::End)
+    }
+
+    /// Reads what has overflowed to the file.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub(crate) async fn read_back(&self) -> io::Result<Bytes> {
+        let (reader, offset): (TempReader, u64) = {
+            let inner = self.inner.borrow();
+            match &inner.file {
+                Some(file) => (file.reader(), inner.file_read_bytes),
+                None => return Ok(Bytes::new()),
+            }
+        };
+        let data = reader.read_at(offset, READ_BACK_BYTES).await?;
+        self.inner.borrow_mut().file_read_bytes += data.len() as u64;
+        Ok(data)
+    }
+
+    pub(crate) fn take_trailers(&self) -> Vec<(String, Vec<u8>)> {
+        std::mem::take(&mut self.inner.borrow_mut().trailers)
+    }
+
+    pub(crate) fn take_upgraded(&self) -> Option<Upgraded> {
+        self.inner.borrow_mut().upgraded.take()
+    }
+
+    pub(crate) fn poll_changed(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.changed.poll(cx)
+    }
+
+    /// The client will read no more. This frees nothing but memory: the worker's slot stays with the worker (I1).
+    pub(crate) fn abandon(&self) {
+        self.client_gone.set(true);
+        let mut inner = self.inner.borrow_mut();
+        inner.memory.clear();
+        inner.memory_bytes = 0;
+        if !inner.appending {
+            inner.file = None;
+        }
+        inner.upgraded = None;
+        self.closing.set();
+    }
+}

@@ -1,0 +1,247 @@
+//! A client's connection: its stream, what was read from it and not used yet, and one deadline.
+//!
+//! All waiting for a client happens in [`Client::wait`], so that reading, writing, the answer and the deadline are looked
+//! at together and nothing is missed. An idle client costs no buffer.
+
+use std::future::Future as _;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::Sleep;
+use tokio_rustls::server::TlsStream;
+
+use crate::answer::Answer;
+use crate::signal::Signal;
+
+/// How much is read from a client at once.
+const READ_BYTES: usize = 8 * 1024;
+
+/// The transport: plain or TLS.
+pub(crate) enum ClientStream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// What ended a wait.
+pub(crate) enum Woke {
+    /// More bytes are in `unread`.
+    Read,
+    /// The client has closed its side.
+    Eof,
+    /// This many bytes of the output were taken.
+    Wrote(usize),
+    /// The connection is broken.
+    Broken,
+    /// The answer has changed.
+    Answer,
+    /// The deadline has passed.
+    Deadline,
+    /// The gateway drains.
+    Draining,
+}
+
+/// What to wait for, besides the deadline.
+#[derive(Default)]
+pub(crate) struct For<'a> {
+    pub(crate) read: bool,
+    pub(crate) write: &'a [u8],
+    pub(crate) answer: Option<&'a Answer>,
+    pub(crate) draining: bool,
+}
+
+pub(crate) struct Client {
+    pub(crate) stream: ClientStream,
+    pub(crate) unread: BytesMut,
+    deadline: Option<Instant>,
+    sleep: Pin<Box<Sleep>>,
+    draining: Rc<Signal>,
+    pub(crate) eof: bool,
+}
+
+impl Client {
+    pub(crate) fn new(stream: ClientStream, draining: Rc<Signal>) -> Self {
+        let sleep = Box::pin(tokio::time::sleep(Duration::from_secs(3600)));
+        Client { stream, unread: BytesMut::new(), deadline: None, sleep, draining, eof: false }
+    }
+
+    pub(crate) fn is_tls(&self) -> bool {
+        matches!(self.stream, ClientStream::Tls(_))
+    }
+
+    pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
+
+    /// Waits until one of the things asked for happens. Cancel-safe: what was read is in `unread`.
+    pub(crate) async fn wait(&mut self, wanted: For<'_>) -> Woke {
+        std::future::poll_fn(|cx| self.poll_wait(cx, &wanted)).await
+    }
+
+    fn poll_wait(&mut self, cx: &mut Context<'_>, wanted: &For<'_>) -> Poll<Woke> {
+        if !wanted.write.is_empty()
+            && let Poll::Ready(wrote) = self.stream.poll_write(cx, wanted.write)
+        {
+            return Poll::Ready(match wrote {
+                Ok(0) | Err(_) => Woke::Broken,
+                Ok(len) => Woke::Wrote(len),
+            });
+        }
+        if let Some(answer) = wanted.answer
+            && answer.poll_changed(cx).is_ready()
+        {
+            return Poll::Ready(Woke::Answer);
+        }
+        if wanted.read
+            && !self.eof
+            && let Poll::Ready(read) = self.poll_read(cx)
+        {
+            return Poll::Ready(match read {
+                Ok(0) => {
+                    self.eof = true;
+                    Woke::Eof
+                }
+                Ok(_) => Woke::Read,
+                Err(_) => Woke::Broken,
+            });
+        }
+        if wanted.draining && self.draining.poll(cx).is_ready() {
+            return Poll::Ready(Woke::Draining);
+        }
+        self.poll_deadline(cx).map(|()| Woke::Deadline)
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        if self.unread.capacity() == 0
+            && let ClientStream::Plain(tcp) = &self.stream
+        {
+            // An idle connection waits without a buffer; most connections are idle most of the time.
+            match tcp.poll_read_ready(cx) {
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        if self.unread.capacity() - self.unread.len() < 1024 {
+            self.unread.reserve(READ_BYTES);
+        }
+        let before = self.unread.len();
+        let read = {
+            // Not `read_buf`: its future would borrow the buffer, and a wait must leave it usable at any point.
+            let mut pinned = Pin::new(&mut self.stream);
+            poll_read_buf(&mut pinned, cx, &mut self.unread)
+        };
+        if read.is_pending() && before == 0 {
+            self.unread = BytesMut::new();
+        }
+        read
+    }
+
+    /// One timer a connection that is moved as seldom as possible: most deadlines are met and never reach the timer.
+    fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(deadline) = self.deadline else { return Poll::Pending };
+        loop {
+            let fires = self.sleep.deadline().into_std();
+            if fires > deadline {
+                self.sleep.as_mut().reset(deadline.into());
+            }
+            if self.sleep.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            if Instant::now() >= deadline {
+                return Poll::Ready(());
+            }
+            self.sleep.as_mut().reset(deadline.into());
+        }
+    }
+
+    /// Gives the buffer back while nothing is in it.
+    pub(crate) fn shed_buffer(&mut self) {
+        if self.unread.is_empty() {
+            self.unread = BytesMut::new();
+        }
+    }
+
+    /// Closes so that the client gets all that was written: first the sending side, then what it still sends is read
+    /// and thrown away for a while. Closing with unread bytes would reset the connection and could eat the answer.
+    pub(crate) async fn close(mut self, linger: bool) {
+        let shut = std::future::poll_fn(|cx| Pin::new(&mut self.stream).poll_shutdown(cx));
+        let _ = tokio::time::timeout(Duration::from_secs(1), shut).await;
+        if !linger || self.eof {
+            return;
+        }
+        let end = Instant::now() + Duration::from_secs(2);
+        self.set_deadline(Some(end));
+        let mut discarded_bytes = 0_usize;
+        while discarded_bytes < 1024 * 1024 {
+            self.unread.clear();
+            match self.wait(For { read: true, ..For::default() }).await {
+                Woke::Read => discarded_bytes += self.unread.len(),
+                _ => return,
+            }
+        }
+    }
+}
+
+fn poll_read_buf(
+    stream: &mut Pin<&mut ClientStream>,
+    cx: &mut Context<'_>,
+    buf: &mut BytesMut,
+) -> Poll<io::Result<usize>> {
+    let len = buf.len();
+    let capacity = buf.capacity();
+    // Zeroing costs little beside the system call and keeps this free of unsafe code.
+    buf.resize(capacity, 0);
+    let mut read_buf = ReadBuf::new(&mut buf[len..]);
+    let read = stream.as_mut().poll_read(cx, &mut read_buf);
+    let filled = read_buf.filled().len();
+    buf.truncate(len + filled);
+    match read {
+        Poll::Ready(Ok(())) => Poll::Ready(Ok(filled)),
+        Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+        Poll::Pending => Poll::Pending,
+    }
+}
+
+impl ClientStream {
+    fn poll_write(&mut self, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        AsyncWrite::poll_write(Pin::new(self), cx, data)
+    }
+}
+
+impl AsyncRead for ClientStream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            ClientStream::Plain(tcp) => Pin::new(tcp).poll_read(cx, buf),
+            ClientStream::Tls(tls) => Pin::new(tls).poll_read(cx, buf),
+        }
+    }
+}
+
+impl AsyncWrite for ClientStream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            ClientStream::Plain(tcp) => Pin::new(tcp).poll_write(cx, data),
+            ClientStream::Tls(tls) => Pin::new(tls).poll_write(cx, data),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            ClientStream::Plain(tcp) => Pin::new(tcp).poll_flush(cx),
+            ClientStream::Tls(tls) => Pin::new(tls).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            ClientStream::Plain(tcp) => Pin::new(tcp).poll_shutdown(cx),
+            ClientStream::Tls(tls) => Pin::new(tls).poll_shutdown(cx),
+        }
+    }
+}

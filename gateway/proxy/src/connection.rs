@@ -1,0 +1,331 @@
+//! A client connection's life, and in [`serve_request`] a request's: receive, route, queue, dispatch, respond.
+//!
+//! This is the main road. Each step is a call into the module of its name.
+
+use std::cell::{Cell, RefCell};
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use slab::Slab;
+use sluice_catalog::errors::Code;
+use sluice_http1::{Method, RequestHead};
+use sluice_journal::Outcome;
+use sluice_scheduler::{RequestId, WorkerId};
+
+use crate::client::{Client, ClientStream, For, Woke};
+use crate::edge;
+use crate::forward::{self, Origin};
+use crate::gate::Gate;
+use crate::receive::{self, Failure};
+use crate::record::Record;
+use crate::refuse::{self, Refusal};
+use crate::respond::{Responder, Sent};
+use crate::route::{self, Route};
+use crate::signal::Signal;
+use crate::tunnel;
+use crate::upstream::Job;
+
+/// Every open client connection, so that a drain can end the idle ones.
+#[derive(Default)]
+pub(crate) struct ConnectionHandles {
+    open: RefCell<Slab<Rc<Signal>>>,
+    total: Cell<u64>,
+}
+
+impl ConnectionHandles {
+    pub(crate) fn len(&self) -> usize {
+        self.open.borrow().len()
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.total.get()
+    }
+
+    pub(crate) fn add(&self) -> (usize, Rc<Signal>) {
+        let signal = Rc::new(Signal::default());
+        self.total.set(self.total.get() + 1);
+        (self.open.borrow_mut().insert(Rc::clone(&signal)), signal)
+    }
+
+    pub(crate) fn remove(&self, key: usize) {
+        self.open.borrow_mut().try_remove(key);
+    }
+
+    pub(crate) fn close_idle(&self) {
+        for (_, draining) in self.open.borrow().iter() {
+            draining.set();
+        }
+    }
+}
+
+/// Serves one connection until it ends.
+pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketAddr, gate: Rc<Gate>) {
+    let (key, draining) = gate.connections.add();
+    let mut client = Client::new(stream, draining);
+    let origin = Origin { peer: canonical(peer), local: canonical(local), is_tls: client.is_tls() };
+    let mut idle_since = Instant::now();
+    let mut is_first = true;
+    let mut linger = false;
+    while let Some(started) = next_request(&mut client, &gate, idle_since, is_first).await {
+        // Boxed, so that an idle connection does not pay for the room that a request needs.
+        let keep_alive = Box::pin(serve_request(&mut client, origin, &gate, started)).await;
+        idle_since = Instant::now();
+        is_first = false;
+        linger = !keep_alive;
+        if !keep_alive || client.eof {
+            break;
+        }
+        client.shed_buffer();
+    }
+    gate.connections.remove(key);
+    client.close(linger).await;
+}
+
+/// Waits for the first byte of the next request; `None` ends the connection. A new connection gets the time for headers,
+/// one that has been used the time for keep-alive.
+async fn next_request(client: &mut Client, gate: &Gate, idle_since: Instant, is_first: bool) -> Option<Instant> {
+    let server = &gate.config.server;
+    let idle_ms = if is_first { server.headers_timeout_ms } else { server.keep_alive_timeout_ms };
+    while client.unread.is_empty() {
+        if gate.is_draining() && !is_first {
+            return None;
+        }
+        client.set_deadline(Some(idle_since + Duration::from_millis(idle_ms)));
+        match client.wait(For { read: true, draining: true, ..For::default() }).await {
+            Woke::Read | Woke::Draining => {}
+            _ => return None,
+        }
+        if gate.is_draining() && client.unread.is_empty() {
+            return None;
+        }
+    }
+    Some(Instant::now())
+}
+
+/// What a request has gathered on its way, for its record.
+struct Passage {
+    started: Instant,
+    time_unix_ms: u64,
+    request: RequestId,
+    request_id: Rc<str>,
+    peer: IpAddr,
+}
+
+/// One request, from its first byte to the last byte of its answer. Returns whether the connection can be used again.
+async fn serve_request(client: &mut Client, origin: Origin, gate: &Rc<Gate>, started: Instant) -> bool {
+    let mut passage = Passage {
+        started,
+        time_unix_ms: unix_ms(),
+        request: gate.next_request_id(),
+        request_id: "".into(),
+        peer: origin.peer.ip(),
+    };
+    let head = match receive::head(client, gate, started).await {
+        Ok(head) => head,
+        Err(failure) => return refuse_whole(client, gate, &passage, None, &failure).await,
+    };
+    passage.request_id = forward::request_id(gate, &head, origin).into();
+    passage.peer = gate.trust.client(origin.peer.ip(), head.fields.get("x-forwarded-for"));
+    let body = match receive::body(client, gate, &head).await {
+        Ok(body) => body,
+        Err(failure) => return refuse_whole(client, gate, &passage, Some(&head), &failure).await,
+    };
+    let received = Instant::now();
+    let route = route::route(gate, &head);
+    if let Route::Ping | Route::Ready = route {
+        return answer_at_the_edge(client, gate, &passage, &head, &route, body.len()).await;
+    }
+    let class = gate.classes.classify(&head.method, &head.target);
+    let bytes_in = body.len();
+    let answer = gate.new_answer();
+    gate.submit(Job {
+        request: passage.request,
+        head: forward::worker_head(gate, &head, origin, passage.request, &passage.request_id, bytes_in),
+        body,
+        method: head.method.clone(),
+        is_upgrade: head.upgrade.is_some(),
+        request_id: Rc::clone(&passage.request_id),
+        class: Rc::clone(&class),
+        answer: Rc::clone(&answer),
+    });
+    let responder = Responder {
+        client,
+        gate,
+        head: &head,
+        request: passage.request,
+        request_id: &passage.request_id,
+        submitted: received,
+    };
+    let sent = responder.run(&answer).await;
+    let keep_alive = sent.keep_alive;
+    if sent.upgraded
+        && let Some(upgraded) = answer.take_upgraded()
+    {
+        tunnel::run(client, upgraded, gate, &answer).await;
+        if let Some(worker) = answer.worker.get() {
+            gate.stream_ended(worker, passage.request);
+        }
+    }
+    let ended = Instant::now();
+    let times = answer.times.get();
+    let queue_end = times.dispatched.unwrap_or(ended);
+    let service_end = times.finished.unwrap_or(ended);
+    record(
+        gate,
+        &passage,
+        Some(&head),
+        &sent,
+        Details {
+            class,
+            worker: answer.worker.get(),
+            bytes_in,
+            receive_ms: ms(received, started),
+            queue_ms: Some(ms(queue_end, received)),
+            service_ms: times.dispatched.map(|dispatched| ms(service_end, dispatched)),
+        },
+    );
+    keep_alive
+}
+
+/// A request that could not be received: answered where there is somebody to answer, then the connection is closed,
+/// because nobody can say where the next request would begin.
+async fn refuse_whole(
+    client: &mut Client,
+    gate: &Rc<Gate>,
+    passage: &Passage,
+    head: Option<&RequestHead>,
+    failure: &Failure,
+) -> bool {
+    let mut sent = Sent {
+        outcome: Outcome::ClientGoneReceiving,
+        status: 0,
+        error: None,
+        bytes_out: 0,
+        keep_alive: false,
+        upgraded: false,
+    };
+    if let Failure::Refused { code, detail } = *failure {
+        let mut out = Vec::new();
+        let is_head = head.is_some_and(|head| head.method == Method::Head);
+        let refusal =
+            Refusal { code, detail, request_id: &passage.request_id, retry_after_s: None, keep_alive: false, is_head };
+        sent.bytes_out = refuse::write(&mut out, &refusal);
+        sent.status = code.status();
+        sent.error = Some(code);
+        sent.outcome = refuse::outcome(code);
+        write_all(client, gate, &out).await;
+    }
+    record(
+        gate,
+        passage,
+        head,
+        &sent,
+        Details { receive_ms: ms(Instant::now(), passage.started), ..Details::default() },
+    );
+    false
+}
+
+async fn answer_at_the_edge(
+    client: &mut Client,
+    gate: &Rc<Gate>,
+    passage: &Passage,
+    head: &RequestHead,
+    route: &Route,
+    bytes_in: u64,
+) -> bool {
+    let received = Instant::now();
+    let keep_alive = head.keep_alive && head.version == sluice_http1::Version::Http11 && !gate.is_draining();
+    let mut out = Vec::new();
+    let (status, bytes_out) = edge::write(&mut out, gate, route, head.method == Method::Head, keep_alive);
+    let written = write_all(client, gate, &out).await;
+    let sent = Sent { outcome: Outcome::Edge, status, error: None, bytes_out, keep_alive, upgraded: false };
+    let receive_ms = ms(received, passage.started);
+    record(gate, passage, Some(head), &sent, Details { bytes_in, receive_ms, ..Details::default() });
+    keep_alive && written
+}
+
+async fn write_all(client: &mut Client, gate: &Gate, mut out: &[u8]) -> bool {
+    client.set_deadline(Some(Instant::now() + Duration::from_millis(gate.config.server.send_timeout_ms)));
+    while !out.is_empty() {
+        match client.wait(For { write: out, ..For::default() }).await {
+            Woke::Wrote(len) => out = &out[len..],
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// What a record needs beyond the passage and the answer.
+#[derive(Default)]
+struct Details {
+    class: Rc<str>,
+    worker: Option<WorkerId>,
+    bytes_in: u64,
+    receive_ms: f64,
+    queue_ms: Option<f64>,
+    service_ms: Option<f64>,
+}
+
+fn record(gate: &Gate, passage: &Passage, head: Option<&RequestHead>, sent: &Sent, details: Details) {
+    let text = |of: fn(&RequestHead) -> &str| head.map(of).unwrap_or_default().to_owned();
+    gate.costs.finish(
+        gate,
+        passage.request,
+        Record {
+            time_unix_ms: passage.time_unix_ms,
+            request_id: Rc::clone(&passage.request_id),
+            method: text(|head| head.method.as_str()),
+            target: text(|head| &head.target),
+            host: text(|head| &head.host),
+            class: details.class,
+            worker: details.worker,
+            status: sent.status,
+            error: sent.error,
+            bytes_in: details.bytes_in,
+            bytes_out: sent.bytes_out,
+            receive_ms: details.receive_ms,
+            queue_ms: details.queue_ms,
+            service_ms: details.service_ms,
+            total_ms: ms(Instant::now(), passage.started),
+            outcome: sent.outcome,
+            peer: passage.peer,
+        },
+    );
+}
+
+/// Refuses a connection that is over the limit, without reading from it.
+pub(crate) async fn refuse_connection(stream: ClientStream, gate: &Rc<Gate>) {
+    let mut client = Client::new(stream, Rc::default());
+    let mut out = Vec::new();
+    let refusal = Refusal {
+        code: Code::ConnectionsFull,
+        detail: "",
+        request_id: "",
+        retry_after_s: Some(1),
+        keep_alive: false,
+        is_head: false,
+    };
+    refuse::write(&mut out, &refusal);
+    let _ = tokio::time::timeout(Duration::from_secs(1), write_all(&mut client, gate, &out)).await;
+    client.close(false).await;
+}
+
+/// An IPv4 client on a dual-stack socket is an IPv4 client.
+fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+fn ms(later: Instant, earlier: Instant) -> f64 {
+    later.saturating_duration_since(earlier).as_secs_f64() * 1e3
+}
+
+fn unix_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+thread_local! {
+    /// Connections refused since the last note, so that a flood is one line and not thousands.
+    pub(crate) static REFUSED: Cell<u64> = const { Cell::new(0) };
+}

@@ -1,0 +1,85 @@
+//! Answers that need no worker: the ping path and readiness.
+
+use sluice_catalog::config::Config;
+
+use crate::gate::Gate;
+use crate::route::Route;
+use std::time::{Duration, Instant};
+
+/// Whether new requests should come here, and why not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Readiness {
+    /// The answer.
+    pub is_ready: bool,
+    /// In words.
+    pub reason: &'static str,
+    /// Workers that take requests.
+    pub workers_ready: u32,
+    /// Requests that wait.
+    pub queue_length: usize,
+    /// Milliseconds since a worker last finished a request; `None` before the first.
+    pub last_progress_ms: Option<u64>,
+}
+
+/// Readiness by progress of work: a gateway whose workers are busy and finish requests is ready, however long a probe of
+/// the app itself would have to wait.
+#[must_use]
+pub fn readiness(gate: &Gate) -> Readiness {
+    let (workers_ready, queue_length, has_free_slot) =
+        gate.scheduler(|scheduler| (scheduler.ready_count(), scheduler.queue_length(), scheduler.has_free_slot()));
+    let progress = gate.last_progress().map(|at| at.elapsed());
+    let reason = if gate.is_draining() {
+        "draining"
+    } else if workers_ready == 0 {
+        "no worker is ready"
+    } else if !has_free_slot && is_stalled(gate, &gate.config) {
+        "every worker is busy and none has finished a request for too long"
+    } else {
+        "ready"
+    };
+    Readiness {
+        is_ready: reason == "ready",
+        reason,
+        workers_ready,
+        queue_length,
+        last_progress_ms: progress.map(|since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
+    }
+}
+
+fn is_stalled(gate: &Gate, config: &Config) -> bool {
+    let limit = Duration::from_millis(config.edge.ready_progress_ms);
+    let busy_since = gate.oldest_exchange().unwrap_or_else(Instant::now);
+    let moved = gate.last_progress().map_or(busy_since, |progress| progress.max(busy_since));
+    moved.elapsed() > limit
+}
+
+/// Appends the whole answer; returns its status and the length of its body.
+pub(crate) fn write(out: &mut Vec<u8>, gate: &Gate, route: &Route, is_head: bool, keep_alive: bool) -> (u16, u64) {
+    let (status, reason, content_type, body) = match route {
+        Route::Ready => {
+            let readiness = readiness(gate);
+            let body = format!(
+                "{{\"ready\":{},\"reason\":\"{}\",\"workers_ready\":{},\"queue_length\":{},\"last_progress_ms\":{}}}\n",
+                readiness.is_ready,
+                readiness.reason,
+                readiness.workers_ready,
+                readiness.queue_length,
+                readiness.last_progress_ms.map_or_else(|| "null".to_owned(), |ms| ms.to_string()),
+            );
+            let (status, reason) = if readiness.is_ready { (200, "OK") } else { (503, "Service Unavailable") };
+            (status, reason, "application/json", body)
+        }
+        Route::Ping | Route::Workers => (200, "OK", "text/plain; charset=utf-8", "pong\n".to_owned()),
+    };
+    let connection = if keep_alive { "" } else { "Connection: close\r\n" };
+    let head = format!(
+        "HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n{connection}\r\n",
+        body.len()
+    );
+    out.extend_from_slice(head.as_bytes());
+    if is_head {
+        return (status, 0);
+    }
+    out.extend_from_slice(body.as_bytes());
+    (status, body.len() as u64)
+}

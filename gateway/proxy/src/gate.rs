@@ -1,0 +1,414 @@
+//! What all connections and workers share: the scheduler, the requests it decides about, and the config.
+//!
+//! Everything runs on one thread, so a decision is one borrow of the scheduler and never a lock. The gate carries out
+//! what the scheduler decides; it decides nothing itself.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sluice_catalog::config::Config;
+use sluice_catalog::errors::Code;
+use sluice_journal::{Event as Happening, Journal, Level};
+use sluice_scheduler::{Action, Event, KillReason, Refusal, RequestId, Scheduler, Time, WorkerId};
+
+use crate::answer::{Answer, Times};
+use crate::connection::ConnectionHandles;
+use crate::record::CostReports;
+use crate::route::Classes;
+use crate::spool::TempStore;
+use crate::trust::Trust;
+use crate::upstream::{Exchange, Job, Slots};
+
+/// What the supervisor does for the gate.
+pub trait WorkerHost {
+    /// Start a process in this place of the pool; the result comes back as [`Gate::listening`] or [`Gate::exited`].
+    fn start(&self, worker: WorkerId, instance: u32);
+    /// Ask it to leave.
+    fn stop(&self, worker: WorkerId);
+    /// Kill it and its children.
+    fn kill(&self, worker: WorkerId, reason: KillReason);
+    /// The place waits before its next start.
+    fn backs_off(&self, instance: u32, delay_ms: u64);
+    /// No worker ever listened.
+    fn gives_up(&self);
+}
+
+/// The shared state of the gateway.
+pub struct Gate {
+    /// The config in force.
+    pub config: Rc<Config>,
+    /// Where events are told.
+    pub journal: Journal,
+    pub(crate) store: Rc<TempStore>,
+    pub(crate) classes: Classes,
+    pub(crate) trust: Trust,
+    pub(crate) connections: ConnectionHandles,
+    pub(crate) costs: CostReports,
+    scheduler: RefCell<Scheduler>,
+    actions: Cell<Vec<Action>>,
+    epoch: Instant,
+    host: RefCell<Option<Rc<dyn WorkerHost>>>,
+    queued: RefCell<HashMap<RequestId, Job>>,
+    exchanges: RefCell<HashMap<RequestId, Rc<Exchange>>>,
+    slots: RefCell<HashMap<WorkerId, Rc<Slots>>>,
+    next_request: Cell<u64>,
+    streams: Cell<u64>,
+    streams_total: Cell<u64>,
+    draining: Cell<bool>,
+    last_progress: Cell<Option<Instant>>,
+    temp_noted: Cell<Option<Instant>>,
+}
+
+impl Gate {
+    pub(crate) fn assemble(
+        config: Rc<Config>,
+        journal: Journal,
+        scheduler: Scheduler,
+        trust: Trust,
+        store: Rc<TempStore>,
+    ) -> Rc<Self> {
+        Rc::new(Gate {
+            config,
+            journal,
+            store,
+            classes: Classes::default(),
+            trust,
+            connections: ConnectionHandles::default(),
+            costs: CostReports::default(),
+            scheduler: RefCell::new(scheduler),
+            actions: Cell::default(),
+            epoch: Instant::now(),
+            host: RefCell::default(),
+            queued: RefCell::default(),
+            exchanges: RefCell::default(),
+            slots: RefCell::default(),
+            next_request: Cell::new(0),
+            streams: Cell::new(0),
+            streams_total: Cell::new(0),
+            draining: Cell::new(false),
+            last_progress: Cell::new(None),
+            temp_noted: Cell::new(None),
+        })
+    }
+
+    // Queue and dispatch: called for requests.
+
+    pub(crate) fn next_request_id(&self) -> RequestId {
+        let id = self.next_request.get() + 1;
+        self.next_request.set(id);
+        RequestId(id)
+    }
+
+    pub(crate) fn new_answer(&self) -> Rc<Answer> {
+        let limits = &self.config.response;
+        Answer::new(&self.store, to_usize(limits.memory_bytes_max), limits.file_bytes_max)
+    }
+
+    /// Hands a whole request to the queue. What becomes of it shows in the job's answer.
+    pub(crate) fn submit(self: &Rc<Self>, job: Job) {
+        let request = job.request;
+        self.queued.borrow_mut().insert(request, job);
+        self.step(Event::Arrived { request });
+    }
+
+    /// The client went away. Returns whether the request was still queued, so that no worker will ever see it.
+    pub(crate) fn leave(self: &Rc<Self>, request: RequestId) -> bool {
+        let was_queued = self.queued.borrow_mut().remove(&request).is_some();
+        if was_queued {
+            self.step(Event::Left { request });
+        }
+        was_queued
+    }
+
+    pub(crate) fn is_queued(&self, request: RequestId) -> bool {
+        self.queued.borrow().contains_key(&request)
+    }
+
+    /// The worker never saw the request: it waits again in its old place.
+    pub(crate) fn undelivered(self: &Rc<Self>, worker: WorkerId, job: Job) {
+        let request = job.request;
+        self.exchanges.borrow_mut().remove(&request);
+        job.answer.times.set(Times::default());
+        job.answer.worker.set(None);
+        if job.answer.is_wanted() {
+            self.queued.borrow_mut().insert(request, job);
+            self.step(Event::Faulted { worker });
+            self.step(Event::Undelivered { worker, request });
+        } else {
+            self.step(Event::Faulted { worker });
+            self.step(Event::Finished { worker, request });
+        }
+    }
+
+    /// The worker has finished with the request: its slot is free.
+    pub(crate) fn finished(self: &Rc<Self>, worker: WorkerId, request: RequestId) {
+        self.last_progress.set(Some(Instant::now()));
+        self.exchanges.borrow_mut().remove(&request);
+        self.step(Event::Finished { worker, request });
+    }
+
+    /// The response is an upgrade or event stream and leaves the slot.
+    pub(crate) fn detached(self: &Rc<Self>, worker: WorkerId, request: RequestId) {
+        self.last_progress.set(Some(Instant::now()));
+        self.streams.set(self.streams.get() + 1);
+        self.streams_total.set(self.streams_total.get() + 1);
+        self.step(Event::Detached { worker, request });
+    }
+
+    pub(crate) fn stream_ended(self: &Rc<Self>, worker: WorkerId, request: RequestId) {
+        self.streams.set(self.streams.get().saturating_sub(1));
+        self.exchanges.borrow_mut().remove(&request);
+        self.step(Event::StreamEnded { worker });
+    }
+
+    pub(crate) fn faulted(self: &Rc<Self>, worker: WorkerId) {
+        self.step(Event::Faulted { worker });
+    }
+
+    // Worker life: called by the supervisor.
+
+    /// Names who starts and stops processes; before this nothing is started.
+    pub fn set_host(&self, host: Rc<dyn WorkerHost>) {
+        *self.host.borrow_mut() = Some(host);
+    }
+
+    /// The worker's server listens on this socket. `reports` says that the preload is in it.
+    pub fn listening(self: &Rc<Self>, worker: WorkerId, socket: std::path::PathBuf, reports: bool) {
+        let slots = Slots::new(Rc::downgrade(self), worker, socket, reports);
+        self.slots.borrow_mut().insert(worker, slots);
+        self.step(Event::Listening { worker });
+    }
+
+    /// The worker's process is gone.
+    pub fn exited(self: &Rc<Self>, worker: WorkerId) {
+        if let Some(slots) = self.slots.borrow_mut().remove(&worker) {
+            slots.close();
+        }
+        self.step(Event::Exited { worker });
+    }
+
+    /// The process that serves is gone or going without having been asked: nothing more goes to it (I4).
+    pub fn left_by_itself(self: &Rc<Self>, worker: WorkerId) {
+        self.step(Event::Faulted { worker });
+    }
+
+    /// The worker reports what a request cost it: CPU time in microseconds. Its response has ended for good.
+    pub fn reported(&self, worker: WorkerId, request: RequestId, cpu_us: u64) {
+        if let Some(slots) = self.slots.borrow().get(&worker) {
+            slots.confirm(request);
+        }
+        self.costs.report(self, request, cpu_us);
+    }
+
+    /// The pool is to hold so many workers.
+    pub fn scale(self: &Rc<Self>, workers: u32) {
+        self.step(Event::Scaled { workers });
+    }
+
+    /// Every worker is to stop; what is queued is refused.
+    pub fn stop_workers(self: &Rc<Self>) {
+        self.step(Event::Stopping);
+    }
+
+    /// Whether this worker reports what its requests cost.
+    pub(crate) fn reports(&self, worker: WorkerId) -> bool {
+        self.slots.borrow().get(&worker).is_some_and(|slots| slots.reports)
+    }
+
+    /// A temporary file could not be written or read: the operator has to know, but not once a request.
+    pub(crate) fn note_temp_failure(&self, error: &std::io::Error) {
+        let now = Instant::now();
+        if self.temp_noted.get().is_none_or(|noted| now.duration_since(noted) >= Duration::from_secs(10)) {
+            self.temp_noted.set(Some(now));
+            let text = format!(
+                "temporary file: {error}; large bodies are refused until there is room (temp.dir, temp.bytes_max)"
+            );
+            self.journal.emit(Happening::Note { level: Level::Error, text: &text });
+        }
+    }
+
+    // Time.
+
+    /// Called often: lets time-outs happen. Coarse on purpose, so that requests pay for no timers of their own.
+    pub fn tick(self: &Rc<Self>) {
+        let due = self.scheduler.borrow().next_deadline();
+        if due.is_some_and(|due| due <= self.now()) {
+            self.step(Event::Tick);
+        }
+        let now = Instant::now();
+        let silence_max = Duration::from_millis(self.config.response.worker_timeout_ms);
+        let abandoned_max = Duration::from_millis(self.config.response.abandoned_timeout_ms);
+        for exchange in self.exchanges.borrow().values() {
+            exchange.check(now, silence_max, abandoned_max);
+        }
+        self.costs.expire(self, now);
+    }
+
+    fn now(&self) -> Time {
+        Time(u64::try_from(self.epoch.elapsed().as_micros()).unwrap_or(u64::MAX))
+    }
+
+    fn step(self: &Rc<Self>, event: Event) {
+        // Taken and put back, so that the list's memory is used again; an action that leads to another step gets a new one.
+        let mut actions = self.actions.take();
+        self.scheduler.borrow_mut().step(self.now(), event, &mut actions);
+        for action in actions.drain(..) {
+            self.carry_out(action);
+        }
+        self.actions.set(actions);
+    }
+
+    fn carry_out(self: &Rc<Self>, action: Action) {
+        match action {
+            Action::Dispatch { request, worker } => self.dispatch(request, worker),
+            Action::Refuse { request, reason, retry_after_s } => self.refuse(request, reason, retry_after_s),
+            Action::Orphaned { request, .. } => {
+                if let Some(exchange) = self.exchanges.borrow_mut().remove(&request) {
+                    exchange.answer.fail(Code::WorkerDied);
+                }
+            }
+            Action::CloseStream { request, .. } => {
+                if let Some(exchange) = self.exchanges.borrow().get(&request) {
+                    exchange.answer.fail(Code::StreamsFull);
+                    exchange.answer.closing.set();
+                }
+            }
+            Action::Start { worker, instance } => self.with_host(|host| host.start(worker, instance)),
+            Action::Stop { worker } => self.with_host(|host| host.stop(worker)),
+            Action::Kill { worker, reason } => self.with_host(|host| host.kill(worker, reason)),
+            Action::BackOff { instance, delay_ms } => self.with_host(|host| host.backs_off(instance, delay_ms)),
+            Action::GiveUp => self.with_host(|host| host.gives_up()),
+        }
+    }
+
+    fn dispatch(self: &Rc<Self>, request: RequestId, worker: WorkerId) {
+        let Some(job) = self.queued.borrow_mut().remove(&request) else { return };
+        let slots = self.slots.borrow().get(&worker).cloned();
+        let Some(slots) = slots else { return self.undelivered_later(worker, job) };
+        job.answer.worker.set(Some(worker));
+        job.answer.times.update(|times| Times { dispatched: Some(Instant::now()), ..times });
+        let exchange = Rc::new(Exchange::new(&job));
+        self.exchanges.borrow_mut().insert(request, Rc::clone(&exchange));
+        slots.give(job, exchange, self.config.workers.concurrency);
+    }
+
+    /// The scheduler knows a worker whose socket is not known here; it is on its way out. Never from within a step.
+    fn undelivered_later(self: &Rc<Self>, worker: WorkerId, job: Job) {
+        let gate = Rc::clone(self);
+        tokio::task::spawn_local(async move { gate.undelivered(worker, job) });
+    }
+
+    fn refuse(&self, request: RequestId, reason: Refusal, retry_after_s: u32) {
+        let Some(job) = self.queued.borrow_mut().remove(&request) else { return };
+        job.answer.retry_after_s.set(Some(retry_after_s));
+        job.answer.fail(match reason {
+            Refusal::Full => Code::QueueFull,
+            Refusal::Predicted => Code::QueueWaitPredicted,
+            Refusal::Deadline => Code::QueueDeadline,
+            Refusal::Stopping => Code::Draining,
+        });
+    }
+
+    fn with_host(&self, act: impl FnOnce(&dyn WorkerHost)) {
+        let host = self.host.borrow().clone();
+        if let Some(host) = host {
+            act(&*host);
+        }
+    }
+
+    // Draining and what the operator sees.
+
+    /// From now on connections are closed after their request, and readiness says no.
+    pub fn drain(&self, reason: &str) {
+        if !self.draining.replace(true) {
+            self.journal.emit(Happening::Draining { reason });
+            self.connections.close_idle();
+        }
+    }
+
+    /// Whether [`Gate::drain`] was called.
+    pub fn is_draining(&self) -> bool {
+        self.draining.get()
+    }
+
+    /// Requests that this worker has finished.
+    pub fn requests_total(&self, worker: WorkerId) -> u64 {
+        self.slots.borrow().get(&worker).map_or(0, |slots| slots.finished_total.get())
+    }
+
+    /// Client connections since the start.
+    pub fn connections_total(&self) -> u64 {
+        self.connections.total()
+    }
+
+    /// Upgraded connections and event streams since the start.
+    pub fn streams_total(&self) -> u64 {
+        self.streams_total.get()
+    }
+
+    /// Open client connections.
+    pub fn connection_count(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Upgraded connections and event streams.
+    pub fn stream_count(&self) -> u64 {
+        self.streams.get()
+    }
+
+    /// Bytes in temporary files.
+    pub fn temp_bytes(&self) -> u64 {
+        self.store.used_bytes()
+    }
+
+    /// When a worker last finished a request.
+    pub fn last_progress(&self) -> Option<Instant> {
+        self.last_progress.get()
+    }
+
+    /// When the request that has been in a worker's slot for longest was given to it.
+    pub(crate) fn oldest_exchange(&self) -> Option<Instant> {
+        self.exchanges
+            .borrow()
+            .values()
+            .filter(|exchange| !exchange.is_detached.get())
+            .map(|exchange| exchange.started)
+            .min()
+    }
+
+    /// Tells the records that still wait for a worker's report; nothing follows.
+    pub fn flush_records(&self) {
+        self.costs.flush(self);
+    }
+
+    /// Reads the scheduler's state.
+    pub fn scheduler<T>(&self, read: impl FnOnce(&Scheduler) -> T) -> T {
+        read(&self.scheduler.borrow())
+    }
+
+    /// How long ago a point of the scheduler's time was.
+    pub fn age(&self, since: Time) -> Duration {
+        Duration::from_micros(self.now().since_us(since))
+    }
+
+    /// How long the oldest queued request has waited, in milliseconds.
+    pub fn oldest_wait_ms(&self) -> f64 {
+        let oldest = self.scheduler.borrow().oldest_arrival();
+        #[allow(clippy::cast_precision_loss)] // Waits are far below 2^53 µs.
+        oldest.map_or(0.0, |arrived| self.now().since_us(arrived) as f64 / 1000.0)
+    }
+
+    /// What a worker holds now: request id, class, and for how many milliseconds.
+    pub fn current_requests(&self, worker: WorkerId) -> Vec<(String, String, u64)> {
+        let exchanges = self.exchanges.borrow();
+        let held = exchanges.values().filter(|exchange| exchange.answer.worker.get() == Some(worker));
+        held.map(|exchange| exchange.describe()).collect()
+    }
+}
+
+/// Config bounds fit the address space of any machine this runs on.
+pub(crate) fn to_usize(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}

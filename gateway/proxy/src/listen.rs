@@ -1,0 +1,132 @@
+//! Accepts clients: the listening socket, TLS, the limit on connections.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sluice_catalog::config::Config;
+use sluice_journal::{Event, Level};
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::client::ClientStream;
+use crate::connection::{self, REFUSED};
+use crate::gate::{Gate, to_usize};
+
+/// Pending connections that the kernel keeps for us.
+const BACKLOG: i32 = 4096;
+
+/// Binds the public address. An IPv6 wildcard takes IPv4 clients too; where there is no IPv6, IPv4 alone is used.
+///
+/// # Errors
+/// When the address is taken, not ours, or not an address.
+pub fn bind(host: &str, port: u16) -> io::Result<TcpListener> {
+    let ip = match host {
+        "localhost" => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        "" | "*" => IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED),
+        _ => host.trim_matches(['[', ']']).parse().map_err(|_| {
+            io::Error::new(io::ErrorKind::InvalidInput, format!("server.host: `{host}` is not an IP address"))
+        })?,
+    };
+    match bind_socket(SocketAddr::new(ip, port)) {
+        Err(error) if ip.is_ipv6() && ip.is_unspecified() && is_without_ipv6(&error) => {
+            bind_socket(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port))
+        }
+        bound => bound,
+    }
+}
+
+fn is_without_ipv6(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AddrNotAvailable | io::ErrorKind::Unsupported)
+        || error.raw_os_error() == Some(97)
+}
+
+fn bind_socket(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(false)?;
+    }
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    TcpListener::from_std(socket.into())
+}
+
+/// TLS from the config, if it names a certificate.
+///
+/// # Errors
+/// When a file cannot be read or is not what it should be; names the file.
+pub fn tls(config: &Config) -> Result<Option<TlsAcceptor>, String> {
+    let (Some(cert), Some(key)) = (&config.server.tls_cert, &config.server.tls_key) else { return Ok(None) };
+    let chain = CertificateDer::pem_file_iter(cert)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| format!("server.tls_cert: {cert}: {error}"))?;
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| format!("server.tls_key: {key}: {error}"))?;
+    let mut tls = ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(chain, private)
+        .map_err(|error| format!("server.tls_cert and server.tls_key: {error}"))?;
+    tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Some(TlsAcceptor::from(Arc::new(tls))))
+}
+
+/// Accepts until `stop` is ready.
+pub async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, gate: Rc<Gate>, stop: impl Future<Output = ()>) {
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = &mut stop => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, peer)) => welcome(stream, peer, tls.clone(), &gate),
+            Err(error) if is_the_connections_fault(&error) => {}
+            Err(error) => {
+                // Out of descriptors or memory: others must end first, trying at once would only burn the CPU.
+                let text = format!("cannot accept a connection: {error}");
+                gate.journal.emit(Event::Note { level: Level::Error, text: &text });
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+fn is_the_connections_fault(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted
+    )
+}
+
+fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, gate: &Rc<Gate>) {
+    let gate = Rc::clone(gate);
+    let _ = stream.set_nodelay(true);
+    if gate.connection_count() >= to_usize(gate.config.server.connections_max) {
+        REFUSED.set(REFUSED.get() + 1);
+        if tls.is_none() {
+            tokio::task::spawn_local(
+                async move { connection::refuse_connection(ClientStream::Plain(stream), &gate).await },
+            );
+        }
+        return;
+    }
+    let Ok(local) = stream.local_addr() else { return };
+    let Some(tls) = tls else {
+        tokio::task::spawn_local(connection::serve(ClientStream::Plain(stream), peer, local, gate));
+        return;
+    };
+    tokio::task::spawn_local(async move {
+        let deadline = Duration::from_millis(gate.config.server.headers_timeout_ms);
+        if let Ok(Ok(stream)) = tokio::time::timeout(deadline, tls.accept(stream)).await {
+            connection::serve(ClientStream::Tls(Box::new(stream)), peer, local, gate).await;
+        }
+    });
+}

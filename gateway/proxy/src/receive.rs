@@ -1,0 +1,202 @@
+//! Takes a request from a client, whole: the head under one deadline, the body at a minimum rate, into memory and then
+//! a temporary file. No worker knows of a request before it is complete (I2).
+
+use std::time::{Duration, Instant};
+
+use bytes::{Buf as _, BytesMut};
+use sluice_catalog::errors::Code;
+use sluice_http1::{ChunkedDecoder, Framing, HeadLimits, HeadReader, Parse, Reject, Rejection, RequestHead};
+
+use crate::client::{Client, For, Woke};
+use crate::gate::{Gate, to_usize};
+use crate::spool::Body;
+
+/// Why a request was not received.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The client gets this error, then the connection is closed.
+    Refused { code: Code, detail: &'static str },
+    /// The client has gone, or says nothing any more; there is nobody to answer.
+    Gone,
+}
+
+impl Failure {
+    fn refused(code: Code, detail: &'static str) -> Self {
+        Failure::Refused { code, detail }
+    }
+}
+
+impl From<Rejection> for Failure {
+    fn from(rejection: Rejection) -> Self {
+        let code = match rejection.reject {
+            Reject::HeadMalformed => Code::HeadMalformed,
+            Reject::HostInvalid => Code::HostInvalid,
+            Reject::LengthInvalid => Code::LengthInvalid,
+            Reject::CodingUnknown => Code::CodingUnknown,
+            Reject::ChunkMalformed => Code::ChunkMalformed,
+            Reject::TargetInvalid => Code::TargetInvalid,
+            Reject::MethodUnsupported => Code::MethodUnsupported,
+            Reject::VersionUnsupported => Code::VersionUnsupported,
+            Reject::HeaderAlias => Code::HeaderAlias,
+            Reject::TargetTooLong => Code::TargetTooLong,
+            Reject::HeadersTooLarge => Code::HeadersTooLarge,
+            Reject::HeadersTooMany => Code::HeadersTooMany,
+            Reject::ExpectationUnknown => Code::ExpectationUnknown,
+        };
+        Failure::refused(code, rejection.detail)
+    }
+}
+
+pub(crate) fn head_limits(gate: &Gate) -> HeadLimits {
+    let server = &gate.config.server;
+    HeadLimits {
+        request_line_bytes_max: to_usize(server.request_line_bytes_max),
+        headers_bytes_max: to_usize(server.headers_bytes_max),
+        headers_count_max: to_usize(server.headers_count_max),
+    }
+}
+
+/// The head of the next request. `started` is when its first byte came; the whole head must follow within the deadline.
+pub(crate) async fn head(client: &mut Client, gate: &Gate, started: Instant) -> Result<RequestHead, Failure> {
+    let limits = head_limits(gate);
+    let mut reader = HeadReader::new();
+    client.set_deadline(Some(started + Duration::from_millis(gate.config.server.headers_timeout_ms)));
+    loop {
+        match reader.request(&client.unread, &limits)? {
+            Parse::Complete { head, consumed } => {
+                client.unread.advance(consumed);
+                return Ok(head);
+            }
+            Parse::Incomplete => match client.wait(For { read: true, ..For::default() }).await {
+                Woke::Read => {}
+                Woke::Deadline if reader.has_begun() => {
+                    return Err(Failure::refused(Code::HeadersTimeout, "the headers took too long"));
+                }
+                _ => return Err(Failure::Gone),
+            },
+        }
+    }
+}
+
+/// The whole body. Refuses at once what declares to be too large; asks for it where the client waits to be asked.
+pub(crate) async fn body(client: &mut Client, gate: &Gate, head: &RequestHead) -> Result<Body, Failure> {
+    let mut body = Body::default();
+    let bytes_max = gate.config.server.body_bytes_max;
+    match head.framing {
+        Framing::None | Framing::Length(0) => return Ok(body),
+        Framing::Length(len) if len > bytes_max => {
+            return Err(Failure::refused(Code::BodyTooLarge, "the declared length is over the limit"));
+        }
+        Framing::Length(_) | Framing::Chunked => {}
+    }
+    if head.expect_continue && client.unread.is_empty() {
+        write_continue(client).await?;
+    }
+    let mut pace = Pace::start(gate);
+    client.set_deadline(Some(pace.deadline()));
+    match head.framing {
+        Framing::Length(len) => {
+            let mut missing = len;
+            while missing > 0 {
+                let here = client.unread.len().min(to_usize(missing));
+                if here == 0 {
+                    more(client, &mut pace).await?;
+                    continue;
+                }
+                let piece = client.unread.split_to(here);
+                missing -= here as u64;
+                store(gate, &mut body, &piece).await?;
+            }
+        }
+        Framing::Chunked => chunked(client, gate, &mut body, &mut pace, bytes_max).await?,
+        Framing::None => {}
+    }
+    Ok(body)
+}
+
+async fn chunked(
+    client: &mut Client,
+    gate: &Gate,
+    body: &mut Body,
+    pace: &mut Pace,
+    bytes_max: u64,
+) -> Result<(), Failure> {
+    let mut decoder = ChunkedDecoder::for_request(&head_limits(gate));
+    loop {
+        let decoded = decoder.decode(&client.unread)?;
+        let piece: BytesMut = client.unread.split_to(decoded.consumed);
+        let data = &piece[decoded.data.clone()];
+        if body.len() + data.len() as u64 > bytes_max {
+            return Err(Failure::refused(Code::BodyTooLarge, "the chunks add up to more than the limit"));
+        }
+        store(gate, body, data).await?;
+        if decoded.done {
+            return Ok(());
+        }
+        if decoded.consumed == 0 || client.unread.is_empty() {
+            more(client, pace).await?;
+        }
+    }
+}
+
+async fn more(client: &mut Client, pace: &mut Pace) -> Result<(), Failure> {
+    let before = client.unread.len();
+    match client.wait(For { read: true, ..For::default() }).await {
+        Woke::Read => {
+            pace.received_bytes += (client.unread.len() - before) as u64;
+            client.set_deadline(Some(pace.deadline()));
+            Ok(())
+        }
+        Woke::Deadline => Err(Failure::refused(Code::BodyTooSlow, "the body came slower than the minimum rate")),
+        _ => Err(Failure::Gone),
+    }
+}
+
+async fn store(gate: &Gate, body: &mut Body, data: &[u8]) -> Result<(), Failure> {
+    if data.is_empty() {
+        return Ok(());
+    }
+    let memory_bytes_max = to_usize(gate.config.server.body_memory_bytes_max);
+    let stored = body.append(data, memory_bytes_max, &gate.store).await;
+    stored.map_err(|error| {
+        gate.note_temp_failure(&error);
+        Failure::refused(Code::TempFull, "the temporary file could not be written")
+    })
+}
+
+async fn write_continue(client: &mut Client) -> Result<(), Failure> {
+    let mut out: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+    while !out.is_empty() {
+        match client.wait(For { write: out, ..For::default() }).await {
+            Woke::Wrote(len) => out = &out[len..],
+            _ => return Err(Failure::Gone),
+        }
+    }
+    Ok(())
+}
+
+/// The minimum rate as a deadline that moves with each byte: after the grace time, `rate` bytes a second on average.
+struct Pace {
+    started: Instant,
+    grace: Duration,
+    rate_bytes_per_s: u64,
+    received_bytes: u64,
+}
+
+impl Pace {
+    fn start(gate: &Gate) -> Self {
+        let server = &gate.config.server;
+        Pace {
+            started: Instant::now(),
+            grace: Duration::from_millis(server.body_grace_ms),
+            rate_bytes_per_s: server.body_rate_bytes_per_s_min.max(1),
+            received_bytes: 0,
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        self.started
+            + self.grace
+            + Duration::from_millis(self.received_bytes.saturating_mul(1000) / self.rate_bytes_per_s)
+    }
+}

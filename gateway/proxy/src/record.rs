@@ -1,0 +1,129 @@
+//! What is told of a request when it has ended, and the worker's report of its CPU time, which comes a little later.
+//!
+//! The report is not waited for by anybody: a finished record waits for its report, or a report for its record, for a
+//! second at most.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sluice_catalog::errors::Code;
+use sluice_journal::{AccessRecord, Event, Outcome};
+use sluice_scheduler::{RequestId, WorkerId};
+
+use crate::gate::Gate;
+
+/// Records and reports that may wait for each other; further ones go without.
+const WAITING_MAX: usize = 20_000;
+const WAIT: Duration = Duration::from_secs(1);
+
+/// One request's record, as [`AccessRecord`] but owned.
+pub(crate) struct Record {
+    pub(crate) time_unix_ms: u64,
+    pub(crate) request_id: Rc<str>,
+    pub(crate) method: String,
+    pub(crate) target: String,
+    pub(crate) host: String,
+    pub(crate) class: Rc<str>,
+    pub(crate) worker: Option<WorkerId>,
+    pub(crate) status: u16,
+    pub(crate) error: Option<Code>,
+    pub(crate) bytes_in: u64,
+    pub(crate) bytes_out: u64,
+    pub(crate) receive_ms: f64,
+    pub(crate) queue_ms: Option<f64>,
+    pub(crate) service_ms: Option<f64>,
+    pub(crate) total_ms: f64,
+    pub(crate) outcome: Outcome,
+    pub(crate) peer: IpAddr,
+}
+
+enum Waiting {
+    Record(Box<Record>, Instant),
+    Report(u64, Instant),
+}
+
+/// Records and reports by request.
+#[derive(Default)]
+pub(crate) struct CostReports {
+    waiting: RefCell<HashMap<RequestId, Waiting>>,
+}
+
+impl CostReports {
+    /// The request has ended.
+    pub(crate) fn finish(&self, gate: &Gate, request: RequestId, record: Record) {
+        if record.worker.is_none_or(|worker| !gate.reports(worker)) {
+            return emit(gate, &record, None);
+        }
+        let mut waiting = self.waiting.borrow_mut();
+        match waiting.remove(&request) {
+            Some(Waiting::Report(cpu_us, _)) => emit(gate, &record, Some(cpu_us)),
+            _ if waiting.len() >= WAITING_MAX => emit(gate, &record, None),
+            _ => {
+                waiting.insert(request, Waiting::Record(Box::new(record), Instant::now()));
+            }
+        }
+    }
+
+    /// The worker has reported the request's CPU time.
+    pub(crate) fn report(&self, gate: &Gate, request: RequestId, cpu_us: u64) {
+        let mut waiting = self.waiting.borrow_mut();
+        match waiting.remove(&request) {
+            Some(Waiting::Record(record, _)) => emit(gate, &record, Some(cpu_us)),
+            _ if waiting.len() >= WAITING_MAX => {}
+            _ => {
+                waiting.insert(request, Waiting::Report(cpu_us, Instant::now()));
+            }
+        }
+    }
+
+    /// Lets go of what has waited long enough.
+    pub(crate) fn expire(&self, gate: &Gate, now: Instant) {
+        self.waiting.borrow_mut().retain(|_, waiting| {
+            let (Waiting::Record(_, since) | Waiting::Report(_, since)) = waiting;
+            let is_due = now.saturating_duration_since(*since) >= WAIT;
+            if let Waiting::Record(record, _) = waiting
+                && is_due
+            {
+                emit(gate, record, None);
+            }
+            !is_due
+        });
+    }
+
+    /// Emits all that waits; the gateway leaves.
+    pub(crate) fn flush(&self, gate: &Gate) {
+        for (_, waiting) in self.waiting.borrow_mut().drain() {
+            if let Waiting::Record(record, _) = waiting {
+                emit(gate, &record, None);
+            }
+        }
+    }
+}
+
+fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>) {
+    #[allow(clippy::cast_precision_loss)] // CPU times are far below 2^53 µs.
+    let cpu_ms = cpu_us.map(|us| us as f64 / 1000.0);
+    gate.journal.emit(Event::Access(AccessRecord {
+        time_unix_ms: record.time_unix_ms,
+        request_id: &record.request_id,
+        method: &record.method,
+        target: &record.target,
+        host: &record.host,
+        class: &record.class,
+        worker: record.worker.map(|worker| worker.0),
+        status: record.status,
+        error: record.error,
+        bytes_in: record.bytes_in,
+        bytes_out: record.bytes_out,
+        receive_ms: record.receive_ms,
+        queue_ms: record.queue_ms,
+        service_ms: record.service_ms,
+        total_ms: record.total_ms,
+        cpu_ms,
+        outcome: record.outcome,
+        peer: record.peer,
+    }));
+}

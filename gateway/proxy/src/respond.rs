@@ -1,0 +1,254 @@
+//! Streams an answer to the client as it comes, framed afresh. A slow client fills the answer's buffer and its file,
+//! never the worker's time (I2).
+
+use std::fmt::Write as _;
+use std::io;
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime};
+
+use sluice_catalog::errors::Code;
+use sluice_http1::{
+    CHUNK_END, RequestHead, ResponseFraming, ResponseHead, Version, write_chunk_header, write_last_chunk,
+    write_response_start,
+};
+use sluice_journal::Outcome;
+use sluice_scheduler::RequestId;
+
+use crate::answer::{Answer, End, Next};
+use crate::client::{Client, For, Woke};
+use crate::gate::Gate;
+use crate::refuse::{self, Refusal};
+
+/// Pieces are gathered up to here before they are written, where several are there at once.
+const GATHER_BYTES: usize = 64 * 1024;
+/// What a client may send ahead while its answer is on the way.
+const PIPELINE_BYTES_MAX: usize = 16 * 1024;
+
+/// What came of a response.
+pub(crate) struct Sent {
+    pub(crate) outcome: Outcome,
+    pub(crate) status: u16,
+    pub(crate) error: Option<Code>,
+    pub(crate) bytes_out: u64,
+    pub(crate) keep_alive: bool,
+    pub(crate) upgraded: bool,
+}
+
+/// One response on its way out.
+pub(crate) struct Responder<'a> {
+    pub(crate) client: &'a mut Client,
+    pub(crate) gate: &'a Rc<Gate>,
+    pub(crate) head: &'a RequestHead,
+    pub(crate) request: RequestId,
+    pub(crate) request_id: &'a str,
+    pub(crate) submitted: Instant,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Framed {
+    /// As many bytes as announced, or none.
+    Plain,
+    Chunked,
+    /// HTTP/1.0: the end of the connection ends the body.
+    UntilClose,
+}
+
+impl Responder<'_> {
+    pub(crate) async fn run(mut self, answer: &Answer) -> Sent {
+        let mut sent = Sent {
+            outcome: Outcome::Answered,
+            status: 0,
+            error: None,
+            bytes_out: 0,
+            keep_alive: self.head.keep_alive,
+            upgraded: false,
+        };
+        let mut out = Vec::new();
+        let mut framed = Framed::Plain;
+        let mut half_closed = false;
+        loop {
+            let mut ended = None;
+            while out.len() < GATHER_BYTES && ended.is_none() {
+                match answer.next() {
+                    None => break,
+                    Some(Next::Informational(head)) => self.inform(&mut out, &head),
+                    Some(Next::Head(head)) => {
+                        framed = self.begin(&mut out, &head, answer, &mut sent);
+                        if sent.upgraded {
+                            ended = Some(End::Complete);
+                        }
+                    }
+                    Some(Next::Data(data)) => append(&mut out, framed, &data, &mut sent),
+                    Some(Next::Spilled) => match answer.read_back().await {
+                        Ok(data) => append(&mut out, framed, &data, &mut sent),
+                        Err(error) => {
+                            self.gate.note_temp_failure(&error);
+                            ended = Some(End::Failed(Code::TempFull));
+                        }
+                    },
+                    Some(Next::End(end)) => ended = Some(end),
+                }
+            }
+            match ended {
+                Some(End::Complete) if framed == Framed::Chunked => write_last_chunk(&mut out, &answer.take_trailers()),
+                Some(End::Failed(code)) => self.fail(&mut out, code, answer, &mut sent),
+                _ => {}
+            }
+            if self.write(&out, answer).await.is_err() {
+                return self.gone(answer, sent);
+            }
+            out.clear();
+            if ended.is_some() {
+                if half_closed && sent.outcome == Outcome::Answered {
+                    sent.outcome = Outcome::ClientGoneInService;
+                }
+                return sent;
+            }
+            self.client.set_deadline(None);
+            let read = self.client.unread.len() < PIPELINE_BYTES_MAX;
+            match self.client.wait(For { read, answer: Some(answer), ..For::default() }).await {
+                // A client that closes its sending side while it is queued has most likely gone; in service the answer is
+                // tried all the same.
+                Woke::Eof => {
+                    half_closed = true;
+                    sent.keep_alive = false;
+                    if self.gate.is_queued(self.request) {
+                        return self.gone(answer, sent);
+                    }
+                }
+                Woke::Broken => return self.gone(answer, sent),
+                _ => {}
+            }
+        }
+    }
+
+    /// Writes all of it; an error is the end of the client, by its own doing or because it takes nothing for too long.
+    async fn write(&mut self, mut out: &[u8], _answer: &Answer) -> io::Result<()> {
+        let timeout = Duration::from_millis(self.gate.config.server.send_timeout_ms);
+        while !out.is_empty() {
+            self.client.set_deadline(Some(Instant::now() + timeout));
+            match self.client.wait(For { write: out, ..For::default() }).await {
+                Woke::Wrote(len) => out = &out[len..],
+                Woke::Deadline => return Err(io::ErrorKind::TimedOut.into()),
+                _ => return Err(io::ErrorKind::BrokenPipe.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn gone(self, answer: &Answer, mut sent: Sent) -> Sent {
+        let was_queued = self.gate.leave(self.request);
+        answer.abandon();
+        sent.outcome = if was_queued { Outcome::ClientGoneQueued } else { Outcome::ClientGoneInService };
+        sent.keep_alive = false;
+        sent
+    }
+
+    fn inform(&self, out: &mut Vec<u8>, head: &ResponseHead) {
+        // RFC 9110 §15.2: an HTTP/1.0 client does not know interim responses.
+        if self.head.version == Version::Http11 {
+            write_response_start(out, head.status, &head.reason, &head.fields, |_, _| true);
+            out.extend_from_slice(b"\r\n");
+        }
+    }
+
+    fn begin(&self, out: &mut Vec<u8>, head: &ResponseHead, answer: &Answer, sent: &mut Sent) -> Framed {
+        sent.status = head.status;
+        if head.status >= 500 {
+            sent.outcome = Outcome::AppError;
+        }
+        write_response_start(out, head.status, &head.reason, &head.fields, |name, _| !is_rewritten(name));
+        if !head.fields.contains("x-request-id") {
+            out.extend_from_slice(b"X-Request-Id: ");
+            out.extend_from_slice(self.request_id.as_bytes());
+            out.extend_from_slice(b"\r\n");
+        }
+        let mut text = String::new();
+        if !head.fields.contains("date") {
+            let _ = write!(text, "Date: {}\r\n", httpdate::fmt_http_date(SystemTime::now()));
+        }
+        if self.gate.config.log.server_timing {
+            self.server_timing(&mut text, answer);
+        }
+        if head.status == 101 {
+            sent.upgraded = true;
+            sent.outcome = Outcome::Upgraded;
+            sent.keep_alive = false;
+            let protocol = head.fields.get("upgrade").unwrap_or_default();
+            let _ = write!(text, "Connection: Upgrade\r\nUpgrade: {}\r\n\r\n", String::from_utf8_lossy(protocol));
+            out.extend_from_slice(text.as_bytes());
+            return Framed::Plain;
+        }
+        let framed = match head.framing {
+            ResponseFraming::None | ResponseFraming::Length(_) => {
+                if let Some(len) = head.content_length {
+                    let _ = write!(text, "Content-Length: {len}\r\n");
+                }
+                Framed::Plain
+            }
+            _ if self.head.version == Version::Http10 => {
+                sent.keep_alive = false;
+                Framed::UntilClose
+            }
+            _ => {
+                text.push_str("Transfer-Encoding: chunked\r\n");
+                Framed::Chunked
+            }
+        };
+        sent.keep_alive &= !self.gate.is_draining() && !self.client.eof;
+        match (sent.keep_alive, self.head.version) {
+            (false, _) => text.push_str("Connection: close\r\n\r\n"),
+            (true, Version::Http10) => text.push_str("Connection: keep-alive\r\n\r\n"),
+            (true, Version::Http11) => text.push_str("\r\n"),
+        }
+        out.extend_from_slice(text.as_bytes());
+        framed
+    }
+
+    fn server_timing(&self, text: &mut String, answer: &Answer) {
+        let times = answer.times.get();
+        if let (Some(dispatched), Some(head)) = (times.dispatched, times.head) {
+            let queue_ms = dispatched.saturating_duration_since(self.submitted).as_secs_f64() * 1e3;
+            let worker_ms = head.saturating_duration_since(dispatched).as_secs_f64() * 1e3;
+            let _ = write!(text, "Server-Timing: queue;dur={queue_ms:.1}, worker;dur={worker_ms:.1}\r\n");
+        }
+    }
+
+    fn fail(&self, out: &mut Vec<u8>, code: Code, answer: &Answer, sent: &mut Sent) {
+        sent.outcome = refuse::outcome(code);
+        sent.error = Some(code);
+        if !answer.is_untouched() {
+            // The head is out: the only honest end is a connection that closes before the announced end.
+            sent.keep_alive = false;
+            return;
+        }
+        sent.keep_alive &= !self.gate.is_draining() && !self.client.eof && self.head.version == Version::Http11;
+        let refusal = Refusal {
+            code,
+            detail: "",
+            request_id: self.request_id,
+            retry_after_s: answer.retry_after_s.get(),
+            keep_alive: sent.keep_alive,
+            is_head: self.head.method == sluice_http1::Method::Head,
+        };
+        sent.status = code.status();
+        sent.bytes_out = refuse::write(out, &refusal);
+    }
+}
+
+fn append(out: &mut Vec<u8>, framed: Framed, data: &[u8], sent: &mut Sent) {
+    sent.bytes_out += data.len() as u64;
+    if framed == Framed::Chunked && !data.is_empty() {
+        write_chunk_header(out, data.len());
+        out.extend_from_slice(data);
+        out.extend_from_slice(CHUNK_END);
+    } else {
+        out.extend_from_slice(data);
+    }
+}
+
+/// Fields that the gateway writes itself.
+fn is_rewritten(name: &str) -> bool {
+    name.eq_ignore_ascii_case("content-length")
+        || name.get(..9).is_some_and(|start| start.eq_ignore_ascii_case("x-sluice-"))
+}

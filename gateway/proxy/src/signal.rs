@@ -1,0 +1,36 @@
+//! Wakes the one task that waits for something, on one thread: no lock, no allocation.
+
+use std::cell::{Cell, RefCell};
+use std::task::{Context, Poll, Waker};
+
+/// Set from anywhere on the thread, awaited by one task. A set that nobody waits for is kept until the next wait.
+#[derive(Default)]
+pub(crate) struct Signal {
+    set: Cell<bool>,
+    waiting: RefCell<Option<Waker>>,
+}
+
+impl Signal {
+    pub(crate) fn set(&self) {
+        self.set.set(true);
+        if let Some(waker) = self.waiting.borrow_mut().take() {
+            waker.wake();
+        }
+    }
+
+    /// Ready once for each time it was set since the last `Ready`.
+    pub(crate) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.set.replace(false) {
+            return Poll::Ready(());
+        }
+        let mut waiting = self.waiting.borrow_mut();
+        if !waiting.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            *waiting = Some(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    pub(crate) async fn wait(&self) {
+        std::future::poll_fn(|cx| self.poll(cx)).await;
+    }
+}

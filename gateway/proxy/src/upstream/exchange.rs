@@ -1,0 +1,289 @@
+//! One request and its response on a worker's connection.
+//!
+//! The request is written and the response read at the same time, because a worker may answer before it has read a large
+//! body. The worker is input like any client (I8): what is not a response of HTTP/1.1 is a [`Fault`].
+
+use std::future::Future as _;
+use std::io;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Instant;
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use sluice_http1::{ChunkedDecoder, HeadLimits, HeadReader, Parse, Rejection, ResponseFraming, ResponseHead};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::unix::{ReadHalf, WriteHalf};
+
+use super::wire::{READ_BYTES, Wire};
+use super::{Exchange, Job};
+use crate::answer::Answer;
+use crate::gate::{Gate, to_usize};
+
+/// How the worker ended its part.
+pub(crate) enum Ended {
+    /// The whole response was read.
+    Whole { reusable: bool },
+    /// The response is an event stream; its body goes on outside the slot.
+    Stream { head: ResponseHead, framing: ResponseFraming },
+    /// The connection is another protocol's now.
+    Upgraded { head: ResponseHead },
+}
+
+/// How a response broke.
+pub(crate) enum Fault {
+    /// The worker closed the connection. `sent`: the request was written to its end; `heard`: a byte of an answer came.
+    Closed { sent: bool, heard: bool },
+    /// What it sent is not HTTP/1.1, or more than it announced.
+    Malformed(&'static str),
+    /// Nobody waited any more and the worker has had its time.
+    Cut,
+}
+
+pub(crate) async fn run(gate: &Gate, wire: &mut Wire, job: &Job, exchange: &Rc<Exchange>) -> Result<Ended, Fault> {
+    let (mut read_half, mut write_half) = wire.stream.split();
+    let mut reader = Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: false };
+    let mut written = None;
+    let outcome = {
+        let mut writing = pin!(write_request(&mut write_half, job));
+        let mut reading = pin!(read_response(gate, &mut reader, job));
+        std::future::poll_fn(|cx| {
+            if written.is_none()
+                && let Poll::Ready(result) = writing.as_mut().poll(cx)
+            {
+                written = Some(result);
+            }
+            reading.as_mut().poll(cx)
+        })
+        .await
+    };
+    let sent = matches!(written, Some(Ok(())));
+    match outcome {
+        Ok(Ended::Whole { reusable }) => Ok(Ended::Whole { reusable: reusable && sent }),
+        Err(Fault::Closed { heard, .. }) => Err(Fault::Closed { sent, heard }),
+        other => other,
+    }
+}
+
+async fn write_request(half: &mut WriteHalf<'_>, job: &Job) -> io::Result<()> {
+    let memory = job.body.memory();
+    if memory.is_empty() {
+        half.write_all(&job.head).await?;
+    } else if memory.len() <= READ_BYTES {
+        half.write_all(&[&job.head, memory].concat()).await?;
+    } else {
+        half.write_all(&job.head).await?;
+        half.write_all(memory).await?;
+    }
+    if let Some((file, len)) = job.body.file() {
+        let mut offset = 0;
+        while offset < len {
+            let piece = file.read_at(offset, READ_BYTES.min(to_usize(len - offset))).await?;
+            half.write_all(&piece).await?;
+            offset += piece.len() as u64;
+        }
+    }
+    Ok(())
+}
+
+struct Reader<'r, 's> {
+    half: &'r mut ReadHalf<'s>,
+    unread: &'r mut BytesMut,
+    exchange: &'r Exchange,
+    heard: bool,
+}
+
+impl Reader<'_, '_> {
+    /// Reads more, however little. `Ok(false)` is the end of the connection.
+    async fn more(&mut self) -> Result<bool, Fault> {
+        if self.unread.capacity() - self.unread.len() < READ_BYTES / 4 {
+            self.unread.reserve(READ_BYTES);
+        }
+        let exchange = self.exchange;
+        let mut reading = pin!(self.half.read_buf(self.unread));
+        let read = std::future::poll_fn(|cx| {
+            if let Poll::Ready(read) = reading.as_mut().poll(cx) {
+                return Poll::Ready(Ok(read));
+            }
+            exchange.cut.poll(cx).map(|()| Err(Fault::Cut))
+        })
+        .await?;
+        match read {
+            Ok(0) => Ok(false),
+            Ok(_) => {
+                self.heard = true;
+                exchange.last_heard.set(Instant::now());
+                Ok(true)
+            }
+            Err(_) => Err(self.closed()),
+        }
+    }
+
+    fn closed(&self) -> Fault {
+        Fault::Closed { sent: false, heard: self.heard }
+    }
+}
+
+fn malformed(rejection: &Rejection) -> Fault {
+    Fault::Malformed(rejection.detail)
+}
+
+fn head_limits(gate: &Gate) -> HeadLimits {
+    let limits = &gate.config.response;
+    HeadLimits {
+        request_line_bytes_max: 8192,
+        headers_bytes_max: to_usize(limits.headers_bytes_max),
+        headers_count_max: to_usize(limits.headers_count_max),
+    }
+}
+
+async fn read_response(gate: &Gate, reader: &mut Reader<'_, '_>, job: &Job) -> Result<Ended, Fault> {
+    let limits = head_limits(gate);
+    let head = read_head(reader, job, &limits).await?;
+    if head.status == 101 {
+        return Ok(Ended::Upgraded { head });
+    }
+    let framing = head.framing;
+    if is_event_stream(&head) {
+        return Ok(Ended::Stream { head, framing });
+    }
+    let keep_alive = head.keep_alive;
+    job.answer.begin(head);
+    let trailers = read_body(reader, &job.answer, framing, &limits).await?;
+    if !reader.unread.is_empty() {
+        if job.answer.is_untouched() {
+            return Err(Fault::Malformed("more bytes than the response announced"));
+        }
+        job.answer.complete(trailers);
+        return Ok(Ended::Whole { reusable: false });
+    }
+    job.answer.complete(trailers);
+    Ok(Ended::Whole { reusable: keep_alive && framing != ResponseFraming::UntilClose })
+}
+
+/// The response's head; interim responses before it are passed on where they mean something to a client.
+async fn read_head(reader: &mut Reader<'_, '_>, job: &Job, limits: &HeadLimits) -> Result<ResponseHead, Fault> {
+    let mut heads = HeadReader::new();
+    loop {
+        let parsed = heads.response(reader.unread, limits, &job.method).map_err(|rejection| malformed(&rejection))?;
+        match parsed {
+            Parse::Complete { head, consumed } => {
+                reader.unread.advance(consumed);
+                match head.status {
+                    101 if job.is_upgrade => return Ok(head),
+                    101 => return Err(Fault::Malformed("an upgrade that nobody asked for")),
+                    100..=199 => {
+                        // 100 was answered by the gateway, which had the whole body; 103 is a hint for the browser.
+                        if head.status == 103 {
+                            job.answer.inform(head);
+                        }
+                        heads = HeadReader::new();
+                    }
+                    _ => return Ok(head),
+                }
+            }
+            Parse::Incomplete => {
+                if !reader.more().await? {
+                    return Err(reader.closed());
+                }
+            }
+        }
+    }
+}
+
+fn is_event_stream(head: &ResponseHead) -> bool {
+    head.framing != ResponseFraming::None
+        && head
+            .fields
+            .get("content-type")
+            .is_some_and(|value| value.get(..17).is_some_and(|start| start.eq_ignore_ascii_case(b"text/event-stream")))
+}
+
+type Trailers = Vec<(String, Vec<u8>)>;
+
+async fn read_body(
+    reader: &mut Reader<'_, '_>,
+    answer: &Answer,
+    framing: ResponseFraming,
+    limits: &HeadLimits,
+) -> Result<Trailers, Fault> {
+    match framing {
+        ResponseFraming::None => Ok(Vec::new()),
+        ResponseFraming::Length(len) => read_sized(reader, answer, len).await,
+        ResponseFraming::Chunked => read_chunked(reader, answer, limits).await,
+        ResponseFraming::UntilClose => loop {
+            if !reader.unread.is_empty() {
+                answer.push(reader.unread.split().freeze()).await;
+            }
+            if !reader.more().await? {
+                return Ok(Vec::new());
+            }
+        },
+    }
+}
+
+async fn read_sized(reader: &mut Reader<'_, '_>, answer: &Answer, len: u64) -> Result<Trailers, Fault> {
+    let mut missing = len;
+    while missing > 0 {
+        let here = reader.unread.len().min(to_usize(missing));
+        if here > 0 {
+            missing -= here as u64;
+            answer.push(reader.unread.split_to(here).freeze()).await;
+        } else if !reader.more().await? {
+            return Err(reader.closed());
+        }
+    }
+    Ok(Vec::new())
+}
+
+async fn read_chunked(reader: &mut Reader<'_, '_>, answer: &Answer, limits: &HeadLimits) -> Result<Trailers, Fault> {
+    let mut decoder = ChunkedDecoder::for_response(limits);
+    loop {
+        let decoded = decoder.decode(reader.unread).map_err(|rejection| malformed(&rejection))?;
+        if !decoded.data.is_empty() {
+            let mut piece: Bytes = reader.unread.split_to(decoded.consumed).freeze();
+            piece.truncate(decoded.data.end);
+            piece.advance(decoded.data.start);
+            answer.push(piece).await;
+        } else {
+            reader.unread.advance(decoded.consumed);
+        }
+        if decoded.done {
+            return Ok(decoder.trailers().to_vec());
+        }
+        let is_stuck = decoded.consumed == 0 || reader.unread.is_empty();
+        if is_stuck && !reader.more().await? {
+            return Err(reader.closed());
+        }
+    }
+}
+
+/// The rest of an event stream, outside of any slot, until either side ends it.
+pub(crate) async fn run_stream(
+    gate: &Gate,
+    mut wire: Wire,
+    answer: &Answer,
+    exchange: &Exchange,
+    head: ResponseHead,
+    framing: ResponseFraming,
+) {
+    let (mut read_half, _write_half) = wire.stream.split();
+    let mut reader = Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: true };
+    answer.begin(head);
+    let limits = head_limits(gate);
+    let outcome = {
+        let mut reading = pin!(read_body(&mut reader, answer, framing, &limits));
+        std::future::poll_fn(|cx| {
+            if answer.closing.poll(cx).is_ready() {
+                return Poll::Ready(None);
+            }
+            reading.as_mut().poll(cx).map(Some)
+        })
+        .await
+    };
+    match outcome {
+        Some(Ok(trailers)) => answer.complete(trailers),
+        Some(Err(_)) => answer.fail(sluice_catalog::errors::Code::WorkerAnswerTruncated),
+        None => {}
+    }
+}

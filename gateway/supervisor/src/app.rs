@@ -1,0 +1,138 @@
+//! What a worker runs: the command line and the environment of its process.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use sluice_scheduler::WorkerId;
+use tokio::process::Command;
+
+/// How the app is started.
+#[derive(Clone, Debug)]
+pub enum Start {
+    /// A script that Node.js runs; the process is the worker itself.
+    Script {
+        /// The `node` binary, a name on `PATH` or a path.
+        node: String,
+        /// Options for Node.js.
+        node_args: Vec<String>,
+        /// The script.
+        entry: PathBuf,
+        /// The script's arguments.
+        args: Vec<String>,
+    },
+    /// Any command that leads to a Node.js server somewhere below it.
+    Command(Vec<String>),
+}
+
+/// The app and what its workers need to know.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// How it is started.
+    pub start: Start,
+    /// The directory it is started in.
+    pub cwd: PathBuf,
+    /// Variables on top of the gateway's own.
+    pub env: BTreeMap<String, String>,
+    /// The preload's entry file.
+    pub preload: PathBuf,
+    /// Where the sockets are; only this user can enter it.
+    pub run_dir: PathBuf,
+    /// The gateway's port, which the app believes to be its own.
+    pub port: u16,
+    /// Requests a worker may hold.
+    pub concurrency: u32,
+}
+
+impl App {
+    /// The socket on which preloads reach the gateway.
+    #[must_use]
+    pub fn control_socket(&self) -> PathBuf {
+        self.run_dir.join("workers.sock")
+    }
+
+    /// What is executed, for messages.
+    pub(crate) fn program(&self) -> &str {
+        match &self.start {
+            Start::Script { node, .. } => node,
+            Start::Command(argv) => argv.first().map_or("", String::as_str),
+        }
+    }
+
+    pub(crate) fn is_command(&self) -> bool {
+        matches!(self.start, Start::Command(_))
+    }
+
+    pub(crate) fn command(&self, worker: WorkerId, instance: u32, socket: &Path) -> Command {
+        let import = format!("--import={}", file_url(&self.preload));
+        let mut command = match &self.start {
+            Start::Script { node, node_args, entry, args } => {
+                let mut command = Command::new(node);
+                command.args(node_args).arg(import).arg(entry).args(args);
+                command
+            }
+            Start::Command(argv) => {
+                let mut command = Command::new(argv.first().map_or("", String::as_str));
+                command.args(argv.iter().skip(1));
+                let mut options = std::env::var_os("NODE_OPTIONS").unwrap_or_default();
+                if let Some(own) = self.env.get("NODE_OPTIONS") {
+                    options = OsString::from(own);
+                }
+                if !options.is_empty() {
+                    options.push(" ");
+                }
+                options.push(import);
+                command.envs(&self.env).env("NODE_OPTIONS", options);
+                command
+            }
+        };
+        if std::env::var_os("NODE_ENV").is_none() {
+            command.env("NODE_ENV", "production");
+        }
+        for (name, value) in &self.env {
+            if !(self.is_command() && name == "NODE_OPTIONS") {
+                command.env(name, value);
+            }
+        }
+        command
+            .current_dir(&self.cwd)
+            .env("PORT", self.port.to_string())
+            .env("NODE_APP_INSTANCE", instance.to_string())
+            .env("SLUICE_WORKER", worker.0.to_string())
+            .env("SLUICE_SOCKET", socket)
+            .env("SLUICE_CONTROL", self.control_socket())
+            .env("SLUICE_CONCURRENCY", self.concurrency.to_string())
+            .env("SLUICE_PORT_PUBLIC", self.port.to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // Its own group: a Ctrl-C at the terminal is for the gateway, and a kill reaches the worker's children too.
+            .process_group(0);
+        command
+    }
+}
+
+/// A path as a `file:` URL, so that spaces and the like survive `NODE_OPTIONS`.
+fn file_url(path: &Path) -> String {
+    let mut url = String::from("file://");
+    for byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
+            url.push(char::from(*byte));
+        } else {
+            url.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn path_with_spaces_becomes_a_file_url_without() {
+        assert_eq!(file_url(Path::new("/a b/ü.js")), "file:///a%20b/%C3%BC.js");
+    }
+}

@@ -1,0 +1,100 @@
+/**
+ * The control channel to the gateway. Before this process has the role it only remembers what the app said; from
+ * `open()` on it is one unix connection that never keeps the app alive and whose end means that the gateway is gone.
+ * It must not know what the messages mean.
+ */
+import { readFileSync, writeSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { isMainThread } from 'node:worker_threads';
+import type { Settings } from './env.js';
+import { type FromGateway, parseFromGateway, type ToGateway } from './messages.js';
+
+const EARLY_LINES_MAX = 100;
+const UNSENT_BYTES_MAX = 4 * 1024 * 1024;
+const LINE_CHARACTERS_MAX = 16 * 1024 * 1024;
+
+export class Control {
+  readonly #settings: Settings;
+  readonly #early: string[] = [];
+  #socket: Socket | undefined;
+  #onMessage: (message: FromGateway) => void = () => {};
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  onMessage(listener: (message: FromGateway) => void): void {
+    this.#onMessage = listener;
+  }
+
+  /** Connects and says hello. Called once, by the process that has the role. */
+  open(): void {
+    if (this.#socket !== undefined) return;
+    const socket = connect({ path: this.#settings.controlPath });
+    this.#socket = socket;
+    socket.unref();
+    socket.on('error', () => {}); // 'close' follows and is the one place that acts.
+    socket.on('close', leaveAsOrphan);
+    this.#readLines(socket);
+    this.send({
+      type: 'hello',
+      worker: this.#settings.worker,
+      pid: process.pid,
+      node: process.version,
+      preload: preloadVersion(),
+    });
+    for (const line of this.#early.splice(0)) socket.write(line);
+  }
+
+  /** False when the line could not be taken: too much is waiting for the gateway to read. */
+  send(message: ToGateway): boolean {
+    const line = `${JSON.stringify(message)}\n`;
+    if (this.#socket === undefined) {
+      if (this.#early.length >= EARLY_LINES_MAX) return false;
+      this.#early.push(line);
+      return true;
+    }
+    if (this.#socket.writableLength > UNSENT_BYTES_MAX) return false;
+    this.#socket.write(line);
+    return true;
+  }
+
+  #readLines(socket: Socket): void {
+    let rest = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      if (rest.length > LINE_CHARACTERS_MAX) socket.destroy();
+      for (const line of lines) {
+        const message = parseFromGateway(line);
+        if (message !== undefined) this.#onMessage(message);
+      }
+    });
+  }
+}
+
+const exit = process.exit.bind(process);
+
+/** Without its gateway a worker would hold memory and serve nobody, so it leaves at once. */
+function leaveAsOrphan(): void {
+  try {
+    writeSync(2, 'sluice: the gateway is gone, so this worker leaves.\n');
+  } catch {
+    // Whoever read the output may be gone as well.
+  }
+  // In a thread `process.exit` ends only the thread.
+  if (isMainThread) exit(1);
+  else process.kill(process.pid, 'SIGTERM');
+}
+
+function preloadVersion(): string {
+  try {
+    const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && 'version' in value) return String(value.version);
+  } catch {
+    // Reported as unknown below; the version is for the operator only.
+  }
+  return 'unknown';
+}

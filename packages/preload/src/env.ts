@@ -1,0 +1,33 @@
+/** What the gateway tells a worker through its environment. Nothing else in the preload reads the environment. */
+
+export interface Settings {
+  /** Unique id of this worker, never reused. */
+  readonly worker: number;
+  /** Unix socket on which the app's main HTTP server must listen. */
+  readonly socketPath: string;
+  /** Unix socket of the gateway's control channel. */
+  readonly controlPath: string;
+  /** How many requests the app may hold at once; 0 means no limit. */
+  readonly concurrency: number;
+  /** The gateway's own port, which the app believes to be its own. */
+  readonly portPublic: number;
+}
+
+/** Returns undefined outside a worker, where the preload has nothing to do. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings | undefined {
+  const socketPath = env['SLUICE_SOCKET'];
+  const controlPath = env['SLUICE_CONTROL'];
+  if (!socketPath || !controlPath) return undefined;
+  return {
+    worker: readInteger(env['SLUICE_WORKER'], 0),
+    socketPath,
+    controlPath,
+    concurrency: readInteger(env['SLUICE_CONCURRENCY'], 1),
+    portPublic: readInteger(env['SLUICE_PORT_PUBLIC'] ?? env['PORT'], 0),
+  };
+}
+
+function readInteger(text: string | undefined, fallback: number): number {
+  if (text === undefined || !/^\d{1,15}$/.test(text)) return fallback;
+  return Number(text);
+}

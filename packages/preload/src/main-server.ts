@@ -1,0 +1,92 @@
+/**
+ * What changes about the one server that the gateway talks to: its requests go through the gate, its idle
+ * connections are never closed, and TLS, which ended at the gateway, is left out.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Requests } from './requests.js';
+
+type Emit = (this: unknown, event: string | symbol, ...parts: unknown[]) => boolean;
+
+const prepared = new WeakSet<Server>();
+
+export function prepareMainServer(server: Server, requests: Requests, isTls: boolean): void {
+  if (prepared.has(server)) return;
+  prepared.add(server);
+  keepIdleConnections(server);
+  if (isTls) dropTlsListener(server);
+  routeEvents(server, requests, isTls);
+}
+
+/** Goes between the HTTP parser and the app, whatever listeners the app adds and when. */
+function routeEvents(server: Server, requests: Requests, isTls: boolean): void {
+  const own = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : undefined;
+  const prototype = Object.getPrototypeOf(server) as { readonly emit: Emit };
+  // Looked up at each call, because tracing tools replace the prototype's emit at any time.
+  const emit = (event: string | symbol, parts: unknown[]): boolean =>
+    Reflect.apply(own ?? prototype.emit, server, [event, ...parts]);
+
+  const gated: Emit = (event, ...parts) => {
+    switch (event) {
+      case 'request':
+      case 'checkContinue':
+      case 'checkExpectation':
+        requests.respond(parts[0] as IncomingMessage, parts[1] as ServerResponse, () => {
+          if (server.timeout > 0) (parts[0] as IncomingMessage).socket.setTimeout(server.timeout);
+          emit(event, parts);
+        });
+        return true;
+      case 'upgrade':
+      case 'connect':
+        requests.upgrade(parts[0] as IncomingMessage, parts[1] as Socket, () => emit(event, parts));
+        return true;
+      case 'connection': {
+        const socket = parts[0] as Socket;
+        emit(event, parts);
+        if (isTls) emit('secureConnection', [asIfDecrypted(socket)]);
+        // The app's timeout counts while it has a request, not between two.
+        socket.setTimeout(0);
+        return true;
+      }
+      default:
+        return emit(event, parts);
+    }
+  };
+  Object.assign(server, { emit: gated });
+}
+
+/**
+ * The gateway keeps its connections and reuses them, so an idle one must not be closed under a request that is just
+ * being sent. Deadlines for slow requests have nothing to do either, since whole requests arrive, but would close a
+ * connection that was opened ahead of its first request. What the app sets is remembered and has no effect.
+ */
+function keepIdleConnections(server: Server): void {
+  for (const name of ['keepAliveTimeout', 'headersTimeout', 'requestTimeout']) {
+    Object.defineProperty(server, name, {
+      configurable: true,
+      enumerable: true,
+      get: () => 0,
+      set: () => {},
+    });
+  }
+}
+
+/** An https server parses HTTP on whatever arrives as 'secureConnection', which here is the plain socket. */
+function dropTlsListener(server: Server): void {
+  const listeners = server.listeners('connection') as ((...parts: unknown[]) => void)[];
+  // Its constructor adds this listener before anybody else can.
+  const tls = listeners.find((listener) => listener.name === 'tlsConnectionListener') ?? listeners[0];
+  if (tls !== undefined) server.off('connection', tls);
+}
+
+/** The few members of a TLS socket that apps read without asking. `encrypted` follows the client's protocol. */
+function asIfDecrypted(socket: Socket): Socket {
+  return Object.assign(socket, {
+    alpnProtocol: false,
+    authorized: false,
+    servername: false,
+    getPeerCertificate: () => ({}),
+    getProtocol: () => null,
+    getCipher: () => ({}),
+  });
+}

@@ -1,0 +1,221 @@
+/**
+ * Plays the gateway for real child processes: a control server that records what the preload says, and a client on
+ * the worker's unix socket. It does not queue or limit; that is what lets it break the rules on purpose.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export const PUBLIC_PORT = 39_417;
+const DEADLINE_MS = 15_000;
+const PRELOAD = new URL('../dist/index.js', import.meta.url).href;
+const NODE = process.env['SLUICE_TEST_NODE'] ?? process.execPath;
+
+export type Line = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Ask {
+  readonly path?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly label?: string | null;
+  readonly agent?: Agent;
+}
+
+export interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  /** Loads the preload as `sluice start -- command` does. */
+  readonly viaNodeOptions?: boolean;
+  readonly concurrency?: number;
+}
+
+export class FakeGateway {
+  readonly folder = mkdtempSync(join(tmpdir(), 'slu-'));
+  readonly socketPath = join(this.folder, '7.sock');
+  readonly controlPath = join(this.folder, 'c.sock');
+  readonly lines: Line[] = [];
+  readonly agent = new Agent({ keepAlive: true, maxSockets: 50 });
+  output = '';
+  exitCode: number | null | undefined;
+  child: ChildProcess | undefined;
+  #control: Server | undefined;
+  #connections: Socket[] = [];
+  #nextId = 1;
+
+  static async start(fixture: string, options: StartOptions = {}): Promise<FakeGateway> {
+    const gateway = new FakeGateway();
+    await gateway.#open();
+    gateway.#spawn(fixture, options);
+    return gateway;
+  }
+
+  /** Starts and waits until the main server listens. */
+  static async serve(fixture: string, options: StartOptions = {}): Promise<FakeGateway> {
+    const gateway = await FakeGateway.start(fixture, options);
+    try {
+      await gateway.line('listening');
+    } catch (error) {
+      await gateway.stop();
+      throw error;
+    }
+    return gateway;
+  }
+
+  async #open(): Promise<void> {
+    const control = createServer((socket) => {
+      this.#connections.push(socket);
+      let rest = '';
+      socket.setEncoding('utf8');
+      socket.on('error', () => {});
+      socket.on('data', (text: string) => {
+        const lines = (rest + text).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) this.lines.push(JSON.parse(line) as Line);
+      });
+    });
+    this.#control = control;
+    await new Promise<void>((done) => control.listen(this.controlPath, done));
+  }
+
+  #spawn(fixture: string, options: StartOptions): void {
+    const file = fileURLToPath(new URL(`fixtures/${fixture}`, import.meta.url));
+    const load = `--import=${PRELOAD}`;
+    const viaOptions = options.viaNodeOptions === true;
+    const { NODE_OPTIONS: _inherited, NODE_TEST_CONTEXT: _context, ...inherited } = process.env;
+    this.child = spawn(NODE, [...(viaOptions ? [] : [load]), file, ...(options.args ?? [])], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...inherited,
+        ...(viaOptions ? { NODE_OPTIONS: load } : {}),
+        PORT: String(PUBLIC_PORT),
+        NODE_ENV: 'production',
+        SLUICE_WORKER: '7',
+        SLUICE_SOCKET: this.socketPath,
+        SLUICE_CONTROL: this.controlPath,
+        SLUICE_CONCURRENCY: String(options.concurrency ?? 1),
+        SLUICE_PORT_PUBLIC: String(PUBLIC_PORT),
+        ...options.env,
+      },
+    });
+    this.child.stdout?.on('data', (data: Buffer) => (this.output += data.toString()));
+    this.child.stderr?.on('data', (data: Buffer) => (this.output += data.toString()));
+    this.child.on('exit', (code) => (this.exitCode = code));
+  }
+
+  /** Polls until the check gives something. */
+  async until<T>(what: string, check: () => T | undefined | false): Promise<T> {
+    const deadline = performance.now() + DEADLINE_MS;
+    let afterExit = 0; // What an exited child still sent may be on its way.
+    for (;;) {
+      const found = check();
+      if (found !== undefined && found !== false) return found;
+      if (
+        performance.now() > deadline ||
+        (this.exitCode !== undefined && what !== 'exit' && ++afterExit > 20)
+      ) {
+        assert.fail(
+          `no ${what}; exit ${this.exitCode}; lines ${JSON.stringify(this.lines)}; output ${this.output}`,
+        );
+      }
+      await pause(5);
+    }
+  }
+
+  line(type: string, matches: (line: Line) => boolean = () => true): Promise<Line> {
+    return this.until(type, () => this.lines.find((line) => line.type === type && matches(line)));
+  }
+
+  /** The first JSON line that the app printed with this key. */
+  printed(key: string): Promise<unknown> {
+    return this.until(`printed ${key}`, () => {
+      for (const text of this.output.split('\n').slice(0, -1)) {
+        if (!text.startsWith('{')) continue;
+        const value = JSON.parse(text) as Record<string, unknown>;
+        if (key in value) return { value: value[key] };
+      }
+      return undefined;
+    }).then(({ value }) => value);
+  }
+
+  exited(): Promise<{ code: number | null }> {
+    return this.until('exit', () => (this.exitCode === undefined ? undefined : { code: this.exitCode }));
+  }
+
+  tell(message: unknown): void {
+    for (const socket of this.#connections) socket.write(`${JSON.stringify({ type: 'message', message })}\n`);
+  }
+
+  label(rest = 'peer=203.0.113.9:51234;local=192.0.2.1:3000;proto=http'): string {
+    return `id=${this.#nextId++};${rest}`;
+  }
+
+  ask(ask: Ask = {}): Promise<Answer> {
+    const label = ask.label === undefined ? this.label() : ask.label;
+    return new Promise((done, fail) => {
+      const request = httpRequest(
+        {
+          socketPath: this.socketPath,
+          agent: ask.agent ?? this.agent,
+          path: ask.path ?? '/',
+          method: ask.method ?? 'GET',
+          headers: {
+            host: 'shop.test',
+            ...ask.headers,
+            ...(label === null ? {} : { 'x-sluice-request': label }),
+          },
+        },
+        (response) => {
+          let body = '';
+          response.setEncoding('utf8');
+          response.on('data', (text: string) => (body += text));
+          response.on('error', fail);
+          response.on('end', () =>
+            done({ status: response.statusCode ?? 0, headers: response.headers, body }),
+          );
+        },
+      );
+      request.on('error', fail);
+      request.end(ask.body);
+    });
+  }
+
+  async askJson(ask: Ask = {}): Promise<Record<string, unknown>> {
+    return JSON.parse((await this.ask(ask)).body) as Record<string, unknown>;
+  }
+
+  /** A raw connection to the worker, for what an HTTP client would not send. */
+  raw(path = this.socketPath): Socket {
+    const socket = connect(path);
+    socket.setEncoding('utf8');
+    socket.on('error', () => {});
+    return socket;
+  }
+
+  dropControl(): void {
+    for (const socket of this.#connections) socket.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.agent.destroy();
+    if (this.exitCode === undefined && this.child !== undefined) {
+      this.child.kill('SIGKILL');
+      await this.until('exit', () => this.child?.exitCode !== null || this.child.signalCode !== null);
+    }
+    this.dropControl();
+    this.#control?.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

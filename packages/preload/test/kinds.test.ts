@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FakeGateway, PUBLIC_PORT } from './fake-gateway.js';
+
+const any = { address: '::', family: 'IPv6', port: PUBLIC_PORT };
+
+for (const kind of ['https', 'http2']) {
+  test(`an app's own ${kind} server gets plain HTTP from the gateway`, async () => {
+    const gateway = await FakeGateway.serve('kinds.cjs', { args: [kind] });
+    try {
+      assert.deepEqual(await gateway.printed('address'), any);
+      const plain = await gateway.askJson();
+      const secure = await gateway.askJson({ label: 'id=2;peer=[::1]:1;local=[::1]:2;proto=https' });
+      assert.deepEqual([plain['encrypted'], secure['encrypted']], [false, true]);
+      assert.deepEqual(secure['remote'], ['::1', 1, 'IPv6']);
+    } finally {
+      await gateway.stop();
+    }
+  });
+}
+
+for (const kind of ['express', 'fastify']) {
+  test(`${kind} runs unmodified`, async () => {
+    const gateway = await FakeGateway.serve('kinds.cjs', { args: [kind] });
+    try {
+      const address = await gateway.printed('address');
+      if (kind === 'express') assert.deepEqual(address, any);
+      else assert.match(String(address), new RegExp(`^http://(127\\.0\\.0\\.1|\\[::1\\]):${PUBLIC_PORT}$`));
+      const seen = await gateway.askJson();
+      assert.equal(seen['ip'], '203.0.113.9');
+      assert.deepEqual(seen['remote'], ['203.0.113.9']);
+      assert.equal(seen['protocol'], 'http');
+    } finally {
+      await gateway.stop();
+    }
+  });
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { get } from 'node:http';
+import { test } from 'node:test';
+import { FakeGateway, PUBLIC_PORT } from './fake-gateway.js';
+
+const start = (items: readonly unknown[]): Promise<FakeGateway> =>
+  FakeGateway.serve('several.cjs', { args: [JSON.stringify(items)] });
+
+test('a further fixed port is left to the gateway and answers on its own socket', async () => {
+  const gateway = await start([
+    ['http', PUBLIC_PORT],
+    ['http', 9091, '127.0.0.1'],
+    ['net', 9092],
+  ]);
+  try {
+    assert.deepEqual(await gateway.printed('http1'), { address: '127.0.0.1', family: 'IPv4', port: 9091 });
+    const aux = await gateway.line('aux', ({ port }) => port === 9091);
+    assert.deepEqual([aux['host'], aux['path']], ['127.0.0.1', null]);
+    const text = await new Promise((done, fail) => {
+      get({ socketPath: String(aux['socket']) }, (response) =>
+        response.on('data', (data) => done(String(data))),
+      ).on('error', fail);
+    });
+    assert.equal(text, 'http1');
+    const raw = gateway.raw(String((await gateway.line('aux', ({ port }) => port === 9092))['socket']));
+    assert.equal(await new Promise((done) => raw.once('data', (data) => done(String(data)))), 'net2');
+    assert.equal((await gateway.ask()).body, 'http0');
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('a further port 0 stays with the process, on loopback', async () => {
+  const gateway = await start([
+    ['http', PUBLIC_PORT],
+    ['http', 0],
+  ]);
+  try {
+    const { address, port } = (await gateway.printed('http1')) as { address: string; port: number };
+    assert.equal(address, '127.0.0.1');
+    const text = await new Promise((done, fail) => {
+      get({ port, host: '127.0.0.1' }, (response) => response.on('data', (data) => done(String(data)))).on(
+        'error',
+        fail,
+      );
+    });
+    assert.equal(text, 'http1');
+    assert.ok(!gateway.lines.some(({ type }) => type === 'aux'));
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test("a server on the gateway's own port takes over from one that listened before on another", async () => {
+  const gateway = await start([
+    ['http', 9091],
+    ['http', PUBLIC_PORT],
+  ]);
+  try {
+    await gateway.printed('opened');
+    assert.equal((await gateway.ask()).body, 'http1');
+    const aux = await gateway.line('aux');
+    assert.equal(aux['port'], 9091);
+    const text = await new Promise((done, fail) => {
+      get({ socketPath: String(aux['socket']) }, (response) =>
+        response.on('data', (data) => done(String(data))),
+      ).on('error', fail);
+    });
+    assert.equal(text, 'http0');
+    assert.equal(gateway.lines.filter(({ type }) => type === 'listening').length, 2);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('a probe for a free port and a second address of the main port succeed', async () => {
+  const gateway = await start([
+    ['probe', PUBLIC_PORT],
+    ['brief', PUBLIC_PORT],
+    ['http', PUBLIC_PORT, '127.0.0.1'],
+    ['http', PUBLIC_PORT, '::1'],
+    ['probe', PUBLIC_PORT],
+  ]);
+  try {
+    await gateway.printed('opened');
+    assert.deepEqual(await gateway.printed('http3'), { address: '::1', family: 'IPv6', port: PUBLIC_PORT });
+    assert.equal((await gateway.ask()).body, 'http2');
+    assert.ok(!gateway.lines.some(({ type }) => type === 'aux'));
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('closing a further server is told to the gateway', async () => {
+  const gateway = await start([
+    ['http', PUBLIC_PORT],
+    ['brief', 9091],
+  ]);
+  try {
+    const { socket } = await gateway.line('aux');
+    await gateway.line('aux-closed', (line) => line['socket'] === socket);
+    await gateway.until('removal', () => !existsSync(String(socket)));
+  } finally {
+    await gateway.stop();
+  }
+});

@@ -1,0 +1,332 @@
+// Generated from gateway/catalog by `make generate`; do not edit.
+
+/** Everything that `sluice.toml` may say. Each section and key may be left out. */
+export interface Config {
+  /** The app that the workers run: a script (`entry`) or a command (`command`), not both. */
+  app?: AppConfig;
+  /** What clients connect to, and how much of the gateway one of them may take. */
+  server?: ServerConfig;
+  /** The processes that run the app. */
+  workers?: WorkersConfig;
+  /** Requests that wait for a worker. */
+  queue?: QueueConfig;
+  /** What is accepted from a worker. */
+  response?: ResponseConfig;
+  /** Upgraded connections (WebSocket) and event streams, which hold no slot. */
+  streams?: StreamsConfig;
+  /** Temporary files for bodies too large for memory. */
+  temp?: TempConfig;
+  /** Paths that the gateway answers by itself. */
+  edge?: EdgeConfig;
+  /** Leaving. */
+  drain?: DrainConfig;
+  /** What is written to standard output. */
+  log?: LogConfig;
+  /** Metrics and health for operators. */
+  admin?: AdminConfig;
+}
+
+/** `[app]` */
+export interface AppConfig {
+  /**
+   * Script that calls `listen()`, relative to `cwd`. Without it and without `command`, `main` or else
+   * `scripts.start` of package.json decides.
+   */
+  entry?: string;
+  /**
+   * Command that starts the app instead of a script, one argument an element, for example `["npm",
+   * "run", "start"]`. No shell stands between.
+   * @default []
+   */
+  command?: string[];
+  /**
+   * Arguments that the script gets after its name.
+   * @default []
+   */
+  args?: string[];
+  /**
+   * Node.js that runs the script: a name on `PATH` or a path.
+   * @default "node"
+   */
+  node?: string;
+  /**
+   * Options for Node.js itself, for example `["--max-old-space-size=2048"]`.
+   * @default []
+   */
+  node_args?: string[];
+  /**
+   * Environment variables that every worker gets on top of the gateway's own.
+   * @default {}
+   */
+  env?: Record<string, string>;
+  /**
+   * Directory that workers start in, relative to the config file.
+   * @default "."
+   */
+  cwd?: string;
+}
+
+/** `[server]` */
+export interface ServerConfig {
+  /**
+   * Address to listen on. `::` takes IPv4 as well, and becomes `0.0.0.0` on a machine without IPv6.
+   * @default "::"
+   */
+  host?: string;
+  /**
+   * Port to listen on; 0 takes any free one. From 0 to 65535.
+   * @default 3000
+   */
+  port?: number;
+  /**
+   * Client connections that may be open at once; further ones are answered 503 and closed. In
+   * connections, from 1 to 1000000.
+   * @default 10000
+   */
+  connections_max?: number;
+  /** File with the certificate chain (PEM). With `tls_key`, the port speaks HTTPS. */
+  tls_cert?: string;
+  /** File with the certificate's private key (PEM). */
+  tls_key?: string;
+  /**
+   * Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded`, `X-Request-Id` and `traceparent`
+   * are believed. From anyone else they are replaced.
+   * @default []
+   */
+  trusted_peers?: string[];
+  /**
+   * How long a connection may stay open between two requests. In milliseconds, from 0 to 3600000.
+   * @default 75000
+   */
+  keep_alive_timeout_ms?: number;
+  /**
+   * How long a request's headers as a whole may take to arrive. In milliseconds, from 100 to 600000.
+   * @default 15000
+   */
+  headers_timeout_ms?: number;
+  /**
+   * Rate below which a request's body counts as too slow, once `body_grace_ms` have passed. In bytes per
+   * second, from 0 to 1073741824.
+   * @default 512
+   */
+  body_rate_bytes_per_s_min?: number;
+  /**
+   * How long a body may take before its rate is looked at. In milliseconds, from 100 to 600000.
+   * @default 10000
+   */
+  body_grace_ms?: number;
+  /**
+   * Longest request line, with its method and version. In bytes, from 64 to 1048576.
+   * @default 8192
+   */
+  request_line_bytes_max?: number;
+  /**
+   * All header lines of a request together. In bytes, from 256 to 1048576.
+   * @default 16384
+   */
+  headers_bytes_max?: number;
+  /**
+   * Header lines of a request. In headers, from 1 to 10000.
+   * @default 100
+   */
+  headers_count_max?: number;
+  /**
+   * Largest request body. In bytes, from 0 to 1099511627776.
+   * @default 16777216
+   */
+  body_bytes_max?: number;
+  /**
+   * Part of a request body that is kept in memory; what goes beyond is kept in a temporary file. In
+   * bytes, from 0 to 1073741824.
+   * @default 262144
+   */
+  body_memory_bytes_max?: number;
+  /**
+   * How long a client may take in no bytes of its response before it is cut off. In milliseconds, from
+   * 100 to 3600000.
+   * @default 60000
+   */
+  send_timeout_ms?: number;
+}
+
+/** `[workers]` */
+export interface WorkersConfig {
+  /**
+   * How many workers run. 0 takes the CPUs that the process may use: the quota of its cgroup or its
+   * affinity, whichever is less. In workers, from 0 to 1024.
+   * @default 0
+   */
+  count?: number;
+  /**
+   * Requests that one worker holds at once. 1 is strict mode; more is for apps that mostly wait. In
+   * requests, from 1 to 10000.
+   * @default 1
+   */
+  concurrency?: number;
+  /**
+   * Which of the free workers gets the next request.
+   * @default "first"
+   */
+  choice?: 'first' | 'round-robin' | 'least-recent';
+  /**
+   * How long a worker may take to listen after its process started. In milliseconds, from 100 to
+   * 3600000.
+   * @default 60000
+   */
+  start_timeout_ms?: number;
+  /**
+   * How long a worker may take to leave once asked, before it is killed. In milliseconds, from 0 to
+   * 3600000.
+   * @default 10000
+   */
+  stop_timeout_ms?: number;
+  /**
+   * Wait before a worker that exited is started again; doubles with each exit that follows soon. In
+   * milliseconds, from 1 to 3600000.
+   * @default 100
+   */
+  backoff_ms_min?: number;
+  /**
+   * Longest such wait. In milliseconds, from 1 to 3600000.
+   * @default 30000
+   */
+  backoff_ms_max?: number;
+}
+
+/** `[queue]` */
+export interface QueueConfig {
+  /**
+   * Requests that may wait; further ones are refused with 503. In requests, from 0 to 1000000.
+   * @default 1000
+   */
+  length_max?: number;
+  /**
+   * Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused
+   * then. In milliseconds, from 1 to 3600000.
+   * @default 10000
+   */
+  wait_ms_max?: number;
+}
+
+/** `[response]` */
+export interface ResponseConfig {
+  /**
+   * How long a worker may send nothing before the client gets 504. The worker's slot stays held. In
+   * milliseconds, from 1 to 86400000.
+   * @default 60000
+   */
+  worker_timeout_ms?: number;
+  /**
+   * How long a worker may go on with a response that nobody waits for any more (the client left or got
+   * 504) before its connection is closed. A worker that does not end the request then is replaced. In
+   * milliseconds, from 1 to 86400000.
+   * @default 60000
+   */
+  abandoned_timeout_ms?: number;
+  /**
+   * Part of a response that is kept in memory for a slow client; what goes beyond is kept in a temporary
+   * file. In bytes, from 4096 to 1073741824.
+   * @default 1048576
+   */
+  memory_bytes_max?: number;
+  /**
+   * Part of a response that is kept in a temporary file; a client that has left more than that unread is
+   * cut off. In bytes, from 0 to 1099511627776.
+   * @default 1073741824
+   */
+  file_bytes_max?: number;
+  /**
+   * Status line and all header lines of a response together. In bytes, from 1024 to 16777216.
+   * @default 65536
+   */
+  headers_bytes_max?: number;
+  /**
+   * Header lines of a response. In headers, from 1 to 10000.
+   * @default 256
+   */
+  headers_count_max?: number;
+}
+
+/** `[streams]` */
+export interface StreamsConfig {
+  /**
+   * Streams that one worker may hold. In streams, from 0 to 1000000.
+   * @default 1000
+   */
+  per_worker_max?: number;
+  /**
+   * How long a stream may carry nothing in either direction; 0 for any time. In milliseconds, from 0 to
+   * 604800000.
+   * @default 3600000
+   */
+  idle_timeout_ms?: number;
+}
+
+/** `[temp]` */
+export interface TempConfig {
+  /** Directory for them, relative to the config file; without it, the system's. */
+  dir?: string;
+  /**
+   * All temporary files together. In bytes, from 0 to 1125899906842624.
+   * @default 4294967296
+   */
+  bytes_max?: number;
+}
+
+/** `[edge]` */
+export interface EdgeConfig {
+  /**
+   * Answers 200 while the gateway lives. Empty switches it off.
+   * @default "/.sluice/ping"
+   */
+  ping_path?: string;
+  /**
+   * Answers 200 while work makes progress, else 503. Empty switches it off.
+   * @default "/.sluice/ready"
+   */
+  ready_path?: string;
+  /**
+   * How long requests may wait without any being answered before the gateway counts as not ready. In
+   * milliseconds, from 100 to 3600000.
+   * @default 10000
+   */
+  ready_progress_ms?: number;
+}
+
+/** `[drain]` */
+export interface DrainConfig {
+  /**
+   * How long accepted requests may take to finish after SIGTERM, SIGINT or `sluice stop`. In
+   * milliseconds, from 0 to 3600000.
+   * @default 30000
+   */
+  timeout_ms?: number;
+}
+
+/** `[log]` */
+export interface LogConfig {
+  /**
+   * How lines look.
+   * @default "auto"
+   */
+  format?: 'auto' | 'json' | 'text';
+  /**
+   * Whether every request gets a line.
+   * @default true
+   */
+  access?: boolean;
+  /**
+   * Whether responses carry `Server-Timing` with queue wait and service time. Clients see it.
+   * @default false
+   */
+  server_timing?: boolean;
+}
+
+/** `[admin]` */
+export interface AdminConfig {
+  /**
+   * Address and port of the metrics server, or `off`. Port 0 takes any free one.
+   * @default "127.0.0.1:9090"
+   */
+  address?: string;
+}

@@ -1,0 +1,5 @@
+export default defineWebSocketHandler({
+  message(peer, message) {
+    peer.send(message.text());
+  },
+});

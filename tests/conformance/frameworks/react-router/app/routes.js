@@ -1,0 +1,8 @@
+import { index, route } from '@react-router/dev/routes';
+
+export default [
+  index('routes/home.jsx'),
+  route('echo', 'routes/echo.jsx'),
+  route('stream', 'routes/stream.jsx'),
+  route('debug', 'routes/debug.js'),
+];

@@ -1,0 +1,3 @@
+export function load() {
+  return { slow: new Promise((resolve) => setTimeout(() => resolve('second part'), 300)) };
+}

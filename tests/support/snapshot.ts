@@ -1,0 +1,60 @@
+// What `sluice status --json` says, as far as tests and benchmarks look at it.
+
+export interface Percentiles {
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+}
+
+export interface WorkerSnapshot {
+  id: number;
+  instance: number;
+  pid: number | null;
+  state: 'starting' | 'ready' | 'busy' | 'leaving' | 'backoff';
+  age_s: number;
+  rss_bytes: number | null;
+  requests_total: number;
+  restarts_total: number;
+  current: { id: string; class: string; for_ms: number }[];
+  cpu_ms_total: number | null;
+  streams: number;
+}
+
+export interface Snapshot {
+  version: string;
+  pid: number;
+  state: 'starting' | 'serving' | 'draining';
+  url: string;
+  run_dir: string;
+  uptime_s: number;
+  workers: WorkerSnapshot[];
+  queue: { length: number; length_max: number; oldest_wait_ms: number; predicted_wait_ms: number };
+  requests: {
+    answered_total: number;
+    in_service: number;
+    per_second: number;
+    refused_total: number;
+    outcomes: Record<string, number>;
+  };
+  queue_wait_ms: Percentiles;
+  service_time_ms: Percentiles;
+  overlaps_total: number;
+  connections: number;
+  streams: number;
+}
+
+/** Checks what the code relies on; the rest is trusted. */
+export function parseSnapshot(text: string): Snapshot {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null) throw new Error('the status is not an object');
+  const fields = value as Record<string, unknown>;
+  for (const [name, type] of [
+    ['pid', 'number'],
+    ['state', 'string'],
+    ['overlaps_total', 'number'],
+  ] as const) {
+    if (typeof fields[name] !== type) throw new Error(`the status has no ${name}`);
+  }
+  if (!Array.isArray(fields['workers'])) throw new Error('the status has no workers');
+  return value as Snapshot;
+}
