@@ -258,10 +258,10 @@ for (const framework of chosen) {
     check('stop', 'ends on SIGTERM and leaves nothing behind', async () => {
       const ended = await app.stop();
       if (mode === 'sluice') assert.equal(ended, 0);
-      assert.equal(await isListening(app.port), false, 'something still listens');
       const left = await leftOf(pids);
       for (const pid of left) process.kill(pid, 'SIGKILL');
       assert.deepEqual(left, [], 'processes were left');
+      assert.equal(await isListening(app.port), false, 'something still listens');
     });
   });
 }

@@ -71,9 +71,14 @@ async function launchOnce(
   }
 
   const stop = async () => {
-    const status = await stopChild(child, ended, mode);
-    rmSync(runDir, { recursive: true, force: true });
-    return status;
+    try {
+      return await stopChild(child, ended, mode);
+    } finally {
+      // Whatever was left behind may hold the other ends, and would keep the tests from ending.
+      child.stdout.destroy();
+      child.stderr.destroy();
+      rmSync(runDir, { recursive: true, force: true });
+    }
   };
   const said = () => `${[command, ...args].join(' ')}\n${output}`;
   try {

@@ -6,6 +6,7 @@ mod shutdown;
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -53,11 +54,13 @@ pub fn guardian(_args: GuardianArgs) -> ExitCode {
 }
 
 fn prepare_and_run(args: &StartArgs) -> Result<ExitCode, Failure> {
-    let loaded = settings::load(args.config.as_deref(), args.flags()).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let loaded =
+        settings::load(args.config.as_deref(), args.flags()).map_err(|error| Failure::new(Exit::Usage, error))?;
     for warning in &loaded.warnings {
         eprintln!("sluice: {warning}");
     }
-    let start = app::resolve(&loaded, args.entry.is_some() || !args.command.is_empty()).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let start = app::resolve(&loaded, args.entry.is_some() || !args.command.is_empty())
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
     let preload = app::find_preload().map_err(|error| Failure::new(Exit::Failed, error))?;
     let run_dir = RunDir::locate(&args.run_dir).map_err(|error| Failure::new(Exit::Usage, error))?;
     run_dir.create().map_err(|error| Failure::new(Exit::Failed, error))?;
@@ -66,23 +69,28 @@ fn prepare_and_run(args: &StartArgs) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(16).build();
     let runtime = runtime.map_err(|error| Failure::new(Exit::Failed, error))?;
     let local = LocalSet::new();
-    let outcome = local.block_on(&runtime, serve(&loaded, start, preload, &run_dir));
+    // A task of its own: what `block_on` itself waits for is looked at again on every wake-up of any task.
+    let serving = serve(loaded, start, preload, run_dir.clone());
+    let joined = local.block_on(&runtime, async { tokio::task::spawn_local(serving).await });
+    let outcome = joined.unwrap_or_else(|error| Err(Failure::new(Exit::Failed, error)));
     let _ = std::fs::remove_file(run_dir.control_socket());
     let _ = std::fs::remove_file(run_dir.path().join("workers.sock"));
     outcome
 }
 
-async fn serve(loaded: &Loaded, start: app::Resolved, preload: std::path::PathBuf, run_dir: &RunDir) -> Result<ExitCode, Failure> {
-    let config = Rc::new(loaded.config.clone());
+async fn serve(loaded: Loaded, start: app::Resolved, preload: PathBuf, run_dir: RunDir) -> Result<ExitCode, Failure> {
+    let config = Rc::new(resolved_config(&loaded));
     let tls = listen::tls(&config).map_err(|error| Failure::new(Exit::Usage, error))?;
-    let listener = listen::bind(&config.server.host, config.server.port).map_err(|error| cannot_bind("--port", &format!("{}:{}", config.server.host, config.server.port), &error))?;
+    let listener = listen::bind(&config.server.host, config.server.port)
+        .map_err(|error| cannot_bind("--port", &format!("{}:{}", config.server.host, config.server.port), &error))?;
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Failed, error))?;
     let metrics = match config.admin.address.as_str() {
         "off" => None,
         wanted => Some(MetricsHttp::bind(wanted).await.map_err(|error| cannot_bind("--admin", wanted, &error))?),
     };
     let journal = journal(&config).map_err(|error| Failure::new(Exit::Failed, error))?;
-    let gate = sluice_proxy::gate(Rc::clone(&config), journal.clone()).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let gate =
+        sluice_proxy::gate(Rc::clone(&config), journal.clone()).map_err(|error| Failure::new(Exit::Usage, error))?;
     let app = App {
         start: start.start,
         cwd: start.cwd,
@@ -96,7 +104,8 @@ async fn serve(loaded: &Loaded, start: app::Resolved, preload: std::path::PathBu
     let control = ControlSocket::bind(&run_dir.control_socket()).map_err(failed)?;
     let (supervisor, gave_up) = Supervisor::start(app, &gate).map_err(failed)?;
     let url = operator::url(address, tls.is_some());
-    let admin_url = metrics.as_ref().and_then(|metrics| metrics.local_addr().ok()).map(|address| operator::url(address, false));
+    let admin_url =
+        metrics.as_ref().and_then(|metrics| metrics.local_addr().ok()).map(|address| operator::url(address, false));
     let gateway = Gateway::new(Rc::clone(&gate), Rc::clone(&supervisor), url, admin_url, run_dir.path().to_owned());
 
     tokio::task::spawn_local(journal.clone().run());
@@ -120,6 +129,20 @@ async fn serve(loaded: &Loaded, start: app::Resolved, preload: std::path::PathBu
     code
 }
 
+/// The config with its paths as they are meant: relative to where they were written.
+fn resolved_config(loaded: &Loaded) -> Config {
+    let mut config = loaded.config.clone();
+    let resolve = |key: &str, path: &mut Option<String>| {
+        if let Some(written) = path {
+            *written = loaded.resolve(key, written).to_string_lossy().into_owned();
+        }
+    };
+    resolve("server.tls_cert", &mut config.server.tls_cert);
+    resolve("server.tls_key", &mut config.server.tls_key);
+    resolve("temp.dir", &mut config.temp.dir);
+    config
+}
+
 /// One instance a run directory; the lock goes with the process.
 fn lock(run_dir: &RunDir) -> Result<File, Failure> {
     let path = run_dir.path().join("lock");
@@ -136,16 +159,21 @@ fn lock(run_dir: &RunDir) -> Result<File, Failure> {
     let sockets = run_dir.path().join("w");
     // What a killed gateway left behind; nobody else can be in here now.
     let _ = std::fs::remove_dir_all(&sockets);
-    std::fs::create_dir_all(&sockets).map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", sockets.display())))?;
+    std::fs::create_dir_all(&sockets)
+        .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", sockets.display())))?;
     let pid_file = run_dir.path().join("sluice.pid");
-    std::fs::write(&pid_file, format!("{}\n", std::process::id())).map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", pid_file.display())))?;
+    std::fs::write(&pid_file, format!("{}\n", std::process::id()))
+        .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", pid_file.display())))?;
     Ok(file)
 }
 
 fn cannot_bind(flag: &str, address: &str, error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::AddrInUse {
         let hint = if flag == "--admin" { ", or --admin off" } else { "" };
-        return Failure::new(Exit::PortInUse, format!("{}: {address} is in use. Choose another with {flag}{hint}.", Code::PortInUse));
+        return Failure::new(
+            Exit::PortInUse,
+            format!("{}: {address} is in use. Choose another with {flag}{hint}.", Code::PortInUse),
+        );
     }
     Failure::new(Exit::Failed, format!("cannot listen on {address} ({flag}): {error}"))
 }

@@ -109,6 +109,16 @@ impl ChunkedDecoder {
         Ok(Decoded { consumed: at, data, done: self.state == State::Done })
     }
 
+    /// How many bytes the chunk that is being read still announces.
+    #[must_use]
+    pub fn announced_bytes(&self) -> u64 {
+        match self.state {
+            State::Extension { value, .. } | State::SizeLf { value } => value,
+            State::Data { left } => left,
+            _ => 0,
+        }
+    }
+
     /// The trailer fields, complete once the body has ended, without those that may not be trailers.
     #[must_use]
     pub fn trailers(&self) -> &[(String, Vec<u8>)] {

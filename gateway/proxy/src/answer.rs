@@ -19,6 +19,7 @@ use tokio::net::UnixStream;
 
 use crate::signal::Signal;
 use crate::spool::{TempFile, TempReader, TempStore};
+use crate::upstream::StreamGuard;
 
 /// Interim responses kept for a client that has not read them yet; more are dropped, they are hints.
 const INFORMATIONAL_MAX: usize = 8;
@@ -48,6 +49,7 @@ pub(crate) enum Next {
 pub(crate) struct Upgraded {
     pub(crate) stream: UnixStream,
     pub(crate) first: Bytes,
+    pub(crate) counted: StreamGuard,
 }
 
 #[derive(Default)]
@@ -177,6 +179,9 @@ impl Answer {
     }
 
     pub(crate) fn upgrade(&self, upgraded: Upgraded) {
+        if !self.is_wanted() {
+            return;
+        }
         self.inner.borrow_mut().upgraded = Some(upgraded);
         self.changed.set();
     }
@@ -263,7 +268,10 @@ impl Answer {
         if !inner.appending {
             inner.file = None;
         }
-        inner.upgraded = None;
+        let upgraded = inner.upgraded.take();
+        drop(inner);
+        // Dropped outside of the borrow: it tells the gate, which may look at this answer.
+        drop(upgraded);
         self.closing.set();
     }
 }

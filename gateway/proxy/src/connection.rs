@@ -63,13 +63,13 @@ impl ConnectionHandles {
 pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketAddr, gate: Rc<Gate>) {
     let (key, draining) = gate.connections.add();
     let mut client = Client::new(stream, draining);
-    let origin = Origin { peer: canonical(peer), local: canonical(local), is_tls: client.is_tls() };
+    let origin = Origin::new(&gate, canonical(peer), canonical(local), client.is_tls());
     let mut idle_since = Instant::now();
     let mut is_first = true;
     let mut linger = false;
     while let Some(started) = next_request(&mut client, &gate, idle_since, is_first).await {
         // Boxed, so that an idle connection does not pay for the room that a request needs.
-        let keep_alive = Box::pin(serve_request(&mut client, origin, &gate, started)).await;
+        let keep_alive = Box::pin(serve_request(&mut client, &origin, &gate, started)).await;
         idle_since = Instant::now();
         is_first = false;
         linger = !keep_alive;
@@ -113,35 +113,35 @@ struct Passage {
 }
 
 /// One request, from its first byte to the last byte of its answer. Returns whether the connection can be used again.
-async fn serve_request(client: &mut Client, origin: Origin, gate: &Rc<Gate>, started: Instant) -> bool {
+async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, started: Instant) -> bool {
     let mut passage = Passage {
         started,
         time_unix_ms: unix_ms(),
         request: gate.next_request_id(),
         request_id: "".into(),
-        peer: origin.peer.ip(),
+        peer: origin.peer,
     };
     let head = match receive::head(client, gate, started).await {
         Ok(head) => head,
         Err(failure) => return refuse_whole(client, gate, &passage, None, &failure).await,
     };
-    passage.request_id = forward::request_id(gate, &head, origin).into();
-    passage.peer = gate.trust.client(origin.peer.ip(), head.fields.get("x-forwarded-for"));
+    passage.request_id = forward::request_id(&head, origin);
+    passage.peer = gate.trust.client(origin.peer, head.fields.get("x-forwarded-for"));
     let body = match receive::body(client, gate, &head).await {
         Ok(body) => body,
-        Err(failure) => return refuse_whole(client, gate, &passage, Some(&head), &failure).await,
+        Err(failure) => return refuse_whole(client, gate, &passage, Some(head), &failure).await,
     };
     let received = Instant::now();
     let route = route::route(gate, &head);
     if let Route::Ping | Route::Ready = route {
-        return answer_at_the_edge(client, gate, &passage, &head, &route, body.len()).await;
+        return answer_at_the_edge(client, gate, &passage, head, &route, body.len()).await;
     }
     let class = gate.classes.classify(&head.method, &head.target);
     let bytes_in = body.len();
     let answer = gate.new_answer();
     gate.submit(Job {
         request: passage.request,
-        head: forward::worker_head(gate, &head, origin, passage.request, &passage.request_id, bytes_in),
+        head: forward::worker_head(&head, origin, passage.request, &passage.request_id, bytes_in),
         body,
         method: head.method.clone(),
         is_upgrade: head.upgrade.is_some(),
@@ -163,10 +163,9 @@ async fn serve_request(client: &mut Client, origin: Origin, gate: &Rc<Gate>, sta
         && let Some(upgraded) = answer.take_upgraded()
     {
         tunnel::run(client, upgraded, gate, &answer).await;
-        if let Some(worker) = answer.worker.get() {
-            gate.stream_ended(worker, passage.request);
-        }
     }
+    // Nobody reads on from here; this also lets go of an upgrade that was not taken up.
+    answer.abandon();
     let ended = Instant::now();
     let times = answer.times.get();
     let queue_end = times.dispatched.unwrap_or(ended);
@@ -174,7 +173,7 @@ async fn serve_request(client: &mut Client, origin: Origin, gate: &Rc<Gate>, sta
     record(
         gate,
         &passage,
-        Some(&head),
+        Some(head),
         &sent,
         Details {
             class,
@@ -194,7 +193,7 @@ async fn refuse_whole(
     client: &mut Client,
     gate: &Rc<Gate>,
     passage: &Passage,
-    head: Option<&RequestHead>,
+    head: Option<RequestHead>,
     failure: &Failure,
 ) -> bool {
     let mut sent = Sent {
@@ -207,7 +206,7 @@ async fn refuse_whole(
     };
     if let Failure::Refused { code, detail } = *failure {
         let mut out = Vec::new();
-        let is_head = head.is_some_and(|head| head.method == Method::Head);
+        let is_head = head.as_ref().is_some_and(|head| head.method == Method::Head);
         let refusal =
             Refusal { code, detail, request_id: &passage.request_id, retry_after_s: None, keep_alive: false, is_head };
         sent.bytes_out = refuse::write(&mut out, &refusal);
@@ -230,7 +229,7 @@ async fn answer_at_the_edge(
     client: &mut Client,
     gate: &Rc<Gate>,
     passage: &Passage,
-    head: &RequestHead,
+    head: RequestHead,
     route: &Route,
     bytes_in: u64,
 ) -> bool {
@@ -267,17 +266,17 @@ struct Details {
     service_ms: Option<f64>,
 }
 
-fn record(gate: &Gate, passage: &Passage, head: Option<&RequestHead>, sent: &Sent, details: Details) {
-    let text = |of: fn(&RequestHead) -> &str| head.map(of).unwrap_or_default().to_owned();
+fn record(gate: &Gate, passage: &Passage, head: Option<RequestHead>, sent: &Sent, details: Details) {
+    let (method, target, host) = head.map_or_else(Default::default, |head| (Some(head.method), head.target, head.host));
     gate.costs.finish(
         gate,
         passage.request,
         Record {
             time_unix_ms: passage.time_unix_ms,
             request_id: Rc::clone(&passage.request_id),
-            method: text(|head| head.method.as_str()),
-            target: text(|head| &head.target),
-            host: text(|head| &head.host),
+            method,
+            target,
+            host,
             class: details.class,
             worker: details.worker,
             status: sent.status,

@@ -2,90 +2,104 @@
 //!
 //! Nothing passes through as it came. Fields that only the gateway may set are removed from what a client sent.
 
-use std::fmt::Write as _;
 use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
 
 use sluice_http1::{Framing, RequestHead, write_request_start};
 use sluice_scheduler::RequestId;
 
 use crate::gate::Gate;
 
-/// What is known of the connection a request came on.
-#[derive(Clone, Copy)]
+/// What is known of the connection a request came on, and how it is written; made once for all its requests.
 pub(crate) struct Origin {
-    pub(crate) peer: SocketAddr,
-    pub(crate) local: SocketAddr,
-    pub(crate) is_tls: bool,
+    pub(crate) peer: IpAddr,
+    /// Whether the config trusts this peer's word.
+    pub(crate) is_trusted: bool,
+    proto: &'static str,
+    peer_text: String,
+    /// The start of `Forwarded`: who and how.
+    forwarded: String,
+    /// The gateway's private word to the preload, after the request's number.
+    private: String,
 }
 
 impl Origin {
-    fn proto(self) -> &'static str {
-        if self.is_tls { "https" } else { "http" }
+    pub(crate) fn new(gate: &Gate, peer: SocketAddr, local: SocketAddr, is_tls: bool) -> Self {
+        let proto = if is_tls { "https" } else { "http" };
+        Origin {
+            peer: peer.ip(),
+            is_trusted: gate.trust.allows(peer.ip()),
+            proto,
+            peer_text: peer.ip().to_string(),
+            forwarded: format!("for={};proto={proto}", NodeName(peer.ip())),
+            private: format!(";peer={peer};local={local};proto={proto}"),
+        }
     }
 }
 
 /// The request's id: a trusted peer's where it is well formed, else a new one.
-pub(crate) fn request_id(gate: &Gate, head: &RequestHead, origin: Origin) -> String {
-    if gate.trust.allows(origin.peer.ip())
+pub(crate) fn request_id(head: &RequestHead, origin: &Origin) -> Rc<str> {
+    if origin.is_trusted
         && let Some(id) = head.fields.get("x-request-id").and_then(|id| std::str::from_utf8(id).ok())
         && (1..=128).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:=+/@".contains(&byte))
     {
-        return id.to_owned();
+        return id.into();
     }
-    hex(fastrand::u128(..))
+    let mut id = Vec::with_capacity(32);
+    write_hex(&mut id, fastrand::u128(..), 32);
+    ascii(&id).into()
 }
 
 /// The head for the worker, complete with its empty line.
 pub(crate) fn worker_head(
-    gate: &Gate,
     head: &RequestHead,
-    origin: Origin,
+    origin: &Origin,
     request: RequestId,
     request_id: &str,
     body_bytes: u64,
 ) -> Vec<u8> {
-    let trusted = gate.trust.allows(origin.peer.ip());
     let framing =
         if body_bytes > 0 || head.framing != Framing::None { Framing::Length(body_bytes) } else { Framing::None };
     let mut out = Vec::with_capacity(1024);
-    write_request_start(&mut out, head, framing, |name, _| keeps(name, trusted));
-    let mut text = String::with_capacity(512);
-    if !trusted || !head.fields.contains("x-forwarded-for") {
-        let _ = write!(text, "X-Forwarded-For: {}\r\n", origin.peer.ip());
+    write_request_start(&mut out, head, framing, |name, _| keeps(name, origin.is_trusted));
+    let is_made = |name| !origin.is_trusted || !head.fields.contains(name);
+    if is_made("x-forwarded-for") {
+        write_line(&mut out, &["X-Forwarded-For: ", &origin.peer_text]);
     }
-    if !trusted || !head.fields.contains("x-forwarded-proto") {
-        let _ = write!(text, "X-Forwarded-Proto: {}\r\n", origin.proto());
+    if is_made("x-forwarded-proto") {
+        write_line(&mut out, &["X-Forwarded-Proto: ", origin.proto]);
     }
-    if (!trusted || !head.fields.contains("x-forwarded-host")) && !head.host.is_empty() {
-        let _ = write!(text, "X-Forwarded-Host: {}\r\n", head.host);
+    if is_made("x-forwarded-host") && !head.host.is_empty() {
+        write_line(&mut out, &["X-Forwarded-Host: ", &head.host]);
     }
-    if !trusted || !head.fields.contains("forwarded") {
-        let _ = write!(text, "Forwarded: for={};proto={}", NodeName(origin.peer.ip()), origin.proto());
-        if !head.host.is_empty() {
-            let _ = write!(text, ";host=\"{}\"", head.host);
+    if is_made("forwarded") {
+        if head.host.is_empty() {
+            write_line(&mut out, &["Forwarded: ", &origin.forwarded]);
+        } else {
+            write_line(&mut out, &["Forwarded: ", &origin.forwarded, ";host=\"", &head.host, "\""]);
         }
-        text.push_str("\r\n");
     }
-    if !trusted || !head.fields.contains("traceparent") {
-        // 01: sampled or not is for a tracer to say; the gateway only makes sure that there is an id to follow.
-        let _ = write!(
-            text,
-            "traceparent: 00-{}-{}-00\r\n",
-            hex(fastrand::u128(1..)),
-            &hex(u128::from(fastrand::u64(1..)))[16..]
-        );
+    if is_made("traceparent") {
+        // Flags 00: whether to sample is for a tracer to say; the gateway only makes sure that there is an id to follow.
+        out.extend_from_slice(b"traceparent: 00-");
+        write_hex(&mut out, fastrand::u128(1..), 32);
+        out.push(b'-');
+        write_hex(&mut out, u128::from(fastrand::u64(1..)), 16);
+        out.extend_from_slice(b"-00\r\n");
     }
-    let _ = write!(
-        text,
-        "X-Request-Id: {request_id}\r\nX-Sluice-Request: id={};peer={};local={};proto={}\r\n\r\n",
-        request.0,
-        origin.peer,
-        origin.local,
-        origin.proto()
-    );
-    out.extend_from_slice(text.as_bytes());
+    write_line(&mut out, &["X-Request-Id: ", request_id]);
+    out.extend_from_slice(b"X-Sluice-Request: id=");
+    write_decimal(&mut out, request.0);
+    write_line(&mut out, &[&origin.private, "\r\n"]);
     out
+}
+
+fn write_line(out: &mut Vec<u8>, parts: &[&str]) {
+    for part in parts {
+        out.extend_from_slice(part.as_bytes());
+    }
+    out.extend_from_slice(b"\r\n");
 }
 
 /// Whether a client's field goes on to the worker.
@@ -102,8 +116,29 @@ fn keeps(name: &str, trusted: bool) -> bool {
     trusted || !is_claim
 }
 
-fn hex(value: u128) -> String {
-    format!("{value:032x}")
+/// The lowest `digits` hexadecimal digits.
+fn write_hex(out: &mut Vec<u8>, value: u128, digits: u32) {
+    out.extend((0..digits).rev().map(|at| b"0123456789abcdef"[(value >> (4 * at)) as usize & 0xf]));
+}
+
+fn write_decimal(out: &mut Vec<u8>, value: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = value;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Bytes that were made of hexadecimal digits.
+fn ascii(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap_or_default()
 }
 
 /// An address as `Forwarded` writes it (RFC 7239 §6): IPv6 in brackets and quotes.
@@ -114,6 +149,22 @@ impl std::fmt::Display for NodeName {
         match self.0 {
             IpAddr::V4(v4) => write!(f, "{v4}"),
             IpAddr::V6(v6) => write!(f, "\"[{v6}]\""),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_the_standard_library_would() {
+        for value in [0, 7, 10, 1_234_567_890, u64::MAX] {
+            let mut out = Vec::new();
+            write_decimal(&mut out, value);
+            out.push(b' ');
+            write_hex(&mut out, u128::from(value), 16);
+            assert_eq!(ascii(&out), format!("{value} {value:016x}"));
         }
     }
 }

@@ -15,6 +15,7 @@ use sluice_scheduler::{Action, Event, KillReason, Refusal, RequestId, Scheduler,
 
 use crate::answer::{Answer, Times};
 use crate::connection::ConnectionHandles;
+use crate::ids::RequestMap;
 use crate::record::CostReports;
 use crate::route::Classes;
 use crate::spool::TempStore;
@@ -50,8 +51,8 @@ pub struct Gate {
     actions: Cell<Vec<Action>>,
     epoch: Instant,
     host: RefCell<Option<Rc<dyn WorkerHost>>>,
-    queued: RefCell<HashMap<RequestId, Job>>,
-    exchanges: RefCell<HashMap<RequestId, Rc<Exchange>>>,
+    queued: RefCell<RequestMap<Job>>,
+    exchanges: RefCell<RequestMap<Rc<Exchange>>>,
     slots: RefCell<HashMap<WorkerId, Rc<Slots>>>,
     next_request: Cell<u64>,
     streams: Cell<u64>,
@@ -159,7 +160,8 @@ impl Gate {
 
     pub(crate) fn stream_ended(self: &Rc<Self>, worker: WorkerId, request: RequestId) {
         self.streams.set(self.streams.get().saturating_sub(1));
-        self.exchanges.borrow_mut().remove(&request);
+        let exchange = self.exchanges.borrow_mut().remove(&request);
+        drop(exchange);
         self.step(Event::StreamEnded { worker });
     }
 

@@ -12,6 +12,7 @@ mod connection;
 pub mod edge;
 mod forward;
 pub mod gate;
+mod ids;
 pub mod listen;
 mod receive;
 mod record;

@@ -126,7 +126,9 @@ async fn chunked(
         let decoded = decoder.decode(&client.unread)?;
         let piece: BytesMut = client.unread.split_to(decoded.consumed);
         let data = &piece[decoded.data.clone()];
-        if body.len() + data.len() as u64 > bytes_max {
+        // An announced chunk is as good as a declared length: there is no point in taking what will be refused.
+        let announced = (data.len() as u64).saturating_add(decoder.announced_bytes());
+        if body.len().saturating_add(announced) > bytes_max {
             return Err(Failure::refused(Code::BodyTooLarge, "the chunks add up to more than the limit"));
         }
         store(gate, body, data).await?;

@@ -4,16 +4,17 @@
 //! second at most.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_catalog::errors::Code;
+use sluice_http1::Method;
 use sluice_journal::{AccessRecord, Event, Outcome};
 use sluice_scheduler::{RequestId, WorkerId};
 
 use crate::gate::Gate;
+use crate::ids::RequestMap;
 
 /// Records and reports that may wait for each other; further ones go without.
 const WAITING_MAX: usize = 20_000;
@@ -23,7 +24,7 @@ const WAIT: Duration = Duration::from_secs(1);
 pub(crate) struct Record {
     pub(crate) time_unix_ms: u64,
     pub(crate) request_id: Rc<str>,
-    pub(crate) method: String,
+    pub(crate) method: Option<Method>,
     pub(crate) target: String,
     pub(crate) host: String,
     pub(crate) class: Rc<str>,
@@ -48,7 +49,7 @@ enum Waiting {
 /// Records and reports by request.
 #[derive(Default)]
 pub(crate) struct CostReports {
-    waiting: RefCell<HashMap<RequestId, Waiting>>,
+    waiting: RefCell<RequestMap<Waiting>>,
 }
 
 impl CostReports {
@@ -109,7 +110,7 @@ fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>) {
     gate.journal.emit(Event::Access(AccessRecord {
         time_unix_ms: record.time_unix_ms,
         request_id: &record.request_id,
-        method: &record.method,
+        method: record.method.as_ref().map_or("", Method::as_str),
         target: &record.target,
         host: &record.host,
         class: &record.class,

@@ -63,14 +63,18 @@ impl Responder<'_> {
             keep_alive: self.head.keep_alive,
             upgraded: false,
         };
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(2048);
         let mut framed = Framed::Plain;
         let mut half_closed = false;
         loop {
             let mut ended = None;
+            let mut has_more = true;
             while out.len() < GATHER_BYTES && ended.is_none() {
                 match answer.next() {
-                    None => break,
+                    None => {
+                        has_more = false;
+                        break;
+                    }
                     Some(Next::Informational(head)) => self.inform(&mut out, &head),
                     Some(Next::Head(head)) => {
                         framed = self.begin(&mut out, &head, answer, &mut sent);
@@ -103,6 +107,9 @@ impl Responder<'_> {
                     sent.outcome = Outcome::ClientGoneInService;
                 }
                 return sent;
+            }
+            if has_more {
+                continue;
             }
             self.client.set_deadline(None);
             let read = self.client.unread.len() < PIPELINE_BYTES_MAX;

@@ -15,7 +15,7 @@ const COPY_BYTES: usize = 16 * 1024;
 pub(crate) async fn run(client: &mut Client, upgraded: Upgraded, gate: &Rc<Gate>, answer: &Answer) {
     let idle_ms = gate.config.streams.idle_timeout_ms;
     let idle_max = Duration::from_millis(if idle_ms == 0 { u64::MAX / 2_000_000 } else { idle_ms });
-    let Upgraded { stream: mut worker, first } = upgraded;
+    let Upgraded { stream: mut worker, first, counted: _counted } = upgraded;
     let unread = client.unread.split();
     if worker.write_all(&unread).await.is_err() || client.stream.write_all(&first).await.is_err() {
         return;

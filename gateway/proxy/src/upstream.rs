@@ -24,10 +24,12 @@ use crate::spool::Body;
 pub(crate) use exchange::{Ended, Fault};
 use wire::Wire;
 
-/// How long a worker that broke off a response may take to report its end or to exit.
+/// How long a worker that broke off a response may take to report its end.
 const CONFIRM_TIMEOUT: Duration = Duration::from_secs(2);
-/// The same for a worker without the preload, which can only be seen to exit.
+/// How long the exit of a worker may take to be known after its connection has closed.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(200);
+/// How long an app may take to end a response whose connection the gateway has closed; longer than the preload waits.
+const CUT_TIMEOUT: Duration = Duration::from_secs(12);
 
 /// A whole request, ready for a worker.
 pub(crate) struct Job {
@@ -107,6 +109,7 @@ pub(crate) struct Slots {
     slots: RefCell<Vec<Rc<Slot>>>,
     closed: Cell<bool>,
     confirming: RefCell<Vec<(RequestId, Rc<Signal>)>>,
+    last_confirmed: Cell<Option<RequestId>>,
 }
 
 /// One slot's mailbox; its task takes jobs out of it.
@@ -128,6 +131,7 @@ impl Slots {
             slots: RefCell::default(),
             closed: Cell::new(false),
             confirming: RefCell::default(),
+            last_confirmed: Cell::new(None),
         })
     }
 
@@ -144,7 +148,12 @@ impl Slots {
         if let Some(slot) = slots.iter().find(|slot| !slot.is_busy.get()) {
             return Rc::clone(slot);
         }
-        debug_assert!(slots.len() < concurrency as usize, "a slot was given twice");
+        if slots.len() >= concurrency as usize
+            && let Some(gate) = self.gate.upgrade()
+        {
+            // Counted where requests really go out, apart from the scheduler's own account. It is a bug if it happens.
+            gate.journal.emit(Happening::OverlapSeen { worker: self.worker.0, count: 1 });
+        }
         let slot = Rc::new(Slot::default());
         slots.push(Rc::clone(&slot));
         tokio::task::spawn_local(Rc::clone(self).serve_slot(Rc::clone(&slot)));
@@ -164,6 +173,7 @@ impl Slots {
 
     /// The worker itself says that it is done with the request.
     pub(crate) fn confirm(&self, request: RequestId) {
+        self.last_confirmed.set(Some(request));
         for (waiting, signal) in self.confirming.borrow().iter() {
             if *waiting == request {
                 signal.set();
@@ -196,33 +206,45 @@ impl Slots {
         job: Job,
         exchange: Rc<Exchange>,
     ) -> Option<Wire> {
+        let mut idle = idle;
         let request = job.request;
-        // A worker may close an idle connection at the moment a request is written to it. Nobody can tell then whether it
-        // saw the request; so one that may not be repeated goes on a new connection, unless the worker never closes them.
-        let mut reused = idle.filter(|_| job.method.is_safe() || self.reports);
+        // A worker without the preload may close an idle connection at the moment a request is written to it. Nobody can
+        // tell then whether it saw the request; so one that may not be repeated goes on a new connection.
+        let may_repeat = !self.reports && job.method.is_safe();
+        idle.take_if(|_| !may_repeat && !self.reports);
+        let mut repeated = false;
         loop {
-            let is_reused = reused.is_some();
-            let wire = match reused.take() {
+            let is_reused = idle.is_some();
+            let wire = match idle.take() {
                 Some(wire) => Ok(wire),
                 None => Wire::connect(&self.socket).await,
             };
-            let Ok(mut wire) = wire else {
-                slot.is_busy.set(false);
-                gate.undelivered(self.worker, job);
-                return None;
-            };
-            match exchange::run(gate, &mut wire, &job, &exchange).await {
-                Ok(ended) => return self.conclude(gate, slot, wire, &job, &exchange, ended),
-                Err(Fault::Closed { heard: false, .. }) if is_reused && job.method.is_safe() && !self.closed.get() => {}
-                Err(Fault::Closed { sent: false, heard: false }) if is_reused && !self.closed.get() => {}
-                Err(fault) => {
-                    drop(wire);
-                    self.conclude_fault(gate, slot, &job, fault).await;
+            let fault = match wire {
+                // Of this request the worker has not seen a byte, so it can go to another.
+                Err(_) if !repeated => {
                     slot.is_busy.set(false);
-                    gate.finished(self.worker, request);
+                    gate.undelivered(self.worker, job);
                     return None;
                 }
+                Err(_) => Fault::Closed { sent: true, heard: false },
+                Ok(mut wire) => match exchange::run(gate, &mut wire, &job, &exchange).await {
+                    Ok(ended) => return self.conclude(gate, slot, wire, &job, &exchange, ended),
+                    Err(fault) => fault,
+                },
+            };
+            if let Fault::Closed { sent, heard: false } = fault
+                && is_reused
+                && !repeated
+                && !self.closed.get()
+                && (!sent || may_repeat)
+            {
+                repeated = sent;
+                continue;
             }
+            self.conclude_fault(gate, slot, &job, fault).await;
+            slot.is_busy.set(false);
+            gate.finished(self.worker, request);
+            return None;
         }
     }
 
@@ -260,7 +282,8 @@ impl Slots {
                 exchange.is_detached.set(true);
                 gate.detached(self.worker, job.request);
                 job.answer.begin(head);
-                job.answer.upgrade(wire.into_upgraded());
+                let guard = StreamGuard { gate: Rc::clone(gate), worker: self.worker, request: job.request };
+                job.answer.upgrade(wire.into_upgraded(guard));
                 None
             }
         }
@@ -268,22 +291,23 @@ impl Slots {
 
     /// The response broke. The client is answered; the slot waits until the worker itself has ended the request or died.
     async fn conclude_fault(&self, gate: &Rc<Gate>, slot: &Slot, job: &Job, fault: Fault) {
-        if let Fault::Malformed(detail) = fault {
-            job.answer.fail(Code::WorkerAnswerMalformed);
-            let text = format!(
-                "worker {} answered request {} with {detail}; the client got 502",
-                self.worker.0, job.request_id
-            );
-            gate.journal.emit(Happening::Note { level: Level::Warn, text: &text });
-        }
-        let confirmed = self.confirmed_end(job.request).await;
-        if let Fault::Closed { .. } | Fault::Cut = fault {
-            job.answer.fail(if self.closed.get() { Code::WorkerDied } else { Code::WorkerAnswerTruncated });
-        }
+        let confirmed = match fault {
+            Fault::Malformed(detail) => {
+                job.answer.fail(Code::WorkerAnswerMalformed);
+                self.note(gate, job, &format!("was answered with {detail}; the client got 502 if it had nothing yet"));
+                self.confirmed_end(job.request, CONFIRM_TIMEOUT).await
+            }
+            Fault::Closed { .. } => {
+                // A dying worker's connections close a moment before its exit is known.
+                let confirmed = self.confirmed_end(job.request, EXIT_TIMEOUT).await;
+                job.answer.fail(if self.closed.get() { Code::WorkerDied } else { Code::WorkerAnswerTruncated });
+                confirmed || (self.reports && self.confirmed_end(job.request, CONFIRM_TIMEOUT).await)
+            }
+            Fault::Cut => self.confirmed_end(job.request, CUT_TIMEOUT).await,
+        };
         if !confirmed && !self.closed.get() && self.reports {
             // It neither ended the request nor died: its slot can never be trusted again.
-            let text = format!("worker {} does not end request {}; it is replaced", self.worker.0, job.request_id);
-            gate.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+            self.note(gate, job, "is not ended by its worker, which is replaced");
             gate.faulted(self.worker);
             while !self.closed.get() {
                 slot.changed.wait().await;
@@ -291,18 +315,35 @@ impl Slots {
         }
     }
 
-    /// Whether the worker reported the end of the request, or exited, within the time for that.
-    async fn confirmed_end(&self, request: RequestId) -> bool {
-        if self.closed.get() {
+    fn note(&self, gate: &Gate, job: &Job, what: &str) {
+        let text = format!("request {} at worker {} {what}", job.request_id, self.worker.0);
+        gate.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+    }
+
+    /// Whether the worker reported the end of the request, or exited, within the time for that. A report that came while
+    /// nobody waited is remembered for this.
+    async fn confirmed_end(&self, request: RequestId, timeout: Duration) -> bool {
+        if self.closed.get() || self.last_confirmed.get() == Some(request) {
             return true;
         }
         let signal = Rc::new(Signal::default());
         self.confirming.borrow_mut().push((request, Rc::clone(&signal)));
-        let confirmed = tokio::time::timeout(if self.reports { CONFIRM_TIMEOUT } else { EXIT_TIMEOUT }, signal.wait())
-            .await
-            .is_ok();
+        let confirmed = tokio::time::timeout(timeout, signal.wait()).await.is_ok();
         self.confirming.borrow_mut().retain(|(waiting, _)| *waiting != request);
         confirmed
+    }
+}
+
+/// An upgraded connection in the stream count; it leaves with the connection, whichever way that ends.
+pub(crate) struct StreamGuard {
+    gate: Rc<Gate>,
+    worker: WorkerId,
+    request: RequestId,
+}
+
+impl Drop for StreamGuard {
+    fn drop(&mut self) {
+        self.gate.stream_ended(self.worker, self.request);
     }
 }
 

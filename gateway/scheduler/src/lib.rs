@@ -256,6 +256,9 @@ impl Scheduler {
             Event::Undelivered { worker, request } => {
                 if let Some(arrived) = self.pool.take_back(worker, request) {
                     self.queue.put_back(request, arrived);
+                    if self.stopping {
+                        self.refuse_all(actions);
+                    }
                 }
             }
             Event::Detached { worker, request } => self.pool.detach(now, worker, request, &self.limits, actions),
@@ -281,14 +284,17 @@ impl Scheduler {
     }
 
     fn arrive(&mut self, now: Time, request: RequestId, actions: &mut Vec<Action>) {
-        let wait_ms = self.predicted_wait_ms();
-        let reason = if self.stopping {
-            Refusal::Stopping
-        } else if self.queue.is_empty() && self.has_free_slot() {
+        if self.stopping {
+            actions.push(Action::Refuse { request, reason: Refusal::Stopping, retry_after_s: 1 });
+            return;
+        }
+        if self.queue.is_empty() && self.has_free_slot() {
             // The common case: a free worker and nobody in front; `dispatch` gives it away in this very step.
             self.queue.push(request, now);
             return;
-        } else if self.queue.len() >= self.limits.queue_length_max {
+        }
+        let wait_ms = self.predicted_wait_ms();
+        let reason = if self.queue.len() >= self.limits.queue_length_max {
             Refusal::Full
         } else if wait_ms.is_some_and(|wait| wait > self.limits.queue_wait_ms_max) {
             Refusal::Predicted
@@ -321,10 +327,15 @@ impl Scheduler {
 
     fn stop(&mut self, now: Time, actions: &mut Vec<Action>) {
         self.stopping = true;
+        self.refuse_all(actions);
+        self.pool.stop_all(now, actions);
+    }
+
+    /// No worker will come any more, so nothing is left to wait for.
+    fn refuse_all(&mut self, actions: &mut Vec<Action>) {
         while let Some((request, _)) = self.queue.pop() {
             actions.push(Action::Refuse { request, reason: Refusal::Stopping, retry_after_s: 1 });
         }
-        self.pool.stop_all(now, actions);
     }
 
     /// Half the predicted wait is a fair time to try again: by then half the queue has gone. 1 s at least, 60 s at most.

@@ -60,6 +60,8 @@ struct Worker {
     streams: u32,
     /// It holds a request that it will never finish.
     faulted: bool,
+    /// It leaves because fewer workers are wanted, not because of anything it did.
+    dismissed: bool,
 }
 
 /// A place in the pool.
@@ -76,7 +78,8 @@ pub(crate) struct Pool {
     places: Vec<Place>,
     workers: BTreeMap<WorkerId, Worker>,
     next_worker: u64,
-    last_chosen: u32,
+    /// The place that got a request last; none yet lets a turn begin with the first place.
+    last_chosen: Option<u32>,
     ever_ready: bool,
     gave_up: bool,
     stopping: bool,
@@ -126,11 +129,13 @@ impl Pool {
         if self.stopping || dead.instance >= self.wanted {
             return;
         }
-        let was_asked_to_leave = dead.ready_at.is_some()
-            && matches!(dead.state, WorkerState::Leaving | WorkerState::Stopping | WorkerState::Killed);
         let was_healthy = dead.ready_at.is_some_and(|ready| now.since_us(ready) >= limits.healthy_after_ms * 1000);
-        if was_asked_to_leave || was_healthy {
+        if was_healthy {
             place.failures = 0;
+        }
+        if was_healthy || dead.dismissed {
+            // A dismissed worker says nothing about the app, even if it had not listened yet. A faulted one does: an
+            // app that breaks soon after each start is a crash loop, however the gateway learnt of it.
             place.not_before = now;
             return;
         }
@@ -169,6 +174,7 @@ impl Pool {
             if w.instance >= self.wanted && matches!(w.state, WorkerState::Ready | WorkerState::Starting) {
                 w.state = WorkerState::Leaving;
                 w.since = now;
+                w.dismissed = true;
             }
             match w.state {
                 WorkerState::Leaving if w.held.is_empty() || w.gives_up_waiting(now, limits) => {
@@ -220,7 +226,9 @@ impl Pool {
             self.workers.iter().filter(|(_, w)| w.state == WorkerState::Ready && w.held.len() < concurrency as usize);
         let chosen = match choice {
             Choice::First => free.min_by_key(|(_, w)| (w.held.len(), w.instance)),
-            Choice::RoundRobin => free.min_by_key(|(_, w)| (w.held.len(), w.instance <= self.last_chosen, w.instance)),
+            Choice::RoundRobin => {
+                free.min_by_key(|(_, w)| (w.held.len(), Some(w.instance) <= self.last_chosen, w.instance))
+            }
             Choice::LeastRecent => free.min_by_key(|(_, w)| (w.held.len(), w.idle_since, w.instance)),
         };
         chosen.map(|(id, _)| *id)
@@ -228,7 +236,7 @@ impl Pool {
 
     pub(crate) fn assign(&mut self, now: Time, worker: WorkerId, request: RequestId, arrived: Time, concurrency: u32) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
-        self.last_chosen = w.instance;
+        self.last_chosen = Some(w.instance);
         w.held.push(Held { request, arrived, dispatched: now });
         if w.held.len() > concurrency as usize {
             self.overlaps_total += 1;
@@ -320,6 +328,7 @@ impl Worker {
             held: Vec::new(),
             streams: 0,
             faulted: false,
+            dismissed: false,
         }
     }
 
@@ -329,10 +338,16 @@ impl Worker {
     }
 }
 
-/// Doubles with each failure in a row up to the maximum, spread by up to a quarter so that places do not start in step.
+/// Doubles with each failure in a row up to the maximum, spread by up to a quarter so that places do not start in step:
+/// upwards where there is room, else downwards, so that the maximum stays one.
 fn backoff_ms(limits: &Limits, failures: u32, worker: WorkerId) -> u64 {
     let exponent = failures.saturating_sub(1).min(32);
     let delay_ms = limits.backoff_ms_min.saturating_mul(1 << exponent).min(limits.backoff_ms_max);
     let spread = worker.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
-    delay_ms + delay_ms * spread / 1024
+    let spread_ms = delay_ms.saturating_mul(spread) / 1024;
+    if delay_ms + spread_ms <= limits.backoff_ms_max {
+        delay_ms + spread_ms
+    } else {
+        limits.backoff_ms_max.saturating_sub(spread_ms).max(limits.backoff_ms_min)
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! Workers are input (I8): lines are bounded, what is not understood is ignored, and a worker speaks only for itself.
 
+use std::borrow::Cow;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::rc::Rc;
@@ -10,55 +11,45 @@ use serde::Deserialize;
 use sluice_journal::{Event, Level};
 use sluice_scheduler::{RequestId, WorkerId};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
 
-use crate::{ProcessView, Supervisor};
 use crate::auxiliary::Address;
 use crate::process::Process;
+use crate::{ProcessView, Supervisor};
 
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// What a preload says.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
-enum Message {
-    Hello {
-        worker: u64,
-        pid: u32,
-    },
-    Listening {},
-    Aux {
-        port: Option<u16>,
-        host: Option<String>,
-        path: Option<String>,
-        socket: String,
-    },
-    AuxClosed {
-        socket: String,
-    },
-    Done {
-        requests: Vec<Done>,
-    },
-    Beat(Beat),
-    /// Lines that this version has no use for, such as what the app says with `process.send`.
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Debug, Deserialize)]
-struct Done {
-    id: u64,
-    cpu_us: u64,
-}
-
-#[derive(Debug, Deserialize)]
-struct Beat {
+/// What a preload says: the fields of all kinds of lines, of which each kind fills its own. Flat, because a tagged enum
+/// would make serde look at every line twice, and `done` lines come with every few requests.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Line<'l> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'l, str>,
+    // hello
+    worker: u64,
+    pid: u32,
+    // aux, aux-closed
+    port: Option<u16>,
+    host: Option<String>,
+    path: Option<String>,
+    socket: String,
+    // done
+    requests: Vec<Done>,
+    // beat
     rss_bytes: Option<u64>,
     heap_used_bytes: Option<u64>,
     elu: Option<f64>,
     loop_delay_ms_max: Option<f64>,
     overlaps_total: Option<u64>,
     cpu_us_total: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Done {
+    id: u64,
+    cpu_us: u64,
 }
 
 /// Binds the socket and serves it from now on.
@@ -88,23 +79,20 @@ pub(crate) fn serve(supervisor: &Rc<Supervisor>) -> io::Result<()> {
 }
 
 async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
-    let mut reader = BufReader::new(stream);
-    let mut line = Vec::new();
+    let (reading, writing) = stream.into_split();
+    let mut lines = Lines { reader: BufReader::new(reading), line: Vec::new() };
+    let mut writing = Some(writing);
     let mut process: Option<Rc<Process>> = None;
-    loop {
-        line.clear();
-        let read = (&mut reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).await;
-        if !matches!(read, Ok(len) if len > 0) || line.last() != Some(&b'\n') {
-            break;
-        }
-        let Ok(message) = serde_json::from_slice::<Message>(&line) else { continue };
-        if let Message::Hello { worker, pid } = message {
-            process = supervisor.processes.borrow().get(&WorkerId(worker)).cloned();
+    while let Some(line) = lines.next().await {
+        let Ok(said) = serde_json::from_slice::<Line<'_>>(line) else { continue };
+        if said.kind == "hello" {
+            process = supervisor.processes.borrow().get(&WorkerId(said.worker)).cloned();
             if let Some(process) = &process {
-                process.listener_pid.set(Some(pid));
+                process.listener_pid.set(Some(said.pid));
+                *process.control.borrow_mut() = writing.take();
             }
         } else if let Some(process) = &process {
-            hear(&supervisor, process, message);
+            hear(&supervisor, process, said);
         }
     }
     // The process that serves has gone, even if npm or a shell above it has not noticed yet.
@@ -112,45 +100,73 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
         && process.is_ready.get()
         && !process.is_asked_to_leave.get()
     {
+        process.is_dying.set(true);
         supervisor.gate.left_by_itself(process.worker);
     }
 }
 
-fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, message: Message) {
-    match message {
-        Message::Listening {} => {
+/// Bounded lines: a longer one is skipped, as the app may say anything with `process.send` and must not lose its gateway.
+struct Lines {
+    reader: BufReader<OwnedReadHalf>,
+    line: Vec<u8>,
+}
+
+impl Lines {
+    async fn next(&mut self) -> Option<&[u8]> {
+        let mut is_rest = false;
+        loop {
+            self.line.clear();
+            let read = (&mut self.reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut self.line).await;
+            let is_whole = self.line.last() == Some(&b'\n');
+            match read {
+                Ok(len) if len > 0 && is_whole && !is_rest => break,
+                Ok(len) if len > 0 => is_rest = !is_whole,
+                _ => return None,
+            }
+        }
+        Some(&self.line)
+    }
+}
+
+fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
+    match &*said.kind {
+        "listening" => {
             if !process.is_ready.replace(true) {
                 let after_ms = u64::try_from(process.started.elapsed().as_millis()).unwrap_or(u64::MAX);
                 supervisor.journal.emit(Event::WorkerReady { worker: process.worker.0, after_ms });
                 supervisor.gate.listening(process.worker, supervisor.socket(process.worker), true);
             }
         }
-        Message::Aux { port, host, path, socket } => {
-            let Some(address) = Address::new(port, host, path) else { return };
-            supervisor.auxiliaries.add(process.worker, &address, socket.into());
+        "aux" => {
+            let Some(address) = Address::new(said.port, said.host, said.path) else { return };
+            supervisor.auxiliaries.add(process.worker, &address, said.socket.into());
         }
-        Message::AuxClosed { socket } => supervisor.auxiliaries.remove(process.worker, socket.as_ref()),
-        Message::Done { requests } => {
-            for done in requests {
+        "aux-closed" => supervisor.auxiliaries.remove(process.worker, said.socket.as_ref()),
+        "done" => {
+            for done in said.requests {
                 supervisor.gate.reported(process.worker, RequestId(done.id), done.cpu_us);
             }
         }
-        Message::Beat(beat) => {
-            process.vitals.set(ProcessView {
-                pid: None,
-                rss_bytes: beat.rss_bytes,
-                #[allow(clippy::cast_precision_loss)] // CPU times are far below 2^53 µs.
-                cpu_ms_total: beat.cpu_us_total.map(|us| us as f64 / 1000.0),
-                heap_used_bytes: beat.heap_used_bytes,
-                event_loop_utilization: beat.elu,
-                event_loop_delay_ms: beat.loop_delay_ms_max,
-            });
-            let overlaps = beat.overlaps_total.unwrap_or(0);
-            let before = process.overlaps_total.replace(overlaps);
-            if overlaps > before {
-                supervisor.journal.emit(Event::OverlapSeen { worker: process.worker.0, count: overlaps - before });
-            }
-        }
-        Message::Hello { .. } | Message::Other => {}
+        "beat" => hear_beat(supervisor, process, &said),
+        "hears-messages" => process.hears_messages.set(true),
+        // Lines that this version has no use for, such as what the app says with `process.send`.
+        _ => {}
+    }
+}
+
+fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line<'_>) {
+    process.vitals.set(ProcessView {
+        pid: None,
+        rss_bytes: said.rss_bytes,
+        #[allow(clippy::cast_precision_loss)] // CPU times are far below 2^53 µs.
+        cpu_ms_total: said.cpu_us_total.map(|us| us as f64 / 1000.0),
+        heap_used_bytes: said.heap_used_bytes,
+        event_loop_utilization: said.elu,
+        event_loop_delay_ms: said.loop_delay_ms_max,
+    });
+    let overlaps = said.overlaps_total.unwrap_or(0);
+    let before = process.overlaps_total.replace(overlaps);
+    if overlaps > before {
+        supervisor.journal.emit(Event::OverlapSeen { worker: process.worker.0, count: overlaps - before });
     }
 }

@@ -113,7 +113,7 @@ impl Supervisor {
 
     /// Kills every worker at once; for a gateway that has no time left.
     pub fn kill_all(&self) {
-        for process in self.processes.borrow().values() {
+        for process in self.processes.borrow().values().filter(|process| !process.has_exited.get()) {
             process.signal_group(Signal::SIGKILL);
         }
     }
@@ -149,7 +149,10 @@ impl WorkerHost for Host {
 
     fn stop(&self, worker: WorkerId) {
         match self.0.processes.borrow().get(&worker) {
-            Some(process) => process.ask_to_leave(),
+            Some(process) => {
+                let stop_ms = self.0.gate.config.workers.stop_timeout_ms;
+                process.ask_to_leave(Duration::from_millis(stop_ms / 2));
+            }
             None => self.0.note(Level::Warn, &format!("worker {} is asked to leave before it has a process", worker.0)),
         }
     }

@@ -12,6 +12,8 @@ use sluice_journal::{Event, Stream};
 use sluice_scheduler::{KillReason, WorkerId};
 use std::os::unix::process::ExitStatusExt as _;
 
+use tokio::net::unix::OwnedWriteHalf;
+
 use crate::output::{Tail, read_lines};
 use crate::{ProcessView, Supervisor};
 
@@ -26,24 +28,49 @@ pub(crate) struct Process {
     pub(crate) listener_pid: Cell<Option<u32>>,
     pub(crate) is_command: bool,
     pub(crate) is_ready: Cell<bool>,
+    /// Its process id may be another's by now.
+    pub(crate) has_exited: Cell<bool>,
     pub(crate) is_asked_to_leave: Cell<bool>,
+    /// Its control connection has ended without its being asked to leave: it is dying, whatever it is told now.
+    pub(crate) is_dying: Cell<bool>,
     pub(crate) was_killed: Cell<Option<KillReason>>,
     /// What the preload last said of it.
     pub(crate) vitals: Cell<ProcessView>,
     pub(crate) overlaps_total: Cell<u64>,
+    /// The way to the preload, once it has said hello.
+    pub(crate) control: RefCell<Option<OwnedWriteHalf>>,
+    /// The app listens to 'message'.
+    pub(crate) hears_messages: Cell<bool>,
 }
 
 impl Process {
     pub(crate) fn view(&self) -> ProcessView {
-        ProcessView {
-            pid: Some(self.listener_pid.get().unwrap_or(self.pid)),
-            ..self.vitals.get()
+        ProcessView { pid: Some(self.listener_pid.get().unwrap_or(self.pid)), ..self.vitals.get() }
+    }
+
+    /// The `'shutdown'` message, then SIGTERM: at once, or after a while if the app listens to messages and so may be
+    /// leaving already.
+    pub(crate) fn ask_to_leave(self: &Rc<Self>, grace: Duration) {
+        self.is_asked_to_leave.set(!self.is_dying.get());
+        if let Some(control) = &*self.control.borrow() {
+            // A few bytes to a socket that the preload reads; a worker that does not gets its signal all the same.
+            let _ = control.try_write(b"{\"type\":\"message\",\"message\":\"shutdown\"}\n");
         }
+        if !self.hears_messages.get() {
+            return self.terminate();
+        }
+        let process = Rc::clone(self);
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(grace).await;
+            process.terminate();
+        });
     }
 
     /// SIGTERM to the process that serves. Between it and the gateway may stand npm and a shell; they leave when it does.
-    pub(crate) fn ask_to_leave(&self) {
-        self.is_asked_to_leave.set(true);
+    fn terminate(&self) {
+        if self.has_exited.get() {
+            return;
+        }
         match self.listener_pid.get() {
             Some(pid) => signal_one(pid, Signal::SIGTERM),
             None if self.is_command => self.signal_group(Signal::SIGTERM),
@@ -93,10 +120,14 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, worker: WorkerId, instance: 
         listener_pid: Cell::new(None),
         is_command: supervisor.app.is_command(),
         is_ready: Cell::new(false),
+        has_exited: Cell::new(false),
         is_asked_to_leave: Cell::new(false),
+        is_dying: Cell::new(false),
         was_killed: Cell::new(None),
         vitals: Cell::default(),
         overlaps_total: Cell::new(0),
+        control: RefCell::default(),
+        hears_messages: Cell::new(false),
     });
     supervisor.processes.borrow_mut().insert(worker, Rc::clone(&process));
     let tail = Rc::new(RefCell::new(Tail::default()));
@@ -116,6 +147,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, worker: WorkerId, instance: 
     let status = child.wait().await;
     // Whatever it started and left behind goes with it.
     process.signal_group(Signal::SIGKILL);
+    process.has_exited.set(true);
     supervisor.guardian.forget(pid);
     // The queue learns of the death before the log does: no request may go to the dead (I4).
     supervisor.auxiliaries.forget(worker);

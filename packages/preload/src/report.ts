@@ -1,32 +1,22 @@
 /**
- * What the gateway is told about the work: CPU per request in batches, and a beat every second. Measuring happens
- * here so that the path of a request only takes two readings.
+ * What the gateway is told about the work: CPU per request in batches, and a beat every second. It must not know how
+ * a request gets in and out.
  */
-import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { performance } from 'node:perf_hooks';
 import type { Control } from './control.js';
+import { LoopWatch } from './loop.js';
 import type { DoneRequest, Leaving } from './messages.js';
 import { idOf } from './peer.js';
 
 const BATCH_MS = 20;
 const BATCH_REQUESTS_MAX = 500;
 const BEAT_MS = 1000;
-const LOOP_RESOLUTION_MS = 20;
-
-interface Ended {
-  readonly label: string;
-  readonly cpu_us: number;
-  sync_ms: number;
-  readonly held_ms: number;
-  readonly left: Leaving;
-}
 
 export class Report {
   readonly #control: Control;
-  readonly #loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
-  #batch: Ended[] = [];
+  readonly loop = new LoopWatch();
+  #batch: DoneRequest[] = [];
   #batchTimer: NodeJS.Timeout | undefined;
-  #watching = false;
-  #loopMsMaxSinceBeat = 0;
   #utilization = performance.eventLoopUtilization();
   overlaps_total = 0;
 
@@ -35,23 +25,17 @@ export class Report {
   }
 
   start(): void {
-    this.#loop.enable();
+    this.loop.start();
     setInterval(() => this.#beat(), BEAT_MS).unref();
     // A small line to a unix socket still goes out while the process exits.
     process.once('exit', () => this.#flush());
     this.#beat();
   }
 
-  /** Forgets blocks of the loop from before the first request of a batch. */
-  entered(): void {
-    if (this.#watching) return;
-    this.#watching = true;
-    this.#takeLoopMsMax();
-  }
-
-  /** `sync_ms` is how long the app kept the loop when it was handed the request. */
-  done(label: string, cpu_us: number, sync_ms: number, held_ms: number, left: Leaving): void {
-    this.#batch.push({ label, cpu_us, sync_ms, held_ms, left });
+  done(label: string, cpu_us: number, loop_ms_max: number, left: Leaving): void {
+    const id = idOf(label);
+    if (id === undefined) return;
+    this.#batch.push({ id, cpu_us, loop_ms_max: round(loop_ms_max), left });
     if (this.#batch.length >= BATCH_REQUESTS_MAX) this.#flush();
     else this.#batchTimer ??= setTimeout(() => this.#flush(), BATCH_MS).unref();
   }
@@ -59,24 +43,9 @@ export class Report {
   #flush(): void {
     if (this.#batchTimer !== undefined) clearTimeout(this.#batchTimer);
     this.#batchTimer = undefined;
-    this.#watching = false;
     if (this.#batch.length === 0) return;
-    const ended = this.#batch;
+    this.#control.send({ type: 'done', requests: this.#batch });
     this.#batch = [];
-    this.#attributeBlock(ended);
-    const requests: DoneRequest[] = [];
-    for (const { label, cpu_us, sync_ms, left } of ended) {
-      const id = idOf(label);
-      if (id !== undefined) requests.push({ id, cpu_us, loop_ms_max: round(sync_ms), left });
-    }
-    this.#control.send({ type: 'done', requests });
-  }
-
-  /** The monitor knows the longest block but not whose it was. A block of its length fits best the longest stay. */
-  #attributeBlock(ended: Ended[]): void {
-    const block_ms = this.#takeLoopMsMax();
-    const longest = ended.reduce((a, b) => (b.held_ms > a.held_ms ? b : a));
-    if (block_ms <= longest.held_ms) longest.sync_ms = Math.max(longest.sync_ms, block_ms);
   }
 
   #beat(): void {
@@ -84,7 +53,6 @@ export class Report {
     const utilization = performance.eventLoopUtilization();
     const { utilization: elu } = performance.eventLoopUtilization(utilization, this.#utilization);
     this.#utilization = utilization;
-    this.#takeLoopMsMax();
     this.#control.send({
       type: 'beat',
       rss_bytes: memory.rss,
@@ -92,19 +60,10 @@ export class Report {
       heap_total_bytes: memory.heapTotal,
       external_bytes: memory.external,
       elu: round(Number.isFinite(elu) ? elu : 0),
-      loop_delay_ms_max: round(this.#loopMsMaxSinceBeat),
+      loop_delay_ms_max: round(this.loop.takeSinceBeat_ms()),
       overlaps_total: this.overlaps_total,
       cpu_us_total: cpuUs(),
     });
-    this.#loopMsMaxSinceBeat = 0;
-  }
-
-  /** Longest block of the loop since the last call. The monitor's readings include its own interval. */
-  #takeLoopMsMax(): number {
-    const block_ms = this.#loop.count === 0 ? 0 : Math.max(0, this.#loop.max / 1e6 - LOOP_RESOLUTION_MS);
-    this.#loop.reset();
-    this.#loopMsMaxSinceBeat = Math.max(this.#loopMsMaxSinceBeat, block_ms);
-    return block_ms;
   }
 }
 

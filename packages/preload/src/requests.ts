@@ -22,9 +22,7 @@ interface Ticket {
   readonly label: string;
   readonly stay: Requests;
   readonly socket: Socket;
-  cpu_us_before: number;
-  entered_ms: number;
-  sync_ms: number;
+  readonly cpu_us_before: number;
   left: boolean;
 }
 
@@ -89,30 +87,21 @@ export class Requests {
     const ticket = this.#open(label, request.socket);
     (response as TicketedResponse)[ticketKey] = ticket;
     response.on('close', onResponseClosed);
-    this.#measure(ticket, handOver);
+    handOver();
   }
 
   #handUpgrade(label: string, socket: Socket, handOver: HandOver): void {
     const ticket = this.#open(label, socket);
     leaveAtFirstWrite(socket, ticket);
-    this.#measure(ticket, handOver);
+    handOver();
   }
 
   #open(label: string, socket: Socket): Ticket {
     setPeer(socket, label);
-    this.#report.entered();
+    this.#report.loop.entered(performance.now());
     this.#inApp += 1;
     if (this.#held_max > 0 && this.#inApp > this.#held_max) this.#report.overlaps_total += 1;
-    return { label, stay: this, socket, cpu_us_before: cpuUs(), entered_ms: 0, sync_ms: 0, left: false };
-  }
-
-  #measure(ticket: Ticket, handOver: HandOver): void {
-    ticket.entered_ms = performance.now();
-    try {
-      handOver();
-    } finally {
-      ticket.sync_ms = performance.now() - ticket.entered_ms;
-    }
+    return { label, stay: this, socket, cpu_us_before: cpuUs(), left: false };
   }
 
   /** Gives the place back after one more turn of the loop, in which the app's last callbacks run. */
@@ -123,15 +112,15 @@ export class Requests {
   }
 
   leaveNow(ticket: Ticket, left: Leaving): void {
-    const held_ms = performance.now() - ticket.entered_ms;
-    this.#report.done(ticket.label, cpuUs() - ticket.cpu_us_before, ticket.sync_ms, held_ms, left);
+    const block_ms = this.#report.loop.blockSinceEntry_ms(performance.now());
+    this.#report.done(ticket.label, cpuUs() - ticket.cpu_us_before, block_ms, left);
     this.#inApp -= 1;
     this.#gate.leave();
   }
 
   /** Its connection closed while it waited here, so the app never hears of it. */
   #leaveUnserved(label: string): void {
-    this.#report.done(label, 0, 0, 0, 'abandoned');
+    this.#report.done(label, 0, 0, 'abandoned');
     nextTurn(() => this.#gate.leave());
   }
 }

@@ -96,6 +96,8 @@ export class FakeGateway {
     const viaOptions = options.viaNodeOptions === true;
     const { NODE_OPTIONS: _inherited, NODE_TEST_CONTEXT: _context, ...inherited } = process.env;
     this.child = spawn(NODE, [...(viaOptions ? [] : [load]), file, ...(options.args ?? [])], {
+      // A group of its own, like under the gateway, so that its children end with it.
+      detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...inherited,
@@ -210,9 +212,14 @@ export class FakeGateway {
 
   async stop(): Promise<void> {
     this.agent.destroy();
-    if (this.exitCode === undefined && this.child !== undefined) {
-      this.child.kill('SIGKILL');
-      await this.until('exit', () => this.child?.exitCode !== null || this.child.signalCode !== null);
+    const child = this.child;
+    if (child?.pid !== undefined) {
+      try {
+        process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // The whole group has ended already.
+      }
+      await this.until('exit', () => child.exitCode !== null || child.signalCode !== null);
     }
     this.dropControl();
     this.#control?.close();

@@ -1,1 +1,111 @@
 #!/usr/bin/env node
+// @ts-check
+/**
+ * Finds the gateway's binary and the preload, and runs the one with the path of the other. It stays only to pass on
+ * signals and the exit code: killed with -9, it leaves a gateway that goes on serving under its own process id, which
+ * `sluice stop` still finds. Supervisors that want no process between should run the binary with SLUICE_PRELOAD set.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const EXIT_FAILED = 1;
+
+const binary = findBinary();
+const preload = findPreload();
+if (binary === undefined) {
+  fail(
+    process.env['SLUICE_BINARY']
+      ? `SLUICE_BINARY names no file: ${process.env['SLUICE_BINARY']}`
+      : `no binary for ${process.platform}-${process.arch} was found; in the repository, run "make build" first.`,
+  );
+} else if (preload === undefined) {
+  fail('@sluice/preload is not built; in the repository, run "make build" first.');
+} else {
+  run(binary, preload);
+}
+
+/** @returns {string | undefined} */
+function findBinary() {
+  // One that is named has to be there: falling back would run another version than asked.
+  const named = process.env['SLUICE_BINARY'];
+  if (named) return existsSync(named) ? named : undefined;
+  return [
+    `../platform/${process.platform}-${process.arch}/sluice`,
+    '../../../gateway/target/release/sluice',
+    '../../../gateway/target/debug/sluice',
+  ]
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((path) => existsSync(path));
+}
+
+/** @returns {string | undefined} */
+function findPreload() {
+  const named = process.env['SLUICE_PRELOAD'];
+  if (named) return named;
+  try {
+    const path = fileURLToPath(import.meta.resolve('@sluice/preload'));
+    return existsSync(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param {string} file
+ * @param {string} preloadPath
+ */
+function run(file, preloadPath) {
+  // Before the start, so that no signal ends this process and leaves the gateway behind.
+  /** @type {NodeJS.Signals[]} */
+  const early = [];
+  /** @param {NodeJS.Signals} signal */
+  let passOn = (signal) => void early.push(signal);
+  for (const signal of signalsToPassOn()) process.on(signal, () => passOn(signal));
+  // A terminal sends these to the gateway as well, where a second one would mean "leave at once".
+  for (const signal of signalsFromTerminal()) process.on(signal, () => {});
+
+  const child = spawn(file, process.argv.slice(2), {
+    stdio: 'inherit',
+    env: { ...process.env, SLUICE_PRELOAD: preloadPath },
+  });
+  child.once('spawn', () => {
+    passOn = (signal) => void child.kill(signal);
+    for (const signal of early) passOn(signal);
+  });
+  child.once('error', (error) => fail(`${file} cannot be run: ${error.message}`));
+  child.once('exit', (code, signal) => leaveLike(code, signal));
+}
+
+/** @returns {NodeJS.Signals[]} */
+function signalsToPassOn() {
+  /** @type {NodeJS.Signals[]} */
+  const always = ['SIGTERM', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU'];
+  return process.stdin.isTTY ? always : [...always, 'SIGINT', 'SIGHUP', 'SIGQUIT'];
+}
+
+/** @returns {NodeJS.Signals[]} */
+function signalsFromTerminal() {
+  return process.stdin.isTTY ? ['SIGINT', 'SIGHUP', 'SIGQUIT'] : [];
+}
+
+/**
+ * @param {number | null} code
+ * @param {NodeJS.Signals | null} signal
+ */
+function leaveLike(code, signal) {
+  if (signal === null) {
+    process.exitCode = code ?? EXIT_FAILED;
+    return;
+  }
+  process.removeAllListeners(signal);
+  process.exitCode = 128 + constants.signals[signal];
+  process.kill(process.pid, signal);
+}
+
+/** @param {string} text */
+function fail(text) {
+  process.stderr.write(`sluice: ${text}\n`);
+  process.exitCode = EXIT_FAILED;
+}

@@ -25,7 +25,12 @@ pub fn resolve(loaded: &Loaded, from_flags: bool) -> Result<Resolved, String> {
     let app = &loaded.config.app;
     let cwd = if from_flags { base } else { base.join(&app.cwd) };
     let cwd = cwd.canonicalize().map_err(|error| format!("app.cwd: {}: {error}", cwd.display()))?;
-    let script = |entry: PathBuf| Start::Script { node: app.node.clone(), node_args: app.node_args.clone(), entry, args: app.args.clone() };
+    let script = |entry: PathBuf| Start::Script {
+        node: app.node.clone(),
+        node_args: app.node_args.clone(),
+        entry,
+        args: app.args.clone(),
+    };
     // The command line outweighs the file: a script named there replaces a command from the file, and the other way round.
     let start = match (&app.entry, app.command.is_empty()) {
         (Some(entry), _) => script(existing(&cwd, entry)?),
@@ -37,12 +42,16 @@ pub fn resolve(loaded: &Loaded, from_flags: bool) -> Result<Resolved, String> {
 
 fn existing(cwd: &Path, entry: &str) -> Result<PathBuf, String> {
     let path = cwd.join(entry);
-    let candidates = [".js", ".mjs", ".cjs", ".ts"].map(|extension| PathBuf::from(format!("{}{extension}", path.display())));
+    let candidates =
+        [".js", ".mjs", ".cjs", ".ts"].map(|extension| PathBuf::from(format!("{}{extension}", path.display())));
     // As Node.js itself looks for it.
-    std::iter::once(path.clone())
-        .chain(candidates)
-        .find(|candidate| candidate.exists())
-        .ok_or_else(|| format!("{}: there is no {}. Name the script that calls listen(): sluice start server.js", Code::EntryMissing, path.display()))
+    std::iter::once(path.clone()).chain(candidates).find(|candidate| candidate.exists()).ok_or_else(|| {
+        format!(
+            "{}: there is no {}. Name the script that calls listen(): sluice start server.js",
+            Code::EntryMissing,
+            path.display()
+        )
+    })
 }
 
 fn from_package_json(cwd: &Path, script: impl Fn(PathBuf) -> Start) -> Result<Start, String> {
@@ -54,8 +63,10 @@ fn from_package_json(cwd: &Path, script: impl Fn(PathBuf) -> Start) -> Result<St
         )
     };
     let text = fs::read_to_string(&path).map_err(|_| missing("no app was named and there is no package.json here"))?;
-    let package: serde_json::Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-    let main = package.get("main").and_then(|main| main.as_str()).map(|main| cwd.join(main)).filter(|main| main.exists());
+    let package: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let main =
+        package.get("main").and_then(|main| main.as_str()).map(|main| cwd.join(main)).filter(|main| main.exists());
     if let Some(main) = main {
         return Ok(script(main));
     }
@@ -70,8 +81,11 @@ pub fn find_preload() -> Result<PathBuf, String> {
     if let Some(path) = env::var_os("SLUICE_PRELOAD").map(PathBuf::from) {
         return path.canonicalize().map_err(|error| format!("SLUICE_PRELOAD: {}: {error}", path.display()));
     }
-    let binary = env::current_exe().and_then(|path| path.canonicalize()).map_err(|error| format!("this program's path: {error}"))?;
-    let places = ["packages/preload/dist/index.js", "node_modules/@sluice/preload/dist/index.js", "preload/dist/index.js"];
+    let binary = env::current_exe()
+        .and_then(|path| path.canonicalize())
+        .map_err(|error| format!("this program's path: {error}"))?;
+    let places =
+        ["packages/preload/dist/index.js", "node_modules/@sluice/preload/dist/index.js", "preload/dist/index.js"];
     binary
         .ancestors()
         .skip(1)

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use sluice_admin::{Operator, Readiness};
 use sluice_catalog::metrics;
-use sluice_catalog::snapshot::{CurrentRequest, GatewayState, QueueSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState};
+use sluice_catalog::snapshot::{
+    CurrentRequest, GatewayState, QueueSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
+};
 use sluice_journal::{Event, Journal, Level, Page};
 use sluice_proxy::edge;
 use sluice_proxy::gate::Gate;
@@ -32,7 +34,13 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    pub fn new(gate: Rc<Gate>, supervisor: Rc<Supervisor>, url: String, admin_url: Option<String>, run_dir: PathBuf) -> Rc<Self> {
+    pub fn new(
+        gate: Rc<Gate>,
+        supervisor: Rc<Supervisor>,
+        url: String,
+        admin_url: Option<String>,
+        run_dir: PathBuf,
+    ) -> Rc<Self> {
         Rc::new(Gateway {
             journal: gate.journal.clone(),
             gate,
@@ -62,7 +70,12 @@ impl Gateway {
         self.was_ready.set(true);
         self.journal.emit(Event::Listening { url: &self.url });
         let admin = self.admin_url.as_deref().map_or_else(String::new, |url| format!(", metrics on {url}/metrics"));
-        let text = format!("{} workers, first ready after {} ms{admin}, run directory {}", self.wanted.get(), after.as_millis(), self.run_dir.display());
+        let text = format!(
+            "{} workers, first ready after {} ms{admin}, run directory {}",
+            self.wanted.get(),
+            after.as_millis(),
+            self.run_dir.display()
+        );
         self.journal.emit(Event::Note { level: Level::Info, text: &text });
     }
 
@@ -126,8 +139,8 @@ impl Operator for Gateway {
             }
         }
         workers.sort_by_key(|worker| (worker.instance, worker.id));
-        let (length, predicted_wait_ms, in_service) =
-            gate.scheduler(|scheduler| (scheduler.queue_length(), scheduler.predicted_wait_ms(), scheduler.in_service()));
+        let (length, predicted_wait_ms, in_service) = gate
+            .scheduler(|scheduler| (scheduler.queue_length(), scheduler.predicted_wait_ms(), scheduler.in_service()));
         #[allow(clippy::cast_precision_loss)] // A wait of 2^53 ms is no wait.
         let predicted_wait_ms = predicted_wait_ms.unwrap_or(0) as f64;
         Snapshot {
@@ -197,18 +210,24 @@ impl Operator for Gateway {
         page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.streams_total());
         page.metric(&metrics::TEMP_BYTES).sample(&[], self.gate.temp_bytes());
         page.metric(&metrics::WORKERS_WANTED).sample(&[], self.wanted.get());
-        let views: Vec<_> = self.gate.scheduler(|scheduler| scheduler.workers().filter(|view| view.state == Life::Ready).collect());
-        let known: Vec<_> = views.iter().map(|view| (view.instance.to_string(), self.supervisor.view(view.worker))).collect();
+        let views: Vec<_> =
+            self.gate.scheduler(|scheduler| scheduler.workers().filter(|view| view.state == Life::Ready).collect());
+        let known: Vec<_> =
+            views.iter().map(|view| (view.instance.to_string(), self.supervisor.view(view.worker))).collect();
         page.metric(&metrics::WORKER_HEAP_USED_BYTES);
         for (instance, bytes) in known.iter().filter_map(|(instance, view)| Some((instance, view.heap_used_bytes?))) {
             page.sample(&[("instance", instance)], bytes);
         }
         page.metric(&metrics::WORKER_EVENT_LOOP_UTILIZATION_RATIO);
-        for (instance, share) in known.iter().filter_map(|(instance, view)| Some((instance, view.event_loop_utilization?))) {
+        for (instance, share) in
+            known.iter().filter_map(|(instance, view)| Some((instance, view.event_loop_utilization?)))
+        {
             page.sample(&[("instance", instance)], share);
         }
         page.metric(&metrics::WORKER_EVENT_LOOP_DELAY_SECONDS);
-        for (instance, delay_ms) in known.iter().filter_map(|(instance, view)| Some((instance, view.event_loop_delay_ms?))) {
+        for (instance, delay_ms) in
+            known.iter().filter_map(|(instance, view)| Some((instance, view.event_loop_delay_ms?)))
+        {
             page.sample(&[("instance", instance)], delay_ms / 1000.0);
         }
     }
@@ -223,4 +242,3 @@ pub fn url(address: SocketAddr, is_tls: bool) -> String {
         IpAddr::V6(ip) => format!("{scheme}://[{ip}]:{}", address.port()),
     }
 }
-

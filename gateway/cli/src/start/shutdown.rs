@@ -69,14 +69,20 @@ pub async fn wait_for_reason(gateway: &Rc<Gateway>, gave_up: oneshot::Receiver<(
 }
 
 /// Leaves in order, or at once if asked again.
-pub async fn leave(gateway: &Rc<Gateway>, ending: Ending, stop_accepting: oneshot::Sender<()>) -> Result<ExitCode, Failure> {
+pub async fn leave(
+    gateway: &Rc<Gateway>,
+    ending: Ending,
+    stop_accepting: oneshot::Sender<()>,
+) -> Result<ExitCode, Failure> {
     let reason = match ending {
         Ending::Asked(reason) => reason,
         Ending::GaveUp => "the app did not start",
     };
     gateway.gate.drain(reason);
     let _ = stop_accepting.send(());
-    let Ok(mut signals) = Signals::new() else { return Err(Failure::new(Exit::Failed, "no signal handlers can be had")) };
+    let Ok(mut signals) = Signals::new() else {
+        return Err(Failure::new(Exit::Failed, "no signal handlers can be had"));
+    };
     let finished = tokio::select! {
         finished = finish(gateway) => finished,
         again = signals.leave(gateway) => at_once(gateway, again),
@@ -96,8 +102,11 @@ async fn finish(gateway: &Rc<Gateway>) -> bool {
     }
     let finished = !is_busy(gateway);
     if !finished {
-        let (queued, in_service) = gateway.gate.scheduler(|scheduler| (scheduler.queue_length(), scheduler.in_service()));
-        let text = format!("{queued} queued and {in_service} running requests were not finished within drain.timeout_ms; they are cut off");
+        let (queued, in_service) =
+            gateway.gate.scheduler(|scheduler| (scheduler.queue_length(), scheduler.in_service()));
+        let text = format!(
+            "{queued} queued and {in_service} running requests were not finished within drain.timeout_ms; they are cut off"
+        );
         gateway.journal.emit(Event::Note { level: Level::Error, text: &text });
     }
     gateway.gate.stop_workers();
@@ -132,6 +141,10 @@ fn did_not_start(gateway: &Gateway) -> Failure {
         return Failure::new(Exit::AppDidNotStart, "the app did not start");
     };
     let entry = code.entry();
-    let said = if stderr.is_empty() { "It wrote nothing to stderr.".to_owned() } else { format!("It wrote to stderr:\n\n{stderr}\n") };
+    let said = if stderr.is_empty() {
+        "It wrote nothing to stderr.".to_owned()
+    } else {
+        format!("It wrote to stderr:\n\n{stderr}\n")
+    };
     Failure::new(Exit::AppDidNotStart, format!("{code}: {} {said}", entry.operator))
 }

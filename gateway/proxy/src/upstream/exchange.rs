@@ -3,6 +3,8 @@
 //! The request is written and the response read at the same time, because a worker may answer before it has read a large
 //! body. The worker is input like any client (I8): what is not a response of HTTP/1.1 is a [`Fault`].
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::future::Future as _;
 use std::io;
 use std::pin::pin;
@@ -20,6 +22,9 @@ use super::{Exchange, Job};
 use crate::answer::Answer;
 use crate::gate::{Gate, to_usize};
 
+/// Up to here copying is cheaper than sharing the buffer.
+const COPY_BYTES_MAX: usize = 4096;
+
 /// How the worker ended its part.
 pub(crate) enum Ended {
     /// The whole response was read.
@@ -32,7 +37,7 @@ pub(crate) enum Ended {
 
 /// How a response broke.
 pub(crate) enum Fault {
-    /// The worker closed the connection. `sent`: the request was written to its end; `heard`: a byte of an answer came.
+    /// The worker closed the connection. `sent`: a byte of the request was written; `heard`: a byte of an answer came.
     Closed { sent: bool, heard: bool },
     /// What it sent is not HTTP/1.1, or more than it announced.
     Malformed(&'static str),
@@ -44,8 +49,9 @@ pub(crate) async fn run(gate: &Gate, wire: &mut Wire, job: &Job, exchange: &Rc<E
     let (mut read_half, mut write_half) = wire.stream.split();
     let mut reader = Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: false };
     let mut written = None;
+    let begun = Cell::new(false);
     let outcome = {
-        let mut writing = pin!(write_request(&mut write_half, job));
+        let mut writing = pin!(write_request(&mut write_half, job, &begun));
         let mut reading = pin!(read_response(gate, &mut reader, job));
         std::future::poll_fn(|cx| {
             if written.is_none()
@@ -57,22 +63,25 @@ pub(crate) async fn run(gate: &Gate, wire: &mut Wire, job: &Job, exchange: &Rc<E
         })
         .await
     };
-    let sent = matches!(written, Some(Ok(())));
+    let is_written = matches!(written, Some(Ok(())));
     match outcome {
-        Ok(Ended::Whole { reusable }) => Ok(Ended::Whole { reusable: reusable && sent }),
-        Err(Fault::Closed { heard, .. }) => Err(Fault::Closed { sent, heard }),
+        Ok(Ended::Whole { reusable }) => Ok(Ended::Whole { reusable: reusable && is_written }),
+        Err(Fault::Closed { heard, .. }) => Err(Fault::Closed { sent: begun.get(), heard }),
         other => other,
     }
 }
 
-async fn write_request(half: &mut WriteHalf<'_>, job: &Job) -> io::Result<()> {
+async fn write_request(half: &mut WriteHalf<'_>, job: &Job, begun: &Cell<bool>) -> io::Result<()> {
     let memory = job.body.memory();
-    if memory.is_empty() {
-        half.write_all(&job.head).await?;
-    } else if memory.len() <= READ_BYTES {
-        half.write_all(&[&job.head, memory].concat()).await?;
+    let first = if memory.is_empty() || memory.len() > READ_BYTES {
+        Cow::Borrowed(&job.head)
     } else {
-        half.write_all(&job.head).await?;
+        Cow::Owned([&job.head, memory].concat())
+    };
+    let len = half.write(&first).await?;
+    begun.set(true);
+    half.write_all(&first[len..]).await?;
+    if memory.len() > READ_BYTES {
         half.write_all(memory).await?;
     }
     if let Some((file, len)) = job.body.file() {
@@ -199,6 +208,16 @@ fn is_event_stream(head: &ResponseHead) -> bool {
             .is_some_and(|value| value.get(..17).is_some_and(|start| start.eq_ignore_ascii_case(b"text/event-stream")))
 }
 
+/// The first `len` bytes. A small piece is copied, so that the buffer it came in can be used again at once.
+fn take(unread: &mut BytesMut, len: usize) -> Bytes {
+    if len <= COPY_BYTES_MAX {
+        let piece = Bytes::copy_from_slice(&unread[..len]);
+        unread.advance(len);
+        return piece;
+    }
+    unread.split_to(len).freeze()
+}
+
 type Trailers = Vec<(String, Vec<u8>)>;
 
 async fn read_body(
@@ -228,7 +247,7 @@ async fn read_sized(reader: &mut Reader<'_, '_>, answer: &Answer, len: u64) -> R
         let here = reader.unread.len().min(to_usize(missing));
         if here > 0 {
             missing -= here as u64;
-            answer.push(reader.unread.split_to(here).freeze()).await;
+            answer.push(take(reader.unread, here)).await;
         } else if !reader.more().await? {
             return Err(reader.closed());
         }
@@ -241,9 +260,9 @@ async fn read_chunked(reader: &mut Reader<'_, '_>, answer: &Answer, limits: &Hea
     loop {
         let decoded = decoder.decode(reader.unread).map_err(|rejection| malformed(&rejection))?;
         if !decoded.data.is_empty() {
-            let mut piece: Bytes = reader.unread.split_to(decoded.consumed).freeze();
-            piece.truncate(decoded.data.end);
-            piece.advance(decoded.data.start);
+            reader.unread.advance(decoded.data.start);
+            let piece = take(reader.unread, decoded.data.len());
+            reader.unread.advance(decoded.consumed - decoded.data.end);
             answer.push(piece).await;
         } else {
             reader.unread.advance(decoded.consumed);

@@ -9,6 +9,7 @@ use bytes::BytesMut;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::UnixStream;
 
+use super::StreamGuard;
 use crate::answer::Upgraded;
 
 /// How much is read from a worker at once.
@@ -32,7 +33,7 @@ impl Wire {
         Pin::new(&mut self.stream).poll_read(cx, &mut ReadBuf::new(&mut byte)).map(|_| ())
     }
 
-    pub(crate) fn into_upgraded(self) -> Upgraded {
-        Upgraded { stream: self.stream, first: self.unread.freeze() }
+    pub(crate) fn into_upgraded(self, counted: StreamGuard) -> Upgraded {
+        Upgraded { stream: self.stream, first: self.unread.freeze(), counted }
     }
 }

@@ -1,0 +1,114 @@
+# The one entry to every command. `make help` lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+CARGO := cargo
+MANIFEST := gateway/Cargo.toml
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),gateway/target)
+BINARY := $(TARGET_DIR)/release/sluice
+TSX := node_modules/.bin/tsx
+NODE_TEST := node --import tsx --test
+
+export SLUICE_BINARY := $(abspath $(BINARY))
+
+## build: everything that `npx sluice` and the example need
+.PHONY: build
+build: binary packages
+
+.PHONY: binary
+binary:
+	$(CARGO) build --release --locked --manifest-path $(MANIFEST) --bin sluice
+
+.PHONY: packages
+packages: node_modules/.package-lock.json
+	npm run build --workspaces --if-present --silent
+
+node_modules/.package-lock.json: package-lock.json package.json
+	npm ci --no-audit --no-fund
+	@touch $@
+
+## start: install, build, and run the example shop; PORT=… and WORKERS=… change where and how wide
+.PHONY: start
+start: build
+	@examples/storefront/start.sh
+
+## test: install, build, and run every test that fits into a coffee break
+.PHONY: test
+test: build test-rust test-packages test-gateway test-conformance
+	@echo "make test: all suites passed"
+
+.PHONY: test-rust
+test-rust:
+	$(CARGO) test --release --locked --quiet --manifest-path $(MANIFEST) --workspace
+
+.PHONY: test-packages
+test-packages: packages
+	npm run typecheck --workspaces --if-present --silent
+	npm run test --workspaces --if-present --silent
+
+.PHONY: test-gateway
+test-gateway: build
+	tests/scenarios/install.sh
+	$(NODE_TEST) --test-concurrency=2 'tests/support/*.test.ts' 'tests/docs/*.test.ts' 'tests/strictness/*.test.ts' 'tests/scenarios/*.test.ts'
+
+.PHONY: test-conformance
+test-conformance: build
+	$(NODE_TEST) tests/conformance/conformance.test.ts
+
+## test-long: the same with every framework, more seeds and the slow scenarios
+.PHONY: test-long
+test-long: export SLUICE_TEST_LONG := 1
+test-long: export SLUICE_SIM_SEEDS := 100000
+test-long: test
+
+## check: formatters, lints, types, stale generated files, audits of dependencies
+.PHONY: check
+check: packages
+	$(CARGO) fmt --manifest-path $(MANIFEST) --all --check
+	$(CARGO) clippy --release --locked --manifest-path $(MANIFEST) --workspace --all-targets -- -D warnings
+	$(CARGO) run --release --quiet --locked --manifest-path $(MANIFEST) --bin sluice -- generate . --check
+	npm run --silent format:check
+	npm run --silent lint
+	npm run typecheck --workspaces --if-present --silent
+	npm audit --omit=dev --audit-level=high || echo "check: npm's registry answered no audit, or found something (above)"
+
+## generate: write the reference pages, the schema and the types from the catalogue
+.PHONY: generate
+generate: binary
+	$(BINARY) generate .
+
+## format: rewrite the sources as the formatters want them
+.PHONY: format
+format: node_modules/.package-lock.json
+	$(CARGO) fmt --manifest-path $(MANIFEST) --all
+	npm run --silent format
+
+## fuzz: the four fuzz targets of the codec, a minute each (needs cargo-fuzz)
+.PHONY: fuzz
+fuzz:
+	cd gateway/fuzz && for target in request_head response_head chunked rewritten_request; do \
+		RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run -s none $$target -- -max_total_time=$(or $(SECONDS_EACH),60); done
+
+## bench-serve: storefront and trivial handler through Sluice, nginx + HAProxy, HAProxy, node:cluster
+.PHONY: bench-serve
+bench-serve: build
+	bench/install-peers.sh
+	$(TSX) bench/serve.ts $(ARGS)
+
+## bench-NAME: one of render5ms overload slow-clients memory overlap; ARGS=--quick for a short one
+.PHONY: bench-render5ms bench-overload bench-slow-clients bench-memory bench-overlap
+bench-render5ms bench-overload bench-slow-clients bench-memory bench-overlap: bench-%: build
+	$(TSX) bench/$*.ts $(ARGS)
+
+## clean: remove what was built
+.PHONY: clean
+clean:
+	$(CARGO) clean --manifest-path $(MANIFEST)
+	rm -rf packages/*/dist examples/*/dist node_modules
+
+## help: this list
+.PHONY: help
+help:
+	@grep -E '^## ' $(MAKEFILE_LIST) | sed -E 's/^## ([^:]+): /  \1\t/' | expand -t 22

@@ -1,0 +1,29 @@
+//! Maps keyed by our own numbers. Nobody outside chooses them, so they need no hash that resists an attacker.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use sluice_scheduler::RequestId;
+
+/// Spreads a counter over all bits; the map uses both ends of the word.
+#[derive(Default)]
+pub(crate) struct CounterHasher(u64);
+
+impl Hasher for CounterHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0 ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    }
+}
+
+/// Something for each request.
+pub(crate) type RequestMap<T> = HashMap<RequestId, T, BuildHasherDefault<CounterHasher>>;

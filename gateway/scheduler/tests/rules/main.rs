@@ -1,0 +1,6 @@
+//! The scheduler's rules, one short story each: who gets a request, who is refused, how a worker lives and dies.
+
+mod admission;
+mod choice;
+mod life;
+mod stage;

@@ -1,0 +1,83 @@
+//! A scheduler on a clock that the test sets, and the few words in which the stories are told.
+
+use sluice_scheduler::{Action, Choice, Event, Limits, RequestId, Scheduler, Time, WorkerId};
+
+pub const LIMITS: Limits = Limits {
+    queue_length_max: 100,
+    queue_wait_ms_max: 10_000,
+    concurrency: 1,
+    choice: Choice::First,
+    start_timeout_ms: 1_000,
+    stop_timeout_ms: 500,
+    backoff_ms_min: 100,
+    backoff_ms_max: 1_000,
+    healthy_after_ms: 10_000,
+    streams_per_worker_max: 2,
+};
+
+pub struct Stage {
+    pub scheduler: Scheduler,
+    pub now: Time,
+    next_request: u64,
+}
+
+impl Stage {
+    /// No worker yet.
+    pub fn new(limits: Limits) -> Stage {
+        Stage { scheduler: Scheduler::new(limits), now: Time(0), next_request: 0 }
+    }
+
+    /// So many workers, numbered from 1, all of which listen.
+    pub fn ready(limits: Limits, workers: u32) -> Stage {
+        let mut stage = Stage::new(limits);
+        stage.step(Event::Scaled { workers });
+        for worker in 1..=u64::from(workers) {
+            stage.step(Event::Listening { worker: WorkerId(worker) });
+        }
+        stage
+    }
+
+    pub fn step(&mut self, event: Event) -> Vec<Action> {
+        let mut actions = Vec::new();
+        self.scheduler.step(self.now, event, &mut actions);
+        actions
+    }
+
+    pub fn pass_ms(&mut self, ms: u64) -> Vec<Action> {
+        self.now = self.now.plus_ms(ms);
+        self.step(Event::Tick)
+    }
+
+    pub fn arrive(&mut self) -> Vec<Action> {
+        self.next_request += 1;
+        self.step(Event::Arrived { request: RequestId(self.next_request) })
+    }
+
+    /// A request arrives and a worker has it at once: its number.
+    #[track_caller]
+    pub fn arrive_at_worker(&mut self) -> u64 {
+        let actions = self.arrive();
+        let [Action::Dispatch { worker, .. }] = actions[..] else { panic!("no worker got it: {actions:?}") };
+        worker.0
+    }
+
+    pub fn finish(&mut self, worker: u64, request: u64) -> Vec<Action> {
+        self.step(Event::Finished { worker: WorkerId(worker), request: RequestId(request) })
+    }
+
+    pub fn exit(&mut self, worker: u64) -> Vec<Action> {
+        self.step(Event::Exited { worker: WorkerId(worker) })
+    }
+}
+
+pub fn dispatch(request: u64, worker: u64) -> Action {
+    Action::Dispatch { request: RequestId(request), worker: WorkerId(worker) }
+}
+
+pub fn start(worker: u64, instance: u32) -> Action {
+    Action::Start { worker: WorkerId(worker), instance }
+}
+
+pub fn stop(worker: u64) -> Action {
+    Action::Stop { worker: WorkerId(worker) }
+}

@@ -1,0 +1,138 @@
+//! Random days of a gateway, each from one seed: clients, workers and the operator do what they like, and after every
+//! step of the scheduler all its promises (I1, I3, I4, I5, I6, I9) are checked against a model of them.
+//!
+//! `SLUICE_SIM_SEEDS` sets how many days are lived, `SLUICE_SIM_SEED` lives one of them again.
+
+mod model;
+mod plan;
+mod rng;
+mod theory;
+mod workers;
+mod world;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use world::World;
+
+const SEEDS_DEFAULT: u64 = 10_000;
+
+/// Lives one day. The error is a whole report.
+fn live(seed: u64) -> Result<World, String> {
+    let mut world = World::new(seed);
+    let outcome = catch_unwind(AssertUnwindSafe(|| world.live()))
+        .unwrap_or_else(|_| Err("I8: the scheduler panicked; its message is above".to_owned()));
+    match outcome {
+        Ok(()) => Ok(world),
+        Err(broken) => {
+            let skipped = world.history.len().saturating_sub(30);
+            let mut report = format!("seed {seed}: {broken}\n{:#?}\nthe last events:\n", world.plan());
+            for line in &world.history[skipped..] {
+                let _ = writeln!(report, "{:>9} µs  {:?}  →  {:?}", line.now.0, line.event, line.actions);
+            }
+            let _ = write!(
+                report,
+                "to live this day again: SLUICE_SIM_SEED={seed} cargo test -p sluice_scheduler --test simulation random_days"
+            );
+            Err(report)
+        }
+    }
+}
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))
+}
+
+/// Lives these days on every core. Returns how often each thing was seen, or the report of the lowest seed that failed.
+fn live_all(seeds: u64) -> Result<BTreeMap<String, u64>, String> {
+    let next = AtomicU64::new(0);
+    let failed = AtomicU64::new(u64::MAX);
+    let work = || {
+        let mut seen = BTreeMap::new();
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= seeds || seed > failed.load(Ordering::Relaxed) {
+                return seen;
+            }
+            match live(seed) {
+                Ok(world) => {
+                    for (what, count) in &world.model.seen {
+                        *seen.entry(what.clone()).or_insert(0) += count;
+                    }
+                    *seen.entry("step".to_owned()).or_insert(0) += world.history.len() as u64;
+                }
+                Err(_) => {
+                    failed.fetch_min(seed, Ordering::Relaxed);
+                }
+            }
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let parts: Vec<BTreeMap<String, u64>> = thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        running.into_iter().map(|thread| thread.join().expect("a day that fails is an error, not a panic")).collect()
+    });
+    let lowest = failed.into_inner();
+    if lowest != u64::MAX {
+        return Err(live(failed)
+            .err()
+            .unwrap_or_else(|| format!("seed {failed} failed once and not again: I9 is broken")));
+    }
+    let mut total = BTreeMap::new();
+    for (what, count) in parts.into_iter().flatten() {
+        *total.entry(what).or_insert(0) += count;
+    }
+    Ok(total)
+}
+
+#[test]
+fn random_days_keep_i1_i3_i4_i5_i6() {
+    if let Some(seed) = number("SLUICE_SIM_SEED") {
+        if let Err(report) = live(seed) {
+            panic!("{report}");
+        }
+        return;
+    }
+    let seeds = number("SLUICE_SIM_SEEDS").unwrap_or(SEEDS_DEFAULT);
+    let seen = live_all(seeds).unwrap_or_else(|report| panic!("{report}"));
+    println!("{seeds} days: {seen:?}");
+    if seeds < 1000 {
+        return;
+    }
+    for what in [
+        "Finished",
+        "Orphaned",
+        "Left",
+        "Detached",
+        "Dispatch",
+        "Start",
+        "Stop",
+        "Kill",
+        "BackOff",
+        "GiveUp",
+        "CloseStream",
+        "start timeout",
+        "stop timeout",
+        "Refused(\"full\")",
+        "Refused(\"predicted\")",
+        "Refused(\"deadline\")",
+        "Refused(\"stopping\")",
+    ] {
+        let count = seen.get(what).copied().unwrap_or(0);
+        assert!(count >= seeds / 100, "the days do not reach {what} often enough: {count} times in {seeds} days");
+    }
+}
+
+#[test]
+fn a_seed_replays_its_day_to_the_last_action_i9() {
+    for seed in 0..50 {
+        let days = [live(seed), live(seed)].map(|day| day.unwrap_or_else(|report| panic!("{report}")));
+        let [first, second] = days
+            .map(|day| day.history.into_iter().map(|line| (line.now, line.event, line.actions)).collect::<Vec<_>>());
+        assert!(first == second, "seed {seed} gave two different days");
+    }
+}

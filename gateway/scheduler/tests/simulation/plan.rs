@@ -1,0 +1,79 @@
+//! What kind of day a seed stands for: the limits in force and how the world misbehaves.
+
+use sluice_scheduler::{Choice, Limits};
+
+use crate::rng::Rng;
+
+/// A day's plan. Percentages say how often, `_us` are means of exponential times unless said otherwise.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub limits: Limits,
+    pub workers: u32,
+    /// Ticks come only at multiples of this.
+    pub tick_us: u64,
+    /// Everything happens at multiples of this, so that events share an instant.
+    pub grain_us: u64,
+    pub day_us: u64,
+    pub arrivals: u64,
+    pub burst_gap_us: u64,
+    pub burst_max: u64,
+    pub service_us: u64,
+    pub patience_us: u64,
+    pub impatient_percent: u64,
+    pub boot_us: u64,
+    pub boot_fails_percent: u64,
+    pub boot_hangs_percent: u64,
+    /// How long until a worker that listens dies by itself.
+    pub life_us: u64,
+    pub mortal_percent: u64,
+    pub dies_serving_percent: u64,
+    pub hangs_percent: u64,
+    pub detaches_percent: u64,
+    pub undeliverable_percent: u64,
+    pub slow_stop_percent: u64,
+    pub scalings: u64,
+}
+
+impl Plan {
+    pub fn random(rng: &mut Rng) -> Plan {
+        let backoff_ms_min = rng.between(1, 40);
+        let limits = Limits {
+            queue_length_max: rng.pick(&[0, 1, 2, 5, 20, 20, 100]),
+            queue_wait_ms_max: rng.pick(&[1, 5, 20, 100, 500, 2000]),
+            concurrency: rng.pick(&[1, 1, 1, 1, 2, 3, 5]),
+            choice: rng.pick(&[Choice::First, Choice::RoundRobin, Choice::LeastRecent]),
+            start_timeout_ms: rng.between(5, 200),
+            stop_timeout_ms: rng.pick(&[0, 1, 20, 100, 200]),
+            backoff_ms_min,
+            backoff_ms_max: backoff_ms_min * rng.between(1, 20),
+            healthy_after_ms: rng.pick(&[0, 10, 100, 500]),
+            streams_per_worker_max: rng.count(0, 3),
+        };
+        let troubled = rng.percent(60);
+        let mut often = |percent: u64| if troubled { rng.between(0, percent) } else { 0 };
+        Plan {
+            boot_fails_percent: often(100),
+            boot_hangs_percent: often(40),
+            mortal_percent: often(100),
+            dies_serving_percent: often(15),
+            hangs_percent: often(15),
+            undeliverable_percent: often(10),
+            slow_stop_percent: often(60),
+            limits,
+            workers: rng.count(1, 5),
+            tick_us: rng.pick(&[1, 1, 1000, 5000, 20_000]),
+            grain_us: rng.pick(&[1, 1, 1000, 10_000]),
+            day_us: rng.between(50_000, 1_500_000),
+            arrivals: rng.between(5, 50),
+            burst_gap_us: rng.pick(&[1_000, 10_000, 50_000]),
+            burst_max: rng.pick(&[1, 3, 12]),
+            service_us: rng.pick(&[500, 5_000, 20_000, 100_000]),
+            patience_us: rng.pick(&[1_000, 20_000, 200_000]),
+            impatient_percent: rng.pick(&[0, 20, 80]),
+            boot_us: rng.pick(&[1_000, 20_000, 100_000]),
+            life_us: rng.pick(&[5_000, 50_000, 500_000]),
+            detaches_percent: rng.pick(&[0, 0, 10, 50]),
+            scalings: rng.pick(&[0, 0, 1, 3, 8]),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const SHIM = fileURLToPath(new URL('../bin/sluice.js', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'sluice-shim-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A stand-in for the gateway's binary. */
+function standIn(name: string, script: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, `#!${process.execPath}\n${script}\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+interface Run {
+  readonly child: ChildProcess;
+  readonly said: (text: string) => Promise<void>;
+  readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; output: string }>;
+}
+
+function run(args: readonly string[], env: Readonly<Record<string, string>>): Run {
+  const child = spawn(process.execPath, [SHIM, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+    timeout: 20_000,
+  });
+  let output = '';
+  const heard = new Set<() => void>();
+  const hear = (data: Buffer): void => {
+    output += data.toString();
+    for (const listener of heard) listener();
+  };
+  child.stdout.on('data', hear);
+  child.stderr.on('data', hear);
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null; output: string }>((done) =>
+    child.on('close', (code, signal) => done({ code, signal, output })),
+  );
+  const said = (text: string): Promise<void> =>
+    new Promise((done, fail) => {
+      const look = (): void => {
+        if (output.includes(text)) done();
+      };
+      heard.add(look);
+      look();
+      child.on('close', () => fail(new Error(`ended without saying ${text}: ${output}`)));
+    });
+  return { child, said, ended };
+}
+
+test('arguments, exit code and the path of the preload are passed on', async () => {
+  const binary = standIn(
+    'args',
+    'console.log(JSON.stringify([process.argv.slice(2), process.env.SLUICE_PRELOAD])); process.exit(3)',
+  );
+  const preload = fileURLToPath(new URL('../../preload/dist/index.js', import.meta.url));
+  const { code, output } = await run(['start', '--port', '1', '--', 'a b'], {
+    SLUICE_BINARY: binary,
+    SLUICE_PRELOAD: preload,
+  }).ended;
+  assert.equal(code, 3);
+  assert.deepEqual(JSON.parse(output), [['start', '--port', '1', '--', 'a b'], preload]);
+});
+
+test(
+  'the built preload is found without being named',
+  { skip: !existsSync(new URL('../../preload/dist/index.js', import.meta.url)) },
+  async () => {
+    const binary = standIn('preload', 'console.log(process.env.SLUICE_PRELOAD)');
+    const { output } = await run([], { SLUICE_BINARY: binary, SLUICE_PRELOAD: '' }).ended;
+    assert.match(output, /preload\/dist\/index\.js\n$/);
+  },
+);
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU'] as const) {
+  test(`${signal} reaches the gateway once, and its exit code comes back`, async () => {
+    const binary = standIn(
+      signal,
+      `let count = 0; process.on('${signal}', () => { count += 1; console.log('got ${signal}', count); setTimeout(() => process.exit(5), 100); });
+       setTimeout(() => {}, 15000); console.log('up');`,
+    );
+    const { child, said, ended } = run([], { SLUICE_BINARY: binary, SLUICE_PRELOAD: '/x' });
+    await said('up');
+    child.kill(signal);
+    const { code, output } = await ended;
+    assert.equal(code, 5);
+    assert.equal(output, `up\ngot ${signal} 1\n`);
+  });
+}
+
+test('a gateway that a signal ended ends the command by the same signal', async () => {
+  const binary = standIn('kill', `process.kill(process.pid, 'SIGKILL'); setTimeout(() => {}, 15000);`);
+  const { signal } = await run([], { SLUICE_BINARY: binary, SLUICE_PRELOAD: '/x' }).ended;
+  assert.equal(signal, 'SIGKILL');
+});
+
+test('a binary that is named and missing is an error that names it', async () => {
+  const { code, output } = await run([], { SLUICE_BINARY: join(folder, 'missing') }).ended;
+  assert.equal(code, 1);
+  assert.match(output, /SLUICE_BINARY names no file: .*missing/);
+});

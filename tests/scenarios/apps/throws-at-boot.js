@@ -1,0 +1,3 @@
+'use strict';
+
+throw new Error('thrown at boot on purpose');

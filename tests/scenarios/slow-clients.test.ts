@@ -1,0 +1,103 @@
+// Clients that send or read slowly hold connections and nothing else: no slot of a worker, and nobody's time.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { RawConnection } from '../support/raw.ts';
+import { app, type Sluice } from '../support/sluice.ts';
+import { ask, bytesOf, running, slotsHeld, statusWhen } from './scenario.ts';
+import { attack, missing } from './slowhttptest.ts';
+
+const start = (t: TestContext, env: Record<string, string> = {}): Promise<Sluice> =>
+  running(t, { entry: app('stream.js'), workers: 1, env });
+
+async function othersAreServed(sluice: Sluice): Promise<void> {
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(sluice, '/spin?ms=1')));
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+}
+
+async function holdNothing(sluice: Sluice, connections: number): Promise<void> {
+  const seen = await statusWhen(sluice, (now) => now.connections >= connections, 'the slow connections');
+  assert.equal(slotsHeld(seen), 0, 'slots held');
+  await othersAreServed(sluice);
+  const after = await statusWhen(sluice, (now) => slotsHeld(now) === 0, 'free slots');
+  assert.equal(after.queue.length, 0);
+  assert.ok(after.connections >= connections, 'the slow connections were there all the time');
+}
+
+async function open(t: TestContext, sluice: Sluice, count: number, bytes: string): Promise<RawConnection[]> {
+  const connections = await Promise.all(
+    Array.from({ length: count }, () => RawConnection.connect(sluice.port)),
+  );
+  for (const connection of connections) connection.send(bytes);
+  t.after(() => {
+    for (const connection of connections) connection.close();
+  });
+  return connections;
+}
+
+void test('I2: clients that have not finished their headers hold no slot and get 408 in the end', async (t) => {
+  const sluice = await start(t, { SLUICE_SERVER_HEADERS_TIMEOUT_MS: '2500' });
+  const connections = await open(t, sluice, 50, 'GET / HTTP/1.1\r\nHost: app\r\nX-Slow: ');
+  await holdNothing(sluice, 50);
+  for (const connection of connections) {
+    assert.equal((await connection.response()).headers.get('x-sluice-error'), 'SLU-HEADERS-TIMEOUT');
+    await connection.untilClosed();
+  }
+});
+
+void test('I2: clients that trickle their body hold no slot and get 408 in the end', async (t) => {
+  const sluice = await start(t, {
+    SLUICE_SERVER_BODY_GRACE_MS: '2500',
+    SLUICE_SERVER_BODY_RATE_BYTES_PER_S_MIN: '1000',
+  });
+  const connections = await open(t, sluice, 50, bytesOf('/upload', 'Content-Length: 100000\r\n', 'POST') + 'x');
+  const trickle = setInterval(() => {
+    for (const connection of connections) if (!connection.closed) connection.send('x');
+  }, 100);
+  t.after(() => {
+    clearInterval(trickle);
+  });
+  await holdNothing(sluice, 50);
+  for (const connection of connections) {
+    assert.equal((await connection.response()).headers.get('x-sluice-error'), 'SLU-BODY-TOO-SLOW');
+  }
+});
+
+void test('I2: clients that do not read their response hold no slot', async (t) => {
+  const sluice = await start(t);
+  const connections = await open(t, sluice, 20, '');
+  for (const connection of connections) {
+    connection.pause();
+    connection.send(bytesOf('/big?bytes=6000000'));
+  }
+  await statusWhen(sluice, (now) => (now.workers[0]?.requests_total ?? 0) >= 20, 'the worker to be done', 30_000);
+  await holdNothing(sluice, 20);
+  const [first] = connections;
+  first?.resume();
+  assert.equal((await first?.response({ deadlineMs: 20_000 }))?.body.length, 6_000_000);
+});
+
+void test('I2: a client that reads nothing for too long is let go', async (t) => {
+  const sluice = await start(t, { SLUICE_SERVER_SEND_TIMEOUT_MS: '500' });
+  const [connection] = await open(t, sluice, 1, '');
+  connection?.pause();
+  connection?.send(bytesOf('/big?bytes=30000000'));
+  await statusWhen(sluice, (now) => now.requests.outcomes['client_gone_in_service'] === 1, 'the end of the slow reader');
+  await statusWhen(sluice, (now) => now.connections === 0, 'the end of its connection');
+});
+
+for (const [kind, target, args] of [
+  ['slow headers', '/', ['-H', '-i', '1', '-t', 'GET']],
+  ['slow bodies', '/upload', ['-B', '-i', '1', '-s', '8192', '-t', 'POST']],
+  ['slow reads', '/big?bytes=3000000', ['-X', '-w', '1', '-y', '1', '-n', '1', '-z', '1', '-t', 'GET']],
+] as const) {
+  void test(`I2: ${kind} of slowhttptest hold no slot`, { skip: missing }, async (t) => {
+    const sluice = await start(t);
+    const attacker = attack(sluice, target, [...args]);
+    t.after(attacker.stop);
+    await statusWhen(sluice, (now) => now.connections >= 150, 'the attack', 20_000);
+    // Slow readers are answered first: their requests are whole at once.
+    await statusWhen(sluice, (now) => slotsHeld(now) === 0 && now.queue.length === 0, 'free slots', 30_000);
+    await othersAreServed(sluice);
+    assert.ok((await sluice.status()).connections >= 100, 'the attack goes on');
+  });
+}
