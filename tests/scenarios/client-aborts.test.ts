@@ -8,7 +8,11 @@ void test('I1: a client that leaves while queued never reaches a worker', async 
   const sluice = await running(t, { entry: hold.app, workers: 1, env: hold.env });
   const holding = await sent(sluice, '/hold/first');
   await hold.began('/hold/first');
-  const leavers = [await sent(sluice, '/leaves/1'), await sent(sluice, '/leaves/2'), await sent(sluice, '/leaves/3')];
+  const leavers = [
+    await sent(sluice, '/leaves/1'),
+    await sent(sluice, '/leaves/2'),
+    await sent(sluice, '/leaves/3'),
+  ];
   await statusWhen(sluice, ({ queue }) => queue.length === 3, 'three queued requests');
   leavers[0]?.close();
   leavers[1]?.reset();
@@ -31,7 +35,8 @@ void test('I1: a client that leaves in service frees nothing until the worker ha
     const leaver = await sent(sluice, `/hold/${how}`);
     await hold.began(`/hold/${how}`);
     leaver[how]();
-    await statusWhen(sluice, ({ connections }) => connections === 0, 'no client');
+    // A client that only closed its sending side looks the same as one that has gone, until it is answered.
+    if (how === 'reset') await statusWhen(sluice, ({ connections }) => connections === 0, 'no client');
     const next = ask(sluice, `/after-${how}`);
     const waiting = await statusWhen(sluice, ({ queue }) => queue.length === 1, 'a queued request');
     assert.equal(slotsHeld(waiting), 1, 'the slot is held for a client that has gone');
@@ -40,7 +45,10 @@ void test('I1: a client that leaves in service frees nothing until the worker ha
     assert.equal((await next).status, 200);
     assert.equal((await recordOf(sluice, `/hold/${how}`))['outcome'], 'client_gone_in_service');
   }
-  assert.deepEqual(hold.journal.filter((line) => line.startsWith('overlap')), []);
+  assert.deepEqual(
+    hold.journal.filter((line) => line.startsWith('overlap')),
+    [],
+  );
   const order = hold.journal.map((line) => line.split(' ')[0]);
   assert.deepEqual(order, ['begin', 'end', 'begin', 'end', 'begin', 'end', 'begin', 'end']);
   assert.equal((await sluice.status()).overlaps_total, 0);
@@ -59,6 +67,9 @@ void test('I1: hundreds of clients that leave at any time cause no overlap', asy
     }),
   );
   await statusWhen(sluice, (now) => now.queue.length === 0 && slotsHeld(now) === 0, 'an idle pool');
-  assert.deepEqual(hold.journal.filter((line) => line.startsWith('overlap')), []);
+  assert.deepEqual(
+    hold.journal.filter((line) => line.startsWith('overlap')),
+    [],
+  );
   assert.equal((await sluice.status()).overlaps_total, 0);
 });

@@ -59,7 +59,10 @@ export async function nothingLeftOf(sluice: Sluice, deadlineMs = 5_000): Promise
 export function processesOf(sluice: Sluice): number[] {
   if (!fs.existsSync('/proc/self/environ')) return [];
   const mark = `SLUICE_CONTROL=${sluice.runDir}/`;
-  return fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name) && environment(name).includes(mark)).map(Number);
+  return fs
+    .readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && environment(name).includes(mark))
+    .map(Number);
 }
 
 function environment(pid: string): string {
@@ -74,7 +77,9 @@ function environment(pid: string): string {
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return !/^State:\s+Z/m.test(fs.existsSync('/proc/self') ? fs.readFileSync(`/proc/${pid}/status`, 'utf8') : '');
+    return !/^State:\s+Z/m.test(
+      fs.existsSync('/proc/self') ? fs.readFileSync(`/proc/${pid}/status`, 'utf8') : '',
+    );
   } catch {
     return false;
   }
@@ -125,7 +130,9 @@ export async function statusWhen(
       { deadlineMs, what },
     );
   } catch (error) {
-    throw new Error(`${what} did not come true; the last status was ${JSON.stringify(last)}`, { cause: error });
+    throw new Error(`${what} did not come true; the last status was ${JSON.stringify(last)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -138,8 +145,7 @@ export async function allReady(sluice: Sluice, workers: number): Promise<Snapsho
   );
 }
 
-export const slotsHeld = (snapshot: Snapshot): number =>
-  snapshot.workers.reduce((sum, worker) => sum + worker.current.length, 0);
+export const slotsHeld = (snapshot: Snapshot): number => snapshot.requests.in_service;
 
 export const pidOf = (worker: WorkerSnapshot | undefined): number => {
   assert.ok(worker?.pid, 'the worker has a process');
@@ -154,9 +160,12 @@ export function assertRefused(response: RawResponse, status: number, code: strin
 
 /** The access log's record of the request to this target, once it is written. */
 export async function recordOf(sluice: Sluice, target: string): Promise<Record<string, unknown>> {
-  return eventually(() => sluice.logs.find((line) => line['event'] === 'access' && line['target'] === target), {
-    what: `the access log line of ${target}`,
-  });
+  return eventually(
+    () => sluice.logs.find((line) => line['event'] === 'access' && line['target'] === target),
+    {
+      what: `the access log line of ${target}`,
+    },
+  );
 }
 
 /** The other end of the app `hold.js`: says when a held request may go on, and what the app saw. */
@@ -182,7 +191,11 @@ export class Hold {
 
   /** The process that began this request. */
   pidOf(target: string): number {
-    return Number(this.#lines().find((line) => line.startsWith(`begin ${target} `))?.split(' ')[2]);
+    return Number(
+      this.#lines()
+        .find((line) => line.startsWith(`begin ${target} `))
+        ?.split(' ')[2],
+    );
   }
 
   async began(target: string): Promise<void> {

@@ -49,7 +49,12 @@ void test('I2: clients that trickle their body hold no slot and get 408 in the e
     SLUICE_SERVER_BODY_GRACE_MS: '2500',
     SLUICE_SERVER_BODY_RATE_BYTES_PER_S_MIN: '1000',
   });
-  const connections = await open(t, sluice, 50, bytesOf('/upload', 'Content-Length: 100000\r\n', 'POST') + 'x');
+  const connections = await open(
+    t,
+    sluice,
+    50,
+    bytesOf('/upload', 'Content-Length: 100000\r\n', 'POST') + 'x',
+  );
   const trickle = setInterval(() => {
     for (const connection of connections) if (!connection.closed) connection.send('x');
   }, 100);
@@ -69,7 +74,12 @@ void test('I2: clients that do not read their response hold no slot', async (t) 
     connection.pause();
     connection.send(bytesOf('/big?bytes=6000000'));
   }
-  await statusWhen(sluice, (now) => (now.workers[0]?.requests_total ?? 0) >= 20, 'the worker to be done', 30_000);
+  await statusWhen(
+    sluice,
+    (now) => (now.workers[0]?.requests_total ?? 0) >= 20,
+    'the worker to be done',
+    30_000,
+  );
   await holdNothing(sluice, 20);
   const [first] = connections;
   first?.resume();
@@ -81,7 +91,11 @@ void test('I2: a client that reads nothing for too long is let go', async (t) =>
   const [connection] = await open(t, sluice, 1, '');
   connection?.pause();
   connection?.send(bytesOf('/big?bytes=30000000'));
-  await statusWhen(sluice, (now) => now.requests.outcomes['client_gone_in_service'] === 1, 'the end of the slow reader');
+  await statusWhen(
+    sluice,
+    (now) => now.requests.outcomes['client_gone_in_service'] === 1,
+    'the end of the slow reader',
+  );
   await statusWhen(sluice, (now) => now.connections === 0, 'the end of its connection');
 });
 

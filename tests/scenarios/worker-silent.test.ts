@@ -29,7 +29,11 @@ void test('a worker that never ends an abandoned request is replaced in the end'
   };
   const sluice = await running(t, { entry: hold.app, workers: 1, env });
   assertRefused(await ask(sluice, '/hold/never'), 504, 'SLU-WORKER-TIMEOUT');
-  await statusWhen(sluice, ({ workers }) => workers[0]?.restarts_total === 1 && workers[0].state === 'ready', 'a new worker');
+  await statusWhen(
+    sluice,
+    ({ workers }) => workers[0]?.restarts_total === 1 && workers[0].state === 'ready',
+    'a new worker',
+  );
   assert.equal((await ask(sluice, '/next')).status, 200);
   assert.notEqual(hold.pidOf('/next'), hold.pidOf('/hold/never'));
 });

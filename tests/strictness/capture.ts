@@ -69,7 +69,9 @@ export class Capture {
 }
 
 export function valuesOf(request: Captured, name: string): string[] {
-  return request.fields.filter(([known]) => known.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
+  return request.fields
+    .filter(([known]) => known.toLowerCase() === name.toLowerCase())
+    .map(([, value]) => value);
 }
 
 /** Reads requests as no lenient parser would; throws where a second reading was possible. */

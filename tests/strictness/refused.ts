@@ -16,8 +16,10 @@ export const limits: Record<string, string> = {
   SLUICE_SERVER_HEADERS_COUNT_MAX: '20',
 };
 
-const get = (lines: string, target = '/refused'): string => `GET ${target} HTTP/1.1\r\nHost: app\r\n${lines}\r\n`;
-const post = (lines: string, body: string): string => `POST /refused HTTP/1.1\r\nHost: app\r\n${lines}\r\n${body}`;
+const get = (lines: string, target = '/refused'): string =>
+  `GET ${target} HTTP/1.1\r\nHost: app\r\n${lines}\r\n`;
+const post = (lines: string, body: string): string =>
+  `POST /refused HTTP/1.1\r\nHost: app\r\n${lines}\r\n${body}`;
 const chunked = (body: string): string => post('Transfer-Encoding: chunked\r\n', body);
 const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: app\r\n\r\n';
 
@@ -251,10 +253,18 @@ const sizes: Refused[] = [
   { name: 'size: request line', send: get('', `/${'a'.repeat(3000)}`), status: 414 },
   { name: 'size: request line that never ends', send: `GET /${'a'.repeat(5000)}`, status: 414 },
   { name: 'size: one header', send: get(`X-A: ${'a'.repeat(5000)}\r\n`), status: 431 },
-  { name: 'size: one header that never ends', send: `GET / HTTP/1.1\r\nHost: app\r\nX: ${'a'.repeat(9000)}`, status: 431 },
+  {
+    name: 'size: one header that never ends',
+    send: `GET / HTTP/1.1\r\nHost: app\r\nX: ${'a'.repeat(9000)}`,
+    status: 431,
+  },
   { name: 'size: headers together', send: get(`X-A: ${'a'.repeat(300)}\r\n`.repeat(15)), status: 431 },
   { name: 'size: number of headers', send: get('X-A: a\r\n'.repeat(25)), status: 431 },
-  { name: 'size: number of headers without end', send: `GET / HTTP/1.1\r\n${'a:\r\n'.repeat(500)}`, status: 431 },
+  {
+    name: 'size: number of headers without end',
+    send: `GET / HTTP/1.1\r\n${'a:\r\n'.repeat(500)}`,
+    status: 431,
+  },
   { name: 'size: declared length', send: post('Content-Length: 1001\r\n', ''), status: 413 },
   {
     name: 'size: declared length, refused before it is asked for',
@@ -264,16 +274,32 @@ const sizes: Refused[] = [
   { name: 'size: chunks together', send: chunked(`200\r\n${'a'.repeat(512)}\r\n`.repeat(3)), status: 413 },
   { name: 'size: one chunk', send: chunked('FFFFFFFFFFFFFFFF\r\nhello'), status: [400, 413] },
   { name: 'size: trailers', send: chunked(`0\r\nX-A: ${'a'.repeat(9000)}\r\n\r\n`), status: [400, 431] },
-  { name: 'size: number of trailers', send: chunked(`0\r\n${'a: b\r\n'.repeat(500)}\r\n`), status: [400, 431] },
+  {
+    name: 'size: number of trailers',
+    send: chunked(`0\r\n${'a: b\r\n'.repeat(500)}\r\n`),
+    status: [400, 431],
+  },
 ];
 
 const others: Refused[] = [
   { name: 'expectation: unknown', send: post('Content-Length: 0\r\nExpect: the-best\r\n', ''), status: 417 },
-  { name: 'expectation: twice', send: post('Content-Length: 0\r\nExpect: 100-continue, x\r\n', ''), status: 417 },
+  {
+    name: 'expectation: twice',
+    send: post('Content-Length: 0\r\nExpect: 100-continue, x\r\n', ''),
+    status: 417,
+  },
   { name: 'only line feeds', send: 'GET /refused HTTP/1.1\nHost: app\n\n', status: 400 },
-  { name: 'a line feed after the request line', send: 'GET /refused HTTP/1.1\nHost: app\r\n\r\n', status: 400 },
+  {
+    name: 'a line feed after the request line',
+    send: 'GET /refused HTTP/1.1\nHost: app\r\n\r\n',
+    status: 400,
+  },
   { name: 'a line feed for the empty line', send: 'GET /refused HTTP/1.1\r\nHost: app\r\n\n', status: 400 },
-  { name: 'a field before Host that starts with a space', send: 'GET / HTTP/1.1\r\n Host: app\r\n\r\n', status: 400 },
+  {
+    name: 'a field before Host that starts with a space',
+    send: 'GET / HTTP/1.1\r\n Host: app\r\n\r\n',
+    status: 400,
+  },
   {
     name: 'HTTP/1.0 with chunks',
     send: `POST /refused HTTP/1.0\r\nHost: app\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,

@@ -85,6 +85,8 @@ pub(crate) struct Answer {
     pub(crate) worker: Cell<Option<WorkerId>>,
     pub(crate) times: Cell<Times>,
     pub(crate) retry_after_s: Cell<Option<u32>>,
+    /// When a byte last went either way on a stream that has left its slot.
+    pub(crate) last_moved: Cell<Instant>,
     /// The stream has left its slot and ends when this is set.
     pub(crate) closing: Signal,
 }
@@ -101,6 +103,7 @@ impl Answer {
             worker: Cell::new(None),
             times: Cell::default(),
             retry_after_s: Cell::new(None),
+            last_moved: Cell::new(Instant::now()),
             closing: Signal::default(),
         })
     }

@@ -62,12 +62,14 @@ pub(crate) struct Client {
     sleep: Pin<Box<Sleep>>,
     draining: Rc<Signal>,
     pub(crate) eof: bool,
+    /// TLS may keep bytes that it has taken; they must leave even when no more are written.
+    must_flush: bool,
 }
 
 impl Client {
     pub(crate) fn new(stream: ClientStream, draining: Rc<Signal>) -> Self {
         let sleep = Box::pin(tokio::time::sleep(Duration::from_secs(3600)));
-        Client { stream, unread: BytesMut::new(), deadline: None, sleep, draining, eof: false }
+        Client { stream, unread: BytesMut::new(), deadline: None, sleep, draining, eof: false, must_flush: false }
     }
 
     pub(crate) fn is_tls(&self) -> bool {
@@ -84,9 +86,18 @@ impl Client {
     }
 
     fn poll_wait(&mut self, cx: &mut Context<'_>, wanted: &For<'_>) -> Poll<Woke> {
+        if self.must_flush
+            && let Poll::Ready(flushed) = Pin::new(&mut self.stream).poll_flush(cx)
+        {
+            if flushed.is_err() {
+                return Poll::Ready(Woke::Broken);
+            }
+            self.must_flush = false;
+        }
         if !wanted.write.is_empty()
             && let Poll::Ready(wrote) = self.stream.poll_write(cx, wanted.write)
         {
+            self.must_flush = self.is_tls();
             return Poll::Ready(match wrote {
                 Ok(0) | Err(_) => Woke::Broken,
                 Ok(len) => Woke::Wrote(len),

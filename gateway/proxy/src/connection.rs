@@ -162,7 +162,7 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
     if sent.upgraded
         && let Some(upgraded) = answer.take_upgraded()
     {
-        tunnel::run(client, upgraded, gate, &answer).await;
+        tunnel::run(client, upgraded, &answer).await;
     }
     // Nobody reads on from here; this also lets go of an upgrade that was not taken up.
     answer.abandon();

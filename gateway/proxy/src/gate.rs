@@ -20,7 +20,7 @@ use crate::record::CostReports;
 use crate::route::Classes;
 use crate::spool::TempStore;
 use crate::trust::Trust;
-use crate::upstream::{Exchange, Job, Slots};
+use crate::upstream::{Exchange, Job, Patience, Slots};
 
 /// What the supervisor does for the gate.
 pub trait WorkerHost {
@@ -178,6 +178,9 @@ impl Gate {
 
     /// The worker's server listens on this socket. `reports` says that the preload is in it.
     pub fn listening(self: &Rc<Self>, worker: WorkerId, socket: std::path::PathBuf, reports: bool) {
+        if let Some(slots) = self.slots.borrow().get(&worker) {
+            return slots.renew();
+        }
         let slots = Slots::new(Rc::downgrade(self), worker, socket, reports);
         self.slots.borrow_mut().insert(worker, slots);
         self.step(Event::Listening { worker });
@@ -194,6 +197,11 @@ impl Gate {
     /// The process that serves is gone or going without having been asked: nothing more goes to it (I4).
     pub fn left_by_itself(self: &Rc<Self>, worker: WorkerId) {
         self.step(Event::Faulted { worker });
+    }
+
+    /// The app closes its server: it finishes what it has and gets no more.
+    pub fn closing(self: &Rc<Self>, worker: WorkerId) {
+        self.step(Event::Closing { worker });
     }
 
     /// The worker reports what a request cost it: CPU time in microseconds. Its response has ended for good.
@@ -240,10 +248,15 @@ impl Gate {
             self.step(Event::Tick);
         }
         let now = Instant::now();
-        let silence_max = Duration::from_millis(self.config.response.worker_timeout_ms);
-        let abandoned_max = Duration::from_millis(self.config.response.abandoned_timeout_ms);
+        let config = &self.config;
+        let idle_ms = config.streams.idle_timeout_ms;
+        let patience = Patience {
+            silence_max: Duration::from_millis(config.response.worker_timeout_ms),
+            abandoned_max: Duration::from_millis(config.response.abandoned_timeout_ms),
+            idle_max: (idle_ms > 0).then(|| Duration::from_millis(idle_ms)),
+        };
         for exchange in self.exchanges.borrow().values() {
-            exchange.check(now, silence_max, abandoned_max);
+            exchange.check(now, &patience);
         }
         self.costs.expire(self, now);
     }
@@ -405,7 +418,9 @@ impl Gate {
     /// What a worker holds now: request id, class, and for how many milliseconds.
     pub fn current_requests(&self, worker: WorkerId) -> Vec<(String, String, u64)> {
         let exchanges = self.exchanges.borrow();
-        let held = exchanges.values().filter(|exchange| exchange.answer.worker.get() == Some(worker));
+        let held = exchanges
+            .values()
+            .filter(|exchange| exchange.answer.worker.get() == Some(worker) && !exchange.is_detached.get());
         held.map(|exchange| exchange.describe()).collect()
     }
 }

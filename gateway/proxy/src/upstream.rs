@@ -45,6 +45,16 @@ pub(crate) struct Job {
     pub(crate) answer: Rc<Answer>,
 }
 
+/// How long is waited for what, from the config.
+pub(crate) struct Patience {
+    /// For a worker that sends nothing.
+    pub(crate) silence_max: Duration,
+    /// For a worker whose response nobody waits for.
+    pub(crate) abandoned_max: Duration,
+    /// For a stream that carries nothing.
+    pub(crate) idle_max: Option<Duration>,
+}
+
 /// A request in a slot, as the sweep for time-outs sees it.
 pub(crate) struct Exchange {
     pub(crate) answer: Rc<Answer>,
@@ -74,8 +84,12 @@ impl Exchange {
     }
 
     /// A silent worker's client is answered; a worker that goes on for nobody is cut off. Neither frees the slot.
-    pub(crate) fn check(&self, now: Instant, silence_max: Duration, abandoned_max: Duration) {
+    pub(crate) fn check(&self, now: Instant, patience: &Patience) {
+        let Patience { silence_max, abandoned_max, idle_max } = *patience;
         if self.is_detached.get() {
+            if idle_max.is_some_and(|max| now.saturating_duration_since(self.answer.last_moved.get()) >= max) {
+                self.answer.closing.set();
+            }
             return;
         }
         if self.answer.is_wanted() {
@@ -110,6 +124,8 @@ pub(crate) struct Slots {
     closed: Cell<bool>,
     confirming: RefCell<Vec<(RequestId, Rc<Signal>)>>,
     last_confirmed: Cell<Option<RequestId>>,
+    /// Counts up when the worker listens afresh; connections from before lead nowhere.
+    era: Cell<u32>,
 }
 
 /// One slot's mailbox; its task takes jobs out of it.
@@ -132,6 +148,7 @@ impl Slots {
             closed: Cell::new(false),
             confirming: RefCell::default(),
             last_confirmed: Cell::new(None),
+            era: Cell::new(0),
         })
     }
 
@@ -171,6 +188,14 @@ impl Slots {
         }
     }
 
+    /// The worker listens with another server now.
+    pub(crate) fn renew(&self) {
+        self.era.set(self.era.get() + 1);
+        for slot in self.slots.borrow().iter() {
+            slot.changed.set();
+        }
+    }
+
     /// The worker itself says that it is done with the request.
     pub(crate) fn confirm(&self, request: RequestId) {
         self.last_confirmed.set(Some(request));
@@ -184,7 +209,12 @@ impl Slots {
     /// A slot's life: wait for a job while watching the idle connection, carry it out, say that the slot is free.
     async fn serve_slot(self: Rc<Self>, slot: Rc<Slot>) {
         let mut wire: Option<Wire> = None;
+        let mut era = self.era.get();
         while !self.closed.get() {
+            if era != self.era.get() {
+                era = self.era.get();
+                wire = None;
+            }
             let job = slot.job.borrow_mut().take();
             let Some((job, exchange)) = job else {
                 if slot.wait(wire.as_mut()).await == Idle::Disturbed {

@@ -112,6 +112,11 @@ pub enum Event {
         /// The worker that is ready now.
         worker: WorkerId,
     },
+    /// The app closes its server: it finishes what it holds and takes no more.
+    Closing {
+        /// The worker that leaves by itself.
+        worker: WorkerId,
+    },
     /// The worker cannot go on (it keeps a slot that nothing will free): replace it.
     Faulted {
         /// The worker to replace.
@@ -264,6 +269,7 @@ impl Scheduler {
             Event::Detached { worker, request } => self.pool.detach(now, worker, request, &self.limits, actions),
             Event::StreamEnded { worker } => self.pool.end_stream(worker),
             Event::Listening { worker } => self.pool.listening(now, worker),
+            Event::Closing { worker } => self.pool.closing(now, worker),
             Event::Faulted { worker } => self.pool.faulted(now, worker),
             Event::Exited { worker } => self.pool.exited(now, worker, &self.limits, actions),
             Event::Scaled { workers } => self.pool.scale(workers),

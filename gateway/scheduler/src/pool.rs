@@ -106,6 +106,16 @@ impl Pool {
         }
     }
 
+    /// From now on the worker gets nothing; it is stopped when it holds nothing.
+    pub(crate) fn closing(&mut self, now: Time, worker: WorkerId) {
+        if let Some(w) = self.workers.get_mut(&worker)
+            && w.state == WorkerState::Ready
+        {
+            w.state = WorkerState::Leaving;
+            w.since = now;
+        }
+    }
+
     /// From now on the worker gets nothing. One of its slots will never be freed by itself, so it is not waited for.
     pub(crate) fn faulted(&mut self, now: Time, worker: WorkerId) {
         if let Some(w) = self.workers.get_mut(&worker)

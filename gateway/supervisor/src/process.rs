@@ -101,11 +101,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, worker: WorkerId, instance: 
         Err(error) => {
             let program = supervisor.app.program();
             let text = format!("cannot start `{program}` in {}: {error}", supervisor.app.cwd.display());
-            supervisor.journal.emit(Event::WorkerStartFailed {
-                worker: worker.0,
-                code: Code::AppExited,
-                stderr_tail: &text,
-            });
+            report_failure(&supervisor, worker, Code::AppExited, text);
             supervisor.gate.exited(worker);
             return;
         }

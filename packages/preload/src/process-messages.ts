@@ -15,6 +15,7 @@ export function offerProcessMessages(control: Control): void {
   control.onMessage(({ message }) => {
     if (connected) process.emit('message', message, undefined);
   });
+  tellOfListeners(control);
   if (typeof process.send === 'function') return;
 
   const send = (message: unknown, ...rest: readonly unknown[]): boolean => {
@@ -45,4 +46,14 @@ export function offerProcessMessages(control: Control): void {
     // Apps call these to let a worker end although it listens to messages. Here it may end anyway.
     channel: { ref: () => {}, unref: () => {}, hasRef: () => false },
   });
+}
+
+/** The gateway asks an app to leave with a message only where somebody listens; others get a signal. */
+function tellOfListeners(control: Control): void {
+  const look = (event: string | symbol): void => {
+    if (event !== 'message') return;
+    process.off('newListener', look);
+    control.send({ type: 'hears-messages' });
+  };
+  process.on('newListener', look);
 }

@@ -138,8 +138,14 @@ function onResponseClosed(this: ServerResponse): void {
   if (ticket === undefined) return;
   // Timeouts that the app set for this response must not end the gateway's connection while it is idle.
   if (ticket.socket.timeout) ticket.socket.setTimeout(0);
-  if (this.writableEnded) ticket.stay.leave(ticket, 'end');
+  if (this.writableEnded || !wasClosedByPeer(ticket.socket)) ticket.stay.leave(ticket, 'end');
   else leaveWhenAppEnds(this, ticket);
+}
+
+/** Otherwise the app itself destroyed the connection, which is one way to end a response. */
+function wasClosedByPeer(socket: Socket): boolean {
+  const error: (Error & { code?: string }) | null = socket.errored;
+  return socket.readableEnded || error?.code === 'ECONNRESET' || error?.code === 'EPIPE';
 }
 
 function leaveWhenAppEnds(response: ServerResponse, ticket: Ticket): void {

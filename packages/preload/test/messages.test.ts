@@ -20,6 +20,7 @@ test("'shutdown' arrives as a message, closing is announced, and a listener keep
   const gateway = await FakeGateway.serve('messages.cjs');
   try {
     await gateway.ask();
+    await gateway.line('hears-messages');
     gateway.tell('shutdown');
     assert.equal(await gateway.printed('message'), 'shutdown');
     await gateway.line('closing');
@@ -43,5 +44,17 @@ test('a worker without its gateway leaves, also when its server is closed alread
     } finally {
       await gateway.stop();
     }
+  }
+});
+
+test('an app that does not listen to messages is not said to', async () => {
+  const gateway = await FakeGateway.serve('gate.cjs');
+  try {
+    await gateway.line('beat', ({ cpu_us_total }) => Number(cpu_us_total) > 0);
+    await gateway.ask();
+    await gateway.line('done');
+    assert.ok(!gateway.lines.some(({ type }) => type === 'hears-messages'));
+  } finally {
+    await gateway.stop();
   }
 });

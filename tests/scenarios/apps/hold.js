@@ -1,5 +1,5 @@
-// Holds `/hold/NAME` until the file NAME appears in HOLD_DIR and answers anything else at once. Writes to HOLD_DIR/journal
-// when a request begins and ends, and when it holds more of them than HOLD_MAX.
+// Holds `/hold/NAME` until the file NAME appears in HOLD_DIR and answers anything else at once; with `?garbage` it first
+// sends what is not HTTP. Writes to HOLD_DIR/journal when a request begins and ends, and when it holds more than HOLD_MAX.
 'use strict';
 
 const fs = require('node:fs');
@@ -24,6 +24,7 @@ http
     };
     const name = /^\/hold\/([\w-]+)/.exec(request.url)?.[1];
     if (name === undefined) return finish();
+    if (request.url.endsWith('?garbage')) response.socket.write('this is not HTTP\r\n\r\n');
     const timer = setInterval(() => {
       if (!fs.existsSync(path.join(dir, name))) return;
       clearInterval(timer);

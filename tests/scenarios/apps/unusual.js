@@ -21,8 +21,9 @@ const server = http.createServer((request, response) => {
       for (let i = 0; i < 400; i++) response.setHeader(`x-${i}`, 'a');
       return response.end('many\n');
     case '/send':
-      return process.send({ text: 'x'.repeat(Number(new URL(request.url, 'http://app').searchParams.get('bytes'))) }, () =>
-        response.end(`${process.pid}\n`),
+      return process.send(
+        { text: 'x'.repeat(Number(new URL(request.url, 'http://app').searchParams.get('bytes'))) },
+        () => response.end(`${process.pid}\n`),
       );
     case '/block':
       for (;;);

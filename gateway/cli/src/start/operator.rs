@@ -79,6 +79,11 @@ impl Gateway {
         self.journal.emit(Event::Note { level: Level::Info, text: &text });
     }
 
+    /// Tells the operator something that is worth a look.
+    pub fn warn(&self, text: &str) {
+        self.journal.emit(Event::Note { level: Level::Warn, text });
+    }
+
     /// Overlaps that the gateway itself counted; there are none unless a bug made one.
     pub fn tell_overlaps(&self) {
         let seen = self.gate.scheduler(sluice_scheduler::Scheduler::overlaps_total);

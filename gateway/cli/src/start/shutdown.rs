@@ -12,6 +12,9 @@ use tokio::sync::oneshot;
 use super::operator::Gateway;
 use super::{Exit, Failure};
 
+/// Signals that come this close together are one request.
+const SAME_SIGNAL: Duration = Duration::from_millis(150);
+
 /// Why the gateway leaves.
 pub enum Ending {
     /// Somebody wants it to; says who.
@@ -24,6 +27,7 @@ struct Signals {
     int: Signal,
     term: Signal,
     hup: Signal,
+    usr2: Signal,
     more: Signal,
     less: Signal,
 }
@@ -34,6 +38,7 @@ impl Signals {
             int: signal(SignalKind::interrupt())?,
             term: signal(SignalKind::terminate())?,
             hup: signal(SignalKind::hangup())?,
+            usr2: signal(SignalKind::user_defined2())?,
             more: signal(SignalKind::from_raw(nix::sys::signal::Signal::SIGTTIN as i32))?,
             less: signal(SignalKind::from_raw(nix::sys::signal::Signal::SIGTTOU as i32))?,
         })
@@ -46,6 +51,8 @@ impl Signals {
                 _ = self.int.recv() => return "SIGINT",
                 _ = self.term.recv() => return "SIGTERM",
                 _ = self.hup.recv() => return "SIGHUP",
+                // Its default would kill the gateway; other process managers have a use for it, this one has none.
+                _ = self.usr2.recv() => gateway.warn("SIGUSR2 is ignored"),
                 _ = self.more.recv() => scale(gateway, gateway.wanted().saturating_add(1)),
                 _ = self.less.recv() => scale(gateway, gateway.wanted().saturating_sub(1).max(1)),
             }
@@ -85,13 +92,24 @@ pub async fn leave(
     };
     let finished = tokio::select! {
         finished = finish(gateway) => finished,
-        again = signals.leave(gateway) => at_once(gateway, again),
+        again = leave_again(&mut signals, gateway) => at_once(gateway, again),
         () = gateway.stop_requested.notified() => at_once(gateway, "a second sluice stop"),
     };
     if let Ending::GaveUp = ending {
         return Err(did_not_start(gateway));
     }
     Ok(if finished { Exit::Ok.into() } else { Exit::Failed.into() })
+}
+
+/// A signal that means it: npm, npx and the terminal may each deliver the same Ctrl-C.
+async fn leave_again(signals: &mut Signals, gateway: &Gateway) -> &'static str {
+    let began = Instant::now();
+    loop {
+        let reason = signals.leave(gateway).await;
+        if began.elapsed() >= SAME_SIGNAL {
+            return reason;
+        }
+    }
 }
 
 /// Finishes requests, then stops the workers. Returns whether everything accepted was finished.

@@ -121,7 +121,9 @@ impl Reader<'_, '_> {
             Ok(0) => Ok(false),
             Ok(_) => {
                 self.heard = true;
-                exchange.last_heard.set(Instant::now());
+                let now = Instant::now();
+                exchange.last_heard.set(now);
+                exchange.answer.last_moved.set(now);
                 Ok(true)
             }
             Err(_) => Err(self.closed()),
@@ -303,6 +305,6 @@ pub(crate) async fn run_stream(
     match outcome {
         Some(Ok(trailers)) => answer.complete(trailers),
         Some(Err(_)) => answer.fail(sluice_catalog::errors::Code::WorkerAnswerTruncated),
-        None => {}
+        None => answer.complete(Vec::new()),
     }
 }

@@ -52,18 +52,18 @@ fn live_all(seeds: u64) -> Result<BTreeMap<String, u64>, String> {
     let next = AtomicU64::new(0);
     let failed = AtomicU64::new(u64::MAX);
     let work = || {
-        let mut seen = BTreeMap::new();
+        let mut counts = BTreeMap::new();
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             if seed >= seeds || seed > failed.load(Ordering::Relaxed) {
-                return seen;
+                return counts;
             }
             match live(seed) {
                 Ok(world) => {
                     for (what, count) in &world.model.seen {
-                        *seen.entry(what.clone()).or_insert(0) += count;
+                        *counts.entry(what.clone()).or_insert(0) += count;
                     }
-                    *seen.entry("step".to_owned()).or_insert(0) += world.history.len() as u64;
+                    *counts.entry("step".to_owned()).or_insert(0) += world.history.len() as u64;
                 }
                 Err(_) => {
                     failed.fetch_min(seed, Ordering::Relaxed);
@@ -78,9 +78,9 @@ fn live_all(seeds: u64) -> Result<BTreeMap<String, u64>, String> {
     });
     let lowest = failed.into_inner();
     if lowest != u64::MAX {
-        return Err(live(failed)
+        return Err(live(lowest)
             .err()
-            .unwrap_or_else(|| format!("seed {failed} failed once and not again: I9 is broken")));
+            .unwrap_or_else(|| format!("seed {lowest} failed once and not again: I9 is broken")));
     }
     let mut total = BTreeMap::new();
     for (what, count) in parts.into_iter().flatten() {

@@ -1,0 +1,57 @@
+// Links lead somewhere, commands exist, and every page can be found.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { anchors, exists, fenced, files, links, pages, read } from './repository.ts';
+
+void test('every link in README and docs resolves, with its anchor', () => {
+  const broken = pages().flatMap((page) =>
+    links(read(page)).flatMap(({ path: target, anchor }) => {
+      const file = target === '' ? page : path.posix.join(path.posix.dirname(page), target);
+      if (!exists(file)) return [`${page}: ${target}`];
+      const lacksAnchor = anchor !== '' && file.endsWith('.md') && !anchors(read(file)).has(anchor);
+      return lacksAnchor ? [`${page}: ${target}#${anchor}`] : [];
+    }),
+  );
+  assert.deepEqual(broken, []);
+});
+
+void test('README links every page of the guide and of the reference', () => {
+  const linked = new Set(links(read('README.md')).map((link) => link.path));
+  const wanted = files().filter((file) => /^docs\/(?:guide|reference)\/.*\.md$/.test(file));
+  assert.ok(wanted.length >= 10, wanted.join(' '));
+  assert.deepEqual(
+    wanted.filter((file) => !linked.has(file)),
+    [],
+  );
+});
+
+void test('every decision is numbered once and in the list of decisions', () => {
+  const decisions = files().filter((file) => /^docs\/decisions\/\d{4}-[a-z0-9-]+\.md$/.test(file));
+  const numbers = decisions.map((file) => path.posix.basename(file).slice(0, 4));
+  assert.equal(new Set(numbers).size, numbers.length, numbers.join(' '));
+  const listed = new Set(links(read('docs/decisions/README.md')).map((link) => link.path));
+  assert.deepEqual(
+    decisions.map((file) => path.posix.basename(file)).filter((file) => !listed.has(file)),
+    [],
+  );
+});
+
+void test('make targets that README and CONTRIBUTING name exist', () => {
+  const targets = new Set([...read('Makefile').matchAll(/^([a-z][\w-]*):/gm)].map(([, name]) => name));
+  for (const page of ['README.md', 'CONTRIBUTING.md']) {
+    const named = fenced(read(page), 'sh').flatMap((block) =>
+      [...block.matchAll(/^(?:\w+=\S+ )*make ([a-z][\w-]*)/gm)].map(([, name]) => name),
+    );
+    assert.ok(named.length >= 2, page);
+    for (const name of named) assert.ok(targets.has(name), `${page}: make ${String(name)}`);
+  }
+});
+
+void test('commands in the README are those of the command line reference', () => {
+  const known = new Set(
+    [...read('docs/reference/cli.md').matchAll(/^## `sluice (\w+)`/gm)].map(([, name]) => name),
+  );
+  const named = [...read('README.md').matchAll(/^\| `sluice (\w+)/gm)].map(([, name]) => name);
+  assert.deepEqual(new Set(named), known);
+});

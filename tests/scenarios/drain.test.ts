@@ -1,0 +1,101 @@
+// SIGTERM: nothing new, everything accepted is finished, then the gateway leaves. A second signal ends it at once.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RawConnection } from '../support/raw.ts';
+import { app } from '../support/sluice.ts';
+import {
+  bytesOf,
+  Hold,
+  isAlive,
+  nothingLeftOf,
+  ownApp,
+  pidOf,
+  running,
+  sent,
+  statusWhen,
+} from './scenario.ts';
+
+for (const how of ['SIGTERM', 'SIGINT', 'sluice stop'] as const) {
+  void test(`I3: ${how} lets what is in service and what is queued finish`, async (t) => {
+    const hold = new Hold(t);
+    const sluice = await running(t, { entry: hold.app, workers: 1, env: hold.env });
+    const clients = [await sent(sluice, '/hold/first')];
+    await hold.began('/hold/first');
+    for (let index = 0; index < 3; index++) clients.push(await sent(sluice, `/queued/${index}`));
+    await statusWhen(sluice, ({ queue }) => queue.length === 3, 'three queued requests');
+    const stopped = how === 'sluice stop' ? sluice.cli(['stop']) : undefined;
+    if (how !== 'sluice stop') sluice.signal(how);
+    await statusWhen(sluice, ({ state }) => state === 'draining', 'the drain');
+    await assert.rejects(RawConnection.connect(sluice.port), /ECONNREFUSED/);
+    hold.release('first');
+    for (const client of clients) {
+      const response = await client.response();
+      assert.deepEqual([response.status, response.headers.get('connection')], [200, 'close']);
+      await client.untilClosed();
+    }
+    assert.equal((await sluice.finished()).code, 0);
+    if (stopped !== undefined) assert.equal((await stopped).code, 0);
+    await nothingLeftOf(sluice);
+  });
+}
+
+void test('a drain ends idle connections at once and answers a request that is being received', async (t) => {
+  const sluice = await running(t, { entry: app('stream.js'), workers: 1 });
+  const idle = await sent(sluice, '/');
+  await idle.response();
+  const sending = await RawConnection.connect(sluice.port);
+  sending.send(bytesOf('/upload', 'Content-Length: 10\r\n', 'POST') + 'half ');
+  await statusWhen(sluice, ({ connections }) => connections === 2, 'both connections');
+  sluice.signal('SIGTERM');
+  assert.equal((await idle.untilClosed()).length, 0);
+  sending.send('done.');
+  const response = await sending.response();
+  assert.deepEqual([response.body.toString(), response.headers.get('connection')], ['10\n', 'close']);
+  assert.equal((await sluice.finished()).code, 0);
+});
+
+void test('a drain lets a response that streams come to its end', async (t) => {
+  const sluice = await running(t, { entry: app('stream.js'), workers: 1 });
+  const client = await sent(sluice, '/stream?chunks=20&interval_ms=30&bytes=100');
+  await client.untilBytes('x');
+  sluice.signal('SIGTERM');
+  const rest = (await client.untilClosed()).toString('latin1');
+  assert.ok(rest.endsWith('0\r\n\r\n'), 'the last chunk came');
+  assert.equal((await sluice.finished()).code, 0);
+});
+
+void test('a drain ends after drain.timeout_ms, whatever still runs', async (t) => {
+  const hold = new Hold(t);
+  const env = { ...hold.env, SLUICE_DRAIN_TIMEOUT_MS: '300', SLUICE_WORKERS_STOP_TIMEOUT_MS: '300' };
+  const sluice = await running(t, { entry: hold.app, workers: 1, env });
+  const client = await sent(sluice, '/hold/never');
+  await hold.began('/hold/never');
+  sluice.signal('SIGTERM');
+  assert.equal((await sluice.finished(10_000)).code, 1);
+  client.close();
+  await nothingLeftOf(sluice);
+});
+
+void test('a second signal ends it at once, with a worker in an endless loop', async (t) => {
+  const sluice = await running(t, { entry: ownApp('unusual.js'), workers: 1 });
+  const client = await sent(sluice, '/block');
+  const busy = await statusWhen(sluice, ({ workers }) => workers[0]?.state === 'busy', 'a busy worker');
+  sluice.signal('SIGTERM');
+  await statusWhen(sluice, ({ state }) => state === 'draining', 'the drain');
+  sluice.signal('SIGTERM');
+  assert.equal((await sluice.finished(3_000)).code, 1);
+  await nothingLeftOf(sluice);
+  assert.ok(!isAlive(pidOf(busy.workers[0])));
+  client.close();
+});
+
+void test('a worker that ignores SIGTERM in an endless loop is killed after workers.stop_timeout_ms', async (t) => {
+  const env = { SLUICE_DRAIN_TIMEOUT_MS: '200', SLUICE_WORKERS_STOP_TIMEOUT_MS: '300' };
+  const sluice = await running(t, { entry: ownApp('unusual.js'), workers: 1, env });
+  const client = await sent(sluice, '/block');
+  await statusWhen(sluice, ({ workers }) => workers[0]?.state === 'busy', 'a busy worker');
+  sluice.signal('SIGTERM');
+  await sluice.finished(5_000);
+  await nothingLeftOf(sluice);
+  client.close();
+});
