@@ -51,7 +51,7 @@ test-packages: packages
 .PHONY: test-gateway
 test-gateway: build
 	tests/scenarios/install.sh
-	$(NODE_TEST) --test-concurrency=2 'tests/support/*.test.ts' 'tests/docs/*.test.ts' 'tests/strictness/*.test.ts' 'tests/scenarios/*.test.ts'
+	$(NODE_TEST) --test-concurrency=2 tests/support/*.test.ts tests/docs/*.test.ts tests/strictness/*.test.ts tests/scenarios/*.test.ts
 
 .PHONY: test-conformance
 test-conformance: build
@@ -72,6 +72,7 @@ check: packages
 	npm run --silent format:check
 	npm run --silent lint
 	npm run typecheck --workspaces --if-present --silent
+	for project in tests/*/tsconfig.json bench/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit; done
 	npm audit --omit=dev --audit-level=high || echo "check: npm's registry answered no audit, or found something (above)"
 
 ## generate: write the reference pages, the schema and the types from the catalogue

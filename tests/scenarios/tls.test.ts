@@ -11,25 +11,24 @@ import { type TestContext, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice, startSluice } from '../support/sluice.ts';
-import { bytesOf, end } from './scenario.ts';
+import { bytesOf, end, statusWhen } from './scenario.ts';
 
 const missing = spawnSync('openssl', ['version']).error === undefined ? false : 'openssl is not installed';
 
 async function start(t: TestContext): Promise<{ sluice: Sluice; ca: Buffer }> {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-tls-'));
   const [cert, key] = [path.join(dir, 'cert.pem'), path.join(dir, 'key.pem')];
+  const flags = '-x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost';
+  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
   const made = spawnSync('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-    ...[
-      '-keyout',
-      key,
-      '-out',
-      cert,
-      '-subj',
-      '/CN=localhost',
-      '-addext',
-      'subjectAltName=DNS:localhost,IP:127.0.0.1',
-    ],
+    'req',
+    ...flags.split(' '),
+    '-addext',
+    names,
+    '-keyout',
+    key,
+    '-out',
+    cert,
   ]);
   assert.equal(made.status, 0, made.stderr.toString());
   const env = { SLUICE_SERVER_TLS_CERT: cert, SLUICE_SERVER_TLS_KEY: key };
@@ -88,6 +87,7 @@ void test(
 void test('a slow reader over TLS gets a large response to its last byte', { skip: missing }, async (t) => {
   const { sluice, ca } = await start(t);
   // The echo app says the body back, a little longer; several sizes, because the last record is what could be left behind.
+  let served = 0;
   for (const size of [700_000, 1_500_001, 3_000_000]) {
     const socket = await connect(sluice, ca);
     socket.pause();
@@ -103,11 +103,11 @@ void test('a slow reader over TLS gets a large response to its last byte', { ski
     socket.pause();
     socket.write(bytesOf('/', `Content-Length: ${size}\r\n`, 'POST'));
     socket.write('x'.repeat(size));
-    await eventually(async () => ((await sluice.status()).workers[0]?.state === 'ready' ? true : undefined));
-    await eventually(
-      async () =>
-        (await sluice.status()).requests.in_service === 0 &&
-        (await sluice.status()).workers[0]?.requests_total !== 0,
+    served += 1;
+    await statusWhen(
+      sluice,
+      ({ workers }) => workers[0]?.requests_total === served && workers[0].state === 'ready',
+      'a worker that has said everything',
     );
     socket.resume();
     await eventually(() => received >= wanted, { what: `the last of ${wanted} bytes` });

@@ -89,17 +89,10 @@ void test('Connection cannot name away what the app or the gateway relies on', a
       'hello',
     ),
   );
-  for (const name of [
-    ...['host', 'content-length', 'content-type', 'authorization', 'cookie', 'cache-control'],
-    ...[
-      'x-forwarded-for',
-      'x-forwarded-proto',
-      'x-request-id',
-      'forwarded',
-      'traceparent',
-      'x-sluice-request',
-    ],
-  ]) {
+  const kept =
+    'host content-length content-type authorization cookie cache-control ' +
+    'x-forwarded-for x-forwarded-proto x-request-id forwarded traceparent x-sluice-request';
+  for (const name of kept.split(' ')) {
     assert.equal(valuesOf(request, name).length, 1, name);
   }
   assert.deepEqual([valuesOf(request, 'host'), request.body], [['app'], 'hello']);

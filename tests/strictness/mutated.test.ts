@@ -27,38 +27,17 @@ const seeds = [
   'POST /a HTTP/1.1\r\nHost: app\r\nContent-Length: 44\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: app\r\nX: 12345\r\n\r\n',
   'GET http://app/a HTTP/1.1\r\nHost: app\r\nConnection: close, x-a\r\nX-A: b\r\n\r\n',
 ];
+const bytesToInsert = '\r\n \t\0:;,\x0b\x7f\xff05"_-/#@'.split('');
 const pieces = [
-  ...[
-    '\r',
-    '\n',
-    '\r\n',
-    ' ',
-    '\t',
-    '\0',
-    ':',
-    ';',
-    ',',
-    '\x0b',
-    '\x7f',
-    '\xff',
-    '0',
-    '5',
-    '"',
-    '_',
-    '-',
-    '/',
-    '#',
-    '@',
-    '\r\n ',
-  ],
-  ...[
-    'Content-Length: 3\r\n',
-    'Transfer-Encoding: chunked\r\n',
-    'Transfer-Encoding: x\r\n',
-    'Host: evil\r\n',
-    'chunked, ',
-    '0\r\n\r\n',
-  ],
+  ...bytesToInsert,
+  '\r\n',
+  '\r\n ',
+  'Content-Length: 3\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Transfer-Encoding: x\r\n',
+  'Host: evil\r\n',
+  'chunked, ',
+  '0\r\n\r\n',
 ];
 
 function mutate(text: string): string {

@@ -141,7 +141,7 @@ errors! {
         "A body did not fit: the temporary files reached `temp.bytes_max`, or their disk is full. Free space, move `temp.dir`, or raise the limit."
     StreamsFull "SLU-STREAMS-FULL" 503 retry Gateway
         "The service is busy. Please try again shortly."
-        "Every worker holds `streams.per_worker_max` upgraded connections or event streams. Raise it or add workers."
+        "The worker that was asked holds `streams.per_worker_max` upgraded connections or event streams. Raise it, add workers, or spread them with `workers.choice`."
     WorkerDied "SLU-WORKER-DIED" 502 final Worker
         "The service failed to answer."
         "The worker's process exited while it held this request. Its last output is in the log (`sluice logs --worker N`)."

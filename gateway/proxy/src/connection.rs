@@ -118,15 +118,17 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         started,
         time_unix_ms: unix_ms(),
         request: gate.next_request_id(),
-        request_id: "".into(),
+        request_id: forward::new_request_id(),
         peer: origin.peer,
     };
     let head = match receive::head(client, gate, started).await {
         Ok(head) => head,
         Err(failure) => return refuse_whole(client, gate, &passage, None, &failure).await,
     };
-    passage.request_id = forward::request_id(&head, origin);
-    passage.peer = gate.trust.client(origin.peer, head.fields.get("x-forwarded-for"));
+    if let Some(id) = forward::trusted_request_id(&head, origin) {
+        passage.request_id = id;
+    }
+    passage.peer = gate.trust.client(origin.peer, head.fields.get_all("x-forwarded-for"));
     let body = match receive::body(client, gate, &head).await {
         Ok(body) => body,
         Err(failure) => return refuse_whole(client, gate, &passage, Some(head), &failure).await,

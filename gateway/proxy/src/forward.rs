@@ -37,18 +37,19 @@ impl Origin {
     }
 }
 
-/// The request's id: a trusted peer's where it is well formed, else a new one.
-pub(crate) fn request_id(head: &RequestHead, origin: &Origin) -> Rc<str> {
-    if origin.is_trusted
-        && let Some(id) = head.fields.get("x-request-id").and_then(|id| std::str::from_utf8(id).ok())
-        && (1..=128).contains(&id.len())
-        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:=+/@".contains(&byte))
-    {
-        return id.into();
-    }
+/// A new id for a request.
+pub(crate) fn new_request_id() -> Rc<str> {
     let mut id = Vec::with_capacity(32);
     write_hex(&mut id, fastrand::u128(..), 32);
     ascii(&id).into()
+}
+
+/// The id that a trusted peer gave the request, if it is well formed.
+pub(crate) fn trusted_request_id(head: &RequestHead, origin: &Origin) -> Option<Rc<str>> {
+    let id = head.fields.get("x-request-id").filter(|_| origin.is_trusted)?;
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:=+/@".contains(byte);
+    let is_well_formed = (1..=128).contains(&id.len()) && id.iter().all(is_plain);
+    is_well_formed.then(|| ascii(id).into())
 }
 
 /// The head for the worker, complete with its empty line.

@@ -30,8 +30,8 @@ pub trait WorkerHost {
     fn stop(&self, worker: WorkerId);
     /// Kill it and its children.
     fn kill(&self, worker: WorkerId, reason: KillReason);
-    /// The place waits before its next start.
-    fn backs_off(&self, instance: u32, delay_ms: u64);
+    /// The place of a worker that has gone waits before its next start.
+    fn backs_off(&self, worker: WorkerId, instance: u32, delay_ms: u64);
     /// No worker ever listened.
     fn gives_up(&self);
 }
@@ -176,12 +176,12 @@ impl Gate {
         *self.host.borrow_mut() = Some(host);
     }
 
-    /// The worker's server listens on this socket. `reports` says that the preload is in it.
-    pub fn listening(self: &Rc<Self>, worker: WorkerId, socket: std::path::PathBuf, reports: bool) {
+    /// The worker's server listens on this socket.
+    pub fn listening(self: &Rc<Self>, worker: WorkerId, socket: std::path::PathBuf) {
         if let Some(slots) = self.slots.borrow().get(&worker) {
             return slots.renew();
         }
-        let slots = Slots::new(Rc::downgrade(self), worker, socket, reports);
+        let slots = Slots::new(Rc::downgrade(self), worker, socket);
         self.slots.borrow_mut().insert(worker, slots);
         self.step(Event::Listening { worker });
     }
@@ -220,11 +220,6 @@ impl Gate {
     /// Every worker is to stop; what is queued is refused.
     pub fn stop_workers(self: &Rc<Self>) {
         self.step(Event::Stopping);
-    }
-
-    /// Whether this worker reports what its requests cost.
-    pub(crate) fn reports(&self, worker: WorkerId) -> bool {
-        self.slots.borrow().get(&worker).is_some_and(|slots| slots.reports)
     }
 
     /// A temporary file could not be written or read: the operator has to know, but not once a request.
@@ -293,7 +288,9 @@ impl Gate {
             Action::Start { worker, instance } => self.with_host(|host| host.start(worker, instance)),
             Action::Stop { worker } => self.with_host(|host| host.stop(worker)),
             Action::Kill { worker, reason } => self.with_host(|host| host.kill(worker, reason)),
-            Action::BackOff { instance, delay_ms } => self.with_host(|host| host.backs_off(instance, delay_ms)),
+            Action::BackOff { worker, instance, delay_ms } => {
+                self.with_host(|host| host.backs_off(worker, instance, delay_ms))
+            }
             Action::GiveUp => self.with_host(|host| host.gives_up()),
         }
     }

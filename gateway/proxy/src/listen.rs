@@ -1,7 +1,7 @@
 //! Accepts clients: the listening socket, TLS, the limit on connections.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,19 +27,23 @@ const BACKLOG: i32 = 4096;
 /// # Errors
 /// When the address is taken, not ours, or not an address.
 pub fn bind(host: &str, port: u16) -> io::Result<TcpListener> {
-    let ip = match host {
-        "localhost" => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        "" | "*" => IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED),
-        _ => host.trim_matches(['[', ']']).parse().map_err(|_| {
-            io::Error::new(io::ErrorKind::InvalidInput, format!("server.host: `{host}` is not an IP address"))
-        })?,
-    };
+    let ip = address_of(host)?;
     match bind_socket(SocketAddr::new(ip, port)) {
         Err(error) if ip.is_ipv6() && ip.is_unspecified() && is_without_ipv6(&error) => {
             bind_socket(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port))
         }
         bound => bound,
     }
+}
+
+/// An address, or a name that leads to one.
+fn address_of(host: &str) -> io::Result<IpAddr> {
+    if let Ok(ip) = host.trim_matches(['[', ']']).parse() {
+        return Ok(ip);
+    }
+    let found = (host, 0).to_socket_addrs()?.next();
+    let missing = || io::Error::new(io::ErrorKind::InvalidInput, format!("{host} leads to no address"));
+    found.map(|address| address.ip()).ok_or_else(missing)
 }
 
 fn is_without_ipv6(error: &io::Error) -> bool {

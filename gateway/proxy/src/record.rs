@@ -55,7 +55,7 @@ pub(crate) struct CostReports {
 impl CostReports {
     /// The request has ended.
     pub(crate) fn finish(&self, gate: &Gate, request: RequestId, record: Record) {
-        if record.worker.is_none_or(|worker| !gate.reports(worker)) {
+        if record.worker.is_none() {
             return emit(gate, &record, None);
         }
         let mut waiting = self.waiting.borrow_mut();

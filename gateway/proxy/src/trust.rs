@@ -27,15 +27,16 @@ impl Trust {
         self.peers.iter().any(|net| net.contains(&peer))
     }
 
-    /// The client's address as a trusted peer's `X-Forwarded-For` tells it: from the right, the first that is not itself
-    /// trusted.
-    pub(crate) fn client(&self, peer: IpAddr, forwarded_for: Option<&[u8]>) -> IpAddr {
+    /// The client's address as trusted peers' `X-Forwarded-For` lines tell it, in the order of the lines: from the right,
+    /// the first that is not itself trusted.
+    pub(crate) fn client<'v>(&self, peer: IpAddr, forwarded_for: impl Iterator<Item = &'v [u8]>) -> IpAddr {
         if !self.allows(peer) {
             return peer;
         }
-        let chain = forwarded_for.and_then(|value| std::str::from_utf8(value).ok()).unwrap_or_default();
+        let chain: Vec<&str> =
+            forwarded_for.flat_map(|line| std::str::from_utf8(line).unwrap_or("?").split(',')).collect();
         let mut client = peer;
-        for element in chain.rsplit(',') {
+        for element in chain.into_iter().rev() {
             let Ok(address) = element.trim().parse::<IpAddr>() else { break };
             client = address.to_canonical();
             if !self.allows(client) {
@@ -53,9 +54,12 @@ mod tests {
     #[test]
     fn forwarded_for_is_believed_from_the_right_as_long_as_the_speakers_are_trusted() {
         let trust = Trust::parse(&["10.0.0.0/8".to_owned(), "192.0.2.7".to_owned()]).unwrap();
-        let client = |peer: &str, chain: &str| trust.client(peer.parse().unwrap(), Some(chain.as_bytes())).to_string();
+        let client = |peer: &str, chain: &str| {
+            trust.client(peer.parse().unwrap(), chain.split('|').map(str::as_bytes)).to_string()
+        };
         assert_eq!(client("10.1.1.1", "203.0.113.9"), "203.0.113.9");
         assert_eq!(client("10.1.1.1", "6.6.6.6, 203.0.113.9, 192.0.2.7"), "203.0.113.9");
+        assert_eq!(client("10.1.1.1", "6.6.6.6|203.0.113.9"), "203.0.113.9");
         assert_eq!(client("198.51.100.1", "6.6.6.6"), "198.51.100.1");
         assert_eq!(client("10.1.1.1", "nonsense"), "10.1.1.1");
     }

@@ -28,8 +28,8 @@ use wire::Wire;
 const CONFIRM_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the exit of a worker may take to be known after its connection has closed.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(200);
-/// How long an app may take to end a response whose connection the gateway has closed; longer than the preload waits.
-const CUT_TIMEOUT: Duration = Duration::from_secs(12);
+/// How long an app may take to end a response whose connection the gateway has closed.
+const CUT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A whole request, ready for a worker.
 pub(crate) struct Job {
@@ -117,8 +117,6 @@ pub(crate) struct Slots {
     gate: Weak<Gate>,
     worker: WorkerId,
     socket: PathBuf,
-    /// The preload is in it: it never closes an idle connection, and reports the end and the cost of each request.
-    pub(crate) reports: bool,
     pub(crate) finished_total: Cell<u64>,
     slots: RefCell<Vec<Rc<Slot>>>,
     closed: Cell<bool>,
@@ -137,12 +135,11 @@ struct Slot {
 }
 
 impl Slots {
-    pub(crate) fn new(gate: Weak<Gate>, worker: WorkerId, socket: PathBuf, reports: bool) -> Rc<Self> {
+    pub(crate) fn new(gate: Weak<Gate>, worker: WorkerId, socket: PathBuf) -> Rc<Self> {
         Rc::new(Slots {
             gate,
             worker,
             socket,
-            reports,
             finished_total: Cell::new(0),
             slots: RefCell::default(),
             closed: Cell::new(false),
@@ -238,43 +235,30 @@ impl Slots {
     ) -> Option<Wire> {
         let mut idle = idle;
         let request = job.request;
-        // A worker without the preload may close an idle connection at the moment a request is written to it. Nobody can
-        // tell then whether it saw the request; so one that may not be repeated goes on a new connection.
-        let may_repeat = !self.reports && job.method.is_safe();
-        idle.take_if(|_| !may_repeat && !self.reports);
-        let mut repeated = false;
         loop {
             let is_reused = idle.is_some();
             let wire = match idle.take() {
                 Some(wire) => Ok(wire),
                 None => Wire::connect(&self.socket).await,
             };
-            let fault = match wire {
+            let Ok(mut wire) = wire else {
                 // Of this request the worker has not seen a byte, so it can go to another.
-                Err(_) if !repeated => {
+                slot.is_busy.set(false);
+                gate.undelivered(self.worker, job);
+                return None;
+            };
+            match exchange::run(gate, &mut wire, &job, &exchange).await {
+                Ok(ended) => return self.conclude(gate, slot, wire, &job, &exchange, ended),
+                // The connection had been closed while it was idle; again, not a byte was seen.
+                Err(Fault::Closed { sent: false, heard: false }) if is_reused && !self.closed.get() => {}
+                Err(fault) => {
+                    drop(wire);
+                    self.conclude_fault(gate, slot, &job, fault).await;
                     slot.is_busy.set(false);
-                    gate.undelivered(self.worker, job);
+                    gate.finished(self.worker, request);
                     return None;
                 }
-                Err(_) => Fault::Closed { sent: true, heard: false },
-                Ok(mut wire) => match exchange::run(gate, &mut wire, &job, &exchange).await {
-                    Ok(ended) => return self.conclude(gate, slot, wire, &job, &exchange, ended),
-                    Err(fault) => fault,
-                },
-            };
-            if let Fault::Closed { sent, heard: false } = fault
-                && is_reused
-                && !repeated
-                && !self.closed.get()
-                && (!sent || may_repeat)
-            {
-                repeated = sent;
-                continue;
             }
-            self.conclude_fault(gate, slot, &job, fault).await;
-            slot.is_busy.set(false);
-            gate.finished(self.worker, request);
-            return None;
         }
     }
 
@@ -331,11 +315,11 @@ impl Slots {
                 // A dying worker's connections close a moment before its exit is known.
                 let confirmed = self.confirmed_end(job.request, EXIT_TIMEOUT).await;
                 job.answer.fail(if self.closed.get() { Code::WorkerDied } else { Code::WorkerAnswerTruncated });
-                confirmed || (self.reports && self.confirmed_end(job.request, CONFIRM_TIMEOUT).await)
+                confirmed || self.confirmed_end(job.request, CONFIRM_TIMEOUT).await
             }
             Fault::Cut => self.confirmed_end(job.request, CUT_TIMEOUT).await,
         };
-        if !confirmed && !self.closed.get() && self.reports {
+        if !confirmed && !self.closed.get() {
             // It neither ended the request nor died: its slot can never be trusted again.
             self.note(gate, job, "is not ended by its worker, which is replaced");
             gate.faulted(self.worker);

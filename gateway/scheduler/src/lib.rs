@@ -185,6 +185,8 @@ pub enum Action {
     },
     /// A worker failed and its place waits before it starts the next.
     BackOff {
+        /// The worker that failed.
+        worker: WorkerId,
         /// The place in the pool.
         instance: u32,
         /// For how long.

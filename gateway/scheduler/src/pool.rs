@@ -164,7 +164,7 @@ impl Pool {
             }
             return;
         }
-        actions.push(Action::BackOff { instance: dead.instance, delay_ms });
+        actions.push(Action::BackOff { worker, instance: dead.instance, delay_ms });
     }
 
     pub(crate) fn stop_all(&mut self, now: Time, actions: &mut Vec<Action>) {

@@ -136,7 +136,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
                 let after_ms = u64::try_from(process.started.elapsed().as_millis()).unwrap_or(u64::MAX);
                 supervisor.journal.emit(Event::WorkerReady { worker: process.worker.0, after_ms });
             }
-            supervisor.gate.listening(process.worker, supervisor.socket(process.worker), true);
+            supervisor.gate.listening(process.worker, supervisor.socket(process.worker));
         }
         "aux" => {
             let Some(address) = Address::new(said.port, said.host, said.path) else { return };

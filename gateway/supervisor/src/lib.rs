@@ -173,10 +173,9 @@ impl WorkerHost for Host {
         }
     }
 
-    fn backs_off(&self, instance: u32, delay_ms: u64) {
+    fn backs_off(&self, worker: WorkerId, instance: u32, delay_ms: u64) {
         self.0.backing_off.borrow_mut().insert(instance, Instant::now() + Duration::from_millis(delay_ms));
-        let text = format!("place {instance} waits {delay_ms} ms before its next start");
-        self.0.note(Level::Warn, &text);
+        self.0.journal.emit(Event::WorkerBackoff { worker: worker.0, delay_ms });
     }
 
     fn gives_up(&self) {

@@ -1,7 +1,7 @@
 /**
  * A request's stay with the app: label off, through the gate, handed over, measured, and let go when the response
  * has ended and the loop has turned once more. A client that went away lets nothing go: only the app does, by ending
- * its response, or the deadline for one that it has abandoned.
+ * its response or destroying it. If it never does, the gateway replaces the worker.
  */
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -12,8 +12,6 @@ import { setPeer, takeLabel } from './peer.js';
 import { cpuUs, type Report } from './report.js';
 
 const WAITING_MAX = 1000;
-/** How long an app that lost its connection may take to call `end()` before its place is given away. */
-const ABANDONED_MS_MAX = 10_000;
 
 const ticketKey = Symbol('sluice.ticket');
 
@@ -150,10 +148,8 @@ function wasClosedByPeer(socket: Socket): boolean {
 
 function leaveWhenAppEnds(response: ServerResponse, ticket: Ticket): void {
   if (ticket.left) return;
-  const deadline = setTimeout(() => ticket.stay.leave(ticket, 'abandoned'), ABANDONED_MS_MAX).unref();
   const end = response.end.bind(response) as (...parts: unknown[]) => ServerResponse;
   const ended = (...parts: unknown[]): ServerResponse => {
-    clearTimeout(deadline);
     ticket.stay.leave(ticket, 'end');
     return end(...parts);
   };

@@ -60,7 +60,8 @@ export interface AppConfig {
    */
   env?: Record<string, string>;
   /**
-   * Directory that workers start in, relative to the config file.
+   * Directory that workers start in, relative to the config file. Where the command line names the app,
+   * workers start in the current directory.
    * @default "."
    */
   cwd?: string;

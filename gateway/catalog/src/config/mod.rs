@@ -39,7 +39,8 @@ config! {
         node_args: Vec<String> = Vec::new();
         /// Environment variables that every worker gets on top of the gateway's own.
         env: BTreeMap<String, String> = BTreeMap::new();
-        /// Directory that workers start in, relative to the config file.
+        /// Directory that workers start in, relative to the config file. Where the command line names the app, workers start
+        /// in the current directory.
         cwd: String = ".".to_owned();
     }
 

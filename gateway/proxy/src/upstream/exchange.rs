@@ -13,6 +13,7 @@ use std::task::Poll;
 use std::time::Instant;
 
 use bytes::{Buf as _, Bytes, BytesMut};
+use sluice_catalog::errors::Code;
 use sluice_http1::{ChunkedDecoder, HeadLimits, HeadReader, Parse, Rejection, ResponseFraming, ResponseHead};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::{ReadHalf, WriteHalf};
@@ -304,7 +305,8 @@ pub(crate) async fn run_stream(
     };
     match outcome {
         Some(Ok(trailers)) => answer.complete(trailers),
-        Some(Err(_)) => answer.fail(sluice_catalog::errors::Code::WorkerAnswerTruncated),
-        None => answer.complete(Vec::new()),
+        Some(Err(_)) => answer.fail(Code::WorkerAnswerTruncated),
+        // Nothing has moved on it for too long, or its client has gone.
+        None => answer.fail(Code::WorkerTimeout),
     }
 }

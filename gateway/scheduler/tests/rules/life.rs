@@ -28,7 +28,7 @@ fn delays(limits: Limits, failures: usize) -> Vec<u64> {
     let mut delays = Vec::new();
     for worker in (2..).take(failures) {
         let actions = stage.exit(worker);
-        let [Action::BackOff { instance: 1, delay_ms }] = actions[..] else { panic!("{actions:?}") };
+        let [Action::BackOff { instance: 1, delay_ms, .. }] = actions[..] else { panic!("{actions:?}") };
         assert_eq!(stage.pass_ms(delay_ms - 1), []);
         assert_eq!(stage.pass_ms(1), [start(worker + 1, 1)]);
         delays.push(delay_ms);

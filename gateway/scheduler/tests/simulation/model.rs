@@ -169,7 +169,7 @@ impl Model {
                 self.note(if reason == KillReason::StartTimeout { "start timeout" } else { "stop timeout" });
                 self.workers.kill(self.now, worker, reason)?;
             }
-            Action::BackOff { instance, delay_ms } => self.workers.back_off(self.now, instance, delay_ms)?,
+            Action::BackOff { instance, delay_ms, .. } => self.workers.back_off(self.now, instance, delay_ms)?,
             Action::GiveUp => self.workers.give_up()?,
         }
         Ok(())

@@ -1,0 +1,99 @@
+// The rule that everything else rests on, under load with aborts and timeouts mixed in: gateway, preload and app each
+// count what a worker held at once, and all of them count no overlap.
+//
+// SLUICE_TEST_SEED=n replays a run's choices; SLUICE_TEST_LONG=1 sends many more requests.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { RawConnection } from '../support/raw.ts';
+import { app, type Sluice } from '../support/sluice.ts';
+import { bytesOf, long, running, slotsHeld, statusWhen } from './scenario.ts';
+
+const requests = long ? 50_000 : 2_000;
+const seed = Number(process.env['SLUICE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+
+interface Counts {
+  requests: number;
+  overlaps: number;
+  held_max: number;
+}
+
+void test(`I1: no overlap in ${requests} requests with aborts and timeouts (seed ${seed})`, async (t) => {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-overlap-'));
+  t.after(() => {
+    fs.rmSync(dir, { recursive: true, force: true });
+  });
+  const env = { OVERLAP_DIR: dir, SLUICE_RESPONSE_WORKER_TIMEOUT_MS: '25', SLUICE_QUEUE_LENGTH_MAX: '50' };
+  const sluice = await running(t, { entry: app('overlap.js'), workers: 3, env });
+  const rss_before = rssOf((await sluice.status()).pid);
+  let state = seed >>> 0;
+  const random = (below: number): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  let left = requests;
+  const statuses = new Set<number>();
+  await Promise.all(
+    Array.from({ length: 60 }, async () => {
+      while (left-- > 0) for (const status of await oneRequest(sluice, random)) statuses.add(status);
+    }),
+  );
+  assert.deepEqual(
+    [...statuses].sort((a, b) => a - b),
+    [200, 503, 504],
+    'answered, shed and timed out are all among them',
+  );
+  const after = await statusWhen(
+    sluice,
+    (now) => slotsHeld(now) === 0 && now.queue.length === 0 && now.connections === 0,
+    'an idle gateway',
+  );
+  assert.equal(after.overlaps_total, 0, 'overlaps that gateway and preload counted');
+  assert.ok(rssOf(after.pid) - rss_before < 64 * 1024 * 1024, 'memory of the gateway is bounded');
+  await sluice.stop();
+  const counts = fs
+    .readdirSync(dir)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => JSON.parse(fs.readFileSync(path.join(dir, name), 'utf8')) as Counts);
+  assert.ok(counts.length >= 3);
+  assert.ok(counts.reduce((sum, { requests: seen }) => sum + seen, 0) > requests / 10, 'the app was at work');
+  for (const { overlaps, held_max } of counts) assert.deepEqual([overlaps, held_max <= 1], [0, true]);
+});
+
+/** Sends one request and lets it come to one of several ends. */
+async function oneRequest(sluice: Sluice, random: (below: number) => number): Promise<number[]> {
+  const connection = await RawConnection.connect(sluice.port);
+  const targets = [
+    '/',
+    '/spin?ms=1',
+    '/sleep?ms=3',
+    '/sleep?ms=60',
+    '/stream?chunks=3&interval_ms=1',
+    '/big?bytes=200000',
+  ];
+  connection.send(bytesOf(targets[random(targets.length)] ?? '/'));
+  try {
+    switch (random(4)) {
+      case 0:
+        await new Promise((resolve) => setTimeout(resolve, random(10)));
+        connection.reset();
+        return [];
+      case 1:
+        connection.close();
+        return [];
+      default:
+        return [(await connection.response()).status];
+    }
+  } finally {
+    connection.close();
+  }
+}
+
+/** Resident bytes; 0 where there is no /proc. */
+function rssOf(pid: number): number {
+  const file = `/proc/${pid}/status`;
+  if (!fs.existsSync(file)) return 0;
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(fs.readFileSync(file, 'utf8'))?.[1]) * 1024;
+}
