@@ -20,6 +20,7 @@ build: binary packages
 .PHONY: binary
 binary:
 	$(CARGO) build --release --locked --manifest-path $(MANIFEST) --bin sluice
+	@platform=packages/sluice/platform/$$(node -p 'process.platform+"-"+process.arch') && mkdir -p $$platform && ln -sf $(abspath $(BINARY)) $$platform/sluice
 
 .PHONY: packages
 packages: node_modules/.package-lock.json

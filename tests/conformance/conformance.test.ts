@@ -11,7 +11,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ask, exchange, plain, type Ask } from './client.ts';
 import { frameworks, type Framework } from './frameworks.ts';
@@ -26,6 +26,8 @@ const only = process.env['SLUICE_CONFORMANCE_ONLY']?.split(',');
 
 /** The apps wait 300 ms between their two parts; a buffered stream would show them together. */
 const stream_gap_ms_min = 150;
+/** More than a socket takes at once, and more than the gateway keeps in memory. */
+const downloads_bytes = [300_000, 3_000_000];
 const prepare_timeout_ms = 20 * 60_000;
 
 const rows: Row[] = [];
@@ -182,6 +184,17 @@ for (const framework of chosen) {
       });
     }
 
+    for (const bytes of downloads_bytes) {
+      check('download', `sends all of ${bytes} bytes`, async () => {
+        const answer = await send(`/download?bytes=${bytes}`);
+        assert.equal(answer.status, 200);
+        assert.equal(answer.body.length, bytes);
+        assert.equal(Number(answer.headers['content-length'] ?? bytes), bytes);
+        // Not assert.equal, which would print both.
+        assert.ok(answer.body === '0123456789'.repeat(bytes / 10), 'the bytes are not those of the app');
+      });
+    }
+
     check('stream', 'passes each part of a stream on when it is produced', async () => {
       const answer = await send('/stream');
       assert.equal(answer.status, 200);
@@ -279,7 +292,7 @@ interface Seen {
 }
 
 function helloOf(framework: Framework): RegExp {
-  const app = framework.install === 'quick' ? framework.name : framework.install;
+  const app = basename(framework.folder);
   return new RegExp(`<h1[^>]*>Hello from ${app}</h1>[^]*\\d{4}-\\d\\d-\\d\\dT`);
 }
 

@@ -23,6 +23,8 @@ export interface Framework {
   readonly start: { readonly entry: string } | { readonly command: readonly [string, ...string[]] };
   /** What this framework's documentation says to set behind any proxy. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Started without `HOST`, so that the app listens where it does by default. */
+  readonly hostUnset?: boolean;
   /** What any proxy sends and this app relies on; sent by the client where no gateway is in front. */
   readonly proxyHeaders?: Readonly<Record<string, string>>;
   /** A script or style sheet that the page names, where the framework builds one. */
@@ -93,6 +95,17 @@ export const frameworks: readonly Framework[] = [
     ...onQuick('fastify'),
     shows: 'fastify',
     start: { entry: 'server.js' },
+    post: { sends: 'form', answers: 'json' },
+    webSocket: { messages: 'text' },
+    sees: { socket: true, ip: true },
+  },
+  {
+    ...onQuick('fastify'),
+    name: 'fastify-localhost',
+    shows: 'fastify',
+    start: { entry: 'server.js' },
+    hostUnset: true,
+    env: { NODE_OPTIONS: `--import=${new URL('two-addresses.mjs', import.meta.url).href}` },
     post: { sends: 'form', answers: 'json' },
     webSocket: { messages: 'text' },
     sees: { socket: true, ip: true },

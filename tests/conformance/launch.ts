@@ -100,7 +100,8 @@ function commandLine(
   const { start } = framework;
   if (mode === 'bare')
     return 'entry' in start ? [join(runtime.bin, 'node'), start.entry] : [...start.command];
-  const flags = ['--port', String(port), '--run-dir', runDir, '--admin', '127.0.0.1:0', '--workers', '2'];
+  const address = ['--host', '127.0.0.1', '--port', String(port), '--admin', '127.0.0.1:0'];
+  const flags = [...address, '--run-dir', runDir, '--workers', '2'];
   const what = 'entry' in start ? [start.entry, ...flags] : [...flags, '--', ...start.command];
   return [join(ownRuntime.bin, 'node'), sluice, 'start', ...what];
 }
@@ -117,10 +118,10 @@ function environment(
     ([name]) => !/^(npm_|NODE_|TSX_|PORT$|HOST$|HOSTNAME$|WEB_CONCURRENCY$)/.test(name),
   );
   const path = [runtime.bin, join(folder, 'node_modules', '.bin'), process.env['PATH']].join(delimiter);
-  const addresses =
-    mode === 'bare'
-      ? { PORT: String(port), HOST: '127.0.0.1', NODE_ENV: 'production' }
-      : { HOST: '127.0.0.1' };
+  const addresses = {
+    ...(framework.hostUnset === true ? {} : { HOST: '127.0.0.1' }),
+    ...(mode === 'bare' ? { PORT: String(port), NODE_ENV: 'production' } : {}),
+  };
   return { ...Object.fromEntries(shell), ...quietTools, ...framework.env, ...addresses, PATH: path };
 }
 

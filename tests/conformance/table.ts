@@ -1,6 +1,16 @@
 /** The table that a run ends with: one row per framework, one column per check. */
 
-export const columns = ['page', 'post', 'asset', 'stream', '404', 'websocket', 'client', 'stop'] as const;
+export const columns = [
+  'page',
+  'post',
+  'asset',
+  'download',
+  'stream',
+  '404',
+  'websocket',
+  'client',
+  'stop',
+] as const;
 export type Column = (typeof columns)[number];
 export type Mark = 'yes' | 'NO' | '-';
 

@@ -82,7 +82,13 @@ void test('a second signal ends it at once, with a worker in an endless loop', a
   const busy = await statusWhen(sluice, ({ workers }) => workers[0]?.state === 'busy', 'a busy worker');
   sluice.signal('SIGTERM');
   await statusWhen(sluice, ({ state }) => state === 'draining', 'the drain');
-  sluice.signal('SIGTERM');
+  // One Ctrl-C may be delivered twice, by npm and by the terminal; so what comes right behind the first does not count.
+  const again = setInterval(() => {
+    sluice.signal('SIGTERM');
+  }, 200);
+  t.after(() => {
+    clearInterval(again);
+  });
   assert.equal((await sluice.finished(3_000)).code, 1);
   await nothingLeftOf(sluice);
   assert.ok(!isAlive(pidOf(busy.workers[0])));

@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice } from '../support/sluice.ts';
 import { bytesOf, long, running, slotsHeld, statusWhen } from './scenario.ts';
@@ -77,18 +78,25 @@ async function oneRequest(sluice: Sluice, random: (below: number) => number): Pr
   try {
     switch (random(4)) {
       case 0:
-        await new Promise((resolve) => setTimeout(resolve, random(10)));
+        await wait(random(10));
         connection.reset();
         return [];
       case 1:
         connection.close();
         return [];
       default:
-        return [(await connection.response()).status];
+        return [await statusOf(connection)];
     }
   } finally {
     connection.close();
   }
+}
+
+/** Who was refused waits a little, so that most of the load is work and not refusals. */
+async function statusOf(connection: RawConnection): Promise<number> {
+  const { status } = await connection.response();
+  if (status === 503) await wait(20);
+  return status;
 }
 
 /** Resident bytes; 0 where there is no /proc. */

@@ -1,6 +1,7 @@
 // Upgraded connections and event streams: out of the slot at their headers, under limits of their own.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice } from '../support/sluice.ts';
 import {
@@ -130,9 +131,12 @@ void test('a stream that carries nothing for too long is ended, upgraded or of e
   const sluice = await running(t, { entry: ownApp('quiet-streams.js'), workers: 1, env });
   const streams = [await sent(sluice, '/ws', upgrade), await sent(sluice, '/events')];
   for (const stream of streams) assert.ok([101, 200].includes(await firstStatus(stream)));
-  await streams[0]?.untilClosed(8_000);
-  // The response ends in order; its connection may be used again.
-  await streams[1]?.untilBytes('0\r\n\r\n', 8_000);
+  // An event stream may end in order and keep its connection, or be cut; what counts is that it ends.
+  for (const stream of streams) {
+    await eventually(() => stream.closed || stream.received.includes('0\r\n\r\n'), {
+      what: 'the end of a silent stream',
+    });
+  }
   await statusWhen(sluice, (now) => now.streams === 0, 'the end of the streams');
 });
 

@@ -161,6 +161,9 @@ errors! {
     AppExited "SLU-APP-EXITED" 0 final Worker
         "The app did not start."
         "The app's process ended before it listened. The reason is in its own output above; running the same command by hand shows it too."
+    AppNotStarted "SLU-APP-NOT-STARTED" 0 final Gateway
+        "The app did not start."
+        "The program that runs the app could not be started. Check `--node` or the command."
     PortInUse "SLU-PORT-IN-USE" 0 final Gateway
         "The address is in use."
         "Another process listens on the address. Stop it, or choose another with `--port` or `--admin`."

@@ -4,7 +4,7 @@ mod app;
 mod operator;
 mod shutdown;
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -65,12 +65,12 @@ fn prepare_and_run(args: &StartArgs) -> Result<ExitCode, Failure> {
     let run_dir = RunDir::locate(&args.run_dir).map_err(|error| Failure::new(Exit::Usage, error))?;
     run_dir.create().map_err(|error| Failure::new(Exit::Failed, error))?;
     let _lock = lock(&run_dir)?;
-    raise_descriptor_limit();
+    let descriptors_max = raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(16).build();
     let runtime = runtime.map_err(|error| Failure::new(Exit::Failed, error))?;
     let local = LocalSet::new();
     // A task of its own: what `block_on` itself waits for is looked at again on every wake-up of any task.
-    let serving = serve(loaded, start, preload, run_dir.clone());
+    let serving = serve(loaded, start, preload, run_dir.clone(), descriptors_max);
     let joined = local.block_on(&runtime, async { tokio::task::spawn_local(serving).await });
     let outcome = joined.unwrap_or_else(|error| Err(Failure::new(Exit::Failed, error)));
     let _ = std::fs::remove_file(run_dir.control_socket());
@@ -78,11 +78,20 @@ fn prepare_and_run(args: &StartArgs) -> Result<ExitCode, Failure> {
     outcome
 }
 
-async fn serve(loaded: Loaded, start: app::Resolved, preload: PathBuf, run_dir: RunDir) -> Result<ExitCode, Failure> {
-    let config = Rc::new(resolved_config(&loaded));
+async fn serve(
+    loaded: Loaded,
+    start: app::Resolved,
+    preload: PathBuf,
+    run_dir: RunDir,
+    descriptors_max: u64,
+) -> Result<ExitCode, Failure> {
+    let mut config = resolved_config(&loaded);
+    let workers = worker_count(&config);
+    bound_connections(&mut config, workers, descriptors_max);
+    let config = Rc::new(config);
     let tls = listen::tls(&config).map_err(|error| Failure::new(Exit::Usage, error))?;
     let listener = listen::bind(&config.server.host, config.server.port)
-        .map_err(|error| cannot_bind("--port", &format!("{}:{}", config.server.host, config.server.port), &error))?;
+        .map_err(|error| cannot_bind("--port", &listen::display(&config.server.host, config.server.port), &error))?;
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Failed, error))?;
     let metrics = match config.admin.address.as_str() {
         "off" => None,
@@ -113,7 +122,7 @@ async fn serve(loaded: Loaded, start: app::Resolved, preload: PathBuf, run_dir: 
     if let Some(metrics) = metrics {
         tokio::task::spawn_local(metrics.serve(gateway.clone(), journal.clone()));
     }
-    gateway.set_wanted(worker_count(&config));
+    gateway.set_wanted(workers);
     tokio::task::spawn_local(tick(Rc::clone(&gateway)));
     let (stop_accepting, stopped) = tokio::sync::oneshot::channel::<()>();
     let accepting = listen::accept(listener, tls, Rc::clone(&gate), async {
@@ -148,7 +157,7 @@ fn lock(run_dir: &RunDir) -> Result<File, Failure> {
     let path = run_dir.path().join("lock");
     let open = File::options().create(true).truncate(false).write(true).open(&path);
     let file = open.map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", path.display())))?;
-    if file.try_lock().is_err() {
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
         let reason = format!(
             "{}: a gateway runs already in {}. Look at it with `sluice status`, stop it with `sluice stop`, or start another with --run-dir, --port and --admin of its own.",
             Code::RunDirBusy,
@@ -180,10 +189,9 @@ fn cannot_bind(flag: &str, address: &str, error: &io::Error) -> Failure {
 
 fn journal(config: &Config) -> io::Result<Journal> {
     let format = match config.log.format {
-        LogFormat::Json => Format::Json,
         LogFormat::Text => Format::Text,
         LogFormat::Auto if io::stdout().is_terminal() => Format::Text,
-        LogFormat::Auto => Format::Json,
+        LogFormat::Auto | LogFormat::Json => Format::Json,
     };
     Journal::to_stdout(Options { format, access: config.log.access })
 }
@@ -196,13 +204,27 @@ fn worker_count(config: &Config) -> u32 {
     std::thread::available_parallelism().ok().and_then(|count| u32::try_from(count.get()).ok()).unwrap_or(1)
 }
 
-/// Thousands of clients need as many descriptors; the hard limit is what the system allows us.
-fn raise_descriptor_limit() {
+/// Thousands of clients need as many descriptors; the hard limit is what the system allows us. Returns what we have now.
+fn raise_descriptor_limit() -> u64 {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
-    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
-        && soft < hard
-    {
-        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return u64::MAX };
+    if soft < hard && setrlimit(Resource::RLIMIT_NOFILE, hard, hard).is_ok() {
+        return hard;
+    }
+    soft
+}
+
+/// Clients may not take the descriptors that workers, logs and temporary files need: without those nobody is served.
+fn bound_connections(config: &mut Config, workers: u32, descriptors_max: u64) {
+    let slots = u64::from(workers) * u64::from(config.workers.concurrency);
+    let reserve = (128 + 2 * slots + 8 * u64::from(workers)).min(descriptors_max / 2);
+    let affordable = (descriptors_max - reserve).max(1);
+    if config.server.connections_max > affordable {
+        eprintln!(
+            "sluice: server.connections_max is {} here, not {}: the process may open {descriptors_max} descriptors (ulimit -n)",
+            affordable, config.server.connections_max
+        );
+        config.server.connections_max = affordable;
     }
 }
 

@@ -26,6 +26,13 @@ const INFORMATIONAL_MAX: usize = 8;
 /// How much is read back from a temporary file at once.
 const READ_BACK_BYTES: usize = 64 * 1024;
 
+/// What a piece costs besides its bytes: its own allocation and its place in the list.
+const PIECE_BYTES: usize = 128;
+
+fn cost(data: &Bytes) -> usize {
+    data.len() + PIECE_BYTES
+}
+
 /// How a response ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
@@ -85,6 +92,8 @@ pub(crate) struct Answer {
     pub(crate) worker: Cell<Option<WorkerId>>,
     pub(crate) times: Cell<Times>,
     pub(crate) retry_after_s: Cell<Option<u32>>,
+    /// It has left its slot: an event stream or an upgraded connection.
+    pub(crate) is_stream: Cell<bool>,
     /// When a byte last went either way on a stream that has left its slot.
     pub(crate) last_moved: Cell<Instant>,
     /// The stream has left its slot and ends when this is set.
@@ -103,6 +112,7 @@ impl Answer {
             worker: Cell::new(None),
             times: Cell::default(),
             retry_after_s: Cell::new(None),
+            is_stream: Cell::new(false),
             last_moved: Cell::new(Instant::now()),
             closing: Signal::default(),
         })
@@ -131,8 +141,8 @@ impl Answer {
         }
         let mut file = {
             let mut inner = self.inner.borrow_mut();
-            if inner.file.is_none() && inner.memory_bytes + data.len() <= self.memory_bytes_max {
-                inner.memory_bytes += data.len();
+            if inner.file.is_none() && inner.memory_bytes + cost(&data) <= self.memory_bytes_max {
+                inner.memory_bytes += cost(&data);
                 inner.memory.push_back(data);
                 self.changed.set();
                 return;
@@ -216,7 +226,7 @@ impl Answer {
             return Some(Next::Head(head));
         }
         if let Some(data) = inner.memory.pop_front() {
-            inner.memory_bytes -= data.len();
+            inner.memory_bytes -= cost(&data);
             return Some(Next::Data(data));
         }
         if inner.appending {

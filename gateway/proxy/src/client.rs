@@ -171,6 +171,11 @@ impl Client {
         }
     }
 
+    /// The client sends nothing more and has sent nothing that is not used yet.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.eof && self.unread.is_empty()
+    }
+
     /// Gives the buffer back while nothing is in it.
     pub(crate) fn shed_buffer(&mut self) {
         if self.unread.is_empty() {
@@ -180,7 +185,11 @@ impl Client {
 
     /// Closes so that the client gets all that was written: first the sending side, then what it still sends is read
     /// and thrown away for a while. Closing with unread bytes would reset the connection and could eat the answer.
-    pub(crate) async fn close(mut self, linger: bool) {
+    pub(crate) async fn close(mut self, linger: bool, send_timeout: Duration) {
+        if self.must_flush {
+            let flushed = std::future::poll_fn(|cx| Pin::new(&mut self.stream).poll_flush(cx));
+            let _ = tokio::time::timeout(send_timeout, flushed).await;
+        }
         let shut = std::future::poll_fn(|cx| Pin::new(&mut self.stream).poll_shutdown(cx));
         let _ = tokio::time::timeout(Duration::from_secs(1), shut).await;
         if !linger || self.eof {

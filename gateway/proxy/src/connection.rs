@@ -59,9 +59,15 @@ impl ConnectionHandles {
     }
 }
 
-/// Serves one connection until it ends.
-pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketAddr, gate: Rc<Gate>) {
-    let (key, draining) = gate.connections.add();
+/// Serves one connection until it ends. Its handle counts it, from before a TLS handshake to after the last byte.
+pub(crate) async fn serve(
+    stream: ClientStream,
+    peer: SocketAddr,
+    local: SocketAddr,
+    gate: Rc<Gate>,
+    handle: (usize, Rc<Signal>),
+) {
+    let (key, draining) = handle;
     let mut client = Client::new(stream, draining);
     let origin = Origin::new(&gate, canonical(peer), canonical(local), client.is_tls());
     let mut idle_since = Instant::now();
@@ -73,13 +79,13 @@ pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketA
         idle_since = Instant::now();
         is_first = false;
         linger = !keep_alive;
-        if !keep_alive || client.eof {
+        if !keep_alive || client.is_spent() {
             break;
         }
         client.shed_buffer();
     }
+    client.close(linger, send_timeout(&gate)).await;
     gate.connections.remove(key);
-    client.close(linger).await;
 }
 
 /// Waits for the first byte of the next request; `None` ends the connection. A new connection gets the time for headers,
@@ -117,7 +123,7 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
     let mut passage = Passage {
         started,
         time_unix_ms: unix_ms(),
-        request: gate.next_request_id(),
+        request: RequestId(0),
         request_id: forward::new_request_id(),
         peer: origin.peer,
     };
@@ -134,6 +140,8 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         Err(failure) => return refuse_whole(client, gate, &passage, Some(head), &failure).await,
     };
     let received = Instant::now();
+    // Numbers are given to whole requests, so that their order is the order of the queue however slow a body was.
+    passage.request = gate.next_request_id();
     let route = route::route(gate, &head);
     if let Route::Ping | Route::Ready = route {
         return answer_at_the_edge(client, gate, &passage, head, &route, body.len()).await;
@@ -302,14 +310,18 @@ pub(crate) async fn refuse_connection(stream: ClientStream, gate: &Rc<Gate>) {
     let refusal = Refusal {
         code: Code::ConnectionsFull,
         detail: "",
-        request_id: "",
+        request_id: &forward::new_request_id(),
         retry_after_s: Some(1),
         keep_alive: false,
         is_head: false,
     };
     refuse::write(&mut out, &refusal);
     let _ = tokio::time::timeout(Duration::from_secs(1), write_all(&mut client, gate, &out)).await;
-    client.close(false).await;
+    client.close(false, Duration::from_secs(1)).await;
+}
+
+fn send_timeout(gate: &Gate) -> Duration {
+    Duration::from_millis(gate.config.server.send_timeout_ms)
 }
 
 /// An IPv4 client on a dual-stack socket is an IPv4 client.
@@ -324,9 +336,4 @@ fn ms(later: Instant, earlier: Instant) -> f64 {
 fn unix_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-thread_local! {
-    /// Connections refused since the last note, so that a flood is one line and not thousands.
-    pub(crate) static REFUSED: Cell<u64> = const { Cell::new(0) };
 }

@@ -22,6 +22,9 @@ use crate::spool::TempStore;
 use crate::trust::Trust;
 use crate::upstream::{Exchange, Job, Patience, Slots};
 
+/// How often the operator is told of the same trouble.
+const NOTE_PERIOD: Duration = Duration::from_secs(10);
+
 /// What the supervisor does for the gate.
 pub trait WorkerHost {
     /// Start a process in this place of the pool; the result comes back as [`Gate::listening`] or [`Gate::exited`].
@@ -59,6 +62,8 @@ pub struct Gate {
     streams_total: Cell<u64>,
     draining: Cell<bool>,
     last_progress: Cell<Option<Instant>>,
+    refused_connections: Cell<u64>,
+    refusals_noted: Cell<Option<Instant>>,
     temp_noted: Cell<Option<Instant>>,
 }
 
@@ -90,6 +95,8 @@ impl Gate {
             streams_total: Cell::new(0),
             draining: Cell::new(false),
             last_progress: Cell::new(None),
+            refused_connections: Cell::new(0),
+            refusals_noted: Cell::new(None),
             temp_noted: Cell::new(None),
         })
     }
@@ -206,6 +213,9 @@ impl Gate {
 
     /// The worker reports what a request cost it: CPU time in microseconds. Its response has ended for good.
     pub fn reported(&self, worker: WorkerId, request: RequestId, cpu_us: u64) {
+        if let Some(exchange) = self.exchanges.borrow().get(&request) {
+            exchange.is_confirmed.set(true);
+        }
         if let Some(slots) = self.slots.borrow().get(&worker) {
             slots.confirm(request);
         }
@@ -223,14 +233,31 @@ impl Gate {
     }
 
     /// A temporary file could not be written or read: the operator has to know, but not once a request.
-    pub(crate) fn note_temp_failure(&self, error: &std::io::Error) {
-        let now = Instant::now();
-        if self.temp_noted.get().is_none_or(|noted| now.duration_since(noted) >= Duration::from_secs(10)) {
+    fn note_temp_failure(&self, now: Instant) {
+        let Some(error) = self.store.take_failure() else { return };
+        if self.temp_noted.get().is_none_or(|noted| now.duration_since(noted) >= NOTE_PERIOD) {
             self.temp_noted.set(Some(now));
             let text = format!(
-                "temporary file: {error}; large bodies are refused until there is room (temp.dir, temp.bytes_max)"
+                "temporary file: {error}; large bodies are refused and slow clients of large responses cut off until that is mended (temp.dir, temp.bytes_max)"
             );
             self.journal.emit(Happening::Note { level: Level::Error, text: &text });
+        }
+    }
+
+    /// Counts a connection that is closed because there are too many; returns how many there were since the last note.
+    pub(crate) fn count_refused_connection(&self) -> u64 {
+        self.refused_connections.set(self.refused_connections.get() + 1);
+        self.refused_connections.get()
+    }
+
+    fn note_refused_connections(&self, now: Instant) {
+        let refused = self.refused_connections.get();
+        let is_due = self.refusals_noted.get().is_none_or(|noted| now.duration_since(noted) >= NOTE_PERIOD);
+        if refused > 0 && is_due {
+            self.refusals_noted.set(Some(now));
+            self.refused_connections.set(0);
+            let text = format!("{refused} connections were refused: server.connections_max are open");
+            self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
         }
     }
 
@@ -254,6 +281,8 @@ impl Gate {
             exchange.check(now, &patience);
         }
         self.costs.expire(self, now);
+        self.note_temp_failure(now);
+        self.note_refused_connections(now);
     }
 
     fn now(&self) -> Time {
@@ -289,7 +318,7 @@ impl Gate {
             Action::Stop { worker } => self.with_host(|host| host.stop(worker)),
             Action::Kill { worker, reason } => self.with_host(|host| host.kill(worker, reason)),
             Action::BackOff { worker, instance, delay_ms } => {
-                self.with_host(|host| host.backs_off(worker, instance, delay_ms))
+                self.with_host(|host| host.backs_off(worker, instance, delay_ms));
             }
             Action::GiveUp => self.with_host(|host| host.gives_up()),
         }
@@ -385,7 +414,7 @@ impl Gate {
         self.exchanges
             .borrow()
             .values()
-            .filter(|exchange| !exchange.is_detached.get())
+            .filter(|exchange| !exchange.answer.is_stream.get())
             .map(|exchange| exchange.started)
             .min()
     }
@@ -417,7 +446,7 @@ impl Gate {
         let exchanges = self.exchanges.borrow();
         let held = exchanges
             .values()
-            .filter(|exchange| exchange.answer.worker.get() == Some(worker) && !exchange.is_detached.get());
+            .filter(|exchange| exchange.answer.worker.get() == Some(worker) && !exchange.answer.is_stream.get());
         held.map(|exchange| exchange.describe()).collect()
     }
 }

@@ -4,7 +4,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
 use sluice_journal::{Event, Level};
@@ -16,8 +17,11 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::client::ClientStream;
-use crate::connection::{self, REFUSED};
+use crate::connection;
 use crate::gate::{Gate, to_usize};
+
+/// Connections a tick that are told why they are closed; a flood of them is just closed.
+const REFUSALS_AT_ONCE_MAX: u64 = 100;
 
 /// Pending connections that the kernel keeps for us.
 const BACKLOG: i32 = 4096;
@@ -33,6 +37,15 @@ pub fn bind(host: &str, port: u16) -> io::Result<TcpListener> {
             bind_socket(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port))
         }
         bound => bound,
+    }
+}
+
+/// Host and port as people write them: IPv6 in brackets.
+#[must_use]
+pub fn display(host: &str, port: u16) -> String {
+    match host.parse::<IpAddr>() {
+        Ok(ip) => SocketAddr::new(ip, port).to_string(),
+        Err(_) => format!("{host}:{port}"),
     }
 }
 
@@ -84,10 +97,11 @@ pub fn tls(config: &Config) -> Result<Option<TlsAcceptor>, String> {
 /// Accepts until `stop` is ready.
 pub async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, gate: Rc<Gate>, stop: impl Future<Output = ()>) {
     let mut stop = std::pin::pin!(stop);
+    let mut noted = None;
     loop {
         let accepted = tokio::select! {
             biased;
-            () = &mut stop => return,
+            () = &mut stop => break,
             accepted = listener.accept() => accepted,
         };
         match accepted {
@@ -95,11 +109,19 @@ pub async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, gate: Rc<Ga
             Err(error) if is_the_connections_fault(&error) => {}
             Err(error) => {
                 // Out of descriptors or memory: others must end first, trying at once would only burn the CPU.
-                let text = format!("cannot accept a connection: {error}");
-                gate.journal.emit(Event::Note { level: Level::Error, text: &text });
+                if noted.is_none_or(|at: Instant| at.elapsed() >= Duration::from_secs(10)) {
+                    noted = Some(Instant::now());
+                    let text = format!("cannot accept connections: {error}");
+                    gate.journal.emit(Event::Note { level: Level::Error, text: &text });
+                }
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
+    }
+    // The kernel has completed the handshakes of those that still wait; closing the socket now would reset them.
+    let pending = || std::future::poll_fn(|cx| Poll::Ready(listener.poll_accept(cx)));
+    while let Poll::Ready(Ok((stream, peer))) = pending().await {
+        welcome(stream, peer, tls.clone(), &gate);
     }
 }
 
@@ -114,8 +136,8 @@ fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, gate: 
     let gate = Rc::clone(gate);
     let _ = stream.set_nodelay(true);
     if gate.connection_count() >= to_usize(gate.config.server.connections_max) {
-        REFUSED.set(REFUSED.get() + 1);
-        if tls.is_none() {
+        let refused = gate.count_refused_connection();
+        if tls.is_none() && refused <= REFUSALS_AT_ONCE_MAX {
             tokio::task::spawn_local(
                 async move { connection::refuse_connection(ClientStream::Plain(stream), &gate).await },
             );
@@ -123,14 +145,18 @@ fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, gate: 
         return;
     }
     let Ok(local) = stream.local_addr() else { return };
+    let handle = gate.connections.add();
     let Some(tls) = tls else {
-        tokio::task::spawn_local(connection::serve(ClientStream::Plain(stream), peer, local, gate));
+        tokio::task::spawn_local(connection::serve(ClientStream::Plain(stream), peer, local, gate, handle));
         return;
     };
     tokio::task::spawn_local(async move {
         let deadline = Duration::from_millis(gate.config.server.headers_timeout_ms);
-        if let Ok(Ok(stream)) = tokio::time::timeout(deadline, tls.accept(stream)).await {
-            connection::serve(ClientStream::Tls(Box::new(stream)), peer, local, gate).await;
+        match tokio::time::timeout(deadline, tls.accept(stream)).await {
+            Ok(Ok(stream)) => {
+                connection::serve(ClientStream::Tls(Box::new(stream)), peer, local, gate, handle).await;
+            }
+            _ => gate.connections.remove(handle.0),
         }
     });
 }

@@ -146,6 +146,7 @@ async fn more(client: &mut Client, pace: &mut Pace) -> Result<(), Failure> {
     match client.wait(For { read: true, ..For::default() }).await {
         Woke::Read => {
             pace.received_bytes += (client.unread.len() - before) as u64;
+            pace.last_received = Instant::now();
             client.set_deadline(Some(pace.deadline()));
             Ok(())
         }
@@ -160,10 +161,7 @@ async fn store(gate: &Gate, body: &mut Body, data: &[u8]) -> Result<(), Failure>
     }
     let memory_bytes_max = to_usize(gate.config.server.body_memory_bytes_max);
     let stored = body.append(data, memory_bytes_max, &gate.store).await;
-    stored.map_err(|error| {
-        gate.note_temp_failure(&error);
-        Failure::refused(Code::TempFull, "the temporary file could not be written")
-    })
+    stored.map_err(|_| Failure::refused(Code::TempFull, "the temporary file could not be written"))
 }
 
 async fn write_continue(client: &mut Client) -> Result<(), Failure> {
@@ -183,6 +181,7 @@ struct Pace {
     grace: Duration,
     rate_bytes_per_s: u64,
     received_bytes: u64,
+    last_received: Instant,
 }
 
 impl Pace {
@@ -193,12 +192,13 @@ impl Pace {
             grace: Duration::from_millis(server.body_grace_ms),
             rate_bytes_per_s: server.body_rate_bytes_per_s_min.max(1),
             received_bytes: 0,
+            last_received: Instant::now(),
         }
     }
 
     fn deadline(&self) -> Instant {
-        self.started
-            + self.grace
-            + Duration::from_millis(self.received_bytes.saturating_mul(1000) / self.rate_bytes_per_s)
+        let on_average = Duration::from_millis(self.received_bytes.saturating_mul(1000) / self.rate_bytes_per_s);
+        // A fast start buys no right to stop: a pause may last no longer than the grace time.
+        (self.started + self.grace + on_average).min(self.last_received + self.grace)
     }
 }

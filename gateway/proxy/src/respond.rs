@@ -85,10 +85,7 @@ impl Responder<'_> {
                     Some(Next::Data(data)) => append(&mut out, framed, &data, &mut sent),
                     Some(Next::Spilled) => match answer.read_back().await {
                         Ok(data) => append(&mut out, framed, &data, &mut sent),
-                        Err(error) => {
-                            self.gate.note_temp_failure(&error);
-                            ended = Some(End::Failed(Code::TempFull));
-                        }
+                        Err(_) => ended = Some(End::Failed(Code::TempFull)),
                     },
                     Some(Next::End(end)) => ended = Some(end),
                 }
@@ -114,12 +111,12 @@ impl Responder<'_> {
             self.client.set_deadline(None);
             let read = self.client.unread.len() < PIPELINE_BYTES_MAX;
             match self.client.wait(For { read, answer: Some(answer), ..For::default() }).await {
-                // A client that closes its sending side while it is queued has most likely gone; in service the answer is
-                // tried all the same.
+                // A client that closes its sending side while it is queued, or while it reads a stream, has most likely
+                // gone; in service the answer is tried all the same.
                 Woke::Eof => {
                     half_closed = true;
-                    sent.keep_alive = false;
-                    if self.gate.is_queued(self.request) {
+                    sent.keep_alive &= !self.client.unread.is_empty();
+                    if self.gate.is_queued(self.request) || answer.is_stream.get() {
                         return self.gone(answer, sent);
                     }
                 }
@@ -154,7 +151,7 @@ impl Responder<'_> {
     fn inform(&self, out: &mut Vec<u8>, head: &ResponseHead) {
         // RFC 9110 §15.2: an HTTP/1.0 client does not know interim responses.
         if self.head.version == Version::Http11 {
-            write_response_start(out, head.status, &head.reason, &head.fields, |_, _| true);
+            write_response_start(out, head.status, &head.reason, &head.fields, |name, _| !is_rewritten(name));
             out.extend_from_slice(b"\r\n");
         }
     }
@@ -188,7 +185,8 @@ impl Responder<'_> {
         }
         let framed = match head.framing {
             ResponseFraming::None | ResponseFraming::Length(_) => {
-                if let Some(len) = head.content_length {
+                // RFC 9110 §8.6: a 204 has no length; a HEAD or 304 answer has that of what it stands for.
+                if let Some(len) = head.content_length.filter(|_| head.status != 204) {
                     let _ = write!(text, "Content-Length: {len}\r\n");
                 }
                 Framed::Plain
@@ -202,7 +200,7 @@ impl Responder<'_> {
                 Framed::Chunked
             }
         };
-        sent.keep_alive &= !self.gate.is_draining() && !self.client.eof;
+        sent.keep_alive &= !self.gate.is_draining() && !self.client.is_spent();
         match (sent.keep_alive, self.head.version) {
             (false, _) => text.push_str("Connection: close\r\n\r\n"),
             (true, Version::Http10) => text.push_str("Connection: keep-alive\r\n\r\n"),
@@ -229,7 +227,7 @@ impl Responder<'_> {
             sent.keep_alive = false;
             return;
         }
-        sent.keep_alive &= !self.gate.is_draining() && !self.client.eof && self.head.version == Version::Http11;
+        sent.keep_alive &= !self.gate.is_draining() && !self.client.is_spent() && self.head.version == Version::Http11;
         let refusal = Refusal {
             code,
             detail: "",

@@ -15,11 +15,24 @@ pub(crate) struct TempStore {
     dir: PathBuf,
     bytes_max: u64,
     used_bytes: Cell<u64>,
+    failure: Cell<Option<io::Error>>,
 }
 
 impl TempStore {
     pub(crate) fn new(dir: PathBuf, bytes_max: u64) -> Rc<Self> {
-        Rc::new(TempStore { dir, bytes_max, used_bytes: Cell::new(0) })
+        Rc::new(TempStore { dir, bytes_max, used_bytes: Cell::new(0), failure: Cell::new(None) })
+    }
+
+    /// What last went wrong, if anything has since this was asked; for the operator.
+    pub(crate) fn take_failure(&self) -> Option<io::Error> {
+        self.failure.take()
+    }
+
+    fn told<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &result {
+            self.failure.set(Some(io::Error::new(error.kind(), error.to_string())));
+        }
+        result
     }
 
     /// Bytes in temporary files now.
@@ -40,7 +53,7 @@ impl TempFile {
     /// When the directory cannot be written.
     pub(crate) async fn create(store: &Rc<TempStore>) -> io::Result<Self> {
         let dir = store.dir.clone();
-        let file = blocking(move || tempfile::tempfile_in(dir)).await?;
+        let file = store.told(blocking(move || tempfile::tempfile_in(dir)).await)?;
         Ok(TempFile { file: Arc::new(file), len: 0, store: Rc::clone(store) })
     }
 
@@ -55,7 +68,7 @@ impl TempFile {
         let added = data.len() as u64;
         let used_bytes = self.store.used_bytes.get() + added;
         if used_bytes > self.store.bytes_max {
-            return Err(io::ErrorKind::StorageFull.into());
+            return self.store.told(Err(io::Error::new(io::ErrorKind::StorageFull, "temp.bytes_max is reached")));
         }
         self.store.used_bytes.set(used_bytes);
         let (file, at) = (Arc::clone(&self.file), self.len);
@@ -65,7 +78,7 @@ impl TempFile {
             self.len -= added;
             self.store.used_bytes.set(self.store.used_bytes.get() - added);
         }
-        written
+        self.store.told(written)
     }
 
     /// A handle to read with while another task appends.

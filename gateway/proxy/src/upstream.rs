@@ -60,9 +60,10 @@ pub(crate) struct Exchange {
     pub(crate) answer: Rc<Answer>,
     pub(crate) last_heard: Cell<Instant>,
     unwanted_since: Cell<Option<Instant>>,
+    /// The worker has reported the end of the request.
+    pub(crate) is_confirmed: Cell<bool>,
     /// Set when nobody waits any more and the worker has had its time: the connection is closed.
     pub(crate) cut: Signal,
-    pub(crate) is_detached: Cell<bool>,
     request_id: Rc<str>,
     class: Rc<str>,
     pub(crate) started: Instant,
@@ -75,8 +76,8 @@ impl Exchange {
             answer: Rc::clone(&job.answer),
             last_heard: Cell::new(now),
             unwanted_since: Cell::new(None),
+            is_confirmed: Cell::new(false),
             cut: Signal::default(),
-            is_detached: Cell::new(false),
             request_id: Rc::clone(&job.request_id),
             class: Rc::clone(&job.class),
             started: now,
@@ -86,7 +87,7 @@ impl Exchange {
     /// A silent worker's client is answered; a worker that goes on for nobody is cut off. Neither frees the slot.
     pub(crate) fn check(&self, now: Instant, patience: &Patience) {
         let Patience { silence_max, abandoned_max, idle_max } = *patience;
-        if self.is_detached.get() {
+        if self.answer.is_stream.get() {
             if idle_max.is_some_and(|max| now.saturating_duration_since(self.answer.last_moved.get()) >= max) {
                 self.answer.closing.set();
             }
@@ -121,7 +122,6 @@ pub(crate) struct Slots {
     slots: RefCell<Vec<Rc<Slot>>>,
     closed: Cell<bool>,
     confirming: RefCell<Vec<(RequestId, Rc<Signal>)>>,
-    last_confirmed: Cell<Option<RequestId>>,
     /// Counts up when the worker listens afresh; connections from before lead nowhere.
     era: Cell<u32>,
 }
@@ -144,7 +144,6 @@ impl Slots {
             slots: RefCell::default(),
             closed: Cell::new(false),
             confirming: RefCell::default(),
-            last_confirmed: Cell::new(None),
             era: Cell::new(0),
         })
     }
@@ -195,7 +194,6 @@ impl Slots {
 
     /// The worker itself says that it is done with the request.
     pub(crate) fn confirm(&self, request: RequestId) {
-        self.last_confirmed.set(Some(request));
         for (waiting, signal) in self.confirming.borrow().iter() {
             if *waiting == request {
                 signal.set();
@@ -253,7 +251,7 @@ impl Slots {
                 Err(Fault::Closed { sent: false, heard: false }) if is_reused && !self.closed.get() => {}
                 Err(fault) => {
                     drop(wire);
-                    self.conclude_fault(gate, slot, &job, fault).await;
+                    self.conclude_fault(gate, slot, &job, &exchange, fault).await;
                     slot.is_busy.set(false);
                     gate.finished(self.worker, request);
                     return None;
@@ -281,7 +279,7 @@ impl Slots {
                 reusable.then_some(wire)
             }
             Ended::Stream { head, framing } => {
-                exchange.is_detached.set(true);
+                job.answer.is_stream.set(true);
                 gate.detached(self.worker, job.request);
                 let (gate, worker, request) = (Rc::clone(gate), self.worker, job.request);
                 let answer = Rc::clone(&job.answer);
@@ -293,7 +291,7 @@ impl Slots {
                 None
             }
             Ended::Upgraded { head } => {
-                exchange.is_detached.set(true);
+                job.answer.is_stream.set(true);
                 gate.detached(self.worker, job.request);
                 job.answer.begin(head);
                 let guard = StreamGuard { gate: Rc::clone(gate), worker: self.worker, request: job.request };
@@ -304,20 +302,20 @@ impl Slots {
     }
 
     /// The response broke. The client is answered; the slot waits until the worker itself has ended the request or died.
-    async fn conclude_fault(&self, gate: &Rc<Gate>, slot: &Slot, job: &Job, fault: Fault) {
+    async fn conclude_fault(&self, gate: &Rc<Gate>, slot: &Slot, job: &Job, exchange: &Exchange, fault: Fault) {
         let confirmed = match fault {
             Fault::Malformed(detail) => {
                 job.answer.fail(Code::WorkerAnswerMalformed);
                 self.note(gate, job, &format!("was answered with {detail}; the client got 502 if it had nothing yet"));
-                self.confirmed_end(job.request, CONFIRM_TIMEOUT).await
+                self.confirmed_end(exchange, job.request, CONFIRM_TIMEOUT).await
             }
             Fault::Closed { .. } => {
                 // A dying worker's connections close a moment before its exit is known.
-                let confirmed = self.confirmed_end(job.request, EXIT_TIMEOUT).await;
+                let confirmed = self.confirmed_end(exchange, job.request, EXIT_TIMEOUT).await;
                 job.answer.fail(if self.closed.get() { Code::WorkerDied } else { Code::WorkerAnswerTruncated });
-                confirmed || self.confirmed_end(job.request, CONFIRM_TIMEOUT).await
+                confirmed || self.confirmed_end(exchange, job.request, CONFIRM_TIMEOUT).await
             }
-            Fault::Cut => self.confirmed_end(job.request, CUT_TIMEOUT).await,
+            Fault::Cut => self.confirmed_end(exchange, job.request, CUT_TIMEOUT).await,
         };
         if !confirmed && !self.closed.get() {
             // It neither ended the request nor died: its slot can never be trusted again.
@@ -336,8 +334,8 @@ impl Slots {
 
     /// Whether the worker reported the end of the request, or exited, within the time for that. A report that came while
     /// nobody waited is remembered for this.
-    async fn confirmed_end(&self, request: RequestId, timeout: Duration) -> bool {
-        if self.closed.get() || self.last_confirmed.get() == Some(request) {
+    async fn confirmed_end(&self, exchange: &Exchange, request: RequestId, timeout: Duration) -> bool {
+        if self.closed.get() || exchange.is_confirmed.get() {
             return true;
         }
         let signal = Rc::new(Signal::default());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -121,7 +122,7 @@ fn file_url(path: &Path) -> String {
         if byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
             url.push(char::from(*byte));
         } else {
-            url.push_str(&format!("%{byte:02X}"));
+            let _ = write!(url, "%{byte:02X}");
         }
     }
     url

@@ -6,7 +6,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -44,10 +43,7 @@ impl Address {
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Address::Port { host, port } => match host.parse::<std::net::IpAddr>() {
-                Ok(ip) => SocketAddr::new(ip, *port).fmt(f),
-                Err(_) => write!(f, "{host}:{port}"),
-            },
+            Address::Port { host, port } => f.write_str(&listen::display(host, *port)),
             Address::Path(path) => path.display().fmt(f),
         }
     }

@@ -101,7 +101,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, worker: WorkerId, instance: 
         Err(error) => {
             let program = supervisor.app.program();
             let text = format!("cannot start `{program}` in {}: {error}", supervisor.app.cwd.display());
-            report_failure(&supervisor, worker, Code::AppExited, text);
+            report_failure(&supervisor, worker, Code::AppNotStarted, text);
             supervisor.gate.exited(worker);
             return;
         }

@@ -190,7 +190,7 @@ export function watchEventStreams(prototype: ServerResponse): void {
 function isEventStream(response: TicketedResponse): boolean {
   const block = response._header;
   if (typeof block === 'string') {
-    return block.includes('event-stream') && /^content-type:[ \t]*text\/event-stream/im.test(block);
+    return /^content-type:[ \t]*text\/event-stream/im.test(block);
   }
-  return String(response.getHeader('content-type')).startsWith('text/event-stream');
+  return /^text\/event-stream/i.test(String(response.getHeader('content-type')));
 }

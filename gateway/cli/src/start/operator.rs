@@ -71,7 +71,7 @@ impl Gateway {
         self.journal.emit(Event::Listening { url: &self.url });
         let admin = self.admin_url.as_deref().map_or_else(String::new, |url| format!(", metrics on {url}/metrics"));
         let text = format!(
-            "{} workers, first ready after {} ms{admin}, run directory {}",
+            "workers: {}, first ready after {} ms{admin}, run directory {}",
             self.wanted.get(),
             after.as_millis(),
             self.run_dir.display()

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Level};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
@@ -159,6 +160,9 @@ fn did_not_start(gateway: &Gateway) -> Failure {
         return Failure::new(Exit::AppDidNotStart, "the app did not start");
     };
     let entry = code.entry();
+    if code == Code::AppNotStarted {
+        return Failure::new(Exit::AppDidNotStart, format!("{code}: {stderr}. {}", entry.operator));
+    }
     let said = if stderr.is_empty() {
         "It wrote nothing to stderr.".to_owned()
     } else {

@@ -52,7 +52,7 @@ pub(crate) async fn run(gate: &Gate, wire: &mut Wire, job: &Job, exchange: &Rc<E
     let mut written = None;
     let begun = Cell::new(false);
     let outcome = {
-        let mut writing = pin!(write_request(&mut write_half, job, &begun));
+        let mut writing = pin!(write_request(&mut write_half, job, exchange, &begun));
         let mut reading = pin!(read_response(gate, &mut reader, job));
         std::future::poll_fn(|cx| {
             if written.is_none()
@@ -72,7 +72,7 @@ pub(crate) async fn run(gate: &Gate, wire: &mut Wire, job: &Job, exchange: &Rc<E
     }
 }
 
-async fn write_request(half: &mut WriteHalf<'_>, job: &Job, begun: &Cell<bool>) -> io::Result<()> {
+async fn write_request(half: &mut WriteHalf<'_>, job: &Job, exchange: &Exchange, begun: &Cell<bool>) -> io::Result<()> {
     let memory = job.body.memory();
     let first = if memory.is_empty() || memory.len() > READ_BYTES {
         Cow::Borrowed(&job.head)
@@ -88,7 +88,12 @@ async fn write_request(half: &mut WriteHalf<'_>, job: &Job, begun: &Cell<bool>) 
     if let Some((file, len)) = job.body.file() {
         let mut offset = 0;
         while offset < len {
-            let piece = file.read_at(offset, READ_BYTES.min(to_usize(len - offset))).await?;
+            let Ok(piece) = file.read_at(offset, READ_BYTES.min(to_usize(len - offset))).await else {
+                // Ours, not the worker's: the rest of the body is lost. Closing the connection tells the worker.
+                job.answer.fail(Code::TempFull);
+                exchange.cut.set();
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            };
             half.write_all(&piece).await?;
             offset += piece.len() as u64;
         }
@@ -262,13 +267,13 @@ async fn read_chunked(reader: &mut Reader<'_, '_>, answer: &Answer, limits: &Hea
     let mut decoder = ChunkedDecoder::for_response(limits);
     loop {
         let decoded = decoder.decode(reader.unread).map_err(|rejection| malformed(&rejection))?;
-        if !decoded.data.is_empty() {
+        if decoded.data.is_empty() {
+            reader.unread.advance(decoded.consumed);
+        } else {
             reader.unread.advance(decoded.data.start);
             let piece = take(reader.unread, decoded.data.len());
             reader.unread.advance(decoded.consumed - decoded.data.end);
             answer.push(piece).await;
-        } else {
-            reader.unread.advance(decoded.consumed);
         }
         if decoded.done {
             return Ok(decoder.trailers().to_vec());

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, ReadBuf};
@@ -15,6 +16,15 @@ use crate::answer::Upgraded;
 /// How much is read from a worker at once.
 pub(crate) const READ_BYTES: usize = 32 * 1024;
 
+/// How long a worker may keep its backlog full.
+const BACKLOG_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Errors that say nothing bad of the worker: its backlog is full because it computes, or we are out of descriptors
+/// (EMFILE, ENFILE; the numbers are the same on every Unix).
+fn is_passing(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::WouldBlock || matches!(error.raw_os_error(), Some(23 | 24))
+}
+
 pub(crate) struct Wire {
     pub(crate) stream: UnixStream,
     pub(crate) unread: BytesMut,
@@ -24,7 +34,16 @@ impl Wire {
     /// # Errors
     /// When nobody listens on the socket.
     pub(crate) async fn connect(socket: &Path) -> io::Result<Self> {
-        Ok(Wire { stream: UnixStream::connect(socket).await?, unread: BytesMut::new() })
+        let deadline = Instant::now() + BACKLOG_TIMEOUT;
+        loop {
+            match UnixStream::connect(socket).await {
+                Ok(stream) => return Ok(Wire { stream, unread: BytesMut::new() }),
+                Err(error) if is_passing(&error) && Instant::now() < deadline => {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Ready when an idle connection is closed or sends anything.

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Body, Controller, Get, Header, HttpCode, Post, Req, StreamableFile } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Post, Query, Req, StreamableFile } from '@nestjs/common';
 import type { Request } from 'express';
 import { AppService } from './app.service.js';
 
@@ -28,6 +28,13 @@ export class AppController {
       yield Buffer.from('second part\n');
     }
     return new StreamableFile(Readable.from(parts(), { objectMode: false }), {
+      type: 'text/plain; charset=utf-8',
+    });
+  }
+
+  @Get('download')
+  download(@Query('bytes') bytes: string): StreamableFile {
+    return new StreamableFile(Buffer.from('0123456789'.repeat(Number(bytes) / 10)), {
       type: 'text/plain; charset=utf-8',
     });
   }

@@ -26,6 +26,10 @@ app.get('/stream', (req, res) => {
   setTimeout(() => res.end('<p>second part</p>'), 300);
 });
 
+app.get('/download', (req, res) => {
+  res.type('text').send('0123456789'.repeat(req.query.bytes / 10));
+});
+
 app.get('/debug', (req, res) => {
   res.json({
     remoteAddress: req.socket.remoteAddress,

@@ -1,6 +1,7 @@
 'use strict';
 
 const path = require('node:path');
+const { Readable } = require('node:stream');
 const express = require('express');
 const { WebSocketServer } = require('ws');
 
@@ -24,6 +25,11 @@ app.get('/stream', (req, res) => {
   res.type('html');
   res.write('<p>first part</p>');
   setTimeout(() => res.end('<p>second part</p>'), 300);
+});
+
+app.get('/download', (req, res) => {
+  res.attachment('digits.txt');
+  Readable.from(Array.from({ length: req.query.bytes / 10_000 }, () => '0123456789'.repeat(1000))).pipe(res);
 });
 
 app.get('/debug', (req, res) => {

@@ -27,6 +27,11 @@ fastify.get('/stream', (request, reply) => {
   return reply.type('text/plain; charset=utf-8').send(Readable.from(parts()));
 });
 
+fastify.get('/download', (request, reply) => {
+  const parts = Array.from({ length: request.query.bytes / 10_000 }, () => '0123456789'.repeat(1000));
+  return reply.type('text/plain; charset=utf-8').send(Readable.from(parts));
+});
+
 fastify.get('/debug', async (request) => ({
   remoteAddress: request.socket.remoteAddress,
   remotePort: request.socket.remotePort,

@@ -29,6 +29,14 @@ app.get('/stream', (c) =>
   }),
 );
 
+app.get('/download', (c) =>
+  streamText(c, async (stream) => {
+    for (let left = Number(c.req.query('bytes')); left > 0; left -= 10_000) {
+      await stream.write('0123456789'.repeat(1000));
+    }
+  }),
+);
+
 app.get('/debug', (c) => {
   const { remote } = getConnInfo(c);
   const url = new URL(c.req.url);

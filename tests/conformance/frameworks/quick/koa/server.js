@@ -28,6 +28,11 @@ router.get('/stream', (ctx) => {
   setTimeout(() => body.end('<p>second part</p>'), 300);
 });
 
+router.get('/download', (ctx) => {
+  ctx.type = 'text';
+  ctx.body = Buffer.from('0123456789'.repeat(ctx.query.bytes / 10));
+});
+
 router.get('/debug', (ctx) => {
   ctx.body = {
     remoteAddress: ctx.req.socket.remoteAddress,

@@ -45,6 +45,12 @@ const server = http.createServer((req, res) => {
     return;
   }
 
+  if (isGet && url.pathname === '/download') {
+    res.setHeader('Content-Type', 'text/plain; charset=utf-8');
+    res.end('0123456789'.repeat(Number(url.searchParams.get('bytes')) / 10));
+    return;
+  }
+
   if (isGet && url.pathname === '/debug') {
     res.setHeader('Content-Type', 'application/json');
     res.end(

@@ -1,4 +1,6 @@
 import { createServer } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 
@@ -27,6 +29,11 @@ const routes = {
     await delay(300);
     res.end('second part\n');
   },
+  'GET /download': async (req, res) => {
+    const { searchParams } = new URL(req.url, 'http://localhost');
+    res.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' });
+    await pipeline(Readable.from(digits(Number(searchParams.get('bytes')))), res);
+  },
   'GET /debug': (req, res) => {
     const { remoteAddress, remotePort, remoteFamily, encrypted } = req.socket;
     res.writeHead(200, { 'content-type': 'application/json' });
@@ -44,6 +51,11 @@ const routes = {
     );
   },
 };
+
+function* digits(bytes) {
+  const part = '0123456789'.repeat(1000);
+  for (let sent = 0; sent < bytes; sent += part.length) yield part.slice(0, bytes - sent);
+}
 
 const server = createServer(async (req, res) => {
   const { pathname } = new URL(req.url, 'http://localhost');

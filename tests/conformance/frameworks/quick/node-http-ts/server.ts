@@ -31,6 +31,13 @@ const routes: Record<string, Handler> = {
     res.write('first part\n');
     setTimeout(() => res.end('second part\n'), 300);
   },
+  'GET /download': (req, res) => {
+    const bytes = Number(new URL(req.url ?? '/', 'http://localhost').searchParams.get('bytes'));
+    const part = '0123456789'.repeat(1000);
+    res.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': bytes });
+    for (let sent = 0; sent < bytes; sent += part.length) res.write(part.slice(0, bytes - sent));
+    res.end();
+  },
   'GET /debug': (req, res) => {
     res.setHeader('Content-Type', 'application/json');
     res.end(
@@ -50,7 +57,8 @@ const routes: Record<string, Handler> = {
 
 const server = createServer((req, res) => {
   const method = req.method === 'HEAD' ? 'GET' : req.method;
-  const route = routes[`${method} ${req.url}`];
+  const { pathname } = new URL(req.url ?? '/', 'http://localhost');
+  const route = routes[`${method} ${pathname}`];
   if (!route) {
     res.statusCode = 404;
     res.end('Not found\n');

@@ -4,5 +4,6 @@ export default [
   index('routes/home.jsx'),
   route('echo', 'routes/echo.jsx'),
   route('stream', 'routes/stream.jsx'),
+  route('download', 'routes/download.js'),
   route('debug', 'routes/debug.js'),
 ];
