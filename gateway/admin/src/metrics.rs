@@ -59,7 +59,10 @@ fn write_queue(page: &mut Page, snapshot: &Snapshot) {
     page.metric(&metrics::QUEUE_LENGTH).sample(&[], queue.length);
     page.metric(&metrics::QUEUE_LENGTH_MAX).sample(&[], queue.length_max);
     page.metric(&metrics::QUEUE_WAIT_OLDEST_SECONDS).sample(&[], queue.oldest_wait_ms / 1000.0);
-    page.metric(&metrics::QUEUE_WAIT_PREDICTED_SECONDS).sample(&[], queue.predicted_wait_ms / 1000.0);
+    page.metric(&metrics::QUEUE_WAIT_PREDICTED_SECONDS);
+    if let Some(wait_ms) = queue.predicted_wait_ms {
+        page.sample(&[], wait_ms / 1000.0);
+    }
 }
 
 /// What is said of a place in the pool. While a worker is replaced there are two in one place; their numbers are added up,

@@ -119,7 +119,7 @@ pub struct QueueSnapshot {
     /// Wait of the request at the head so far; 0 when empty.
     pub oldest_wait_ms: f64,
     /// What a request that arrives now is expected to wait.
-    pub predicted_wait_ms: f64,
+    pub predicted_wait_ms: Option<f64>,
 }
 
 /// Requests since the start, and now.

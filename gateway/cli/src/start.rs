@@ -107,6 +107,8 @@ async fn serve(
         preload,
         run_dir: run_dir.path().to_owned(),
         port: address.port(),
+        // What a client may send, and room for what the gateway adds.
+        head_bytes_max: config.server.request_line_bytes_max + config.server.headers_bytes_max + 8192,
         concurrency: config.workers.concurrency,
     };
     let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));

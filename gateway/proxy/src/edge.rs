@@ -1,7 +1,5 @@
 //! Answers that need no worker: the ping path and readiness.
 
-use sluice_catalog::config::Config;
-
 use crate::gate::Gate;
 use crate::route::Route;
 use std::time::{Duration, Instant};
@@ -32,7 +30,7 @@ pub fn readiness(gate: &Gate) -> Readiness {
         "draining"
     } else if workers_ready == 0 {
         "no worker is ready"
-    } else if !has_free_slot && is_stalled(gate, &gate.config) {
+    } else if !has_free_slot && is_stalled(gate) {
         "every worker is busy and none has finished a request for too long"
     } else {
         "ready"
@@ -46,8 +44,8 @@ pub fn readiness(gate: &Gate) -> Readiness {
     }
 }
 
-fn is_stalled(gate: &Gate, config: &Config) -> bool {
-    let limit = Duration::from_millis(config.edge.ready_progress_ms);
+fn is_stalled(gate: &Gate) -> bool {
+    let limit = Duration::from_millis(gate.config.edge.ready_progress_ms);
     let busy_since = gate.oldest_exchange().unwrap_or_else(Instant::now);
     let moved = gate.last_progress().map_or(busy_since, |progress| progress.max(busy_since));
     moved.elapsed() > limit

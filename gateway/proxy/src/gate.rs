@@ -222,6 +222,13 @@ impl Gate {
         self.costs.report(self, request, cpu_us);
     }
 
+    /// The worker says that its app holds no request at all, so whatever it broke off has ended.
+    pub fn idle(&self, worker: WorkerId) {
+        if let Some(slots) = self.slots.borrow().get(&worker) {
+            slots.confirm_all();
+        }
+    }
+
     /// The pool is to hold so many workers.
     pub fn scale(self: &Rc<Self>, workers: u32) {
         self.step(Event::Scaled { workers });

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::{Buf as _, BytesMut};
 use sluice_catalog::errors::Code;
-use sluice_http1::{ChunkedDecoder, Framing, HeadLimits, HeadReader, Parse, Reject, Rejection, RequestHead};
+use sluice_http1::{ChunkedDecoder, Framing, HeadLimits, HeadReader, Method, Parse, Reject, Rejection, RequestHead};
 
 use crate::client::{Client, For, Woke};
 use crate::gate::{Gate, to_usize};
@@ -65,6 +65,9 @@ pub(crate) async fn head(client: &mut Client, gate: &Gate, started: Instant) -> 
         match reader.request(&client.unread, &limits)? {
             Parse::Complete { head, consumed } => {
                 client.unread.advance(consumed);
+                if !is_known(&head.method) {
+                    return Err(Failure::refused(Code::MethodUnsupported, "Node.js does not know this method"));
+                }
                 return Ok(head);
             }
             Parse::Incomplete => match client.wait(For { read: true, ..For::default() }).await {
@@ -76,6 +79,42 @@ pub(crate) async fn head(client: &mut Client, gate: &Gate, started: Instant) -> 
             },
         }
     }
+}
+
+/// Methods that Node.js knows besides those that have a name of their own here; it closes the connection on any other.
+const NODE_METHODS: [&str; 28] = [
+    "ACL",
+    "BIND",
+    "CHECKOUT",
+    "COPY",
+    "LINK",
+    "LOCK",
+    "M-SEARCH",
+    "MERGE",
+    "MKACTIVITY",
+    "MKCALENDAR",
+    "MKCOL",
+    "MOVE",
+    "NOTIFY",
+    "PROPFIND",
+    "PROPPATCH",
+    "PURGE",
+    "QUERY",
+    "REBIND",
+    "REPORT",
+    "SEARCH",
+    "SOURCE",
+    "SUBSCRIBE",
+    "UNBIND",
+    "UNLINK",
+    "UNLOCK",
+    "UNSUBSCRIBE",
+    "TRACE",
+    "CONNECT",
+];
+
+fn is_known(method: &Method) -> bool {
+    !matches!(method, Method::Other(name) if !NODE_METHODS.contains(&&**name))
 }
 
 /// The whole body. Refuses at once what declares to be too large; asks for it where the client waits to be asked.

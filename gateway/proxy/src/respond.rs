@@ -95,7 +95,7 @@ impl Responder<'_> {
                 Some(End::Failed(code)) => self.fail(&mut out, code, answer, &mut sent),
                 _ => {}
             }
-            if self.write(&out, answer).await.is_err() {
+            if self.write(&out).await.is_err() {
                 return self.gone(answer, sent);
             }
             out.clear();
@@ -127,7 +127,7 @@ impl Responder<'_> {
     }
 
     /// Writes all of it; an error is the end of the client, by its own doing or because it takes nothing for too long.
-    async fn write(&mut self, mut out: &[u8], _answer: &Answer) -> io::Result<()> {
+    async fn write(&mut self, mut out: &[u8]) -> io::Result<()> {
         let timeout = Duration::from_millis(self.gate.config.server.send_timeout_ms);
         while !out.is_empty() {
             self.client.set_deadline(Some(Instant::now() + timeout));

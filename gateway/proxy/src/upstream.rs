@@ -201,6 +201,13 @@ impl Slots {
         }
     }
 
+    /// The worker itself says that it holds nothing.
+    pub(crate) fn confirm_all(&self) {
+        for (_, signal) in self.confirming.borrow().iter() {
+            signal.set();
+        }
+    }
+
     /// A slot's life: wait for a job while watching the idle connection, carry it out, say that the slot is free.
     async fn serve_slot(self: Rc<Self>, slot: Rc<Slot>) {
         let mut wire: Option<Wire> = None;

@@ -43,6 +43,8 @@ pub struct App {
     pub run_dir: PathBuf,
     /// The gateway's port, which the app believes to be its own.
     pub port: u16,
+    /// The largest head that a worker can be sent, in bytes.
+    pub head_bytes_max: u64,
     /// Requests a worker may hold.
     pub concurrency: u32,
 }
@@ -62,6 +64,11 @@ impl App {
         }
     }
 
+    /// Node.js refuses heads that the gateway takes, unless it is told otherwise.
+    fn head_limit(&self) -> String {
+        format!("--max-http-header-size={}", self.head_bytes_max)
+    }
+
     pub(crate) fn is_command(&self) -> bool {
         matches!(self.start, Start::Command(_))
     }
@@ -71,17 +78,18 @@ impl App {
         let mut command = match &self.start {
             Start::Script { node, node_args, entry, args } => {
                 let mut command = Command::new(node);
-                command.args(node_args).arg(import).arg(entry).args(args);
+                // Before the user's own options, of which the last counts.
+                command.arg(self.head_limit()).args(node_args).arg(import).arg(entry).args(args);
                 command
             }
             Start::Command(argv) => {
                 let mut command = Command::new(argv.first().map_or("", String::as_str));
                 command.args(argv.iter().skip(1));
-                let mut options = std::env::var_os("NODE_OPTIONS").unwrap_or_default();
-                if let Some(own) = self.env.get("NODE_OPTIONS") {
-                    options = OsString::from(own);
-                }
-                if !options.is_empty() {
+                let own = self.env.get("NODE_OPTIONS").map(OsString::from).or_else(|| std::env::var_os("NODE_OPTIONS"));
+                let mut options = OsString::from(self.head_limit());
+                options.push(" ");
+                if let Some(own) = own {
+                    options.push(own);
                     options.push(" ");
                 }
                 options.push(import);

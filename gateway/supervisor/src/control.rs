@@ -29,7 +29,6 @@ struct Line<'l> {
     kind: Cow<'l, str>,
     // hello
     worker: u64,
-    pid: u32,
     // aux, aux-closed
     port: Option<u16>,
     host: Option<String>,
@@ -79,6 +78,13 @@ pub(crate) fn serve(supervisor: &Rc<Supervisor>) -> io::Result<()> {
 }
 
 async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
+    // Who speaks is the kernel's word, not the speaker's: signals go to this process.
+    let pid = stream
+        .peer_cred()
+        .ok()
+        .and_then(|peer| peer.pid())
+        .and_then(|pid| u32::try_from(pid).ok())
+        .filter(|pid| *pid > 1);
     let (reading, writing) = stream.into_split();
     let mut lines = Lines { reader: BufReader::new(reading), line: Vec::new() };
     let mut writing = Some(writing);
@@ -86,10 +92,12 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
     while let Some(line) = lines.next().await {
         let Ok(said) = serde_json::from_slice::<Line<'_>>(line) else { continue };
         if said.kind == "hello" {
-            process = supervisor.processes.borrow().get(&WorkerId(said.worker)).cloned();
-            if let Some(process) = &process {
-                process.listener_pid.set(Some(said.pid));
-                *process.control.borrow_mut() = writing.take();
+            if process.is_none() {
+                process = supervisor.speaker(WorkerId(said.worker));
+                if let Some(process) = &process {
+                    process.listener_pid.set(pid);
+                    *process.control.borrow_mut() = writing.take();
+                }
             }
         } else if let Some(process) = &process {
             hear(&supervisor, process, said);
@@ -148,6 +156,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
                 supervisor.gate.reported(process.worker, RequestId(done.id), done.cpu_us);
             }
         }
+        "idle" => supervisor.gate.idle(process.worker),
         "beat" => hear_beat(supervisor, process, &said),
         "hears-messages" => process.hears_messages.set(true),
         // Lines that this version has no use for, such as what the app says with `process.send`.

@@ -6,46 +6,58 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::os::unix::process::CommandExt as _;
+use std::process::{ChildStdin, Command, Stdio};
 
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::unistd::Pid;
 
 /// The gateway's end.
 pub(crate) struct Guardian {
-    // Kept so that the process is not reaped as a zombie while the gateway lives.
-    _child: Child,
     pipe: RefCell<ChildStdin>,
+    watched: RefCell<BTreeSet<u32>>,
 }
 
 impl Guardian {
     /// # Errors
     /// When this very program cannot be started again.
     pub(crate) fn start() -> io::Result<Self> {
-        use std::os::unix::process::CommandExt as _;
-        let mut child = Command::new(std::env::current_exe()?)
-            .arg("guardian")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()?;
-        let pipe = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        Ok(Guardian { _child: child, pipe: RefCell::new(pipe) })
+        Ok(Guardian { pipe: RefCell::new(spawn()?), watched: RefCell::default() })
     }
 
     pub(crate) fn watch(&self, group: u32) {
+        self.watched.borrow_mut().insert(group);
         self.say('+', group);
     }
 
     pub(crate) fn forget(&self, group: u32) {
+        self.watched.borrow_mut().remove(&group);
         self.say('-', group);
     }
 
+    /// A few bytes into a pipe that is read at once. A guardian that somebody killed is replaced and told everything.
     fn say(&self, sign: char, group: u32) {
-        // A few bytes into a pipe that is read at once; if the guardian is gone, there is nobody to tell.
-        let _ = writeln!(self.pipe.borrow_mut(), "{sign}{group}");
+        if writeln!(self.pipe.borrow_mut(), "{sign}{group}").is_ok() {
+            return;
+        }
+        let Ok(mut pipe) = spawn() else { return };
+        for group in self.watched.borrow().iter() {
+            let _ = writeln!(pipe, "+{group}");
+        }
+        *self.pipe.borrow_mut() = pipe;
     }
+}
+
+/// This very program again, in another role.
+fn spawn() -> io::Result<ChildStdin> {
+    let mut child = Command::new(std::env::current_exe()?)
+        .arg("guardian")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()?;
+    child.stdin.take().ok_or_else(|| io::ErrorKind::BrokenPipe.into())
 }
 
 /// The guardian process's whole life.

@@ -128,6 +128,19 @@ impl Supervisor {
         !self.processes.borrow().is_empty()
     }
 
+    /// The worker that a new control connection may speak for: one that has none yet.
+    fn speaker(&self, worker: WorkerId) -> Option<Rc<Process>> {
+        let process = self.processes.borrow().get(&worker).cloned()?;
+        if process.control.borrow().is_some() {
+            self.note(
+                Level::Warn,
+                &format!("a second process wants to speak for worker {}; it is not heard", worker.0),
+            );
+            return None;
+        }
+        Some(process)
+    }
+
     fn socket(&self, worker: WorkerId) -> PathBuf {
         self.app.run_dir.join("w").join(format!("{}.sock", worker.0))
     }

@@ -48,6 +48,12 @@ function routeEvents(server: Server, requests: Requests, isTls: boolean): void {
         socket.setTimeout(0);
         return true;
       }
+      case 'clientError': {
+        // The parser refused it, so no request reached the app and none will be reported as done.
+        const heard = emit(event, parts);
+        requests.unread();
+        return heard;
+      }
       default:
         return emit(event, parts);
     }

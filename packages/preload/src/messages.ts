@@ -48,6 +48,7 @@ export type ToGateway =
   | { readonly type: 'aux-closed'; readonly socket: string }
   | { readonly type: 'done'; readonly requests: readonly DoneRequest[] }
   | Beat
+  | { readonly type: 'idle' }
   | { readonly type: 'hears-messages' }
   | { readonly type: 'send'; readonly message: unknown };
 

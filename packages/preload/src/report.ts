@@ -40,6 +40,11 @@ export class Report {
     else this.#batchTimer ??= setTimeout(() => this.#flush(), BATCH_MS).unref();
   }
 
+  /** The app holds no request at this moment. */
+  idle(): void {
+    this.#control.send({ type: 'idle' });
+  }
+
   #flush(): void {
     if (this.#batchTimer !== undefined) clearTimeout(this.#batchTimer);
     this.#batchTimer = undefined;

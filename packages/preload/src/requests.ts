@@ -12,6 +12,7 @@ import { setPeer, takeLabel } from './peer.js';
 import { cpuUs, type Report } from './report.js';
 
 const WAITING_MAX = 1000;
+const UNREAD_MS = 50;
 
 const ticketKey = Symbol('sluice.ticket');
 
@@ -61,6 +62,13 @@ export class Requests {
         }),
       refuse: () => response.writeHead(503, { 'retry-after': '1', 'content-length': '0' }).end(),
     });
+  }
+
+  /** A request ended in the parser. Told a little later, when the gateway has seen the connection close. */
+  unread(): void {
+    setTimeout(() => {
+      if (this.#inApp === 0) this.#report.idle();
+    }, UNREAD_MS).unref();
   }
 
   /** For 'upgrade' and 'connect', where the response is whatever the app writes to the socket. */

@@ -59,7 +59,7 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
         queue.length,
         queue.length_max,
         milliseconds(Some(queue.oldest_wait_ms)),
-        milliseconds(Some(queue.predicted_wait_ms))
+        milliseconds(queue.predicted_wait_ms)
     )?;
     writeln!(out, "connections   {}, streams {}", snapshot.connections, snapshot.streams)?;
     if !requests.outcomes.is_empty() {
@@ -233,7 +233,7 @@ pub mod tests {
             uptime_s: 90_000.0,
             generation: 1,
             workers: vec![busy, starting],
-            queue: QueueSnapshot { length: 2, length_max: 1000, oldest_wait_ms: 3.5, predicted_wait_ms: 1250.0 },
+            queue: QueueSnapshot { length: 2, length_max: 1000, oldest_wait_ms: 3.5, predicted_wait_ms: Some(1250.0) },
             requests: RequestsSnapshot { answered_total: 1234, in_service: 1, per_second: 12.34, ..Default::default() },
             queue_wait_ms: Percentiles { p50: Some(0.25), p95: Some(4.0), p99: Some(40.0) },
             service_time_ms: Percentiles { p50: Some(12.0), p95: Some(90.0), p99: None },

@@ -18,6 +18,9 @@ use sluice_scheduler::{WorkerState as Life, WorkerView};
 use sluice_supervisor::Supervisor;
 use tokio::sync::Notify;
 
+/// As for `workers.count`.
+const WORKERS_MAX: u32 = 1024;
+
 /// Everything that runs.
 pub struct Gateway {
     pub gate: Rc<Gate>,
@@ -147,7 +150,7 @@ impl Operator for Gateway {
         let (length, predicted_wait_ms, in_service) = gate
             .scheduler(|scheduler| (scheduler.queue_length(), scheduler.predicted_wait_ms(), scheduler.in_service()));
         #[allow(clippy::cast_precision_loss)] // A wait of 2^53 ms is no wait.
-        let predicted_wait_ms = predicted_wait_ms.unwrap_or(0) as f64;
+        let predicted_wait_ms = predicted_wait_ms.map(|ms| ms as f64);
         Snapshot {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
@@ -192,6 +195,9 @@ impl Operator for Gateway {
     fn scale(&self, workers: u32) -> Result<u32, String> {
         if self.gate.is_draining() {
             return Err("the gateway is leaving".to_owned());
+        }
+        if !(1..=WORKERS_MAX).contains(&workers) {
+            return Err(format!("between 1 and {WORKERS_MAX} workers can be had, not {workers}"));
         }
         let before = self.wanted.get();
         self.set_wanted(workers);
