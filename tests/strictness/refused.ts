@@ -70,7 +70,11 @@ const lengths: Refused[] = (
     ['white space between name and colon', 'Content-Length : 5\r\n', 'SLU-HEAD-MALFORMED'],
     ['a tab between name and colon', 'Content-Length\t: 5\r\n', 'SLU-HEAD-MALFORMED'],
   ] as Row[]
-).map(([name, lines, code = 'SLU-LENGTH-INVALID']) => ({ name, send: post(lines, `hello${smuggled}`), code }));
+).map(([name, lines, code = 'SLU-LENGTH-INVALID']) => ({
+  name,
+  send: post(lines, `hello${smuggled}`),
+  code,
+}));
 
 const codings: Refused[] = (
   [
@@ -106,7 +110,11 @@ const codingLines: Refused[] = (
     ['chunked and identity in two lines', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n'],
     ['white space before its colon', 'Transfer-Encoding : chunked\r\n', 'SLU-HEAD-MALFORMED'],
     ['its name after white space', ' Transfer-Encoding: chunked\r\n', 'SLU-HEAD-MALFORMED'],
-    ['its name after a line that is folded', 'X-A: b\r\n Transfer-Encoding: chunked\r\n', 'SLU-HEAD-MALFORMED'],
+    [
+      'its name after a line that is folded',
+      'X-A: b\r\n Transfer-Encoding: chunked\r\n',
+      'SLU-HEAD-MALFORMED',
+    ],
     ['an underscore in its name', 'Transfer_Encoding: chunked\r\n', 'SLU-HEADER-ALIAS'],
     ['a NUL in its name', 'Transfer-Encoding\x00: chunked\r\n', 'SLU-HEAD-MALFORMED'],
     ['a bare CR before its name', 'X-A: b\rTransfer-Encoding: chunked\r\n', 'SLU-HEAD-MALFORMED'],
@@ -279,14 +287,22 @@ const fields: Refused[] = (
 
 const sizes: Refused[] = [
   { name: 'size: request line', send: get('', `/${'a'.repeat(3000)}`), code: 'SLU-TARGET-TOO-LONG' },
-  { name: 'size: request line that never ends', send: `GET /${'a'.repeat(5000)}`, code: 'SLU-TARGET-TOO-LONG' },
+  {
+    name: 'size: request line that never ends',
+    send: `GET /${'a'.repeat(5000)}`,
+    code: 'SLU-TARGET-TOO-LONG',
+  },
   { name: 'size: one header', send: get(`X-A: ${'a'.repeat(5000)}\r\n`), code: 'SLU-HEADERS-TOO-LARGE' },
   {
     name: 'size: one header that never ends',
     send: `GET / HTTP/1.1\r\nHost: app\r\nX: ${'a'.repeat(9000)}`,
     code: 'SLU-HEADERS-TOO-LARGE',
   },
-  { name: 'size: headers together', send: get(`X-A: ${'a'.repeat(300)}\r\n`.repeat(15)), code: 'SLU-HEADERS-TOO-LARGE' },
+  {
+    name: 'size: headers together',
+    send: get(`X-A: ${'a'.repeat(300)}\r\n`.repeat(15)),
+    code: 'SLU-HEADERS-TOO-LARGE',
+  },
   { name: 'size: number of headers', send: get('X-A: a\r\n'.repeat(25)), code: 'SLU-HEADERS-TOO-MANY' },
   {
     name: 'size: number of headers without end',
@@ -299,9 +315,17 @@ const sizes: Refused[] = [
     send: post('Content-Length: 1001\r\nExpect: 100-continue\r\n', ''),
     code: 'SLU-BODY-TOO-LARGE',
   },
-  { name: 'size: chunks together', send: chunked(`200\r\n${'a'.repeat(512)}\r\n`.repeat(3)), code: 'SLU-BODY-TOO-LARGE' },
+  {
+    name: 'size: chunks together',
+    send: chunked(`200\r\n${'a'.repeat(512)}\r\n`.repeat(3)),
+    code: 'SLU-BODY-TOO-LARGE',
+  },
   { name: 'size: one chunk', send: chunked('FFFFFFFFFFFFFFFF\r\nhello'), code: 'SLU-BODY-TOO-LARGE' },
-  { name: 'size: trailers', send: chunked(`0\r\nX-A: ${'a'.repeat(9000)}\r\n\r\n`), code: 'SLU-HEADERS-TOO-LARGE' },
+  {
+    name: 'size: trailers',
+    send: chunked(`0\r\nX-A: ${'a'.repeat(9000)}\r\n\r\n`),
+    code: 'SLU-HEADERS-TOO-LARGE',
+  },
   {
     name: 'size: number of trailers',
     send: chunked(`0\r\n${'a: b\r\n'.repeat(500)}\r\n`),
@@ -310,7 +334,11 @@ const sizes: Refused[] = [
 ];
 
 const others: Refused[] = [
-  { name: 'expectation: unknown', send: post('Content-Length: 0\r\nExpect: the-best\r\n', ''), code: 'SLU-EXPECTATION-UNKNOWN' },
+  {
+    name: 'expectation: unknown',
+    send: post('Content-Length: 0\r\nExpect: the-best\r\n', ''),
+    code: 'SLU-EXPECTATION-UNKNOWN',
+  },
   {
     name: 'expectation: twice',
     send: post('Content-Length: 0\r\nExpect: 100-continue, x\r\n', ''),
@@ -322,7 +350,11 @@ const others: Refused[] = [
     send: 'GET /refused HTTP/1.1\nHost: app\r\n\r\n',
     code: 'SLU-HEAD-MALFORMED',
   },
-  { name: 'a line feed for the empty line', send: 'GET /refused HTTP/1.1\r\nHost: app\r\n\n', code: 'SLU-HEAD-MALFORMED' },
+  {
+    name: 'a line feed for the empty line',
+    send: 'GET /refused HTTP/1.1\r\nHost: app\r\n\n',
+    code: 'SLU-HEAD-MALFORMED',
+  },
   {
     name: 'a field before Host that starts with a space',
     send: 'GET / HTTP/1.1\r\n Host: app\r\n\r\n',

@@ -93,7 +93,7 @@ errors! {
         "The target holds bytes that may not stand there, user information, or names another authority than Host. Sluice is no forward proxy."
     MethodUnsupported "SLU-METHOD-UNSUPPORTED" 501 final Client
         "The request method is not supported."
-        "CONNECT, or a method that is no token. Sluice makes no tunnels."
+        "CONNECT, TRACE, a method that Node.js does not know, or one that is no token. Sluice makes no tunnels."
     VersionUnsupported "SLU-VERSION-UNSUPPORTED" 505 final Client
         "The HTTP version is not supported."
         "The request line names something else than HTTP/1.0 or HTTP/1.1. A client that speaks HTTP/2 in clear text ends here: use HTTP/1.1."
@@ -105,7 +105,7 @@ errors! {
         "The request line is over `server.request_line_bytes_max`. Raise it if real links of the app are that long."
     HeadersTooLarge "SLU-HEADERS-TOO-LARGE" 431 final Client
         "The request headers are too large."
-        "All header lines together are over `server.headers_bytes_max`; grown cookies are the usual cause. Shrink them, or raise the limit (Node itself stops at 16 KiB unless told otherwise)."
+        "All header lines together are over `server.headers_bytes_max`; grown cookies are the usual cause. Shrink them, or raise the limit; workers are told to take as much."
     HeadersTooMany "SLU-HEADERS-TOO-MANY" 431 final Client
         "The request has too many headers."
         "The request has more header lines than `server.headers_count_max`."

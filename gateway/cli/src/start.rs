@@ -75,6 +75,7 @@ fn prepare_and_run(args: &StartArgs) -> Result<ExitCode, Failure> {
     let outcome = joined.unwrap_or_else(|error| Err(Failure::new(Exit::Failed, error)));
     let _ = std::fs::remove_file(run_dir.control_socket());
     let _ = std::fs::remove_file(run_dir.path().join("workers.sock"));
+    let _ = std::fs::remove_file(run_dir.path().join("sluice.pid"));
     outcome
 }
 

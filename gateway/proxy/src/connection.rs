@@ -26,6 +26,9 @@ use crate::signal::Signal;
 use crate::tunnel;
 use crate::upstream::Job;
 
+/// How long a connection may be open, while the gateway drains, until its first request begins.
+const DRAIN_GRACE_MS: u64 = 1000;
+
 /// Every open client connection, so that a drain can end the idle ones.
 #[derive(Default)]
 pub(crate) struct ConnectionHandles {
@@ -92,18 +95,19 @@ pub(crate) async fn serve(
 /// one that has been used the time for keep-alive.
 async fn next_request(client: &mut Client, gate: &Gate, idle_since: Instant, is_first: bool) -> Option<Instant> {
     let server = &gate.config.server;
-    let idle_ms = if is_first { server.headers_timeout_ms } else { server.keep_alive_timeout_ms };
+    let mut idle_ms = if is_first { server.headers_timeout_ms } else { server.keep_alive_timeout_ms };
     while client.unread.is_empty() {
-        if gate.is_draining() && !is_first {
-            return None;
+        if gate.is_draining() {
+            // A connection that was just opened has a request on its way; one that has had an answer knows the risk.
+            if !is_first {
+                return None;
+            }
+            idle_ms = idle_ms.min(DRAIN_GRACE_MS);
         }
         client.set_deadline(Some(idle_since + Duration::from_millis(idle_ms)));
         match client.wait(For { read: true, draining: true, ..For::default() }).await {
             Woke::Read | Woke::Draining => {}
             _ => return None,
-        }
-        if gate.is_draining() && client.unread.is_empty() {
-            return None;
         }
     }
     Some(Instant::now())

@@ -70,7 +70,8 @@ export interface AppConfig {
 /** `[server]` */
 export interface ServerConfig {
   /**
-   * Address to listen on. `::` takes IPv4 as well, and becomes `0.0.0.0` on a machine without IPv6.
+   * Address to listen on, or a name that leads to one. `::` takes IPv4 as well, and becomes `0.0.0.0` on
+   * a machine without IPv6.
    * @default "::"
    */
   host?: string;
@@ -297,7 +298,7 @@ export interface EdgeConfig {
 /** `[drain]` */
 export interface DrainConfig {
   /**
-   * How long accepted requests may take to finish after SIGTERM, SIGINT or `sluice stop`. In
+   * How long accepted requests may take to finish after SIGTERM, SIGINT, SIGHUP or `sluice stop`. In
    * milliseconds, from 0 to 3600000.
    * @default 30000
    */

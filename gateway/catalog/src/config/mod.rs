@@ -46,7 +46,7 @@ config! {
 
     /// What clients connect to, and how much of the gateway one of them may take.
     server: Server {
-        /// Address to listen on. `::` takes IPv4 as well, and becomes `0.0.0.0` on a machine without IPv6.
+        /// Address to listen on, or a name that leads to one. `::` takes IPv4 as well, and becomes `0.0.0.0` on a machine without IPv6.
         host: String = "::".to_owned();
         /// Port to listen on; 0 takes any free one.
         port: u16 = 3000, in 0..=65_535;
@@ -153,7 +153,7 @@ config! {
 
     /// Leaving.
     drain: Drain {
-        /// How long accepted requests may take to finish after SIGTERM, SIGINT or `sluice stop`.
+        /// How long accepted requests may take to finish after SIGTERM, SIGINT, SIGHUP or `sluice stop`.
         timeout_ms: u64 = 30_000, in 0..=3_600_000, "milliseconds";
     }
 

@@ -91,5 +91,5 @@ pub fn find_preload() -> Result<PathBuf, String> {
         .skip(1)
         .flat_map(|dir| places.iter().map(move |place| dir.join(place)))
         .find(|path| path.is_file())
-        .ok_or_else(|| "the preload was not found. Start with `npx sluice`, or set SLUICE_PRELOAD to the file dist/index.js of @sluice/preload".to_owned())
+        .ok_or_else(|| "the preload was not found beside this program. Set SLUICE_PRELOAD to the file dist/index.js of @sluice/preload".to_owned())
 }

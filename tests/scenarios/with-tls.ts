@@ -1,0 +1,50 @@
+// A gateway that speaks TLS with a certificate made on the spot, and clients that trust it.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import tls from 'node:tls';
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { type Sluice, type StartOptions, startSluice } from '../support/sluice.ts';
+import { end } from './scenario.ts';
+
+export const missing = spawnSync('openssl', ['version']).error === undefined ? false : 'openssl is not installed';
+
+export interface WithTls {
+  sluice: Sluice;
+  ca: Buffer;
+}
+
+/** One worker unless said otherwise. */
+export async function startTls(t: TestContext, options: StartOptions): Promise<WithTls> {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-tls-'));
+  const [cert, key] = [path.join(dir, 'cert.pem'), path.join(dir, 'key.pem')];
+  const flags = '-x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost';
+  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
+  const files = ['-keyout', key, '-out', cert];
+  const made = spawnSync('openssl', ['req', ...flags.split(' '), '-addext', names, ...files]);
+  assert.equal(made.status, 0, made.stderr.toString());
+  const env = { ...options.env, SLUICE_SERVER_TLS_CERT: cert, SLUICE_SERVER_TLS_KEY: key };
+  const sluice = await startSluice({ workers: 1, ...options, env, waitUntilReady: false });
+  t.after(async () => {
+    await end(sluice);
+    fs.rmSync(dir, { recursive: true, force: true });
+  });
+  await eventually(async () => (await fetch(`${sluice.admin}/ready`)).status === 200, { what: 'readiness' });
+  return { sluice, ca: fs.readFileSync(cert) };
+}
+
+export async function tlsConnection(sluice: Sluice, ca: Buffer): Promise<tls.TLSSocket> {
+  const socket = tls.connect({
+    port: sluice.port,
+    host: '127.0.0.1',
+    servername: 'localhost',
+    ca,
+    ALPNProtocols: ['http/1.1'],
+  });
+  await once(socket, 'secureConnect');
+  return socket;
+}
