@@ -1,6 +1,8 @@
 // The operator's commands against a gateway that runs, and without one.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import net from 'node:net';
+import path from 'node:path';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
@@ -156,4 +158,30 @@ void test('ping and readiness are answered without a worker, and readiness says 
   await client.response();
   await eventually(async () => (await ask(own, '/.sluice/ready')).status === 200, { what: 'ready again' });
   assert.ok(!hold.journal.some((line) => line.includes('.sluice')));
+});
+
+/** A line to the control socket, as a program other than the CLI could send it; returns the line that comes back. */
+async function control(line: string): Promise<Record<string, unknown>> {
+  const socket = net.connect(path.join(sluice.runDir, 'control.sock'));
+  let received = '';
+  socket.on('data', (piece) => (received += piece.toString()));
+  socket.write(`${line}\n`);
+  await eventually(() => received.includes('\n'), { what: 'an answer', deadlineMs: 3_000 });
+  socket.destroy();
+  return JSON.parse(received.slice(0, received.indexOf('\n'))) as Record<string, unknown>;
+}
+
+void test('I6: the control socket itself refuses to scale beyond what a gateway can have', async () => {
+  const before = await sluice.status();
+  for (const workers of ['0', '1025', '999999999', '4294967295', '4294967296', '-1', '1.5', '"2"', 'null']) {
+    const answer = await control(`{"command":"scale","workers":${workers}}`);
+    assert.equal(answer['ok'], false, `${workers}: ${JSON.stringify(answer)}`);
+    assert.match(String(answer['error']), /\w/);
+  }
+  const after = await sluice.status();
+  assert.deepEqual(
+    after.workers.map(({ pid }) => pid),
+    before.workers.map(({ pid }) => pid),
+  );
+  assert.equal((await ask(sluice, '/spin?ms=1')).status, 200);
 });

@@ -100,10 +100,14 @@ void test(
   },
 );
 
-void test('a handshake that never ends is given up after the time for headers', { skip: missing }, async (t) => {
-  const timeout = { SLUICE_SERVER_HEADERS_TIMEOUT_MS: '500' };
-  const { sluice } = await startTls(t, { entry: app('spin.js'), env: timeout });
-  const stalled = await burst(t, sluice, 3);
-  for (const connection of stalled) await connection.untilClosed(5_000);
-  await statusWhen(sluice, ({ connections }) => connections === 0, 'no connection left');
-});
+void test(
+  'a handshake that never ends is given up after the time for headers',
+  { skip: missing },
+  async (t) => {
+    const timeout = { SLUICE_SERVER_HEADERS_TIMEOUT_MS: '500' };
+    const { sluice } = await startTls(t, { entry: app('spin.js'), env: timeout });
+    const stalled = await burst(t, sluice, 3);
+    for (const connection of stalled) await connection.untilClosed(5_000);
+    await statusWhen(sluice, ({ connections }) => connections === 0, 'no connection left');
+  },
+);

@@ -9,7 +9,17 @@ import { type TestContext, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { repositoryDir, type Sluice, type StartOptions } from '../support/sluice.ts';
-import { allReady, ask, assertRefused, bytesOf, ownApp, pidOf, running, sent, statusWhen } from './scenario.ts';
+import {
+  allReady,
+  ask,
+  assertRefused,
+  bytesOf,
+  ownApp,
+  pidOf,
+  running,
+  sent,
+  statusWhen,
+} from './scenario.ts';
 
 const corners = ownApp('corners.js');
 
@@ -81,7 +91,8 @@ async function withDescriptors(t: TestContext, count: number, options: StartOpti
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-ulimit-'));
   const wrapper = path.join(dir, 'sluice');
   const known = process.env['SLUICE_BINARY'];
-  const program = known ?? `${process.execPath}" "${path.join(repositoryDir, 'packages/sluice/bin/sluice.js')}`;
+  const program =
+    known ?? `${process.execPath}" "${path.join(repositoryDir, 'packages/sluice/bin/sluice.js')}`;
   fs.writeFileSync(wrapper, `#!/bin/sh\nulimit -n ${count}\nexec "${program}" "$@"\n`, { mode: 0o755 });
   process.env['SLUICE_BINARY'] = wrapper;
   try {
@@ -131,29 +142,33 @@ void test('clients cannot take the descriptors that workers need', async (t) => 
 
 const noLimits = spawnSync('prlimit', ['--version']).error === undefined ? false : 'prlimit is not installed';
 
-void test('a gateway that is out of descriptors keeps its workers and goes on', { skip: noLimits }, async (t) => {
-  const sluice = await running(t, { entry: corners, workers: 2 });
-  await nobodyIsReplaced(sluice, 2, async () => {
-    const [first, second] = await idle(t, sluice, 2);
-    assert.ok(first && second);
-    // The first worker has a connection from now on, the second has none.
-    first.send(bytesOf('/warm'));
-    assert.equal((await first.response()).status, 200);
-    // Taken away while it runs, so that no bound of its own can help: nothing at all can be opened now.
-    const gateway = String(await sluice.gatewayPid());
-    const limited = spawnSync('prlimit', ['--pid', gateway, '--nofile=3:']);
-    if (limited.status !== 0) return t.skip('limits cannot be set here');
-    const others = await idle(t, sluice, 5);
-    first.send(bytesOf('/block?ms=1000'));
-    await eventually(() => sluice.logs.some(({ text }) => String(text).startsWith('cannot accept')), {
-      what: 'a note about connections that cannot be accepted',
+void test(
+  'a gateway that is out of descriptors keeps its workers and goes on',
+  { skip: noLimits },
+  async (t) => {
+    const sluice = await running(t, { entry: corners, workers: 2 });
+    await nobodyIsReplaced(sluice, 2, async () => {
+      const [first, second] = await idle(t, sluice, 2);
+      assert.ok(first && second);
+      // The first worker has a connection from now on, the second has none.
+      first.send(bytesOf('/warm'));
+      assert.equal((await first.response()).status, 200);
+      // Taken away while it runs, so that no bound of its own can help: nothing at all can be opened now.
+      const gateway = String(await sluice.gatewayPid());
+      const limited = spawnSync('prlimit', ['--pid', gateway, '--nofile=3:']);
+      if (limited.status !== 0) return t.skip('limits cannot be set here');
+      const others = await idle(t, sluice, 5);
+      first.send(bytesOf('/block?ms=1000'));
+      await eventually(() => sluice.logs.some(({ text }) => String(text).startsWith('cannot accept')), {
+        what: 'a note about connections that cannot be accepted',
+      });
+      second.send(bytesOf('/needs-a-connection'));
+      assert.equal((await first.response()).status, 200);
+      for (const connection of others) connection.send(bytesOf('/waited'));
+      assert.equal(spawnSync('prlimit', ['--pid', gateway, '--nofile=1024:']).status, 0);
+      for (const connection of [second, ...others]) assert.equal((await connection.response()).status, 200);
+      const notes = sluice.logs.filter(({ text }) => String(text).startsWith('cannot accept'));
+      assert.ok(notes.length <= 2, `${notes.length} notes of the same`);
     });
-    second.send(bytesOf('/needs-a-connection'));
-    assert.equal((await first.response()).status, 200);
-    for (const connection of others) connection.send(bytesOf('/waited'));
-    assert.equal(spawnSync('prlimit', ['--pid', gateway, '--nofile=1024:']).status, 0);
-    for (const connection of [second, ...others]) assert.equal((await connection.response()).status, 200);
-    const notes = sluice.logs.filter(({ text }) => String(text).startsWith('cannot accept'));
-    assert.ok(notes.length <= 2, `${notes.length} notes of the same`);
-  });
-});
+  },
+);

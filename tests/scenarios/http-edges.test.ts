@@ -3,13 +3,19 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice, startSluice } from '../support/sluice.ts';
-import { ask, bytesOf, end, running, sent } from './scenario.ts';
+import { ask, assertRefused, bytesOf, end, ownApp, running, sent } from './scenario.ts';
 
 let sluice: Sluice;
+let corners: Sluice;
 before(async () => {
   sluice = await startSluice({ entry: app('stream.js'), workers: 2 });
+  const env = { SLUICE_RESPONSE_HEADERS_BYTES_MAX: '4000' };
+  corners = await startSluice({ entry: ownApp('corners.js'), workers: 1, env });
 });
-after(() => end(sluice));
+after(async () => {
+  await end(sluice);
+  await end(corners);
+});
 
 void test('twenty pipelined requests are answered in order', async (t) => {
   const echo = await running(t, { entry: app('echo.js'), workers: 3 });
@@ -147,4 +153,42 @@ void test('a client that ends its sending side after the request gets its answer
   connection.end();
   assert.equal((await connection.response()).body.toString(), 'slept\n');
   connection.close();
+});
+
+void test('pipelined requests of a client that then ends its sending side are all answered', async () => {
+  const connection = await RawConnection.connect(sluice.port);
+  connection.send(bytesOf('/sleep?ms=50') + bytesOf('/') + bytesOf('/big?bytes=10'));
+  connection.end();
+  const bodies: string[] = [];
+  for (let left = 3; left > 0; left--) bodies.push((await connection.response()).body.toString());
+  assert.deepEqual(bodies, ['slept\n', 'ok\n', 'xxxxxxxxxx']);
+  await connection.untilClosed();
+  connection.close();
+});
+
+void test('a 204 has no length, whatever the app says', async () => {
+  const connection = await sent(corners, '/no-content-with-length');
+  const empty = await connection.response();
+  assert.deepEqual([empty.status, empty.headers.has('content-length')], [204, false]);
+  connection.send(bytesOf('/after'));
+  assert.match((await connection.response()).body.toString(), / GET \/after\n$/);
+  connection.close();
+});
+
+void test('an informational response has no length and no header of the gateway', async () => {
+  const connection = await sent(corners, '/hints-with-length');
+  const hints = await connection.response();
+  assert.deepEqual([hints.status, [...hints.headers]], [103, [['link', '</a>; rel=preload']]]);
+  assert.equal((await connection.response()).body.toString(), 'hinted\n');
+  connection.close();
+});
+
+void test('a response whose headers are over response.headers_bytes_max is 502, and the worker goes on', async () => {
+  assert.equal((await ask(corners, '/header-of?bytes=3500')).status, 200);
+  const { pid } = (await corners.status()).workers[0] ?? assert.fail();
+  for (let round = 0; round < 3; round++) {
+    assertRefused(await ask(corners, '/header-of?bytes=4100'), 502, 'SLU-WORKER-ANSWER-MALFORMED');
+  }
+  assert.equal((await ask(corners, '/header-of?bytes=3500')).status, 200);
+  assert.equal((await corners.status()).workers[0]?.pid, pid);
 });

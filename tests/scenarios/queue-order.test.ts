@@ -30,7 +30,9 @@ void test('a request whose body came late queues behind those that arrived befor
   }
   assert.deepEqual(
     hold.journal.filter((line) => line.startsWith('begin')),
-    ['/hold/first', '/before/0', '/before/1', '/before/2', '/upload', '/after'].map((path) => `begin ${path}`),
+    ['/hold/first', '/before/0', '/before/1', '/before/2', '/upload', '/after'].map(
+      (path) => `begin ${path}`,
+    ),
   );
 });
 

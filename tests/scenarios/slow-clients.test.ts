@@ -1,9 +1,11 @@
 // Clients that send or read slowly hold connections and nothing else: no slot of a worker, and nobody's time.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice } from '../support/sluice.ts';
-import { ask, bytesOf, running, slotsHeld, statusWhen } from './scenario.ts';
+import { ask, assertRefused, bytesOf, ownApp, pidOf, running, slotsHeld, statusWhen } from './scenario.ts';
 import { attack, missing } from './slowhttptest.ts';
 
 const start = (t: TestContext, env: Record<string, string> = {}): Promise<Sluice> =>
@@ -98,6 +100,88 @@ void test('I2: a client that reads nothing for too long is let go', async (t) =>
   );
   await statusWhen(sluice, (now) => now.connections === 0, 'the end of its connection');
 });
+
+void test('I2: an upload that pauses after a fast start is ended after the grace time', async (t) => {
+  const grace_ms = 600;
+  const sluice = await start(t, { SLUICE_SERVER_BODY_GRACE_MS: String(grace_ms) });
+  const head = bytesOf('/upload', 'Content-Length: 2000000\r\n', 'POST');
+  // At 512 bytes a second this much would be half an hour's worth.
+  const [connection] = await open(t, sluice, 1, head + 'x'.repeat(1_000_000));
+  const started = performance.now();
+  const response = await connection?.response();
+  assertRefused(response ?? assert.fail(), 408, 'SLU-BODY-TOO-SLOW');
+  const ended_ms = performance.now() - started;
+  assert.ok(ended_ms >= grace_ms - 100 && ended_ms < grace_ms + 1_500, `ended after ${ended_ms} ms`);
+  // Pauses that are shorter are no fault, however many they are.
+  const [patient] = await open(t, sluice, 1, bytesOf('/upload', 'Content-Length: 50000\r\n', 'POST'));
+  for (let piece = 0; piece < 5; piece++) {
+    patient?.send('x'.repeat(10_000));
+    if (piece < 4) await wait(grace_ms / 3);
+  }
+  assert.equal((await patient?.response())?.body.toString(), '50000\n');
+});
+
+void test('a client that leaves more than response.file_bytes_max unread is cut off', async (t) => {
+  const env = { SLUICE_RESPONSE_MEMORY_BYTES_MAX: '100000', SLUICE_RESPONSE_FILE_BYTES_MAX: '1000000' };
+  const sluice = await start(t, env);
+  const [slow] = await open(t, sluice, 1, '');
+  slow?.pause();
+  slow?.send(bytesOf('/big?bytes=30000000'));
+  await statusWhen(sluice, ({ workers }) => workers[0]?.requests_total === 1, 'a worker that is done');
+  await othersAreServed(sluice);
+  slow?.resume();
+  const received = (await slow?.untilClosed()) ?? assert.fail();
+  assert.match(received.subarray(0, 20).toString(), /^HTTP\/1\.1 200 /);
+  assert.ok(received.length < 30_000_000, 'it is not passed off as whole');
+  // What fits is kept however slow its reader is.
+  const [patient] = await open(t, sluice, 1, '');
+  patient?.pause();
+  patient?.send(bytesOf('/big?bytes=900000'));
+  await othersAreServed(sluice);
+  patient?.resume();
+  assert.equal((await patient?.response())?.body.length, 900_000);
+});
+
+const noProc = fs.existsSync('/proc/self/status') ? false : 'there is no /proc here';
+const residentBytes = (pid: number): number =>
+  1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+
+void test(
+  'I6: chunks of one byte for clients that read nothing stay within a bound',
+  { skip: noProc },
+  async (t) => {
+    const clients = 2;
+    const count = 400_000;
+    const memory_bytes_max = 1_000_000;
+    const sluice = await running(t, {
+      entry: ownApp('corners.js'),
+      workers: 1,
+      env: { SLUICE_RESPONSE_MEMORY_BYTES_MAX: String(memory_bytes_max), SLUICE_QUEUE_WAIT_MS_MAX: '60000' },
+    });
+    const gateway = await sluice.gatewayPid();
+    const worker = pidOf((await sluice.status()).workers[0]);
+    const before = residentBytes(gateway);
+    const connections = await open(t, sluice, clients, '');
+    for (const connection of connections) {
+      connection.pause();
+      connection.send(bytesOf(`/crumbs?count=${count}`));
+    }
+    await statusWhen(
+      sluice,
+      ({ workers }) => workers[0]?.requests_total === clients && workers[0].state === 'ready',
+      'a worker that has said everything',
+      60_000,
+    );
+    const grown = residentBytes(gateway) - before;
+    // The rest is for buffers of sockets and for what the allocator keeps.
+    assert.ok(grown < clients * memory_bytes_max + 4_000_000, `${grown} bytes for ${clients} clients`);
+    for (const connection of connections) connection.resume();
+    for (const connection of connections) {
+      assert.equal((await connection.response({ deadlineMs: 30_000 })).body.length, count);
+    }
+    assert.equal(pidOf((await sluice.status()).workers[0]), worker);
+  },
+);
 
 for (const [kind, target, args] of [
   ['slow headers', '/', ['-H', '-i', '1', '-t', 'GET']],

@@ -19,7 +19,10 @@ import {
 const upgrade =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGVzdA==\r\n';
 
-async function holdsNoSlot(sluice: Sluice, streams: number): Promise<void> {
+/** Probes and other idle connections are gone soon. */
+const quick = { SLUICE_SERVER_KEEP_ALIVE_TIMEOUT_MS: '300' };
+
+async function holdsNoSlot(sluice: Sluice, streams: number, target = '/spin?ms=1'): Promise<void> {
   const now = await statusWhen(
     sluice,
     (seen) => seen.streams === streams && slotsHeld(seen) === 0,
@@ -34,7 +37,7 @@ async function holdsNoSlot(sluice: Sluice, streams: number): Promise<void> {
     [],
     'no stream is a current request',
   );
-  assert.equal((await ask(sluice, '/spin?ms=1')).status, 200);
+  assert.equal((await ask(sluice, target, { deadlineMs: 5_000 })).status, 200);
 }
 
 void test('I1: an upgraded connection leaves the slot and carries bytes both ways', async (t) => {
@@ -149,3 +152,33 @@ void test('a stream ends when its worker is killed', async (t) => {
   for (const stream of streams) await stream.untilClosed();
   await statusWhen(sluice, (now) => now.streams === 0, 'the end of the streams');
 });
+
+void test('a client that closes an event stream on which nothing is said is noticed', async (t) => {
+  const sluice = await running(t, { entry: ownApp('corners.js'), workers: 1, env: quick });
+  const left = ['closed', 'half-closed', 'reset'] as const;
+  const connections = await Promise.all(left.map((name) => sent(sluice, `/events?name=${name}`)));
+  for (const connection of connections) await connection.untilBytes('data: only');
+  await holdsNoSlot(sluice, 3, '/');
+  const [closed, halfClosed, reset] = connections;
+  closed?.close();
+  halfClosed?.end();
+  reset?.reset();
+  const after = await statusWhen(sluice, (now) => now.streams === 0 && now.connections === 0, 'nothing left');
+  assert.equal(after.workers[0]?.restarts_total, 0);
+  for (const name of left) {
+    await eventually(() => sluice.stdout.includes(`closed ${name}`), { what: `the app's close of ${name}` });
+  }
+});
+
+for (const type of ['Text/Event-Stream', 'text/EVENT-stream; charset=utf-8', '  text/event-stream  ']) {
+  void test(`I1: an event stream leaves the slot with Content-Type: ${type}`, async (t) => {
+    const sluice = await running(t, { entry: ownApp('corners.js'), workers: 1 });
+    const connection = await sent(sluice, `/events?type=${encodeURIComponent(type)}`);
+    await connection.untilBytes('data: only');
+    await holdsNoSlot(sluice, 1, '/');
+    // The worker's own gate has let it go, too.
+    assert.equal((await ask(sluice, '/next', { deadlineMs: 2_000 })).status, 200);
+    connection.close();
+    await statusWhen(sluice, ({ streams }) => streams === 0, 'the end of the stream');
+  });
+}

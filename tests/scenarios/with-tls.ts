@@ -11,7 +11,8 @@ import { eventually } from '../support/eventually.ts';
 import { type Sluice, type StartOptions, startSluice } from '../support/sluice.ts';
 import { end } from './scenario.ts';
 
-export const missing = spawnSync('openssl', ['version']).error === undefined ? false : 'openssl is not installed';
+export const missing =
+  spawnSync('openssl', ['version']).error === undefined ? false : 'openssl is not installed';
 
 export interface WithTls {
   sluice: Sluice;

@@ -184,7 +184,7 @@ describe('streaming', () => {
       let text = '';
       let beforeShelves: string | undefined;
       for await (const chunk of res.body) {
-        text += decoder.decode(chunk as Uint8Array, { stream: true });
+        text += decoder.decode(chunk, { stream: true });
         if (beforeShelves === undefined && text.includes('Stocking this shelf')) beforeShelves = text;
       }
       assert.ok(beforeShelves !== undefined);

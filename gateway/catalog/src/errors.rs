@@ -93,7 +93,7 @@ errors! {
         "The target holds bytes that may not stand there, user information, or names another authority than Host. Sluice is no forward proxy."
     MethodUnsupported "SLU-METHOD-UNSUPPORTED" 501 final Client
         "The request method is not supported."
-        "CONNECT, TRACE, a method that Node.js does not know, or one that is no token. Sluice makes no tunnels."
+        "CONNECT, TRACE, a method that Node.js does not know, or one that is too long. Sluice makes no tunnels."
     VersionUnsupported "SLU-VERSION-UNSUPPORTED" 505 final Client
         "The HTTP version is not supported."
         "The request line names something else than HTTP/1.0 or HTTP/1.1. A client that speaks HTTP/2 in clear text ends here: use HTTP/1.1."

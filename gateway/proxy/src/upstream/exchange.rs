@@ -265,20 +265,27 @@ async fn read_sized(reader: &mut Reader<'_, '_>, answer: &Answer, len: u64) -> R
 
 async fn read_chunked(reader: &mut Reader<'_, '_>, answer: &Answer, limits: &HeadLimits) -> Result<Trailers, Fault> {
     let mut decoder = ChunkedDecoder::for_response(limits);
+    // Small chunks that came together go on together: an app that writes a byte at a time must not cost one step a byte.
+    let mut gathered = BytesMut::new();
     loop {
         let decoded = decoder.decode(reader.unread).map_err(|rejection| malformed(&rejection))?;
-        if decoded.data.is_empty() {
-            reader.unread.advance(decoded.consumed);
-        } else {
+        let len = decoded.data.len();
+        if len > COPY_BYTES_MAX {
+            answer.push(gathered.split().freeze()).await;
             reader.unread.advance(decoded.data.start);
-            let piece = take(reader.unread, decoded.data.len());
+            answer.push(take(reader.unread, len)).await;
             reader.unread.advance(decoded.consumed - decoded.data.end);
-            answer.push(piece).await;
+        } else {
+            gathered.extend_from_slice(&reader.unread[decoded.data.clone()]);
+            reader.unread.advance(decoded.consumed);
+        }
+        let is_stuck = decoded.consumed == 0 || reader.unread.is_empty();
+        if decoded.done || is_stuck {
+            answer.push(gathered.split().freeze()).await;
         }
         if decoded.done {
             return Ok(decoder.trailers().to_vec());
         }
-        let is_stuck = decoded.consumed == 0 || reader.unread.is_empty();
         if is_stuck && !reader.more().await? {
             return Err(reader.closed());
         }
