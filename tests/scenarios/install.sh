@@ -1,10 +1,15 @@
 #!/bin/sh
 # Installs what the scenarios use from Debian and is not there yet. Without it those parts are skipped.
 set -eu
-command -v slowhttptest >/dev/null 2>&1 && exit 0
-if ! command -v apt-get >/dev/null 2>&1 || [ "$(id -u)" -ne 0 ]; then
-  echo 'slowhttptest is not installed; the scenarios that use it are skipped' >&2
-  exit 0
+missing=
+for tool in slowhttptest openssl; do
+  command -v "$tool" >/dev/null 2>&1 || missing="$missing $tool"
+done
+[ -n "$missing" ] || exit 0
+if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
+  # shellcheck disable=SC2086 # The names are words of their own.
+  if apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null; then
+    exit 0
+  fi
 fi
-apt-get update -qq
-DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slowhttptest >/dev/null
+echo "not installed:$missing; the scenarios that use them are skipped" >&2
