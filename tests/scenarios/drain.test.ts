@@ -3,17 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RawConnection } from '../support/raw.ts';
 import { app } from '../support/sluice.ts';
-import {
-  bytesOf,
-  Hold,
-  isAlive,
-  nothingLeftOf,
-  ownApp,
-  pidOf,
-  running,
-  sent,
-  statusWhen,
-} from './scenario.ts';
+import { bytesOf, Hold, gone, nothingLeftOf, ownApp, pidOf, running, sent, statusWhen } from './scenario.ts';
 
 for (const how of ['SIGTERM', 'SIGINT', 'sluice stop'] as const) {
   void test(`I3: ${how} lets what is in service and what is queued finish`, async (t) => {
@@ -91,7 +81,7 @@ void test('a second signal ends it at once, with a worker in an endless loop', a
   });
   assert.equal((await sluice.finished(3_000)).code, 1);
   await nothingLeftOf(sluice);
-  assert.ok(!isAlive(pidOf(busy.workers[0])));
+  await gone([pidOf(busy.workers[0])]);
   client.close();
 });
 

@@ -85,6 +85,12 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** Waits for the end of processes: one that was killed gives up its memory, and with it its environment, a moment before
+ * it counts as dead. */
+export async function gone(pids: readonly number[]): Promise<void> {
+  await eventually(() => !pids.some(isAlive), { deadlineMs: 5_000, what: `the end of ${pids.join(', ')}` });
+}
+
 /** A request as bytes. */
 export function bytesOf(target: string, headers = '', method = 'GET'): string {
   return `${method} ${target} HTTP/1.1\r\nHost: app\r\n${headers}\r\n`;
