@@ -174,7 +174,9 @@ impl Gate {
         self.step(Event::StreamEnded { worker });
     }
 
-    pub(crate) fn faulted(self: &Rc<Self>, worker: WorkerId) {
+    /// The worker cannot go on: it dies without having been asked to leave, or keeps a slot that nothing will free.
+    /// Nothing more goes to it (I4), and it is replaced.
+    pub fn faulted(self: &Rc<Self>, worker: WorkerId) {
         self.step(Event::Faulted { worker });
     }
 
@@ -201,11 +203,6 @@ impl Gate {
             slots.close();
         }
         self.step(Event::Exited { worker });
-    }
-
-    /// The process that serves is gone or going without having been asked: nothing more goes to it (I4).
-    pub fn left_by_itself(self: &Rc<Self>, worker: WorkerId) {
-        self.step(Event::Faulted { worker });
     }
 
     /// The app closes its server: it finishes what it has and gets no more.

@@ -102,7 +102,7 @@ pub enum Event {
         /// The worker that leaves by itself.
         worker: WorkerId,
     },
-    /// The worker cannot go on (it keeps a slot that nothing will free): replace it.
+    /// The worker cannot go on (it keeps a slot that nothing will free, cannot be reached, or is dying): replace it.
     Faulted {
         /// The worker to replace.
         worker: WorkerId,

@@ -109,7 +109,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
         && !process.is_asked_to_leave.get()
     {
         process.is_dying.set(true);
-        supervisor.gate.left_by_itself(process.worker);
+        supervisor.gate.faulted(process.worker);
     }
 }
 
