@@ -104,6 +104,12 @@ bench-serve: build
 bench-render5ms bench-overload bench-slow-clients bench-memory bench-overlap: bench-%: build
 	$(TSX) bench/$*.ts $(ARGS)
 
+## bench-faults: kills, loops and reloads through Sluice, nginx + HAProxy, PM2; ARGS="--mode kills" for one bar
+.PHONY: bench-faults
+bench-faults: build
+	bench/install-peers.sh
+	$(TSX) bench/faults.ts $(ARGS)
+
 ## clean: remove what was built
 .PHONY: clean
 clean:

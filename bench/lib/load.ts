@@ -45,12 +45,15 @@ export interface Plan {
         requests_max: number;
         connections_max?: number;
         measure_from_ms?: number;
+        keep_alive?: boolean;
       }
     | { kind: 'hold'; connections: number; duration_ms_max: number; connections_per_s?: number }
     | { kind: 'slow'; groups: SlowGroup[]; duration_ms_max: number; connections_per_s?: number };
   abort?: { fraction: number; after_ms_min?: number; after_ms_max: number; reset_fraction?: number };
   timeout_ms?: number;
   check_echo?: boolean;
+  /** Whether a request is sent again on a new connection when a kept one was closed before any answer; true unless said. */
+  resend?: boolean;
   seed?: number;
 }
 
@@ -97,6 +100,7 @@ export interface LoadResult {
   ok_in_window: number;
   window_s: number | null;
   generator_cpu_s: number | null;
+  classes: Record<string, { ok: number; refused: number; failed: number; latency_ms: Times }>;
   extra: { open_at_end?: number; closed_by_server?: number; groups?: SlowGroupResult[] };
 }
 

@@ -9,6 +9,8 @@ export interface Options {
   workers: number;
   /** A benchmark's own number flags. */
   numbers: Record<string, number>;
+  /** A benchmark's own flags that take a word. */
+  words: Record<string, string>;
   /** Names of servers to compare; all when empty. */
   only: string[];
   /** Leave with 1 when a bar is missed. */
@@ -21,6 +23,8 @@ interface Defaults {
   workers: number;
   /** Flag name → [value, value with --quick]. */
   numbers?: Record<string, [number, number]>;
+  /** Flag name → what it may be; the first is the default. */
+  words?: Record<string, string[]>;
 }
 
 export const cores = os.availableParallelism();
@@ -28,7 +32,7 @@ export const cores = os.availableParallelism();
 export function readOptions(defaults: Defaults): Options {
   // Leaving through `exit` lets everything that was started be stopped.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-  const own = Object.keys(defaults.numbers ?? {});
+  const own = [...Object.keys(defaults.numbers ?? {}), ...Object.keys(defaults.words ?? {})];
   const { values } = parseArgs({
     options: {
       quick: { type: 'boolean', default: false },
@@ -47,12 +51,20 @@ export function readOptions(defaults: Defaults): Options {
     if (!Number.isFinite(value) || value <= 0) throw new Error(`--${name} must be a number above 0`);
     return value;
   };
+  const word = (name: string, choices: string[]): string => {
+    const value = given[name] ?? choices[0];
+    if (typeof value === 'string' && choices.includes(value)) return value;
+    throw new Error(`--${name} must be one of ${choices.join(', ')}`);
+  };
   return {
     quick,
     strict: values.strict,
     runs: number('runs', quick ? defaults.runsQuick : defaults.runs),
     workers: number('workers', defaults.workers),
     only: values.only.split(',').filter((name) => name !== ''),
+    words: Object.fromEntries(
+      Object.entries(defaults.words ?? {}).map(([name, choices]) => [name, word(name, choices)]),
+    ),
     numbers: Object.fromEntries(
       Object.entries(defaults.numbers ?? {}).map(([name, [full, short]]) => [
         name,

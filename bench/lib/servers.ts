@@ -78,12 +78,30 @@ export async function startHaproxy(app: AppToServe): Promise<Server> {
 export async function startNginxHaproxy(app: AppToServe): Promise<Server> {
   const nodes = await startNodes(app);
   const balancer = await runHaproxy(nodes.ports);
+  const front = await runNginx(balancer.port);
+  return {
+    name: 'nginx + HAProxy',
+    targets: [local(front.port)],
+    frontPids: [...familyOf(pidOf(front.child)), pidOf(balancer.child)],
+    workerPids: nodes.pids,
+    stop: async () => {
+      await stopAll([front.child, balancer.child]);
+      await nodes.stop();
+      front.clean();
+    },
+  };
+}
+
+/** nginx in front of one upstream. */
+export async function runNginx(
+  upstreamPort: number,
+): Promise<{ port: number; child: ChildProcess; clean(): void }> {
   const port = await freePort();
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-nginx-'));
   fs.chmodSync(dir, 0o755);
   fs.writeFileSync(
     path.join(dir, 'nginx.conf'),
-    configuration('nginx.conf', nginxConfig(dir, port, balancer.port)),
+    configuration('nginx.conf', nginxConfig(dir, port, upstreamPort)),
   );
   const child = run(find('nginx'), [
     '-p',
@@ -95,13 +113,9 @@ export async function startNginxHaproxy(app: AppToServe): Promise<Server> {
   ]);
   await answering(port, child);
   return {
-    name: 'nginx + HAProxy',
-    targets: [local(port)],
-    frontPids: [...familyOf(pidOf(child)), pidOf(balancer.child)],
-    workerPids: nodes.pids,
-    stop: async () => {
-      await stopAll([child, balancer.child]);
-      await nodes.stop();
+    port,
+    child,
+    clean: () => {
       fs.rmSync(dir, { recursive: true, force: true });
     },
   };
@@ -145,7 +159,7 @@ export async function startSluiceServer(
 }
 
 /** One thread, as Sluice's gateway has: on few cores more threads only add to what a request costs. */
-function haproxyConfig(port: number, workerPorts: number[]): string {
+function haproxyConfig(port: number, workerPorts: number[], more: string[]): string {
   const servers = workerPorts.map((worker, at) => `  server node${at} 127.0.0.1:${worker} maxconn 1`);
   return `global
   nbthread 1
@@ -163,7 +177,7 @@ frontend clients
   bind 127.0.0.1:${port}
   default_backend workers
 backend workers
-${servers.join('\n')}
+${more.map((line) => `  ${line}\n`).join('')}${servers.join('\n')}
 `;
 }
 
@@ -205,12 +219,16 @@ ${temp.join('\n')}
 `;
 }
 
-async function runHaproxy(workerPorts: number[]): Promise<{ port: number; child: ChildProcess }> {
+/** `more`: further lines of the backend. */
+export async function runHaproxy(
+  workerPorts: number[],
+  more: string[] = [],
+): Promise<{ port: number; child: ChildProcess }> {
   const port = await freePort();
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-haproxy-'));
   const file = path.join(dir, 'haproxy.cfg');
-  fs.writeFileSync(file, configuration('haproxy.cfg', haproxyConfig(port, workerPorts)));
-  const child = run(find('haproxy'), ['-db', '-f', file]);
+  fs.writeFileSync(file, configuration('haproxy.cfg', haproxyConfig(port, workerPorts, more)));
+  const child = run(find('haproxy'), ['-db', '-q', '-f', file]);
   await answering(port, child);
   fs.rmSync(dir, { recursive: true, force: true });
   return { port, child };
@@ -238,7 +256,7 @@ async function startNodes(app: AppToServe): Promise<Nodes> {
   };
 }
 
-function nodeEnvironment(app: AppToServe, port: number): { env: NodeJS.ProcessEnv; cwd: string } {
+export function nodeEnvironment(app: AppToServe, port: number): { env: NodeJS.ProcessEnv; cwd: string } {
   return {
     env: { ...process.env, NODE_ENV: 'production', ...app.env, PORT: String(port) },
     cwd: path.dirname(app.entry),
@@ -278,7 +296,7 @@ function configuration(name: string, text: string): string {
   return text;
 }
 
-function run(
+export function run(
   program: string,
   args: string[],
   options: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
@@ -291,7 +309,7 @@ function run(
   return child;
 }
 
-async function answering(port: number, child: ChildProcess): Promise<void> {
+export async function answering(port: number, child: ChildProcess): Promise<void> {
   await eventually(
     async () => {
       if (child.exitCode !== null) return 'gone';
@@ -309,7 +327,7 @@ async function answering(port: number, child: ChildProcess): Promise<void> {
     throw new Error(`${child.spawnfile} left with ${child.exitCode} before it listened`);
 }
 
-async function stopAll(children: ChildProcess[]): Promise<void> {
+export async function stopAll(children: ChildProcess[]): Promise<void> {
   await Promise.all(
     children.map(async (child) => {
       if (child.exitCode !== null || child.signalCode !== null) return;
@@ -322,11 +340,11 @@ async function stopAll(children: ChildProcess[]): Promise<void> {
   );
 }
 
-function pidOf(child: ChildProcess): number {
+export function pidOf(child: ChildProcess): number {
   if (child.pid === undefined) throw new Error(`${child.spawnfile} did not start`);
   return child.pid;
 }
 
-function local(port: number): string {
+export function local(port: number): string {
   return `127.0.0.1:${port}`;
 }

@@ -118,7 +118,17 @@ void test('completion writes a script for every shell', async () => {
 });
 
 void test('every command has help with examples and ends with 0', async () => {
-  for (const command of ['start', 'stop', 'scale', 'status', 'top', 'logs', 'check', 'completion']) {
+  for (const command of [
+    'start',
+    'stop',
+    'reload',
+    'scale',
+    'status',
+    'top',
+    'logs',
+    'check',
+    'completion',
+  ]) {
     const { code, stdout } = await runSluice([command, '--help']);
     assert.equal(code, 0, command);
     assert.match(stdout, /Examples:\n {2}sluice /, command);
@@ -126,7 +136,7 @@ void test('every command has help with examples and ends with 0', async () => {
 });
 
 void test('commands without a gateway end with 3, and wrong usage with 2', async () => {
-  for (const command of [['status'], ['stop'], ['scale', '2'], ['logs'], ['top']]) {
+  for (const command of [['status'], ['stop'], ['reload'], ['scale', '2'], ['logs'], ['top']]) {
     const { code, stderr } = await runSluice([...command, '--run-dir', '/tmp/no-gateway-here']);
     assert.equal(code, 3, command.join(' '));
     assert.match(stderr, /no-gateway-here/);

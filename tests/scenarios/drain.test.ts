@@ -3,7 +3,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RawConnection } from '../support/raw.ts';
 import { app } from '../support/sluice.ts';
-import { bytesOf, Hold, gone, nothingLeftOf, ownApp, pidOf, running, sent, statusWhen } from './scenario.ts';
+import {
+  ask,
+  bytesOf,
+  Hold,
+  gone,
+  nothingLeftOf,
+  ownApp,
+  pidOf,
+  running,
+  sent,
+  statusWhen,
+} from './scenario.ts';
 
 for (const how of ['SIGTERM', 'SIGINT', 'sluice stop'] as const) {
   void test(`I3: ${how} lets what is in service and what is queued finish`, async (t) => {
@@ -64,6 +75,38 @@ void test('a drain ends after drain.timeout_ms, whatever still runs', async (t) 
   assert.equal((await sluice.finished(10_000)).code, 1);
   client.close();
   await nothingLeftOf(sluice);
+});
+
+void test('with drain.delay_ms readiness says no while new connections are still served', async (t) => {
+  const env = { SLUICE_DRAIN_DELAY_MS: '2000' };
+  const sluice = await running(t, { entry: app('trivial.js'), workers: 1, env });
+  const kept = await sent(sluice, '/');
+  assert.equal((await kept.response()).status, 200);
+  sluice.signal('SIGTERM');
+  await statusWhen(sluice, ({ state }) => state === 'draining', 'the drain');
+  assert.equal((await ask(sluice, '/.sluice/ready')).status, 503);
+  const answer = await ask(sluice, '/');
+  assert.equal(answer.status, 200);
+  kept.send(bytesOf('/'));
+  const again = await kept.response();
+  assert.deepEqual([again.status, again.headers.get('connection')], [200, undefined]);
+  assert.equal((await sluice.finished()).code, 0);
+  await kept.untilClosed();
+  await nothingLeftOf(sluice);
+});
+
+void test('a second signal ends the delay of a drain at once', async (t) => {
+  const env = { SLUICE_DRAIN_DELAY_MS: '60000' };
+  const sluice = await running(t, { entry: app('trivial.js'), workers: 1, env });
+  sluice.signal('SIGTERM');
+  await statusWhen(sluice, ({ state }) => state === 'draining', 'the drain');
+  const again = setInterval(() => {
+    sluice.signal('SIGTERM');
+  }, 200);
+  t.after(() => {
+    clearInterval(again);
+  });
+  assert.equal((await sluice.finished(3_000)).code, 1);
 });
 
 void test('a second signal ends it at once, with a worker in an endless loop', async (t) => {

@@ -10,6 +10,7 @@ import {
   assertRefused,
   bytesOf,
   ownApp,
+  recordOf,
   running,
   sent,
   slotsHeld,
@@ -141,6 +142,12 @@ void test('a stream that carries nothing for too long is ended, upgraded or of e
     });
   }
   await statusWhen(sluice, (now) => now.streams === 0, 'the end of the streams');
+  for (const target of ['/ws', '/events']) {
+    const record = await recordOf(sluice, target);
+    assert.deepEqual([record['error'], record['outcome']], ['SLU-STREAM-IDLE', 'stream_idle']);
+    assert.ok(Number(record['service_ms']) < 350, 'its service ended where it left the slot');
+    assert.ok(Number(record['total_ms']) >= 400);
+  }
 });
 
 void test('a stream ends when its worker is killed', async (t) => {
@@ -167,6 +174,9 @@ void test('a client that closes an event stream on which nothing is said is noti
   assert.equal(after.workers[0]?.restarts_total, 0);
   for (const name of left) {
     await eventually(() => sluice.stdout.includes(`closed ${name}`), { what: `the app's close of ${name}` });
+    // To leave is how a client ends an event stream: nobody has failed.
+    const record = await recordOf(sluice, `/events?name=${name}`);
+    assert.deepEqual([record['error'], record['outcome'], record['status']], [null, 'answered', 200]);
   }
 });
 

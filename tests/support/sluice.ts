@@ -25,8 +25,8 @@ export interface StartOptions {
   command?: string[];
   /** Further flags of `sluice start`. */
   flags?: string[];
-  /** Workers; 2 unless said. */
-  workers?: number;
+  /** Workers; 2 unless said, and what the configuration says for `null`. */
+  workers?: number | null;
   /** Further environment of the gateway. */
   env?: Record<string, string>;
   /** Text of a `sluice.toml`, kept in the temporary directory. Mind that `[app] cwd` is relative to it. */
@@ -182,7 +182,7 @@ export async function startSluice(options: StartOptions): Promise<Sluice> {
     '--admin',
     `127.0.0.1:${adminPort}`,
   ];
-  flags.push('--workers', String(options.workers ?? 2));
+  if (options.workers !== null) flags.push('--workers', String(options.workers ?? 2));
   if (options.config !== undefined) {
     const file = path.join(dir, 'sluice.toml');
     fs.writeFileSync(file, options.config);

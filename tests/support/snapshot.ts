@@ -10,7 +10,8 @@ export interface WorkerSnapshot {
   id: number;
   instance: number;
   pid: number | null;
-  state: 'starting' | 'ready' | 'busy' | 'leaving' | 'backoff';
+  generation: number;
+  state: 'starting' | 'warming' | 'ready' | 'busy' | 'leaving' | 'backoff';
   age_s: number;
   rss_bytes: number | null;
   requests_total: number;
@@ -27,6 +28,14 @@ export interface Snapshot {
   url: string;
   run_dir: string;
   uptime_s: number;
+  generation: number;
+  reload: {
+    generation: number;
+    state: 'running' | 'done' | 'abandoned';
+    reason: string | null;
+    service_p95_before_ms: number | null;
+    service_p95_after_ms: number | null;
+  } | null;
   workers: WorkerSnapshot[];
   queue: { length: number; length_max: number; oldest_wait_ms: number; predicted_wait_ms: number };
   requests: {
@@ -41,6 +50,7 @@ export interface Snapshot {
   overlaps_total: number;
   connections: number;
   streams: number;
+  quarantined: number;
 }
 
 /** Checks what the code relies on; the rest is trusted. */

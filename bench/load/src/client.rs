@@ -108,6 +108,12 @@ impl Connection {
         let _ = self.stream.set_zero_linger();
     }
 
+    /// Whether the server is known to have closed it, or sent what nobody asked for.
+    pub fn is_closed(&mut self) -> bool {
+        let asked = self.stream.try_read(&mut self.buffer);
+        !matches!(asked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+    }
+
     /// Waits until the server closes. Bytes that arrive unasked are dropped.
     pub async fn closed(&mut self) {
         while let Ok(read) = self.stream.read(&mut self.buffer).await {
@@ -295,6 +301,18 @@ mod tests {
         assert_eq!((chunked.status, chunked.body_bytes, chunked.keep_alive), (200, 6, true));
         let until_close = exchange_with(&["HTTP/1.1 200 OK\r\n\r\nhel", "lo"]).await.unwrap();
         assert_eq!((until_close.body_bytes, until_close.keep_alive), (5, false));
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_the_server_closed_is_known_to_be() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let target = listener.local_addr().unwrap();
+        let (opened, accepted) = tokio::join!(Connection::open(target), listener.accept());
+        let (mut connection, (stream, _)) = (opened.unwrap(), accepted.unwrap());
+        assert!(!connection.is_closed());
+        drop(stream);
+        connection.stream.readable().await.unwrap();
+        assert!(connection.is_closed());
     }
 
     #[tokio::test]

@@ -35,7 +35,7 @@ PLAN is JSON, or the path of a file that holds it. Only loopback targets are acc
                  {"slow":"headers","connections":100,"interval_ms":1000,"bytes":1,"path":"/"}]}
 
 Further keys: routes[].class, method, weight, headers, body_bytes; abort {fraction, after_ms_min, after_ms_max,
-reset_fraction}; timeout_ms; check_echo; seed. `hold` and `slow` say `ready` on stderr. SIGTERM ends a run early; the
+reset_fraction}; timeout_ms; check_echo; resend; seed. `hold` and `slow` say `ready` on stderr. SIGTERM ends a run early; the
 result so far is printed."#;
 
 fn main() -> ExitCode {
@@ -64,7 +64,8 @@ fn read_plan(argument: &str) -> Result<Plan, String> {
 }
 
 fn run(mut plan: Plan) -> Result<serde_json::Value, String> {
-    let keep_alive = !matches!(plan.mode, Mode::Closed { keep_alive: false, .. });
+    let keep_alive =
+        !matches!(plan.mode, Mode::Closed { keep_alive: false, .. } | Mode::Open { keep_alive: false, .. });
     let mode =
         std::mem::replace(&mut plan.mode, Mode::Slow { groups: Vec::new(), connections_per_s: 1, duration_ms_max: 0 });
     let traffic = Rc::new(Traffic::new(plan, keep_alive));
@@ -91,13 +92,14 @@ async fn perform(traffic: Rc<Traffic>, mode: Mode) {
             let all = closed::run(traffic, connections, requests, keep_alive);
             let _ = timeout(Duration::from_millis(duration_ms_max), all).await;
         }
-        Mode::Open { rate_per_s, duration_ms, requests_max, connections_max, measure_from_ms } => {
+        Mode::Open { rate_per_s, duration_ms, requests_max, connections_max, measure_from_ms, keep_alive } => {
             let arrivals = open::Arrivals {
                 rate_per_s,
                 duration: Duration::from_millis(duration_ms),
                 requests_max,
                 connections_max,
                 measure_from: Duration::from_millis(measure_from_ms),
+                keep_alive,
             };
             open::run(traffic, arrivals).await;
         }

@@ -25,6 +25,8 @@ pub struct Arrivals {
     pub connections_max: usize,
     /// What completes earlier is not goodput.
     pub measure_from: Duration,
+    /// Whether a connection is used again.
+    pub keep_alive: bool,
 }
 
 /// Runs until the last arrival was answered, failed or timed out.
@@ -55,7 +57,9 @@ pub async fn run(traffic: Rc<Traffic>, arrivals: Arrivals) {
             let at = traffic.next_target();
             let mut slot = idle[at].borrow_mut().pop();
             traffic.request(&mut slot, traffic.plan.targets[at], intended).await;
-            idle[at].borrow_mut().extend(slot);
+            if arrivals.keep_alive {
+                idle[at].borrow_mut().extend(slot);
+            }
         });
     }
     while under_way.join_next().await.is_some() {}

@@ -26,6 +26,10 @@ pub struct Plan {
     /// Sends `x-load-id` and counts answers that do not carry the same value back.
     #[serde(default)]
     pub check_echo: bool,
+    /// Sends a request again when a kept connection turns out to be closed before any byte of an answer, as browsers do.
+    /// Without it such a request failed, unless the connection was seen to be closed before the request was sent.
+    #[serde(default = "yes")]
+    pub resend: bool,
     /// Same seed, same sequence of routes, delays and aborts.
     #[serde(default = "default_seed")]
     pub seed: u64,
@@ -62,6 +66,9 @@ pub enum Mode {
         /// What completes earlier is left out of the goodput.
         #[serde(default)]
         measure_from_ms: u64,
+        /// Whether a connection is used again.
+        #[serde(default = "yes")]
+        keep_alive: bool,
     },
     /// Idle keep-alive connections.
     Hold {

@@ -146,11 +146,14 @@ impl Traffic {
         bytes: &[u8],
         is_head: bool,
     ) -> Result<Answer, Failure> {
+        if !self.plan.resend && slot.as_mut().is_some_and(Connection::is_closed) {
+            *slot = None;
+        }
         if let Some(connection) = slot.as_mut() {
             // A server may close a kept connection at any moment. Browsers then send again on a new one; so does this,
             // and counts it, since it also hides a server that dropped the request.
             match connection.exchange(bytes, is_head).await {
-                Err(Failure::Closed) if connection.used => {
+                Err(Failure::Closed) if connection.used && self.plan.resend => {
                     self.tally.borrow_mut().stale_retries += 1;
                 }
                 result => return result,

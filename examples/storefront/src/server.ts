@@ -1,13 +1,22 @@
-/** Starts the shop: `node dist/server.js`. An ordinary Express server that knows nothing of what runs it. */
+/** Starts the shop: `node dist/server.js`. An ordinary Express server; one hook is all it knows of Sluice. */
 
 import { fileURLToPath } from 'node:url';
+import { afterRequest } from '@sluice/preload';
 import { createApp } from './app.js';
 import { readAssets } from './assets.js';
 import { settings } from './settings.js';
 
+const { heavy_ms, ...options } = settings();
 const app = createApp({
   assets: readAssets(fileURLToPath(new URL('./assets', import.meta.url))),
-  ...settings(),
+  ...options,
+});
+
+// A worker of Sluice renders one page at a time, so this is what the page cost and nothing else. Elsewhere, where pages
+// share a process and nobody could tell, it is never called.
+afterRequest(({ request, id, cpu_ms }) => {
+  if (cpu_ms > heavy_ms)
+    console.warn(`Heavy page: ${request.url} took ${cpu_ms.toFixed(0)} ms of CPU (${id}).`);
 });
 
 const server = app.listen(Number(process.env['PORT'] ?? 3000), (error) => {

@@ -3,15 +3,22 @@
 export interface Settings {
   secret: string;
   wait_scale: number;
+  /** Pages that take more CPU time than this are named in the log. */
+  heavy_ms: number;
 }
 
 // Fixed, so that all workers agree without any set-up: this shop guards nothing.
 const demoSecret = 'tidewick-example-only';
 
 export function settings(env: NodeJS.ProcessEnv = process.env): Settings {
-  const scale = Number(env['STOREFRONT_WAIT_SCALE'] ?? 1);
   return {
     secret: env['STOREFRONT_SECRET'] ?? demoSecret,
-    wait_scale: Number.isFinite(scale) && scale >= 0 ? scale : 1,
+    wait_scale: positive(env['STOREFRONT_WAIT_SCALE'], 1),
+    heavy_ms: positive(env['STOREFRONT_HEAVY_MS'], 250),
   };
+}
+
+function positive(text: string | undefined, fallback: number): number {
+  const value = Number(text ?? fallback);
+  return Number.isFinite(value) && value >= 0 ? value : fallback;
 }

@@ -16,11 +16,12 @@ use sluice_journal::{Filter, Journal, LineKind, Lines, Subscription};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::{ReadHalf, WriteHalf};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::Operator;
-use crate::protocol::{LogGap, LogLine, REQUEST_BYTES_MAX, Reply, Request};
+use crate::protocol::{LogGap, LogLine, ProgressLine, REQUEST_BYTES_MAX, Reply, Request};
+use crate::{Operator, Progress, Upgrade};
 
 const CONNECTIONS_MAX: usize = 64;
 /// Somebody who sends nothing for this long is disconnected.
@@ -110,10 +111,22 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
                 operator.request_stop();
                 Reply::done()
             }
+            Request::Upgrade { binary, cwd, timeout_ms } => {
+                let outcome = operator.upgrade(Upgrade { binary, cwd, timeout: Duration::from_millis(timeout_ms) });
+                match outcome.await.unwrap_or_else(|_| Err("the gateway leaves, and the upgrade with it".to_owned())) {
+                    Ok(pid) => Reply { pid: Some(pid), ..Reply::done() },
+                    Err(error) => Reply::failed("upgrade-failed", error),
+                }
+            }
             Request::Scale { workers } => match operator.scale(workers) {
                 Ok(before) => Reply { workers_before: Some(before), ..Reply::done() },
                 Err(error) => Reply::failed("scale-refused", error),
             },
+            Request::Reload => match follow_reload(&mut requests, &mut writer, operator.reload()).await? {
+                Some(reply) => reply,
+                None => return Ok(()),
+            },
+            Request::Quarantine { release } => quarantine(&*operator, release.as_deref()),
             Request::Logs { lines, follow, worker, kind } => match filter(worker, kind.as_deref()) {
                 Ok(filter) => {
                     let count = usize::try_from(lines).unwrap_or(usize::MAX);
@@ -129,6 +142,38 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
         };
         send(&mut writer, &reply).await?;
     }
+}
+
+/// Tells how a reload goes, until it is over or the client goes away, which is `None`.
+async fn follow_reload(
+    requests: &mut RequestLines<'_>,
+    writer: &mut WriteHalf<'_>,
+    mut reload: mpsc::Receiver<Progress>,
+) -> io::Result<Option<Reply>> {
+    loop {
+        let told = tokio::select! {
+            told = reload.recv() => told,
+            heard = requests.next() => match heard? {
+                // Nothing can be asked before this is answered.
+                Some(_) => continue,
+                None => return Ok(None),
+            },
+        };
+        match told {
+            Some(Progress::Line(progress)) => send_bytes(writer, &line_of(&ProgressLine { progress })).await?,
+            Some(Progress::Ended(Ok(()))) => return Ok(Some(Reply::done())),
+            Some(Progress::Ended(Err(error))) => return Ok(Some(Reply::failed("reload-failed", error))),
+            None => return Ok(Some(Reply::failed("reload-failed", "The gateway leaves."))),
+        }
+    }
+}
+
+fn quarantine(operator: &dyn Operator, release: Option<&str>) -> Reply {
+    let released = release.map(|which| operator.release_quarantined(which));
+    if let (Some(which), Some(0)) = (release.filter(|which| *which != "all"), released) {
+        return Reply::failed("quarantine-unknown", format!("No request with the id {which:?} is in quarantine."));
+    }
+    Reply { quarantined: Some(operator.quarantined()), released, ..Reply::done() }
 }
 
 fn filter(worker: Option<u64>, kind: Option<&str>) -> Result<Filter, String> {

@@ -81,6 +81,19 @@ async fn scale_passes_the_number_on_and_tells_why_it_was_refused() {
     .await;
 }
 
+#[tokio::test(flavor = "current_thread")]
+async fn reload_tells_how_far_it_is_and_how_it_ended() {
+    with_server(async |served| {
+        let mut client = served.connect().await;
+        assert_eq!(client.ask(&json!({"command": "reload"})).await, json!({"progress": "started"}));
+        assert_eq!(client.hear().await.unwrap(), json!({"progress": "half"}));
+        let failed = json!({"ok": false, "code": "reload-failed", "error": "It broke."});
+        assert_eq!(client.hear().await.unwrap(), failed);
+        assert_eq!(client.ask(&json!({"command": "status"})).await["ok"], true, "the connection goes on");
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 async fn stop_keeps_the_connection_open_long_after_others_would_be_closed() {
     with_server(async |served| {

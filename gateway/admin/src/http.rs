@@ -6,6 +6,7 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use serde::Serialize;
 use sluice_journal::{Journal, Page};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
@@ -62,6 +64,25 @@ impl MetricsHttp {
         Ok(Self { listener, name })
     }
 
+    /// Serves on a socket that another gateway bound to `address`.
+    ///
+    /// # Errors
+    /// When it is no socket that listens.
+    pub fn adopt(socket: OwnedFd, address: &str) -> io::Result<Self> {
+        let listener = std::net::TcpListener::from(socket);
+        listener.set_nonblocking(true)?;
+        let name = host::host_of(address).filter(|name| !name.is_empty()).map(str::to_owned);
+        Ok(Self { listener: TcpListener::from_std(listener)?, name })
+    }
+
+    /// The socket once more, for a gateway that takes over.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn try_clone_socket(&self) -> io::Result<OwnedFd> {
+        self.listener.as_fd().try_clone_to_owned()
+    }
+
     /// Where it really listens, for port 0.
     ///
     /// # Errors
@@ -70,27 +91,34 @@ impl MetricsHttp {
         self.listener.local_addr()
     }
 
-    /// Serves it for as long as the future is polled; dropping it closes every connection. Needs a `LocalSet`.
-    pub async fn serve(self, operator: Rc<dyn Operator>, journal: Journal) {
+    /// Serves it for as long as the future is polled; dropping it closes every connection. Needs a `LocalSet`. Once
+    /// `stop` is ready it accepts no more, answers what it was asked, closes what is idle, and ends.
+    pub async fn serve(self, operator: Rc<dyn Operator>, journal: Journal, stop: impl Future<Output = ()>) {
         let context = Rc::new(Context { operator, journal, name: self.name });
+        let (stopping, stopped) = watch::channel(false);
         let mut connections = JoinSet::new();
+        let mut stop = pin!(stop);
         loop {
             let accepted = tokio::select! {
+                () = &mut stop => break,
                 accepted = self.listener.accept() => accepted,
                 Some(_) = connections.join_next() => continue,
             };
             match accepted {
                 Ok((stream, _)) if connections.len() < CONNECTIONS_MAX => {
-                    connections.spawn_local(serve_connection(stream, Rc::clone(&context)));
+                    connections.spawn_local(serve_connection(stream, Rc::clone(&context), stopped.clone()));
                 }
                 Ok(_) => {}
                 Err(_) => sleep(ACCEPT_AGAIN_AFTER).await,
             }
         }
+        drop(self.listener);
+        let _ = stopping.send(true);
+        while connections.join_next().await.is_some() {}
     }
 }
 
-async fn serve_connection(stream: TcpStream, context: Rc<Context>) {
+async fn serve_connection(stream: TcpStream, context: Rc<Context>, mut stopped: watch::Receiver<bool>) {
     let service = service_fn(move |request| {
         let response = answer(&context, &request);
         async move { Ok::<_, Infallible>(response) }
@@ -103,7 +131,11 @@ async fn serve_connection(stream: TcpStream, context: Rc<Context>) {
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     // Errors are the client's doing: it went away, sent garbage, or was too slow.
-    if timeout(CONNECTION_MAX, connection.as_mut()).await.is_err() {
+    let has_ended = tokio::select! {
+        ended = timeout(CONNECTION_MAX, connection.as_mut()) => ended.is_ok(),
+        _ = stopped.wait_for(|stopped| *stopped) => false,
+    };
+    if !has_ended {
         connection.as_mut().graceful_shutdown();
         let _ = timeout(LAST_ANSWER_MAX, connection).await;
     }

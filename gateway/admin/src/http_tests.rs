@@ -29,7 +29,7 @@ impl Served {
 async fn with_server<Fut: Future>(test: impl FnOnce(Rc<Served>) -> Fut) {
     let http = MetricsHttp::bind("127.0.0.1:0").await.unwrap();
     let served = Rc::new(Served { address: http.local_addr().unwrap(), operator: TestOperator::shared() });
-    let serve = http.serve(served.operator.clone(), journal());
+    let serve = http.serve(served.operator.clone(), journal(), std::future::pending());
     LocalSet::new()
         .run_until(async {
             tokio::select! {

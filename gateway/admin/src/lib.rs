@@ -10,8 +10,12 @@ mod http;
 mod metrics;
 pub mod protocol;
 
-use sluice_catalog::snapshot::Snapshot;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sluice_catalog::snapshot::{QuarantinedRequest, Snapshot};
 use sluice_journal::Page;
+use tokio::sync::{mpsc, oneshot};
 
 pub use control::ControlSocket;
 pub use http::MetricsHttp;
@@ -28,10 +32,40 @@ pub trait Operator {
     /// # Errors
     /// A sentence for the operator if that many cannot be had.
     fn scale(&self, workers: u32) -> Result<u32, String>;
+    /// Put a new version of the app in place of the present one. Returns at once; how it goes comes through the receiver,
+    /// [`Progress::Ended`] last. Who drops the receiver stops nothing.
+    fn reload(&self) -> mpsc::Receiver<Progress>;
+    /// Requests that are answered without a worker, because workers died with them.
+    fn quarantined(&self) -> Vec<QuarantinedRequest>;
+    /// Lets go of the one with this id, or of `all`. Returns how many there were.
+    fn release_quarantined(&self, which: &str) -> u64;
+    /// Start a new gateway that takes this one's place. The receiver gets its process id once it serves, or a sentence
+    /// for the operator about what was in the way; then this gateway goes on as before.
+    fn upgrade(&self, wanted: Upgrade) -> oneshot::Receiver<Result<u32, String>>;
     /// Whether work gets done.
     fn readiness(&self) -> Readiness;
     /// Writes those of [`OPERATOR_METRICS`] that neither the snapshot nor the journal knows.
     fn write_metrics(&self, _page: &mut Page) {}
+}
+
+/// What is told of a reload to whoever asked for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// It has come so far; a sentence for people.
+    Line(String),
+    /// It is over. The error is a sentence for people, perhaps with the app's own words behind it.
+    Ended(Result<(), String>),
+}
+
+/// What an upgrade starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upgrade {
+    /// The program; the one that runs, by its path, unless said.
+    pub binary: Option<PathBuf>,
+    /// The directory to start it in; the one that the gateway is in unless said.
+    pub cwd: Option<PathBuf>,
+    /// How long it may take until its workers are ready.
+    pub timeout: Duration,
 }
 
 /// Whether the gateway should be sent requests, and why not.

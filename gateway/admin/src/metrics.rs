@@ -18,6 +18,9 @@ pub static OPERATOR_METRICS: &[&Metric] = &[
     &metrics::CONNECTIONS_TOTAL,
     &metrics::STREAMS_TOTAL,
     &metrics::TEMP_BYTES,
+    &metrics::REQUESTS_RETRIED_TOTAL,
+    &metrics::QUARANTINED_REQUESTS,
+    &metrics::QUARANTINE_REFUSED_TOTAL,
     &metrics::WORKERS_WANTED,
     &metrics::WORKER_HEAP_USED_BYTES,
     &metrics::WORKER_EVENT_LOOP_UTILIZATION_RATIO,
@@ -49,6 +52,7 @@ fn write_gateway(page: &mut Page, snapshot: &Snapshot) {
     if let Some(bytes) = own_resident_bytes() {
         page.metric(&metrics::GATEWAY_RESIDENT_MEMORY_BYTES).sample(&[], bytes);
     }
+    page.metric(&metrics::GENERATION).sample(&[], snapshot.generation);
     page.metric(&metrics::CONNECTIONS).sample(&[], snapshot.connections);
     page.metric(&metrics::STREAMS).sample(&[], snapshot.streams);
 }

@@ -1,10 +1,13 @@
 //! The control protocol: one JSON object a line, both ways. The command line uses the same types.
 //!
-//! A request gets one [`Reply`] line. `logs` gets any number of [`LogLine`] lines first, and with `follow` no reply at all.
+//! A request gets one [`Reply`] line. `reload` gets any number of [`ProgressLine`] lines first. `logs` gets any number of [`LogLine`] lines first, and with `follow` no reply at all.
+//! `upgrade` is answered when the new gateway serves or has failed.
 //! After the reply to `stop` the connection stays open until the gateway is gone. It must not know who sends or answers.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
-use sluice_catalog::snapshot::Snapshot;
+use sluice_catalog::snapshot::{QuarantinedRequest, Snapshot};
 
 /// The longest request line. Requests are far shorter.
 pub const REQUEST_BYTES_MAX: usize = 64 * 1024;
@@ -21,6 +24,25 @@ pub enum Request {
     Scale {
         /// How many from now on.
         workers: u32,
+    },
+    /// Put a new version of the app in place of the present one. Closing the connection does not stop it.
+    Reload,
+    /// Requests in quarantine; first lets go of those that are named.
+    Quarantine {
+        /// The id of one of them, or `all`.
+        #[serde(default)]
+        release: Option<String>,
+    },
+    /// Be replaced by a new gateway process; answered when that serves, or has failed.
+    Upgrade {
+        /// The program to start; the one that runs, by its path, unless said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        binary: Option<PathBuf>,
+        /// The directory to start it in; the one that this gateway is in unless said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cwd: Option<PathBuf>,
+        /// How long it may take until its workers are ready.
+        timeout_ms: u64,
     },
     /// Lines of the log.
     Logs {
@@ -54,6 +76,15 @@ pub struct Reply {
     /// After `scale`: workers wanted before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workers_before: Option<u32>,
+    /// After `quarantine`: what is in it now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quarantined: Option<Vec<QuarantinedRequest>>,
+    /// After `quarantine` with `release`: how many were let go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released: Option<u64>,
+    /// After `upgrade`: the process that serves from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
     /// Why it was not done, for programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
@@ -74,6 +105,13 @@ impl Reply {
     pub fn failed(code: &str, error: impl Into<String>) -> Self {
         Self { code: Some(code.to_owned()), error: Some(error.into()), ..Self::default() }
     }
+}
+
+/// How far a reload has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgressLine {
+    /// For people.
+    pub progress: String,
 }
 
 /// One line of the log.
@@ -99,7 +137,10 @@ mod tests {
         for (text, request) in [
             (r#"{"command":"status"}"#, Request::Status),
             (r#"{"command":"stop"}"#, Request::Stop),
+            (r#"{"command":"reload"}"#, Request::Reload),
             (r#"{"command":"scale","workers":4}"#, Request::Scale { workers: 4 }),
+            (r#"{"command":"quarantine","release":null}"#, Request::Quarantine { release: None }),
+            (r#"{"command":"upgrade","timeout_ms":9}"#, Request::Upgrade { binary: None, cwd: None, timeout_ms: 9 }),
             (
                 r#"{"command":"logs","lines":7,"follow":true,"worker":null,"kind":"app"}"#,
                 Request::Logs { lines: 7, follow: true, worker: None, kind: Some("app".to_owned()) },

@@ -7,11 +7,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use sluice_catalog::snapshot::{
-    CurrentRequest, GatewayState, Percentiles, QueueSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
+    CurrentRequest, GatewayState, Percentiles, QuarantinedRequest, QueueSnapshot, RequestsSnapshot, Snapshot,
+    WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Format, Journal, Options};
 
-use crate::{Operator, Readiness};
+use tokio::sync::mpsc;
+
+use crate::{Operator, Progress, Readiness};
 
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
@@ -33,6 +36,7 @@ impl Operator for TestOperator {
             id: 1,
             instance: 0,
             pid: Some(4711),
+            generation: 1,
             state: WorkerState::Busy,
             age_s: 12.0,
             rss_bytes: Some(50_000_000),
@@ -52,6 +56,7 @@ impl Operator for TestOperator {
             run_dir: "/nowhere".to_owned(),
             uptime_s: 3.5,
             generation: 1,
+            reload: None,
             workers: vec![worker, leaving],
             queue: QueueSnapshot { length: 2, length_max: 10, oldest_wait_ms: 3.0, predicted_wait_ms: Some(4.0) },
             requests: RequestsSnapshot::default(),
@@ -60,6 +65,7 @@ impl Operator for TestOperator {
             overlaps_total: 0,
             connections: 5,
             streams: 0,
+            quarantined: 0,
         }
     }
 
@@ -73,6 +79,39 @@ impl Operator for TestOperator {
         }
         self.scaled.borrow_mut().push(workers);
         Ok(2)
+    }
+
+    fn reload(&self) -> mpsc::Receiver<Progress> {
+        let (sender, receiver) = mpsc::channel(4);
+        for told in [
+            Progress::Line("started".to_owned()),
+            Progress::Line("half".to_owned()),
+            Progress::Ended(Err("It broke.".to_owned())),
+        ] {
+            let _ = sender.try_send(told);
+        }
+        receiver
+    }
+
+    fn quarantined(&self) -> Vec<QuarantinedRequest> {
+        vec![QuarantinedRequest {
+            id: "0badcafe".to_owned(),
+            method: "GET".to_owned(),
+            target: "/poison".to_owned(),
+            deaths: 2,
+            for_ms: 1000,
+            expires_in_ms: 599_000,
+        }]
+    }
+
+    fn release_quarantined(&self, which: &str) -> u64 {
+        u64::from(which == "0badcafe")
+    }
+
+    fn upgrade(&self, _wanted: crate::Upgrade) -> tokio::sync::oneshot::Receiver<Result<u32, String>> {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        sender.send(Err("There is nothing newer.".to_owned())).unwrap();
+        receiver
     }
 
     fn readiness(&self) -> Readiness {

@@ -115,6 +115,9 @@ errors! {
     ExpectationUnknown "SLU-EXPECTATION-UNKNOWN" 417 final Client
         "The Expect header asks for something that is not supported."
         "Only `Expect: 100-continue` is known (RFC 9110 §10.1.1)."
+    RateLimited "SLU-RATE-LIMITED" 429 retry Client
+        "There were too many requests from this address. Please try again later."
+        "The client is over its limit of `rate.limits`. `Retry-After` says when its next request is let through. If real clients meet it, raise the rate or the burst; if all of them seem to be one, name the proxy in front in `server.trusted_peers`."
     HeadersTimeout "SLU-HEADERS-TIMEOUT" 408 retry Client
         "The request took too long to arrive."
         "The headers were not complete within `server.headers_timeout_ms`. No worker was held. Many of these from few addresses are an attack or a broken client."
@@ -142,9 +145,12 @@ errors! {
     StreamsFull "SLU-STREAMS-FULL" 503 retry Gateway
         "The service is busy. Please try again shortly."
         "The worker that was asked holds `streams.per_worker_max` upgraded connections or event streams. Raise it, add workers, or spread them with `workers.choice`."
+    RequestQuarantined "SLU-REQUEST-QUARANTINED" 500 final Worker
+        "The service failed at this request before and does not try it again for now."
+        "Two workers died with this request, one after the other, so it reaches none for `quarantine.ttl_ms`. `sluice quarantine` lists such requests; look into the log for what the workers wrote last, mend the app, then `sluice quarantine --release ID`."
     WorkerDied "SLU-WORKER-DIED" 502 final Worker
         "The service failed to answer."
-        "The worker's process exited while it held this request. Its last output is in the log (`sluice logs --worker N`)."
+        "The worker's process exited while it held this request, which could not be given to another: its method is not safe, its answer had begun, or it was the second worker. Its last output is in the log (`sluice logs --worker N`)."
     WorkerAnswerMalformed "SLU-WORKER-ANSWER-MALFORMED" 502 final Worker
         "The service failed to answer."
         "The worker's answer is not valid HTTP: garbage, control bytes in a header, or more than `response.headers_bytes_max` or `response.headers_count_max`. Look for headers built from unchecked data."
@@ -154,13 +160,26 @@ errors! {
     WorkerTimeout "SLU-WORKER-TIMEOUT" 504 final Worker
         "The service took too long to answer."
         "The worker sent nothing for `response.worker_timeout_ms`. Its slot stays held until it finishes or dies. See its current request with `sluice status`."
+    WorkerStuck "SLU-WORKER-STUCK" 504 final Worker
+        "The server could not finish this request in time."
+        "The worker's event loop had not turned for `workers.stuck_after_ms` (an infinite loop, an endless regular expression) or for `workers.blocked_after_ms` (a synchronous wait), so the worker was killed with this request. The log's `worker_stuck` or `worker_blocked` names the place. The request is not sent again."
+
+    StreamIdle "SLU-STREAM-IDLE" 0 final Gateway
+        "The stream was idle for too long."
+        "On an event stream or an upgraded connection nothing moved for `streams.idle_timeout_ms`, so it was closed. Its response had begun, so the client sees only the end. Let the app send a comment or a ping now and then, or raise the limit."
 
     AppNeverListened "SLU-APP-NEVER-LISTENED" 0 final Worker
         "The app did not start."
-        "The app ran for `workers.start_timeout_ms` without an HTTP server that listens. Check that ENTRY is the script that calls `listen()`; raise the limit if it only starts slowly."
+        "The app ran for `workers.start_timeout_ms` without an HTTP server that listens. Check that ENTRY is the script that calls `listen()`; raise the limit if it only starts slowly. An app that is not Node.js (Deno, Bun, Python) has to listen on the unix socket whose path is in `SLUICE_SOCKET`, not on `PORT`."
+    AppNeverReady "SLU-APP-NEVER-READY" 0 final Worker
+        "The app did not start."
+        "The app listens, and did not call `process.send('ready')` within `workers.start_timeout_ms`, as `workers.wait_ready` asks of it. Call it when the app can serve, or switch `workers.wait_ready` off."
     AppExited "SLU-APP-EXITED" 0 final Worker
         "The app did not start."
         "The app's process ended before it listened. The reason is in its own output above; running the same command by hand shows it too."
+    WorkerOutOfMemory "SLU-WORKER-OUT-OF-MEMORY" 0 final Worker
+        "JavaScript ran out of memory."
+        "V8 ended the worker's process because its heap was full. Requests that it held got `SLU-WORKER-DIED`. If the app needs that much, raise the heap with `--max-old-space-size` (MiB) in `app.node_args`; if it grows without end, look for the leak, and meanwhile let `recycle.memory_bytes_max` replace workers in time."
     AppNotStarted "SLU-APP-NOT-STARTED" 0 final Gateway
         "The app did not start."
         "The program that runs the app could not be started. Check `--node` or the command."
@@ -238,7 +257,7 @@ mod tests {
                 _ if entry.status == 0 => {}
                 Source::Client => assert!((400..=505).contains(&entry.status), "{}", entry.code),
                 Source::Gateway => assert_eq!(entry.status, 503, "{}", entry.code),
-                Source::Worker => assert!([502, 504].contains(&entry.status), "{}", entry.code),
+                Source::Worker => assert!([500, 502, 504].contains(&entry.status), "{}", entry.code),
             }
         }
     }

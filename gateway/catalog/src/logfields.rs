@@ -104,13 +104,14 @@ lines! {
         "host" string "" "" "The Host that was asked for; empty if none could be read."
         "class" string "" "" "Requests expected to cost alike; empty if none was found."
         "worker" number "" "no worker got it" "Id of the worker."
+        "tries" number "" "" "Workers that got it: 0, 1, or 2 where the first died with it."
         "status" number "" "" "Status that the client got; 0 when it got none."
         "error" string "" "the gateway made no error" "Code of the error catalogue."
         "bytes_in" number "bytes" "" "Request body."
         "bytes_out" number "bytes" "" "Response body that was sent to the client."
         "receive_ms" number "milliseconds" "" "From the first byte until the request was whole."
-        "queue_ms" number "milliseconds" "it was never queued" "Queue wait: from the whole request until a worker took it or it was given up."
-        "service_ms" number "milliseconds" "no worker got it" "Service time: in the worker, until its answer was complete."
+        "queue_ms" number "milliseconds" "it was never queued" "Queue wait: from the whole request until a worker took it (the last one, where two did) or it was given up."
+        "service_ms" number "milliseconds" "no worker got it" "Service time: in the worker, until its answer was complete or left the slot as a stream."
         "total_ms" number "milliseconds" "" "From the first byte to the end."
         "cpu_ms" number "milliseconds" "the worker did not report it" "CPU time in the worker."
         "outcome" string "" "" "How the request ended and who ended it; the words are below."
@@ -127,15 +128,40 @@ lines! {
     "worker_started" Gateway "A worker's process was started." {
         "worker" number "" "" "Id of the worker."
         "pid" number "" "" "Its process id."
+        "generation" number "" "" "Version of the app that it runs."
     }
-    "worker_ready" Gateway "A worker listens and takes requests." {
+    "worker_ready" Gateway "A worker listens (and has said `ready`, where that is asked for): it is warmed or takes requests." {
         "worker" number "" "" "Id of the worker."
         "after_ms" number "milliseconds" "" "Time since its start."
     }
     "worker_exited" Gateway "A worker's process is gone." {
         "worker" number "" "" "Id of the worker."
         "status" string "" "" "How it ended, in words."
+        "reason" string "" "" "Why, as the label of the metric: `exited`, `signalled`, `out_of_memory`, `stuck`, `blocked`, `start_timeout`, `stop_timeout` or `abandoned`."
         "expected" boolean "" "" "Whether the gateway had asked it to leave."
+    }
+    "worker_stuck" Gateway "A worker's event loop did not turn while its main thread burnt CPU. It is killed." {
+        "worker" number "" "" "Id of the worker."
+        "silent_ms" number "milliseconds" "" "How long nothing had been heard of it."
+        "function" string "" "the place is not known" "The innermost function of the app that runs; empty for one without a name."
+        "file" string "" "the place is not known" "Its file, relative to the app's directory; that of the source where there is a source map."
+        "line" number "" "the place is not known" "The line that runs, from 1."
+        "column" number "" "the place is not known" "The column, from 1."
+        "stack" string "" "the place is not known" "The innermost functions with their places, those of Node.js among them, `<` between them."
+        "hottest" string "" "no profile could be taken" "The functions that the profile names first, with the time in themselves."
+        "why" string "" "the place is known" "Why the place is not known."
+        "request_id" string "" "it held no request" "The request that it was given last."
+        "method" string "" "it held no request" "Its method."
+        "target" string "" "it held no request" "Its path and query, cut after 2,048 bytes."
+        "profile" string "" "none could be taken" "The file of a short CPU profile. A note follows if it could not be written."
+    }
+    "worker_blocked" Gateway "A worker's event loop did not turn while its main thread waited. It is killed." {
+        "worker" number "" "" "Id of the worker."
+        "silent_ms" number "milliseconds" "" "How long nothing had been heard of it."
+        "waits_in" string "" "" "What the main thread does, as the kernel tells: its state, kernel function, system call."
+        "request_id" string "" "it held no request" "The request that it was given last."
+        "method" string "" "it held no request" "Its method."
+        "target" string "" "it held no request" "Its path and query, cut after 2,048 bytes."
     }
     "worker_backoff" Gateway "A worker is started again only after a pause." {
         "worker" number "" "" "Id of the worker that exited."
@@ -146,6 +172,32 @@ lines! {
         "code" string "" "" "Code of the error catalogue."
         "text" string "" "" "What to do about it."
         "stderr" string "" "" "The end of what it wrote to standard error."
+    }
+    "worker_recycled" Gateway "A successor is started for a healthy worker, which serves until then." {
+        "worker" number "" "" "Id of the worker that is replaced."
+        "reason" string "" "" "What it has had enough of: `requests`, `age` or `memory`."
+    }
+    "reload_started" Gateway "Workers of a new generation are started beside those that they replace." {
+        "generation" number "" "" "The new version of the app."
+        "by" string "" "" "Who asked: a signal's name or `sluice reload`."
+    }
+    "reload_finished" Gateway "Every place has a worker of the new generation." {
+        "generation" number "" "" "The version of the app in force."
+        "after_ms" number "milliseconds" "" "Time since it was asked for."
+    }
+    "reload_abandoned" Gateway "A generation was given up; the workers that it had not replaced stay." {
+        "generation" number "" "" "The version that was given up."
+        "reason" string "" "" "Why."
+        "superseded" boolean "" "" "Whether only a later reload stood in the way."
+        "stderr" string "" "" "The end of what the worker that failed wrote to standard error."
+    }
+    "reload_refused" Gateway "A reload was asked for and did not begin." {
+        "reason" string "" "" "Why."
+    }
+    "reload_compared" Gateway "A minute after a reload: service time of the new generation beside that of the one before." {
+        "generation" number "" "" "The version of the app in force."
+        "service_p95_before_ms" number "milliseconds" "no worker had answered in the minute before" "95th percentile over the last minute of the generation before."
+        "service_p95_after_ms" number "milliseconds" "no worker has answered since" "95th percentile over the first minute of this one."
     }
     "overlap_seen" Gateway "A worker held more requests than it may. Please report it." {
         "worker" number "" "" "Id of the worker."
@@ -167,11 +219,20 @@ lines! {
 
 /// Every outcome, in the order of a request's way through the gateway.
 pub static OUTCOMES: &[OutcomeWord] = &[
-    OutcomeWord { name: "answered", text: "The app answered and the client has the answer." },
+    OutcomeWord {
+        name: "answered",
+        text: "The app answered and the client has the answer, or as much of an event stream as it wanted.",
+    },
     OutcomeWord { name: "app_error", text: "The app answered with a 5xx status of its own." },
-    OutcomeWord { name: "edge", text: "The gateway answered by itself: ping or readiness." },
-    OutcomeWord { name: "rejected", text: "The request was malformed or over a limit; no worker saw it." },
-    OutcomeWord { name: "shed", text: "Refused at once for lack of room; no worker saw it." },
+    OutcomeWord { name: "edge", text: "The gateway answered by itself: ping, readiness or a file." },
+    OutcomeWord {
+        name: "rejected",
+        text: "The request was malformed, over a limit, or in quarantine; no worker saw it.",
+    },
+    OutcomeWord {
+        name: "shed",
+        text: "Refused at once for lack of room, or because the client was over its rate; no worker saw it.",
+    },
     OutcomeWord {
         name: "timed_out",
         text: "The gateway waited as long as it may: for the client, in the queue, or for the worker.",
@@ -182,6 +243,10 @@ pub static OUTCOMES: &[OutcomeWord] = &[
     OutcomeWord { name: "client_gone_queued", text: "The client left while the request was queued; no worker saw it." },
     OutcomeWord { name: "client_gone_in_service", text: "The client left while a worker had the request." },
     OutcomeWord { name: "upgraded", text: "The connection became another protocol, such as WebSocket." },
+    OutcomeWord {
+        name: "stream_idle",
+        text: "An event stream or upgraded connection was closed because nothing moved on it for too long.",
+    },
 ];
 
 #[cfg(test)]

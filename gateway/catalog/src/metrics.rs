@@ -82,6 +82,18 @@ pub static LABELS: &[Label] = &[
         text: "The worker's place in the pool, from 0. A replacement keeps its place, so series do not pile up.",
         bound: "the highest number of workers so far",
     },
+    Label {
+        name: "result",
+        text: "How a reload ended: `done`, `abandoned`, `superseded` or `refused`.",
+        bound: "the four words",
+    },
+    Label {
+        name: "reason",
+        text: "Why a process ended: `exited`, `signalled` (by nobody here), `out_of_memory` (of V8's heap), or why it was \
+               killed: `stuck`, `blocked`, `start_timeout`, `stop_timeout`, `abandoned` (of a reload that was given up). Of a \
+               recycled worker what it had enough of: `requests`, `age` or `memory`.",
+        bound: "eleven",
+    },
     Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
     Label { name: "version", text: "Version of the binary.", bound: "one" },
 ];
@@ -144,6 +156,13 @@ metrics! {
     ERRORS_TOTAL "sluice_errors_total" Counter Count ["code"]
         "Errors that the gateway answered itself, shed requests among them."
 
+    REQUESTS_RETRIED_TOTAL "sluice_requests_retried_total" Counter Count []
+        "Requests that were given to a second worker after the first had died with them."
+    QUARANTINED_REQUESTS "sluice_quarantined_requests" Gauge Count []
+        "Requests in quarantine now: two workers died with them."
+    QUARANTINE_REFUSED_TOTAL "sluice_quarantine_refused_total" Counter Count []
+        "Requests answered without a worker because they are in quarantine."
+
     QUEUE_LENGTH "sluice_queue_length" Gauge Count []
         "Requests waiting for a worker now."
     QUEUE_LENGTH_MAX "sluice_queue_length_max" Gauge Count []
@@ -157,11 +176,17 @@ metrics! {
         "Workers by state."
     WORKERS_WANTED "sluice_workers_wanted" Gauge Count []
         "Workers that should run."
+    GENERATION "sluice_generation" Gauge Count []
+        "Version of the app in force, counted from 1; each reload tries the next."
+    RELOADS_TOTAL "sluice_reloads_total" Counter Count ["result"]
+        "Reloads that ended."
+    WORKER_RECYCLES_TOTAL "sluice_worker_recycles_total" Counter Count ["reason"]
+        "Healthy workers for which a successor was started."
     WORKER_STARTS_TOTAL "sluice_worker_starts_total" Counter Count []
         "Processes started, restarts among them."
     WORKER_RESTARTS_TOTAL "sluice_worker_restarts_total" Counter Count ["instance"]
-        "Times that the process in this place was started again."
-    WORKER_EXITS_TOTAL "sluice_worker_exits_total" Counter Count ["expected"]
+        "Times that the process in this place was started again after it had ended; successors of healthy workers do not count."
+    WORKER_EXITS_TOTAL "sluice_worker_exits_total" Counter Count ["reason" "expected"]
         "Processes that ended."
     WORKER_START_FAILURES_TOTAL "sluice_worker_start_failures_total" Counter Count ["code"]
         "Starts after which the app never listened."

@@ -25,6 +25,9 @@ pub struct Snapshot {
     pub uptime_s: f64,
     /// Counts versions of the app, from 1.
     pub generation: u64,
+    /// The latest reload; `None` before the first.
+    #[serde(default)]
+    pub reload: Option<ReloadSnapshot>,
     /// Every worker the supervisor knows, in the order of their places in the pool.
     pub workers: Vec<WorkerSnapshot>,
     /// The one queue.
@@ -41,6 +44,26 @@ pub struct Snapshot {
     pub connections: u64,
     /// Upgraded connections and event streams open now.
     pub streams: u64,
+    /// Requests that are answered without a worker, because workers died with them.
+    #[serde(default)]
+    pub quarantined: u64,
+}
+
+/// A request that is answered without a worker, because workers died with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuarantinedRequest {
+    /// What it is called for releasing it.
+    pub id: String,
+    /// Its method.
+    pub method: String,
+    /// Its path and query, cut after 200 characters.
+    pub target: String,
+    /// Workers that died with it.
+    pub deaths: u32,
+    /// Milliseconds that it has been in quarantine.
+    pub for_ms: u64,
+    /// Milliseconds until it ends by itself.
+    pub expires_in_ms: u64,
 }
 
 /// What the gateway as a whole is doing.
@@ -55,6 +78,47 @@ pub enum GatewayState {
     Draining,
 }
 
+/// A reload, under way or over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReloadSnapshot {
+    /// The generation that it brought, or was to bring.
+    pub generation: u64,
+    /// How it stands.
+    pub state: ReloadState,
+    /// Why it was given up, if it was.
+    pub reason: Option<String>,
+    /// Seconds since it was asked for.
+    pub age_s: f64,
+    /// 95th percentile of service time over the last minute of the generation before, milliseconds.
+    pub service_p95_before_ms: Option<f64>,
+    /// The same over the first minute of the new generation, once that is over.
+    pub service_p95_after_ms: Option<f64>,
+}
+
+/// How a reload stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReloadState {
+    /// Workers are being replaced.
+    Running,
+    /// All of them were.
+    Done,
+    /// The new generation was given up.
+    Abandoned,
+}
+
+impl ReloadState {
+    /// The word used in JSON and on the terminal.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Abandoned => "abandoned",
+        }
+    }
+}
+
 /// One worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkerSnapshot {
@@ -64,6 +128,9 @@ pub struct WorkerSnapshot {
     pub instance: u32,
     /// Process id, when a process runs.
     pub pid: Option<u32>,
+    /// Version of the app that it runs; 0 where no process runs.
+    #[serde(default)]
+    pub generation: u64,
     /// Where the worker is in its life.
     pub state: WorkerState,
     /// Seconds since its process started.
@@ -88,6 +155,8 @@ pub struct WorkerSnapshot {
 pub enum WorkerState {
     /// The process runs but does not listen yet.
     Starting,
+    /// It listens and is being warmed.
+    Warming,
     /// It has a free slot and nothing to do.
     Ready,
     /// It holds at least one request.
@@ -162,13 +231,14 @@ impl GatewayState {
 
 impl WorkerState {
     /// Every state, in the order of a life; the values of the metric label `state`.
-    pub const ALL: [Self; 5] = [Self::Starting, Self::Ready, Self::Busy, Self::Leaving, Self::Backoff];
+    pub const ALL: [Self; 6] = [Self::Starting, Self::Warming, Self::Ready, Self::Busy, Self::Leaving, Self::Backoff];
 
     /// The word used in JSON, logs, metrics and on the terminal.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Starting => "starting",
+            Self::Warming => "warming",
             Self::Ready => "ready",
             Self::Busy => "busy",
             Self::Leaving => "leaving",

@@ -245,10 +245,21 @@ fn keys_that_must_fit_each_other_are_checked() {
         ("[server]\ntrusted_peers = [\"10.0.0.0/33\"]\n", "server.trusted_peers"),
         ("[server]\ntrusted_peers = [\"proxy\"]\n", "server.trusted_peers"),
         ("[server]\nhost = \"a b\"\n", "server.host"),
+        ("[rate]\nlimits = { \"/\" = \"fast\" }\n", "rate.limits"),
+        ("[rate.limits]\n\"login\" = \"5/s\"\n", "rate.limits"),
+        ("[rate.limits]\n\"/login/\" = \"5/s\"\n", "rate.limits"),
+        ("[rate]\nexempt = [\"office\"]\n", "rate.exempt"),
         ("[workers]\nbackoff_ms_min = 40_000\n", "workers.backoff_ms_min"),
         ("[edge]\nping_path = \"ping\"\n", "edge.ping_path"),
         ("[edge]\nping_path = \"/x\"\nready_path = \"/x\"\n", "edge.ready_path"),
         ("[admin]\naddress = \"9090\"\n", "admin.address"),
+        ("[files]\npaths = { \"/assets\" = \"dist\" }\n", "files.paths"),
+        ("[files]\npaths = { \"assets/\" = \"dist\" }\n", "files.paths"),
+        ("[files]\npaths = { \"/a b/\" = \"dist\" }\n", "files.paths"),
+        ("[files]\npaths = { \"/assets/\" = \"\" }\n", "files.paths"),
+        ("[files]\npaths = { \"/assets/\" = 1 }\n", "files.paths"),
+        ("[files]\ncache_control = { assets = \"no-store\" }\n", "files.cache_control"),
+        ("[files]\ncache_control = { \"/\" = \"no-store\\r\\nX: y\" }\n", "files.cache_control"),
         ("[app]\nenv = { \"A=B\" = \"\" }\n", "app.env"),
         ("[app]\nenv = { PORT = \"1\" }\n", "app.env"),
     ] {
@@ -261,6 +272,28 @@ fn keys_that_must_fit_each_other_are_checked() {
     for host in ["::", "0.0.0.0", "localhost", "::1", "10.1.2.3"] {
         load("", &[], &[("server.host", host)]).unwrap();
     }
+}
+
+#[test]
+fn rate_limits_are_refused_with_what_is_allowed_and_in_bounded_number() {
+    assert_eq!(
+        problems("[rate.limits]\n\"/login\" = \"5 per minute\"\n"),
+        [
+            "1: rate.limits holds \"5 per minute\" for \"/login\", which must be a count from 1 to 1000000 and one of /s, \
+          /min, /h, perhaps with a burst from 1 to 1000000 behind it, like \"50/s\" or \"5/min burst 20\""
+        ]
+    );
+    assert_eq!(
+        problems("[rate.limits]\n\"/login/\" = \"5/s\"\n"),
+        [
+            "1: rate.limits holds the path \"/login/\", which must not end with '/'; it is for all that lies below anyway"
+        ]
+    );
+    let limits = |count: usize| {
+        (0..count).fold("[rate.limits]\n".to_owned(), |file, number| format!("{file}\"/{number}\" = \"1/s\"\n"))
+    };
+    assert_eq!(load(&limits(256), &[], &[]).unwrap().config.rate.limits.len(), 256);
+    assert_eq!(problems(&limits(257)), ["1: rate.limits must hold at most 256 paths, not 257"]);
 }
 
 #[test]
@@ -288,6 +321,26 @@ fn the_table_says_what_style_asks_of_names() {
         assert_eq!(key.bounds.is_some(), key.kind == Kind::Integer, "{}", key.path);
     }
     assert!(key("server.port").is_some() && key("server.prot").is_none());
+}
+
+#[test]
+fn a_reload_takes_what_may_change_and_names_the_rest() {
+    let started = load("[server]\nport = 1\n[queue]\nlength_max = 1\n", &[], &[]).unwrap().config;
+    let changed =
+        load("[server]\nport = 2\n[queue]\nlength_max = 2\n[warm_up]\npaths = [\"/\"]\n", &[], &[]).unwrap().config;
+    let running = started.reloaded(&changed);
+    assert_eq!((running.server.port, running.queue.length_max, running.warm_up.paths.len()), (1, 2, 1));
+    let kept: Vec<_> = started.kept_from(&changed).map(|key| key.path).collect();
+    assert_eq!(kept, ["server.port"]);
+    assert_eq!(running.kept_from(&started).count(), 0);
+}
+
+#[test]
+fn paths_of_warm_up_are_targets() {
+    for bad in ["", "shop", "/a b", "/a#b"] {
+        assert_eq!(problems(&format!("[warm_up]\npaths = [{bad:?}]\n")).len(), 1, "{bad:?}");
+    }
+    assert!(load("[warm_up]\npaths = [\"/\", \"/shop?page=2\"]\n", &[], &[]).is_ok());
 }
 
 proptest! {

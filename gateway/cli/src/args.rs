@@ -17,6 +17,7 @@ Examples:
   sluice start server.js               run the app on every core, on port 3000
   sluice start -- npm run start        the same with a command
   sluice status                        look at it from another terminal
+  sluice reload                        put a new version of the app in place
   sluice stop                          finish what was accepted, then leave
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 no gateway runs, 4 the app did not start, 5 address in use.";
@@ -34,6 +35,13 @@ Examples:
   sluice stop                          wait until the gateway is gone
   sluice stop --timeout-ms 5000        give up waiting after five seconds, exit code 1";
 
+const RELOAD_EXAMPLES: &str = "\
+Examples:
+  sluice reload                        after a deployment; exit code 1 if the new version does not come up
+  sluice reload --run-dir /run/shop    another instance than that of this directory
+
+Ctrl-C ends the command and not the reload. SIGHUP and SIGUSR2 to the gateway do the same as this command.";
+
 const SCALE_EXAMPLES: &str = "\
 Examples:
   sluice scale 8                       want eight workers from now on";
@@ -42,6 +50,12 @@ const STATUS_EXAMPLES: &str = "\
 Examples:
   sluice status
   sluice status --json | jq '.workers[] | select(.state == \"busy\") | .current[0]'";
+
+const UPGRADE_EXAMPLES: &str = "\
+Examples:
+  sluice upgrade                       the program and sluice.toml as they are on disk now
+  sluice upgrade --cwd /srv/shop/current       where a link leads to another release by now
+  sluice upgrade --binary /opt/sluice-0.2/sluice";
 
 const TOP_EXAMPLES: &str = "\
 Examples:
@@ -53,6 +67,12 @@ Examples:
   sluice logs                          the last 100 lines
   sluice logs -f --kind access         requests as they end
   sluice logs -n 500 --worker 7        what worker 7 wrote and did";
+
+const QUARANTINE_EXAMPLES: &str = "\
+Examples:
+  sluice quarantine                    list them
+  sluice quarantine --release all      the app is mended: try them again
+  sluice quarantine --release 0badcafe";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -81,14 +101,20 @@ pub enum Command {
     Start(StartArgs),
     /// Finish what was accepted, then leave
     Stop(StopArgs),
+    /// Put a new version of the app and of the configuration in place, one worker after the other
+    Reload(ReloadArgs),
     /// Change how many workers run
     Scale(ScaleArgs),
+    /// Put a new gateway in the place of the one that runs, without losing a connection
+    Upgrade(UpgradeArgs),
     /// Show workers, queue and rates
     Status(StatusArgs),
     /// Show them live
     Top(TopArgs),
     /// Show the latest log lines
     Logs(LogsArgs),
+    /// Show, or let go of, requests that are answered without a worker because workers died with them
+    Quarantine(QuarantineArgs),
     /// Validate the configuration and print every key in force
     Check(CheckArgs),
     /// Print a completion script for a shell
@@ -96,6 +122,12 @@ pub enum Command {
     /// Kill the workers should the gateway be killed
     #[command(hide = true)]
     Guardian(GuardianArgs),
+    /// Take the place of the gateway that started this
+    #[command(hide = true)]
+    Successor(StartArgs),
+    /// Stay in the first gateway's place while its successors serve
+    #[command(hide = true)]
+    Shepherd(ShepherdArgs),
     /// Write reference pages, schema and types
     #[command(hide = true)]
     Generate(GenerateArgs),
@@ -160,6 +192,14 @@ pub struct StopArgs {
     pub timeout_ms: u64,
 }
 
+/// `sluice reload`.
+#[derive(Args, Debug)]
+#[command(after_help = RELOAD_EXAMPLES)]
+pub struct ReloadArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+}
+
 /// `sluice scale`.
 #[derive(Args, Debug)]
 #[command(after_help = SCALE_EXAMPLES)]
@@ -169,6 +209,23 @@ pub struct ScaleArgs {
     pub workers: u32,
     #[command(flatten)]
     pub run_dir: RunDirArg,
+}
+
+/// `sluice upgrade`.
+#[derive(Args, Debug)]
+#[command(after_help = UPGRADE_EXAMPLES)]
+pub struct UpgradeArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Program of the new gateway [default: the one that runs, by the path it was started from]
+    #[arg(long, value_name = "PATH")]
+    pub binary: Option<PathBuf>,
+    /// Directory to start it in [default: the one that the gateway was started in]
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// How long the new gateway may take until its workers are ready; after that the old one goes on
+    #[arg(long, value_name = "MS", default_value_t = 120_000, value_parser = clap::value_parser!(u64).range(100..=3_600_000))]
+    pub timeout_ms: u64,
 }
 
 /// `sluice status`.
@@ -213,6 +270,20 @@ pub struct LogsArgs {
     pub kind: Option<String>,
 }
 
+/// `sluice quarantine`.
+#[derive(Args, Debug)]
+#[command(after_help = QUARANTINE_EXAMPLES)]
+pub struct QuarantineArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Let the request with this id, or all of them, through to the workers again
+    #[arg(long, value_name = "ID|all")]
+    pub release: Option<String>,
+    /// Print everything as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `sluice check`.
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
@@ -242,6 +313,15 @@ pub struct GuardianArgs {
     /// Whatever the gateway tells it
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub rest: Vec<OsString>,
+}
+
+/// `sluice shepherd`, which only the gateway becomes.
+#[derive(Args, Debug)]
+pub struct ShepherdArgs {
+    /// The instance's run directory
+    pub run_dir: PathBuf,
+    /// The gateway that serves
+    pub pid: u32,
 }
 
 /// `sluice generate`, for those who work on Sluice.

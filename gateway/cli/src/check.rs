@@ -9,7 +9,7 @@ use sluice_catalog::config::{self, ConfigError, Key, Loaded, Origin, SECTIONS};
 use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::run_dir::RunDir;
-use crate::{output, settings};
+use crate::{files, output, settings};
 
 /// Column at which origins stand, where values are short enough.
 const ORIGIN_COLUMN: usize = 48;
@@ -20,6 +20,9 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         Ok(loaded) => loaded,
         Err(error) => return refused(args, &error),
     };
+    if let Err(error) = files::check(&loaded) {
+        return refused(args, &error);
+    }
     if let Err(error) = RunDir::locate(&args.run_dir) {
         return Exit::Usage.because(error);
     }

@@ -28,7 +28,7 @@ mod tests {
     fn every_shell_learns_the_commands_but_not_the_hidden_ones() {
         for shell in Shell::value_variants() {
             let script = script(*shell);
-            for word in ["start", "status", "logs", "run-dir"] {
+            for word in ["start", "reload", "status", "logs", "run-dir"] {
                 assert!(script.contains(word), "{shell} does not know {word}");
             }
             assert!(!script.contains("guardian"), "{shell} knows guardian");

@@ -5,6 +5,7 @@ mod check;
 mod client;
 mod completion;
 mod exit;
+mod files;
 mod generate;
 mod output;
 mod run_dir;
@@ -21,13 +22,18 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Start(args) => start::run(args),
         Command::Stop(args) => client::stop(&args),
+        Command::Reload(args) => client::reload(&args),
         Command::Scale(args) => client::scale(&args),
+        Command::Upgrade(args) => client::upgrade(&args),
         Command::Status(args) => client::status(&args),
         Command::Top(args) => client::top(&args),
         Command::Logs(args) => client::logs(&args),
+        Command::Quarantine(args) => client::quarantine(&args),
         Command::Check(args) => check::run(&args),
         Command::Completion(args) => completion::run(args.shell),
         Command::Guardian(args) => start::guardian(args),
+        Command::Successor(args) => start::succeed(args),
+        Command::Shepherd(args) => start::shepherd(args),
         Command::Generate(args) => generate::run(&args),
     }
 }

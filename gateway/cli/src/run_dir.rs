@@ -17,7 +17,10 @@ use crate::args::RunDirArg;
 /// Bytes of a unix socket's path, its closing NUL among them: `sun_path` of the platform.
 const SOCKET_PATH_BYTES_MAX: usize = if cfg!(target_os = "linux") { 108 } else { 104 };
 
-/// Bytes kept free for the names of sockets within, such as `/w/1234567-65535.sock`.
+/// Gateways of an instance that have names of their own.
+const SUFFIXES: u32 = 10;
+
+/// Bytes kept free for the names of sockets within, such as `/w1/1234567-65535.sock`.
 const NAME_BYTES_MAX: usize = 24;
 
 /// Longest name that is taken from the project's directory.
@@ -138,10 +141,60 @@ impl RunDir {
         &self.path
     }
 
+    /// The one that a gateway created, checked and tells its successor.
+    pub fn inherited(path: PathBuf) -> Self {
+        Self { path, parent: None }
+    }
+
     /// The socket between commands and gateway.
     pub fn control_socket(&self) -> PathBuf {
         self.path.join("control.sock")
     }
+
+    /// The same socket before this gateway, the instance's `number`th, has taken over.
+    pub fn control_socket_of(&self, number: u32) -> PathBuf {
+        self.path.join(format!("control.{}.sock", suffix(number)))
+    }
+
+    /// Where the `number`th gateway of the instance and its workers meet.
+    pub fn sockets_of(&self, number: u32) -> PathBuf {
+        self.path.join(format!("w{}", suffix(number)))
+    }
+
+    /// What killed gateways left behind. Nobody else may be in here.
+    pub fn clear(&self) -> io::Result<()> {
+        for number in 0..SUFFIXES {
+            match fs::remove_dir_all(self.sockets_of(number)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            let _ = fs::remove_file(self.control_socket_of(number));
+        }
+        Ok(())
+    }
+
+    /// The process that serves.
+    pub fn pid_file(&self) -> PathBuf {
+        self.path.join("sluice.pid")
+    }
+
+    /// Says that this process serves, in one step for those who read it.
+    pub fn write_pid(&self) -> io::Result<()> {
+        let pid = std::process::id();
+        let fresh = self.path.join(format!("sluice.pid.{pid}"));
+        fs::write(&fresh, format!("{pid}\n"))?;
+        fs::rename(fresh, self.pid_file())
+    }
+
+    /// The process that serves, if one has said so.
+    pub fn read_pid(&self) -> Option<u32> {
+        fs::read_to_string(self.pid_file()).ok()?.trim().parse().ok().filter(|pid| *pid > 1)
+    }
+}
+
+/// Two gateways of an instance are there at once, and a few more may have left something; names must stay short.
+fn suffix(number: u32) -> u32 {
+    number % SUFFIXES
 }
 
 fn make_private(path: &Path) -> Result<(), RunDirError> {

@@ -9,3 +9,27 @@ pub fn load(config: Option<&Path>, flags: Vec<(&'static str, String)>) -> Result
     let file = config::find_file(config, Path::new(""));
     Config::load(Sources { file, env: config::environment(), flags })
 }
+
+/// The same later on, when the directory of the start may be another one under the name that it was started by.
+pub fn load_in(here: &Path, config: Option<&Path>, flags: Vec<(&'static str, String)>) -> Result<Loaded, ConfigError> {
+    let given = config.map(|config| here.join(config));
+    let file = config::find_file(given.as_deref(), here);
+    Config::load(Sources { file, env: config::environment(), flags })
+}
+
+/// The config with its paths as they are meant: relative to where they were written.
+pub fn resolved(loaded: &Loaded) -> Config {
+    let mut config = loaded.config.clone();
+    let resolve = |key: &str, path: &mut Option<String>| {
+        if let Some(written) = path {
+            *written = loaded.resolve(key, written).to_string_lossy().into_owned();
+        }
+    };
+    resolve("server.tls_cert", &mut config.server.tls_cert);
+    resolve("server.tls_key", &mut config.server.tls_key);
+    resolve("temp.dir", &mut config.temp.dir);
+    for dir in config.files.paths.values_mut() {
+        *dir = loaded.resolve("files.paths", dir).to_string_lossy().into_owned();
+    }
+    config
+}

@@ -1,29 +1,47 @@
 //! `sluice start`: puts the parts together, runs them, and leaves in order.
 
-mod app;
+pub mod app;
+mod doors;
+mod handover;
 mod operator;
+mod reload;
+mod retire;
+mod service;
+mod shepherd;
 mod shutdown;
+mod signals;
+mod successor;
+mod upgrade;
 
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal as _};
+use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::SigSet;
 use sluice_admin::{ControlSocket, MetricsHttp};
 use sluice_catalog::config::{Config, Loaded, LogFormat};
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Format, Journal, Options};
-use sluice_proxy::listen;
+use sluice_proxy::listen::{self, Then};
 use sluice_supervisor::{App, Supervisor};
 use tokio::task::LocalSet;
 
 use crate::args::{GuardianArgs, StartArgs};
 use crate::exit::Exit;
+use crate::files;
 use crate::run_dir::RunDir;
 use crate::settings;
-use operator::Gateway;
+use doors::{Doors, Place};
+use handover::Inherited;
+use operator::{Gateway, Places};
+use reload::{Reloader, Sources};
+use shutdown::Ending;
+use successor::Succession;
+use upgrade::{Estate, Launch};
 
 /// How often time-outs and starts are looked at. Coarse: nothing on a request's way waits for it.
 const TICK: Duration = Duration::from_millis(25);
@@ -40,11 +58,26 @@ impl Failure {
 /// Runs until the gateway has left.
 #[allow(clippy::needless_pass_by_value, reason = "every command takes its arguments by value")]
 pub fn run(args: StartArgs) -> ExitCode {
-    match prepare_and_run(&args) {
+    match prepare_and_run(&args, None) {
         Ok(code) => code,
         Err(Failure(exit, reason)) => exit.because(reason),
     }
 }
+
+/// The same in the place of the gateway that started this process.
+#[allow(clippy::needless_pass_by_value, reason = "every command takes its arguments by value")]
+pub fn succeed(args: StartArgs) -> ExitCode {
+    let ran = Succession::receive().and_then(|succession| {
+        let stream = succession.stream()?;
+        prepare_and_run(&args, Some(succession)).inspect_err(|Failure(_, reason)| handover::say_failed(&stream, reason))
+    });
+    match ran {
+        Ok(code) => code,
+        Err(Failure(exit, reason)) => exit.because(reason),
+    }
+}
+
+pub use shepherd::run as shepherd;
 
 /// The process that kills the workers should the gateway be killed.
 #[allow(clippy::needless_pass_by_value, reason = "every command takes its arguments by value")]
@@ -53,106 +86,182 @@ pub fn guardian(_args: GuardianArgs) -> ExitCode {
     Exit::Ok.into()
 }
 
-fn prepare_and_run(args: &StartArgs) -> Result<ExitCode, Failure> {
+/// What a gateway is started with, by whomever.
+struct Prepared {
+    loaded: Loaded,
+    app: app::Resolved,
+    sources: Sources,
+    preload: PathBuf,
+    run_dir: RunDir,
+    /// Which gateway of the instance this is; the first is 1.
+    number: u32,
+    lock: Rc<File>,
+    launch: Launch,
+    descriptors_max: u64,
+}
+
+fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<ExitCode, Failure> {
     let loaded =
         settings::load(args.config.as_deref(), args.flags()).map_err(|error| Failure::new(Exit::Usage, error))?;
     for warning in &loaded.warnings {
         eprintln!("sluice: {warning}");
     }
-    let start = app::resolve(&loaded, args.entry.is_some() || !args.command.is_empty())
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let here = reload::here().map_err(|error| Failure::new(Exit::Failed, format!("the current directory: {error}")))?;
+    let names_app = args.entry.is_some() || !args.command.is_empty();
+    let sources = Sources { config: args.config.clone(), flags: args.flags(), names_app, here };
+    let app = app::resolve(&loaded, names_app, &sources.here).map_err(|error| Failure::new(Exit::Usage, error))?;
+    files::check_for_start(&loaded, &app).map_err(|error| Failure::new(Exit::Usage, error))?;
     let preload = app::find_preload().map_err(|error| Failure::new(Exit::Failed, error))?;
-    let run_dir = RunDir::locate(&args.run_dir).map_err(|error| Failure::new(Exit::Usage, error))?;
-    run_dir.create().map_err(|error| Failure::new(Exit::Failed, error))?;
-    let _lock = lock(&run_dir)?;
+    let launch = Launch::of_this_process().map_err(|error| Failure::new(Exit::Failed, error))?;
     let descriptors_max = raise_descriptor_limit();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(16).build();
+    // Signals are for the main thread: what another one were told could be lost when the shepherd takes its place.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(16)
+        .on_thread_start(|| {
+            let _ = SigSet::all().thread_block();
+        })
+        .build();
     let runtime = runtime.map_err(|error| Failure::new(Exit::Failed, error))?;
+    let _entered = runtime.enter();
+    let (number, run_dir, lock, place) = match succession {
+        None => {
+            let run_dir = RunDir::locate(&args.run_dir).map_err(|error| Failure::new(Exit::Usage, error))?;
+            run_dir.create().map_err(|error| Failure::new(Exit::Failed, error))?;
+            let lock = lock(&run_dir)?;
+            (1, run_dir, lock, None)
+        }
+        Some(succession) => {
+            let (Inherited { offer, lock, listener, metrics }, wire) = succession.into_parts()?;
+            successor::check_address(&loaded.config, &offer)?;
+            let run_dir = RunDir::inherited(offer.run_dir.clone());
+            (offer.number, run_dir, File::from(lock), Some(Place { offer, listener, metrics, wire }))
+        }
+    };
+    let sockets = run_dir.sockets_of(number);
+    let _ = std::fs::remove_dir_all(&sockets);
+    std::fs::create_dir_all(&sockets)
+        .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", sockets.display())))?;
+    let lock = Rc::new(lock);
+    let prepared =
+        Prepared { loaded, app, sources, preload, run_dir: run_dir.clone(), number, lock, launch, descriptors_max };
     let local = LocalSet::new();
     // A task of its own: what `block_on` itself waits for is looked at again on every wake-up of any task.
-    let serving = serve(loaded, start, preload, run_dir.clone(), descriptors_max);
-    let joined = local.block_on(&runtime, async { tokio::task::spawn_local(serving).await });
+    let joined = local.block_on(&runtime, async { tokio::task::spawn_local(serve(prepared, place)).await });
     let outcome = joined.unwrap_or_else(|error| Err(Failure::new(Exit::Failed, error)));
-    let _ = std::fs::remove_file(run_dir.control_socket());
-    let _ = std::fs::remove_file(run_dir.path().join("workers.sock"));
-    let _ = std::fs::remove_file(run_dir.path().join("sluice.pid"));
+    tidy(&run_dir, number);
     outcome
 }
 
-async fn serve(
-    loaded: Loaded,
-    start: app::Resolved,
-    preload: PathBuf,
-    run_dir: RunDir,
-    descriptors_max: u64,
-) -> Result<ExitCode, Failure> {
-    let mut config = resolved_config(&loaded);
+/// Takes away what is this gateway's in the run directory, and leaves what is another's.
+fn tidy(run_dir: &RunDir, number: u32) {
+    let _ = std::fs::remove_dir_all(run_dir.sockets_of(number));
+    let _ = std::fs::remove_file(run_dir.control_socket_of(number));
+    if run_dir.read_pid() == Some(std::process::id()) {
+        let _ = std::fs::remove_file(run_dir.control_socket());
+        let _ = std::fs::remove_file(run_dir.pid_file());
+    }
+}
+
+async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Failure> {
+    let Prepared { loaded, app: start, sources, preload, run_dir, number, lock, launch, descriptors_max } = prepared;
+    let mut config = settings::resolved(&loaded);
     let workers = worker_count(&config);
     bound_connections(&mut config, workers, descriptors_max);
     let config = Rc::new(config);
-    let tls = listen::tls(&config).map_err(|error| Failure::new(Exit::Usage, error))?;
-    let listener = listen::bind(&config.server.host, config.server.port)
-        .map_err(|error| cannot_bind("--port", &listen::display(&config.server.host, config.server.port), &error))?;
-    let address = listener.local_addr().map_err(|error| Failure::new(Exit::Failed, error))?;
-    let metrics = match config.admin.address.as_str() {
-        "off" => None,
-        wanted => Some(MetricsHttp::bind(wanted).await.map_err(|error| cannot_bind("--admin", wanted, &error))?),
+    let tls = listen::tls(&config).map_err(|error| Failure::new(Exit::Usage, files::tls_problem(&loaded, error)))?;
+    let (Doors { listener, metrics }, wire) = doors::open(&config, place).await?;
+    let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));
+    // Held to the end, even when another gateway has it too: what this one still has may not be cleared away.
+    let _lock = Rc::clone(&lock);
+    let estate = Estate {
+        launch,
+        run_dir: run_dir.clone(),
+        number,
+        lock,
+        listener: listener.as_fd().try_clone_to_owned().map_err(failed)?,
+        metrics: metrics.as_ref().map(MetricsHttp::try_clone_socket).transpose().map_err(failed)?,
     };
+    let address = listener.local_addr().map_err(|error| Failure::new(Exit::Failed, error))?;
     let journal = journal(&config).map_err(|error| Failure::new(Exit::Failed, error))?;
     let gate =
         sluice_proxy::gate(Rc::clone(&config), journal.clone()).map_err(|error| Failure::new(Exit::Usage, error))?;
+    gate.set_port(address.port());
     let app = App {
         start: start.start,
         cwd: start.cwd,
         env: config.app.env.clone(),
         preload,
-        run_dir: run_dir.path().to_owned(),
+        sockets: run_dir.sockets_of(number),
         port: address.port(),
         // What a client may send, and room for what the gateway adds.
         head_bytes_max: config.server.request_line_bytes_max + config.server.headers_bytes_max + 8192,
         concurrency: config.workers.concurrency,
     };
-    let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));
-    let control = ControlSocket::bind(&run_dir.control_socket()).map_err(failed)?;
-    let (supervisor, gave_up) = Supervisor::start(app, &gate).map_err(failed)?;
+    let own_name = if wire.is_some() { run_dir.control_socket_of(number) } else { run_dir.control_socket() };
+    let control = ControlSocket::bind(&own_name).map_err(failed)?;
+    let (supervisor, told) = Supervisor::start(app, &gate).map_err(failed)?;
+    let mut gave_up = told.gave_up;
     let url = operator::url(address, tls.is_some());
     let admin_url =
         metrics.as_ref().and_then(|metrics| metrics.local_addr().ok()).map(|address| operator::url(address, false));
-    let gateway = Gateway::new(Rc::clone(&gate), Rc::clone(&supervisor), url, admin_url, run_dir.path().to_owned());
+    let (upgrades, requests) = tokio::sync::mpsc::channel(1);
+    let (reloads, reloads_asked) = reload::channel();
+    let places = Places { url, admin_url, run_dir: run_dir.path().to_owned() };
+    let gateway = Gateway::new(Rc::clone(&gate), Rc::clone(&supervisor), reloads, upgrades, places);
+    let reloader = Reloader::new(&gateway, sources, loaded.config);
 
     tokio::task::spawn_local(journal.clone().run());
     tokio::task::spawn_local(control.serve(gateway.clone(), journal.clone()));
-    if let Some(metrics) = metrics {
-        tokio::task::spawn_local(metrics.serve(gateway.clone(), journal.clone()));
-    }
+    tokio::task::spawn_local(reloader.run(reloads_asked, told.reloads));
     gateway.set_wanted(workers);
-    tokio::task::spawn_local(tick(Rc::clone(&gateway)));
-    let (stop_accepting, stopped) = tokio::sync::oneshot::channel::<()>();
-    let accepting = listen::accept(listener, tls, Rc::clone(&gate), async {
-        let _ = stopped.await;
-    });
+    tokio::task::spawn_local(tick(Rc::clone(&gateway), number == 1));
+    let wire = match wire {
+        None => None,
+        Some(mut wire) => {
+            supervisor.hold_auxiliaries();
+            gateway.has_predecessor.set(true);
+            if let Err(failure) = successor::come_up(&gateway, &mut wire, &mut gave_up).await {
+                supervisor.kill_all();
+                return Err(failure);
+            }
+            std::fs::rename(&own_name, run_dir.control_socket()).map_err(failed)?;
+            run_dir.write_pid().map_err(failed)?;
+            Some(wire)
+        }
+    };
+    gateway.in_charge.set(true);
+    let (stop_accepting, stopped) = tokio::sync::oneshot::channel();
+    let accepting = listen::accept(listener, tls, Rc::clone(&gate), async { stopped.await.unwrap_or(Then::Close) });
     tokio::task::spawn_local(accepting);
-
-    let ending = shutdown::wait_for_reason(&gateway, gave_up).await;
-    let code = shutdown::leave(&gateway, ending, stop_accepting).await;
+    if let Some(metrics) = metrics {
+        let (gateway, journal) = (Rc::clone(&gateway), journal.clone());
+        tokio::task::spawn_local(async move {
+            metrics.serve(gateway.clone(), journal, gateway.retiring.notified()).await;
+        });
+    }
+    if let Some(wire) = wire {
+        tokio::task::spawn_local(successor::settle(Rc::clone(&gateway), wire));
+    }
+    let ending =
+        shutdown::wait_for_reason(&gateway, gave_up, upgrade::serve(Rc::clone(&gateway), estate, requests)).await;
+    let code = match ending {
+        Ending::HandedOver(successor) => retire::retire(&gateway, *successor, &run_dir, number, stop_accepting).await,
+        Ending::Asked(reason) => {
+            if number == 1 {
+                service::stopping();
+            }
+            shutdown::leave(&gateway, reason, stop_accepting).await
+        }
+        Ending::GaveUp => {
+            let _ = shutdown::leave(&gateway, "the app did not start", stop_accepting).await;
+            Err(shutdown::did_not_start(&gateway))
+        }
+    };
     gate.flush_records();
     journal.emit(Event::Stopped);
     journal.close(Duration::from_secs(2));
     code
-}
-
-/// The config with its paths as they are meant: relative to where they were written.
-fn resolved_config(loaded: &Loaded) -> Config {
-    let mut config = loaded.config.clone();
-    let resolve = |key: &str, path: &mut Option<String>| {
-        if let Some(written) = path {
-            *written = loaded.resolve(key, written).to_string_lossy().into_owned();
-        }
-    };
-    resolve("server.tls_cert", &mut config.server.tls_cert);
-    resolve("server.tls_key", &mut config.server.tls_key);
-    resolve("temp.dir", &mut config.temp.dir);
-    config
 }
 
 /// One instance a run directory; the lock goes with the process.
@@ -168,26 +277,10 @@ fn lock(run_dir: &RunDir) -> Result<File, Failure> {
         );
         return Err(Failure::new(Exit::Failed, reason));
     }
-    let sockets = run_dir.path().join("w");
-    // What a killed gateway left behind; nobody else can be in here now.
-    let _ = std::fs::remove_dir_all(&sockets);
-    std::fs::create_dir_all(&sockets)
-        .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", sockets.display())))?;
-    let pid_file = run_dir.path().join("sluice.pid");
-    std::fs::write(&pid_file, format!("{}\n", std::process::id()))
-        .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", pid_file.display())))?;
+    // What killed gateways left behind; nobody else can be in here now.
+    let cleared = run_dir.clear().and_then(|()| run_dir.write_pid());
+    cleared.map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display())))?;
     Ok(file)
-}
-
-fn cannot_bind(flag: &str, address: &str, error: &io::Error) -> Failure {
-    if error.kind() == io::ErrorKind::AddrInUse {
-        let hint = if flag == "--admin" { ", or --admin off" } else { "" };
-        return Failure::new(
-            Exit::PortInUse,
-            format!("{}: {address} is in use. Choose another with {flag}{hint}.", Code::PortInUse),
-        );
-    }
-    Failure::new(Exit::Failed, format!("cannot listen on {address} ({flag}): {error}"))
 }
 
 fn journal(config: &Config) -> io::Result<Journal> {
@@ -196,7 +289,11 @@ fn journal(config: &Config) -> io::Result<Journal> {
         LogFormat::Auto if io::stdout().is_terminal() => Format::Text,
         LogFormat::Auto | LogFormat::Json => Format::Json,
     };
-    Journal::to_stdout(Options { format, access: config.log.access })
+    // Its thread inherits what is blocked here: see the runtime's threads.
+    let _ = SigSet::all().thread_block();
+    let journal = Journal::to_stdout(Options { format, access: config.log.access });
+    let _ = SigSet::all().thread_unblock();
+    journal
 }
 
 /// What was asked for, else what this process may use: the CPU quota of its cgroup and its affinity.
@@ -221,7 +318,9 @@ fn raise_descriptor_limit() -> u64 {
 fn bound_connections(config: &mut Config, workers: u32, descriptors_max: u64) {
     let slots = u64::from(workers) * u64::from(config.workers.concurrency);
     let reserve = (128 + 2 * slots + 8 * u64::from(workers)).min(descriptors_max / 2);
-    let affordable = (descriptors_max - reserve).max(1);
+    // A connection that is sent a file holds that open as well.
+    let per_connection = if config.files.paths.is_empty() { 1 } else { 2 };
+    let affordable = ((descriptors_max - reserve) / per_connection).max(1);
     if config.server.connections_max > affordable {
         eprintln!(
             "sluice: server.connections_max is {} here, not {}: the process may open {descriptors_max} descriptors (ulimit -n)",
@@ -231,7 +330,7 @@ fn bound_connections(config: &mut Config, workers: u32, descriptors_max: u64) {
     }
 }
 
-async fn tick(gateway: Rc<Gateway>) {
+async fn tick(gateway: Rc<Gateway>, is_first: bool) {
     let mut interval = tokio::time::interval(TICK);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let started = Instant::now();
@@ -240,9 +339,12 @@ async fn tick(gateway: Rc<Gateway>) {
         interval.tick().await;
         gateway.gate.tick();
         gateway.tell_overlaps();
-        if !announced && gateway.gate.scheduler(|scheduler| scheduler.ready_count() > 0) {
+        if !announced && gateway.in_charge.get() && gateway.gate.scheduler(|scheduler| scheduler.ready_count() > 0) {
             announced = true;
             gateway.announce(started.elapsed());
+            if is_first {
+                service::ready();
+            }
         }
     }
 }

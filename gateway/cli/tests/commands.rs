@@ -160,3 +160,111 @@ fn a_start_with_a_wrong_option_names_the_key() {
     assert_eq!(output.status.code(), Some(2));
     assert!(err(&output).contains("server.port must be between 0 and 65535, not 70000"), "{}", err(&output));
 }
+
+/// Standard error of a check of this `sluice.toml`, which must fail.
+fn refusal(dir: &Dir, config: &str) -> String {
+    dir.write("sluice.toml", config);
+    let output = dir.sluice(&["check"], &[("PATH", "/nowhere")]);
+    assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+    err(&output)
+}
+
+#[test]
+fn check_names_every_file_that_is_missing_in_one_line_each() {
+    let dir = Dir::new();
+    let text = refusal(
+        &dir,
+        "[app]\nentry = \"server.js\"\n[server]\ntls_cert = \"cert.pem\"\ntls_key = \"key.pem\"\n[temp]\ndir = \"tmp\"\n",
+    );
+    let lines: Vec<&str> = text.trim_start_matches("sluice: ").lines().collect();
+    let wanted = [
+        ("sluice.toml:2: app.entry names ", "server.js, which does not exist. Name the script"),
+        ("app.node names node, ", "which is in no directory of PATH. Install Node.js"),
+        ("sluice.toml:4: server.tls_cert names ", "cert.pem, which cannot be used: "),
+        ("sluice.toml:7: temp.dir is ", "tmp, where no file can be made: "),
+    ];
+    assert_eq!(lines.len(), wanted.len(), "{text}");
+    for (line, (start, part)) in lines.iter().zip(wanted) {
+        assert!(line.starts_with(start) && line.contains(part), "{line}");
+    }
+    let text = refusal(&dir, "[app]\ncwd = \"missing\"\n");
+    assert!(
+        text.contains("sluice.toml:2: app.cwd names ") && text.contains("missing, which is no directory"),
+        "{text}"
+    );
+    let text = refusal(&dir, "[app]\nnode = \"bin/node\"\n");
+    assert!(
+        text.contains("sluice.toml:2: app.node names ") && text.contains("bin/node, which is no program"),
+        "{text}"
+    );
+}
+
+#[test]
+fn check_tells_programs_the_place_of_a_missing_file() {
+    let dir = Dir::new();
+    dir.write("sluice.toml", "[temp]\ndir = \"tmp\"\n");
+    let output = dir.sluice(&["check", "--json"], &[]);
+    assert_eq!(output.status.code(), Some(2));
+    let json: Value = serde_json::from_str(&out(&output)).expect("check --json prints JSON");
+    let problem = &json["problems"][0];
+    assert_eq!((&problem["place"], &problem["name"]), (&Value::from("sluice.toml:2"), &Value::from("temp.dir")));
+}
+
+#[test]
+fn check_accepts_files_that_are_there() {
+    let dir = Dir::new();
+    std::fs::create_dir_all(dir.0.join("app/tmp")).expect("the temporary directory is writable");
+    dir.write("app/server.js", "").write("app/node", "");
+    let node = dir.0.join("app/node");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&node, executable).expect("the file is ours");
+    // `entry` and a `node` with a slash are meant from `cwd`, as the start means them; without `.js`, as Node.js looks.
+    dir.write(
+        "sluice.toml",
+        "[app]\ncwd = \"app\"\nentry = \"server\"\nnode = \"./node\"\n[temp]\ndir = \"app/tmp\"\n",
+    );
+    let output = dir.sluice(&["check"], &[]);
+    assert!(output.status.success(), "{}", err(&output));
+    // The same by name.
+    dir.write("sluice.toml", "[app]\ncwd = \"app\"\nentry = \"server\"\n");
+    let path = dir.0.join("app");
+    let output = dir.sluice(&["check"], &[("PATH", path.to_str().expect("the path is Unicode"))]);
+    assert!(output.status.success(), "{}", err(&output));
+}
+
+#[test]
+fn check_refuses_a_certificate_without_its_key() {
+    let dir = Dir::new();
+    let make = |name: &str| {
+        let (cert, key) = (format!("{name}-cert.pem"), format!("{name}-key.pem"));
+        let mut openssl = Command::new("openssl");
+        openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
+        openssl.args(["-subj", "/CN=localhost", "-days", "2", "-keyout", &key, "-out", &cert]).current_dir(&dir.0);
+        openssl.output().is_ok_and(|made| made.status.success())
+    };
+    if !make("a") || !make("b") {
+        eprintln!("skipped: openssl is not installed");
+        return;
+    }
+    let config = |cert: &str, key: &str| format!("[server]\ntls_cert = \"{cert}\"\ntls_key = \"{key}\"\n");
+    let text = refusal(&dir, &config("a-cert.pem", "b-key.pem"));
+    assert!(text.contains("sluice.toml:3: server.tls_key names ") && text.contains("does not go with "), "{text}");
+    let text = refusal(&dir, &config("a-key.pem", "a-key.pem"));
+    assert!(text.contains("server.tls_cert names ") && text.contains("it holds no certificate"), "{text}");
+    dir.write("sluice.toml", &config("a-cert.pem", "a-key.pem"));
+    let output = dir.sluice(&["check"], &[]);
+    assert!(output.status.success(), "{}", err(&output));
+}
+
+#[test]
+fn a_start_without_node_or_room_for_temporary_files_says_so_before_anything_runs() {
+    let dir = Dir::new();
+    dir.write("app.js", "");
+    let args = ["start", "app.js", "--run-dir", "run", "--node", "no-such-node"];
+    let output = dir.sluice(&args, &[("SLUICE_TEMP_DIR", "/nowhere"), ("PATH", "/bin")]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = err(&output);
+    assert!(text.contains("command line: app.node names no-such-node, which is in no directory of PATH"), "{text}");
+    assert!(text.contains("environment variable SLUICE_TEMP_DIR: temp.dir is /nowhere, where no file"), "{text}");
+    assert!(!dir.0.join("run").exists());
+}

@@ -22,6 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         host: "shop.example",
         class: "",
         worker: Some(3),
+        tries: 1,
         status: 200,
         error: None,
         bytes_in: 0,

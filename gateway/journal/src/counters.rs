@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use sluice_catalog::errors::Code;
 use sluice_catalog::metrics::{self, BUCKETS_SECONDS, CLASS_OTHER, CLASSES_MAX};
 
-use crate::event::{AccessRecord, Event, Outcome};
+use crate::event::{AccessRecord, Event, ExitReason, Outcome, Recycled};
 use crate::prometheus::Page;
 use crate::window::microseconds;
 
@@ -19,6 +19,9 @@ const LABEL_SETS_MAX: usize = 500;
 const OTHER: usize = 0;
 /// Label sets of that class beyond the bound, so that a client that draws every status cannot do so without end either.
 const OTHER_SETS_MAX: usize = 100;
+
+/// How a reload may end, as label values.
+const RELOAD_RESULTS: [&str; 4] = ["done", "abandoned", "superseded", "refused"];
 
 struct Class {
     name: Box<str>,
@@ -42,8 +45,10 @@ pub(crate) struct Counters {
     service_time: Histogram,
     cpu: Histogram,
     worker_starts: u64,
-    worker_exits_expected: u64,
-    worker_exits_unexpected: u64,
+    recycles: BTreeMap<Recycled, u64>,
+    reloads: [u64; RELOAD_RESULTS.len()],
+    /// By reason; those that the gateway had asked for, then the others.
+    worker_exits: [[u64; 2]; ExitReason::ALL.len()],
 }
 
 impl Counters {
@@ -64,8 +69,9 @@ impl Counters {
             service_time: Histogram::default(),
             cpu: Histogram::default(),
             worker_starts: 0,
-            worker_exits_expected: 0,
-            worker_exits_unexpected: 0,
+            recycles: BTreeMap::new(),
+            reloads: [0; RELOAD_RESULTS.len()],
+            worker_exits: Default::default(),
         };
         counters.add_class(CLASS_OTHER);
         counters
@@ -75,12 +81,22 @@ impl Counters {
         match *event {
             Event::Access(ref record) => self.count_request(record),
             Event::WorkerStarted { .. } => self.worker_starts += 1,
-            Event::WorkerExited { expected: true, .. } => self.worker_exits_expected += 1,
-            Event::WorkerExited { expected: false, .. } => self.worker_exits_unexpected += 1,
+            Event::WorkerExited { reason, expected, .. } => {
+                self.worker_exits[reason as usize][usize::from(!expected)] += 1;
+            }
             Event::WorkerStartFailed { code, .. } => *self.start_failures.entry(code).or_default() += 1,
+            Event::WorkerRecycled { reason, .. } => *self.recycles.entry(reason).or_default() += 1,
+            Event::ReloadFinished { .. } => self.reloads[0] += 1,
+            Event::ReloadAbandoned { superseded: false, .. } => self.reloads[1] += 1,
+            Event::ReloadAbandoned { superseded: true, .. } => self.reloads[2] += 1,
+            Event::ReloadRefused { .. } => self.reloads[3] += 1,
             Event::OverlapSeen { count, .. } => self.overlaps_total = self.overlaps_total.saturating_add(count),
             Event::AppLine { .. }
+            | Event::ReloadStarted { .. }
+            | Event::ReloadCompared { .. }
             | Event::WorkerReady { .. }
+            | Event::WorkerStuck { .. }
+            | Event::WorkerBlocked { .. }
             | Event::WorkerBackoff { .. }
             | Event::Listening { .. }
             | Event::Draining { .. }
@@ -173,10 +189,21 @@ impl Counters {
         self.queue_wait.write(page.metric(&metrics::QUEUE_WAIT_SECONDS));
         self.service_time.write(page.metric(&metrics::SERVICE_TIME_SECONDS));
         self.cpu.write(page.metric(&metrics::REQUEST_CPU_SECONDS));
+        page.metric(&metrics::RELOADS_TOTAL);
+        for (result, count) in RELOAD_RESULTS.iter().zip(self.reloads) {
+            page.sample(&[("result", result)], count);
+        }
+        page.metric(&metrics::WORKER_RECYCLES_TOTAL);
+        for reason in Recycled::ALL {
+            let count = self.recycles.get(&reason).copied().unwrap_or(0);
+            page.sample(&[("reason", reason.as_str())], count);
+        }
         page.metric(&metrics::WORKER_STARTS_TOTAL).sample(&[], self.worker_starts);
-        page.metric(&metrics::WORKER_EXITS_TOTAL)
-            .sample(&[("expected", "true")], self.worker_exits_expected)
-            .sample(&[("expected", "false")], self.worker_exits_unexpected);
+        page.metric(&metrics::WORKER_EXITS_TOTAL);
+        for (reason, [expected, unexpected]) in ExitReason::ALL.into_iter().zip(self.worker_exits) {
+            page.sample(&[("reason", reason.as_str()), ("expected", "true")], expected);
+            page.sample(&[("reason", reason.as_str()), ("expected", "false")], unexpected);
+        }
         page.metric(&metrics::WORKER_START_FAILURES_TOTAL);
         for (code, count) in &self.start_failures {
             page.sample(&[("code", code.entry().code)], count);

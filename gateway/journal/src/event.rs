@@ -3,9 +3,13 @@
 //! Everything is borrowed, so that telling the journal of a request allocates nothing. This module must not know how an
 //! event is written or counted.
 
+mod worker;
+
 use std::net::IpAddr;
 
 use sluice_catalog::errors::Code;
+
+pub use worker::{ExitReason, HeldRequest, Recycled, StuckPlace};
 
 /// One thing that happened. [`crate::Journal::emit`] writes its log line and moves its metrics in one call.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +22,8 @@ pub enum Event<'a> {
         worker: u64,
         /// Its process id.
         pid: u32,
+        /// Version of the app that it runs.
+        generation: u64,
     },
     /// A worker listens and takes requests.
     WorkerReady {
@@ -32,8 +38,36 @@ pub enum Event<'a> {
         worker: u64,
         /// How it ended, in words: `exit code 1`, `signal 9 (SIGKILL)`.
         status: &'a str,
+        /// Why, in one word.
+        reason: ExitReason,
         /// Whether the gateway had asked it to leave.
         expected: bool,
+    },
+    /// A worker's event loop does not turn, and its main thread burns CPU.
+    WorkerStuck {
+        /// Unique id of the worker.
+        worker: u64,
+        /// How long nothing was heard of it, milliseconds.
+        silent_ms: u64,
+        /// Where it is, or why that is not known.
+        place: Result<StuckPlace<'a>, &'a str>,
+        /// The functions in which a short profile spent most of its time.
+        hottest: Option<&'a str>,
+        /// The request that it was given last.
+        request: Option<HeldRequest<'a>>,
+        /// The file of the CPU profile.
+        profile: Option<&'a str>,
+    },
+    /// A worker's event loop does not turn, and its main thread waits.
+    WorkerBlocked {
+        /// Unique id of the worker.
+        worker: u64,
+        /// How long nothing was heard of it, milliseconds.
+        silent_ms: u64,
+        /// What it waits in, as the kernel tells.
+        waits_in: &'a str,
+        /// The request that it was given last.
+        request: Option<HeldRequest<'a>>,
     },
     /// A worker is started again only after a pause.
     WorkerBackoff {
@@ -50,6 +84,52 @@ pub enum Event<'a> {
         code: Code,
         /// The end of what it wrote to stderr; may hold several lines.
         stderr_tail: &'a str,
+    },
+    /// A successor is started for a healthy worker.
+    WorkerRecycled {
+        /// Unique id of the worker that is replaced.
+        worker: u64,
+        /// What it has had enough of.
+        reason: Recycled,
+    },
+    /// Workers of a new generation are started.
+    ReloadStarted {
+        /// The new generation.
+        generation: u64,
+        /// Who asked.
+        by: &'a str,
+    },
+    /// Every place has a worker of the new generation.
+    ReloadFinished {
+        /// The generation in force.
+        generation: u64,
+        /// Time since it was asked for, milliseconds.
+        after_ms: u64,
+    },
+    /// A generation was given up.
+    ReloadAbandoned {
+        /// The generation.
+        generation: u64,
+        /// Why, in words.
+        reason: &'a str,
+        /// Whether a later reload took its place.
+        superseded: bool,
+        /// The end of what its worker wrote to stderr; may hold several lines.
+        stderr_tail: &'a str,
+    },
+    /// A reload did not begin.
+    ReloadRefused {
+        /// Why, in words.
+        reason: &'a str,
+    },
+    /// A minute after a reload.
+    ReloadCompared {
+        /// The generation in force.
+        generation: u64,
+        /// 95th percentile of service time of the generation before, milliseconds.
+        before_ms: Option<f64>,
+        /// The same of this one.
+        after_ms: Option<f64>,
     },
     /// A line that the app itself wrote.
     AppLine {
@@ -142,11 +222,11 @@ impl Level {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Outcome {
-    /// The app answered and the client has the answer.
+    /// The app answered and the client has the answer, or as much of an event stream as it wanted.
     Answered,
     /// The app answered with a 5xx status of its own.
     AppError,
-    /// The gateway answered by itself: ping, readiness.
+    /// The gateway answered by itself: ping, readiness, a file.
     Edge,
     /// The request was malformed or too large.
     Rejected,
@@ -166,11 +246,13 @@ pub enum Outcome {
     ClientGoneInService,
     /// The connection became another protocol.
     Upgraded,
+    /// Nothing moved on an event stream or upgraded connection for too long.
+    StreamIdle,
 }
 
 impl Outcome {
     /// Every outcome, in the order of their discriminants.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Answered,
         Self::AppError,
         Self::Edge,
@@ -183,6 +265,7 @@ impl Outcome {
         Self::ClientGoneQueued,
         Self::ClientGoneInService,
         Self::Upgraded,
+        Self::StreamIdle,
     ];
 
     /// The name in logs, metrics and `status --json`.
@@ -201,13 +284,14 @@ impl Outcome {
             Self::ClientGoneQueued => "client_gone_queued",
             Self::ClientGoneInService => "client_gone_in_service",
             Self::Upgraded => "upgraded",
+            Self::StreamIdle => "stream_idle",
         }
     }
 
     /// Whether a worker's answer went to the client as the worker meant it.
     #[must_use]
     pub const fn is_answered(self) -> bool {
-        matches!(self, Self::Answered | Self::AppError | Self::Upgraded)
+        matches!(self, Self::Answered | Self::AppError | Self::Upgraded | Self::StreamIdle)
     }
 
     /// Whether the gateway itself turned the request down.
@@ -235,6 +319,8 @@ pub struct AccessRecord<'a> {
     pub class: &'a str,
     /// The worker that got the request, if any did.
     pub worker: Option<u64>,
+    /// Workers that got it.
+    pub tries: u32,
     /// The status the client got; 0 if it got none.
     pub status: u16,
     /// The catalogue's code where the gateway answered with an error.
@@ -273,6 +359,7 @@ pub(crate) mod tests_support {
             host: "shop.example",
             class: "shop.example GET /product/:id",
             worker: Some(3),
+            tries: 1,
             status: 200,
             error: None,
             bytes_in: 0,

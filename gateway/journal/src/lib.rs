@@ -32,7 +32,7 @@ use window::{Rate, Window};
 use writer::Writer;
 
 pub use clock::Clock;
-pub use event::{AccessRecord, Event, Level, Outcome, Stream};
+pub use event::{AccessRecord, Event, ExitReason, HeldRequest, Level, Outcome, Recycled, Stream, StuckPlace};
 pub use prometheus::Page;
 pub use ring::Filter;
 pub use sluice_catalog::logfields::LineKind;

@@ -2,10 +2,14 @@
 //!
 //! The one place that knows the fields of a line. It must not know where lines go.
 
+mod text;
+
 use sluice_catalog::logfields::LineKind;
 
-use crate::encode::{Timestamp, address, bounded, escaped, harmless, milliseconds, number};
-use crate::event::{AccessRecord, Event, Level, Stream};
+pub(crate) use text::text;
+
+use crate::encode::{Timestamp, address, bounded, escaped, milliseconds, number};
+use crate::event::{AccessRecord, Event, HeldRequest, Level, StuckPlace};
 
 /// The most of a target that the log keeps.
 const TARGET_BYTES_MAX: usize = 2048;
@@ -35,8 +39,18 @@ fn head(event: &Event<'_>) -> Head {
         Event::WorkerExited { worker, expected, .. } => {
             ("worker_exited", if expected { Level::Info } else { Level::Warn }, Some(worker))
         }
+        Event::WorkerStuck { worker, .. } => ("worker_stuck", Level::Error, Some(worker)),
+        Event::WorkerBlocked { worker, .. } => ("worker_blocked", Level::Error, Some(worker)),
         Event::WorkerBackoff { worker, .. } => ("worker_backoff", Level::Warn, Some(worker)),
         Event::WorkerStartFailed { worker, .. } => ("worker_start_failed", Level::Error, Some(worker)),
+        Event::WorkerRecycled { worker, .. } => ("worker_recycled", Level::Info, Some(worker)),
+        Event::ReloadStarted { .. } => ("reload_started", Level::Info, None),
+        Event::ReloadFinished { .. } => ("reload_finished", Level::Info, None),
+        Event::ReloadAbandoned { superseded, .. } => {
+            ("reload_abandoned", if superseded { Level::Info } else { Level::Error }, None)
+        }
+        Event::ReloadRefused { .. } => ("reload_refused", Level::Error, None),
+        Event::ReloadCompared { .. } => ("reload_compared", Level::Info, None),
         Event::Listening { .. } => ("listening", Level::Info, None),
         Event::Draining { .. } => ("draining", Level::Info, None),
         Event::Stopped => ("stopped", Level::Info, None),
@@ -77,11 +91,28 @@ pub(crate) fn json(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
 fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
     match *event {
         Event::Access(_) | Event::Stopped => {}
-        Event::WorkerStarted { pid, .. } => fields.number(b",\"pid\":", u64::from(pid)),
+        Event::WorkerStarted { pid, generation, .. } => {
+            fields.number(b",\"pid\":", u64::from(pid));
+            fields.number(b",\"generation\":", generation);
+        }
         Event::WorkerReady { after_ms, .. } => fields.number(b",\"after_ms\":", after_ms),
-        Event::WorkerExited { status, expected, .. } => {
+        Event::WorkerExited { status, reason, expected, .. } => {
             fields.text(b",\"status\":", status, FIELD_BYTES_MAX);
+            fields.text(b",\"reason\":", reason.as_str(), FIELD_BYTES_MAX);
             fields.0.extend_from_slice(if expected { b",\"expected\":true" } else { b",\"expected\":false" });
+        }
+        Event::WorkerStuck { silent_ms, place, hottest, request, profile, .. } => {
+            fields.number(b",\"silent_ms\":", silent_ms);
+            json_place(fields, place);
+            fields.text_or_null(b",\"hottest\":", hottest, APP_BYTES_MAX);
+            fields.text_or_null(b",\"why\":", place.err(), FIELD_BYTES_MAX);
+            json_held(fields, request);
+            fields.text_or_null(b",\"profile\":", profile, APP_BYTES_MAX);
+        }
+        Event::WorkerBlocked { silent_ms, waits_in, request, .. } => {
+            fields.number(b",\"silent_ms\":", silent_ms);
+            fields.text(b",\"waits_in\":", waits_in, FIELD_BYTES_MAX);
+            json_held(fields, request);
         }
         Event::WorkerBackoff { delay_ms, .. } => fields.number(b",\"delay_ms\":", delay_ms),
         Event::WorkerStartFailed { code, stderr_tail, .. } => {
@@ -89,6 +120,29 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
             fields.text(b",\"code\":", entry.code, FIELD_BYTES_MAX);
             fields.text(b",\"text\":", entry.operator, APP_BYTES_MAX);
             fields.text(b",\"stderr\":", end(stderr_tail), APP_BYTES_MAX);
+        }
+        Event::WorkerRecycled { reason, .. } => {
+            fields.text(b",\"reason\":", reason.as_str(), FIELD_BYTES_MAX);
+        }
+        Event::ReloadStarted { generation, by } => {
+            fields.number(b",\"generation\":", generation);
+            fields.text(b",\"by\":", by, FIELD_BYTES_MAX);
+        }
+        Event::ReloadFinished { generation, after_ms } => {
+            fields.number(b",\"generation\":", generation);
+            fields.number(b",\"after_ms\":", after_ms);
+        }
+        Event::ReloadAbandoned { generation, reason, superseded, stderr_tail } => {
+            fields.number(b",\"generation\":", generation);
+            fields.text(b",\"reason\":", reason, APP_BYTES_MAX);
+            fields.0.extend_from_slice(if superseded { b",\"superseded\":true" } else { b",\"superseded\":false" });
+            fields.text(b",\"stderr\":", end(stderr_tail), APP_BYTES_MAX);
+        }
+        Event::ReloadRefused { reason } => fields.text(b",\"reason\":", reason, APP_BYTES_MAX),
+        Event::ReloadCompared { generation, before_ms, after_ms } => {
+            fields.number(b",\"generation\":", generation);
+            fields.milliseconds(b",\"service_p95_before_ms\":", before_ms);
+            fields.milliseconds(b",\"service_p95_after_ms\":", after_ms);
         }
         Event::AppLine { stream, line, .. } => {
             fields.text(b",\"stream\":", stream.as_str(), FIELD_BYTES_MAX);
@@ -105,6 +159,26 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
     }
 }
 
+fn json_place(fields: &mut Fields<'_>, place: Result<StuckPlace<'_>, &str>) {
+    if let Ok(StuckPlace { function, file, line, column, stack }) = place {
+        fields.text(b",\"function\":", function, FIELD_BYTES_MAX);
+        fields.text(b",\"file\":", file, TARGET_BYTES_MAX);
+        fields.number(b",\"line\":", u64::from(line));
+        fields.number(b",\"column\":", u64::from(column));
+        fields.text(b",\"stack\":", stack, APP_BYTES_MAX);
+    } else {
+        for key in [&b",\"function\":"[..], b",\"file\":", b",\"line\":", b",\"column\":", b",\"stack\":"] {
+            fields.null(key);
+        }
+    }
+}
+
+fn json_held(fields: &mut Fields<'_>, request: Option<HeldRequest<'_>>) {
+    fields.text_or_null(b",\"request_id\":", request.map(|held| held.request_id), FIELD_BYTES_MAX);
+    fields.text_or_null(b",\"method\":", request.map(|held| held.method), FIELD_BYTES_MAX);
+    fields.text_or_null(b",\"target\":", request.map(|held| held.target), TARGET_BYTES_MAX);
+}
+
 fn json_access(fields: &mut Fields<'_>, record: &AccessRecord<'_>) {
     fields.text(b",\"request_id\":", record.request_id, FIELD_BYTES_MAX);
     fields.text(b",\"method\":", record.method, FIELD_BYTES_MAX);
@@ -115,6 +189,7 @@ fn json_access(fields: &mut Fields<'_>, record: &AccessRecord<'_>) {
         Some(worker) => fields.number(b",\"worker\":", worker),
         None => fields.null(b",\"worker\":"),
     }
+    fields.number(b",\"tries\":", u64::from(record.tries));
     fields.number(b",\"status\":", u64::from(record.status));
     match record.error {
         Some(code) => fields.text(b",\"error\":", code.entry().code, FIELD_BYTES_MAX),
@@ -148,6 +223,13 @@ impl Fields<'_> {
         self.0.push(b'"');
     }
 
+    fn text_or_null(&mut self, key: &[u8], text: Option<&str>, bytes_max: usize) {
+        match text {
+            Some(text) => self.text(key, text, bytes_max),
+            None => self.null(key),
+        }
+    }
+
     fn number(&mut self, key: &[u8], value: u64) {
         self.0.extend_from_slice(key);
         number(self.0, value);
@@ -162,127 +244,6 @@ impl Fields<'_> {
     fn null(&mut self, key: &[u8]) {
         self.0.extend_from_slice(key);
         self.0.extend_from_slice(b"null");
-    }
-}
-
-/// One line for people, without its line feed; the end of an app's stderr may make it several. The time of day is UTC.
-pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event: &Event<'_>) {
-    out.extend_from_slice(&stamp.format(unix_ms)[11..]);
-    out.push(b' ');
-    let mut words = Words(out);
-    let head = head(event);
-    if head.kind == LineKind::Gateway {
-        words.put(match head.level {
-            Level::Info => "sluice: ",
-            Level::Warn => "sluice: warning: ",
-            Level::Error => "sluice: error: ",
-        });
-        if let Some(worker) = head.worker {
-            words.put("worker ").number(worker).put(" ");
-        }
-    }
-    match *event {
-        Event::Access(ref record) => text_access(&mut words, record),
-        Event::WorkerStarted { pid, .. } => {
-            words.put("started, pid ").number(u64::from(pid));
-        }
-        Event::WorkerReady { after_ms, .. } => {
-            words.put("ready after ").number(after_ms).put(" ms");
-        }
-        Event::WorkerExited { status, expected, .. } => {
-            words.put(if expected { "left as asked: " } else { "exited: " }).safe(status, FIELD_BYTES_MAX);
-        }
-        Event::WorkerBackoff { delay_ms, .. } => {
-            words.put("is started again in ").number(delay_ms).put(" ms");
-        }
-        Event::WorkerStartFailed { code, stderr_tail, .. } => {
-            let entry = code.entry();
-            words.put("did not start. ").put(entry.code).put(": ").put(entry.operator);
-            let tail = end(stderr_tail).trim_end_matches('\n');
-            if !tail.is_empty() {
-                words.put("\nThe end of its stderr:\n");
-                harmless(words.0, tail, true);
-            }
-        }
-        Event::AppLine { worker, stream, line } => {
-            let mark = if stream == Stream::Stderr { " ! " } else { " | " };
-            words.put("w").number(worker).put(mark).safe(line, APP_BYTES_MAX);
-        }
-        Event::Listening { url } => {
-            words.put("listening on ").safe(url, FIELD_BYTES_MAX);
-        }
-        Event::Draining { reason } => {
-            words.put("leaving (").safe(reason, FIELD_BYTES_MAX).put("): finishing what was accepted");
-        }
-        Event::Stopped => {
-            words.put("stopped");
-        }
-        Event::Scaled { from, to } => {
-            words.put("workers wanted: ").number(u64::from(to)).put(", were ").number(u64::from(from));
-        }
-        Event::OverlapSeen { count, .. } => {
-            words.put("held more requests at once than it may, times: ").number(count);
-        }
-        Event::Note { text, .. } => {
-            words.safe(text, APP_BYTES_MAX);
-        }
-    }
-}
-
-fn text_access(words: &mut Words<'_>, record: &AccessRecord<'_>) {
-    if record.status == 0 {
-        words.put("---");
-    } else {
-        words.number(u64::from(record.status));
-    }
-    let method = if record.method.is_empty() { "-" } else { record.method };
-    let target = if record.target.is_empty() { "-" } else { record.target };
-    words
-        .put(" ")
-        .safe(method, FIELD_BYTES_MAX)
-        .put(" ")
-        .safe(record.host, FIELD_BYTES_MAX)
-        .safe(target, TARGET_BYTES_MAX);
-    if let Some(worker) = record.worker {
-        words.put("  w").number(worker);
-    }
-    for (name, value_ms) in
-        [("  queue ", record.queue_ms), ("  service ", record.service_ms), ("  cpu ", record.cpu_ms)]
-    {
-        if let Some(value_ms) = value_ms {
-            words.put(name);
-            milliseconds(words.0, value_ms);
-            words.put(" ms");
-        }
-    }
-    words.put("  ").number(record.bytes_out).put(" B  ").put(record.outcome.as_str());
-    if let Some(code) = record.error {
-        words.put("  ").put(code.entry().code);
-    }
-}
-
-struct Words<'a>(&'a mut Vec<u8>);
-
-impl Words<'_> {
-    /// Text of our own.
-    fn put(&mut self, text: &str) -> &mut Self {
-        self.0.extend_from_slice(text.as_bytes());
-        self
-    }
-
-    fn number(&mut self, value: u64) -> &mut Self {
-        number(self.0, value);
-        self
-    }
-
-    /// Text of somebody else.
-    fn safe(&mut self, text: &str, bytes_max: usize) -> &mut Self {
-        let kept = bounded(text, bytes_max);
-        harmless(self.0, kept, false);
-        if kept.len() < text.len() {
-            self.put("…");
-        }
-        self
     }
 }
 

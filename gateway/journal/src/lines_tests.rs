@@ -3,8 +3,8 @@ use sluice_catalog::errors::Code;
 use sluice_catalog::logfields::{self, OUTCOMES};
 
 use super::*;
-use crate::event::Outcome;
 use crate::event::tests_support::record;
+use crate::event::{ExitReason, Outcome, Recycled, Stream};
 
 fn as_json(event: &Event<'_>) -> Value {
     let mut out = Vec::new();
@@ -22,9 +22,18 @@ fn as_text(event: &Event<'_>) -> String {
 fn every_event() -> Vec<Event<'static>> {
     vec![
         Event::Access(record()),
-        Event::WorkerStarted { worker: 3, pid: 77 },
+        Event::WorkerStarted { worker: 3, pid: 77, generation: 2 },
         Event::WorkerReady { worker: 3, after_ms: 210 },
-        Event::WorkerExited { worker: 3, status: "exit code 1", expected: false },
+        Event::WorkerExited { worker: 3, status: "exit code 1", reason: ExitReason::Exited, expected: false },
+        Event::WorkerStuck {
+            worker: 3,
+            silent_ms: 10_020,
+            place: Ok(StuckPlace { function: "spin", file: "app.js", line: 3, column: 5, stack: "spin (app.js:3:5)" }),
+            hottest: Some("spin (app.js:1:14) 240 ms"),
+            request: Some(HeldRequest { request_id: "00ab", method: "GET", target: "/spin" }),
+            profile: Some("/run/profiles/stuck-3.cpuprofile"),
+        },
+        Event::WorkerBlocked { worker: 3, silent_ms: 60_010, waits_in: "sleeps (S)", request: None },
         Event::WorkerBackoff { worker: 3, delay_ms: 100 },
         Event::WorkerStartFailed { worker: 3, code: Code::AppNeverListened, stderr_tail: "Error: no\n  at x\n" },
         Event::AppLine { worker: 3, stream: Stream::Stderr, line: "hello \"you\"" },
@@ -32,6 +41,12 @@ fn every_event() -> Vec<Event<'static>> {
         Event::Draining { reason: "SIGTERM" },
         Event::Stopped,
         Event::Scaled { from: 2, to: 4 },
+        Event::WorkerRecycled { worker: 3, reason: Recycled::Age },
+        Event::ReloadStarted { generation: 2, by: "SIGHUP" },
+        Event::ReloadFinished { generation: 2, after_ms: 1200 },
+        Event::ReloadAbandoned { generation: 3, reason: "it broke", superseded: false, stderr_tail: "Error: no\n" },
+        Event::ReloadRefused { reason: "no" },
+        Event::ReloadCompared { generation: 2, before_ms: None, after_ms: Some(12.5) },
         Event::OverlapSeen { worker: 3, count: 1 },
         Event::Note { level: Level::Warn, text: "careful" },
     ]
@@ -72,6 +87,22 @@ fn every_line_has_the_fields_of_the_catalogue_in_their_order_and_no_others() {
     let mut known: Vec<&str> = logfields::LINES.iter().map(|line| line.event).collect();
     known.sort_unstable();
     assert_eq!(told, known);
+}
+
+#[test]
+fn a_stuck_worker_whose_place_is_not_known_says_why() {
+    let event = Event::WorkerStuck {
+        worker: 3,
+        silent_ms: 9,
+        place: Err("no answer"),
+        hottest: None,
+        request: None,
+        profile: None,
+    };
+    let line = as_json(&event);
+    assert!(["function", "file", "line", "column", "stack", "request_id", "profile"].iter().all(|f| line[f].is_null()));
+    assert_eq!(line["why"], "no answer");
+    assert!(as_text(&event).ends_with("is stuck, silent for 9 ms: its place is not known: no answer; it is killed"));
 }
 
 #[test]

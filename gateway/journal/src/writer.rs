@@ -18,6 +18,9 @@ pub(crate) const BUFFER_BYTES: usize = 32 * 1024;
 const BUFFERS_MAX: usize = 64;
 /// A buffer that one enormous line has made larger than this is not kept for reuse.
 const BUFFER_KEPT_BYTES_MAX: usize = 4 * BUFFER_BYTES;
+/// What is written at once, where lines are no longer: Linux takes this much into a pipe in one piece, so that the lines of
+/// two gateways, one of which takes over from the other, do not end up within each other.
+const PIECE_BYTES: usize = 4096;
 /// Some descriptors are shared with a process that made them non-blocking; they are tried again after this.
 const AGAIN_AFTER: Duration = Duration::from_millis(5);
 
@@ -157,7 +160,7 @@ fn write_all(mut out: impl Write, full: &Receiver<Batch>, empty: &SyncSender<Bat
 
 fn write_batch(out: &mut impl Write, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
-        match out.write(bytes) {
+        match out.write(&bytes[..end_of_piece(bytes)]) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => bytes = &bytes[written..],
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -168,9 +171,26 @@ fn write_batch(out: &mut impl Write, mut bytes: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
+/// Where the last line ends that fits into a piece; a longer line is a piece of its own.
+fn end_of_piece(bytes: &[u8]) -> usize {
+    let is_end = |byte: &u8| *byte == b'\n';
+    let within = &bytes[..bytes.len().min(PIECE_BYTES)];
+    let last = within.iter().rposition(is_end).or_else(|| bytes.iter().position(is_end));
+    last.map_or(bytes.len(), |at| at + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pieces_end_with_a_line_and_are_as_large_as_a_pipe_takes_whole() {
+        let long = [vec![b'x'; 2 * PIECE_BYTES], b"\n".to_vec()].concat();
+        assert_eq!(end_of_piece(b"one\ntwo\n"), 8);
+        assert_eq!(end_of_piece(&[b"one\n".to_vec(), long.clone()].concat()), 4);
+        assert_eq!(end_of_piece(&[long.clone(), b"one\n".to_vec()].concat()), long.len());
+        assert_eq!(end_of_piece(b"no end"), 6);
+    }
     use std::sync::Mutex;
     use std::sync::mpsc::{Sender, channel};
 

@@ -92,6 +92,8 @@ pub(crate) struct Answer {
     pub(crate) worker: Cell<Option<WorkerId>>,
     pub(crate) times: Cell<Times>,
     pub(crate) retry_after_s: Cell<Option<u32>>,
+    /// A worker has died with the request, and it was or will be given to a second one.
+    pub(crate) was_retried: Cell<bool>,
     /// It has left its slot: an event stream or an upgraded connection.
     pub(crate) is_stream: Cell<bool>,
     /// When a byte last went either way on a stream that has left its slot.
@@ -112,6 +114,7 @@ impl Answer {
             worker: Cell::new(None),
             times: Cell::default(),
             retry_after_s: Cell::new(None),
+            was_retried: Cell::new(false),
             is_stream: Cell::new(false),
             last_moved: Cell::new(Instant::now()),
             closing: Signal::default(),
@@ -199,9 +202,22 @@ impl Answer {
         self.changed.set();
     }
 
+    /// The response's head, once it has come.
+    pub(crate) fn head(&self) -> Option<Rc<ResponseHead>> {
+        self.inner.borrow().head.clone()
+    }
+
+    /// Why the response could not be finished, if it could not.
+    pub(crate) fn failure(&self) -> Option<Code> {
+        match self.inner.borrow().end {
+            Some(End::Failed(code)) => Some(code),
+            _ => None,
+        }
+    }
+
     /// Whether anybody will still read what the worker sends.
     pub(crate) fn is_wanted(&self) -> bool {
-        !self.client_gone.get() && !matches!(self.inner.borrow().end, Some(End::Failed(_)))
+        !self.client_gone.get() && self.failure().is_none()
     }
 
     /// Whether the client has nothing of the response's head yet.

@@ -85,6 +85,19 @@ impl Client {
         std::future::poll_fn(|cx| self.poll_wait(cx, &wanted)).await
     }
 
+    /// Writes all of it; an error is the end of the client, by its own doing or because it takes nothing for too long.
+    pub(crate) async fn write_all(&mut self, mut out: &[u8], timeout: Duration) -> io::Result<()> {
+        while !out.is_empty() {
+            self.set_deadline(Some(Instant::now() + timeout));
+            match self.wait(For { write: out, ..For::default() }).await {
+                Woke::Wrote(len) => out = &out[len..],
+                Woke::Deadline => return Err(io::ErrorKind::TimedOut.into()),
+                _ => return Err(io::ErrorKind::BrokenPipe.into()),
+            }
+        }
+        Ok(())
+    }
+
     fn poll_wait(&mut self, cx: &mut Context<'_>, wanted: &For<'_>) -> Poll<Woke> {
         if self.must_flush
             && let Poll::Ready(flushed) = Pin::new(&mut self.stream).poll_flush(cx)

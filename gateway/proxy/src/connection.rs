@@ -1,20 +1,24 @@
-//! A client connection's life, and in [`serve_request`] a request's: receive, route, queue, dispatch, respond.
+//! A client connection's life, and in [`serve_request`] a request's: receive, route, rate, queue, dispatch, respond.
 //!
 //! This is the main road. Each step is a call into the module of its name.
 
-use std::cell::{Cell, RefCell};
+mod handles;
+mod refused;
+
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use slab::Slab;
 use sluice_catalog::errors::Code;
-use sluice_http1::{Method, RequestHead};
+use sluice_http1::{Method, RequestHead, Version};
 use sluice_journal::Outcome;
 use sluice_scheduler::{RequestId, WorkerId};
 
+pub(crate) use handles::ConnectionHandles;
+
 use crate::client::{Client, ClientStream, For, Woke};
 use crate::edge;
+use crate::files::{self, Found};
 use crate::forward::{self, Origin};
 use crate::gate::Gate;
 use crate::receive::{self, Failure};
@@ -25,42 +29,10 @@ use crate::route::{self, Route};
 use crate::signal::Signal;
 use crate::tunnel;
 use crate::upstream::Job;
+use crate::warm_up;
 
 /// How long a connection may be open, while the gateway drains, until its first request begins.
 const DRAIN_GRACE_MS: u64 = 1000;
-
-/// Every open client connection, so that a drain can end the idle ones.
-#[derive(Default)]
-pub(crate) struct ConnectionHandles {
-    open: RefCell<Slab<Rc<Signal>>>,
-    total: Cell<u64>,
-}
-
-impl ConnectionHandles {
-    pub(crate) fn len(&self) -> usize {
-        self.open.borrow().len()
-    }
-
-    pub(crate) fn total(&self) -> u64 {
-        self.total.get()
-    }
-
-    pub(crate) fn add(&self) -> (usize, Rc<Signal>) {
-        let signal = Rc::new(Signal::default());
-        self.total.set(self.total.get() + 1);
-        (self.open.borrow_mut().insert(Rc::clone(&signal)), signal)
-    }
-
-    pub(crate) fn remove(&self, key: usize) {
-        self.open.borrow_mut().try_remove(key);
-    }
-
-    pub(crate) fn close_idle(&self) {
-        for (_, draining) in self.open.borrow().iter() {
-            draining.set();
-        }
-    }
-}
 
 /// Serves one connection until it ends. Its handle counts it, from before a TLS handshake to after the last byte.
 pub(crate) async fn serve(
@@ -94,10 +66,11 @@ pub(crate) async fn serve(
 /// Waits for the first byte of the next request; `None` ends the connection. A new connection gets the time for headers,
 /// one that has been used the time for keep-alive.
 async fn next_request(client: &mut Client, gate: &Gate, idle_since: Instant, is_first: bool) -> Option<Instant> {
-    let server = &gate.config.server;
+    let config = gate.config();
+    let server = &config.server;
     let mut idle_ms = if is_first { server.headers_timeout_ms } else { server.keep_alive_timeout_ms };
     while client.unread.is_empty() {
-        if gate.is_draining() {
+        if gate.is_draining() && !gate.is_handed_over() {
             // A connection that was just opened has a request on its way; one that has had an answer knows the risk.
             if !is_first {
                 return None;
@@ -139,29 +112,47 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         passage.request_id = id;
     }
     passage.peer = gate.trust.client(origin.peer, head.fields.get_all("x-forwarded-for"));
+    let route = route::route(gate, &head);
+    if let Route::Workers | Route::File(_) = route
+        && let Some(wait_s) = gate.over_rate(passage.peer, &head.target)
+    {
+        return refused::over_rate(client, gate, &passage, head, wait_s).await;
+    }
     let body = match receive::body(client, gate, &head).await {
         Ok(body) => body,
         Err(failure) => return refuse_whole(client, gate, &passage, Some(head), &failure).await,
     };
-    let received = Instant::now();
-    // Numbers are given to whole requests, so that their order is the order of the queue however slow a body was.
-    passage.request = gate.next_request_id();
-    let route = route::route(gate, &head);
-    if let Route::Ping | Route::Ready = route {
-        return answer_at_the_edge(client, gate, &passage, head, &route, body.len()).await;
+    match route {
+        Route::Workers => {}
+        Route::File(path) => {
+            if let Some(found) = files::look_up(gate, path, &head).await {
+                let bytes_in = body.len();
+                drop(body);
+                return answer_with_a_file(client, gate, &passage, head, found, bytes_in).await;
+            }
+        }
+        route => return answer_at_the_edge(client, gate, &passage, head, &route, body.len()).await,
     }
+    if gate.is_quarantined(&head.method, &head.target, &body).await {
+        return refused::quarantined(client, gate, &passage, head, body.len()).await;
+    }
+    let received = Instant::now();
+    // Numbers are given to requests that are whole and for a worker, so that their order is the order of the queue however
+    // slow a body or a disk was.
+    passage.request = gate.next_request_id();
     let class = gate.classes.classify(&head.method, &head.target);
     let bytes_in = body.len();
     let answer = gate.new_answer();
     gate.submit(Job {
         request: passage.request,
-        head: forward::worker_head(&head, origin, passage.request, &passage.request_id, bytes_in),
+        head: Rc::new(forward::worker_head(&head, origin, passage.request, &passage.request_id, bytes_in)),
         body,
         method: head.method.clone(),
         is_upgrade: head.upgrade.is_some(),
         request_id: Rc::clone(&passage.request_id),
         class: Rc::clone(&class),
         answer: Rc::clone(&answer),
+        is_own: false,
     });
     let responder = Responder {
         client,
@@ -171,12 +162,19 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         request_id: &passage.request_id,
         submitted: received,
     };
-    let sent = responder.run(&answer).await;
+    let mut sent = responder.run(&answer).await;
     let keep_alive = sent.keep_alive;
     if sent.upgraded
         && let Some(upgraded) = answer.take_upgraded()
     {
         tunnel::run(client, upgraded, &answer).await;
+        if let Some(code) = answer.failure() {
+            sent.error = Some(code);
+            sent.outcome = refuse::outcome(code);
+        }
+    }
+    if sent.outcome == Outcome::Answered {
+        warm_up::note(gate, &head, &class, &answer);
     }
     // Nobody reads on from here; this also lets go of an upgrade that was not taken up.
     answer.abandon();
@@ -192,6 +190,7 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         Details {
             class,
             worker: answer.worker.get(),
+            tries: u32::from(answer.was_retried.get()) + u32::from(answer.worker.get().is_some()),
             bytes_in,
             receive_ms: ms(received, started),
             queue_ms: Some(ms(queue_end, received)),
@@ -248,7 +247,7 @@ async fn answer_at_the_edge(
     bytes_in: u64,
 ) -> bool {
     let received = Instant::now();
-    let keep_alive = head.keep_alive && head.version == sluice_http1::Version::Http11 && !gate.is_draining();
+    let keep_alive = can_keep_alive(gate, &head);
     let mut out = Vec::new();
     let (status, bytes_out) = edge::write(&mut out, gate, route, head.method == Method::Head, keep_alive);
     let written = write_all(client, gate, &out).await;
@@ -258,8 +257,27 @@ async fn answer_at_the_edge(
     keep_alive && written
 }
 
+/// Whether the connection can go on after a short answer of the gateway's own.
+fn can_keep_alive(gate: &Gate, head: &RequestHead) -> bool {
+    head.keep_alive && head.version == Version::Http11 && !gate.is_draining()
+}
+
+async fn answer_with_a_file(
+    client: &mut Client,
+    gate: &Rc<Gate>,
+    passage: &Passage,
+    head: RequestHead,
+    found: Found,
+    bytes_in: u64,
+) -> bool {
+    let receive_ms = ms(Instant::now(), passage.started);
+    let sent = files::respond(client, gate, &head, &passage.request_id, found).await;
+    record(gate, passage, Some(head), &sent, Details { bytes_in, receive_ms, ..Details::default() });
+    sent.keep_alive
+}
+
 async fn write_all(client: &mut Client, gate: &Gate, mut out: &[u8]) -> bool {
-    client.set_deadline(Some(Instant::now() + Duration::from_millis(gate.config.server.send_timeout_ms)));
+    client.set_deadline(Some(Instant::now() + Duration::from_millis(gate.config().server.send_timeout_ms)));
     while !out.is_empty() {
         match client.wait(For { write: out, ..For::default() }).await {
             Woke::Wrote(len) => out = &out[len..],
@@ -274,6 +292,7 @@ async fn write_all(client: &mut Client, gate: &Gate, mut out: &[u8]) -> bool {
 struct Details {
     class: Rc<str>,
     worker: Option<WorkerId>,
+    tries: u32,
     bytes_in: u64,
     receive_ms: f64,
     queue_ms: Option<f64>,
@@ -293,6 +312,7 @@ fn record(gate: &Gate, passage: &Passage, head: Option<RequestHead>, sent: &Sent
             host,
             class: details.class,
             worker: details.worker,
+            tries: details.tries,
             status: sent.status,
             error: sent.error,
             bytes_in: details.bytes_in,
@@ -325,7 +345,7 @@ pub(crate) async fn refuse_connection(stream: ClientStream, gate: &Rc<Gate>) {
 }
 
 fn send_timeout(gate: &Gate) -> Duration {
-    Duration::from_millis(gate.config.server.send_timeout_ms)
+    Duration::from_millis(gate.config().server.send_timeout_ms)
 }
 
 /// An IPv4 client on a dual-stack socket is an IPv4 client.

@@ -26,7 +26,8 @@ pub fn readiness(gate: &Gate) -> Readiness {
     let (workers_ready, queue_length, has_free_slot) =
         gate.scheduler(|scheduler| (scheduler.ready_count(), scheduler.queue_length(), scheduler.has_free_slot()));
     let progress = gate.last_progress().map(|at| at.elapsed());
-    let reason = if gate.is_draining() {
+    // After a handover the service is as ready as it was, even if this process is about to leave.
+    let reason = if (gate.is_leaving() || gate.is_draining()) && !gate.is_handed_over() {
         "draining"
     } else if workers_ready == 0 {
         "no worker is ready"
@@ -45,7 +46,7 @@ pub fn readiness(gate: &Gate) -> Readiness {
 }
 
 fn is_stalled(gate: &Gate) -> bool {
-    let limit = Duration::from_millis(gate.config.edge.ready_progress_ms);
+    let limit = Duration::from_millis(gate.config().edge.ready_progress_ms);
     let busy_since = gate.oldest_exchange().unwrap_or_else(Instant::now);
     let moved = gate.last_progress().map_or(busy_since, |progress| progress.max(busy_since));
     moved.elapsed() > limit
@@ -67,7 +68,7 @@ pub(crate) fn write(out: &mut Vec<u8>, gate: &Gate, route: &Route, is_head: bool
             let (status, reason) = if readiness.is_ready { (200, "OK") } else { (503, "Service Unavailable") };
             (status, reason, "application/json", body)
         }
-        Route::Ping | Route::Workers => (200, "OK", "text/plain; charset=utf-8", "pong\n".to_owned()),
+        Route::Ping | Route::File(_) | Route::Workers => (200, "OK", "text/plain; charset=utf-8", "pong\n".to_owned()),
     };
     let connection = if keep_alive { "" } else { "Connection: close\r\n" };
     let head = format!(

@@ -96,6 +96,29 @@ pub(crate) fn worker_head(
     out
 }
 
+/// The head of a request that the gateway makes itself, to warm a worker.
+pub(crate) fn warm_up_head(
+    target: &str,
+    host: &str,
+    proto: &str,
+    port: u16,
+    request: RequestId,
+    request_id: &str,
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(512);
+    write_line(&mut out, &["GET ", target, " HTTP/1.1"]);
+    write_line(&mut out, &["Host: ", host]);
+    out.extend_from_slice(b"Accept: */*\r\nUser-Agent: sluice\r\nSluice-Warm-Up: 1\r\nX-Forwarded-For: 127.0.0.1\r\n");
+    write_line(&mut out, &["X-Forwarded-Proto: ", proto]);
+    write_line(&mut out, &["X-Forwarded-Host: ", host]);
+    write_line(&mut out, &["X-Request-Id: ", request_id]);
+    out.extend_from_slice(b"X-Sluice-Request: id=");
+    write_decimal(&mut out, request.0);
+    let port = port.to_string();
+    write_line(&mut out, &[";peer=127.0.0.1:", &port, ";local=127.0.0.1:", &port, ";proto=", proto, "\r\n"]);
+    out
+}
+
 fn write_line(out: &mut Vec<u8>, parts: &[&str]) {
     for part in parts {
         out.extend_from_slice(part.as_bytes());
@@ -106,7 +129,7 @@ fn write_line(out: &mut Vec<u8>, parts: &[&str]) {
 /// Whether a client's field goes on to the worker.
 fn keeps(name: &str, trusted: bool) -> bool {
     let starts = |prefix: &str| name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
-    if starts("x-sluice-") || name.eq_ignore_ascii_case("x-request-id") {
+    if starts("x-sluice-") || name.eq_ignore_ascii_case("sluice-warm-up") || name.eq_ignore_ascii_case("x-request-id") {
         return false;
     }
     let is_claim = starts("x-forwarded-")

@@ -3,55 +3,82 @@
 //! Everything runs on one thread, so a decision is one borrow of the scheduler and never a lock. The gate carries out
 //! what the scheduler decides; it decides nothing itself. What an operator asks of it is in `view`.
 
+mod actions;
+mod second_try;
+#[cfg(test)]
+mod tests;
 mod view;
+mod workers;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event as Happening, Journal, Level};
-use sluice_scheduler::{Action, Event, KillReason, Refusal, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{AbandonReason, Action, Event, KillReason, RecycleReason, RequestId, Scheduler, Time, WorkerId};
 
 use crate::answer::{Answer, Times};
 use crate::connection::ConnectionHandles;
+use crate::files::Files;
 use crate::ids::RequestMap;
+use crate::rate::Rates;
 use crate::record::CostReports;
 use crate::route::Classes;
 use crate::spool::TempStore;
 use crate::trust::Trust;
 use crate::upstream::{Exchange, Job, Patience, Slots};
+use crate::warm_up::Recent;
+
+use second_try::SecondTries;
+pub(crate) use second_try::{Cause, Orphan, Seen};
 
 /// How often the operator is told of the same trouble.
 const NOTE_PERIOD: Duration = Duration::from_secs(10);
 
 /// What the supervisor does for the gate.
 pub trait WorkerHost {
-    /// Start a process in this place of the pool; the result comes back as [`Gate::listening`] or [`Gate::exited`].
-    fn start(&self, worker: WorkerId, instance: u32);
+    /// Start a process with this version of the app in this place of the pool; the result comes back as
+    /// [`Gate::listening`] or [`Gate::exited`].
+    fn start(&self, worker: WorkerId, instance: u32, generation: u64);
     /// Ask it to leave.
     fn stop(&self, worker: WorkerId);
+    /// Look into a stuck worker; the end of that comes back as [`Gate::examined`], never from within this call.
+    fn examine(&self, worker: WorkerId);
     /// Kill it and its children.
     fn kill(&self, worker: WorkerId, reason: KillReason);
     /// The place of a worker that has gone waits before its next start.
     fn backs_off(&self, worker: WorkerId, instance: u32, delay_ms: u64);
     /// No worker ever listened.
     fn gives_up(&self);
+    /// A successor is on its way for a healthy worker.
+    fn recycles(&self, worker: WorkerId, reason: RecycleReason);
+    /// A reload is over: with nothing to say where the generation took all places over, else with why it did not.
+    /// Called within a step, so it must not call the gate.
+    fn reload_ended(&self, generation: u64, abandoned: Option<AbandonReason>);
 }
 
 /// The shared state of the gateway.
 pub struct Gate {
-    /// The config in force.
-    pub config: Rc<Config>,
+    config: RefCell<Rc<Config>>,
     /// Where events are told.
     pub journal: Journal,
     pub(crate) store: Rc<TempStore>,
     pub(crate) classes: Classes,
     pub(crate) trust: Trust,
+    pub(crate) files: Files,
     pub(crate) connections: ConnectionHandles,
     pub(crate) costs: CostReports,
+    /// What clients have lately asked for, for warming new workers.
+    pub(crate) recent: RefCell<Recent>,
+    /// Why the latest warm-up failed, and whose it was.
+    warm_up_failure: RefCell<Option<(WorkerId, String)>>,
+    port: Cell<u16>,
+    rates: Option<RefCell<Rates>>,
+    deaths: SecondTries,
     scheduler: RefCell<Scheduler>,
     actions: Cell<Vec<Action>>,
     epoch: Instant,
@@ -62,7 +89,9 @@ pub struct Gate {
     next_request: Cell<u64>,
     streams: Cell<u64>,
     streams_total: Cell<u64>,
+    leaving: Cell<bool>,
     draining: Cell<bool>,
+    handed_over: Cell<bool>,
     last_progress: Cell<Option<Instant>>,
     refused_connections: Cell<u64>,
     refusals_noted: Cell<Option<Instant>>,
@@ -75,16 +104,25 @@ impl Gate {
         journal: Journal,
         scheduler: Scheduler,
         trust: Trust,
+        rates: Option<Rates>,
+        files: Files,
         store: Rc<TempStore>,
     ) -> Rc<Self> {
+        let port = config.server.port;
         Rc::new(Gate {
-            config,
+            deaths: SecondTries::new(&config),
+            config: RefCell::new(config),
             journal,
             store,
             classes: Classes::default(),
             trust,
+            files,
             connections: ConnectionHandles::default(),
             costs: CostReports::default(),
+            recent: RefCell::default(),
+            warm_up_failure: RefCell::default(),
+            port: Cell::new(port),
+            rates: rates.map(RefCell::new),
             scheduler: RefCell::new(scheduler),
             actions: Cell::default(),
             epoch: Instant::now(),
@@ -95,12 +133,20 @@ impl Gate {
             next_request: Cell::new(0),
             streams: Cell::new(0),
             streams_total: Cell::new(0),
+            leaving: Cell::new(false),
             draining: Cell::new(false),
+            handed_over: Cell::new(false),
             last_progress: Cell::new(None),
             refused_connections: Cell::new(0),
             refusals_noted: Cell::new(None),
             temp_noted: Cell::new(None),
         })
+    }
+
+    /// Counts a request of this client. If it is over its limit: after how many seconds it may ask again.
+    pub(crate) fn over_rate(&self, client: IpAddr, target: &str) -> Option<u32> {
+        let now_ns = || u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.rates.as_ref()?.borrow_mut().refuses(client, target, now_ns())
     }
 
     // Queue and dispatch: called for requests.
@@ -112,7 +158,8 @@ impl Gate {
     }
 
     pub(crate) fn new_answer(&self) -> Rc<Answer> {
-        let limits = &self.config.response;
+        let config = self.config();
+        let limits = &config.response;
         Answer::new(&self.store, to_usize(limits.memory_bytes_max), limits.file_bytes_max)
     }
 
@@ -138,18 +185,51 @@ impl Gate {
 
     /// The worker never saw the request: it waits again in its old place.
     pub(crate) fn undelivered(self: &Rc<Self>, worker: WorkerId, job: Job) {
+        self.step(Event::Faulted { worker });
+        self.returned(worker, job);
+    }
+
+    /// The app never saw the request, and its slot is free: it waits again in its old place.
+    pub(crate) fn returned(self: &Rc<Self>, worker: WorkerId, job: Job) {
         let request = job.request;
-        self.exchanges.borrow_mut().remove(&request);
-        job.answer.times.set(Times::default());
-        job.answer.worker.set(None);
-        if job.answer.is_wanted() {
-            self.queued.borrow_mut().insert(request, job);
-            self.step(Event::Faulted { worker });
+        let orphan = self.exchanges.borrow().get(&request).and_then(|exchange| exchange.orphaned.get());
+        let is_queued = self.put_back(job);
+        if is_queued && self.scheduler.borrow().worker_state(worker).is_none() {
+            // The worker has exited meanwhile, and its slots with it.
+            let arrived = orphan.map_or_else(|| self.now(), |orphan| orphan.arrived);
+            self.step(Event::Retried { request, arrived });
+        } else if is_queued {
             self.step(Event::Undelivered { worker, request });
         } else {
-            self.step(Event::Faulted { worker });
             self.step(Event::Finished { worker, request });
         }
+    }
+
+    /// The worker gave the request back, unseen by the app, which goes on with the request `by`. Returns the one that
+    /// the slot counts as held by until [`Gate::finished`].
+    pub(crate) fn occupied(self: &Rc<Self>, worker: WorkerId, job: Job, by: RequestId) -> RequestId {
+        let request = job.request;
+        if !self.put_back(job) {
+            return request;
+        }
+        self.step(Event::Occupied { worker, request, by });
+        by
+    }
+
+    /// Makes a request that no app has seen one that waits again. Returns false when nobody wants it any more.
+    fn put_back(&self, job: Job) -> bool {
+        self.exchanges.borrow_mut().remove(&job.request);
+        job.answer.times.set(Times::default());
+        job.answer.worker.set(None);
+        if job.is_own {
+            job.answer.fail(Code::Draining);
+            return false;
+        }
+        let is_wanted = job.answer.is_wanted();
+        if is_wanted {
+            self.queued.borrow_mut().insert(job.request, job);
+        }
+        is_wanted
     }
 
     /// The worker has finished with the request: its slot is free.
@@ -177,65 +257,10 @@ impl Gate {
     /// The worker cannot go on: it dies without having been asked to leave, or keeps a slot that nothing will free.
     /// Nothing more goes to it (I4), and it is replaced.
     pub fn faulted(self: &Rc<Self>, worker: WorkerId) {
+        if let Some(slots) = self.slots.borrow().get(&worker) {
+            slots.is_dying.set(true);
+        }
         self.step(Event::Faulted { worker });
-    }
-
-    // Worker life: called by the supervisor.
-
-    /// Names who starts and stops processes; before this nothing is started.
-    pub fn set_host(&self, host: Rc<dyn WorkerHost>) {
-        *self.host.borrow_mut() = Some(host);
-    }
-
-    /// The worker's server listens on this socket.
-    pub fn listening(self: &Rc<Self>, worker: WorkerId, socket: std::path::PathBuf) {
-        if let Some(slots) = self.slots.borrow().get(&worker) {
-            return slots.renew();
-        }
-        let slots = Slots::new(Rc::downgrade(self), worker, socket);
-        self.slots.borrow_mut().insert(worker, slots);
-        self.step(Event::Listening { worker });
-    }
-
-    /// The worker's process is gone.
-    pub fn exited(self: &Rc<Self>, worker: WorkerId) {
-        if let Some(slots) = self.slots.borrow_mut().remove(&worker) {
-            slots.close();
-        }
-        self.step(Event::Exited { worker });
-    }
-
-    /// The app closes its server: it finishes what it has and gets no more.
-    pub fn closing(self: &Rc<Self>, worker: WorkerId) {
-        self.step(Event::Closing { worker });
-    }
-
-    /// The worker reports what a request cost it: CPU time in microseconds. Its response has ended for good.
-    pub fn reported(&self, worker: WorkerId, request: RequestId, cpu_us: u64) {
-        if let Some(exchange) = self.exchanges.borrow().get(&request) {
-            exchange.is_confirmed.set(true);
-        }
-        if let Some(slots) = self.slots.borrow().get(&worker) {
-            slots.confirm(request);
-        }
-        self.costs.report(self, request, cpu_us);
-    }
-
-    /// The worker says that its app holds no request at all, so whatever it broke off has ended.
-    pub fn idle(&self, worker: WorkerId) {
-        if let Some(slots) = self.slots.borrow().get(&worker) {
-            slots.confirm_all();
-        }
-    }
-
-    /// The pool is to hold so many workers.
-    pub fn scale(self: &Rc<Self>, workers: u32) {
-        self.step(Event::Scaled { workers });
-    }
-
-    /// Every worker is to stop; what is queued is refused.
-    pub fn stop_workers(self: &Rc<Self>) {
-        self.step(Event::Stopping);
     }
 
     /// A temporary file could not be written or read: the operator has to know, but not once a request.
@@ -276,7 +301,7 @@ impl Gate {
             self.step(Event::Tick);
         }
         let now = Instant::now();
-        let config = &self.config;
+        let config = self.config();
         let idle_ms = config.streams.idle_timeout_ms;
         let patience = Patience {
             silence_max: Duration::from_millis(config.response.worker_timeout_ms),
@@ -287,82 +312,13 @@ impl Gate {
             exchange.check(now, &patience);
         }
         self.costs.expire(self, now);
+        self.deaths.expire(now);
         self.note_temp_failure(now);
         self.note_refused_connections(now);
     }
 
     fn now(&self) -> Time {
         Time(u64::try_from(self.epoch.elapsed().as_micros()).unwrap_or(u64::MAX))
-    }
-
-    fn step(self: &Rc<Self>, event: Event) {
-        // Taken and put back, so that the list's memory is used again; an action that leads to another step gets a new one.
-        let mut actions = self.actions.take();
-        self.scheduler.borrow_mut().step(self.now(), event, &mut actions);
-        for action in actions.drain(..) {
-            self.carry_out(action);
-        }
-        self.actions.set(actions);
-    }
-
-    fn carry_out(self: &Rc<Self>, action: Action) {
-        match action {
-            Action::Dispatch { request, worker } => self.dispatch(request, worker),
-            Action::Refuse { request, reason, retry_after_s } => self.refuse(request, reason, retry_after_s),
-            Action::Orphaned { request, .. } => {
-                if let Some(exchange) = self.exchanges.borrow_mut().remove(&request) {
-                    exchange.answer.fail(Code::WorkerDied);
-                }
-            }
-            Action::CloseStream { request, .. } => {
-                if let Some(exchange) = self.exchanges.borrow().get(&request) {
-                    exchange.answer.fail(Code::StreamsFull);
-                    exchange.answer.closing.set();
-                }
-            }
-            Action::Start { worker, instance } => self.with_host(|host| host.start(worker, instance)),
-            Action::Stop { worker } => self.with_host(|host| host.stop(worker)),
-            Action::Kill { worker, reason } => self.with_host(|host| host.kill(worker, reason)),
-            Action::BackOff { worker, instance, delay_ms } => {
-                self.with_host(|host| host.backs_off(worker, instance, delay_ms));
-            }
-            Action::GiveUp => self.with_host(|host| host.gives_up()),
-        }
-    }
-
-    fn dispatch(self: &Rc<Self>, request: RequestId, worker: WorkerId) {
-        let Some(job) = self.queued.borrow_mut().remove(&request) else { return };
-        let slots = self.slots.borrow().get(&worker).cloned();
-        let Some(slots) = slots else { return self.undelivered_later(worker, job) };
-        job.answer.worker.set(Some(worker));
-        job.answer.times.update(|times| Times { dispatched: Some(Instant::now()), ..times });
-        let exchange = Rc::new(Exchange::new(&job));
-        self.exchanges.borrow_mut().insert(request, Rc::clone(&exchange));
-        slots.give(job, exchange, self.config.workers.concurrency);
-    }
-
-    /// The scheduler knows a worker whose socket is not known here; it is on its way out. Never from within a step.
-    fn undelivered_later(self: &Rc<Self>, worker: WorkerId, job: Job) {
-        let gate = Rc::clone(self);
-        tokio::task::spawn_local(async move { gate.undelivered(worker, job) });
-    }
-
-    fn refuse(&self, request: RequestId, reason: Refusal, retry_after_s: u32) {
-        let Some(job) = self.queued.borrow_mut().remove(&request) else { return };
-        job.answer.retry_after_s.set(Some(retry_after_s));
-        job.answer.fail(match reason {
-            Refusal::Full => Code::QueueFull,
-            Refusal::Predicted => Code::QueueWaitPredicted,
-            Refusal::Deadline => Code::QueueDeadline,
-            Refusal::Stopping => Code::Draining,
-        });
-    }
-
-    fn with_host(&self, act: impl FnOnce(&dyn WorkerHost)) {
-        let host = self.host.borrow().clone();
-        if let Some(host) = host {
-            act(&*host);
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A request's way through the gateway, from the client's socket to a worker's and back.
 //!
 //! The modules are named after the steps and read in this order: [`listen`], `connection` (the main road), `receive`,
-//! `route`, `forward`, [`gate`] (queue and dispatch), `upstream`, `answer`, `respond`. What decides is in
+//! `route`, `rate`, `quarantine`, `forward`, [`gate`] (queue and dispatch), `upstream`, `answer`, `respond`. What decides is in
 //! `sluice_scheduler`; what is said about it goes to `sluice_journal`.
 
 #![forbid(unsafe_code)]
@@ -10,10 +10,13 @@ mod answer;
 mod client;
 mod connection;
 pub mod edge;
+mod files;
 mod forward;
 pub mod gate;
 mod ids;
 pub mod listen;
+mod quarantine;
+mod rate;
 mod receive;
 mod record;
 mod refuse;
@@ -24,26 +27,42 @@ mod spool;
 mod trust;
 mod tunnel;
 mod upstream;
+mod warm_up;
 
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use sluice_catalog::config::Config;
 use sluice_journal::Journal;
-use sluice_scheduler::{Choice, Limits, Scheduler};
+use sluice_scheduler::{Choice, Limits, Recycling, Scheduler};
 
 use gate::{Gate, to_usize};
 
 /// Puts the gate together from the config.
 ///
 /// # Errors
-/// When a value is well formed but means nothing: says which.
+/// When a value is well formed but means nothing, or names a directory that does not exist: says which.
 pub fn gate(config: Rc<Config>, journal: Journal) -> Result<Rc<Gate>, String> {
     let trust = trust::Trust::parse(&config.server.trusted_peers)?;
-    let temp_dir = config.temp.dir.as_ref().map_or_else(std::env::temp_dir, PathBuf::from);
-    let store = spool::TempStore::new(temp_dir, config.temp.bytes_max);
+    let rates = rate::Rates::parse(&config)?;
+    let files = files::Files::new(&config.files)?;
+    let store = spool::TempStore::new(temp_dir(&config), config.temp.bytes_max);
     let scheduler = Scheduler::new(limits(&config));
-    Ok(Gate::assemble(config, journal, scheduler, trust, store))
+    Ok(Gate::assemble(config, journal, scheduler, trust, rates, files, store))
+}
+
+/// Where temporary files go.
+#[must_use]
+pub fn temp_dir(config: &Config) -> PathBuf {
+    config.temp.dir.as_ref().map_or_else(std::env::temp_dir, PathBuf::from)
+}
+
+/// Makes a temporary file as a large body would, and lets go of it.
+///
+/// # Errors
+/// What the file system says.
+pub fn try_temp_dir(config: &Config) -> std::io::Result<()> {
+    tempfile::tempfile_in(temp_dir(config)).map(drop)
 }
 
 fn limits(config: &Config) -> Limits {
@@ -61,6 +80,13 @@ fn limits(config: &Config) -> Limits {
         backoff_ms_min: config.workers.backoff_ms_min,
         backoff_ms_max: config.workers.backoff_ms_max,
         healthy_after_ms: 10_000,
+        warm_up: !config.warm_up.paths.is_empty() || config.warm_up.recent,
+        reload_at_once: config.reload.at_once,
+        recycle: Recycling {
+            requests_max: config.recycle.requests_max,
+            age_ms_max: config.recycle.age_s_max.saturating_mul(1000),
+        },
+        examine_timeout_ms: 900,
         streams_per_worker_max: u32::try_from(config.streams.per_worker_max).unwrap_or(u32::MAX),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
@@ -64,6 +65,16 @@ fn is_without_ipv6(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(97)
 }
 
+/// A listening socket that another gateway bound.
+///
+/// # Errors
+/// When it is no socket that listens.
+pub fn adopt(socket: OwnedFd) -> io::Result<TcpListener> {
+    let listener = std::net::TcpListener::from(socket);
+    listener.set_nonblocking(true)?;
+    TcpListener::from_std(listener)
+}
+
 fn bind_socket(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     if address.is_ipv6() {
@@ -76,32 +87,65 @@ fn bind_socket(address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::from_std(socket.into())
 }
 
+/// A certificate or key that cannot be used.
+#[derive(Debug)]
+pub struct TlsError {
+    /// The key of the config that names the file.
+    pub key: &'static str,
+    /// What is wrong with it and what to do, following the key.
+    pub message: String,
+}
+
 /// TLS from the config, if it names a certificate.
 ///
 /// # Errors
-/// When a file cannot be read or is not what it should be; names the file.
-pub fn tls(config: &Config) -> Result<Option<TlsAcceptor>, String> {
+/// When a file cannot be read, is not what it should be, or the two do not belong together.
+pub fn tls(config: &Config) -> Result<Option<TlsAcceptor>, TlsError> {
     let (Some(cert), Some(key)) = (&config.server.tls_cert, &config.server.tls_key) else { return Ok(None) };
+    let no_cert = |why: &dyn std::fmt::Display| TlsError {
+        key: "server.tls_cert",
+        message: format!(
+            "names {cert}, which cannot be used: {why}. Name a PEM file with the certificate and its chain that this user may read"
+        ),
+    };
     let chain = CertificateDer::pem_file_iter(cert)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| format!("server.tls_cert: {cert}: {error}"))?;
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| format!("server.tls_key: {key}: {error}"))?;
-    let mut tls = ServerConfig::builder()
-        .with_no_client_auth()
-        .with_single_cert(chain, private)
-        .map_err(|error| format!("server.tls_cert and server.tls_key: {error}"))?;
+        .map_err(|error| no_cert(&error))?;
+    if chain.is_empty() {
+        return Err(no_cert(&"it holds no certificate"));
+    }
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| TlsError {
+        key: "server.tls_key",
+        message: format!(
+            "names {key}, which cannot be used: {error}. Name a PEM file with the private key, without a passphrase, that this user may read"
+        ),
+    })?;
+    let mut tls =
+        ServerConfig::builder().with_no_client_auth().with_single_cert(chain, private).map_err(|error| TlsError {
+            key: "server.tls_key",
+            message: format!("names {key}, which does not go with {cert}: {error}. Name the key of that certificate"),
+        })?;
     tls.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Some(TlsAcceptor::from(Arc::new(tls))))
 }
 
+/// What becomes of the socket when accepting stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// It is closed, and with it what waits there.
+    Close,
+    /// Another process goes on accepting from it.
+    HandOver,
+}
+
 /// Accepts until `stop` is ready.
-pub async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, gate: Rc<Gate>, stop: impl Future<Output = ()>) {
+pub async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, gate: Rc<Gate>, stop: impl Future<Output = Then>) {
     let mut stop = std::pin::pin!(stop);
     let mut noted = None;
-    loop {
+    let then = loop {
         let accepted = tokio::select! {
             biased;
-            () = &mut stop => break,
+            then = &mut stop => break then,
             accepted = listener.accept() => accepted,
         };
         match accepted {
@@ -117,6 +161,9 @@ pub async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, gate: Rc<Ga
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
+    };
+    if then == Then::HandOver {
+        return;
     }
     // The kernel has completed the handshakes of those that still wait; closing the socket now would reset them.
     let pending = || std::future::poll_fn(|cx| Poll::Ready(listener.poll_accept(cx)));
@@ -135,7 +182,7 @@ fn is_the_connections_fault(error: &io::Error) -> bool {
 fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, gate: &Rc<Gate>) {
     let gate = Rc::clone(gate);
     let _ = stream.set_nodelay(true);
-    if gate.connection_count() >= to_usize(gate.config.server.connections_max) {
+    if gate.connection_count() >= to_usize(gate.config().server.connections_max) {
         let refused = gate.count_refused_connection();
         if tls.is_none() && refused <= REFUSALS_AT_ONCE_MAX {
             tokio::task::spawn_local(
@@ -151,7 +198,7 @@ fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, gate: 
         return;
     };
     tokio::task::spawn_local(async move {
-        let deadline = Duration::from_millis(gate.config.server.headers_timeout_ms);
+        let deadline = Duration::from_millis(gate.config().server.headers_timeout_ms);
         match tokio::time::timeout(deadline, tls.accept(stream)).await {
             Ok(Ok(stream)) => {
                 connection::serve(ClientStream::Tls(Box::new(stream)), peer, local, gate, handle).await;

@@ -48,7 +48,8 @@ impl From<Rejection> for Failure {
 }
 
 pub(crate) fn head_limits(gate: &Gate) -> HeadLimits {
-    let server = &gate.config.server;
+    let config = gate.config();
+    let server = &config.server;
     HeadLimits {
         request_line_bytes_max: to_usize(server.request_line_bytes_max),
         headers_bytes_max: to_usize(server.headers_bytes_max),
@@ -60,7 +61,7 @@ pub(crate) fn head_limits(gate: &Gate) -> HeadLimits {
 pub(crate) async fn head(client: &mut Client, gate: &Gate, started: Instant) -> Result<RequestHead, Failure> {
     let limits = head_limits(gate);
     let mut reader = HeadReader::new();
-    client.set_deadline(Some(started + Duration::from_millis(gate.config.server.headers_timeout_ms)));
+    client.set_deadline(Some(started + Duration::from_millis(gate.config().server.headers_timeout_ms)));
     loop {
         match reader.request(&client.unread, &limits)? {
             Parse::Complete { head, consumed } => {
@@ -120,7 +121,7 @@ fn is_known(method: &Method) -> bool {
 /// The whole body. Refuses at once what declares to be too large; asks for it where the client waits to be asked.
 pub(crate) async fn body(client: &mut Client, gate: &Gate, head: &RequestHead) -> Result<Body, Failure> {
     let mut body = Body::default();
-    let bytes_max = gate.config.server.body_bytes_max;
+    let bytes_max = gate.config().server.body_bytes_max;
     match head.framing {
         Framing::None | Framing::Length(0) => return Ok(body),
         Framing::Length(len) if len > bytes_max => {
@@ -198,7 +199,7 @@ async fn store(gate: &Gate, body: &mut Body, data: &[u8]) -> Result<(), Failure>
     if data.is_empty() {
         return Ok(());
     }
-    let memory_bytes_max = to_usize(gate.config.server.body_memory_bytes_max);
+    let memory_bytes_max = to_usize(gate.config().server.body_memory_bytes_max);
     let stored = body.append(data, memory_bytes_max, &gate.store).await;
     stored.map_err(|_| Failure::refused(Code::TempFull, "the temporary file could not be written"))
 }
@@ -225,7 +226,8 @@ struct Pace {
 
 impl Pace {
     fn start(gate: &Gate) -> Self {
-        let server = &gate.config.server;
+        let config = gate.config();
+        let server = &config.server;
         Pace {
             started: Instant::now(),
             grace: Duration::from_millis(server.body_grace_ms),

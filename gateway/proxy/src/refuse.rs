@@ -60,8 +60,12 @@ pub(crate) fn outcome(code: Code) -> Outcome {
         | Code::Draining
         | Code::ConnectionsFull
         | Code::TempFull
-        | Code::StreamsFull => Outcome::Shed,
-        Code::QueueDeadline | Code::WorkerTimeout | Code::HeadersTimeout | Code::BodyTooSlow => Outcome::TimedOut,
+        | Code::StreamsFull
+        | Code::RateLimited => Outcome::Shed,
+        Code::QueueDeadline | Code::WorkerTimeout | Code::WorkerStuck | Code::HeadersTimeout | Code::BodyTooSlow => {
+            Outcome::TimedOut
+        }
+        Code::StreamIdle => Outcome::StreamIdle,
         Code::WorkerDied => Outcome::WorkerDied,
         Code::WorkerAnswerMalformed | Code::WorkerAnswerTruncated => Outcome::WorkerFault,
         _ => Outcome::Rejected,
@@ -75,7 +79,9 @@ fn reason(status: u16) -> &'static str {
         413 => "Content Too Large",
         414 => "URI Too Long",
         417 => "Expectation Failed",
+        429 => "Too Many Requests",
         431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
         501 => "Not Implemented",
         502 => "Bad Gateway",
         503 => "Service Unavailable",

@@ -54,7 +54,7 @@ enum Framed {
 }
 
 impl Responder<'_> {
-    pub(crate) async fn run(mut self, answer: &Answer) -> Sent {
+    pub(crate) async fn run(self, answer: &Answer) -> Sent {
         let mut sent = Sent {
             outcome: Outcome::Answered,
             status: 0,
@@ -63,6 +63,7 @@ impl Responder<'_> {
             keep_alive: self.head.keep_alive,
             upgraded: false,
         };
+        let send_timeout = Duration::from_millis(self.gate.config().server.send_timeout_ms);
         let mut out = Vec::with_capacity(2048);
         let mut framed = Framed::Plain;
         let mut half_closed = false;
@@ -95,8 +96,8 @@ impl Responder<'_> {
                 Some(End::Failed(code)) => self.fail(&mut out, code, answer, &mut sent),
                 _ => {}
             }
-            if self.write(&out).await.is_err() {
-                return self.gone(answer, sent);
+            if let Err(error) = self.client.write_all(&out, send_timeout).await {
+                return self.gone(answer, sent, error.kind() != io::ErrorKind::TimedOut);
             }
             out.clear();
             if ended.is_some() {
@@ -117,33 +118,26 @@ impl Responder<'_> {
                     half_closed = true;
                     sent.keep_alive &= !self.client.unread.is_empty();
                     if self.gate.is_queued(self.request) || answer.is_stream.get() {
-                        return self.gone(answer, sent);
+                        return self.gone(answer, sent, true);
                     }
                 }
-                Woke::Broken => return self.gone(answer, sent),
+                Woke::Broken => return self.gone(answer, sent, true),
                 _ => {}
             }
         }
     }
 
-    /// Writes all of it; an error is the end of the client, by its own doing or because it takes nothing for too long.
-    async fn write(&mut self, mut out: &[u8]) -> io::Result<()> {
-        let timeout = Duration::from_millis(self.gate.config.server.send_timeout_ms);
-        while !out.is_empty() {
-            self.client.set_deadline(Some(Instant::now() + timeout));
-            match self.client.wait(For { write: out, ..For::default() }).await {
-                Woke::Wrote(len) => out = &out[len..],
-                Woke::Deadline => return Err(io::ErrorKind::TimedOut.into()),
-                _ => return Err(io::ErrorKind::BrokenPipe.into()),
-            }
-        }
-        Ok(())
-    }
-
-    fn gone(self, answer: &Answer, mut sent: Sent) -> Sent {
+    /// The client will take no more: `by_its_will`, or because it took nothing for too long.
+    fn gone(self, answer: &Answer, mut sent: Sent, by_its_will: bool) -> Sent {
         let was_queued = self.gate.leave(self.request);
         answer.abandon();
-        sent.outcome = if was_queued { Outcome::ClientGoneQueued } else { Outcome::ClientGoneInService };
+        // Leaving is how a client ends an event stream, so one that has begun is answered.
+        let has_had_enough = by_its_will && answer.is_stream.get() && !answer.is_untouched();
+        if was_queued && !answer.was_retried.get() {
+            sent.outcome = Outcome::ClientGoneQueued;
+        } else if !has_had_enough {
+            sent.outcome = Outcome::ClientGoneInService;
+        }
         sent.keep_alive = false;
         sent
     }
@@ -171,7 +165,7 @@ impl Responder<'_> {
         if !head.fields.contains("date") {
             let _ = write!(text, "Date: {}\r\n", httpdate::fmt_http_date(SystemTime::now()));
         }
-        if self.gate.config.log.server_timing {
+        if self.gate.config().log.server_timing {
             self.server_timing(&mut text, answer);
         }
         if head.status == 101 {
@@ -222,8 +216,9 @@ impl Responder<'_> {
     fn fail(&self, out: &mut Vec<u8>, code: Code, answer: &Answer, sent: &mut Sent) {
         sent.outcome = refuse::outcome(code);
         sent.error = Some(code);
-        if !answer.is_untouched() {
-            // The head is out: the only honest end is a connection that closes before the announced end.
+        if !answer.is_untouched() || code.status() == 0 {
+            // The head is out: the only honest end is a connection that closes before the announced end. The same goes for
+            // a head that waits behind interim responses which nobody takes.
             sent.keep_alive = false;
             return;
         }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use sluice_http1::{Method, RequestHead};
 
+use crate::files::FilePath;
 use crate::gate::Gate;
 
 /// Classes that are told apart; requests of further ones are counted together.
@@ -18,6 +19,8 @@ const SEGMENTS_MAX: usize = 6;
 pub(crate) enum Route {
     Ping,
     Ready,
+    /// Perhaps: where there is no such file, the request is for the workers.
+    File(FilePath),
     Workers,
 }
 
@@ -26,13 +29,16 @@ pub(crate) fn route(gate: &Gate, head: &RequestHead) -> Route {
     if !matches!(head.method, Method::Get | Method::Head) {
         return Route::Workers;
     }
-    let edge = &gate.config.edge;
+    let config = gate.config();
+    let edge = &config.edge;
     if path == edge.ping_path {
         Route::Ping
     } else if path == edge.ready_path {
         Route::Ready
     } else {
-        Route::Workers
+        // An upgrade is for the app, whatever lies at its path.
+        let found = if head.upgrade.is_none() { gate.files.find(path) } else { None };
+        found.map_or(Route::Workers, Route::File)
     }
 }
 

@@ -163,8 +163,43 @@ impl Body {
     }
 }
 
+/// The first bytes of a body, wherever they are.
+pub(crate) struct Beginning {
+    memory: Vec<u8>,
+    file: Option<(TempReader, usize)>,
+}
+
+impl Body {
+    /// Its first `bytes_max` bytes, to be read when nothing is borrowed any more.
+    pub(crate) fn beginning(&self, bytes_max: usize) -> Beginning {
+        let memory = self.memory[..self.memory.len().min(bytes_max)].to_vec();
+        let missing = (bytes_max - memory.len()) as u64;
+        let in_file = self.file().map(|(reader, len)| (reader, usize::try_from(len.min(missing)).unwrap_or(0)));
+        Beginning { file: in_file.filter(|(_, len)| *len > 0), memory }
+    }
+}
+
+impl Beginning {
+    /// # Errors
+    /// What the file system says.
+    pub(crate) async fn read(self) -> io::Result<Vec<u8>> {
+        let Beginning { mut memory, file } = self;
+        if let Some((reader, len)) = file {
+            let end = memory.len() + len;
+            let begin = memory.len();
+            while memory.len() < end {
+                let piece = reader.read_at((memory.len() - begin) as u64, end - memory.len()).await?;
+                memory.extend_from_slice(&piece);
+            }
+        }
+        Ok(memory)
+    }
+}
+
 /// Runs file work on tokio's pool of blocking threads, so that a slow disk stops nobody else.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|join| Err(io::Error::other(join)))
 }
 

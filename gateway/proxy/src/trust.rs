@@ -3,28 +3,43 @@
 //! `X-Forwarded-*`, `Forwarded`, `X-Request-Id` and `traceparent` are taken over from peers that the config trusts, and
 //! made afresh for everybody else.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use ipnet::IpNet;
 
+/// A list of networks from the config.
+pub(crate) struct Networks(Vec<IpNet>);
+
+impl Networks {
+    /// # Errors
+    /// Names the key and the first entry that is neither an address nor a network in CIDR notation.
+    pub(crate) fn parse(key: &str, texts: &[String]) -> Result<Self, String> {
+        let parse = |text: &String| {
+            text.parse::<IpNet>()
+                .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
+                .map_err(|_| format!("{key}: `{text}` is neither an address nor a network such as 10.0.0.0/8"))
+        };
+        Ok(Networks(texts.iter().map(parse).collect::<Result<_, _>>()?))
+    }
+
+    pub(crate) fn contains(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|net| net.contains(&address))
+    }
+}
+
 pub(crate) struct Trust {
-    peers: Vec<IpNet>,
+    peers: Networks,
 }
 
 impl Trust {
     /// # Errors
     /// Names the first entry that is neither an address nor a network in CIDR notation.
     pub(crate) fn parse(peers: &[String]) -> Result<Self, String> {
-        let parse = |text: &String| {
-            text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from)).map_err(|_| {
-                format!("server.trusted_peers: `{text}` is neither an address nor a network such as 10.0.0.0/8")
-            })
-        };
-        Ok(Trust { peers: peers.iter().map(parse).collect::<Result<_, _>>()? })
+        Ok(Trust { peers: Networks::parse("server.trusted_peers", peers)? })
     }
 
     pub(crate) fn allows(&self, peer: IpAddr) -> bool {
-        self.peers.iter().any(|net| net.contains(&peer))
+        self.peers.contains(peer)
     }
 
     /// The client's address as trusted peers' `X-Forwarded-For` lines tell it, in the order of the lines: from the right,
@@ -37,7 +52,7 @@ impl Trust {
             forwarded_for.flat_map(|line| std::str::from_utf8(line).unwrap_or("?").split(',')).collect();
         let mut client = peer;
         for element in chain.into_iter().rev() {
-            let Ok(address) = element.trim().parse::<IpAddr>() else { break };
+            let Some(address) = address_of(element.trim()) else { break };
             client = address.to_canonical();
             if !self.allows(client) {
                 break;
@@ -45,6 +60,12 @@ impl Trust {
         }
         client
     }
+}
+
+/// `192.0.2.1`, `2001:db8::1` or `[2001:db8::1]`, with or without a port: proxies write them all.
+fn address_of(element: &str) -> Option<IpAddr> {
+    let bare = element.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(element);
+    bare.parse().ok().or_else(|| element.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
 #[cfg(test)]
@@ -62,6 +83,9 @@ mod tests {
         assert_eq!(client("10.1.1.1", "6.6.6.6|203.0.113.9"), "203.0.113.9");
         assert_eq!(client("198.51.100.1", "6.6.6.6"), "198.51.100.1");
         assert_eq!(client("10.1.1.1", "nonsense"), "10.1.1.1");
+        assert_eq!(client("10.1.1.1", "203.0.113.9:4711"), "203.0.113.9");
+        assert_eq!(client("10.1.1.1", "[2001:db8::1]:443, 10.2.2.2:80"), "2001:db8::1");
+        assert_eq!(client("10.1.1.1", "[2001:db8::2]"), "2001:db8::2");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Instant;
 
-use sluice_scheduler::{Action, Choice, Event, Limits, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{Action, Choice, Event, Limits, Recycling, RequestId, Scheduler, Time, WorkerId};
 
 const ROUNDS: u64 = 300_000;
 
@@ -36,6 +36,10 @@ fn decision_ns(choice: Choice, workers: u32, queued: u64) -> u128 {
         backoff_ms_max: 1_000,
         healthy_after_ms: 1_000,
         streams_per_worker_max: 100,
+        warm_up: false,
+        reload_at_once: 0,
+        recycle: Recycling { requests_max: 0, age_ms_max: 0 },
+        examine_timeout_ms: 900,
     };
     let mut scheduler = Scheduler::new(limits);
     let mut actions = Vec::new();

@@ -51,6 +51,24 @@ pub struct Limits {
     pub healthy_after_ms: u64,
     /// Upgraded connections and event streams that one worker may hold.
     pub streams_per_worker_max: u32,
+    /// Whether a worker that listens is warmed before it takes requests, as far as others are there to take them.
+    pub warm_up: bool,
+    /// Workers of a new generation that start at once; 0 for a quarter of the pool.
+    pub reload_at_once: u32,
+    /// When a healthy worker is replaced.
+    pub recycle: Recycling,
+    /// How long the look into a stuck worker may take before it is killed.
+    pub examine_timeout_ms: u64,
+}
+
+/// When a healthy worker is replaced. 0 is never. Each worker's own bounds are up to a tenth lower, so that workers which
+/// started together do not end together.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recycling {
+    /// Requests that it has finished.
+    pub requests_max: u64,
+    /// Time since it listened.
+    pub age_ms_max: u64,
 }
 
 /// What happened. The caller reports each once, in the order in which it learnt of them.
@@ -80,6 +98,23 @@ pub enum Event {
         /// The request that it never saw.
         request: RequestId,
     },
+    /// The worker gave the request back unseen by the app, because the app goes on with one whose response had been read
+    /// whole: the slot is that one's again until it is finished, and the request goes back to its place in the queue.
+    Occupied {
+        /// The worker that is not free after all.
+        worker: WorkerId,
+        /// The request that it gave back.
+        request: RequestId,
+        /// The request that it still works on.
+        by: RequestId,
+    },
+    /// The worker died with this request, which may be given to another once more (I5): it goes back to its old place.
+    Retried {
+        /// The request that its worker died with.
+        request: RequestId,
+        /// When it arrived, as [`Action::Orphaned`] said.
+        arrived: Time,
+    },
     /// The response turned out to be an upgrade or event stream: it leaves the slot at its headers.
     Detached {
         /// The worker that serves the stream.
@@ -95,6 +130,44 @@ pub enum Event {
     /// The worker's server listens.
     Listening {
         /// The worker that is ready now.
+        worker: WorkerId,
+    },
+    /// A request of the gateway's own is about to go to a worker that is being warmed. It holds the slot like any other;
+    /// where [`Scheduler::is_warming`](crate::Scheduler::is_warming) says no, it must not be sent.
+    WarmingWith {
+        /// The worker that is being warmed.
+        worker: WorkerId,
+        /// The gateway's request.
+        request: RequestId,
+    },
+    /// The worker is warm, or as warm as it will get.
+    Warmed {
+        /// The worker that may take requests.
+        worker: WorkerId,
+    },
+    /// A warm-up request failed: a new generation is abandoned for that, a worker of the present one serves all the same.
+    WarmUpFailed {
+        /// The worker whose warm-up failed.
+        worker: WorkerId,
+    },
+    /// The workers are to be replaced by those of a new generation, whatever becomes of a reload under way.
+    ReloadAsked {
+        /// The new generation; above all that came before.
+        generation: u64,
+    },
+    /// The worker uses more memory than allowed: it is replaced when its turn comes.
+    Overweight {
+        /// The worker to replace.
+        worker: WorkerId,
+    },
+    /// The worker's event loop has not turned for too long: it gets nothing more (I4) and is killed after a look into it.
+    Stuck {
+        /// The worker.
+        worker: WorkerId,
+    },
+    /// The look into a stuck worker is over.
+    Examined {
+        /// The worker.
         worker: WorkerId,
     },
     /// The app closes its server: it finishes what it holds and takes no more.
@@ -148,13 +221,46 @@ pub enum Action {
         request: RequestId,
         /// The worker that died.
         worker: WorkerId,
+        /// When the request arrived.
+        arrived: Time,
     },
     /// Start a process.
     Start {
         /// Its number.
         worker: WorkerId,
-        /// Its place in the pool, from 0; a place has one worker at a time.
+        /// Its place in the pool, from 0. While a worker is replaced, two have the same place.
         instance: u32,
+        /// The version of the app that it runs.
+        generation: u64,
+    },
+    /// Warm the worker: [`Event::WarmingWith`] for each request, then [`Event::Warmed`] or [`Event::WarmUpFailed`].
+    WarmUp {
+        /// The worker, which listens.
+        worker: WorkerId,
+    },
+    /// Take the stack and a profile of a stuck worker, then say [`Event::Examined`].
+    Examine {
+        /// The worker.
+        worker: WorkerId,
+    },
+    /// A successor is being started for a healthy worker, which serves until then.
+    Recycling {
+        /// The worker that is replaced.
+        worker: WorkerId,
+        /// What it has had enough of.
+        reason: RecycleReason,
+    },
+    /// Every place has a worker of this generation that takes requests.
+    Reloaded {
+        /// The generation in force.
+        generation: u64,
+    },
+    /// The generation is given up; workers of the one before stay in the places that it has not taken.
+    ReloadAbandoned {
+        /// The generation that is given up.
+        generation: u64,
+        /// Why.
+        reason: AbandonReason,
     },
     /// Ask the worker to leave (`'shutdown'`, then SIGTERM). It holds no request, or the time for that is over.
     Stop {
@@ -201,9 +307,48 @@ pub enum Refusal {
     Stopping,
 }
 
+/// Why a healthy worker is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecycleReason {
+    /// It has finished as many requests as allowed.
+    Requests,
+    /// It is as old as allowed.
+    Age,
+    /// It uses more memory than allowed.
+    Memory,
+}
+
+/// Why a generation was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AbandonReason {
+    /// One of its workers exited, could not be started at all, closed its server or broke before it took requests.
+    Exited {
+        /// Which.
+        worker: WorkerId,
+    },
+    /// One of its workers did not listen in time.
+    StartTimeout {
+        /// Which.
+        worker: WorkerId,
+    },
+    /// A warm-up request failed, or left the worker stuck.
+    WarmUpFailed {
+        /// At which.
+        worker: WorkerId,
+    },
+    /// Another reload was asked for.
+    Superseded,
+    /// The gateway leaves.
+    Stopping,
+}
+
 /// Why a worker was killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KillReason {
+    /// Its event loop has not turned for too long.
+    Stuck,
+    /// It belongs to a generation that was given up.
+    Abandoned,
     /// It did not listen in time.
     StartTimeout,
     /// It did not leave in time.

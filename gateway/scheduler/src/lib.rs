@@ -12,8 +12,10 @@ mod predict;
 mod queue;
 
 pub use choice::Choice;
-pub use interface::{Action, Event, KillReason, Limits, Refusal, RequestId, Time, WorkerId};
-pub use pool::{WorkerState, WorkerView};
+pub use interface::{
+    AbandonReason, Action, Event, KillReason, Limits, RecycleReason, Recycling, Refusal, RequestId, Time, WorkerId,
+};
+pub use pool::{ReloadProgress, WorkerState, WorkerView};
 
 use pool::Pool;
 use predict::ServiceMean;
@@ -36,7 +38,7 @@ impl Scheduler {
         Scheduler {
             limits,
             queue: Queue::default(),
-            pool: Pool::default(),
+            pool: Pool::new(),
             service: ServiceMean::default(),
             stopping: false,
         }
@@ -44,44 +46,77 @@ impl Scheduler {
 
     /// Takes one event and appends what is to be done to `actions`. `now` must not run backwards.
     pub fn step(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
+        let limits = &self.limits;
         match event {
             Event::Arrived { request } => self.arrive(now, request, actions),
             Event::Left { request } => {
                 self.queue.remove(request);
             }
             Event::Finished { worker, request } => {
-                if let Some(service_us) = self.pool.release(now, worker, request) {
+                if let Some(service_us) = self.pool.release(now, worker, request, limits) {
                     self.service.record(service_us);
                 }
             }
-            Event::Undelivered { worker, request } => {
-                if let Some(arrived) = self.pool.take_back(worker, request) {
-                    self.queue.put_back(request, arrived);
-                    if self.stopping {
-                        self.refuse_all(actions);
-                    }
-                }
-            }
-            Event::Detached { worker, request } => self.pool.detach(now, worker, request, &self.limits, actions),
+            Event::Detached { worker, request } => self.pool.detach(now, worker, request, limits, actions),
             Event::StreamEnded { worker } => self.pool.end_stream(worker),
-            Event::Listening { worker } => self.pool.listening(now, worker),
-            Event::Closing { worker } => self.pool.closing(now, worker),
-            Event::Faulted { worker } => self.pool.faulted(now, worker),
-            Event::Exited { worker } => self.pool.exited(now, worker, &self.limits, actions),
-            Event::Scaled { workers } => self.pool.scale(workers),
-            Event::Stopping => self.stop(now, actions),
+            Event::WarmingWith { worker, request } => self.pool.warm_with(now, worker, request, limits.concurrency),
             Event::Tick => {}
+            _ => {
+                self.pool.unsettle();
+                self.take_rarer(now, event, actions);
+            }
         }
         self.expire(now, actions);
-        self.pool.advance(now, &self.limits, actions);
+        self.pool.settle(now, &self.limits, !self.queue.is_empty(), actions);
         self.dispatch(now, actions);
+    }
+
+    /// The events after which every worker is looked at.
+    fn take_rarer(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
+        let limits = &self.limits;
+        match event {
+            Event::Undelivered { worker, request } => {
+                let arrived = self.pool.take_back(worker, request);
+                self.put_back(now, request, arrived, actions);
+            }
+            Event::Occupied { worker, request, by } => {
+                let arrived = self.pool.occupied(worker, request, by);
+                self.put_back(now, request, arrived, actions);
+            }
+            Event::Retried { request, arrived } => self.put_back(now, request, Some(arrived), actions),
+            Event::Listening { worker } => self.pool.listening(now, worker, limits),
+            Event::Warmed { worker } => self.pool.warmed(now, worker, false, limits, actions),
+            Event::WarmUpFailed { worker } => self.pool.warmed(now, worker, true, limits, actions),
+            Event::ReloadAsked { generation } => self.pool.reload_asked(now, generation, actions),
+            Event::Overweight { worker } => self.pool.overweight(worker),
+            Event::Stuck { worker } => self.pool.stuck(now, worker, limits, actions),
+            Event::Examined { worker } => self.pool.examined(now, worker, actions),
+            Event::Closing { worker } => self.pool.closing(now, worker, limits, actions),
+            Event::Faulted { worker } => self.pool.faulted(now, worker, limits, actions),
+            Event::Exited { worker } => self.pool.exited(now, worker, limits, actions),
+            Event::Scaled { workers } => self.pool.scale(workers),
+            Event::Stopping => self.stop(now, actions),
+            Event::Arrived { .. }
+            | Event::Left { .. }
+            | Event::Finished { .. }
+            | Event::Detached { .. }
+            | Event::StreamEnded { .. }
+            | Event::WarmingWith { .. }
+            | Event::Tick => {}
+        }
+    }
+
+    /// Other limits, from a reload of the config. What is due by them is due at the next step.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+        self.pool.note_settled(&self.limits);
     }
 
     /// When [`Event::Tick`] is due at the latest, if nothing else happens before.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         let queue = self.queue.oldest().map(|arrived| arrived.plus_ms(self.limits.queue_wait_ms_max));
-        let pool = self.pool.next_deadline(&self.limits);
+        let pool = self.pool.next_deadline();
         [queue, pool].into_iter().flatten().min()
     }
 
@@ -89,6 +124,10 @@ impl Scheduler {
         if self.stopping {
             actions.push(Action::Refuse { request, reason: Refusal::Stopping, retry_after_s: 1 });
             return;
+        }
+        if self.pool.ready_count() == 0 {
+            // One that is being warmed may have to serve.
+            self.pool.unsettle();
         }
         if self.queue.is_empty() && self.has_free_slot() {
             // The common case: a free worker and nobody in front; `dispatch` gives it away in this very step.
@@ -105,6 +144,17 @@ impl Scheduler {
             return;
         };
         actions.push(Action::Refuse { request, reason, retry_after_s: self.retry_after_s(wait_ms) });
+    }
+
+    /// A request that no app has seen, or that may be tried again, waits where it stood.
+    fn put_back(&mut self, now: Time, request: RequestId, arrived: Option<Time>, actions: &mut Vec<Action>) {
+        let Some(arrived) = arrived else { return };
+        self.queue.put_back(request, arrived);
+        // Before its time is looked at: of that it may have spent much with the worker, not in the queue.
+        self.dispatch(now, actions);
+        if self.stopping {
+            self.refuse_all(actions);
+        }
     }
 
     fn expire(&mut self, now: Time, actions: &mut Vec<Action>) {
@@ -164,7 +214,7 @@ impl Scheduler {
     /// Whether a request that arrived now would go to a worker at once.
     #[must_use]
     pub fn has_free_slot(&self) -> bool {
-        self.pool.choose(self.limits.choice, self.limits.concurrency).is_some()
+        self.pool.has_free_slot(self.limits.choice, self.limits.concurrency)
     }
 
     /// Requests that wait.
@@ -188,6 +238,24 @@ impl Scheduler {
     #[must_use]
     pub fn worker_state(&self, worker: WorkerId) -> Option<WorkerState> {
         self.pool.state(worker)
+    }
+
+    /// Whether [`Event::WarmingWith`] may be said of this worker now: it is to be warmed and has a free slot.
+    #[must_use]
+    pub fn is_warming(&self, worker: WorkerId) -> bool {
+        self.pool.is_warming(worker, self.limits.concurrency)
+    }
+
+    /// The version of the app that new workers run: the one that took a place over last.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.pool.generation()
+    }
+
+    /// How far the reload under way is.
+    #[must_use]
+    pub fn reload_progress(&self) -> Option<ReloadProgress> {
+        self.pool.reload_progress()
     }
 
     /// Requests in workers' slots.

@@ -39,8 +39,8 @@ pub struct App {
     pub env: BTreeMap<String, String>,
     /// The preload's entry file.
     pub preload: PathBuf,
-    /// Where the sockets are; only this user can enter it.
-    pub run_dir: PathBuf,
+    /// The directory of this gateway's sockets to its workers; only this user can enter it.
+    pub sockets: PathBuf,
     /// The gateway's port, which the app believes to be its own.
     pub port: u16,
     /// The largest head that a worker can be sent, in bytes.
@@ -53,7 +53,7 @@ impl App {
     /// The socket on which preloads reach the gateway.
     #[must_use]
     pub fn control_socket(&self) -> PathBuf {
-        self.run_dir.join("workers.sock")
+        self.sockets.join("gateway.sock")
     }
 
     /// What is executed, for messages.

@@ -6,18 +6,25 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 use sluice_journal::{Event, Journal, Level};
 use sluice_proxy::listen;
 use sluice_scheduler::WorkerId;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
+/// Further addresses that an app may have open.
+const ADDRESSES_MAX: usize = 32;
 /// Connections that one address may have open.
 const CONNECTIONS_MAX: usize = 512;
+/// How long an address that could not be bound is left alone.
+const BIND_PERIOD: Duration = Duration::from_secs(2);
 
 /// Where the app wanted to listen.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,29 +62,87 @@ struct Relay {
     targets: RefCell<Vec<(WorkerId, PathBuf)>>,
     next: Cell<usize>,
     open: Cell<usize>,
-    accepting: RefCell<Option<AbortHandle>>,
+    serving: RefCell<Option<AbortHandle>>,
+}
+
+impl Relay {
+    fn close(&self) -> Option<AbortHandle> {
+        let task = self.serving.borrow_mut().take();
+        task.inspect(AbortHandle::abort)
+    }
 }
 
 /// All further addresses.
 pub(crate) struct Auxiliaries {
     journal: Journal,
     relays: RefCell<HashMap<Address, Rc<Relay>>>,
+    /// The operator knows that there are too many.
+    is_full_noted: Cell<bool>,
+    held: Rc<Held>,
+}
+
+/// Whether the addresses are another gateway's for now, and who waits for them.
+#[derive(Default)]
+struct Held {
+    is_held: Cell<bool>,
+    opened: Notify,
 }
 
 impl Auxiliaries {
     pub(crate) fn new(journal: Journal) -> Self {
-        Auxiliaries { journal, relays: RefCell::default() }
+        Auxiliaries { journal, relays: RefCell::default(), is_full_noted: Cell::new(false), held: Rc::default() }
+    }
+
+    pub(crate) fn hold(&self) {
+        self.held.is_held.set(true);
+    }
+
+    pub(crate) fn open(&self) {
+        self.held.is_held.set(false);
+        self.held.opened.notify_waiters();
+    }
+
+    /// Lets go of every address; they are free when this returns.
+    pub(crate) async fn release(&self) {
+        let tasks: Vec<_> = self.relays.borrow().values().filter_map(|relay| relay.close()).collect();
+        // An aborted task closes its socket when it is looked at the next time.
+        while tasks.iter().any(|task| !task.is_finished()) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 
     /// A worker listens behind this address.
     pub(crate) fn add(&self, worker: WorkerId, address: &Address, socket: PathBuf) {
         let mut relays = self.relays.borrow_mut();
+        if !relays.contains_key(address) && relays.len() >= ADDRESSES_MAX {
+            // Addresses that are only kept for a worker to come back to make room first.
+            relays.retain(|_, relay| {
+                let is_used = !relay.targets.borrow().is_empty();
+                if !is_used {
+                    relay.close();
+                }
+                is_used
+            });
+            if relays.len() >= ADDRESSES_MAX {
+                return self.note_full(address);
+            }
+        }
         let relay = relays.entry(address.clone()).or_insert_with(|| {
             let relay = Rc::new(Relay::default());
-            self.open(address, &relay);
+            let task = serve(address.clone(), Rc::clone(&relay), Rc::clone(&self.held), self.journal.clone());
+            *relay.serving.borrow_mut() = Some(tokio::task::spawn_local(task).abort_handle());
             relay
         });
         relay.targets.borrow_mut().push((worker, socket));
+    }
+
+    fn note_full(&self, address: &Address) {
+        if !self.is_full_noted.replace(true) {
+            let text = format!(
+                "the app wants to listen on more than {ADDRESSES_MAX} further addresses; {address} and what comes after it are not opened"
+            );
+            self.journal.emit(Event::Note { level: Level::Error, text: &text });
+        }
     }
 
     /// A worker closed this one server.
@@ -96,51 +161,96 @@ impl Auxiliaries {
             relay.targets.borrow_mut().retain(|(worker, path)| keep(*worker, path));
         }
     }
-
-    fn open(&self, address: &Address, relay: &Rc<Relay>) {
-        let shared = Rc::clone(relay);
-        let task = match address {
-            Address::Port { host, port } => {
-                listen::bind(host, *port).map(|listener| tokio::task::spawn_local(accept_tcp(listener, shared)))
-            }
-            Address::Path(path) => {
-                UnixListener::bind(path).map(|listener| tokio::task::spawn_local(accept_unix(listener, shared)))
-            }
-        };
-        let text = match &task {
-            Ok(_) => format!("the app also listens on {address}; connections there go to its workers in turn"),
-            Err(error) => format!("the app also wants to listen on {address}, but: {error}"),
-        };
-        let level = if task.is_ok() { Level::Info } else { Level::Error };
-        self.journal.emit(Event::Note { level, text: &text });
-        *relay.accepting.borrow_mut() = task.ok().map(|task| task.abort_handle());
-    }
 }
 
+/// The task that serves a relay knows it, so without this neither would ever go.
 impl Drop for Auxiliaries {
     fn drop(&mut self) {
         for relay in self.relays.borrow().values() {
-            if let Some(task) = relay.accepting.borrow_mut().take() {
-                task.abort();
+            relay.close();
+        }
+    }
+}
+
+/// Binds the address, trying again while another process has it, and accepts connections on it from then on.
+async fn serve(address: Address, relay: Rc<Relay>, held: Rc<Held>, journal: Journal) {
+    let mut is_noted = false;
+    loop {
+        // Without a worker behind it there is nothing to serve, and the address may be somebody else's for good.
+        let is_wanted = !held.is_held.get() && !relay.targets.borrow().is_empty();
+        let listener = if is_wanted { Some(bind(&address).await) } else { None };
+        match listener {
+            Some(Ok(listener)) => {
+                let text = format!("the app also listens on {address}; connections there go to its workers in turn");
+                journal.emit(Event::Note { level: Level::Info, text: &text });
+                let _left_clean = Unlink(&address);
+                return listener.accept_for(&relay).await;
             }
+            Some(Err(error)) if !is_noted => {
+                is_noted = true;
+                let text = format!("the app also wants to listen on {address}, but: {error}; this is tried again");
+                journal.emit(Event::Note { level: Level::Error, text: &text });
+            }
+            _ => {}
+        }
+        tokio::select! {
+            () = tokio::time::sleep(BIND_PERIOD) => {}
+            () = held.opened.notified() => {}
         }
     }
 }
 
-async fn accept_tcp(listener: TcpListener, relay: Rc<Relay>) {
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => pass_on(stream, &relay),
-            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(100)).await,
+/// A path is free again when nobody listens there any more; what stays behind would keep the next one from binding it.
+struct Unlink<'a>(&'a Address);
+
+impl Drop for Unlink<'_> {
+    fn drop(&mut self) {
+        if let Address::Path(path) = self.0 {
+            let _ = std::fs::remove_file(path);
         }
     }
 }
 
-async fn accept_unix(listener: UnixListener, relay: Rc<Relay>) {
+enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl Listener {
+    async fn accept_for(self, relay: &Rc<Relay>) {
+        match self {
+            Listener::Tcp(listener) => accept_tcp(listener, relay).await,
+            Listener::Unix(listener) => accept_unix(listener, relay).await,
+        }
+    }
+}
+
+async fn bind(address: &Address) -> io::Result<Listener> {
+    match address {
+        Address::Path(path) => UnixListener::bind(path).map(Listener::Unix),
+        Address::Port { host, port } => {
+            let (host, port) = (host.clone(), *port);
+            // A name may have to be looked up, which blocks.
+            let bound = tokio::task::spawn_blocking(move || listen::bind(&host, port)).await;
+            bound.unwrap_or_else(|error| Err(io::Error::other(error))).map(Listener::Tcp)
+        }
+    }
+}
+
+async fn accept_tcp(listener: TcpListener, relay: &Rc<Relay>) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => pass_on(stream, &relay),
-            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(100)).await,
+            Ok((stream, _)) => pass_on(stream, relay),
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+}
+
+async fn accept_unix(listener: UnixListener, relay: &Rc<Relay>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => pass_on(stream, relay),
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
         }
     }
 }

@@ -5,7 +5,9 @@
 use std::borrow::Cow;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::rc::Rc;
+use std::time::Instant;
 
 use serde::Deserialize;
 use sluice_journal::{Event, Level};
@@ -36,6 +38,9 @@ struct Line<'l> {
     socket: String,
     // done
     requests: Vec<Done>,
+    // busy
+    id: u64,
+    by: u64,
     // beat
     rss_bytes: Option<u64>,
     heap_used_bytes: Option<u64>,
@@ -43,6 +48,8 @@ struct Line<'l> {
     loop_delay_ms_max: Option<f64>,
     overlaps_total: Option<u64>,
     cpu_us_total: Option<u64>,
+    // send
+    message: serde_json::Value,
 }
 
 #[derive(Debug, Deserialize)]
@@ -55,11 +62,10 @@ struct Done {
 ///
 /// # Errors
 /// When it cannot be bound.
-pub(crate) fn serve(supervisor: &Rc<Supervisor>) -> io::Result<()> {
-    let path = supervisor.app.control_socket();
-    let _ = std::fs::remove_file(&path);
-    let listener = UnixListener::bind(&path)?;
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+pub(crate) fn serve(supervisor: &Rc<Supervisor>, path: &Path) -> io::Result<()> {
+    let _ = std::fs::remove_file(path);
+    let listener = UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
     let supervisor = Rc::clone(supervisor);
     tokio::task::spawn_local(async move {
         loop {
@@ -137,15 +143,13 @@ impl Lines {
 }
 
 fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
+    // Whatever it says, its event loop turns; but only who beats is expected to go on saying something.
+    if said.kind == "beat" || process.last_heard.get().is_some() {
+        process.is_heard(Instant::now());
+    }
     match &*said.kind {
         "closing" => supervisor.gate.closing(process.worker),
-        "listening" => {
-            if !process.is_ready.replace(true) {
-                let after_ms = u64::try_from(process.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-                supervisor.journal.emit(Event::WorkerReady { worker: process.worker.0, after_ms });
-            }
-            supervisor.gate.listening(process.worker, supervisor.socket(process.worker));
-        }
+        "listening" => supervisor.listening(process),
         "aux" => {
             let Some(address) = Address::new(said.port, said.host, said.path) else { return };
             supervisor.auxiliaries.add(process.worker, &address, said.socket.into());
@@ -157,9 +161,12 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
             }
         }
         "idle" => supervisor.gate.idle(process.worker),
+        "busy" => supervisor.gate.busy(process.worker, RequestId(said.id), RequestId(said.by)),
         "beat" => hear_beat(supervisor, process, &said),
         "hears-messages" => process.hears_messages.set(true),
-        // Lines that this version has no use for, such as what the app says with `process.send`.
+        // Of what the app says with `process.send`, this one word means something; it is the one that pm2 knows too.
+        "send" if said.message == "ready" => supervisor.said_ready(process),
+        // Lines that this version has no use for.
         _ => {}
     }
 }
@@ -174,6 +181,11 @@ fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line<'_>) {
         event_loop_utilization: said.elu,
         event_loop_delay_ms: said.loop_delay_ms_max,
     });
+    let memory_bytes_max = supervisor.gate.config().recycle.memory_bytes_max;
+    let is_over = memory_bytes_max > 0 && said.rss_bytes.is_some_and(|bytes| bytes > memory_bytes_max);
+    if is_over && process.is_ready.get() && !process.is_overweight.replace(true) {
+        supervisor.gate.overweight(process.worker);
+    }
     let overlaps = said.overlaps_total.unwrap_or(0);
     let before = process.overlaps_total.replace(overlaps);
     if overlaps > before {

@@ -8,12 +8,18 @@
 mod app;
 mod auxiliary;
 mod control;
+mod exit;
+mod forensics;
 mod guardian;
 mod output;
+mod probe;
 mod process;
+mod reload;
+mod stuck;
+mod watch;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -21,13 +27,14 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use sluice_catalog::errors::Code;
-use sluice_journal::{Event, Journal, Level};
+use sluice_journal::{Event, Journal, Level, Recycled};
 use sluice_proxy::gate::{Gate, WorkerHost};
-use sluice_scheduler::{KillReason, WorkerId};
-use tokio::sync::oneshot;
+use sluice_scheduler::{AbandonReason, KillReason, RecycleReason, WorkerId};
+use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
 pub use guardian::run as run_guardian;
+pub use reload::{Abandoned, ReloadEnd};
 
 use auxiliary::Auxiliaries;
 use guardian::Guardian;
@@ -50,9 +57,19 @@ pub struct ProcessView {
     pub event_loop_delay_ms: Option<f64>,
 }
 
+/// What a supervisor tells of its own accord.
+pub struct Told {
+    /// No worker ever listened, and there is no point in going on.
+    pub gave_up: oneshot::Receiver<()>,
+    /// Each reload that is over. As many as were asked for.
+    pub reloads: mpsc::UnboundedReceiver<ReloadEnd>,
+}
+
 /// The one supervisor of a gateway.
 pub struct Supervisor {
-    app: App,
+    /// By generation: the one in force, and the one that is to follow.
+    apps: RefCell<BTreeMap<u64, Rc<App>>>,
+    sockets: PathBuf,
     gate: Rc<Gate>,
     journal: Journal,
     guardian: Guardian,
@@ -61,18 +78,20 @@ pub struct Supervisor {
     backing_off: RefCell<HashMap<u32, Instant>>,
     auxiliaries: Auxiliaries,
     gave_up: RefCell<Option<oneshot::Sender<()>>>,
-    /// Why the latest start failed, with what the app wrote to stderr.
-    last_failure: RefCell<Option<(Code, String)>>,
+    reloads: mpsc::UnboundedSender<ReloadEnd>,
+    /// Whose start failed last and why, with what the app wrote to stderr.
+    last_failure: RefCell<Option<(WorkerId, Code, String)>>,
 }
 
 impl Supervisor {
-    /// Starts the guardian and the control socket; workers follow as the gate asks for them. The receiver hears when no
-    /// worker ever listened and there is no point in going on.
+    /// Starts the guardian and the control socket; workers follow as the gate asks for them. `app` is that of generation 1.
     ///
     /// # Errors
     /// When the guardian cannot be started or the control socket cannot be bound.
-    pub fn start(app: App, gate: &Rc<Gate>) -> io::Result<(Rc<Self>, oneshot::Receiver<()>)> {
-        let (sender, receiver) = oneshot::channel();
+    pub fn start(app: App, gate: &Rc<Gate>) -> io::Result<(Rc<Self>, Told)> {
+        let (sender, gave_up) = oneshot::channel();
+        let (reloads_sender, reloads) = mpsc::unbounded_channel();
+        let control_socket = app.control_socket();
         let supervisor = Rc::new(Supervisor {
             guardian: Guardian::start()?,
             journal: gate.journal.clone(),
@@ -82,12 +101,32 @@ impl Supervisor {
             restarts: RefCell::default(),
             backing_off: RefCell::default(),
             gave_up: RefCell::new(Some(sender)),
+            reloads: reloads_sender,
             last_failure: RefCell::default(),
-            app,
+            sockets: app.sockets.clone(),
+            apps: RefCell::new(BTreeMap::from([(1, Rc::new(app))])),
         });
-        control::serve(&supervisor)?;
+        control::serve(&supervisor, &control_socket)?;
+        tokio::task::spawn_local(watch::run(Rc::clone(&supervisor)));
         gate.set_host(Rc::new(Host(Rc::clone(&supervisor))));
-        Ok((supervisor, receiver))
+        Ok((supervisor, Told { gave_up, reloads }))
+    }
+
+    /// What workers of this generation are to run. Of those before, only the one in force is kept.
+    pub fn add_generation(&self, generation: u64, start: Start, cwd: PathBuf, env: BTreeMap<String, String>) {
+        let in_force = self.gate.scheduler(sluice_scheduler::Scheduler::generation);
+        let mut apps = self.apps.borrow_mut();
+        let Some(latest) = apps.values().next_back() else { return };
+        let app = App { start, cwd, env, ..App::clone(latest) };
+        apps.insert(generation, Rc::new(app));
+        apps.retain(|known, _| *known == generation || *known == in_force);
+    }
+
+    /// The app of this generation, or of the latest one before it that is known.
+    fn app(&self, generation: u64) -> Option<Rc<App>> {
+        let apps = self.apps.borrow();
+        let app = apps.range(..=generation).next_back().or_else(|| apps.iter().next());
+        app.map(|(_, app)| Rc::clone(app))
     }
 
     /// What is known of a worker's process.
@@ -114,13 +153,32 @@ impl Supervisor {
     /// Kills every worker at once; for a gateway that has no time left.
     pub fn kill_all(&self) {
         for process in self.processes.borrow().values().filter(|process| !process.has_exited.get()) {
+            if process.was_killed.get().is_none() {
+                process.was_killed.set(Some(KillReason::StopTimeout));
+            }
             process.signal_group(Signal::SIGKILL);
         }
     }
 
     /// Why the latest start that failed did so: its code, and the last lines that the app wrote to stderr.
     pub fn last_failure(&self) -> Option<(Code, String)> {
-        self.last_failure.borrow().clone()
+        self.last_failure.borrow().as_ref().map(|(_, code, text)| (*code, text.clone()))
+    }
+
+    /// Binds no further address of the app from now on: another gateway has them.
+    pub fn hold_auxiliaries(&self) {
+        self.auxiliaries.hold();
+    }
+
+    /// Stops listening on every further address of the app, for a gateway that takes over. Open connections stay.
+    pub async fn release_auxiliaries(&self) {
+        self.auxiliaries.hold();
+        self.auxiliaries.release().await;
+    }
+
+    /// Binds the further addresses of the app: whoever had them has let go.
+    pub fn open_auxiliaries(&self) {
+        self.auxiliaries.open();
     }
 
     /// Whether any worker's process is left.
@@ -141,8 +199,28 @@ impl Supervisor {
         Some(process)
     }
 
+    /// The worker's server listens: it takes requests, unless the app is still to say that it is ready.
+    fn listening(&self, process: &Process) {
+        process.listens.set(true);
+        if process.waits_for_word.get() {
+            return;
+        }
+        if !process.is_ready.replace(true) {
+            let after_ms = u64::try_from(process.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.journal.emit(Event::WorkerReady { worker: process.worker.0, after_ms });
+        }
+        self.gate.listening(process.worker, self.socket(process.worker));
+    }
+
+    /// The app has said `ready`.
+    fn said_ready(&self, process: &Process) {
+        if process.waits_for_word.replace(false) && process.listens.get() {
+            self.listening(process);
+        }
+    }
+
     fn socket(&self, worker: WorkerId) -> PathBuf {
-        self.app.run_dir.join("w").join(format!("{}.sock", worker.0))
+        self.sockets.join(format!("{}.sock", worker.0))
     }
 
     fn note(&self, level: Level, text: &str) {
@@ -154,32 +232,70 @@ impl Supervisor {
 struct Host(Rc<Supervisor>);
 
 impl WorkerHost for Host {
-    fn start(&self, worker: WorkerId, instance: u32) {
-        self.0.restarts.borrow_mut().entry(instance).and_modify(|restarts| *restarts += 1).or_insert(0);
+    fn start(&self, worker: WorkerId, instance: u32, generation: u64) {
+        // The successor of a worker that still serves is no restart.
+        let is_successor =
+            self.0.processes.borrow().values().any(|other| other.instance == instance && !other.has_exited.get());
+        let again = u64::from(!is_successor);
+        self.0.restarts.borrow_mut().entry(instance).and_modify(|restarts| *restarts += again).or_insert(0);
         self.0.backing_off.borrow_mut().remove(&instance);
-        tokio::task::spawn_local(process::run(Rc::clone(&self.0), worker, instance));
+        let Some(app) = self.0.app(generation) else { return };
+        tokio::task::spawn_local(process::run(Rc::clone(&self.0), app, worker, instance, generation));
     }
 
     fn stop(&self, worker: WorkerId) {
         match self.0.processes.borrow().get(&worker) {
             Some(process) => {
-                let stop_ms = self.0.gate.config.workers.stop_timeout_ms;
-                process.ask_to_leave(Duration::from_millis(stop_ms / 2));
+                let stop_ms = self.0.gate.config().workers.stop_timeout_ms;
+                let gate = Rc::clone(&self.0.gate);
+                // Where the whole gateway leaves, streams have nobody left to carry them.
+                let has_streams = move || !gate.is_leaving() && gate.has_streams(worker);
+                process.ask_to_leave(Duration::from_millis(stop_ms / 2), has_streams);
             }
             None => self.0.note(Level::Warn, &format!("worker {} is asked to leave before it has a process", worker.0)),
         }
     }
 
+    fn examine(&self, worker: WorkerId) {
+        let process = self.0.processes.borrow().get(&worker).cloned();
+        let supervisor = Rc::clone(&self.0);
+        if let Some(process) = &process {
+            process.is_examined.set(true);
+        }
+        tokio::task::spawn_local(async move {
+            match process {
+                Some(process) => stuck::examine(supervisor, process).await,
+                None => supervisor.gate.examined(worker),
+            }
+        });
+    }
+
     fn kill(&self, worker: WorkerId, reason: KillReason) {
         let text = match reason {
             KillReason::StartTimeout => {
-                format!("worker {} did not listen in time (workers.start_timeout_ms); it is killed", worker.0)
+                let processes = self.0.processes.borrow();
+                let process = processes.get(&worker);
+                let (missing, hint) = match process {
+                    Some(process) if process.listens.get() => ("say `ready` (workers.wait_ready)", ""),
+                    Some(process) if process.app.is_command() => {
+                        ("listen", ". An app that is not Node.js has to listen on SLUICE_SOCKET")
+                    }
+                    _ => ("listen", ""),
+                };
+                format!("worker {} did not {missing} in time (workers.start_timeout_ms); it is killed{hint}", worker.0)
+            }
+            // `worker_stuck` and `worker_blocked` have said so.
+            KillReason::Stuck => String::new(),
+            KillReason::Abandoned => {
+                format!("worker {} belongs to a generation that was given up; it is killed", worker.0)
             }
             KillReason::StopTimeout => {
                 format!("worker {} did not leave in time (workers.stop_timeout_ms); it is killed", worker.0)
             }
         };
-        self.0.note(Level::Warn, &text);
+        if !text.is_empty() {
+            self.0.note(Level::Warn, &text);
+        }
         if let Some(process) = self.0.processes.borrow().get(&worker) {
             process.was_killed.set(Some(reason));
             process.signal_group(Signal::SIGKILL);
@@ -189,6 +305,21 @@ impl WorkerHost for Host {
     fn backs_off(&self, worker: WorkerId, instance: u32, delay_ms: u64) {
         self.0.backing_off.borrow_mut().insert(instance, Instant::now() + Duration::from_millis(delay_ms));
         self.0.journal.emit(Event::WorkerBackoff { worker: worker.0, delay_ms });
+    }
+
+    fn recycles(&self, worker: WorkerId, reason: RecycleReason) {
+        let reason = match reason {
+            RecycleReason::Requests => Recycled::Requests,
+            RecycleReason::Age => Recycled::Age,
+            RecycleReason::Memory => Recycled::Memory,
+        };
+        self.0.journal.emit(Event::WorkerRecycled { worker: worker.0, reason });
+    }
+
+    fn reload_ended(&self, generation: u64, abandoned: Option<AbandonReason>) {
+        let abandoned = abandoned.map(|reason| Abandoned::new(&self.0, reason));
+        // Nobody listens only while the gateway is torn down.
+        let _ = self.0.reloads.send(ReloadEnd { generation, abandoned });
     }
 
     fn gives_up(&self) {

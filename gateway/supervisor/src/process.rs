@@ -1,6 +1,7 @@
 //! One worker's process, from its start to its exit.
 
 use std::cell::{Cell, RefCell};
+use std::io;
 use std::process::ExitStatus;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -8,25 +9,38 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use sluice_catalog::errors::Code;
-use sluice_journal::{Event, Stream};
-use sluice_scheduler::{KillReason, WorkerId};
-use std::os::unix::process::ExitStatusExt as _;
-
+use sluice_journal::{Event, ExitReason, Stream};
+use sluice_scheduler::{KillReason, WorkerId, WorkerState};
 use tokio::net::unix::OwnedWriteHalf;
+use tokio::sync::watch;
 
+use crate::exit::{self, Ending};
+use crate::forensics::{Inspector, InspectorLine, inspector_line};
 use crate::output::{Tail, read_lines};
-use crate::{ProcessView, Supervisor};
+use crate::watch::{Look, Trouble, TroubleKind};
+use crate::{App, ProcessView, Supervisor, probe};
 
 /// How long the last lines of a dead process are waited for; a grandchild may hold the pipe open for ever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long npm or a shell may outlive the process that served below it.
+const FOLLOW_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// How often is looked whether a worker's last stream has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub(crate) struct Process {
     pub(crate) worker: WorkerId,
+    /// Its place in the pool.
+    pub(crate) instance: u32,
+    pub(crate) app: Rc<App>,
     pub(crate) pid: u32,
     pub(crate) started: Instant,
     /// The process that listens, where that is not the one that was started.
     pub(crate) listener_pid: Cell<Option<u32>>,
-    pub(crate) is_command: bool,
+    /// Its server listens.
+    pub(crate) listens: Cell<bool>,
+    /// It is not ready before the app has said so.
+    pub(crate) waits_for_word: Cell<bool>,
     pub(crate) is_ready: Cell<bool>,
     /// Its process id may be another's by now.
     pub(crate) has_exited: Cell<bool>,
@@ -37,8 +51,24 @@ pub(crate) struct Process {
     /// What the preload last said of it.
     pub(crate) vitals: Cell<ProcessView>,
     pub(crate) overlaps_total: Cell<u64>,
+    /// Its memory was told to be over the limit.
+    pub(crate) is_overweight: Cell<bool>,
+    /// When it last said anything, once it beats.
+    pub(crate) last_heard: Cell<Option<Instant>>,
+    /// The first look at its main thread since then.
+    pub(crate) look: RefCell<Option<Look>>,
+    /// Why it is examined.
+    pub(crate) trouble: RefCell<Option<Trouble>>,
+    /// It is looked into, and killed afterwards.
+    pub(crate) is_examined: Cell<bool>,
+    /// What its stderr has said of its inspector.
+    pub(crate) inspector: watch::Receiver<Inspector>,
     /// The way to the preload, once it has said hello.
     pub(crate) control: RefCell<Option<OwnedWriteHalf>>,
+    /// The end of what it wrote to stderr.
+    pub(crate) tail: Rc<RefCell<Tail>>,
+    /// How it ended, in words, once all that it wrote has been read.
+    pub(crate) ended_as: RefCell<Option<String>>,
     /// The app listens to 'message'.
     pub(crate) hears_messages: Cell<bool>,
 }
@@ -48,21 +78,50 @@ impl Process {
         ProcessView { pid: Some(self.listener_pid.get().unwrap_or(self.pid)), ..self.vitals.get() }
     }
 
-    /// The `'shutdown'` message, then SIGTERM: at once, or after a while if the app listens to messages and so may be
-    /// leaving already.
-    pub(crate) fn ask_to_leave(self: &Rc<Self>, grace: Duration) {
+    /// Its event loop turns.
+    pub(crate) fn is_heard(&self, now: Instant) {
+        self.last_heard.set(Some(now));
+        *self.look.borrow_mut() = None;
+    }
+
+    /// Its inspector is open, and the gateway has not opened it.
+    pub(crate) fn is_inspected(&self) -> bool {
+        matches!(&*self.inspector.borrow(), Inspector::Listening(_))
+    }
+
+    /// The `'shutdown'` message, then SIGTERM: at once, or after `grace` if the app listens to messages and so may be
+    /// leaving already. A worker that is replaced and still has streams gets that time as well, unless they end sooner.
+    pub(crate) fn ask_to_leave(self: &Rc<Self>, grace: Duration, has_streams: impl Fn() -> bool + 'static) {
         self.is_asked_to_leave.set(!self.is_dying.get());
         if let Some(control) = &*self.control.borrow() {
             // A few bytes to a socket that the preload reads; a worker that does not gets its signal all the same.
             let _ = control.try_write(b"{\"type\":\"message\",\"message\":\"shutdown\"}\n");
         }
-        if !self.hears_messages.get() {
+        if self.is_dying.get() {
+            return self.end_the_rest();
+        }
+        if !self.hears_messages.get() && !has_streams() {
             return self.terminate();
         }
         let process = Rc::clone(self);
         tokio::task::spawn_local(async move {
-            tokio::time::sleep(grace).await;
+            let end = Instant::now() + grace;
+            while Instant::now() < end && (process.hears_messages.get() || has_streams()) {
+                tokio::time::sleep(LOOK_EVERY.min(end.saturating_duration_since(Instant::now()))).await;
+            }
             process.terminate();
+        });
+    }
+
+    /// The process that serves is gone, so its id may be another's by now. What stood above it, npm or a shell, has a moment
+    /// to follow.
+    fn end_the_rest(self: &Rc<Self>) {
+        let process = Rc::clone(self);
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(FOLLOW_TIMEOUT).await;
+            if !process.has_exited.get() {
+                process.signal_group(Signal::SIGKILL);
+            }
         });
     }
 
@@ -73,7 +132,7 @@ impl Process {
         }
         match self.listener_pid.get() {
             Some(pid) => signal_one(pid, Signal::SIGTERM),
-            None if self.is_command => self.signal_group(Signal::SIGTERM),
+            None if self.app.is_command() => self.signal_group(Signal::SIGTERM),
             None => signal_one(self.pid, Signal::SIGTERM),
         }
     }
@@ -87,20 +146,20 @@ fn signal_one(pid: u32, signal: Signal) {
     let _ = kill(to_pid(pid), signal);
 }
 
-fn to_pid(pid: u32) -> Pid {
+pub(crate) fn to_pid(pid: u32) -> Pid {
     // Process ids fit: the kernel's own type is signed.
     Pid::from_raw(i32::try_from(pid).unwrap_or(i32::MAX))
 }
 
 /// Starts the process and stays with it to its end.
-pub(crate) async fn run(supervisor: Rc<Supervisor>, worker: WorkerId, instance: u32) {
+pub(crate) async fn run(supervisor: Rc<Supervisor>, app: Rc<App>, worker: WorkerId, instance: u32, generation: u64) {
     let socket = supervisor.socket(worker);
     let _ = std::fs::remove_file(&socket);
-    let mut child = match supervisor.app.command(worker, instance, &socket).spawn() {
+    let mut child = match app.command(worker, instance, &socket).spawn() {
         Ok(child) => child,
         Err(error) => {
-            let program = supervisor.app.program();
-            let text = format!("cannot start `{program}` in {}: {error}", supervisor.app.cwd.display());
+            let program = app.program();
+            let text = format!("cannot start `{program}` in {}: {error}", app.cwd.display());
             report_failure(&supervisor, worker, Code::AppNotStarted, text);
             supervisor.gate.exited(worker);
             return;
@@ -108,13 +167,17 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, worker: WorkerId, instance: 
     };
     let pid = child.id().unwrap_or(0);
     supervisor.guardian.watch(pid);
-    supervisor.journal.emit(Event::WorkerStarted { worker: worker.0, pid });
+    supervisor.journal.emit(Event::WorkerStarted { worker: worker.0, pid, generation });
+    let (inspector_news, inspector) = watch::channel(Inspector::default());
     let process = Rc::new(Process {
         worker,
+        instance,
+        app,
         pid,
         started: Instant::now(),
         listener_pid: Cell::new(None),
-        is_command: supervisor.app.is_command(),
+        listens: Cell::new(false),
+        waits_for_word: Cell::new(supervisor.gate.config().workers.wait_ready),
         is_ready: Cell::new(false),
         has_exited: Cell::new(false),
         is_asked_to_leave: Cell::new(false),
@@ -122,11 +185,25 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, worker: WorkerId, instance: 
         was_killed: Cell::new(None),
         vitals: Cell::default(),
         overlaps_total: Cell::new(0),
+        is_overweight: Cell::new(false),
+        last_heard: Cell::new(None),
+        look: RefCell::default(),
+        trouble: RefCell::default(),
+        is_examined: Cell::new(false),
+        inspector,
         control: RefCell::default(),
+        tail: Rc::default(),
+        ended_as: RefCell::default(),
         hears_messages: Cell::new(false),
     });
     supervisor.processes.borrow_mut().insert(worker, Rc::clone(&process));
-    let tail = Rc::new(RefCell::new(Tail::default()));
+    match supervisor.gate.scheduler(|scheduler| scheduler.worker_state(worker)) {
+        // Whoever said so before there was a process was not heard.
+        Some(WorkerState::Stopping) => process.ask_to_leave(Duration::ZERO, || false),
+        Some(WorkerState::Killed) | None => process.signal_group(Signal::SIGKILL),
+        _ => {}
+    }
+    tokio::task::spawn_local(probe::watch(Rc::clone(&supervisor), Rc::clone(&process)));
     let stdout = child.stdout.take().map(|pipe| {
         let journal = supervisor.journal.clone();
         tokio::task::spawn_local(read_lines(pipe, move |line| {
@@ -134,8 +211,17 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, worker: WorkerId, instance: 
         }))
     });
     let stderr = child.stderr.take().map(|pipe| {
-        let (journal, tail) = (supervisor.journal.clone(), Rc::clone(&tail));
+        let (journal, tail, process) = (supervisor.journal.clone(), Rc::clone(&process.tail), Rc::clone(&process));
         tokio::task::spawn_local(read_lines(pipe, move |line| {
+            if let Some(said) = inspector_line(line) {
+                if let InspectorLine::News(news) = said {
+                    let _ = inspector_news.send(news);
+                }
+                // Who starts the app with --inspect reads these lines; when the gateway opens it, they are its own.
+                if process.is_examined.get() {
+                    return;
+                }
+            }
             tail.borrow_mut().push(line);
             journal.emit(Event::AppLine { worker: worker.0, stream: Stream::Stderr, line });
         }))
@@ -153,44 +239,43 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, worker: WorkerId, instance: 
     for task in [stdout, stderr].into_iter().flatten() {
         let _ = tokio::time::timeout(OUTPUT_TIMEOUT, task).await;
     }
-    report_exit(&supervisor, &process, &describe(status), &tail.borrow());
+    report_exit(&supervisor, &process, &status);
     if !process.is_ready.get() {
         // It held nothing, so nothing waits for this; and who gives up now finds the reason written down.
         supervisor.gate.exited(worker);
     }
     supervisor.processes.borrow_mut().remove(&worker);
     let _ = std::fs::remove_file(&socket);
-    let _ = std::fs::remove_file(socket.with_extension("sock.claim"));
+    let _ = std::fs::remove_file(probe::claim_file(&socket));
 }
 
-fn report_exit(supervisor: &Supervisor, process: &Process, status: &str, tail: &Tail) {
-    let expected = process.is_asked_to_leave.get();
-    supervisor.journal.emit(Event::WorkerExited { worker: process.worker.0, status, expected });
+fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<ExitStatus>) {
+    let is_given_up = process.was_killed.get() == Some(KillReason::Abandoned);
+    let expected = process.is_asked_to_leave.get() || is_given_up;
+    let trouble = process.trouble.borrow();
+    let tail = process.tail.borrow().text();
+    let known = exit::Known {
+        killed: process.was_killed.get(),
+        was_blocked: matches!(trouble.as_ref().map(|trouble| &trouble.kind), Some(TroubleKind::Blocked(_))),
+        is_command: process.app.is_command(),
+        heap_used_bytes: process.vitals.get().heap_used_bytes,
+        stderr_tail: &tail,
+    };
+    let Ending { reason, status } = exit::describe(status, &known);
+    supervisor.journal.emit(Event::WorkerExited { worker: process.worker.0, status: &status, reason, expected });
     if !process.is_ready.get() && !expected {
-        let code = if process.was_killed.get() == Some(KillReason::StartTimeout) {
-            Code::AppNeverListened
-        } else {
-            Code::AppExited
+        let code = match reason {
+            ExitReason::StartTimeout if process.listens.get() => Code::AppNeverReady,
+            ExitReason::StartTimeout => Code::AppNeverListened,
+            ExitReason::OutOfMemory => Code::WorkerOutOfMemory,
+            _ => Code::AppExited,
         };
-        report_failure(supervisor, process.worker, code, tail.text());
+        report_failure(supervisor, process.worker, code, tail);
     }
+    *process.ended_as.borrow_mut() = Some(status);
 }
 
 fn report_failure(supervisor: &Supervisor, worker: WorkerId, code: Code, text: String) {
     supervisor.journal.emit(Event::WorkerStartFailed { worker: worker.0, code, stderr_tail: &text });
-    *supervisor.last_failure.borrow_mut() = Some((code, text));
-}
-
-fn describe(status: std::io::Result<ExitStatus>) -> String {
-    match status {
-        Err(error) => format!("unknown: {error}"),
-        Ok(status) => match (status.code(), status.signal()) {
-            (Some(code), _) => format!("exit code {code}"),
-            (None, Some(number)) => match Signal::try_from(number) {
-                Ok(signal) => format!("signal {number} ({signal})"),
-                Err(_) => format!("signal {number}"),
-            },
-            (None, None) => "unknown".to_owned(),
-        },
-    }
+    *supervisor.last_failure.borrow_mut() = Some((worker, code, text));
 }

@@ -38,6 +38,17 @@ export class Gate {
     else this.#waiting.push(entrant);
   }
 
+  isWaiting(entrant: Entrant): boolean {
+    return this.#waiting.includes(entrant);
+  }
+
+  /** True when it was still waiting: it then enters no more. */
+  withdraw(entrant: Entrant): boolean {
+    const at = this.#waiting.indexOf(entrant);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    return at >= 0;
+  }
+
   leave(): void {
     this.#held -= 1;
     while (this.#waiting.length > 0 && this.#held < this.#held_max) {

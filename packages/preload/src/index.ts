@@ -1,17 +1,25 @@
 /**
  * Entry of the preload, loaded with `node --import` before the app. It arranges what must be in place when the
- * app's first line runs: `listen()` is caught and `process.send` exists. Everything else waits until this process
- * (or thread) is the one that serves. Without `SLUICE_SOCKET` in the environment it does nothing at all.
+ * app's first line runs: `listen()` is caught, `process.send` exists, hooks can be registered, and the inspector's port is
+ * a free one. Everything else waits until this process (or thread) is the one that serves. Without `SLUICE_SOCKET` in the
+ * environment it does nothing at all.
  */
 import { isMainThread } from 'node:worker_threads';
 import { Control } from './control.js';
 import { readSettings } from './env.js';
+import { Hooks } from './hooks.js';
+import { freeInspectorPort } from './inspector-port.js';
 import { catchListen } from './listen.js';
 import { offerProcessMessages } from './process-messages.js';
+import { registryKey } from './registry.js';
 
 const settings = readSettings(process.env);
-if (settings !== undefined) {
+// Loaded a second time, from another path for example, it leaves everything to the first.
+if (settings !== undefined && !(registryKey in globalThis)) {
+  freeInspectorPort();
+  const hooks = new Hooks();
+  Object.defineProperty(globalThis, registryKey, { value: hooks });
   const control = new Control(settings);
   if (isMainThread) offerProcessMessages(control);
-  catchListen(settings, control);
+  catchListen(settings, control, hooks);
 }

@@ -20,6 +20,7 @@ import { answerAddress, type ListenCall, readListenCall } from './address.js';
 import { claimRole } from './claim.js';
 import type { Control } from './control.js';
 import type { Settings } from './env.js';
+import type { Hooks } from './hooks.js';
 import { prepareMainServer } from './main-server.js';
 import type { Requested } from './messages.js';
 import { Report } from './report.js';
@@ -30,9 +31,9 @@ const require = createRequire(import.meta.url);
 
 type Listen = (this: Server, ...parts: unknown[]) => Server;
 
-export function catchListen(settings: Settings, control: Control): void {
+export function catchListen(settings: Settings, control: Control, hooks: Hooks): void {
   const listen = Server.prototype.listen as Listen;
-  const roles = new Roles(settings, control, listen);
+  const roles = new Roles(settings, control, hooks, listen);
   Object.assign(Server.prototype, {
     listen(this: Server, ...parts: unknown[]): Server {
       const call = this.listening ? undefined : readListenCall(parts);
@@ -50,14 +51,16 @@ interface Main {
 class Roles {
   readonly #settings: Settings;
   readonly #control: Control;
+  readonly #hooks: Hooks;
   readonly #listen: Listen;
   #requests: Requests | undefined;
   #main: Main | undefined;
   #socketsMade = 0;
 
-  constructor(settings: Settings, control: Control, listen: Listen) {
+  constructor(settings: Settings, control: Control, hooks: Hooks, listen: Listen) {
     this.#settings = settings;
     this.#control = control;
+    this.#hooks = hooks;
     this.#listen = listen;
   }
 
@@ -85,7 +88,7 @@ class Roles {
     if (this.#requests !== undefined) return true;
     if (!claimRole(this.#settings.socketPath)) return false;
     const report = new Report(this.#control);
-    this.#requests = new Requests(this.#settings.concurrency, report);
+    this.#requests = new Requests(this.#settings.concurrency, report, this.#hooks);
     watchEventStreams(http().ServerResponse.prototype);
     this.#control.open();
     report.start();

@@ -49,6 +49,7 @@ export type ToGateway =
   | { readonly type: 'done'; readonly requests: readonly DoneRequest[] }
   | Beat
   | { readonly type: 'idle' }
+  | { readonly type: 'busy'; readonly id: number; readonly by: number }
   | { readonly type: 'hears-messages' }
   | { readonly type: 'send'; readonly message: unknown };
 

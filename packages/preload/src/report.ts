@@ -28,7 +28,7 @@ export class Report {
     this.loop.start();
     setInterval(() => this.#beat(), BEAT_MS).unref();
     // A small line to a unix socket still goes out while the process exits.
-    process.once('exit', () => this.#flush());
+    process.once('exit', () => this.flush());
     this.#beat();
   }
 
@@ -36,8 +36,14 @@ export class Report {
     const id = idOf(label);
     if (id === undefined) return;
     this.#batch.push({ id, cpu_us, loop_ms_max: round(loop_ms_max), left });
-    if (this.#batch.length >= BATCH_REQUESTS_MAX) this.#flush();
-    else this.#batchTimer ??= setTimeout(() => this.#flush(), BATCH_MS).unref();
+    if (this.#batch.length >= BATCH_REQUESTS_MAX) this.flush();
+    else this.#batchTimer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
+  }
+
+  /** The request of this label was not handed to the app, which has not ended the other. */
+  busy(label: string, unended: string): void {
+    const [id, by] = [idOf(label), idOf(unended)];
+    if (id !== undefined && by !== undefined) this.#control.send({ type: 'busy', id, by });
   }
 
   /** The app holds no request at this moment. */
@@ -45,7 +51,8 @@ export class Report {
     this.#control.send({ type: 'idle' });
   }
 
-  #flush(): void {
+  /** Sends what is known of ended requests now instead of with the next batch. */
+  flush(): void {
     if (this.#batchTimer !== undefined) clearTimeout(this.#batchTimer);
     this.#batchTimer = undefined;
     if (this.#batch.length === 0) return;

@@ -1,18 +1,26 @@
 /**
- * A request's stay with the app: label off, through the gate, handed over, measured, and let go when the response
- * has ended and the loop has turned once more. A client that went away lets nothing go: only the app does, by ending
+ * A request's stay with the app: label off, through the gate, past the app's hooks, handed over, measured, and let go
+ * when the response has ended, the loop has turned once more, and the hooks that follow a request have run. A client that went away lets nothing go: only the app does, by ending
  * its response or destroying it. If it never does, the gateway replaces the worker.
+ *
+ * The gateway takes a response for ended when its last announced byte has come. Where the app has not ended it then, the
+ * next request goes back to the gateway's queue unseen by the app, so that another worker can have it. So it does where
+ * the hooks take long.
  */
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Gate } from './gate.js';
+import type { HookedRequest, Outcome } from './api.js';
+import { type Entrant, Gate } from './gate.js';
+import { type Hooks, warn } from './hooks.js';
 import type { Leaving } from './messages.js';
 import { setPeer, takeLabel } from './peer.js';
 import { cpuUs, type Report } from './report.js';
 
 const WAITING_MAX = 1000;
 const UNREAD_MS = 50;
+/** Most apps that write their last byte before they call `end()` call it within a turn or two. */
+const LATE_END_MS = 5;
 
 const ticketKey = Symbol('sluice.ticket');
 
@@ -20,9 +28,19 @@ const ticketKey = Symbol('sluice.ticket');
 interface Ticket {
   readonly label: string;
   readonly stay: Requests;
+  readonly request: IncomingMessage;
   readonly socket: Socket;
+  readonly entered_ms: number;
   readonly cpu_us_before: number;
+  /** None for an upgrade, whose response is the app's own affair. */
+  readonly response: ServerResponse | undefined;
   left: boolean;
+  /** The client went away before the app had ended the response. */
+  isAbandoned: boolean;
+  /** When its hooks began to run, after its response had ended. */
+  settlingSince_ms: number | undefined;
+  /** The gateway was told that this one is not ended yet, and waits to hear that it is. */
+  isAwaited: boolean;
 }
 
 interface TicketedResponse extends ServerResponse {
@@ -33,16 +51,24 @@ interface TicketedResponse extends ServerResponse {
 
 export type HandOver = () => void;
 
+/** One of the three becomes of a request that comes in. */
+interface Newcomer extends Entrant {
+  /** It goes back to the gateway: its own socket is not needed any more. */
+  giveBack(): void;
+}
+
 export class Requests {
   readonly #gate: Gate;
   readonly #report: Report;
+  readonly #hooks: Hooks;
   readonly #held_max: number;
-  #inApp = 0;
+  readonly #inApp = new Set<Ticket>();
 
-  constructor(held_max: number, report: Report) {
+  constructor(held_max: number, report: Report, hooks: Hooks) {
     this.#held_max = held_max;
     this.#gate = new Gate(held_max, WAITING_MAX);
     this.#report = report;
+    this.#hooks = hooks;
   }
 
   /** For 'request', 'checkContinue' and 'checkExpectation'. */
@@ -50,24 +76,17 @@ export class Requests {
     const label = takeLabel(request);
     // Not from the gateway, or emitted a second time by the app itself.
     if (label === undefined) return handOver();
-    if (this.#gate.tryEnter()) return this.#handRequest(label, request, response, handOver);
-
-    const later = new AsyncResource('SluiceGate');
-    this.#gate.wait({
-      // In the request's own async context, not in that of the request which left the gate before it.
-      enter: () =>
-        later.runInAsyncScope(() => {
-          if (request.socket.destroyed) this.#leaveUnserved(label);
-          else this.#handRequest(label, request, response, handOver);
-        }),
+    this.#admit(label, request.socket, {
+      enter: () => this.#handRequest(label, request, response, handOver),
       refuse: () => response.writeHead(503, { 'retry-after': '1', 'content-length': '0' }).end(),
+      giveBack: () => {},
     });
   }
 
   /** A request ended in the parser. Told a little later, when the gateway has seen the connection close. */
   unread(): void {
     setTimeout(() => {
-      if (this.#inApp === 0) this.#report.idle();
+      if (this.#inApp.size === 0) this.#report.idle();
     }, UNREAD_MS).unref();
   }
 
@@ -75,39 +94,147 @@ export class Requests {
   upgrade(request: IncomingMessage, socket: Socket, handOver: HandOver): void {
     const label = takeLabel(request);
     if (label === undefined) return handOver();
-    if (this.#gate.tryEnter()) return this.#handUpgrade(label, socket, handOver);
-
-    const later = new AsyncResource('SluiceGate');
-    this.#gate.wait({
-      enter: () =>
-        later.runInAsyncScope(() => {
-          if (socket.destroyed) this.#leaveUnserved(label);
-          else this.#handUpgrade(label, socket, handOver);
-        }),
+    this.#admit(label, socket, {
+      enter: () => this.#handUpgrade(label, request, socket, handOver),
       refuse: () =>
         socket.end('HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n\r\n'),
+      // Node has let go of this socket, so nobody else would notice that the gateway closes it.
+      giveBack: () =>
+        socket
+          .on('error', () => {})
+          .once('end', () => socket.destroy())
+          .resume(),
     });
   }
 
+  /**
+   * Through the gate, at once or later. What comes on a connection whose last response the app has not ended, or behind one
+   * whose connection is closed already, came too early: it is given back to the gateway if that lasts. No answer is
+   * written for it, as on that connection it would stand behind the unended one; the gateway closes it in time.
+   */
+  #admit(label: string, socket: Socket, { enter, refuse, giveBack }: Newcomer): void {
+    const before = this.#unended((ticket) => ticket.socket === socket);
+    if (before === undefined && this.#gate.tryEnter()) return enter();
+
+    // In the request's own async context, not in that of the request which left the gate before it.
+    const resource = new AsyncResource('SluiceGate');
+    const entrant: Entrant = {
+      enter: () =>
+        resource.runInAsyncScope(() => {
+          if (socket.destroyed) this.#leaveUnserved(label);
+          else enter();
+        }),
+      refuse,
+    };
+    const returned = (unended: Ticket): void => {
+      unended.isAwaited = true;
+      this.#report.busy(label, unended.label);
+      giveBack();
+    };
+    if (before !== undefined) {
+      later(() => {
+        if (this.#inApp.has(before) && isUnended(before)) returned(before);
+        else if (this.#gate.tryEnter()) entrant.enter();
+        else this.#wait(entrant, socket, returned);
+      }, LATE_END_MS);
+      return;
+    }
+    this.#wait(entrant, socket, returned);
+    if (this.#unended(isCutOff) === undefined) return;
+    later(() => {
+      const unended = this.#unended(isCutOff);
+      if (unended !== undefined && this.#gate.withdraw(entrant)) returned(unended);
+    }, LATE_END_MS);
+  }
+
+  #wait(entrant: Entrant, socket: Socket, returned: (unended: Ticket) => void): void {
+    this.#gate.wait(entrant);
+    if (this.#hooks.hasAfter) this.#watchSettling(entrant, socket, returned);
+  }
+
+  /** Looks again and again, because the hooks before it may only just begin, until it has entered or gone back. */
+  #watchSettling(entrant: Entrant, socket: Socket, returned: (settling: Ticket) => void): void {
+    later(() => {
+      if (!this.#gate.isWaiting(entrant)) return;
+      const began_ms = performance.now() - LATE_END_MS;
+      for (const ticket of this.#inApp) {
+        const { settlingSince_ms } = ticket;
+        if (settlingSince_ms === undefined || settlingSince_ms > began_ms) continue;
+        if (ticket.socket !== socket && !isCutOff(ticket)) continue;
+        this.#gate.withdraw(entrant);
+        return returned(ticket);
+      }
+      this.#watchSettling(entrant, socket, returned);
+    }, LATE_END_MS);
+  }
+
+  #unended(matches: (ticket: Ticket) => boolean): Ticket | undefined {
+    for (const ticket of this.#inApp) if (isUnended(ticket) && matches(ticket)) return ticket;
+    return undefined;
+  }
+
   #handRequest(label: string, request: IncomingMessage, response: ServerResponse, handOver: HandOver): void {
-    const ticket = this.#open(label, request.socket);
+    const ticket = this.#open(label, request, request.socket, response);
     (response as TicketedResponse)[ticketKey] = ticket;
     response.on('close', onResponseClosed);
-    handOver();
+    if (this.#hooks.hasBefore) this.#prepare(ticket, handOver);
+    else handOver();
   }
 
-  #handUpgrade(label: string, socket: Socket, handOver: HandOver): void {
-    const ticket = this.#open(label, socket);
+  #handUpgrade(label: string, request: IncomingMessage, socket: Socket, handOver: HandOver): void {
+    const ticket = this.#open(label, request, socket, undefined);
     leaveAtFirstWrite(socket, ticket);
-    handOver();
+    if (this.#hooks.hasBefore) this.#prepare(ticket, handOver);
+    else handOver();
   }
 
-  #open(label: string, socket: Socket): Ticket {
+  #open(
+    label: string,
+    request: IncomingMessage,
+    socket: Socket,
+    response: ServerResponse | undefined,
+  ): Ticket {
+    const entered_ms = performance.now();
     setPeer(socket, label);
-    this.#report.loop.entered(performance.now());
-    this.#inApp += 1;
-    if (this.#held_max > 0 && this.#inApp > this.#held_max) this.#report.overlaps_total += 1;
-    return { label, stay: this, socket, cpu_us_before: cpuUs(), left: false };
+    this.#report.loop.entered(entered_ms);
+    const ticket: Ticket = {
+      label,
+      stay: this,
+      request,
+      socket,
+      entered_ms,
+      cpu_us_before: cpuUs(),
+      response,
+      left: false,
+      isAbandoned: false,
+      settlingSince_ms: undefined,
+      isAwaited: false,
+    };
+    this.#inApp.add(ticket);
+    if (this.#held_max > 0 && this.#inApp.size > this.#held_max) this.#report.overlaps_total += 1;
+    return ticket;
+  }
+
+  /** Runs the hooks that come before the app. What they wait for counts as the app's own time. */
+  #prepare(ticket: Ticket, handOver: HandOver): void {
+    try {
+      const preparing = this.#hooks.before(hooked(ticket));
+      if (preparing === undefined) return this.#handPrepared(ticket, handOver);
+      preparing.then(
+        // Outside of the promise, so that what the app throws is an uncaught exception as ever.
+        () => process.nextTick(() => this.#handPrepared(ticket, handOver)),
+        (error: unknown) => refuseUnprepared(ticket, error),
+      );
+    } catch (error) {
+      refuseUnprepared(ticket, error);
+    }
+  }
+
+  #handPrepared(ticket: Ticket, handOver: HandOver): void {
+    // A hook has answered in the app's place, or the connection of an upgrade has closed.
+    if (ticket.left || ticket.response?.writableEnded === true) return;
+    if (ticket.socket.destroyed) this.leave(ticket, 'abandoned');
+    else handOver();
   }
 
   /** Gives the place back after one more turn of the loop, in which the app's last callbacks run. */
@@ -118,9 +245,28 @@ export class Requests {
   }
 
   leaveNow(ticket: Ticket, left: Leaving): void {
+    const settling = this.#hooks.hasAfter ? this.#settle(ticket, left) : undefined;
+    if (settling === undefined) return this.#free(ticket, left);
+    // The gateway counts a stream's slot as free at its headers and does not wait for word of it, so what it sent
+    // meanwhile stays in the gate.
+    if (left === 'end') ticket.settlingSince_ms = performance.now();
+    void settling.then(() => nextTurn(() => this.#free(ticket, left)));
+  }
+
+  #settle(ticket: Ticket, left: Leaving): Promise<void> | undefined {
+    return this.#hooks.after({
+      ...hooked(ticket),
+      cpu_ms: (cpuUs() - ticket.cpu_us_before) / 1000,
+      duration_ms: performance.now() - ticket.entered_ms,
+      outcome: outcomeOf(ticket, left),
+    });
+  }
+
+  #free(ticket: Ticket, left: Leaving): void {
     const block_ms = this.#report.loop.blockSinceEntry_ms(performance.now());
     this.#report.done(ticket.label, cpuUs() - ticket.cpu_us_before, block_ms, left);
-    this.#inApp -= 1;
+    if (ticket.isAwaited) this.#report.flush();
+    this.#inApp.delete(ticket);
     this.#gate.leave();
   }
 
@@ -131,11 +277,43 @@ export class Requests {
   }
 }
 
-// Taken before the app can replace it, by fake timers for example.
+// Taken before the app can replace them, by fake timers for example.
 const nextTurn = setImmediate;
+const later = setTimeout;
+
+/** Whether its last announced byte may be out without its having been ended. Chunks are ended by `end()` alone. */
+function isUnended({ left, response }: Ticket): boolean {
+  if (left || response === undefined || !response.headersSent || response.writableEnded) return false;
+  return !response.chunkedEncoding || response.req.method === 'HEAD';
+}
+
+/** Its connection cannot bring another request. */
+function isCutOff({ socket }: Ticket): boolean {
+  return socket.destroyed || socket.readableEnded;
+}
 
 function leaveNow(ticket: Ticket, left: Leaving): void {
   ticket.stay.leaveNow(ticket, left);
+}
+
+function hooked({ request, response }: Ticket): HookedRequest {
+  const id = request.headers['x-request-id'];
+  return { request, response, id: typeof id === 'string' ? id : '' };
+}
+
+function outcomeOf({ response, isAbandoned }: Ticket, left: Leaving): Outcome {
+  if (left === 'stream' || left === 'upgrade') return left;
+  return response?.writableFinished === true && !isAbandoned ? 'answered' : 'aborted';
+}
+
+/** The app's state may be half prepared, so it does not get the request; what ends the response lets it go. */
+function refuseUnprepared({ response, socket }: Ticket, error: unknown): void {
+  warn('beforeRequest', error);
+  if (response === undefined) {
+    socket.end('HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\n\r\n');
+  } else if (response.headersSent) {
+    if (!response.writableEnded) response.destroy();
+  } else response.writeHead(500, { 'content-type': 'text/plain' }).end('Internal Server Error\n');
 }
 
 /** Follows the end of the response as well as the loss of its connection. */
@@ -156,6 +334,7 @@ function wasClosedByPeer(socket: Socket): boolean {
 
 function leaveWhenAppEnds(response: ServerResponse, ticket: Ticket): void {
   if (ticket.left) return;
+  ticket.isAbandoned = true;
   const end = response.end.bind(response) as (...parts: unknown[]) => ServerResponse;
   const ended = (...parts: unknown[]): ServerResponse => {
     ticket.stay.leave(ticket, 'end');

@@ -76,6 +76,46 @@ test('a request whose connection closed while it waited never reaches the app', 
   }
 });
 
+test('a request behind a response that is sent and not ended goes back to the gateway unseen', async () => {
+  const gateway = await FakeGateway.serve('gate.cjs');
+  try {
+    const connection = gateway.raw();
+    let text = '';
+    connection.on('data', (part) => (text += part));
+    connection.write('GET /late-end?ms=150 HTTP/1.1\r\nhost: a\r\nx-sluice-request: id=41\r\n\r\n');
+    await gateway.until('the whole response', () => text.endsWith('whole'));
+    connection.write('GET /behind HTTP/1.1\r\nhost: a\r\nx-sluice-request: id=42\r\n\r\n');
+    const busy = await gateway.line('busy');
+    assert.deepEqual([busy['id'], busy['by']], [42, 41]);
+    await gateway.until('done 41', () => doneIds(gateway.lines).find((line) => line['id'] === 41));
+    connection.destroy();
+    assert.equal((await gateway.askJson())['served'], 2);
+    assert.ok(!doneIds(gateway.lines).some((line) => line['id'] === 42));
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('an upgrade that goes back to the gateway leaves no socket behind', async () => {
+  const gateway = await FakeGateway.serve('streams.cjs');
+  try {
+    const connection = gateway.raw();
+    let text = '';
+    connection.on('data', (part) => (text += part));
+    connection.write('GET /late HTTP/1.1\r\nhost: a\r\nx-sluice-request: id=51\r\n\r\n');
+    await gateway.until('the whole response', () => text.endsWith('whole'));
+    connection.write(
+      'GET /ws HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: echo\r\nx-sluice-request: id=52\r\n\r\n',
+    );
+    await gateway.line('busy', (line) => line['id'] === 52);
+    let isClosed = false;
+    connection.on('close', () => (isClosed = true)).end();
+    await gateway.until('the end of the connection', () => isClosed);
+  } finally {
+    await gateway.stop();
+  }
+});
+
 test("idle connections outlive the app's keepAliveTimeout", async () => {
   const gateway = await FakeGateway.serve('gate.cjs');
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -45,7 +45,7 @@ function findPreload() {
   const named = process.env['SLUICE_PRELOAD'];
   if (named) return named;
   try {
-    const path = fileURLToPath(import.meta.resolve('@sluice/preload'));
+    const path = fileURLToPath(import.meta.resolve('@sluice/preload/register'));
     return existsSync(path) ? path : undefined;
   } catch {
     return undefined;

@@ -6,10 +6,26 @@ export interface Config {
   app?: AppConfig;
   /** What clients connect to, and how much of the gateway one of them may take. */
   server?: ServerConfig;
+  /** How often one client may ask. Requests over a limit get 429 from the gateway and reach no worker. */
+  rate?: RateLimitsConfig;
   /** The processes that run the app. */
   workers?: WorkersConfig;
+  /** A new version of the app in place of the present one: `sluice reload`, SIGHUP, SIGUSR2. */
+  reload?: ReloadConfig;
+  /**
+   * Requests of the gateway's own that a worker answers before it takes those of clients, as long as
+   * others are there to take them. They carry `Sluice-Warm-Up: 1`.
+   */
+  warm_up?: WarmUpConfig;
+  /**
+   * When a healthy worker is replaced: one at a time, by a successor that is ready before the old one
+   * leaves.
+   */
+  recycle?: RecycleConfig;
   /** Requests that wait for a worker. */
   queue?: QueueConfig;
+  /** Requests that workers die with. One that has ended two of them is answered 500 without a worker. */
+  quarantine?: QuarantineLimitsConfig;
   /** What is accepted from a worker. */
   response?: ResponseConfig;
   /** Upgraded connections (WebSocket) and event streams, which hold no slot. */
@@ -18,6 +34,8 @@ export interface Config {
   temp?: TempConfig;
   /** Paths that the gateway answers by itself. */
   edge?: EdgeConfig;
+  /** Files that the gateway sends itself, without a worker. */
+  files?: FilesConfig;
   /** Leaving. */
   drain?: DrainConfig;
   /** What is written to standard output. */
@@ -151,6 +169,29 @@ export interface ServerConfig {
   send_timeout_ms?: number;
 }
 
+/** `[rate]` */
+export interface RateLimitsConfig {
+  /**
+   * Paths, each with what one client may ask for at and below it: `"/login" = "5/min burst 20"`. The
+   * rate is a count and `/s`, `/min` or `/h`. The burst is how many may come at once; without it, what
+   * the rate gives in a second, at least 1. Of several paths that fit, the longest counts. Empty
+   * switches it off.
+   * @default {}
+   */
+  limits?: Record<string, string>;
+  /**
+   * Clients that are remembered, each once for every limit that it meets. Beyond it, one whose allowance
+   * is soon whole again is forgotten. In clients, from 1 to 10000000.
+   * @default 100000
+   */
+  clients_max?: number;
+  /**
+   * Networks (`10.0.0.0/8`, `::1`) whose requests are never limited.
+   * @default []
+   */
+  exempt?: string[];
+}
+
 /** `[workers]` */
 export interface WorkersConfig {
   /**
@@ -193,6 +234,84 @@ export interface WorkersConfig {
    * @default 30000
    */
   backoff_ms_max?: number;
+  /**
+   * Whether a worker is ready only once the app has called `process.send('ready')`, besides listening.
+   * Apps in another runtime cannot say it and are not waited for.
+   * @default false
+   */
+  wait_ready?: boolean;
+  /**
+   * How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an
+   * endless regular expression. The log then names the function and the line, and the worker is killed.
+   * Counted from the worker's last sign of life, of which there is one a second; at least 1500; 0 for
+   * any time. In milliseconds, from 0 to 3600000.
+   * @default 10000
+   */
+  stuck_after_ms?: number;
+  /**
+   * How long it may not turn while the main thread waits: a synchronous child process, a lock, a disk.
+   * Where the system does not tell the two apart (elsewhere than on Linux), this counts for both. At
+   * least 1500; 0 for any time. In milliseconds, from 0 to 86400000.
+   * @default 60000
+   */
+  blocked_after_ms?: number;
+}
+
+/** `[reload]` */
+export interface ReloadConfig {
+  /**
+   * New workers that start at once, beside those that they replace. 0 takes a quarter of the pool. In
+   * workers, from 0 to 1024.
+   * @default 0
+   */
+  at_once?: number;
+}
+
+/** `[warm_up]` */
+export interface WarmUpConfig {
+  /**
+   * Targets that are asked for with GET, in turn, for example `["/", "/products?page=2"]`. A status of
+   * 500 and above, or a broken answer, gives up a new version.
+   * @default []
+   */
+  paths?: string[];
+  /**
+   * Whether targets that clients have lately asked for with GET are asked for as well, without their
+   * cookies and credentials: one for each of the most frequent classes, where the answer was 2xx and
+   * neither `private` nor `no-store`.
+   * @default false
+   */
+  recent?: boolean;
+  /**
+   * How long a worker is warmed at most. In milliseconds, from 100 to 600000.
+   * @default 10000
+   */
+  timeout_ms?: number;
+  /**
+   * Requests at most. Fewer do where service time no longer changes. In requests, from 1 to 10000.
+   * @default 50
+   */
+  requests_max?: number;
+}
+
+/** `[recycle]` */
+export interface RecycleConfig {
+  /**
+   * Resident memory above which a worker is replaced; 0 for any. In bytes, from 0 to 1099511627776.
+   * @default 0
+   */
+  memory_bytes_max?: number;
+  /**
+   * Requests after which a worker is replaced; 0 for any. Each worker's own bound is up to a tenth
+   * lower, so that they do not all end together. In requests, from 0 to 1000000000.
+   * @default 0
+   */
+  requests_max?: number;
+  /**
+   * Time after which a worker is replaced, spread likewise; 0 for any. In seconds, from 0 to 31536000.
+   * @default 0
+   */
+  age_s_max?: number;
 }
 
 /** `[queue]` */
@@ -208,6 +327,22 @@ export interface QueueConfig {
    * @default 10000
    */
   wait_ms_max?: number;
+}
+
+/** `[quarantine]` */
+export interface QuarantineLimitsConfig {
+  /**
+   * How long such a request stays in quarantine after the last death; 0 switches quarantine off. In
+   * milliseconds, from 0 to 86400000.
+   * @default 600000
+   */
+  ttl_ms?: number;
+  /**
+   * Requests that are remembered for it. Beyond it, the one whose time is over first is forgotten. In
+   * requests, from 1 to 100000.
+   * @default 1000
+   */
+  entries_max?: number;
 }
 
 /** `[response]` */
@@ -295,14 +430,44 @@ export interface EdgeConfig {
   ready_progress_ms?: number;
 }
 
+/** `[files]` */
+export interface FilesConfig {
+  /**
+   * Directories by the beginning of the URL's path, for example `{ "/assets/" = "dist/client/assets" }`,
+   * relative to the config file. Beginnings end with `/`; the longest that fits decides. What is no
+   * regular file there goes to the app, as does every name that starts with a dot (`.well-known` does
+   * not count).
+   * @default {}
+   */
+  paths?: Record<string, string>;
+  /**
+   * `Cache-Control` by the beginning of the URL's path; the longest that fits decides. Files that none
+   * fits get `public, max-age=0`.
+   * @default {}
+   */
+  cache_control?: Record<string, string>;
+  /**
+   * Whether `name.br` or `name.gz` beside a file is sent in its place to clients that accept it. Nothing
+   * looks whether it holds the same.
+   * @default true
+   */
+  precompressed?: boolean;
+}
+
 /** `[drain]` */
 export interface DrainConfig {
   /**
-   * How long accepted requests may take to finish after SIGTERM, SIGINT, SIGHUP or `sluice stop`. In
-   * milliseconds, from 0 to 3600000.
+   * How long accepted requests may take to finish after SIGTERM, SIGINT, `sluice stop` (after
+   * `delay_ms`) or `sluice upgrade`. In milliseconds, from 0 to 3600000.
    * @default 30000
    */
   timeout_ms?: number;
+  /**
+   * How long new connections are still taken and served while readiness already says no, so that whoever
+   * balances the load can notice. In milliseconds, from 0 to 600000.
+   * @default 0
+   */
+  delay_ms?: number;
 }
 
 /** `[log]` */

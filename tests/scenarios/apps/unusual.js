@@ -20,6 +20,16 @@ const server = http.createServer((request, response) => {
     case '/many-headers':
       for (let i = 0; i < 400; i++) response.setHeader(`x-${i}`, 'a');
       return response.end('many\n');
+    case '/until-close-then-die':
+      response.useChunkedEncodingByDefault = false;
+      response.shouldKeepAlive = false;
+      response.write('row 1\n');
+      return setTimeout(() => process.kill(process.pid, 'SIGKILL'), 100);
+    case '/until-close':
+      response.useChunkedEncodingByDefault = false;
+      response.shouldKeepAlive = false;
+      response.write('row 1\n');
+      return setTimeout(() => response.end('row 2\n'), 20);
     case '/send':
       return process.send(
         { text: 'x'.repeat(Number(new URL(request.url, 'http://app').searchParams.get('bytes'))) },

@@ -4,6 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::Config;
+use super::rate::{LIMITS_MAX, Rate, path_fault};
 
 /// Calls `problem` with a key and what is wrong with it.
 pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, String)) {
@@ -31,16 +32,28 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
         (None, Some(_)) => problem("server.tls_key", "needs server.tls_cert beside it".to_owned()),
         _ => {}
     }
-    for network in &config.server.trusted_peers {
-        if !is_network(network) {
-            problem(
-                "server.trusted_peers",
-                format!("must hold addresses or networks like 10.0.0.0/8, not {network:?}"),
-            );
+    let networks = [("server.trusted_peers", &config.server.trusted_peers), ("rate.exempt", &config.rate.exempt)];
+    for (key, networks) in networks {
+        for network in networks.iter().filter(|network| !is_network(network)) {
+            problem(key, format!("must hold addresses or networks like 10.0.0.0/8, not {network:?}"));
         }
     }
+    check_rates(config, &mut problem);
     if config.workers.backoff_ms_min > config.workers.backoff_ms_max {
         problem("workers.backoff_ms_min", "must not be over workers.backoff_ms_max".to_owned());
+    }
+    for target in config.warm_up.paths.iter().filter(|target| !is_target(target)) {
+        problem("warm_up.paths", format!("must hold paths that start with '/', not {target:?}"));
+    }
+    let waits = [
+        ("workers.stuck_after_ms", config.workers.stuck_after_ms),
+        ("workers.blocked_after_ms", config.workers.blocked_after_ms),
+    ];
+    for (key, wait_ms) in waits {
+        // Workers tell that they live once a second; whoever looks sooner sees dead ones everywhere.
+        if wait_ms > 0 && wait_ms < 1_500 {
+            problem(key, format!("must be 0 or at least 1500, not {wait_ms}"));
+        }
     }
     for (key, path) in [("edge.ping_path", &config.edge.ping_path), ("edge.ready_path", &config.edge.ready_path)] {
         if !path.is_empty() && !is_path(path) {
@@ -50,9 +63,40 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     if !config.edge.ping_path.is_empty() && config.edge.ping_path == config.edge.ready_path {
         problem("edge.ready_path", "must differ from edge.ping_path".to_owned());
     }
+    for (prefix, dir) in &config.files.paths {
+        if !is_path(prefix) || !prefix.ends_with('/') {
+            problem("files.paths", format!("must hold paths that start and end with '/', not {prefix:?}"));
+        }
+        if dir.is_empty() {
+            problem("files.paths", format!("names no directory for {prefix:?}; \".\" is that of the config file"));
+        }
+    }
+    for (prefix, value) in &config.files.cache_control {
+        if !is_path(prefix) {
+            problem("files.cache_control", format!("must hold paths that start with '/', not {prefix:?}"));
+        }
+        if value.is_empty() || !value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
+            problem("files.cache_control", format!("must hold values of a header field, not {value:?}"));
+        }
+    }
     if !is_admin_address(&config.admin.address) {
         let written = &config.admin.address;
         problem("admin.address", format!("must be off or an address with a port like 127.0.0.1:9090, not {written:?}"));
+    }
+}
+
+fn check_rates(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
+    let limits = &config.rate.limits;
+    if limits.len() > LIMITS_MAX {
+        problem("rate.limits", format!("must hold at most {LIMITS_MAX} paths, not {}", limits.len()));
+    }
+    for (path, text) in limits {
+        if let Some(fault) = path_fault(path) {
+            problem("rate.limits", format!("holds the path {path:?}, which must {fault}"));
+        }
+        if let Err(allowed) = Rate::parse(text) {
+            problem("rate.limits", format!("holds {text:?} for {path:?}, which must be {allowed}"));
+        }
     }
 }
 
@@ -84,6 +128,11 @@ fn is_network(text: &str) -> bool {
 
 fn is_path(text: &str) -> bool {
     text.starts_with('/') && text.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#'))
+}
+
+/// A path that a query may follow.
+fn is_target(text: &str) -> bool {
+    text.starts_with('/') && text.len() <= 2048 && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#')
 }
 
 fn is_admin_address(text: &str) -> bool {

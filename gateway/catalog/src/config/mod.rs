@@ -8,6 +8,7 @@ mod checks;
 mod load;
 mod nearest;
 mod problem;
+mod rate;
 mod slips;
 mod table;
 mod values;
@@ -17,7 +18,8 @@ use std::collections::BTreeMap;
 pub use load::{FILE_NAME, Loaded, Origin, Sources, environment, find_file};
 pub use nearest::nearest;
 pub use problem::{ConfigError, Place, Problem};
-pub use table::{Bounds, Key, Section, key, keys};
+pub use rate::Rate;
+pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use values::{Choice, Kind, LogFormat, Value};
 
 use table::config;
@@ -27,149 +29,231 @@ config! {
     app: App {
         /// Script that calls `listen()`, relative to `cwd`. Without it and without `command`, `main` or else
         /// `scripts.start` of package.json decides.
-        entry: Option<String> = None;
+        entry: Option<String> = None => reload;
         /// Command that starts the app instead of a script, one argument an element, for example
         /// `["npm", "run", "start"]`. No shell stands between.
-        command: Vec<String> = Vec::new();
+        command: Vec<String> = Vec::new() => reload;
         /// Arguments that the script gets after its name.
-        args: Vec<String> = Vec::new();
+        args: Vec<String> = Vec::new() => reload;
         /// Node.js that runs the script: a name on `PATH` or a path.
-        node: String = "node".to_owned();
+        node: String = "node".to_owned() => reload;
         /// Options for Node.js itself, for example `["--max-old-space-size=2048"]`.
-        node_args: Vec<String> = Vec::new();
+        node_args: Vec<String> = Vec::new() => reload;
         /// Environment variables that every worker gets on top of the gateway's own.
-        env: BTreeMap<String, String> = BTreeMap::new();
+        env: BTreeMap<String, String> = BTreeMap::new() => reload;
         /// Directory that workers start in, relative to the config file. Where the command line names the app, workers start
         /// in the current directory.
-        cwd: String = ".".to_owned();
+        cwd: String = ".".to_owned() => reload;
     }
 
     /// What clients connect to, and how much of the gateway one of them may take.
     server: Server {
         /// Address to listen on, or a name that leads to one. `::` takes IPv4 as well, and becomes `0.0.0.0` on a machine without IPv6.
-        host: String = "::".to_owned();
+        host: String = "::".to_owned() => restart;
         /// Port to listen on; 0 takes any free one.
-        port: u16 = 3000, in 0..=65_535;
+        port: u16 = 3000, in 0..=65_535 => restart;
         /// Client connections that may be open at once; further ones are answered 503 and closed.
-        connections_max: u64 = 10_000, in 1..=1_000_000, "connections";
+        connections_max: u64 = 10_000, in 1..=1_000_000, "connections" => restart;
         /// File with the certificate chain (PEM). With `tls_key`, the port speaks HTTPS.
-        tls_cert: Option<String> = None;
+        tls_cert: Option<String> = None => restart;
         /// File with the certificate's private key (PEM).
-        tls_key: Option<String> = None;
+        tls_key: Option<String> = None => restart;
         /// Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded`, `X-Request-Id` and `traceparent` are
         /// believed. From anyone else they are replaced.
-        trusted_peers: Vec<String> = Vec::new();
+        trusted_peers: Vec<String> = Vec::new() => restart;
         /// How long a connection may stay open between two requests.
-        keep_alive_timeout_ms: u64 = 75_000, in 0..=3_600_000, "milliseconds";
+        keep_alive_timeout_ms: u64 = 75_000, in 0..=3_600_000, "milliseconds" => restart;
         /// How long a request's headers as a whole may take to arrive.
-        headers_timeout_ms: u64 = 15_000, in 100..=600_000, "milliseconds";
+        headers_timeout_ms: u64 = 15_000, in 100..=600_000, "milliseconds" => restart;
         /// Rate below which a request's body counts as too slow, once `body_grace_ms` have passed.
-        body_rate_bytes_per_s_min: u64 = 512, in 0..=1_073_741_824, "bytes per second";
+        body_rate_bytes_per_s_min: u64 = 512, in 0..=1_073_741_824, "bytes per second" => restart;
         /// How long a body may take before its rate is looked at.
-        body_grace_ms: u64 = 10_000, in 100..=600_000, "milliseconds";
+        body_grace_ms: u64 = 10_000, in 100..=600_000, "milliseconds" => restart;
         /// Longest request line, with its method and version.
-        request_line_bytes_max: u64 = 8_192, in 64..=1_048_576, "bytes";
+        request_line_bytes_max: u64 = 8_192, in 64..=1_048_576, "bytes" => restart;
         /// All header lines of a request together.
-        headers_bytes_max: u64 = 16_384, in 256..=1_048_576, "bytes";
+        headers_bytes_max: u64 = 16_384, in 256..=1_048_576, "bytes" => restart;
         /// Header lines of a request.
-        headers_count_max: u64 = 100, in 1..=10_000, "headers";
+        headers_count_max: u64 = 100, in 1..=10_000, "headers" => restart;
         /// Largest request body.
-        body_bytes_max: u64 = 16_777_216, in 0..=1_099_511_627_776, "bytes";
+        body_bytes_max: u64 = 16_777_216, in 0..=1_099_511_627_776, "bytes" => restart;
         /// Part of a request body that is kept in memory; what goes beyond is kept in a temporary file.
-        body_memory_bytes_max: u64 = 262_144, in 0..=1_073_741_824, "bytes";
+        body_memory_bytes_max: u64 = 262_144, in 0..=1_073_741_824, "bytes" => restart;
         /// How long a client may take in no bytes of its response before it is cut off.
-        send_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds";
+        send_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds" => restart;
+    }
+
+    /// How often one client may ask. Requests over a limit get 429 from the gateway and reach no worker.
+    rate: RateLimits {
+        /// Paths, each with what one client may ask for at and below it: `"/login" = "5/min burst 20"`. The rate is a
+        /// count and `/s`, `/min` or `/h`. The burst is how many may come at once; without it, what the rate gives in a
+        /// second, at least 1. Of several paths that fit, the longest counts. Empty switches it off.
+        limits: BTreeMap<String, String> = BTreeMap::new() => restart;
+        /// Clients that are remembered, each once for every limit that it meets. Beyond it, one whose allowance is soon
+        /// whole again is forgotten.
+        clients_max: u64 = 100_000, in 1..=10_000_000, "clients" => restart;
+        /// Networks (`10.0.0.0/8`, `::1`) whose requests are never limited.
+        exempt: Vec<String> = Vec::new() => restart;
     }
 
     /// The processes that run the app.
     workers: Workers {
         /// How many workers run. 0 takes the CPUs that the process may use: the quota of its cgroup or its affinity,
         /// whichever is less.
-        count: u32 = 0, in 0..=1_024, "workers";
+        count: u32 = 0, in 0..=1_024, "workers" => reload;
         /// Requests that one worker holds at once. 1 is strict mode; more is for apps that mostly wait.
-        concurrency: u32 = 1, in 1..=10_000, "requests";
+        concurrency: u32 = 1, in 1..=10_000, "requests" => restart;
         /// Which of the free workers gets the next request.
-        choice: Choice = Choice::First;
+        choice: Choice = Choice::First => reload;
         /// How long a worker may take to listen after its process started.
-        start_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds";
+        start_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds" => reload;
         /// How long a worker may take to leave once asked, before it is killed.
-        stop_timeout_ms: u64 = 10_000, in 0..=3_600_000, "milliseconds";
+        stop_timeout_ms: u64 = 10_000, in 0..=3_600_000, "milliseconds" => reload;
         /// Wait before a worker that exited is started again; doubles with each exit that follows soon.
-        backoff_ms_min: u64 = 100, in 1..=3_600_000, "milliseconds";
+        backoff_ms_min: u64 = 100, in 1..=3_600_000, "milliseconds" => reload;
         /// Longest such wait.
-        backoff_ms_max: u64 = 30_000, in 1..=3_600_000, "milliseconds";
+        backoff_ms_max: u64 = 30_000, in 1..=3_600_000, "milliseconds" => reload;
+        /// Whether a worker is ready only once the app has called `process.send('ready')`, besides listening. Apps in
+        /// another runtime cannot say it and are not waited for.
+        wait_ready: bool = false => reload;
+        /// How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an endless
+        /// regular expression. The log then names the function and the line, and the worker is killed. Counted from the
+        /// worker's last sign of life, of which there is one a second; at least 1500; 0 for any time.
+        stuck_after_ms: u64 = 10_000, in 0..=3_600_000, "milliseconds" => reload;
+        /// How long it may not turn while the main thread waits: a synchronous child process, a lock, a disk. Where the
+        /// system does not tell the two apart (elsewhere than on Linux), this counts for both. At least 1500; 0 for any
+        /// time.
+        blocked_after_ms: u64 = 60_000, in 0..=86_400_000, "milliseconds" => reload;
+    }
+
+    /// A new version of the app in place of the present one: `sluice reload`, SIGHUP, SIGUSR2.
+    reload: Reload {
+        /// New workers that start at once, beside those that they replace. 0 takes a quarter of the pool.
+        at_once: u32 = 0, in 0..=1_024, "workers" => reload;
+    }
+
+    /// Requests of the gateway's own that a worker answers before it takes those of clients, as long as others are there
+    /// to take them. They carry `Sluice-Warm-Up: 1`.
+    warm_up: WarmUp {
+        /// Targets that are asked for with GET, in turn, for example `["/", "/products?page=2"]`. A status of 500 and
+        /// above, or a broken answer, gives up a new version.
+        paths: Vec<String> = Vec::new() => reload;
+        /// Whether targets that clients have lately asked for with GET are asked for as well, without their cookies and
+        /// credentials: one for each of the most frequent classes, where the answer was 2xx and neither `private` nor
+        /// `no-store`.
+        recent: bool = false => reload;
+        /// How long a worker is warmed at most.
+        timeout_ms: u64 = 10_000, in 100..=600_000, "milliseconds" => reload;
+        /// Requests at most. Fewer do where service time no longer changes.
+        requests_max: u32 = 50, in 1..=10_000, "requests" => reload;
+    }
+
+    /// When a healthy worker is replaced: one at a time, by a successor that is ready before the old one leaves.
+    recycle: Recycle {
+        /// Resident memory above which a worker is replaced; 0 for any.
+        memory_bytes_max: u64 = 0, in 0..=1_099_511_627_776, "bytes" => reload;
+        /// Requests after which a worker is replaced; 0 for any. Each worker's own bound is up to a tenth lower, so that they
+        /// do not all end together.
+        requests_max: u64 = 0, in 0..=1_000_000_000, "requests" => reload;
+        /// Time after which a worker is replaced, spread likewise; 0 for any.
+        age_s_max: u64 = 0, in 0..=31_536_000, "seconds" => reload;
     }
 
     /// Requests that wait for a worker.
     queue: Queue {
         /// Requests that may wait; further ones are refused with 503.
-        length_max: u64 = 1_000, in 0..=1_000_000, "requests";
+        length_max: u64 = 1_000, in 0..=1_000_000, "requests" => reload;
         /// Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused then.
-        wait_ms_max: u64 = 10_000, in 1..=3_600_000, "milliseconds";
+        wait_ms_max: u64 = 10_000, in 1..=3_600_000, "milliseconds" => reload;
+    }
+
+    /// Requests that workers die with. One that has ended two of them is answered 500 without a worker.
+    quarantine: QuarantineLimits {
+        /// How long such a request stays in quarantine after the last death; 0 switches quarantine off.
+        ttl_ms: u64 = 600_000, in 0..=86_400_000, "milliseconds" => reload;
+        /// Requests that are remembered for it. Beyond it, the one whose time is over first is forgotten.
+        entries_max: u64 = 1_000, in 1..=100_000, "requests" => reload;
     }
 
     /// What is accepted from a worker.
     response: Response {
         /// How long a worker may send nothing before the client gets 504. The worker's slot stays held.
-        worker_timeout_ms: u64 = 60_000, in 1..=86_400_000, "milliseconds";
+        worker_timeout_ms: u64 = 60_000, in 1..=86_400_000, "milliseconds" => reload;
         /// How long a worker may go on with a response that nobody waits for any more (the client left or got 504) before
         /// its connection is closed. A worker that does not end the request then is replaced.
-        abandoned_timeout_ms: u64 = 60_000, in 1..=86_400_000, "milliseconds";
+        abandoned_timeout_ms: u64 = 60_000, in 1..=86_400_000, "milliseconds" => reload;
         /// Part of a response that is kept in memory for a slow client; what goes beyond is kept in a temporary file.
-        memory_bytes_max: u64 = 1_048_576, in 4_096..=1_073_741_824, "bytes";
+        memory_bytes_max: u64 = 1_048_576, in 4_096..=1_073_741_824, "bytes" => reload;
         /// Part of a response that is kept in a temporary file; a client that has left more than that unread is cut off.
-        file_bytes_max: u64 = 1_073_741_824, in 0..=1_099_511_627_776, "bytes";
+        file_bytes_max: u64 = 1_073_741_824, in 0..=1_099_511_627_776, "bytes" => reload;
         /// Status line and all header lines of a response together.
-        headers_bytes_max: u64 = 65_536, in 1_024..=16_777_216, "bytes";
+        headers_bytes_max: u64 = 65_536, in 1_024..=16_777_216, "bytes" => reload;
         /// Header lines of a response.
-        headers_count_max: u64 = 256, in 1..=10_000, "headers";
+        headers_count_max: u64 = 256, in 1..=10_000, "headers" => reload;
     }
 
     /// Upgraded connections (WebSocket) and event streams, which hold no slot.
     streams: Streams {
         /// Streams that one worker may hold.
-        per_worker_max: u64 = 1_000, in 0..=1_000_000, "streams";
+        per_worker_max: u64 = 1_000, in 0..=1_000_000, "streams" => reload;
         /// How long a stream may carry nothing in either direction; 0 for any time.
-        idle_timeout_ms: u64 = 3_600_000, in 0..=604_800_000, "milliseconds";
+        idle_timeout_ms: u64 = 3_600_000, in 0..=604_800_000, "milliseconds" => reload;
     }
 
     /// Temporary files for bodies too large for memory.
     temp: Temp {
         /// Directory for them, relative to the config file; without it, the system's.
-        dir: Option<String> = None;
+        dir: Option<String> = None => restart;
         /// All temporary files together.
-        bytes_max: u64 = 4_294_967_296, in 0..=1_125_899_906_842_624, "bytes";
+        bytes_max: u64 = 4_294_967_296, in 0..=1_125_899_906_842_624, "bytes" => restart;
     }
 
     /// Paths that the gateway answers by itself.
     edge: Edge {
         /// Answers 200 while the gateway lives. Empty switches it off.
-        ping_path: String = "/.sluice/ping".to_owned();
+        ping_path: String = "/.sluice/ping".to_owned() => reload;
         /// Answers 200 while work makes progress, else 503. Empty switches it off.
-        ready_path: String = "/.sluice/ready".to_owned();
+        ready_path: String = "/.sluice/ready".to_owned() => reload;
         /// How long requests may wait without any being answered before the gateway counts as not ready.
-        ready_progress_ms: u64 = 10_000, in 100..=3_600_000, "milliseconds";
+        ready_progress_ms: u64 = 10_000, in 100..=3_600_000, "milliseconds" => reload;
+    }
+
+    /// Files that the gateway sends itself, without a worker.
+    files: Files {
+        /// Directories by the beginning of the URL's path, for example `{ "/assets/" = "dist/client/assets" }`, relative to
+        /// the config file. Beginnings end with `/`; the longest that fits decides. What is no regular file there goes to the
+        /// app, as does every name that starts with a dot (`.well-known` does not count).
+        paths: BTreeMap<String, String> = BTreeMap::new() => restart;
+        /// `Cache-Control` by the beginning of the URL's path; the longest that fits decides. Files that none fits get
+        /// `public, max-age=0`.
+        cache_control: BTreeMap<String, String> = BTreeMap::new() => restart;
+        /// Whether `name.br` or `name.gz` beside a file is sent in its place to clients that accept it. Nothing looks
+        /// whether it holds the same.
+        precompressed: bool = true => restart;
     }
 
     /// Leaving.
     drain: Drain {
-        /// How long accepted requests may take to finish after SIGTERM, SIGINT, SIGHUP or `sluice stop`.
-        timeout_ms: u64 = 30_000, in 0..=3_600_000, "milliseconds";
+        /// How long accepted requests may take to finish after SIGTERM, SIGINT, `sluice stop` (after `delay_ms`) or `sluice upgrade`.
+        timeout_ms: u64 = 30_000, in 0..=3_600_000, "milliseconds" => reload;
+        /// How long new connections are still taken and served while readiness already says no, so that whoever balances
+        /// the load can notice.
+        delay_ms: u64 = 0, in 0..=600_000, "milliseconds" => reload;
     }
 
     /// What is written to standard output.
     log: Log {
         /// How lines look.
-        format: LogFormat = LogFormat::Auto;
+        format: LogFormat = LogFormat::Auto => restart;
         /// Whether every request gets a line.
-        access: bool = true;
+        access: bool = true => restart;
         /// Whether responses carry `Server-Timing` with queue wait and service time. Clients see it.
-        server_timing: bool = false;
+        server_timing: bool = false => restart;
     }
 
     /// Metrics and health for operators.
     admin: Admin {
         /// Address and port of the metrics server, or `off`. Port 0 takes any free one.
-        address: String = "127.0.0.1:9090".to_owned();
+        address: String = "127.0.0.1:9090".to_owned() => restart;
     }
 }

@@ -12,6 +12,15 @@ pub struct Bounds {
     pub max: u64,
 }
 
+/// When a changed value comes into force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applies {
+    /// With the next `sluice reload`.
+    Reload,
+    /// With the next start of the gateway.
+    Restart,
+}
+
 /// One TOML table.
 #[derive(Debug)]
 pub struct Section {
@@ -40,11 +49,14 @@ pub struct Key {
     pub bounds: Option<Bounds>,
     /// What a number counts; empty where there is nothing to count.
     pub unit: &'static str,
+    /// When a changed value comes into force.
+    pub applies: Applies,
     /// What it does, as written in the table.
     pub text: &'static str,
     pub(super) read: fn(&Config) -> serde_json::Value,
     pub(super) set_toml: fn(&mut Config, &toml::de::DeValue<'_>) -> Result<(), String>,
     pub(super) set_text: fn(&mut Config, &str) -> Result<(), String>,
+    pub(super) copy: fn(&Config, &mut Config),
 }
 
 impl Section {
@@ -109,6 +121,23 @@ pub fn key(path: &str) -> Option<&'static Key> {
     keys().find(|key| key.path == path)
 }
 
+impl Config {
+    /// This config with what a reload may change taken from `other`.
+    #[must_use]
+    pub fn reloaded(&self, other: &Config) -> Config {
+        let mut config = self.clone();
+        for key in keys().filter(|key| key.applies == Applies::Reload) {
+            (key.copy)(other, &mut config);
+        }
+        config
+    }
+
+    /// Keys with another value in `other` that only a restart would bring into force.
+    pub fn kept_from(&self, other: &Config) -> impl Iterator<Item = &'static Key> {
+        keys().filter(move |key| key.applies == Applies::Restart && key.value(self) != key.value(other))
+    }
+}
+
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -119,7 +148,8 @@ macro_rules! config {
         $section:ident: $type_name:ident {
             $(
                 $(#[doc = $doc:literal])+
-                $key:ident: $type:ty = $default:expr $(, in $min:literal..=$max:literal $(, $unit:literal)?)?;
+                $key:ident: $type:ty = $default:expr $(, in $min:literal..=$max:literal $(, $unit:literal)?)?
+                    => $applies:ident;
             )+
         }
     )+) => {
@@ -166,6 +196,7 @@ macro_rules! config {
                 kind: <$type as Value>::KIND,
                 bounds: config!(@bounds $($min, $max)?),
                 unit: concat!("" $($(, $unit)?)?),
+                applies: config!(@applies $applies),
                 text: concat!($($doc),+),
                 read: |config| Value::to_json(&config.$section.$key),
                 set_toml: |config, value| {
@@ -176,9 +207,12 @@ macro_rules! config {
                     config.$section.$key = <$type as Value>::from_text(text, config!(@bounds $($min, $max)?))?;
                     Ok(())
                 },
+                copy: |from, to| to.$section.$key.clone_from(&from.$section.$key),
             }),+],
         }),+];
     };
+    (@applies reload) => { $crate::config::table::Applies::Reload };
+    (@applies restart) => { $crate::config::table::Applies::Restart };
     (@bounds) => { None::<$crate::config::table::Bounds> };
     (@bounds $min:literal, $max:literal) => { Some($crate::config::table::Bounds { min: $min, max: $max }) };
 }

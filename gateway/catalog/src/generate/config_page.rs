@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::config::{FILE_NAME, Key, Kind, SECTIONS};
+use crate::config::{Applies, FILE_NAME, Key, Kind, SECTIONS};
 
 pub(super) fn body() -> String {
     let mut out = format!(
@@ -39,6 +39,10 @@ fn facts(key: &Key) -> Vec<String> {
             None => format!("Environment: `{own}`"),
         });
     }
+    facts.push(match key.applies {
+        Applies::Reload => "A change applies on reload".to_owned(),
+        Applies::Restart => "A change needs a restart".to_owned(),
+    });
     facts
 }
 

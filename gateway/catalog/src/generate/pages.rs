@@ -20,7 +20,7 @@ pub(super) fn errors() -> String {
     for entry in answers {
         let _ = write!(out, "\n### {}\n\n{}\n\nClients read: “{}”\n", entry.code, entry.operator, entry.public);
     }
-    out += "\n## Errors at start\n\nOnly the operator sees these, on the terminal and in the log.\n";
+    out += "\n## Errors without an answer\n\nOnly the operator sees these: at the start on the terminal and in the log, of a stream in the log.\n";
     for entry in start {
         let _ = write!(out, "\n### {}\n\n{} {}\n", entry.code, entry.public, entry.operator);
     }

@@ -5,14 +5,17 @@
 
 mod connect;
 mod logs;
+mod quarantine;
+mod reload;
 mod scale;
 mod status;
 mod stop;
 mod top;
+mod upgrade;
 
 use std::process::ExitCode;
 
-use crate::args::{LogsArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs};
+use crate::args::{LogsArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs};
 
 /// `sluice status`: how things are, as a table or as JSON.
 pub fn status(args: &StatusArgs) -> ExitCode {
@@ -34,9 +37,24 @@ pub fn stop(args: &StopArgs) -> ExitCode {
     stop::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
+/// `sluice reload`: a new version of the app, without losing a request.
+pub fn reload(args: &ReloadArgs) -> ExitCode {
+    reload::run(args).unwrap_or_else(connect::ClientError::exit)
+}
+
 /// `sluice scale`: another number of workers.
 pub fn scale(args: &ScaleArgs) -> ExitCode {
     scale::run(args).unwrap_or_else(connect::ClientError::exit)
+}
+
+/// `sluice quarantine`: requests that workers died with.
+pub fn quarantine(args: &QuarantineArgs) -> ExitCode {
+    quarantine::run(args).unwrap_or_else(connect::ClientError::exit)
+}
+
+/// `sluice upgrade`: another gateway process in the place of the one that runs.
+pub fn upgrade(args: &UpgradeArgs) -> ExitCode {
+    upgrade::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use sluice_catalog::snapshot::{Percentiles, Snapshot, WorkerSnapshot};
+use sluice_catalog::snapshot::{Percentiles, ReloadSnapshot, Snapshot, WorkerSnapshot};
 
 use super::connect::{ClientError, Gateway};
 use crate::args::StatusArgs;
@@ -67,6 +67,12 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
             requests.outcomes.iter().map(|(name, count)| format!("{} {count}", harmless(name))).collect();
         writeln!(out, "outcomes      {}", outcomes.join(", "))?;
     }
+    if let Some(reload) = &snapshot.reload {
+        writeln!(out, "reload        {}", reload_text(reload))?;
+    }
+    if snapshot.quarantined > 0 {
+        writeln!(out, "quarantine    {} requests  (`sluice quarantine` lists them)", snapshot.quarantined)?;
+    }
     if snapshot.overlaps_total > 0 {
         writeln!(
             out,
@@ -75,6 +81,20 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
         )?;
     }
     writeln!(out)
+}
+
+fn reload_text(reload: &ReloadSnapshot) -> String {
+    let mut text =
+        format!("generation {} {}, asked for {} ago", reload.generation, reload.state.as_str(), duration(reload.age_s));
+    if let Some(reason) = &reload.reason {
+        let _ = write!(text, ": {}", harmless(reason));
+    }
+    if let Some(after_ms) = reload.service_p95_after_ms {
+        let before = milliseconds(reload.service_p95_before_ms);
+        let _ =
+            write!(text, ", p95 of service time in its first minute {}, was {before}", milliseconds(Some(after_ms)));
+    }
+    text
 }
 
 fn write_percentiles(out: &mut String, queue_wait_ms: &Percentiles, service_time_ms: &Percentiles) -> std::fmt::Result {
@@ -89,8 +109,8 @@ fn write_percentiles(out: &mut String, queue_wait_ms: &Percentiles, service_time
     Ok(())
 }
 
-const COLUMNS: [&str; 10] =
-    ["WORKER", "INSTANCE", "PID", "STATE", "AGE", "MEMORY", "CPU", "REQUESTS", "RESTARTS", "CURRENT REQUEST"];
+const COLUMNS: [&str; 11] =
+    ["WORKER", "INSTANCE", "GEN", "PID", "STATE", "AGE", "MEMORY", "CPU", "REQUESTS", "RESTARTS", "CURRENT REQUEST"];
 
 fn worker_rows(workers: &[WorkerSnapshot]) -> Vec<[String; COLUMNS.len()]> {
     let mut rows = vec![COLUMNS.map(str::to_owned)];
@@ -98,6 +118,7 @@ fn worker_rows(workers: &[WorkerSnapshot]) -> Vec<[String; COLUMNS.len()]> {
         [
             worker.id.to_string(),
             worker.instance.to_string(),
+            if worker.generation == 0 { "-".to_owned() } else { worker.generation.to_string() },
             worker.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
             worker.state.as_str().to_owned(),
             duration(worker.age_s),
@@ -128,7 +149,7 @@ fn current(worker: &WorkerSnapshot) -> String {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a request that lasted 2^52 ms is not one to be exact about")]
-fn for_s(for_ms: u64) -> f64 {
+pub(super) fn for_s(for_ms: u64) -> f64 {
     for_ms as f64 / 1000.0
 }
 
@@ -153,7 +174,7 @@ fn aligned(rows: &[[String; COLUMNS.len()]]) -> String {
 }
 
 /// Classes and ids hold what clients sent; nothing of it may move a cursor.
-fn harmless(text: &str) -> String {
+pub(super) fn harmless(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '?' } else { character }).collect()
 }
 
@@ -171,7 +192,7 @@ fn milliseconds(value_ms: Option<f64>) -> String {
     clippy::cast_sign_loss,
     reason = "`as` saturates; ages are small and positive"
 )]
-fn duration(seconds: f64) -> String {
+pub(super) fn duration(seconds: f64) -> String {
     let whole = seconds as u64;
     match whole {
         0 => format!("{:.0} ms", seconds.max(0.0) * 1000.0),
@@ -191,7 +212,9 @@ fn bytes(count: u64) -> String {
 
 #[cfg(test)]
 pub mod tests {
-    use sluice_catalog::snapshot::{CurrentRequest, GatewayState, QueueSnapshot, RequestsSnapshot, WorkerState};
+    use sluice_catalog::snapshot::{
+        CurrentRequest, GatewayState, QueueSnapshot, ReloadState, RequestsSnapshot, WorkerState,
+    };
 
     use super::*;
 
@@ -200,6 +223,7 @@ pub mod tests {
             id: 7,
             instance: 0,
             pid: Some(4711),
+            generation: 1,
             state: WorkerState::Busy,
             age_s: 3725.0,
             rss_bytes: Some(104_857_600),
@@ -213,6 +237,7 @@ pub mod tests {
             id: 8,
             instance: 1,
             pid: None,
+            generation: 0,
             state: WorkerState::Backoff,
             age_s: 0.25,
             rss_bytes: None,
@@ -232,6 +257,7 @@ pub mod tests {
             run_dir: "/run/shop".to_owned(),
             uptime_s: 90_000.0,
             generation: 1,
+            reload: None,
             workers: vec![busy, starting],
             queue: QueueSnapshot { length: 2, length_max: 1000, oldest_wait_ms: 3.5, predicted_wait_ms: Some(1250.0) },
             requests: RequestsSnapshot { answered_total: 1234, in_service: 1, per_second: 12.34, ..Default::default() },
@@ -240,6 +266,7 @@ pub mod tests {
             overlaps_total: 0,
             connections: 5,
             streams: 0,
+            quarantined: 0,
         }
     }
 
@@ -258,9 +285,9 @@ p50                0.25 ms          12 ms
 p95                4.00 ms          90 ms
 p99                  40 ms              -
 
-WORKER  INSTANCE  PID   STATE    AGE         MEMORY     CPU           REQUESTS  RESTARTS  CURRENT REQUEST
-7       0         4711  busy     1 h 02 min  100.0 MiB  1 min 01 s    1234      1         GET /product/:id for 12 ms (r-9)
-8       1         -     backoff  250 ms      -          -             0         3         -
+WORKER  INSTANCE  GEN  PID   STATE    AGE         MEMORY     CPU           REQUESTS  RESTARTS  CURRENT REQUEST
+7       0         1    4711  busy     1 h 02 min  100.0 MiB  1 min 01 s    1234      1         GET /product/:id for 12 ms (r-9)
+8       1         -    -     backoff  250 ms      -          -             0         3         -
 ";
         let squeeze = |text: &str| {
             let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -289,11 +316,37 @@ WORKER  INSTANCE  PID   STATE    AGE         MEMORY     CPU           REQUESTS  
     }
 
     #[test]
-    fn outcomes_and_overlaps_are_shown_once_there_are_any() {
+    fn the_latest_reload_is_shown_with_what_it_changed() {
+        let mut snapshot = snapshot();
+        let mut reload = ReloadSnapshot {
+            generation: 2,
+            state: ReloadState::Abandoned,
+            reason: Some("worker 3 exited".to_owned()),
+            age_s: 12.0,
+            service_p95_before_ms: Some(20.0),
+            service_p95_after_ms: None,
+        };
+        snapshot.reload = Some(reload.clone());
+        let text = table(&snapshot);
+        assert!(text.contains("reload        generation 2 abandoned, asked for 12 s ago: worker 3 exited\n"), "{text}");
+        reload = ReloadSnapshot { state: ReloadState::Done, reason: None, service_p95_after_ms: Some(30.0), ..reload };
+        snapshot.reload = Some(reload);
+        let text = table(&snapshot);
+        assert!(text.contains("done, asked for 12 s ago, p95 of service time in its first minute 30 ms, was 20 ms\n"));
+    }
+
+    #[test]
+    fn outcomes_overlaps_and_quarantine_are_shown_once_there_are_any() {
         let mut snapshot = snapshot();
         snapshot.overlaps_total = 2;
+        snapshot.quarantined = 4;
         snapshot.requests.outcomes.insert("shed".to_owned(), 3);
         let text = table(&snapshot);
-        assert!(text.contains("outcomes      shed 3\n") && text.contains("overlaps      2"), "{text}");
+        assert!(
+            text.contains("outcomes      shed 3\n")
+                && text.contains("overlaps      2")
+                && text.contains("quarantine    4 requests"),
+            "{text}"
+        );
     }
 }

@@ -15,15 +15,10 @@ pub struct Resolved {
 }
 
 /// The app as the command line, the config or package.json says. `from_flags`: the command line named it, so that it is
-/// meant relative to the current directory.
-pub fn resolve(loaded: &Loaded, from_flags: bool) -> Result<Resolved, String> {
-    let here = env::current_dir().map_err(|error| format!("the current directory: {error}"))?;
-    let base = match loaded.file.as_ref().and_then(|file| file.parent()) {
-        Some(parent) if !from_flags => here.join(parent),
-        _ => here,
-    };
+/// meant relative to the current directory, which is `here`.
+pub fn resolve(loaded: &Loaded, from_flags: bool, here: &Path) -> Result<Resolved, String> {
     let app = &loaded.config.app;
-    let cwd = if from_flags { base } else { base.join(&app.cwd) };
+    let cwd = if from_flags { here.to_owned() } else { here.join(loaded.base_dir()).join(&app.cwd) };
     let cwd = cwd.canonicalize().map_err(|error| format!("app.cwd: {}: {error}", cwd.display()))?;
     let script = |entry: PathBuf| Start::Script {
         node: app.node.clone(),
@@ -41,17 +36,21 @@ pub fn resolve(loaded: &Loaded, from_flags: bool) -> Result<Resolved, String> {
 }
 
 fn existing(cwd: &Path, entry: &str) -> Result<PathBuf, String> {
-    let path = cwd.join(entry);
-    let candidates =
-        [".js", ".mjs", ".cjs", ".ts"].map(|extension| PathBuf::from(format!("{}{extension}", path.display())));
-    // As Node.js itself looks for it.
-    std::iter::once(path.clone()).chain(candidates).find(|candidate| candidate.exists()).ok_or_else(|| {
+    find_script(cwd, entry).ok_or_else(|| {
         format!(
             "{}: there is no {}. Name the script that calls listen(): sluice start server.js",
             Code::EntryMissing,
-            path.display()
+            cwd.join(entry).display()
         )
     })
+}
+
+/// A script, looked for as Node.js itself does.
+pub fn find_script(cwd: &Path, entry: &str) -> Option<PathBuf> {
+    let path = cwd.join(entry);
+    let candidates =
+        [".js", ".mjs", ".cjs", ".ts"].map(|extension| PathBuf::from(format!("{}{extension}", path.display())));
+    std::iter::once(path).chain(candidates).find(|candidate| candidate.exists())
 }
 
 fn from_package_json(cwd: &Path, script: impl Fn(PathBuf) -> Start) -> Result<Start, String> {

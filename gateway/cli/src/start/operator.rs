@@ -6,17 +6,21 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use sluice_admin::{Operator, Readiness};
+use sluice_admin::{Operator, Progress, Readiness, Upgrade};
 use sluice_catalog::metrics;
 use sluice_catalog::snapshot::{
-    CurrentRequest, GatewayState, QueueSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
+    CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot,
+    WorkerState,
 };
 use sluice_journal::{Event, Journal, Level, Page};
 use sluice_proxy::edge;
 use sluice_proxy::gate::Gate;
 use sluice_scheduler::{WorkerState as Life, WorkerView};
 use sluice_supervisor::Supervisor;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc, oneshot};
+
+use super::reload::Reloads;
+use super::upgrade::Wanted;
 
 /// As for `workers.count`.
 const WORKERS_MAX: u32 = 1024;
@@ -27,31 +31,52 @@ pub struct Gateway {
     pub supervisor: Rc<Supervisor>,
     pub journal: Journal,
     pub stop_requested: Notify,
-    url: String,
-    admin_url: Option<String>,
-    run_dir: PathBuf,
+    pub reloads: Reloads,
+    /// Another gateway serves; who accepts anything still stops.
+    pub retiring: Notify,
+    /// This gateway serves: it is no successor that still comes up.
+    pub in_charge: Cell<bool>,
+    /// The gateway before this one still finishes what it has.
+    pub has_predecessor: Cell<bool>,
+    pub upgrading: Cell<bool>,
+    /// The successor has the word to take over and has not answered it.
+    pub committing: Cell<bool>,
+    upgrades: mpsc::Sender<Wanted>,
+    places: Places,
     started: Instant,
     wanted: Cell<u32>,
     was_ready: Cell<bool>,
     overlaps_told: Cell<u64>,
 }
 
+/// Where everything is.
+pub struct Places {
+    pub url: String,
+    pub admin_url: Option<String>,
+    pub run_dir: PathBuf,
+}
+
 impl Gateway {
     pub fn new(
         gate: Rc<Gate>,
         supervisor: Rc<Supervisor>,
-        url: String,
-        admin_url: Option<String>,
-        run_dir: PathBuf,
+        reloads: Reloads,
+        upgrades: mpsc::Sender<Wanted>,
+        places: Places,
     ) -> Rc<Self> {
         Rc::new(Gateway {
             journal: gate.journal.clone(),
             gate,
             supervisor,
             stop_requested: Notify::new(),
-            url,
-            admin_url,
-            run_dir,
+            reloads,
+            retiring: Notify::new(),
+            in_charge: Cell::new(false),
+            has_predecessor: Cell::new(false),
+            upgrading: Cell::new(false),
+            committing: Cell::new(false),
+            upgrades,
+            places,
             started: Instant::now(),
             wanted: Cell::new(0),
             was_ready: Cell::new(false),
@@ -68,16 +93,22 @@ impl Gateway {
         self.wanted.get()
     }
 
+    /// Whether a worker has ever been ready.
+    pub fn was_ready(&self) -> bool {
+        self.was_ready.get() || self.gate.scheduler(|scheduler| scheduler.ready_count() > 0)
+    }
+
     /// The first worker listens.
     pub fn announce(&self, after: Duration) {
         self.was_ready.set(true);
-        self.journal.emit(Event::Listening { url: &self.url });
-        let admin = self.admin_url.as_deref().map_or_else(String::new, |url| format!(", metrics on {url}/metrics"));
+        self.journal.emit(Event::Listening { url: &self.places.url });
+        let admin =
+            self.places.admin_url.as_deref().map_or_else(String::new, |url| format!(", metrics on {url}/metrics"));
         let text = format!(
             "workers: {}, first ready after {} ms{admin}, run directory {}",
             self.wanted.get(),
             after.as_millis(),
-            self.run_dir.display()
+            self.places.run_dir.display()
         );
         self.journal.emit(Event::Note { level: Level::Info, text: &text });
     }
@@ -103,11 +134,13 @@ impl Gateway {
             id: view.worker.0,
             instance: view.instance,
             pid: process.pid,
+            generation: view.generation,
             state: match view.state {
                 Life::Starting => WorkerState::Starting,
+                Life::Warming => WorkerState::Warming,
                 Life::Ready if view.in_service > 0 => WorkerState::Busy,
                 Life::Ready => WorkerState::Ready,
-                Life::Leaving | Life::Stopping | Life::Killed => WorkerState::Leaving,
+                Life::Stuck | Life::Leaving | Life::Stopping | Life::Killed => WorkerState::Leaving,
             },
             age_s: self.gate.age(view.started).as_secs_f64(),
             rss_bytes: process.rss_bytes,
@@ -124,6 +157,7 @@ impl Gateway {
             id: 0,
             instance,
             pid: None,
+            generation: 0,
             state: WorkerState::Backoff,
             age_s: 0.0,
             rss_bytes: None,
@@ -154,22 +188,23 @@ impl Operator for Gateway {
         Snapshot {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
-            state: if gate.is_draining() {
+            state: if gate.is_leaving() {
                 GatewayState::Draining
             } else if self.was_ready.get() {
                 GatewayState::Serving
             } else {
                 GatewayState::Starting
             },
-            url: self.url.clone(),
-            admin_url: self.admin_url.clone(),
-            run_dir: self.run_dir.display().to_string(),
+            url: self.places.url.clone(),
+            admin_url: self.places.admin_url.clone(),
+            run_dir: self.places.run_dir.display().to_string(),
             uptime_s: self.started.elapsed().as_secs_f64(),
-            generation: 1,
+            generation: gate.scheduler(sluice_scheduler::Scheduler::generation),
+            reload: self.reloads.snapshot(),
             workers,
             queue: QueueSnapshot {
                 length: length as u64,
-                length_max: gate.config.queue.length_max,
+                length_max: gate.config().queue.length_max,
                 oldest_wait_ms: gate.oldest_wait_ms(),
                 predicted_wait_ms,
             },
@@ -185,6 +220,7 @@ impl Operator for Gateway {
             overlaps_total: self.journal.overlaps_total(),
             connections: gate.connection_count() as u64,
             streams: gate.stream_count(),
+            quarantined: gate.quarantined_count(),
         }
     }
 
@@ -193,7 +229,7 @@ impl Operator for Gateway {
     }
 
     fn scale(&self, workers: u32) -> Result<u32, String> {
-        if self.gate.is_draining() {
+        if self.gate.is_leaving() {
             return Err("the gateway is leaving".to_owned());
         }
         if !(1..=WORKERS_MAX).contains(&workers) {
@@ -203,6 +239,38 @@ impl Operator for Gateway {
         self.set_wanted(workers);
         self.journal.emit(Event::Scaled { from: before, to: workers });
         Ok(before)
+    }
+
+    fn reload(&self) -> mpsc::Receiver<Progress> {
+        self.reloads.ask("sluice reload")
+    }
+
+    fn quarantined(&self) -> Vec<QuarantinedRequest> {
+        self.gate.quarantined()
+    }
+
+    fn release_quarantined(&self, which: &str) -> u64 {
+        self.gate.release_quarantined(which)
+    }
+
+    fn upgrade(&self, wanted: Upgrade) -> oneshot::Receiver<Result<u32, String>> {
+        let (answer, receiver) = oneshot::channel();
+        let refusal = if self.gate.is_draining() {
+            "the gateway is leaving"
+        } else if self.upgrading.get() {
+            "an upgrade is under way already"
+        } else if self.has_predecessor.get() {
+            "the gateway before this one still finishes what it has; it takes drain.timeout_ms at most"
+        } else {
+            match self.upgrades.try_send((wanted, answer)) {
+                Ok(()) => self.upgrading.set(true),
+                // The receiver says that nobody is there.
+                Err(refused) => drop(refused),
+            }
+            return receiver;
+        };
+        let _ = answer.send(Err(refusal.to_owned()));
+        receiver
     }
 
     fn readiness(&self) -> Readiness {
@@ -220,6 +288,9 @@ impl Operator for Gateway {
         page.metric(&metrics::CONNECTIONS_TOTAL).sample(&[], self.gate.connections_total());
         page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.streams_total());
         page.metric(&metrics::TEMP_BYTES).sample(&[], self.gate.temp_bytes());
+        page.metric(&metrics::REQUESTS_RETRIED_TOTAL).sample(&[], self.gate.retried_total());
+        page.metric(&metrics::QUARANTINED_REQUESTS).sample(&[], self.gate.quarantined_count());
+        page.metric(&metrics::QUARANTINE_REFUSED_TOTAL).sample(&[], self.gate.quarantine_refused_total());
         page.metric(&metrics::WORKERS_WANTED).sample(&[], self.wanted.get());
         let views: Vec<_> =
             self.gate.scheduler(|scheduler| scheduler.workers().filter(|view| view.state == Life::Ready).collect());

@@ -5,16 +5,19 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal as Number, kill};
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Level};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use sluice_proxy::listen::Then;
 use tokio::sync::oneshot;
 
 use super::operator::Gateway;
+use super::signals::{Heard, SAME_SIGNAL, Signals, pid_of};
+use super::upgrade::Successor;
 use super::{Exit, Failure};
 
-/// Signals that come this close together are one request.
-const SAME_SIGNAL: Duration = Duration::from_millis(150);
+/// How often an answer is looked for that comes in a moment.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Why the gateway leaves.
 pub enum Ending {
@@ -22,41 +25,21 @@ pub enum Ending {
     Asked(&'static str),
     /// No worker ever listened.
     GaveUp,
+    /// Another gateway serves.
+    HandedOver(Box<Successor>),
 }
 
-struct Signals {
-    int: Signal,
-    term: Signal,
-    hup: Signal,
-    usr2: Signal,
-    more: Signal,
-    less: Signal,
-}
-
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Signals {
-            int: signal(SignalKind::interrupt())?,
-            term: signal(SignalKind::terminate())?,
-            hup: signal(SignalKind::hangup())?,
-            usr2: signal(SignalKind::user_defined2())?,
-            more: signal(SignalKind::from_raw(nix::sys::signal::Signal::SIGTTIN as i32))?,
-            less: signal(SignalKind::from_raw(nix::sys::signal::Signal::SIGTTOU as i32))?,
-        })
-    }
-
-    /// The next signal that asks to leave. TTIN and TTOU change the number of workers on the way.
-    async fn leave(&mut self, gateway: &Gateway) -> &'static str {
-        loop {
-            tokio::select! {
-                _ = self.int.recv() => return "SIGINT",
-                _ = self.term.recv() => return "SIGTERM",
-                _ = self.hup.recv() => return "SIGHUP",
-                // Its default would kill the gateway; other process managers have a use for it, this one has none.
-                _ = self.usr2.recv() => gateway.warn("SIGUSR2 is ignored"),
-                _ = self.more.recv() => scale(gateway, gateway.wanted().saturating_add(1)),
-                _ = self.less.recv() => scale(gateway, gateway.wanted().saturating_sub(1).max(1)),
-            }
+/// The next signal that asks to leave. Others reload, or change the number of workers, on the way.
+async fn asked_to_leave(signals: &mut Signals, gateway: &Gateway) -> Heard {
+    loop {
+        let heard = signals.next().await;
+        match heard.signal {
+            // A terminal that is closed sends the same signal as an operator who wants a reload.
+            Number::SIGHUP if !signals.has_lost_terminal() => drop(gateway.reloads.ask("SIGHUP")),
+            Number::SIGUSR2 => drop(gateway.reloads.ask("SIGUSR2")),
+            Number::SIGTTIN => scale(gateway, gateway.wanted().saturating_add(1)),
+            Number::SIGTTOU => scale(gateway, gateway.wanted().saturating_sub(1).max(1)),
+            _ => return heard,
         }
     }
 }
@@ -67,38 +50,58 @@ fn scale(gateway: &Gateway, workers: u32) {
 }
 
 /// Runs the gateway until there is a reason to leave.
-pub async fn wait_for_reason(gateway: &Rc<Gateway>, gave_up: oneshot::Receiver<()>) -> Ending {
+pub async fn wait_for_reason(
+    gateway: &Rc<Gateway>,
+    gave_up: oneshot::Receiver<()>,
+    upgrades: impl Future<Output = Successor>,
+) -> Ending {
     let Ok(mut signals) = Signals::new() else { return Ending::Asked("no signal handlers can be had") };
-    tokio::select! {
-        reason = signals.leave(gateway) => Ending::Asked(reason),
-        () = gateway.stop_requested.notified() => Ending::Asked("sluice stop"),
-        Ok(()) = gave_up => Ending::GaveUp,
+    let mut upgrades = std::pin::pin!(upgrades);
+    let (reason, signal) = tokio::select! {
+        heard = asked_to_leave(&mut signals, gateway) => (heard.name, heard.signal),
+        () = gateway.stop_requested.notified() => ("sluice stop", Number::SIGTERM),
+        Ok(()) = gave_up => return Ending::GaveUp,
+        successor = &mut upgrades => return Ending::HandedOver(Box::new(successor)),
+    };
+    // Between the word to take over and the answer to it, nobody can say whose the service is; it is known in a moment.
+    while gateway.committing.get() {
+        tokio::select! {
+            successor = &mut upgrades => {
+                let _ = kill(pid_of(successor.pid), signal);
+                return Ending::HandedOver(Box::new(successor));
+            }
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
     }
+    Ending::Asked(reason)
 }
 
 /// Leaves in order, or at once if asked again.
 pub async fn leave(
     gateway: &Rc<Gateway>,
-    ending: Ending,
-    stop_accepting: oneshot::Sender<()>,
+    reason: &'static str,
+    stop_accepting: oneshot::Sender<Then>,
 ) -> Result<ExitCode, Failure> {
-    let reason = match ending {
-        Ending::Asked(reason) => reason,
-        Ending::GaveUp => "the app did not start",
+    gateway.gate.leave_soon(reason);
+    // Nobody has to notice that a service leaves which was never there.
+    let is_serving = gateway.gate.scheduler(|scheduler| scheduler.ready_count() > 0);
+    let delay_ms = if is_serving { gateway.gate.config().drain.delay_ms } else { 0 };
+    let in_order = async {
+        if delay_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+        }
+        gateway.gate.drain(reason);
+        let _ = stop_accepting.send(Then::Close);
+        finish(gateway, is_busy).await
     };
-    gateway.gate.drain(reason);
-    let _ = stop_accepting.send(());
     let Ok(mut signals) = Signals::new() else {
         return Err(Failure::new(Exit::Failed, "no signal handlers can be had"));
     };
     let finished = tokio::select! {
-        finished = finish(gateway) => finished,
+        finished = in_order => finished,
         again = leave_again(&mut signals, gateway) => at_once(gateway, again),
         () = gateway.stop_requested.notified() => at_once(gateway, "a second sluice stop"),
     };
-    if let Ending::GaveUp = ending {
-        return Err(did_not_start(gateway));
-    }
     Ok(if finished { Exit::Ok.into() } else { Exit::Failed.into() })
 }
 
@@ -106,21 +109,21 @@ pub async fn leave(
 async fn leave_again(signals: &mut Signals, gateway: &Gateway) -> &'static str {
     let began = Instant::now();
     loop {
-        let reason = signals.leave(gateway).await;
+        let heard = asked_to_leave(signals, gateway).await;
         if began.elapsed() >= SAME_SIGNAL {
-            return reason;
+            return heard.name;
         }
     }
 }
 
 /// Finishes requests, then stops the workers. Returns whether everything accepted was finished.
-async fn finish(gateway: &Rc<Gateway>) -> bool {
-    let deadline = Instant::now() + Duration::from_millis(gateway.gate.config.drain.timeout_ms);
+pub async fn finish(gateway: &Rc<Gateway>, is_busy: fn(&Gateway) -> bool) -> bool {
+    let deadline = Instant::now() + Duration::from_millis(gateway.gate.config().drain.timeout_ms);
     while is_busy(gateway) && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let finished = !is_busy(gateway);
-    if !finished {
+    if self::is_busy(gateway) {
         let (queued, in_service) =
             gateway.gate.scheduler(|scheduler| (scheduler.queue_length(), scheduler.in_service()));
         let text = format!(
@@ -130,7 +133,7 @@ async fn finish(gateway: &Rc<Gateway>) -> bool {
     }
     gateway.gate.stop_workers();
     // The scheduler kills what does not leave in time; this bound is only for what even that does not move.
-    let stop_ms = gateway.gate.config.workers.stop_timeout_ms;
+    let stop_ms = gateway.gate.config().workers.stop_timeout_ms;
     let deadline = Instant::now() + Duration::from_millis(stop_ms) + Duration::from_secs(2);
     while gateway.supervisor.has_processes() && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -142,20 +145,20 @@ async fn finish(gateway: &Rc<Gateway>) -> bool {
 }
 
 /// Whether a request is under way anywhere. Connections that have become streams are not waited for.
-fn is_busy(gateway: &Gateway) -> bool {
+pub fn is_busy(gateway: &Gateway) -> bool {
     let gate = &gateway.gate;
     let open = gate.connection_count() as u64 > gate.stream_count();
     open || gate.scheduler(|scheduler| scheduler.queue_length() + scheduler.in_service() > 0)
 }
 
-fn at_once(gateway: &Gateway, reason: &str) -> bool {
+pub fn at_once(gateway: &Gateway, reason: &str) -> bool {
     let text = format!("{reason} while leaving: the workers are killed now");
     gateway.journal.emit(Event::Note { level: Level::Warn, text: &text });
     gateway.supervisor.kill_all();
     false
 }
 
-fn did_not_start(gateway: &Gateway) -> Failure {
+pub fn did_not_start(gateway: &Gateway) -> Failure {
     let Some((code, stderr)) = gateway.supervisor.last_failure() else {
         return Failure::new(Exit::AppDidNotStart, "the app did not start");
     };

@@ -1,22 +1,94 @@
-//! The gate as the operator sees it, and the one thing an operator tells it: to drain.
+//! The gate as the operator sees it, and what an operator tells it: to use another config, and to drain.
 
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use sluice_catalog::config::Config;
 use sluice_journal::Event as Happening;
-use sluice_scheduler::{Scheduler, Time, WorkerId};
+use sluice_scheduler::{Scheduler, Time, WorkerId, WorkerState};
 
 use super::Gate;
 
 impl Gate {
+    /// The config in force. A request that asks twice may get two answers, as a reload can come in between.
+    #[must_use]
+    pub fn config(&self) -> Rc<Config> {
+        Rc::clone(&self.config.borrow())
+    }
+
+    /// Puts another config in force.
+    pub fn set_config(&self, config: Rc<Config>) {
+        self.scheduler.borrow_mut().set_limits(crate::limits(&config));
+        self.deaths.set_limits(&config);
+        *self.config.borrow_mut() = config;
+    }
+
+    /// The port that clients see, where that is not the one of the config.
+    pub fn set_port(&self, port: u16) {
+        self.port.set(port);
+    }
+
+    /// The port that clients see.
+    pub(crate) fn port(&self) -> u16 {
+        self.port.get()
+    }
+
+    /// Why the warm-up of this worker failed, if it was the latest that did.
+    pub fn warm_up_failure(&self, worker: WorkerId) -> Option<String> {
+        self.warm_up_failure.borrow().as_ref().filter(|(failed, _)| *failed == worker).map(|(_, why)| why.clone())
+    }
+
+    /// Whether the worker still serves an upgraded connection or event stream.
+    pub fn has_streams(&self, worker: WorkerId) -> bool {
+        self.scheduler.borrow().workers().any(|view| view.worker == worker && view.streams > 0)
+    }
+
+    /// Whether this worker is being warmed, whatever it holds.
+    pub(crate) fn is_warming(&self, worker: WorkerId) -> bool {
+        self.scheduler.borrow().worker_state(worker) == Some(WorkerState::Warming)
+    }
+
+    /// From now on readiness says no, while everything is still served.
+    pub fn leave_soon(&self, reason: &str) {
+        if !self.leaving.replace(true) {
+            self.journal.emit(Happening::Draining { reason });
+        }
+    }
+
+    /// Whether the gateway is on its way out.
+    pub fn is_leaving(&self) -> bool {
+        self.leaving.get()
+    }
+
     /// From now on connections are closed after their request, and readiness says no.
     pub fn drain(&self, reason: &str) {
+        self.leave_soon(reason);
         if !self.draining.replace(true) {
-            self.journal.emit(Happening::Draining { reason });
             self.connections.close_idle();
         }
     }
 
-    /// Whether [`Gate::drain`] was called.
+    /// Another gateway takes new connections from now on. Those that are open are closed with the answer to their next
+    /// request, not before: a client may be sending on an idle one just now. [`Gate::close_idle`] ends the waiting.
+    pub fn hand_over(&self, reason: &str) {
+        self.handed_over.set(true);
+        if !self.draining.replace(true) {
+            self.journal.emit(Happening::Draining { reason });
+        }
+    }
+
+    /// After [`Gate::hand_over`]: connections without a request are closed now.
+    pub fn close_idle(&self) {
+        self.handed_over.set(false);
+        self.connections.close_idle();
+    }
+
+    /// Whether idle connections wait for one more request while the gateway drains.
+    pub(crate) fn is_handed_over(&self) -> bool {
+        self.handed_over.get()
+    }
+
+    /// Whether [`Gate::drain`] or [`Gate::hand_over`] was called.
     pub fn is_draining(&self) -> bool {
         self.draining.get()
     }
@@ -86,6 +158,15 @@ impl Gate {
         let oldest = self.scheduler.borrow().oldest_arrival();
         #[allow(clippy::cast_precision_loss)] // Waits are far below 2^53 µs.
         oldest.map_or(0.0, |arrived| self.now().since_us(arrived) as f64 / 1000.0)
+    }
+
+    /// The request that the worker was given last of those it holds: request id, method, target.
+    pub fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)> {
+        let exchanges = self.exchanges.borrow();
+        let held = exchanges
+            .values()
+            .filter(|exchange| exchange.answer.worker.get() == Some(worker) && !exchange.answer.is_stream.get());
+        held.max_by_key(|exchange| exchange.started).map(|exchange| exchange.name())
     }
 
     /// What a worker holds now: request id, class, and for how many milliseconds.

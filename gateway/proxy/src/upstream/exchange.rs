@@ -10,11 +10,12 @@ use std::io;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use sluice_catalog::errors::Code;
 use sluice_http1::{ChunkedDecoder, HeadLimits, HeadReader, Parse, Rejection, ResponseFraming, ResponseHead};
+use sluice_scheduler::RequestId;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::{ReadHalf, WriteHalf};
 
@@ -25,6 +26,10 @@ use crate::gate::{Gate, to_usize};
 
 /// Up to here copying is cheaper than sharing the buffer.
 const COPY_BYTES_MAX: usize = 4096;
+
+/// How long the report of a worker's end, or of a response's, may take after its connection has closed.
+const LAST_WORD_TIMEOUT: Duration = Duration::from_millis(60);
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// How the worker ended its part.
 pub(crate) enum Ended {
@@ -44,6 +49,8 @@ pub(crate) enum Fault {
     Malformed(&'static str),
     /// Nobody waited any more and the worker has had its time.
     Cut,
+    /// The app has not seen the request, because it goes on with this other one.
+    Busy { by: RequestId },
 }
 
 pub(crate) async fn run(gate: &Gate, wire: &mut Wire, job: &Job, exchange: &Rc<Exchange>) -> Result<Ended, Fault> {
@@ -64,9 +71,11 @@ pub(crate) async fn run(gate: &Gate, wire: &mut Wire, job: &Job, exchange: &Rc<E
         })
         .await
     };
+    let heard = reader.heard;
     let is_written = matches!(written, Some(Ok(())));
     match outcome {
         Ok(Ended::Whole { reusable }) => Ok(Ended::Whole { reusable: reusable && is_written }),
+        Err(Fault::Cut) if !heard => Err(exchange.busy_with.get().map_or(Fault::Cut, |by| Fault::Busy { by })),
         Err(Fault::Closed { heard, .. }) => Err(Fault::Closed { sent: begun.get(), heard }),
         other => other,
     }
@@ -75,9 +84,9 @@ pub(crate) async fn run(gate: &Gate, wire: &mut Wire, job: &Job, exchange: &Rc<E
 async fn write_request(half: &mut WriteHalf<'_>, job: &Job, exchange: &Exchange, begun: &Cell<bool>) -> io::Result<()> {
     let memory = job.body.memory();
     let first = if memory.is_empty() || memory.len() > READ_BYTES {
-        Cow::Borrowed(&job.head)
+        Cow::Borrowed(&*job.head)
     } else {
-        Cow::Owned([&job.head, memory].concat())
+        Cow::Owned([job.head.as_slice(), memory].concat())
     };
     let len = half.write(&first).await?;
     begun.set(true);
@@ -114,11 +123,14 @@ impl Reader<'_, '_> {
         if self.unread.capacity() - self.unread.len() < READ_BYTES / 4 {
             self.unread.reserve(READ_BYTES);
         }
-        let exchange = self.exchange;
+        let (exchange, heard) = (self.exchange, self.heard);
         let mut reading = pin!(self.half.read_buf(self.unread));
         let read = std::future::poll_fn(|cx| {
             if let Poll::Ready(read) = reading.as_mut().poll(cx) {
                 return Poll::Ready(Ok(read));
+            }
+            if exchange.died.poll(cx).is_ready() {
+                return Poll::Ready(Err(Fault::Closed { sent: true, heard }));
             }
             exchange.cut.poll(cx).map(|()| Err(Fault::Cut))
         })
@@ -146,7 +158,8 @@ fn malformed(rejection: &Rejection) -> Fault {
 }
 
 fn head_limits(gate: &Gate) -> HeadLimits {
-    let limits = &gate.config.response;
+    let config = gate.config();
+    let limits = &config.response;
     HeadLimits {
         request_line_bytes_max: 8192,
         headers_bytes_max: to_usize(limits.headers_bytes_max),
@@ -243,10 +256,23 @@ async fn read_body(
                 answer.push(reader.unread.split().freeze()).await;
             }
             if !reader.more().await? {
-                return Ok(Vec::new());
+                // The end of such a body and the death of its worker look alike.
+                return if ended_by_death(reader.exchange).await { Err(reader.closed()) } else { Ok(Vec::new()) };
             }
         },
     }
+}
+
+/// Whether the worker has died with this exchange rather than reported its end. Where neither is heard soon, it has not.
+async fn ended_by_death(exchange: &Exchange) -> bool {
+    let end = Instant::now() + LAST_WORD_TIMEOUT;
+    while Instant::now() < end && !exchange.is_confirmed.get() {
+        if exchange.orphaned.get().is_some() {
+            return true;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    false
 }
 
 async fn read_sized(reader: &mut Reader<'_, '_>, answer: &Answer, len: u64) -> Result<Trailers, Fault> {
@@ -318,7 +344,7 @@ pub(crate) async fn run_stream(
     match outcome {
         Some(Ok(trailers)) => answer.complete(trailers),
         Some(Err(_)) => answer.fail(Code::WorkerAnswerTruncated),
-        // Nothing has moved on it for too long, or its client has gone.
-        None => answer.fail(Code::WorkerTimeout),
+        // Whoever closed it has said why where there is a why; a client that has gone is no error.
+        None => {}
     }
 }

@@ -1,8 +1,8 @@
 //! How workers are started, stopped, killed, and started again; and what becomes of the requests they held.
 
-use sluice_scheduler::{Action, Event, KillReason, Limits, Refusal, RequestId, WorkerId, WorkerState};
+use sluice_scheduler::{Action, Event, KillReason, Limits, Refusal, RequestId, Time, WorkerId, WorkerState};
 
-use crate::stage::{LIMITS, Stage, dispatch, start, stop};
+use crate::stage::{LIMITS, Stage, dispatch, kill, start, stop};
 
 fn faulted(worker: u64) -> Event {
     Event::Faulted { worker: WorkerId(worker) }
@@ -14,10 +14,6 @@ fn listening(worker: u64) -> Event {
 
 fn undelivered(worker: u64, request: u64) -> Event {
     Event::Undelivered { worker: WorkerId(worker), request: RequestId(request) }
-}
-
-fn kill(worker: u64, reason: KillReason) -> Action {
-    Action::Kill { worker: WorkerId(worker), reason }
 }
 
 /// The delays of a place whose workers never listen, while another place does well.
@@ -42,7 +38,7 @@ fn queued_request_survives_the_death_of_every_worker() {
     for _ in 0..3 {
         stage.arrive();
     }
-    let orphaned = Action::Orphaned { request: RequestId(1), worker: WorkerId(1) };
+    let orphaned = Action::Orphaned { request: RequestId(1), worker: WorkerId(1), arrived: Time(0) };
     assert_eq!(stage.exit(1), [orphaned, start(3, 0)]);
     assert!(matches!(stage.exit(2)[..], [Action::Orphaned { .. }, Action::Start { .. }]));
     assert_eq!(stage.step(listening(4)), [dispatch(3, 4)]);
@@ -57,6 +53,19 @@ fn i5_a_request_that_no_worker_saw_returns_to_its_old_place() {
     assert_eq!(stage.step(faulted(1)), [stop(1)]);
     assert_eq!(stage.step(undelivered(1, 1)), []);
     assert_eq!(stage.finish(2, 2), [dispatch(1, 2)]);
+}
+
+#[test]
+fn i1_a_worker_that_gives_a_request_back_is_held_by_what_it_had_not_ended() {
+    let mut stage = Stage::ready(LIMITS, 1);
+    for _ in 0..3 {
+        stage.arrive();
+    }
+    assert_eq!(stage.finish(1, 1), [dispatch(2, 1)]);
+    let occupied = Event::Occupied { worker: WorkerId(1), request: RequestId(2), by: RequestId(1) };
+    assert_eq!(stage.step(occupied), []);
+    assert_eq!((stage.scheduler.in_service(), stage.scheduler.queue_length()), (1, 2));
+    assert_eq!(stage.finish(1, 1), [dispatch(2, 1)], "in its old place");
 }
 
 #[test]

@@ -3,4 +3,8 @@
 mod admission;
 mod choice;
 mod life;
+mod recycle;
+mod reload;
 mod stage;
+mod stuck;
+mod warm_up;

@@ -1,6 +1,9 @@
 //! A scheduler on a clock that the test sets, and the few words in which the stories are told.
 
-use sluice_scheduler::{Action, Choice, Event, Limits, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{
+    AbandonReason, Action, Choice, Event, KillReason, Limits, Recycling, RequestId, Scheduler, Time, WorkerId,
+    WorkerState,
+};
 
 pub const LIMITS: Limits = Limits {
     queue_length_max: 100,
@@ -13,6 +16,10 @@ pub const LIMITS: Limits = Limits {
     backoff_ms_max: 1_000,
     healthy_after_ms: 10_000,
     streams_per_worker_max: 2,
+    warm_up: false,
+    reload_at_once: 0,
+    recycle: Recycling { requests_max: 0, age_ms_max: 0 },
+    examine_timeout_ms: 900,
 };
 
 pub struct Stage {
@@ -68,6 +75,34 @@ impl Stage {
     pub fn exit(&mut self, worker: u64) -> Vec<Action> {
         self.step(Event::Exited { worker: WorkerId(worker) })
     }
+
+    pub fn listen(&mut self, worker: u64) -> Vec<Action> {
+        self.step(Event::Listening { worker: WorkerId(worker) })
+    }
+
+    pub fn warmed(&mut self, worker: u64) -> Vec<Action> {
+        self.step(Event::Warmed { worker: WorkerId(worker) })
+    }
+
+    /// The gateway is about to send a request of its own.
+    pub fn warm_with(&mut self, worker: u64, request: u64) -> Vec<Action> {
+        self.next_request = self.next_request.max(request);
+        self.step(Event::WarmingWith { worker: WorkerId(worker), request: RequestId(request) })
+    }
+
+    pub fn reload(&mut self, generation: u64) -> Vec<Action> {
+        self.step(Event::ReloadAsked { generation })
+    }
+
+    pub fn state(&self, worker: u64) -> Option<WorkerState> {
+        self.scheduler.worker_state(WorkerId(worker))
+    }
+
+    /// The workers that take requests.
+    pub fn serving(&self) -> Vec<u64> {
+        let ready = self.scheduler.workers().filter(|view| view.state == WorkerState::Ready);
+        ready.map(|view| view.worker.0).collect()
+    }
 }
 
 pub fn dispatch(request: u64, worker: u64) -> Action {
@@ -75,9 +110,29 @@ pub fn dispatch(request: u64, worker: u64) -> Action {
 }
 
 pub fn start(worker: u64, instance: u32) -> Action {
-    Action::Start { worker: WorkerId(worker), instance }
+    Action::Start { worker: WorkerId(worker), instance, generation: 1 }
 }
 
 pub fn stop(worker: u64) -> Action {
     Action::Stop { worker: WorkerId(worker) }
+}
+
+pub fn start_of(worker: u64, instance: u32, generation: u64) -> Action {
+    Action::Start { worker: WorkerId(worker), instance, generation }
+}
+
+pub fn kill(worker: u64, reason: KillReason) -> Action {
+    Action::Kill { worker: WorkerId(worker), reason }
+}
+
+pub fn warm_up(worker: u64) -> Action {
+    Action::WarmUp { worker: WorkerId(worker) }
+}
+
+pub fn reloaded(generation: u64) -> Action {
+    Action::Reloaded { generation }
+}
+
+pub fn abandoned(generation: u64, reason: AbandonReason) -> Action {
+    Action::ReloadAbandoned { generation, reason }
 }

@@ -4,6 +4,7 @@
 //! `SLUICE_SIM_SEEDS` sets how many days are lived, `SLUICE_SIM_SEED` lives one of them again.
 
 mod model;
+mod places;
 mod plan;
 mod rng;
 mod theory;
@@ -108,6 +109,7 @@ fn random_days_keep_i1_i3_i4_i5_i6() {
         "Orphaned",
         "Left",
         "Detached",
+        "Occupied",
         "Dispatch",
         "Start",
         "Stop",
@@ -115,8 +117,31 @@ fn random_days_keep_i1_i3_i4_i5_i6() {
         "BackOff",
         "GiveUp",
         "CloseStream",
-        "start timeout",
-        "stop timeout",
+        "StartTimeout",
+        "StopTimeout",
+        "Retried",
+        "WarmUp",
+        "WarmingWith",
+        "Unwarmed",
+        "served instead of warmed",
+        "Stuck",
+        "stuck too long",
+        "Abandoned",
+        "Reloaded",
+        "ReloadAbandoned",
+        "abandoned: Exited",
+        "abandoned: StartTimeout",
+        "abandoned: WarmUpFailed",
+        "abandoned: Superseded",
+        "abandoned: Stopping",
+        "abandoned after it took over",
+        "abandoned by its place's own worker",
+        "batch took over together",
+        "successor failed",
+        "successor promoted",
+        "recycled: Requests",
+        "recycled: Age",
+        "recycled: Memory",
         "Refused(\"full\")",
         "Refused(\"predicted\")",
         "Refused(\"deadline\")",

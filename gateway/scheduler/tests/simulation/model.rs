@@ -3,11 +3,14 @@
 //! The model sees the same events, follows every action, and says which promise an action or its absence breaks. It
 //! must not ask the scheduler what to believe; it only compares.
 
+mod checks;
+
 use std::collections::BTreeMap;
 
-use sluice_scheduler::{Action, Event, KillReason, Limits, Refusal, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{Action, Event, Limits, Refusal, RequestId, Scheduler, Time, WorkerId};
 
-use crate::workers::{Due, Workers};
+use crate::places::Due;
+use crate::workers::Workers;
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +20,8 @@ pub enum End {
     Orphaned,
     Left,
     Detached,
+    /// The gateway's own, which a worker never saw.
+    Unwarmed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +29,14 @@ enum Fate {
     Queued { returned: bool },
     Held(WorkerId),
     Ended(End),
+}
+
+struct Request {
+    arrived: Time,
+    fate: Fate,
+    /// Times that a worker got it and may have seen it.
+    given: u32,
+    retried: bool,
 }
 
 /// What was so when a request arrived.
@@ -39,7 +52,7 @@ pub struct Model {
     limits: Limits,
     tick_us: u64,
     now: Time,
-    fates: BTreeMap<RequestId, (Time, Fate)>,
+    requests: BTreeMap<RequestId, Request>,
     queue: BTreeMap<RequestId, Time>,
     pub workers: Workers,
     admission: Option<Admission>,
@@ -47,6 +60,10 @@ pub struct Model {
     orphans: Vec<RequestId>,
     /// A stream that was opened in this step and is one too many.
     surplus_stream: Option<RequestId>,
+    /// Workers that took requests before this step.
+    ready_before: u32,
+    /// Whether those that take requests from now on have been found in this step.
+    has_turned: bool,
     /// Actions and ends by name, to see that a simulation reaches everything.
     pub seen: BTreeMap<String, u64>,
 }
@@ -67,17 +84,25 @@ impl Model {
             limits,
             tick_us,
             now: Time(0),
-            fates: BTreeMap::new(),
+            requests: BTreeMap::new(),
             queue: BTreeMap::new(),
             admission: None,
             orphans: Vec::new(),
             surplus_stream: None,
+            ready_before: 0,
+            has_turned: false,
             seen: BTreeMap::new(),
         }
     }
 
+    pub fn set_limits(&mut self, limits: &Limits) {
+        self.workers.limits = limits.clone();
+        self.limits = limits.clone();
+    }
+
     /// Notes what the event meets.
     pub fn before(&mut self, scheduler: &Scheduler, event: Event) {
+        (self.ready_before, self.has_turned) = (self.workers.ready(), false);
         self.admission = match event {
             Event::Arrived { request } => Some(Admission {
                 request,
@@ -93,38 +118,97 @@ impl Model {
     pub fn follow(&mut self, now: Time, event: Event, actions: &[Action], scheduler: &Scheduler) -> Result<(), String> {
         promise!(now >= self.now, "time runs backwards");
         self.now = now;
-        self.take_event(event);
+        self.take_event(event)?;
         for action in actions {
             self.take_action(event, *action)?;
+        }
+        self.turn();
+        self.check_capacity(event)?;
+        for what in std::mem::take(&mut self.workers.places.reached) {
+            self.note(what);
         }
         self.check_requests(scheduler)?;
         self.workers.check(now, scheduler)?;
         self.check_deadline(scheduler)
     }
 
-    fn take_event(&mut self, event: Event) {
+    fn take_event(&mut self, event: Event) -> Result<(), String> {
         match event {
             Event::Arrived { request } => {
-                self.fates.insert(request, (self.now, Fate::Queued { returned: false }));
+                let fate = Fate::Queued { returned: false };
+                self.requests.insert(request, Request { arrived: self.now, fate, given: 0, retried: false });
                 self.queue.insert(request, self.now);
             }
             Event::Left { request } if self.queue.remove(&request).is_some() => self.end(request, End::Left),
-            Event::Finished { worker, request } if self.workers.release(worker, request) => {
-                self.end(request, End::Finished);
-            }
-            Event::Detached { worker, request } if self.workers.release(worker, request) => {
-                self.workers.open_stream(worker);
-                self.surplus_stream = self.workers.has_too_many_streams(worker).then_some(request);
-                self.end(request, End::Detached);
-            }
-            Event::Undelivered { worker, request } if self.workers.release(worker, request) => {
-                if let Some((arrived, fate)) = self.fates.get_mut(&request) {
-                    *fate = Fate::Queued { returned: true };
-                    self.queue.insert(request, *arrived);
+            Event::Finished { worker, request } => {
+                if let Some(own) = self.workers.release(worker, request) {
+                    self.count_finished(worker, own);
+                    self.end(request, End::Finished);
                 }
+            }
+            Event::Detached { worker, request } => {
+                if let Some(own) = self.workers.release(worker, request) {
+                    self.count_finished(worker, own);
+                    self.workers.open_stream(worker);
+                    self.surplus_stream = self.workers.has_too_many_streams(worker).then_some(request);
+                    self.end(request, End::Detached);
+                }
+            }
+            Event::Undelivered { worker, request } => {
+                if let Some(own) = self.workers.release(worker, request) {
+                    self.put_back(request, own);
+                }
+            }
+            Event::Occupied { worker, request, by } => {
+                if let Some(own) = self.workers.release(worker, request) {
+                    self.workers.hold_on(worker, by, own);
+                    self.note("Occupied");
+                    self.put_back(request, own);
+                }
+            }
+            Event::Retried { request, arrived } => {
+                self.note("Retried");
+                let Some(old) = self.requests.get_mut(&request) else { return Err(format!("{request:?} never was")) };
+                promise!(old.fate == Fate::Ended(End::Orphaned), "I5: {request:?} is tried again: {:?}", old.fate);
+                promise!(!old.retried && old.arrived == arrived, "I5: {request:?} is tried twice, or as another");
+                (old.retried, old.fate) = (true, Fate::Queued { returned: true });
+                self.queue.insert(request, arrived);
+            }
+            Event::WarmingWith { request, worker } => {
+                self.note("WarmingWith");
+                let fate = Fate::Held(worker);
+                self.requests.insert(request, Request { arrived: self.now, fate, given: 1, retried: false });
+                self.workers.take_event(self.now, event);
             }
             Event::Exited { worker } => self.orphans = self.workers.exit(self.now, worker),
             other => self.workers.take_event(self.now, other),
+        }
+        Ok(())
+    }
+
+    /// No worker has seen it.
+    fn put_back(&mut self, request: RequestId, own: bool) {
+        if own {
+            return self.end(request, End::Unwarmed);
+        }
+        if let Some(old) = self.requests.get_mut(&request) {
+            old.fate = Fate::Queued { returned: true };
+            old.given -= 1;
+            self.queue.insert(request, old.arrived);
+        }
+    }
+
+    fn count_finished(&mut self, worker: WorkerId, own: bool) {
+        if !own {
+            self.workers.count_finished(worker);
+        }
+    }
+
+    /// Who takes requests is settled once a step: after what was refused, before anything is started or given away.
+    fn turn(&mut self) {
+        if !self.has_turned {
+            self.has_turned = true;
+            self.workers.turn(self.now, !self.queue.is_empty());
         }
     }
 
@@ -133,12 +217,24 @@ impl Model {
         self.note(name.split([' ', '{']).next().unwrap_or_default());
         match action {
             Action::Dispatch { request, worker } => {
+                self.turn();
                 self.is_next(request)?;
                 let arrived = self.queue.remove(&request).unwrap_or_default();
                 let due = arrived.plus_ms(self.limits.queue_wait_ms_max);
-                promise!(due > self.now, "I6: {request:?} was dispatched after its deadline");
+                // One that comes back may have spent its time with a worker; a free one takes it all the same, in that step.
+                let is_back = matches!(
+                    event,
+                    Event::Undelivered { request: back, .. }
+                        | Event::Occupied { request: back, .. }
+                        | Event::Retried { request: back, .. } if back == request
+                );
+                promise!(due > self.now || is_back, "I6: {request:?} was dispatched after its deadline");
                 self.workers.hold(worker, request)?;
-                self.set(request, Fate::Held(worker));
+                if let Some(given) = self.requests.get_mut(&request) {
+                    given.fate = Fate::Held(worker);
+                    given.given += 1;
+                    promise!(given.given <= 1 + u32::from(given.retried), "I5: {request:?} was given too often");
+                }
             }
             Action::Refuse { request, reason, retry_after_s } => {
                 promise!((1..=60).contains(&retry_after_s), "retry after {retry_after_s} s");
@@ -152,124 +248,59 @@ impl Model {
                 };
                 self.end(request, End::Refused(reason));
             }
-            Action::Orphaned { request, worker } => {
+            Action::Orphaned { request, worker, arrived } => {
                 promise!(event == Event::Exited { worker }, "I3: {request:?} orphaned by a worker that lives");
                 let at = self.orphans.iter().position(|orphan| *orphan == request);
                 let Some(at) = at else { return Err(format!("I3: {request:?} orphaned, {worker:?} did not hold it")) };
                 self.orphans.swap_remove(at);
+                let known = self.requests.get(&request).filter(|known| known.fate == Fate::Held(worker));
+                let is_old = known.is_none_or(|known| known.arrived == arrived);
+                promise!(is_old, "{request:?} is said to have arrived at {arrived:?}");
                 self.end(request, End::Orphaned);
             }
             Action::CloseStream { request, worker } => {
                 promise!(event == Event::Detached { worker, request }, "a stream closed that was not just opened");
                 promise!(self.surplus_stream.take() == Some(request), "a stream closed within the limit");
             }
-            Action::Start { worker, instance } => self.workers.start(self.now, worker, instance)?,
-            Action::Stop { worker } => self.workers.stop(self.now, worker)?,
             Action::Kill { worker, reason } => {
-                self.note(if reason == KillReason::StartTimeout { "start timeout" } else { "stop timeout" });
+                self.note(&format!("{reason:?}"));
                 self.workers.kill(self.now, worker, reason)?;
             }
-            Action::BackOff { instance, delay_ms, .. } => self.workers.back_off(self.now, instance, delay_ms)?,
-            Action::GiveUp => self.workers.give_up()?,
-        }
-        Ok(())
-    }
-
-    /// First come, first served, whether dispatched or refused for waiting; and nothing is decided twice.
-    fn is_next(&self, request: RequestId) -> Result<(), String> {
-        let next = self.queue.first_key_value().map(|(next, _)| *next);
-        promise!(
-            self.queue.contains_key(&request),
-            "I3/I5: {request:?} was decided and does not wait: {:?}",
-            self.fates.get(&request)
-        );
-        promise!(next == Some(request), "order: {request:?} came before {next:?}");
-        Ok(())
-    }
-
-    fn may_refuse(&self, request: RequestId, reason: Refusal) -> Result<(), String> {
-        promise!(self.queue.contains_key(&request), "I3: {request:?} was refused and does not wait");
-        let admission = self.admission.filter(|admission| admission.request == request);
-        let limits = &self.limits;
-        match (reason, admission) {
-            (Refusal::Stopping, _) => promise!(self.workers.stopping, "{request:?} refused as stopping while serving"),
-            (Refusal::Deadline, _) => {
-                self.is_next(request)?;
-                let (arrived, fate) = self.fates[&request];
-                let due = arrived.plus_ms(limits.queue_wait_ms_max);
-                promise!(due <= self.now, "{request:?} was refused before its deadline");
-                let is_late = self.now.0 >= due.0 + self.tick_us && fate == Fate::Queued { returned: false };
-                promise!(!is_late, "I6: {request:?} was refused {} µs late", self.now.0 - due.0);
+            Action::BackOff { worker, instance, delay_ms } => {
+                self.workers.back_off(self.now, worker, instance, delay_ms)?;
             }
-            (_, None) => return Err(format!("I3: {request:?} was admitted and then refused as {reason:?}")),
-            (_, Some(admission)) if admission.is_free => {
-                return Err(format!("{request:?} was refused as {reason:?} though a worker was free"));
+            Action::GiveUp => self.workers.say(Due::GiveUp)?,
+            Action::Examine { worker } => self.workers.say(Due::Examine(worker))?,
+            Action::ReloadAbandoned { generation, reason } => {
+                let name = format!("{reason:?}");
+                self.note(&format!("abandoned: {}", name.split([' ', '{']).next().unwrap_or_default()));
+                self.workers.say(Due::Abandoned { generation, reason })?;
             }
-            (Refusal::Full, Some(admission)) => {
-                promise!(
-                    admission.queue_length >= limits.queue_length_max,
-                    "{request:?} refused: full, which it is not"
-                );
+            Action::Start { .. }
+            | Action::Stop { .. }
+            | Action::WarmUp { .. }
+            | Action::Recycling { .. }
+            | Action::Reloaded { .. } => self.take_later_action(action)?,
+        }
+        Ok(())
+    }
+
+    /// What is done once it is settled who takes requests.
+    fn take_later_action(&mut self, action: Action) -> Result<(), String> {
+        self.turn();
+        match action {
+            Action::Start { worker, instance, generation } => {
+                self.workers.start(self.now, worker, instance, generation)
             }
-            (Refusal::Predicted, Some(admission)) => {
-                let wait_ms = admission.predicted_wait_ms.unwrap_or(0);
-                promise!(
-                    wait_ms > limits.queue_wait_ms_max,
-                    "{request:?} refused: a wait of {wait_ms} ms was predicted"
-                );
+            Action::Stop { worker } => self.workers.stop(self.now, worker),
+            Action::WarmUp { worker } => self.workers.warm_up(worker),
+            Action::Recycling { worker, reason } => {
+                self.note(&format!("recycled: {reason:?}"));
+                self.workers.recycle(self.now, worker, reason)
             }
+            Action::Reloaded { generation } => self.workers.say(Due::Reloaded(generation)),
+            other => Err(format!("{other:?} is none of these")),
         }
-        Ok(())
-    }
-
-    fn check_requests(&self, scheduler: &Scheduler) -> Result<(), String> {
-        promise!(self.orphans.is_empty(), "I3: {:?} died with their worker and nobody was told", self.orphans);
-        promise!(self.surplus_stream.is_none(), "I6: {:?} is a stream too many", self.surplus_stream);
-        if let Some((request, arrived)) = self.queue.first_key_value() {
-            let due = arrived.plus_ms(self.limits.queue_wait_ms_max);
-            promise!(due > self.now, "I6: {request:?} waits beyond its deadline");
-            promise!(!self.workers.has_free_slot(), "work conservation: {request:?} waits while a slot is free");
-            promise!(!self.workers.stopping, "I3: {request:?} waits for a worker that will never come");
-        }
-        if let Some(admission) = self.admission
-            && self.queue.contains_key(&admission.request)
-        {
-            promise!(admission.queue_length < self.limits.queue_length_max, "I6: the queue grew beyond its length");
-            let wait_ms = admission.predicted_wait_ms.unwrap_or(0);
-            promise!(wait_ms <= self.limits.queue_wait_ms_max, "admitted with a predicted wait of {wait_ms} ms");
-        }
-        let oldest = self.queue.first_key_value().map(|(_, arrived)| *arrived);
-        promise!(scheduler.queue_length() == self.queue.len(), "queue length is {}", scheduler.queue_length());
-        promise!(scheduler.oldest_arrival() == oldest, "the oldest is {:?}", scheduler.oldest_arrival());
-        Ok(())
-    }
-
-    /// The scheduler wakes exactly when something is due, and nothing that was due is left undone.
-    fn check_deadline(&self, scheduler: &Scheduler) -> Result<(), String> {
-        let oldest = self.queue.values().next().map(|arrived| arrived.plus_ms(self.limits.queue_wait_ms_max));
-        let expected = [oldest, self.workers.next_deadline()].into_iter().flatten().min();
-        let told = scheduler.next_deadline();
-        promise!(told == expected, "I6: next deadline {told:?}, but something is due {expected:?}");
-        Ok(())
-    }
-
-    /// A tick that was due has done what was due, so that the caller does not spin.
-    pub fn check_that_time_went_on(&self, scheduler: &Scheduler) -> Result<(), String> {
-        let next = scheduler.next_deadline();
-        // A stop time-out of nothing is due in the step after the stop, at the same instant.
-        let is_over = next.is_none_or(|next| next > self.now || self.limits.stop_timeout_ms == 0);
-        promise!(is_over, "livelock: a tick at {:?} left {next:?} due", self.now);
-        Ok(())
-    }
-
-    /// Every request that arrived has ended, and nobody is left.
-    pub fn check_end_of_day(&self, scheduler: &Scheduler) -> Result<(), String> {
-        for (request, (_, fate)) in &self.fates {
-            promise!(matches!(fate, Fate::Ended(_)), "I3: {request:?} never ended: {fate:?}");
-        }
-        promise!(scheduler.is_stopped(), "the gateway cannot leave: {:?}", scheduler.workers().collect::<Vec<_>>());
-        promise!(self.workers.due == Due::Nothing, "something was left undone");
-        Ok(())
     }
 
     fn end(&mut self, request: RequestId, end: End) {
@@ -278,8 +309,8 @@ impl Model {
     }
 
     fn set(&mut self, request: RequestId, to: Fate) {
-        if let Some((_, fate)) = self.fates.get_mut(&request) {
-            *fate = to;
+        if let Some(request) = self.requests.get_mut(&request) {
+            request.fate = to;
         }
     }
 

@@ -1,6 +1,6 @@
 //! What kind of day a seed stands for: the limits in force and how the world misbehaves.
 
-use sluice_scheduler::{Choice, Limits};
+use sluice_scheduler::{Choice, Limits, Recycling};
 
 use crate::rng::Rng;
 
@@ -30,8 +30,27 @@ pub struct Plan {
     pub hangs_percent: u64,
     pub detaches_percent: u64,
     pub undeliverable_percent: u64,
+    pub late_end_percent: u64,
     pub slow_stop_percent: u64,
     pub scalings: u64,
+    pub sticks_percent: u64,
+    /// Workers that close their server after some time.
+    pub closes_percent: u64,
+    pub overweight_percent: u64,
+    pub warm_up_fails_percent: u64,
+    /// Generations that never work.
+    pub broken_percent: u64,
+    /// Requests whose worker died that are tried again.
+    pub retried_percent: u64,
+    /// Requests that a warm-up has at most.
+    pub warm_ups_max: u64,
+    pub reloads: u64,
+    /// Times that the limits change.
+    pub reconfigurations: u64,
+}
+
+pub fn recycling(rng: &mut Rng) -> Recycling {
+    Recycling { requests_max: rng.pick(&[0, 0, 1, 7, 30]), age_ms_max: rng.pick(&[0, 0, 0, 100, 400]) }
 }
 
 impl Plan {
@@ -48,6 +67,10 @@ impl Plan {
             backoff_ms_max: backoff_ms_min * rng.between(1, 20),
             healthy_after_ms: rng.pick(&[0, 10, 100, 500]),
             streams_per_worker_max: rng.count(0, 3),
+            warm_up: rng.percent(50),
+            reload_at_once: rng.pick(&[0, 0, 1, 2, 6]),
+            recycle: recycling(rng),
+            examine_timeout_ms: rng.pick(&[1, 20, 100]),
         };
         let troubled = rng.percent(60);
         let mut often = |percent: u64| if troubled { rng.between(0, percent) } else { 0 };
@@ -58,7 +81,17 @@ impl Plan {
             dies_serving_percent: often(15),
             hangs_percent: often(15),
             undeliverable_percent: often(10),
+            late_end_percent: often(20),
             slow_stop_percent: often(60),
+            sticks_percent: often(10),
+            closes_percent: often(20),
+            overweight_percent: often(30),
+            warm_up_fails_percent: often(20),
+            broken_percent: rng.pick(&[0, 10, 50]),
+            retried_percent: rng.pick(&[0, 50, 100]),
+            warm_ups_max: rng.between(0, 4),
+            reloads: rng.pick(&[0, 1, 2, 6]),
+            reconfigurations: rng.pick(&[0, 0, 1, 4]),
             limits,
             workers: rng.count(1, 5),
             tick_us: rng.pick(&[1, 1, 1000, 5000, 20_000]),

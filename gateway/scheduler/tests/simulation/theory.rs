@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use sluice_scheduler::{Action, Choice, Event, Limits, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{Action, Choice, Event, Limits, Recycling, RequestId, Scheduler, Time, WorkerId};
 
 use crate::rng::Rng;
 
@@ -27,6 +27,10 @@ fn simulated_wait_us(workers: u32, load: f64, seed: u64) -> f64 {
         backoff_ms_max: 1,
         healthy_after_ms: 1,
         streams_per_worker_max: 0,
+        warm_up: false,
+        reload_at_once: 0,
+        recycle: Recycling { requests_max: 0, age_ms_max: 0 },
+        examine_timeout_ms: 900,
     };
     let mut rng = Rng::new(seed);
     let mut scheduler = Scheduler::new(limits);

@@ -1,7 +1,10 @@
-//! The world around the scheduler: clients, processes and an operator, none of which can be relied on.
+//! The world around the scheduler: clients, processes, generations of an app and an operator, none of which can be
+//! relied on.
 //!
 //! It reports to the scheduler what the gateway would report, in an order in which the gateway could learn of it. It
 //! judges nothing; that is the model's part.
+
+mod processes;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -9,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, Time, WorkerId};
 
 use crate::model::Model;
-use crate::plan::Plan;
+use crate::plan::{Plan, recycling};
 use crate::rng::Rng;
 
 /// Steps after which a day that has not ended never will.
@@ -29,9 +32,31 @@ enum Coming {
     StreamEnds(WorkerId, RequestId),
     FaultSeen(WorkerId),
     DeliveryFails(WorkerId, RequestId),
+    /// The worker has not ended the second, which seemed finished, and gives the first back.
+    GivenBack(WorkerId, RequestId, RequestId),
     Scales(u32),
     Stops,
     NeedlessTick,
+    Closes(WorkerId),
+    GrowsHeavy(WorkerId),
+    Sticks(WorkerId),
+    Examined(WorkerId),
+    /// The next request of its warm-up, of which so many are left.
+    Warms(WorkerId, u64),
+    Retries(RequestId, Time),
+    Reloads,
+    Reconfigures,
+}
+
+/// What is wrong with a generation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Defect {
+    None,
+    Exits,
+    Hangs,
+    FailsWarmUp,
+    /// One in three of its workers exits instead of listening.
+    ExitsSometimes,
 }
 
 /// One line of what happened.
@@ -54,6 +79,14 @@ pub struct World {
     /// Processes whose exit was not reported yet, and whether they have died all the same.
     processes: BTreeMap<WorkerId, bool>,
     streams: BTreeSet<(WorkerId, RequestId)>,
+    defects: BTreeMap<u64, Defect>,
+    generation_of: BTreeMap<WorkerId, u64>,
+    /// Workers whose warm-up goes on when their request has ended, and how many requests are left.
+    warming: BTreeMap<WorkerId, u64>,
+    /// Requests that are not to be tried again: answered, left, the gateway's own, or tried again before.
+    settled: BTreeSet<RequestId>,
+    next_generation: u64,
+    last_finished: BTreeMap<WorkerId, RequestId>,
     pub history: Vec<Line>,
 }
 
@@ -71,6 +104,12 @@ impl World {
             arrivals_left: plan.arrivals,
             processes: BTreeMap::new(),
             streams: BTreeSet::new(),
+            defects: BTreeMap::new(),
+            generation_of: BTreeMap::new(),
+            warming: BTreeMap::new(),
+            settled: BTreeSet::new(),
+            next_generation: 1,
+            last_finished: BTreeMap::new(),
             history: Vec::new(),
             rng,
             plan,
@@ -109,6 +148,14 @@ impl World {
         for _ in 0..self.plan.scalings {
             let (at, workers) = (self.rng.between(0, self.plan.day_us), self.rng.count(0, 6));
             self.at(Time(at), Coming::Scales(workers));
+        }
+        for _ in 0..self.plan.reloads {
+            let at = self.rng.between(0, self.plan.day_us);
+            self.at(Time(at), Coming::Reloads);
+        }
+        for _ in 0..self.plan.reconfigurations {
+            let at = self.rng.between(0, self.plan.day_us);
+            self.at(Time(at), Coming::Reconfigures);
         }
         for _ in 0..3 {
             let at = self.rng.between(0, self.plan.day_us);
@@ -150,12 +197,21 @@ impl World {
     fn happen(&mut self, coming: Coming) -> Result<(), String> {
         match coming {
             Coming::Arrival => self.burst(),
-            Coming::ClientLeaves(request) => self.tell(Event::Left { request }),
+            Coming::ClientLeaves(request) => {
+                self.settled.insert(request);
+                self.tell(Event::Left { request })
+            }
             Coming::Listens(worker) => match self.processes.get(&worker) {
                 Some(false) => {
                     if self.rng.percent(self.plan.mortal_percent) {
                         let fate = if self.rng.percent(70) { Coming::Dies(worker) } else { Coming::FaultSeen(worker) };
                         self.soon(self.plan.life_us, fate);
+                    }
+                    if self.rng.percent(self.plan.closes_percent) {
+                        self.soon(self.plan.life_us, Coming::Closes(worker));
+                    }
+                    if self.rng.percent(self.plan.overweight_percent) {
+                        self.soon(self.plan.life_us, Coming::GrowsHeavy(worker));
                     }
                     self.tell(Event::Listening { worker })
                 }
@@ -176,13 +232,20 @@ impl World {
                 None => self.late(Event::Exited { worker }),
             },
             Coming::Finishes(worker, request) => match self.processes.get(&worker) {
-                Some(false) => self.tell(Event::Finished { worker, request }),
+                Some(false) => {
+                    self.settled.insert(request);
+                    self.last_finished.insert(worker, request);
+                    self.tell(Event::Finished { worker, request })?;
+                    self.go_on_warming(worker)
+                }
                 _ => self.late(Event::Finished { worker, request }),
             },
             Coming::Detaches(worker, request) if self.processes.get(&worker) == Some(&false) => {
                 self.streams.insert((worker, request));
                 self.soon(self.plan.service_us * 3, Coming::StreamEnds(worker, request));
-                self.tell(Event::Detached { worker, request })
+                self.settled.insert(request);
+                self.tell(Event::Detached { worker, request })?;
+                self.go_on_warming(worker)
             }
             Coming::Detaches(worker, request) => self.late(Event::Detached { worker, request }),
             Coming::StreamEnds(worker, request) => {
@@ -194,9 +257,27 @@ impl World {
             }
             Coming::FaultSeen(worker) => self.tell(Event::Faulted { worker }),
             Coming::DeliveryFails(worker, request) => self.delivery_fails(worker, request),
+            Coming::GivenBack(worker, request, by) if self.processes.get(&worker) == Some(&false) => {
+                self.soon(self.plan.service_us, Coming::Finishes(worker, by));
+                self.tell(Event::Occupied { worker, request, by })
+            }
+            Coming::GivenBack(worker, request, by) => self.late(Event::Occupied { worker, request, by }),
             Coming::Scales(workers) => self.tell(Event::Scaled { workers }),
             Coming::Stops => self.tell(Event::Stopping),
             Coming::NeedlessTick => self.tell(Event::Tick),
+            Coming::Closes(worker) => self.tell(Event::Closing { worker }),
+            Coming::GrowsHeavy(worker) => self.tell(Event::Overweight { worker }),
+            Coming::Sticks(worker) => self.tell(Event::Stuck { worker }),
+            Coming::Examined(worker) => self.tell(Event::Examined { worker }),
+            Coming::Warms(worker, left) => self.warm(worker, left),
+            Coming::Retries(request, arrived) => {
+                if self.settled.insert(request) {
+                    return self.tell(Event::Retried { request, arrived });
+                }
+                Ok(())
+            }
+            Coming::Reloads => self.reload(),
+            Coming::Reconfigures => self.reconfigure(),
         }
     }
 
@@ -217,59 +298,34 @@ impl World {
         Ok(())
     }
 
-    /// The gateway reports the two in one go. Which comes first must not matter, nor whether the exit came before both.
-    fn delivery_fails(&mut self, worker: WorkerId, request: RequestId) -> Result<(), String> {
-        if !self.processes.contains_key(&worker) {
-            return self.late(Event::Undelivered { worker, request });
-        }
-        if self.rng.percent(60) {
-            self.tell(Event::Faulted { worker })?;
-            self.tell(Event::Undelivered { worker, request })
+    fn reload(&mut self) -> Result<(), String> {
+        self.next_generation += 1;
+        let defect = if self.rng.percent(self.plan.broken_percent) {
+            self.rng.pick(&[Defect::Exits, Defect::Hangs, Defect::FailsWarmUp, Defect::ExitsSometimes])
         } else {
-            self.tell(Event::Undelivered { worker, request })?;
-            self.tell(Event::Faulted { worker })
+            Defect::None
+        };
+        self.defects.insert(self.next_generation, defect);
+        if self.rng.percent(30) {
+            self.soon(self.plan.boot_us, Coming::Reloads);
         }
+        self.tell(Event::ReloadAsked { generation: self.next_generation })
+    }
+
+    /// The gateway has other limits from one moment to the next, and then goes on.
+    fn reconfigure(&mut self) -> Result<(), String> {
+        let limits = &mut self.plan.limits;
+        limits.warm_up = self.rng.percent(50);
+        limits.reload_at_once = self.rng.pick(&[0, 1, 3]);
+        limits.recycle = recycling(&mut self.rng);
+        limits.stop_timeout_ms = self.rng.pick(&[1, 20, 200]);
+        self.scheduler.set_limits(limits.clone());
+        self.model.set_limits(limits);
+        self.tell(Event::Tick)
     }
 
     /// What was on its way when the worker died is reported late, or never.
     fn late(&mut self, event: Event) -> Result<(), String> {
         if self.rng.percent(50) { self.tell(event) } else { Ok(()) }
-    }
-
-    fn carry_out(&mut self, action: Action) {
-        match action {
-            Action::Start { worker, .. } => {
-                self.processes.insert(worker, false);
-                if self.rng.percent(self.plan.boot_fails_percent) {
-                    self.soon(self.plan.boot_us / 2, Coming::Dies(worker));
-                } else if !self.rng.percent(self.plan.boot_hangs_percent) {
-                    self.soon(self.plan.boot_us, Coming::Listens(worker));
-                }
-            }
-            Action::Dispatch { request, worker } => self.serve(worker, request),
-            Action::Stop { worker } => {
-                let usual_us = self.plan.limits.stop_timeout_ms * 300 + 100;
-                let slow = self.rng.percent(self.plan.slow_stop_percent);
-                self.soon(if slow { usual_us * 100 } else { usual_us }, Coming::Dies(worker));
-            }
-            Action::Kill { worker, .. } => self.soon(2_000, Coming::Dies(worker)),
-            Action::CloseStream { request, worker } => self.soon(500, Coming::StreamEnds(worker, request)),
-            Action::Refuse { .. } | Action::Orphaned { .. } | Action::BackOff { .. } | Action::GiveUp => {}
-        }
-    }
-
-    fn serve(&mut self, worker: WorkerId, request: RequestId) {
-        let is_dead = self.processes.get(&worker).copied().unwrap_or(true);
-        if is_dead || self.rng.percent(self.plan.undeliverable_percent) {
-            self.soon(200, Coming::DeliveryFails(worker, request));
-        } else if self.rng.percent(self.plan.dies_serving_percent) {
-            self.soon(self.plan.service_us, Coming::Dies(worker));
-        } else if self.rng.percent(self.plan.hangs_percent) {
-            self.soon(self.plan.service_us * 5, Coming::FaultSeen(worker));
-        } else if self.rng.percent(self.plan.detaches_percent) {
-            self.soon(self.plan.service_us, Coming::Detaches(worker, request));
-        } else {
-            self.soon(self.plan.service_us, Coming::Finishes(worker, request));
-        }
     }
 }

@@ -1,0 +1,139 @@
+//! How a rate limit is written: `50/s`, `5/min burst 20`, and the path that it is for. It must not know how requests are
+//! counted.
+
+use std::fmt::Write as _;
+
+/// Requests that may be asked for in one unit of time, and as a burst.
+const COUNT_MAX: u64 = 1_000_000;
+/// Paths that may have a limit of their own; each request is compared with all of them.
+pub(super) const LIMITS_MAX: usize = 256;
+
+const UNITS: [(&str, u64); 3] = [("s", 1), ("min", 60), ("h", 3600)];
+
+/// So many requests in so long a time, and how many of them at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// Requests in a period, at least 1.
+    pub count: u64,
+    /// The period, seconds.
+    pub period_s: u64,
+    /// Requests that may come at once, at least 1.
+    pub burst: u64,
+}
+
+impl Rate {
+    /// Reads `COUNT/UNIT` or `COUNT/UNIT burst COUNT`. Without a burst it is what the rate gives in a second, at least 1.
+    ///
+    /// # Errors
+    /// What is allowed, as a part of a sentence that follows "must be".
+    pub fn parse(text: &str) -> Result<Self, String> {
+        Self::read(text).ok_or_else(|| {
+            let mut allowed = String::new();
+            for (unit, _) in UNITS {
+                let _ = write!(allowed, "{}/{unit}", if allowed.is_empty() { "" } else { ", " });
+            }
+            format!(
+                "a count from 1 to {COUNT_MAX} and one of {allowed}, perhaps with a burst from 1 to {COUNT_MAX} behind it, \
+                 like \"50/s\" or \"5/min burst 20\""
+            )
+        })
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let mut words = text.split_ascii_whitespace();
+        let (written, unit) = words.next()?.split_once('/')?;
+        let count = counted(written)?;
+        let (_, period_s) = UNITS.into_iter().find(|(name, _)| *name == unit)?;
+        let burst = match words.next() {
+            None => (count / period_s).max(1),
+            Some("burst") => counted(words.next()?)?,
+            Some(_) => return None,
+        };
+        words.next().is_none().then_some(Rate { count, period_s, burst })
+    }
+}
+
+/// Digits alone: the standard parser would take a sign.
+fn counted(text: &str) -> Option<u64> {
+    let count = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())??;
+    (1..=COUNT_MAX).contains(&count).then_some(count)
+}
+
+/// What is wrong with the path of a limit, as a part of a sentence that follows "must". A path can be written in one way
+/// only, so that no two limits are for the same.
+pub(super) fn path_fault(path: &str) -> Option<&'static str> {
+    let Some(rest) = path.strip_prefix('/') else { return Some("start with '/'") };
+    if path.contains(['?', '#']) {
+        return Some("be a path alone, without '?' or '#'");
+    }
+    if path.contains(['%', '\\']) || path.chars().any(char::is_control) {
+        return Some("be written plain, without '%', '\\' and control characters");
+    }
+    if rest.ends_with('/') {
+        return Some("not end with '/'; it is for all that lies below anyway");
+    }
+    if !rest.is_empty() && rest.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
+        return Some("be written plain, without '//', '.' and '..'");
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_read_with_and_without_a_burst() {
+        for (text, count, period_s, burst) in [
+            ("50/s", 50, 1, 50),
+            ("5/min burst 20", 5, 60, 20),
+            ("5/min", 5, 60, 1),
+            ("120/min", 120, 60, 2),
+            ("1000/h", 1000, 3600, 1),
+            ("  1/s   burst\t1 ", 1, 1, 1),
+            ("1000000/s burst 1000000", 1_000_000, 1, 1_000_000),
+        ] {
+            assert_eq!(Rate::parse(text), Ok(Rate { count, period_s, burst }), "{text}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_answered_with_what_is_allowed() {
+        for text in [
+            "",
+            "50",
+            "/s",
+            "0/s",
+            "-1/s",
+            "+1/s",
+            "1.5/s",
+            "1000001/s",
+            "99999999999999999999999/s",
+            "5/m",
+            "5/ s",
+            "5 /s",
+            "5/sec",
+            "5/day",
+            "5/min 20",
+            "5/min burst",
+            "5/min burst 0",
+            "5/min burst 1000001",
+            "5/min burst 20 x",
+            "5/min Burst 20",
+            "٥/s",
+        ] {
+            assert!(Rate::parse(text).is_err_and(|error| error.contains("5/min burst 20")), "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_can_be_written_in_one_way_only() {
+        for path in ["/", "/login", "/a/b.c/..d", "/café", "/my page", "/a:b@c"] {
+            assert_eq!(path_fault(path), None, "{path}");
+        }
+        for path in ["", "login", "//", "/a//b", "/a/", "/./a", "/a/..", "/.", "/a?b", "/a#b", "/%61", "/a\\b", "/a\nb"]
+        {
+            assert!(path_fault(path).is_some(), "{path}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Whether the files that the configuration names are there and can be used. The configuration's own check must not look
+//! at the world; this does, for `sluice check` and before a start.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use sluice_catalog::config::{ConfigError, Loaded, Origin, Place, Problem};
+use sluice_proxy::listen::{self, TlsError};
+use sluice_supervisor::Start;
+
+use crate::settings;
+use crate::start::app::{self, Resolved};
+
+/// Looks at all of them. An app that the configuration does not name may be named by the command line of a start, so it is
+/// not missed here.
+pub fn check(loaded: &Loaded) -> Result<(), ConfigError> {
+    let app = &loaded.config.app;
+    let mut problems = Vec::new();
+    let cwd = loaded.base_dir().join(&app.cwd);
+    if cwd.is_dir() {
+        let script = app.entry.as_ref().map(|entry| (entry, app::find_script(&cwd, entry)));
+        if let Some((entry, None)) = &script {
+            let path = cwd.join(entry);
+            let message =
+                format!("names {}, which does not exist. Name the script that calls listen()", path.display());
+            problems.push(problem(loaded, "app.entry", message));
+        }
+        let is_node_named = !matches!(loaded.origins.get("app.node"), None | Some(Origin::Default));
+        if script.is_some() || is_node_named {
+            problems.extend(node_problem(loaded, &app.node, &cwd));
+        }
+    } else {
+        let message = format!("names {}, which is no directory. Name the one to start the app in", cwd.display());
+        problems.push(problem(loaded, "app.cwd", message));
+    }
+    let config = settings::resolved(loaded);
+    if let Err(error) = listen::tls(&config) {
+        problems.push(tls_problem(loaded, error));
+    }
+    problems.extend(temp_problem(loaded));
+    problems.extend(config.files.paths.iter().filter(|(_, dir)| !Path::new(dir).is_dir()).map(|(prefix, dir)| {
+        let message = format!("names {dir} for {prefix}, which is no directory. Build the files, or mend the path");
+        problem(loaded, "files.paths", message)
+    }));
+    told(problems)
+}
+
+/// What a start does not find out by itself in good time.
+pub fn check_for_start(loaded: &Loaded, app: &Resolved) -> Result<(), ConfigError> {
+    told(missing_node(loaded, app).into_iter().chain(temp_problem(loaded)).collect())
+}
+
+/// Whether there is a Node.js to run the script with.
+pub fn check_node(loaded: &Loaded, app: &Resolved) -> Result<(), ConfigError> {
+    told(missing_node(loaded, app).into_iter().collect())
+}
+
+fn missing_node(loaded: &Loaded, app: &Resolved) -> Option<Problem> {
+    match &app.start {
+        Start::Script { node, .. } => node_problem(loaded, node, &app.cwd),
+        Start::Command(_) => None,
+    }
+}
+
+/// A certificate or key that cannot be used, with where it was named.
+pub fn tls_problem(loaded: &Loaded, error: TlsError) -> Problem {
+    problem(loaded, error.key, error.message)
+}
+
+fn told(problems: Vec<Problem>) -> Result<(), ConfigError> {
+    if problems.is_empty() { Ok(()) } else { Err(ConfigError { problems }) }
+}
+
+fn temp_problem(loaded: &Loaded) -> Option<Problem> {
+    let config = settings::resolved(loaded);
+    let error = sluice_proxy::try_temp_dir(&config).err()?;
+    let dir = sluice_proxy::temp_dir(&config);
+    let message = format!(
+        "is {}, where no file can be made: {error}. Name a directory that this user may write to",
+        dir.display()
+    );
+    Some(problem(loaded, "temp.dir", message))
+}
+
+fn node_problem(loaded: &Loaded, node: &str, cwd: &Path) -> Option<Problem> {
+    let path = loaded.config.app.env.get("PATH").cloned().or_else(|| std::env::var("PATH").ok());
+    if find_program(node, cwd, path.as_deref()).is_some() {
+        return None;
+    }
+    let message = if node.contains('/') {
+        format!("names {}, which is no program that this user may run. Name the path of node", cwd.join(node).display())
+    } else {
+        format!("names {node}, which is in no directory of PATH. Install Node.js, or name its path")
+    };
+    Some(problem(loaded, "app.node", message))
+}
+
+/// As the worker's own start will find it: a path from its directory, a name on `PATH`.
+fn find_program(name: &str, cwd: &Path, path: Option<&str>) -> Option<PathBuf> {
+    // Without a PATH the system's own places are searched.
+    let path = path.unwrap_or("/bin:/usr/bin");
+    let dirs = if name.contains('/') { vec![PathBuf::new()] } else { std::env::split_paths(path).collect() };
+    dirs.into_iter().map(|dir| cwd.join(dir).join(name)).find(|candidate| is_program(candidate))
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+fn problem(loaded: &Loaded, key: &str, message: String) -> Problem {
+    let place = match (loaded.origins.get(key), &loaded.file) {
+        (Some(Origin::File(line)), Some(file)) => Place::File(file.clone(), *line),
+        (Some(Origin::Env(name)), _) => Place::Env(name.clone()),
+        (Some(Origin::Flag(key)), _) => Place::Flag(key.clone()),
+        _ => Place::Default,
+    };
+    Problem { place, name: key.to_owned(), message }
+}

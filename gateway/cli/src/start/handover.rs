@@ -1,0 +1,184 @@
+//! What two gateways say to each other while one takes the other's place: JSON lines over a socket pair, whose one end is
+//! the new gateway's standard input. The sockets that clients know travel along as descriptors (`SCM_RIGHTS`), so that
+//! none of them leaks into any other process.
+//!
+//! The two may be of different versions: unknown fields are ignored, and unknown lines end the attempt, never the old
+//! gateway. It must not know what is done with what it passes on.
+
+use std::io::{self, IoSlice, IoSliceMut, Write as _};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream as BlockingStream;
+use std::path::PathBuf;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+};
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+
+/// The longest line; the longest text in one is what an app wrote to stderr before it died.
+const LINE_BYTES_MAX: u64 = 64 * 1024;
+/// Descriptors of one offer: the lock, the listening socket, that of the metrics.
+const DESCRIPTORS_MAX: usize = 3;
+/// Counted up when an older gateway could misunderstand a newer one.
+const PROTOCOL: u32 = 1;
+
+/// What the old gateway leaves to the new one; the descriptors come with it, in the order of the fields below.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Offer {
+    protocol: u32,
+    /// Which gateway of the instance the new one is.
+    pub number: u32,
+    pub run_dir: PathBuf,
+    /// `server.host` and `server.port` of the old one's config, as the socket was bound by them.
+    pub host: String,
+    pub port: u16,
+    /// `admin.address` likewise; the descriptor is missing for `off`.
+    pub admin: String,
+}
+
+/// What is passed on beside the words.
+pub struct Inherited {
+    pub offer: Offer,
+    pub lock: OwnedFd,
+    pub listener: OwnedFd,
+    pub metrics: Option<OwnedFd>,
+}
+
+/// A line between the two, after the offer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "say", rename_all = "kebab-case")]
+pub enum Word {
+    /// New to old: the workers are ready.
+    Ready,
+    /// New to old: it will not come to that.
+    Failed { reason: String },
+    /// Old to new: accept from now on.
+    TakeOver,
+    /// New to old: it does, and the public names are its own.
+    Serving,
+    /// Old to new: the app's further addresses are free.
+    Released,
+}
+
+impl Offer {
+    pub fn new(number: u32, run_dir: PathBuf, host: String, port: u16, admin: String) -> Self {
+        Self { protocol: PROTOCOL, number, run_dir, host, port, admin }
+    }
+
+    /// Sends it with its descriptors, on a pair that is still empty and so has room.
+    pub fn send(&self, stream: &BlockingStream, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let mut line = serde_json::to_vec(self)?;
+        line.push(b'\n');
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        if !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let sent = rustix::net::sendmsg(stream, &[IoSlice::new(&line)], &mut control, SendFlags::empty())?;
+        let mut stream = stream;
+        stream.write_all(&line[sent..])
+    }
+}
+
+impl Inherited {
+    /// Takes the offer from standard input, which is closed by it.
+    pub fn receive() -> io::Result<(Self, BlockingStream)> {
+        let stream = BlockingStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+        nix::unistd::dup2_stdin(std::fs::File::open("/dev/null")?)?;
+        Ok((Self::read(&stream)?, stream))
+    }
+
+    fn read(stream: &BlockingStream) -> io::Result<Self> {
+        let mut descriptors = Vec::new();
+        let mut line = Vec::new();
+        while line.last() != Some(&b'\n') {
+            if line.len() as u64 > LINE_BYTES_MAX {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            // Byte by byte would be as right: nothing follows the offer until it was answered.
+            let mut piece = [0; 4096];
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
+            let mut control = RecvAncillaryBuffer::new(&mut space);
+            let received =
+                rustix::net::recvmsg(stream, &mut [IoSliceMut::new(&mut piece)], &mut control, close_on_exec())?;
+            for message in control.drain() {
+                if let RecvAncillaryMessage::ScmRights(passed) = message {
+                    descriptors.extend(passed);
+                }
+            }
+            if received.bytes == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            line.extend_from_slice(&piece[..received.bytes]);
+        }
+        for descriptor in &descriptors {
+            rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC)?;
+        }
+        let offer: Offer = serde_json::from_slice(&line)?;
+        let mut descriptors = descriptors.into_iter();
+        let (Some(lock), Some(listener)) = (descriptors.next(), descriptors.next()) else {
+            return Err(io::ErrorKind::InvalidData.into());
+        };
+        if offer.protocol != PROTOCOL {
+            let text = "the gateway that runs is of another version, from which this one cannot take over";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, text));
+        }
+        Ok(Self { offer, lock, listener, metrics: descriptors.next() })
+    }
+}
+
+/// Where the kernel can, no process that is started at the same moment gets the descriptors.
+fn close_on_exec() -> RecvFlags {
+    #[cfg(target_os = "linux")]
+    return RecvFlags::CMSG_CLOEXEC;
+    #[cfg(not(target_os = "linux"))]
+    RecvFlags::empty()
+}
+
+/// One end, for words.
+pub struct Wire(BufReader<UnixStream>);
+
+impl Wire {
+    pub fn new(stream: BlockingStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self(BufReader::new(UnixStream::from_std(stream)?)))
+    }
+
+    pub async fn say(&mut self, word: &Word) -> io::Result<()> {
+        let mut line = serde_json::to_vec(word)?;
+        line.push(b'\n');
+        self.0.get_mut().write_all(&line).await
+    }
+
+    /// The next word; `None` once the other process is gone.
+    pub async fn hear(&mut self) -> io::Result<Option<Word>> {
+        let mut line = Vec::new();
+        match (&mut self.0).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).await {
+            Ok(0) => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
+            Ok(_) => Ok(Some(serde_json::from_slice(&line)?)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Tells the old gateway that there will be no new one, from wherever that turns out.
+pub fn say_failed(stream: &BlockingStream, reason: &str) {
+    // Room for the quotes and escapes of JSON.
+    let mut end = reason.len().min(16 * 1024);
+    while !reason.is_char_boundary(end) {
+        end -= 1;
+    }
+    let Ok(mut line) = serde_json::to_vec(&Word::Failed { reason: reason[..end].to_owned() }) else { return };
+    line.push(b'\n');
+    let mut stream = stream;
+    // The pair may be non-blocking by now; it is empty, so the line fits. If nobody listens, nobody has to know.
+    let _ = stream.write_all(&line);
+}
+
+#[cfg(test)]
+#[path = "handover_tests.rs"]
+mod tests;

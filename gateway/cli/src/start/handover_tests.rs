@@ -1,0 +1,35 @@
+use std::os::fd::AsFd as _;
+
+use super::*;
+
+#[test]
+fn an_unknown_field_is_ignored_and_an_unknown_word_is_an_error() {
+    assert_eq!(serde_json::from_str::<Word>(r#"{"say":"take-over","when":"now"}"#).unwrap(), Word::TakeOver);
+    assert!(serde_json::from_str::<Word>(r#"{"say":"sing"}"#).is_err());
+}
+
+#[test]
+fn a_failure_of_any_length_is_told_in_one_line_that_is_heard() {
+    let (ours, theirs) = BlockingStream::pair().unwrap();
+    say_failed(&theirs, &"ü\n\"".repeat(100_000));
+    drop(theirs);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut wire = Wire::new(ours).unwrap();
+        assert!(matches!(wire.hear().await.unwrap(), Some(Word::Failed { reason }) if reason.starts_with("ü\n\"")));
+        assert!(wire.hear().await.unwrap().is_none());
+    });
+}
+
+#[test]
+fn an_offer_travels_with_its_descriptors() {
+    let (ours, theirs) = BlockingStream::pair().unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let offer = Offer::new(2, "/run/shop".into(), "::".to_owned(), 3000, "off".to_owned());
+    offer.send(&ours, &[theirs.as_fd(), listener.as_fd()]).unwrap();
+    let inherited = Inherited::read(&theirs).unwrap();
+    assert_eq!((inherited.offer.number, inherited.offer.port), (2, 3000));
+    assert!(inherited.metrics.is_none());
+    let passed = std::net::TcpListener::from(inherited.listener);
+    assert_eq!(passed.local_addr().unwrap(), listener.local_addr().unwrap());
+}

@@ -1,0 +1,377 @@
+//! Reloads: reads the settings again, has the workers replaced, and tells how it goes to whoever asked and to the log.
+//!
+//! How workers are replaced is the scheduler's business and their processes the supervisor's. One task owns all that is
+//! known of reloads, so that what is asked and what happens come to it in one order.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sluice_admin::Progress;
+use sluice_catalog::config::{Config, ConfigError, Loaded};
+use sluice_catalog::snapshot::{ReloadSnapshot, ReloadState};
+use sluice_journal::Event;
+use sluice_scheduler::{AbandonReason, Scheduler, WorkerState as Life};
+use sluice_supervisor::ReloadEnd;
+use tokio::sync::mpsc;
+
+use super::app::{self, Resolved};
+use super::operator::Gateway;
+use super::worker_count;
+use crate::{files, settings};
+
+/// Reloads that may be asked for before the first of them is looked at.
+const REQUESTS_MAX: usize = 64;
+/// Lines that may wait for one who asked and does not read; further ones are left out.
+const LINES_MAX: usize = 64;
+/// How often is looked how far a reload has come.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// After how long service times are compared: that of the window they are taken from.
+const COMPARE_AFTER: Duration = Duration::from_secs(60);
+
+/// Where the settings of the start came from, to be read again.
+#[derive(Clone)]
+pub struct Sources {
+    /// The file after `--config`.
+    pub config: Option<PathBuf>,
+    pub flags: Vec<(&'static str, String)>,
+    /// The command line names the app.
+    pub names_app: bool,
+    /// The directory of the start, by the name that leads to it: where that is a symbolic link to a release, it may lead to
+    /// another one by now.
+    pub here: PathBuf,
+}
+
+/// Somebody asks for a reload.
+struct Request {
+    by: &'static str,
+    progress: mpsc::Sender<Progress>,
+}
+
+/// The way to the task that reloads.
+pub struct Reloads {
+    requests: mpsc::Sender<Request>,
+    view: RefCell<Option<View>>,
+}
+
+/// What status shows.
+struct View {
+    asked: Instant,
+    snapshot: ReloadSnapshot,
+}
+
+impl Reloads {
+    pub fn snapshot(&self) -> Option<ReloadSnapshot> {
+        let view = self.view.borrow();
+        view.as_ref().map(|view| ReloadSnapshot { age_s: view.asked.elapsed().as_secs_f64(), ..view.snapshot.clone() })
+    }
+
+    /// Asks for a reload. How it goes comes through the receiver, which nobody has to keep.
+    pub fn ask(&self, by: &'static str) -> mpsc::Receiver<Progress> {
+        let (progress, receiver) = mpsc::channel(LINES_MAX);
+        if let Err(error) = self.requests.try_send(Request { by, progress }) {
+            let (mpsc::error::TrySendError::Full(request) | mpsc::error::TrySendError::Closed(request)) = error;
+            let _ =
+                request.progress.try_send(Progress::Ended(Err("too many reloads are asked for at once".to_owned())));
+        }
+        receiver
+    }
+
+    fn update(&self, change: impl FnOnce(&mut ReloadSnapshot)) {
+        if let Some(view) = &mut *self.view.borrow_mut() {
+            change(&mut view.snapshot);
+        }
+    }
+}
+
+/// Requests that have been asked for and not been looked at.
+pub struct Asked(mpsc::Receiver<Request>);
+
+pub fn channel() -> (Reloads, Asked) {
+    let (requests, receiver) = mpsc::channel(REQUESTS_MAX);
+    (Reloads { requests, view: RefCell::default() }, Asked(receiver))
+}
+
+/// A config, as it was written and as it is used.
+struct Settings {
+    written: Config,
+    used: Rc<Config>,
+}
+
+/// One generation on its way.
+struct Pending {
+    settings: Settings,
+    asked: Instant,
+    has_taken_over: bool,
+    p95_before_ms: Option<f64>,
+}
+
+/// The task's state.
+pub struct Reloader {
+    gateway: Rc<Gateway>,
+    sources: Sources,
+    /// As the start found it; what needs a restart is measured by it.
+    started_with: Config,
+    in_force: Settings,
+    /// `workers.count` as the pool last followed it.
+    count_applied: u32,
+    pending: BTreeMap<u64, Pending>,
+    latest: u64,
+    listeners: Vec<mpsc::Sender<Progress>>,
+    ready_told: usize,
+    listening_told: BTreeSet<u64>,
+    /// When which generation is to be compared with what was before it.
+    compare: Option<(Instant, u64, Option<f64>)>,
+}
+
+impl Reloader {
+    pub fn new(gateway: &Rc<Gateway>, sources: Sources, written: Config) -> Self {
+        let used = gateway.gate.config();
+        Reloader {
+            gateway: Rc::clone(gateway),
+            sources,
+            started_with: written.clone(),
+            count_applied: written.workers.count,
+            in_force: Settings { written, used },
+            pending: BTreeMap::new(),
+            latest: 1,
+            listeners: Vec::new(),
+            ready_told: 0,
+            listening_told: BTreeSet::new(),
+            compare: None,
+        }
+    }
+
+    /// Never ends.
+    pub async fn run(mut self, mut asked: Asked, mut ends: mpsc::UnboundedReceiver<ReloadEnd>) {
+        loop {
+            let look = async {
+                if self.pending.is_empty() {
+                    match self.compare {
+                        Some((at, ..)) => tokio::time::sleep_until(at.into()).await,
+                        None => std::future::pending().await,
+                    }
+                } else {
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
+            };
+            tokio::select! {
+                // Ends first: a reload that is over does not stand in the way of the next.
+                biased;
+                Some(end) = ends.recv() => self.ended(end).await,
+                Some(request) = asked.0.recv() => self.begin(request).await,
+                () = look => self.look(),
+                else => return,
+            }
+        }
+    }
+
+    async fn begin(&mut self, request: Request) {
+        if let Err(reason) = self.try_begin(&request).await {
+            self.gateway.journal.emit(Event::ReloadRefused { reason: &reason });
+            let text = format!("no reload: {reason}");
+            let _ = request.progress.send(Progress::Ended(Err(text))).await;
+        }
+    }
+
+    async fn try_begin(&mut self, request: &Request) -> Result<(), String> {
+        if self.gateway.gate.is_leaving() || self.gateway.gate.is_draining() {
+            return Err("the gateway leaves".to_owned());
+        }
+        if !self.gateway.was_ready() {
+            return Err("the first start is still under way; no worker has been ready yet".to_owned());
+        }
+        let sources = self.sources.clone();
+        let read = tokio::task::spawn_blocking(move || read(&sources)).await;
+        let (loaded, start) = read.unwrap_or_else(|error| Err(error.to_string()))?;
+        let Resolved { start, cwd } = start;
+        let gateway = Rc::clone(&self.gateway);
+        self.latest += 1;
+        let generation = self.latest;
+        let written = loaded.config.clone();
+        let used = Rc::new(self.in_force.used.reloaded(&settings::resolved(&loaded)));
+        gateway.supervisor.add_generation(generation, start, cwd.clone(), used.app.env.clone());
+        gateway.gate.set_config(Rc::clone(&used));
+        gateway.journal.emit(Event::ReloadStarted { generation, by: request.by });
+        self.listeners.push(request.progress.clone());
+        self.tell(&format!("generation {generation} started in {}", cwd.display()));
+        self.tell_kept(&written);
+        let settings = Settings { written, used };
+        let pending = Pending { settings, asked: Instant::now(), has_taken_over: false, p95_before_ms: None };
+        self.pending.insert(generation, pending);
+        self.ready_told = 0;
+        self.compare = None;
+        let snapshot = ReloadSnapshot {
+            generation,
+            state: ReloadState::Running,
+            reason: None,
+            age_s: 0.0,
+            service_p95_before_ms: None,
+            service_p95_after_ms: None,
+        };
+        *gateway.reloads.view.borrow_mut() = Some(View { asked: Instant::now(), snapshot });
+        gateway.gate.reload(generation);
+        Ok(())
+    }
+
+    /// Names what was changed and does not come into force.
+    fn tell_kept(&mut self, written: &Config) {
+        let kept: Vec<&str> = self.started_with.kept_from(written).map(|key| key.path).collect();
+        if kept.is_empty() {
+            return;
+        }
+        let text = format!("changed, and needs a restart to apply: {}", kept.join(", "));
+        self.gateway.warn(&text);
+        self.tell(&text);
+    }
+
+    /// How far it has come.
+    fn look(&mut self) {
+        if let Some((at, generation, before_ms)) = self.compare
+            && Instant::now() >= at
+        {
+            self.compare = None;
+            let after_ms = self.gateway.journal.service_time_ms().p95;
+            self.gateway.reloads.update(|snapshot| snapshot.service_p95_after_ms = after_ms);
+            self.gateway.journal.emit(Event::ReloadCompared { generation, before_ms, after_ms });
+        }
+        let generation = self.latest;
+        if !self.pending.contains_key(&generation) {
+            return;
+        }
+        let views: Vec<_> = self.gateway.gate.scheduler(|scheduler| scheduler.workers().collect());
+        let own: Vec<_> = views.iter().filter(|view| view.generation == generation).collect();
+        for view in own.iter().filter(|view| view.state == Life::Warming) {
+            if self.listening_told.insert(view.worker.0) {
+                self.tell(&format!("worker {} listens", view.worker.0));
+            }
+        }
+        self.note_takeover(generation);
+        let ready = own.iter().filter(|view| view.state == Life::Ready).count();
+        if ready > self.ready_told && self.pending.contains_key(&generation) {
+            self.ready_told = ready;
+            self.tell(&format!("{ready} of {} workers have taken over", self.gateway.wanted()));
+        }
+    }
+
+    /// The last moment at which service times are those of the generation before.
+    fn note_takeover(&mut self, generation: u64) {
+        let in_force = self.gateway.gate.scheduler(Scheduler::generation);
+        let Some(pending) = self.pending.get_mut(&generation) else { return };
+        if in_force == generation && !pending.has_taken_over {
+            pending.has_taken_over = true;
+            let p95_ms = self.gateway.journal.service_time_ms().p95;
+            pending.p95_before_ms = p95_ms;
+            self.gateway.reloads.update(|snapshot| snapshot.service_p95_before_ms = p95_ms);
+        }
+    }
+
+    async fn ended(&mut self, end: ReloadEnd) {
+        let ReloadEnd { generation, abandoned } = end;
+        self.note_takeover(generation);
+        let Some(pending) = self.pending.remove(&generation) else { return };
+        // A generation of which some workers have taken over is in force, even if others could not follow.
+        let is_in_force = self.gateway.gate.scheduler(Scheduler::generation) == generation;
+        let Pending { settings, asked, p95_before_ms, .. } = pending;
+        if is_in_force {
+            self.in_force = settings;
+            self.scale();
+        }
+        if self.pending.is_empty() && !is_in_force {
+            self.gateway.gate.set_config(Rc::clone(&self.in_force.used));
+        }
+        let after_ms = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let Some(abandoned) = abandoned else {
+            self.listening_told.clear();
+            self.gateway.journal.emit(Event::ReloadFinished { generation, after_ms });
+            self.gateway.reloads.update(|snapshot| snapshot.state = ReloadState::Done);
+            self.compare = Some((Instant::now() + COMPARE_AFTER, generation, p95_before_ms));
+            let wanted = self.gateway.wanted();
+            self.tell(&format!("{wanted} of {wanted} workers have taken over"));
+            #[allow(clippy::cast_precision_loss, reason = "shown with one decimal")]
+            self.tell(&format!("done in {:.1} s", after_ms as f64 / 1000.0));
+            return self.finish(&Ok(()));
+        };
+        let (reason, stderr_tail) = abandoned.tell().await;
+        let superseded = abandoned.reason == AbandonReason::Superseded;
+        self.gateway.journal.emit(Event::ReloadAbandoned {
+            generation,
+            reason: &reason,
+            superseded,
+            stderr_tail: &stderr_tail,
+        });
+        if superseded {
+            return self.tell(&format!(
+                "generation {generation} is given up: {reason}; what follows is of generation {}",
+                self.latest
+            ));
+        }
+        self.listening_told.clear();
+        self.gateway.reloads.update(|snapshot| {
+            snapshot.state = ReloadState::Abandoned;
+            snapshot.reason = Some(reason.clone());
+        });
+        let stays = if is_in_force {
+            "Some workers have taken over, the others stay with the version before; reload again"
+        } else {
+            "The version before stays"
+        };
+        let mut text = format!("generation {generation} is given up: {reason}. {stays}.");
+        if !stderr_tail.is_empty() {
+            text.push_str("\n\nThe end of its stderr:\n");
+            text.push_str(&stderr_tail);
+        }
+        self.finish(&Err(text));
+    }
+
+    /// The number of workers follows the config where that was changed, and else stays what it was scaled to.
+    fn scale(&mut self) {
+        let from = self.gateway.wanted();
+        let to = worker_count(&self.in_force.written);
+        let count = self.in_force.written.workers.count;
+        let is_changed = std::mem::replace(&mut self.count_applied, count) != count;
+        if is_changed && from != to && !self.gateway.gate.is_leaving() {
+            self.gateway.set_wanted(to);
+            self.gateway.journal.emit(Event::Scaled { from, to });
+            self.tell(&format!("workers wanted: {to}, were {from} (workers.count)"));
+        }
+    }
+
+    fn tell(&mut self, text: &str) {
+        self.listeners.retain(|listener| {
+            let told = listener.try_send(Progress::Line(text.to_owned()));
+            !matches!(told, Err(mpsc::error::TrySendError::Closed(_)))
+        });
+    }
+
+    fn finish(&mut self, result: &Result<(), String>) {
+        for listener in self.listeners.drain(..) {
+            let ended = Progress::Ended(result.clone());
+            // One who is slow to read still gets to know how it ended.
+            tokio::task::spawn_local(async move { drop(listener.send(ended).await) });
+        }
+    }
+}
+
+/// Reads everything that a start reads, and looks at the files that a new worker needs.
+fn read(sources: &Sources) -> Result<(Loaded, Resolved), String> {
+    let config_error = |error: ConfigError| error.to_string();
+    let loaded =
+        settings::load_in(&sources.here, sources.config.as_deref(), sources.flags.clone()).map_err(config_error)?;
+    let start = app::resolve(&loaded, sources.names_app, &sources.here)?;
+    files::check_node(&loaded, &start).map_err(config_error)?;
+    Ok((loaded, start))
+}
+
+/// The current directory by the name that the shell knows it by, which may be that of a symbolic link.
+pub fn here() -> std::io::Result<PathBuf> {
+    use std::os::unix::fs::MetadataExt as _;
+    let real = std::env::current_dir()?;
+    let Some(named) = std::env::var_os("PWD").map(PathBuf::from).filter(|named| named.is_absolute()) else {
+        return Ok(real);
+    };
+    let place = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
+    Ok(if place(&named).is_some() && place(&named) == place(&real) { named } else { real })
+}

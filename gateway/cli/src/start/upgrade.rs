@@ -1,0 +1,230 @@
+//! The old gateway's side of an upgrade: starts the new one, waits until its workers are ready, lets it take over.
+//!
+//! Until the new one has said that it serves, this gateway accepts as ever, and whatever goes wrong costs the attempt
+//! alone. It must not know how the new one comes up, nor how this one leaves afterwards.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::rc::Rc;
+use std::time::Duration;
+
+use sluice_admin::{ControlSocket, Operator, Upgrade};
+use sluice_journal::{Event, Level};
+use tokio::process::{Child, Command};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use super::handover::{Offer, Wire, Word};
+use super::operator::Gateway;
+use crate::run_dir::RunDir;
+
+/// From the word to take over until the new gateway accepts: a few system calls.
+const TAKE_OVER_MAX: Duration = Duration::from_secs(10);
+/// For the exit behind a closed connection.
+const EXIT_MAX: Duration = Duration::from_secs(2);
+/// Failed attempts before names in the run directory are used again; below the number of names, so that neither this
+/// gateway's nor those of the one before it are touched.
+const ATTEMPTS: u32 = 8;
+
+/// One request for an upgrade, with the way to answer it.
+pub type Wanted = (Upgrade, oneshot::Sender<Result<u32, String>>);
+
+/// How this program was started, to start it again.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    program: PathBuf,
+    args: Vec<OsString>,
+}
+
+impl Launch {
+    /// Reads it from this process. The path is kept as it was written, because a symbolic link in it may lead to another
+    /// version by the time of an upgrade.
+    pub fn of_this_process() -> io::Result<Self> {
+        let mut words = std::env::args_os();
+        let name = PathBuf::from(words.next().unwrap_or_default());
+        // The command itself is always the first word.
+        let args = words.skip(1).collect();
+        let program = if name.components().count() > 1 { std::path::absolute(&name).ok() } else { on_path(&name) };
+        let program = match program.filter(|program| program.is_file()) {
+            Some(program) => program,
+            None => std::env::current_exe()?,
+        };
+        Ok(Self { program, args })
+    }
+}
+
+fn on_path(name: &Path) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let found = std::env::split_paths(&path).map(|dir| dir.join(name)).find(|candidate| candidate.is_file())?;
+    std::path::absolute(found).ok()
+}
+
+/// What this gateway can pass on.
+pub struct Estate {
+    pub launch: Launch,
+    pub run_dir: RunDir,
+    pub number: u32,
+    pub lock: Rc<File>,
+    pub listener: OwnedFd,
+    pub metrics: Option<OwnedFd>,
+}
+
+/// The gateway that serves now, started by this one.
+pub struct Successor {
+    pub pid: u32,
+    attempt: Attempt,
+}
+
+impl Successor {
+    pub fn wire(&mut self) -> &mut Wire {
+        &mut self.attempt.wire
+    }
+}
+
+/// A new gateway. Unless it has taken over, it dies with this value; if it has, it is never waited for, because its exit
+/// is the shepherd's to see.
+struct Attempt {
+    child: Child,
+    wire: Wire,
+    has_taken_over: bool,
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        if !self.has_taken_over {
+            let _ = self.child.start_kill();
+        }
+    }
+}
+
+/// Serves requests for an upgrade until one has succeeded.
+pub async fn serve(gateway: Rc<Gateway>, estate: Estate, mut requests: mpsc::Receiver<Wanted>) -> Successor {
+    let mut attempts = 0;
+    loop {
+        let Some((wanted, answer)) = requests.recv().await else { return std::future::pending().await };
+        let number = estate.number.wrapping_add(1 + attempts % ATTEMPTS);
+        attempts += 1;
+        let outcome = upgrade(&gateway, &estate, number, wanted).await;
+        gateway.upgrading.set(false);
+        match outcome {
+            Ok(successor) => {
+                let _ = answer.send(Ok(successor.pid));
+                return successor;
+            }
+            Err(reason) => {
+                let text = format!("the upgrade has failed, and this gateway goes on: {reason}");
+                gateway.journal.emit(Event::Note { level: Level::Error, text: &text });
+                let _ = answer.send(Err(text));
+            }
+        }
+    }
+}
+
+async fn upgrade(gateway: &Rc<Gateway>, estate: &Estate, number: u32, wanted: Upgrade) -> Result<Successor, String> {
+    let program = wanted.binary.as_ref().unwrap_or(&estate.launch.program);
+    let mut attempt =
+        start(gateway, estate, &wanted, number).map_err(|error| format!("{}: {error}", program.display()))?;
+    let pid = attempt.child.id().unwrap_or(0);
+    let text = format!("upgrade: {} is started as process {pid}", program.display());
+    gateway.journal.emit(Event::Note { level: Level::Info, text: &text });
+    let mut taken_over = attempt.ready(wanted.timeout).await;
+    if taken_over.is_ok() {
+        gateway.committing.set(true);
+        taken_over = attempt.take_over().await;
+        if taken_over.is_err() {
+            reclaim(gateway, estate);
+        }
+        gateway.committing.set(false);
+    }
+    if let Err(reason) = taken_over {
+        attempt.kill().await;
+        let _ = std::fs::remove_dir_all(estate.run_dir.sockets_of(number));
+        let _ = std::fs::remove_file(estate.run_dir.control_socket_of(number));
+        return Err(reason);
+    }
+    attempt.has_taken_over = true;
+    Ok(Successor { pid, attempt })
+}
+
+fn start(gateway: &Gateway, estate: &Estate, wanted: &Upgrade, number: u32) -> io::Result<Attempt> {
+    let program = wanted.binary.as_ref().unwrap_or(&estate.launch.program);
+    let config = &gateway.gate.config();
+    let offer = Offer::new(
+        number,
+        estate.run_dir.path().to_owned(),
+        config.server.host.clone(),
+        config.server.port,
+        config.admin.address.clone(),
+    );
+    let (ours, theirs) = UnixStream::pair()?;
+    let descriptors: Vec<_> = [estate.lock.as_fd(), estate.listener.as_fd()]
+        .into_iter()
+        .chain(estate.metrics.as_ref().map(|fd| fd.as_fd()))
+        .collect();
+    offer.send(&ours, &descriptors)?;
+    let mut command = Command::new(program);
+    command.arg("successor").args(&estate.launch.args).stdin(Stdio::from(OwnedFd::from(theirs)));
+    if let Some(cwd) = &wanted.cwd {
+        command.current_dir(cwd);
+    }
+    let child = command.spawn()?;
+    Ok(Attempt { child, wire: Wire::new(ours)?, has_taken_over: false })
+}
+
+/// A new gateway that died while it took over may have left the public names with nobody behind them.
+fn reclaim(gateway: &Rc<Gateway>, estate: &Estate) {
+    let mended = ControlSocket::bind(&estate.run_dir.control_socket()).and_then(|control| {
+        tokio::task::spawn_local(control.serve(Rc::clone(gateway) as Rc<dyn Operator>, gateway.journal.clone()));
+        estate.run_dir.write_pid()
+    });
+    if let Err(error) = mended {
+        let text = format!("{}: commands do not reach this gateway any more: {error}", estate.run_dir.path().display());
+        gateway.journal.emit(Event::Note { level: Level::Error, text: &text });
+    }
+}
+
+impl Attempt {
+    /// Waits until its workers are ready.
+    async fn ready(&mut self, limit: Duration) -> Result<(), String> {
+        match timeout(limit, self.wire.hear()).await {
+            Ok(Ok(Some(Word::Ready))) => Ok(()),
+            Ok(Ok(Some(Word::Failed { reason }))) => Err(reason),
+            Ok(Ok(None)) => Err(self.how_it_ended().await),
+            Ok(heard) => Err(format!("the new gateway said something else than expected: {heard:?}")),
+            Err(_) => Err(format!("the workers of the new gateway were not ready within {} ms", limit.as_millis())),
+        }
+    }
+
+    async fn take_over(&mut self) -> Result<(), String> {
+        let said = self.wire.say(&Word::TakeOver).await;
+        match timeout(TAKE_OVER_MAX, self.wire.hear()).await {
+            Ok(Ok(Some(Word::Serving))) if said.is_ok() => Ok(()),
+            Ok(Ok(Some(Word::Failed { reason }))) => Err(reason),
+            Ok(Ok(None)) => Err(self.how_it_ended().await),
+            _ => Err("the new gateway was ready, and then did not take over".to_owned()),
+        }
+    }
+
+    /// Its guardian kills its workers.
+    async fn kill(&mut self) {
+        let _ = self.child.start_kill();
+        let _ = timeout(EXIT_MAX, self.child.wait()).await;
+    }
+
+    /// Words for a process that closed its end without one.
+    async fn how_it_ended(&mut self) -> String {
+        match timeout(EXIT_MAX, self.child.wait()).await {
+            Ok(Ok(status)) => {
+                format!(
+                    "the new gateway ended with {status} before its workers were ready; what it wrote to standard error is with this gateway's"
+                )
+            }
+            _ => "the new gateway closed the connection before it served".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Lines for people.
+
+use sluice_catalog::logfields::LineKind;
+
+use super::{APP_BYTES_MAX, FIELD_BYTES_MAX, TARGET_BYTES_MAX, end, head};
+use crate::encode::{Timestamp, bounded, harmless, milliseconds, number};
+use crate::event::{AccessRecord, Event, HeldRequest, Level, Stream};
+
+/// One line for people, without its line feed; the end of an app's stderr may make it several. The time of day is UTC.
+pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event: &Event<'_>) {
+    out.extend_from_slice(&stamp.format(unix_ms)[11..]);
+    out.push(b' ');
+    let mut words = Words(out);
+    let head = head(event);
+    if head.kind == LineKind::Gateway {
+        words.put(match head.level {
+            Level::Info => "sluice: ",
+            Level::Warn => "sluice: warning: ",
+            Level::Error => "sluice: error: ",
+        });
+        if let Some(worker) = head.worker {
+            words.put("worker ").number(worker).put(" ");
+        }
+    }
+    match *event {
+        Event::Access(ref record) => text_access(&mut words, record),
+        Event::WorkerStarted { pid, generation, .. } => {
+            words.put("started, pid ").number(u64::from(pid)).put(", generation ").number(generation);
+        }
+        Event::WorkerReady { after_ms, .. } => {
+            words.put("ready after ").number(after_ms).put(" ms");
+        }
+        Event::WorkerExited { status, expected, .. } => {
+            words.put(if expected { "left as asked: " } else { "exited: " }).safe(status, FIELD_BYTES_MAX);
+        }
+        Event::WorkerStuck { silent_ms, place, request, profile, .. } => {
+            words.put("is stuck, silent for ").number(silent_ms).put(" ms: ");
+            match place {
+                Ok(place) => words.safe(place.stack, APP_BYTES_MAX),
+                Err(why) => words.put("its place is not known: ").safe(why, FIELD_BYTES_MAX),
+            };
+            text_held(&mut words, request);
+            if let Some(profile) = profile {
+                words.put("; profile ").safe(profile, APP_BYTES_MAX);
+            }
+            words.put("; it is killed");
+        }
+        Event::WorkerBlocked { silent_ms, waits_in, request, .. } => {
+            words.put("is blocked, silent for ").number(silent_ms).put(" ms: ").safe(waits_in, FIELD_BYTES_MAX);
+            text_held(&mut words, request);
+            words.put("; it is killed");
+        }
+        Event::WorkerBackoff { delay_ms, .. } => {
+            words.put("is started again in ").number(delay_ms).put(" ms");
+        }
+        Event::WorkerStartFailed { code, stderr_tail, .. } => {
+            let entry = code.entry();
+            words.put("did not start. ").put(entry.code).put(": ").put(entry.operator);
+            let tail = end(stderr_tail).trim_end_matches('\n');
+            if !tail.is_empty() {
+                words.put("\nThe end of its stderr:\n");
+                harmless(words.0, tail, true);
+            }
+        }
+        Event::WorkerRecycled { .. }
+        | Event::ReloadStarted { .. }
+        | Event::ReloadFinished { .. }
+        | Event::ReloadAbandoned { .. }
+        | Event::ReloadRefused { .. }
+        | Event::ReloadCompared { .. } => text_reload(&mut words, event),
+        Event::AppLine { worker, stream, line } => {
+            let mark = if stream == Stream::Stderr { " ! " } else { " | " };
+            words.put("w").number(worker).put(mark).safe(line, APP_BYTES_MAX);
+        }
+        Event::Listening { url } => {
+            words.put("listening on ").safe(url, FIELD_BYTES_MAX);
+        }
+        Event::Draining { reason } => {
+            words.put("leaving (").safe(reason, FIELD_BYTES_MAX).put("): finishing what was accepted");
+        }
+        Event::Stopped => {
+            words.put("stopped");
+        }
+        Event::Scaled { from, to } => {
+            words.put("workers wanted: ").number(u64::from(to)).put(", were ").number(u64::from(from));
+        }
+        Event::OverlapSeen { count, .. } => {
+            words.put("held more requests at once than it may, times: ").number(count);
+        }
+        Event::Note { text, .. } => {
+            words.safe(text, APP_BYTES_MAX);
+        }
+    }
+}
+
+fn text_reload(words: &mut Words<'_>, event: &Event<'_>) {
+    match *event {
+        Event::WorkerRecycled { reason, .. } => {
+            words.put("gets a successor: ").put(reason.as_str());
+        }
+        Event::ReloadStarted { generation, by } => {
+            words.put("reload to generation ").number(generation).put(" (").safe(by, FIELD_BYTES_MAX).put(")");
+        }
+        Event::ReloadFinished { generation, after_ms } => {
+            words.put("generation ").number(generation).put(" has taken over after ").number(after_ms).put(" ms");
+        }
+        Event::ReloadAbandoned { generation, reason, stderr_tail, .. } => {
+            words.put("generation ").number(generation).put(" is given up: ").safe(reason, APP_BYTES_MAX);
+            let tail = end(stderr_tail).trim_end_matches('\n');
+            if !tail.is_empty() {
+                words.put("\nThe end of its stderr:\n");
+                harmless(words.0, tail, true);
+            }
+        }
+        Event::ReloadRefused { reason } => {
+            words.put("no reload: ").safe(reason, APP_BYTES_MAX);
+        }
+        Event::ReloadCompared { generation, before_ms, after_ms } => {
+            words.put("generation ").number(generation).put(", first minute: p95 of service time ");
+            words.maybe_milliseconds(after_ms).put(", was ").maybe_milliseconds(before_ms);
+        }
+        _ => {}
+    }
+}
+
+fn text_held(words: &mut Words<'_>, request: Option<HeldRequest<'_>>) {
+    if let Some(HeldRequest { request_id, method, target }) = request {
+        words.put("; request ").safe(request_id, FIELD_BYTES_MAX).put(": ").safe(method, FIELD_BYTES_MAX);
+        words.put(" ").safe(target, TARGET_BYTES_MAX);
+    }
+}
+
+fn text_access(words: &mut Words<'_>, record: &AccessRecord<'_>) {
+    if record.status == 0 {
+        words.put("---");
+    } else {
+        words.number(u64::from(record.status));
+    }
+    let method = if record.method.is_empty() { "-" } else { record.method };
+    let target = if record.target.is_empty() { "-" } else { record.target };
+    words
+        .put(" ")
+        .safe(method, FIELD_BYTES_MAX)
+        .put(" ")
+        .safe(record.host, FIELD_BYTES_MAX)
+        .safe(target, TARGET_BYTES_MAX);
+    if let Some(worker) = record.worker {
+        words.put("  w").number(worker);
+    }
+    if record.tries > 1 {
+        words.put("  tries ").number(u64::from(record.tries));
+    }
+    for (name, value_ms) in
+        [("  queue ", record.queue_ms), ("  service ", record.service_ms), ("  cpu ", record.cpu_ms)]
+    {
+        if let Some(value_ms) = value_ms {
+            words.put(name);
+            milliseconds(words.0, value_ms);
+            words.put(" ms");
+        }
+    }
+    words.put("  ").number(record.bytes_out).put(" B  ").put(record.outcome.as_str());
+    if let Some(code) = record.error {
+        words.put("  ").put(code.entry().code);
+    }
+}
+
+struct Words<'a>(&'a mut Vec<u8>);
+
+impl Words<'_> {
+    /// Text of our own.
+    fn put(&mut self, text: &str) -> &mut Self {
+        self.0.extend_from_slice(text.as_bytes());
+        self
+    }
+
+    fn number(&mut self, value: u64) -> &mut Self {
+        number(self.0, value);
+        self
+    }
+
+    fn maybe_milliseconds(&mut self, value_ms: Option<f64>) -> &mut Self {
+        let Some(value_ms) = value_ms else { return self.put("unknown") };
+        milliseconds(self.0, value_ms);
+        self.put(" ms")
+    }
+
+    /// Text of somebody else.
+    fn safe(&mut self, text: &str, bytes_max: usize) -> &mut Self {
+        let kept = bounded(text, bytes_max);
+        harmless(self.0, kept, false);
+        if kept.len() < text.len() {
+            self.put("…");
+        }
+        self
+    }
+}

@@ -1,0 +1,124 @@
+//! Carries out what the scheduler decides.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use sluice_catalog::errors::Code;
+use sluice_scheduler::{Action, Event, KillReason, Refusal, RequestId, WorkerId};
+
+use super::{Cause, Gate, WorkerHost};
+use crate::answer::Times;
+use crate::upstream::{Exchange, Job};
+use crate::warm_up;
+
+impl Gate {
+    pub(super) fn step(self: &Rc<Self>, event: Event) {
+        // Taken and put back, so that the list's memory is used again; an action that leads to another step gets a new one.
+        let mut actions = self.actions.take();
+        self.scheduler.borrow_mut().step(self.now(), event, &mut actions);
+        for action in actions.drain(..) {
+            self.carry_out(action);
+        }
+        self.actions.set(actions);
+    }
+
+    fn carry_out(self: &Rc<Self>, action: Action) {
+        match action {
+            Action::Dispatch { request, worker } => self.dispatch(request, worker),
+            Action::Refuse { request, reason, retry_after_s } => self.refuse(request, reason, retry_after_s),
+            Action::Orphaned { request, worker, arrived } => self.orphan(request, worker, arrived),
+            Action::CloseStream { request, .. } => {
+                if let Some(exchange) = self.exchanges.borrow().get(&request) {
+                    exchange.answer.fail(Code::StreamsFull);
+                    exchange.answer.closing.set();
+                }
+            }
+            Action::Start { worker, instance, generation } => {
+                self.with_host(|host| host.start(worker, instance, generation));
+            }
+            Action::Stop { worker } => self.with_host(|host| host.stop(worker)),
+            Action::Kill { worker, reason } => {
+                let cause = if reason == KillReason::Stuck { Cause::Stuck } else { Cause::Gateway };
+                self.ends(worker, cause);
+                self.with_host(|host| host.kill(worker, reason));
+            }
+            Action::Examine { worker } => {
+                self.ends(worker, Cause::Stuck);
+                self.with_host(|host| host.examine(worker));
+            }
+            Action::BackOff { worker, instance, delay_ms } => {
+                self.with_host(|host| host.backs_off(worker, instance, delay_ms));
+            }
+            Action::WarmUp { worker } => warm_up::start(self, worker),
+            Action::Recycling { worker, reason } => self.with_host(|host| host.recycles(worker, reason)),
+            Action::Reloaded { generation } => {
+                // What the version before died with, this one may survive.
+                self.release_quarantined("all");
+                self.with_host(|host| host.reload_ended(generation, None));
+            }
+            Action::ReloadAbandoned { generation, reason } => {
+                self.with_host(|host| host.reload_ended(generation, Some(reason)));
+            }
+            Action::GiveUp => self.with_host(|host| host.gives_up()),
+        }
+    }
+
+    /// The gateway is about to end this worker.
+    pub(super) fn ends(&self, worker: WorkerId, cause: Cause) {
+        if let Some(slots) = self.slots.borrow().get(&worker) {
+            slots.ends_for(cause);
+        }
+    }
+
+    pub(super) fn dispatch(self: &Rc<Self>, request: RequestId, worker: WorkerId) {
+        let Some(job) = self.queued.borrow_mut().remove(&request) else {
+            return self.step_later(Event::Finished { worker, request });
+        };
+        if let Some(job) = self.give(worker, job) {
+            self.undelivered_later(worker, job);
+        }
+    }
+
+    /// Gives the request to the worker's slot; gives it back where that worker is not known.
+    pub(super) fn give(&self, worker: WorkerId, job: Job) -> Option<Job> {
+        let slots = self.slots.borrow().get(&worker).cloned();
+        let Some(slots) = slots else { return Some(job) };
+        let request = job.request;
+        job.answer.worker.set(Some(worker));
+        job.answer.times.update(|times| Times { dispatched: Some(Instant::now()), ..times });
+        let exchange = Rc::new(Exchange::new(&job));
+        self.exchanges.borrow_mut().insert(request, Rc::clone(&exchange));
+        slots.give(job, exchange, self.config().workers.concurrency);
+        None
+    }
+
+    /// The scheduler knows a worker whose socket is not known here; it is on its way out. Never from within a step.
+    fn undelivered_later(self: &Rc<Self>, worker: WorkerId, job: Job) {
+        let gate = Rc::clone(self);
+        tokio::task::spawn_local(async move { gate.undelivered(worker, job) });
+    }
+
+    /// There is nothing to give to the worker, and its slot must not stay taken. Never from within a step.
+    pub(super) fn step_later(self: &Rc<Self>, event: Event) {
+        let gate = Rc::clone(self);
+        tokio::task::spawn_local(async move { gate.step(event) });
+    }
+
+    fn refuse(&self, request: RequestId, reason: Refusal, retry_after_s: u32) {
+        let Some(job) = self.queued.borrow_mut().remove(&request) else { return };
+        job.answer.retry_after_s.set(Some(retry_after_s));
+        job.answer.fail(match reason {
+            Refusal::Full => Code::QueueFull,
+            Refusal::Predicted => Code::QueueWaitPredicted,
+            Refusal::Deadline => Code::QueueDeadline,
+            Refusal::Stopping => Code::Draining,
+        });
+    }
+
+    pub(super) fn with_host(&self, act: impl FnOnce(&dyn WorkerHost)) {
+        let host = self.host.borrow().clone();
+        if let Some(host) = host {
+            act(&*host);
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! What becomes of a request whose worker has died: a second worker, or an honest error (I5). And of one that workers die
+//! with: quarantine, by the rules of [`crate::quarantine`].
+//!
+//! The scheduler says which requests a dead worker held. The task that carries a request out owns it, so that task brings
+//! it here, exactly once, when it has read what the worker still sent.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sluice_catalog::config::Config;
+use sluice_catalog::errors::Code;
+use sluice_catalog::snapshot::QuarantinedRequest;
+use sluice_http1::Method;
+use sluice_journal::{Event as Happening, Level};
+use sluice_scheduler::{Event, RequestId, Time, WorkerId};
+
+use super::{Gate, to_usize};
+use crate::quarantine::{self, BODY_BYTES_MAX, Death, Fingerprint, Keys, Quarantine, Verdict};
+use crate::spool::Body;
+use crate::upstream::{EXIT_TIMEOUT, Exchange, Job};
+
+/// How often the table is looked through for what is over.
+const EXPIRE_PERIOD: Duration = Duration::from_secs(1);
+
+/// What the worker and the client have had of a request when its worker died.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    /// A byte of the request was written to the worker.
+    pub(crate) sent: bool,
+    /// A byte of an answer came.
+    pub(crate) heard: bool,
+}
+
+/// Why a worker died, as far as the gateway itself had to do with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The gateway did nothing to it.
+    Own,
+    /// It was killed because its event loop did not turn.
+    Stuck,
+    /// The gateway ended it for something that is not this request's doing.
+    Gateway,
+}
+
+/// What the scheduler says of a request when its worker has died.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Orphan {
+    pub(crate) arrived: Time,
+    /// Whether the worker held other requests too.
+    pub(crate) shared: bool,
+}
+
+/// The counts and the table behind this room.
+pub(crate) struct SecondTries {
+    keys: Keys,
+    table: RefCell<Quarantine>,
+    retried_total: Cell<u64>,
+    refused_total: Cell<u64>,
+    expired: Cell<Option<Instant>>,
+}
+
+impl SecondTries {
+    pub(super) fn new(config: &Config) -> Self {
+        let limits = &config.quarantine;
+        let table = Quarantine::new(Duration::from_millis(limits.ttl_ms), to_usize(limits.entries_max));
+        SecondTries {
+            keys: Keys::default(),
+            table: RefCell::new(table),
+            retried_total: Cell::new(0),
+            refused_total: Cell::new(0),
+            expired: Cell::new(None),
+        }
+    }
+
+    pub(super) fn set_limits(&self, config: &Config) {
+        let limits = &config.quarantine;
+        let ttl = Duration::from_millis(limits.ttl_ms);
+        self.table.borrow_mut().set_limits(ttl, to_usize(limits.entries_max));
+    }
+
+    /// Lets go of what is over, now and then, so that looking costs nothing again.
+    pub(super) fn expire(&self, now: Instant) {
+        if self.expired.get().is_none_or(|expired| now.saturating_duration_since(expired) >= EXPIRE_PERIOD) {
+            self.expired.set(Some(now));
+            self.table.borrow_mut().expire(now);
+        }
+    }
+
+    /// Whether the table knows anything with this method and target.
+    fn concerns(&self, method: &Method, target: &str) -> bool {
+        self.table.borrow().concerns(|| self.keys.route(method.as_str(), target))
+    }
+
+    /// `None` when the body cannot be read back: such a request is like no other.
+    async fn fingerprint(&self, method: &Method, target: &str, body: &Body) -> Option<Fingerprint> {
+        let beginning = body.beginning(BODY_BYTES_MAX).read().await.ok()?;
+        Some(self.keys.whole(method.as_str(), target, &beginning, body.len()))
+    }
+}
+
+/// What the rules say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// It waits again in its old place.
+    Again,
+    Fail(Code),
+}
+
+/// I5: a request is sent again only if its method is safe, no byte of an answer was heard, and it was not sent again
+/// before. One that no worker has seen a byte of was not sent at all.
+fn fate(method: &Method, seen: Seen, cause: Cause, was_retried: bool, is_quarantined: bool) -> Fate {
+    if is_quarantined && !was_retried && !seen.heard && (!seen.sent || method.is_safe()) && cause != Cause::Stuck {
+        // It would have got another worker, and that is what it must not get.
+        return Fate::Fail(Code::RequestQuarantined);
+    }
+    if !seen.sent {
+        return Fate::Again;
+    }
+    if cause == Cause::Stuck {
+        return Fate::Fail(Code::WorkerStuck);
+    }
+    if method.is_safe() && !seen.heard && !was_retried { Fate::Again } else { Fate::Fail(Code::WorkerDied) }
+}
+
+impl Gate {
+    /// The worker has died while it held this request. Its task is told only after a while: until then it may read what
+    /// the worker wrote last, and afterwards it must not wait for a connection that something else keeps open.
+    pub(super) fn orphan(&self, request: RequestId, worker: WorkerId, arrived: Time) {
+        let exchanges = self.exchanges.borrow();
+        let Some(exchange) = exchanges.get(&request) else { return };
+        let is_held_too = |other: &Rc<Exchange>| {
+            !Rc::ptr_eq(other, exchange) && other.answer.worker.get() == Some(worker) && !other.answer.is_stream.get()
+        };
+        exchange.orphaned.set(Some(Orphan { arrived, shared: exchanges.values().any(is_held_too) }));
+        let exchange = Rc::clone(exchange);
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(EXIT_TIMEOUT).await;
+            exchange.died.set();
+        });
+    }
+
+    /// Decides about a request whose worker is known to have exited. The slot went with the worker.
+    pub(crate) async fn bury(self: &Rc<Self>, job: Job, exchange: &Exchange, seen: Seen, cause: Cause) {
+        let orphan = exchange.orphaned.get().unwrap_or(Orphan { arrived: self.now(), shared: false });
+        let is_quarantined = self.count_death(&job, seen, cause, orphan.shared).await;
+        let was_retried = job.answer.was_retried.get();
+        match fate(&job.method, seen, cause, was_retried, is_quarantined) {
+            Fate::Again => {
+                let request = job.request;
+                let was_sent = seen.sent && job.answer.is_wanted();
+                job.answer.was_retried.set(was_retried || was_sent);
+                if self.put_back(job) {
+                    self.deaths.retried_total.set(self.deaths.retried_total.get() + u64::from(was_sent));
+                    self.step(Event::Retried { request, arrived: orphan.arrived });
+                }
+            }
+            Fate::Fail(code) => {
+                self.exchanges.borrow_mut().remove(&job.request);
+                if code == Code::RequestQuarantined && job.answer.is_wanted() {
+                    self.count_refused();
+                }
+                job.answer.fail(code);
+            }
+        }
+    }
+
+    /// Returns whether the request is in quarantine now.
+    async fn count_death(self: &Rc<Self>, job: &Job, seen: Seen, cause: Cause, shared: bool) -> bool {
+        let target = job.target();
+        let counts = seen.sent && cause != Cause::Gateway;
+        if !counts && !self.deaths.concerns(&job.method, target) {
+            return false;
+        }
+        // The time of dispatch is that of this try; it is read before anything is awaited.
+        let dispatched = job.answer.times.get().dispatched.unwrap_or_else(Instant::now);
+        let Some(fingerprint) = self.deaths.fingerprint(&job.method, target, &job.body).await else { return false };
+        let now = Instant::now();
+        if counts {
+            let death = Death { method: job.method.as_str(), target, dispatched, shared };
+            let verdict = self.deaths.table.borrow_mut().died(now, fingerprint, &death);
+            if verdict == Verdict::Quarantined {
+                self.tell_quarantined(job, fingerprint);
+                self.refuse_queued(fingerprint).await;
+            }
+        }
+        self.deaths.table.borrow().holds(now, fingerprint)
+    }
+
+    fn tell_quarantined(&self, job: &Job, fingerprint: Fingerprint) {
+        let target: String = job.target().chars().take(200).collect();
+        let text = format!(
+            "request {} ({} {target}) has ended a second worker: for {} s it is answered without one (quarantine.ttl_ms); `sluice quarantine --release {}` lets it through",
+            job.request_id,
+            job.method.as_str(),
+            self.config().quarantine.ttl_ms / 1000,
+            quarantine::id(fingerprint)
+        );
+        self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+    }
+
+    /// Requests that are in quarantine from now on, but were let into the queue before.
+    async fn refuse_queued(self: &Rc<Self>, fingerprint: Fingerprint) {
+        let is_like = |job: &Job| self.deaths.keys.route(job.method.as_str(), job.target()) == fingerprint.route;
+        let alike: Vec<_> = {
+            let queued = self.queued.borrow();
+            let alike = queued.values().filter(|job| is_like(job));
+            alike.map(|job| (job.request, job.body.beginning(BODY_BYTES_MAX))).collect()
+        };
+        for (request, beginning) in alike {
+            let Ok(beginning) = beginning.read().await else { continue };
+            let is_same = self.queued.borrow().get(&request).is_some_and(|job| {
+                let keys = &self.deaths.keys;
+                keys.whole(job.method.as_str(), job.target(), &beginning, job.body.len()) == fingerprint
+            });
+            let job = if is_same { self.queued.borrow_mut().remove(&request) } else { None };
+            if let Some(job) = job {
+                self.count_refused();
+                job.answer.fail(Code::RequestQuarantined);
+                self.step(Event::Left { request });
+            }
+        }
+    }
+
+    /// Whether a request is to be answered without a worker. Free while no worker has died with anything.
+    pub(crate) async fn is_quarantined(&self, method: &Method, target: &str, body: &Body) -> bool {
+        if !self.deaths.concerns(method, target) {
+            return false;
+        }
+        let Some(fingerprint) = self.deaths.fingerprint(method, target, body).await else { return false };
+        let is_held = self.deaths.table.borrow().holds(Instant::now(), fingerprint);
+        if is_held {
+            self.count_refused();
+        }
+        is_held
+    }
+
+    /// A worker has answered the request, so it is none that workers die with.
+    pub(crate) fn proven(self: &Rc<Self>, job: Job) {
+        // Nearly always: the target is not even looked for.
+        if self.deaths.table.borrow().is_empty() || !self.deaths.concerns(&job.method, job.target()) {
+            return;
+        }
+        let gate = Rc::clone(self);
+        tokio::task::spawn_local(async move {
+            let fingerprint = gate.deaths.fingerprint(&job.method, job.target(), &job.body).await;
+            if let Some(fingerprint) = fingerprint {
+                gate.deaths.table.borrow_mut().answered(fingerprint);
+            }
+        });
+    }
+
+    fn count_refused(&self) {
+        self.deaths.refused_total.set(self.deaths.refused_total.get() + 1);
+    }
+
+    // What an operator sees and says.
+
+    /// Requests in quarantine.
+    pub fn quarantined(&self) -> Vec<QuarantinedRequest> {
+        self.deaths.table.borrow().list(Instant::now())
+    }
+
+    /// How many requests are in quarantine.
+    pub fn quarantined_count(&self) -> u64 {
+        self.deaths.table.borrow().len(Instant::now()) as u64
+    }
+
+    /// Lets go of the request with this id, or of `all`. Returns how many there were.
+    pub fn release_quarantined(&self, which: &str) -> u64 {
+        self.deaths.table.borrow_mut().release(Instant::now(), which) as u64
+    }
+
+    /// Requests that were given to a second worker.
+    pub fn retried_total(&self) -> u64 {
+        self.deaths.retried_total.get()
+    }
+
+    /// Requests that were answered without a worker because of quarantine.
+    pub fn quarantine_refused_total(&self) -> u64 {
+        self.deaths.refused_total.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTHING: Seen = Seen { sent: false, heard: false };
+    const SENT: Seen = Seen { sent: true, heard: false };
+    const HEARD: Seen = Seen { sent: true, heard: true };
+
+    fn get(seen: Seen, cause: Cause, was_retried: bool, is_quarantined: bool) -> Fate {
+        fate(&Method::Get, seen, cause, was_retried, is_quarantined)
+    }
+
+    #[test]
+    fn i5_a_safe_request_without_a_byte_of_an_answer_gets_one_more_worker() {
+        assert_eq!(get(SENT, Cause::Own, false, false), Fate::Again);
+        assert_eq!(get(SENT, Cause::Gateway, false, false), Fate::Again);
+        assert_eq!(get(SENT, Cause::Own, true, false), Fate::Fail(Code::WorkerDied));
+        assert_eq!(get(HEARD, Cause::Own, false, false), Fate::Fail(Code::WorkerDied));
+        assert_eq!(get(SENT, Cause::Stuck, false, false), Fate::Fail(Code::WorkerStuck));
+    }
+
+    #[test]
+    fn i5_an_unsafe_request_gets_another_worker_only_if_none_saw_it() {
+        for method in [Method::Post, Method::Put, Method::Delete, Method::Patch] {
+            assert_eq!(fate(&method, SENT, Cause::Own, false, false), Fate::Fail(Code::WorkerDied));
+            assert_eq!(fate(&method, NOTHING, Cause::Own, false, false), Fate::Again);
+            assert_eq!(fate(&method, NOTHING, Cause::Stuck, true, false), Fate::Again);
+        }
+        for method in [Method::Head, Method::Options] {
+            assert_eq!(fate(&method, SENT, Cause::Own, false, false), Fate::Again);
+        }
+    }
+
+    #[test]
+    fn a_request_in_quarantine_gets_no_further_worker() {
+        assert_eq!(get(SENT, Cause::Own, false, true), Fate::Fail(Code::RequestQuarantined));
+        assert_eq!(get(NOTHING, Cause::Own, false, true), Fate::Fail(Code::RequestQuarantined));
+        assert_eq!(get(SENT, Cause::Own, true, true), Fate::Fail(Code::WorkerDied));
+        assert_eq!(get(HEARD, Cause::Own, false, true), Fate::Fail(Code::WorkerDied));
+    }
+}

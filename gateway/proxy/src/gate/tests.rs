@@ -1,0 +1,148 @@
+//! What no request can bring about from the outside.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use sluice_catalog::config::Config;
+use sluice_journal::{Format, Journal, Options};
+use sluice_scheduler::{Event, RequestId, WorkerId};
+
+use sluice_catalog::errors::Code;
+use sluice_http1::Method;
+
+use super::{Gate, WorkerHost};
+use crate::answer::Answer;
+use crate::spool::Body;
+use crate::upstream::Job;
+
+/// Remembers which worker was asked for.
+#[derive(Default)]
+struct Host(std::cell::Cell<Option<WorkerId>>);
+
+impl WorkerHost for Host {
+    fn start(&self, worker: WorkerId, _instance: u32, _generation: u64) {
+        self.0.set(Some(worker));
+    }
+    fn stop(&self, _worker: WorkerId) {}
+    fn examine(&self, _worker: WorkerId) {}
+    fn kill(&self, _worker: WorkerId, _reason: sluice_scheduler::KillReason) {}
+    fn backs_off(&self, _worker: WorkerId, _instance: u32, _delay_ms: u64) {}
+    fn gives_up(&self) {}
+    fn recycles(&self, _worker: WorkerId, _reason: sluice_scheduler::RecycleReason) {}
+    fn reload_ended(&self, _generation: u64, _abandoned: Option<sluice_scheduler::AbandonReason>) {}
+}
+
+fn one_ready_worker() -> Rc<Gate> {
+    one_ready_worker_at("/nowhere.sock".into()).0
+}
+
+fn one_ready_worker_at(socket: std::path::PathBuf) -> (Rc<Gate>, WorkerId) {
+    let journal = Journal::to_stdout(Options { format: Format::Json, access: false }).unwrap();
+    let gate = crate::gate(Rc::new(Config::default()), journal).unwrap();
+    let host = Rc::new(Host::default());
+    gate.set_host(Rc::clone(&host) as Rc<dyn WorkerHost>);
+    gate.scale(1);
+    let worker = host.0.get().expect("a worker is asked for");
+    gate.listening(worker, socket);
+    (gate, worker)
+}
+
+/// A request as it comes from a client.
+fn submit(gate: &Rc<Gate>, method: Method) -> (RequestId, Rc<Answer>) {
+    let (request, answer) = (gate.next_request_id(), gate.new_answer());
+    gate.submit(Job {
+        request,
+        head: Rc::new(format!("{} /page HTTP/1.1\r\n\r\n", method.as_str()).into_bytes()),
+        body: Body::default(),
+        method,
+        is_upgrade: false,
+        request_id: "r".into(),
+        class: "".into(),
+        answer: Rc::clone(&answer),
+        is_own: false,
+    });
+    (request, answer)
+}
+
+/// A worker's socket that takes connections and what comes on them, and answers nothing.
+fn silent_socket() -> std::path::PathBuf {
+    static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let path = std::env::temp_dir().join(format!("slu-gate-{}-{number}.sock", std::process::id()));
+    let listener = tokio::net::UnixListener::bind(&path).unwrap();
+    tokio::task::spawn_local(async move {
+        let mut held = Vec::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            held.push(stream);
+        }
+    });
+    path
+}
+
+#[tokio::test]
+async fn a_dispatch_without_its_request_takes_no_slot() {
+    let local = tokio::task::LocalSet::new();
+    local
+        .run_until(async {
+            let gate = one_ready_worker();
+            // The scheduler knows of a request that the gate has nothing of.
+            gate.step(Event::Arrived { request: RequestId(1) });
+            assert_eq!(gate.scheduler(sluice_scheduler::Scheduler::in_service), 1);
+            tokio::task::yield_now().await;
+            assert_eq!(gate.scheduler(sluice_scheduler::Scheduler::in_service), 0);
+            assert!(gate.scheduler(sluice_scheduler::Scheduler::has_free_slot));
+        })
+        .await;
+}
+
+/// A worker exits after so many turns of the loop since it was given a request, whose client leaves then or does not.
+async fn exit_after(turns: u32, method: Method, leaves: bool) {
+    // The connection stays open, as if somebody else held it: only the exit ends the exchange.
+    let socket = if turns.is_multiple_of(3) { "/nowhere.sock".into() } else { silent_socket() };
+    let (gate, worker) = one_ready_worker_at(socket.clone());
+    let (request, answer) = submit(&gate, method.clone());
+    for _ in 0..turns {
+        tokio::task::yield_now().await;
+    }
+    gate.exited(worker);
+    if leaves {
+        gate.leave(request);
+        answer.abandon();
+    }
+    let what = format!("{} after {turns} turns, the client leaves: {leaves}", method.as_str());
+    let is_settled =
+        || gate.exchanges.borrow().is_empty() && (leaves || gate.is_queued(request) != answer.failure().is_some());
+    for _ in 0..1000 {
+        if is_settled() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(is_settled(), "{what}");
+    let queued = gate.scheduler(sluice_scheduler::Scheduler::queue_length);
+    assert_eq!(queued, usize::from(gate.is_queued(request)), "{what}");
+    match answer.failure() {
+        _ if leaves => assert_eq!(queued, 0, "{what}"),
+        None => assert_eq!(queued, 1, "{what}"),
+        Some(code) => assert_eq!((code, method, queued), (Code::WorkerDied, Method::Post, 0), "{what}"),
+    }
+    let _ = std::fs::remove_file(socket);
+}
+
+#[tokio::test]
+async fn i3_a_worker_that_exits_at_any_moment_of_a_request_neither_loses_nor_doubles_it() {
+    let local = tokio::task::LocalSet::new();
+    local
+        .run_until(async {
+            let mut cases = tokio::task::JoinSet::new();
+            for turns in 0..24 {
+                for (method, leaves) in [(Method::Get, false), (Method::Get, true), (Method::Post, false)] {
+                    cases.spawn_local(exit_after(turns, method, leaves));
+                }
+            }
+            while let Some(case) = cases.join_next().await {
+                case.unwrap();
+            }
+        })
+        .await;
+}

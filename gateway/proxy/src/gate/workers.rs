@@ -1,0 +1,162 @@
+//! Worker life as the supervisor tells it to the gate.
+
+use std::rc::Rc;
+
+use sluice_journal::{Event as Happening, Level};
+use sluice_scheduler::{Event, RequestId, WorkerId};
+
+use super::{Cause, Gate, WorkerHost};
+use crate::upstream::{Job, Slots};
+
+impl Gate {
+    /// Names who starts and stops processes; before this nothing is started.
+    pub fn set_host(&self, host: Rc<dyn WorkerHost>) {
+        *self.host.borrow_mut() = Some(host);
+    }
+
+    /// The worker's server listens on this socket.
+    pub fn listening(self: &Rc<Self>, worker: WorkerId, socket: std::path::PathBuf) {
+        if let Some(slots) = self.slots.borrow().get(&worker) {
+            return slots.renew();
+        }
+        let slots = Slots::new(Rc::downgrade(self), worker, socket);
+        self.slots.borrow_mut().insert(worker, slots);
+        self.step(Event::Listening { worker });
+    }
+
+    /// The worker's process is gone.
+    pub fn exited(self: &Rc<Self>, worker: WorkerId) {
+        if let Some(slots) = self.slots.borrow_mut().remove(&worker) {
+            slots.close();
+        }
+        self.step(Event::Exited { worker });
+    }
+
+    /// The app closes its server: it finishes what it has and gets no more.
+    pub fn closing(self: &Rc<Self>, worker: WorkerId) {
+        self.step(Event::Closing { worker });
+    }
+
+    /// The worker reports what a request cost it: CPU time in microseconds. Its response has ended for good.
+    pub fn reported(&self, worker: WorkerId, request: RequestId, cpu_us: u64) {
+        if let Some(exchange) = self.exchanges.borrow().get(&request) {
+            if exchange.answer.worker.get() != Some(worker) {
+                // A late word of the worker that died with it; now another has it.
+                return;
+            }
+            exchange.is_confirmed.set(true);
+        }
+        if let Some(slots) = self.slots.borrow().get(&worker) {
+            slots.confirm(request);
+        }
+        self.costs.report(self, request, cpu_us);
+    }
+
+    /// The worker says that its app has not seen the request, because it has not ended the other.
+    pub fn busy(&self, worker: WorkerId, request: RequestId, by: RequestId) {
+        let exchange = self.exchanges.borrow().get(&request).cloned();
+        if let Some(exchange) = exchange.filter(|exchange| exchange.answer.worker.get() == Some(worker)) {
+            exchange.busy_with.set(Some(by));
+            exchange.cut.set();
+        }
+    }
+
+    /// The worker says that its app holds no request at all, so whatever it broke off has ended.
+    pub fn idle(&self, worker: WorkerId) {
+        if let Some(slots) = self.slots.borrow().get(&worker) {
+            slots.confirm_all();
+        }
+    }
+
+    /// Every worker is to be replaced by one of this generation, whose app the host knows.
+    pub fn reload(self: &Rc<Self>, generation: u64) {
+        self.step(Event::ReloadAsked { generation });
+    }
+
+    /// Gives a request of the gateway's own to a worker that is being warmed. Returns false when it is no longer.
+    pub(crate) fn warm_with(self: &Rc<Self>, worker: WorkerId, job: Job) -> bool {
+        if !self.scheduler.borrow().is_warming(worker) {
+            return false;
+        }
+        let request = job.request;
+        self.step(Event::WarmingWith { worker, request });
+        let is_given = self.give(worker, job).is_none();
+        if !is_given {
+            self.step(Event::Finished { worker, request });
+        }
+        is_given
+    }
+
+    /// The worker is as warm as it will get, or has shown that it must not take requests.
+    pub(crate) fn warmed(self: &Rc<Self>, worker: WorkerId, outcome: Result<(), String>) {
+        match outcome {
+            Ok(()) => self.step(Event::Warmed { worker }),
+            Err(why) => {
+                self.note_warm_up_failure(worker, why);
+                self.step(Event::WarmUpFailed { worker });
+            }
+        }
+    }
+
+    /// Whether the worker still holds a warm-up request after the time for that.
+    pub(crate) fn is_jammed(&self, worker: WorkerId) -> bool {
+        self.is_warming(worker)
+            && self.exchanges.borrow().values().any(|held| held.is_own && held.answer.worker.get() == Some(worker))
+    }
+
+    /// The worker keeps a slot that only its end frees. It must not take a place over: a generation on trial fails with it,
+    /// and any other try is made again.
+    pub(crate) fn jammed(self: &Rc<Self>, worker: WorkerId, why: String) {
+        self.note_warm_up_failure(worker, why);
+        if self.is_on_trial(worker) {
+            self.step(Event::WarmUpFailed { worker });
+        } else {
+            self.step(Event::Faulted { worker });
+        }
+    }
+
+    fn is_on_trial(&self, worker: WorkerId) -> bool {
+        let scheduler = self.scheduler.borrow();
+        let in_force = scheduler.generation();
+        scheduler.workers().any(|view| view.worker == worker && view.generation != in_force)
+    }
+
+    fn note_warm_up_failure(&self, worker: WorkerId, why: String) {
+        let text = format!("the warm-up of worker {} failed: {why}", worker.0);
+        self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+        *self.warm_up_failure.borrow_mut() = Some((worker, why));
+    }
+
+    /// The worker's event loop has not turned for too long. If the scheduler agrees, it is examined and killed.
+    pub fn stuck(self: &Rc<Self>, worker: WorkerId) {
+        self.step(Event::Stuck { worker });
+    }
+
+    /// The look into a stuck worker is over. Not to be called from within [`WorkerHost::examine`].
+    pub fn examined(self: &Rc<Self>, worker: WorkerId) {
+        self.step(Event::Examined { worker });
+    }
+
+    /// The worker uses more memory than allowed. To be said once.
+    pub fn overweight(self: &Rc<Self>, worker: WorkerId) {
+        self.step(Event::Overweight { worker });
+    }
+
+    /// Whether the request is in a worker's slot, or in the stream that it became.
+    pub(crate) fn is_in_service(&self, request: RequestId) -> bool {
+        self.exchanges.borrow().contains_key(&request)
+    }
+
+    /// The pool is to hold so many workers.
+    pub fn scale(self: &Rc<Self>, workers: u32) {
+        self.step(Event::Scaled { workers });
+    }
+
+    /// Every worker is to stop; what is queued is refused.
+    pub fn stop_workers(self: &Rc<Self>) {
+        for slots in self.slots.borrow().values() {
+            slots.ends_for(Cause::Gateway);
+        }
+        self.step(Event::Stopping);
+    }
+}

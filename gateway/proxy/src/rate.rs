@@ -1,0 +1,196 @@
+//! How often one client may ask: the limits of the config, and a bounded table of who has asked how much.
+//!
+//! Each entry is one timestamp, after GCRA (the generic cell rate algorithm of ITU-T I.371): when the client's allowance
+//! would be whole again. The module is pure: the clock is passed in, and it must not know connections or what is answered.
+
+mod paths;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use sluice_catalog::config::{Config, Rate};
+
+use crate::gate::to_usize;
+use crate::route::path_of;
+use crate::trust::Networks;
+
+/// Entries that are looked at for each new one, so that no request pays for a whole sweep.
+const SAMPLE: usize = 8;
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// The limits in force, and what is known of the clients that have met them.
+pub(crate) struct Rates {
+    /// Longest path first, so that the first that fits is the one that counts.
+    limits: Vec<Limit>,
+    exempt: Networks,
+    table: Table,
+}
+
+struct Limit {
+    path: Vec<u8>,
+    pace: Pace,
+}
+
+/// A rate as GCRA wants it.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Time that one request uses up.
+    interval_ns: u64,
+    /// How far ahead of the clock a client's requests may have used up time.
+    tolerance_ns: u64,
+}
+
+impl Rates {
+    /// The limits of the config; `None` without any, so that then nothing is looked at.
+    ///
+    /// # Errors
+    /// Names what is not well formed.
+    pub(crate) fn parse(config: &Config) -> Result<Option<Self>, String> {
+        if config.rate.limits.is_empty() {
+            return Ok(None);
+        }
+        let mut limits = Vec::with_capacity(config.rate.limits.len());
+        for (path, text) in &config.rate.limits {
+            let rate =
+                Rate::parse(text).map_err(|allowed| format!("rate.limits: `{text}` for `{path}` must be {allowed}"))?;
+            limits.push(Limit { path: path.clone().into_bytes(), pace: Pace::of(rate) });
+        }
+        limits.sort_by_key(|limit| std::cmp::Reverse(limit.path.len()));
+        let exempt = Networks::parse("rate.exempt", &config.rate.exempt)?;
+        Ok(Some(Rates { limits, exempt, table: Table::new(to_usize(config.rate.clients_max)) }))
+    }
+
+    /// Counts a request. If it comes too early: after how many seconds, at least 1, the client's next one comes in time.
+    pub(crate) fn refuses(&mut self, client: IpAddr, target: &str, now_ns: u64) -> Option<u32> {
+        let client = client.to_canonical();
+        if self.exempt.contains(client) {
+            return None;
+        }
+        // Several readings of one path mostly meet the same limit, which counts the request once.
+        let mut met: Vec<usize> = Vec::with_capacity(1);
+        for path in paths::readings(path_of(target)) {
+            let fitting = self.limits.iter().position(|limit| paths::lies_below(&path, &limit.path));
+            if let Some(number) = fitting.filter(|number| !met.contains(number)) {
+                met.push(number);
+            }
+        }
+        // All are asked before any is charged: a request that is refused costs nothing.
+        let wait_ns = met.iter().filter_map(|number| {
+            let whole_at_ns = self.table.whole_at_ns(Key::of(*number, client)).unwrap_or(now_ns);
+            self.limits[*number].pace.after(whole_at_ns, now_ns).err()
+        });
+        if let Some(wait_ns) = wait_ns.max() {
+            return Some(u32::try_from(wait_ns.div_ceil(NS_PER_S).max(1)).unwrap_or(u32::MAX));
+        }
+        for number in met {
+            let _ = self.table.take(Key::of(number, client), self.limits[number].pace, now_ns);
+        }
+        None
+    }
+}
+
+impl Pace {
+    /// The interval is rounded up, so that the rate is never exceeded.
+    fn of(rate: Rate) -> Self {
+        let interval_ns = (rate.period_s * NS_PER_S).div_ceil(rate.count);
+        Pace { interval_ns, tolerance_ns: interval_ns.saturating_mul(rate.burst - 1) }
+    }
+
+    /// When the allowance is whole again after one more request, or how long that request comes too early.
+    fn after(self, whole_at_ns: u64, now_ns: u64) -> Result<u64, u64> {
+        let whole_at_ns = whole_at_ns.max(now_ns);
+        let too_early_ns = (whole_at_ns - now_ns).saturating_sub(self.tolerance_ns);
+        if too_early_ns > 0 { Err(too_early_ns) } else { Ok(whole_at_ns.saturating_add(self.interval_ns)) }
+    }
+}
+
+/// Who is counted, for which limit. An IPv6 client has a whole /64 to draw addresses from, so that is one client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    network: u64,
+    limit: u32,
+    is_v4: bool,
+}
+
+impl Key {
+    fn of(limit: usize, client: IpAddr) -> Self {
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        match client {
+            IpAddr::V4(address) => Key { network: address.to_bits().into(), limit, is_v4: true },
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments().map(u64::from);
+                Key { network: a << 48 | b << 32 | c << 16 | d, limit, is_v4: false }
+            }
+        }
+    }
+}
+
+struct Entry {
+    key: Key,
+    whole_at_ns: u64,
+}
+
+/// Entries in a list, so that any few can be looked at, with their places by key. The map's hasher is keyed: clients
+/// choose their addresses.
+struct Table {
+    entries: Vec<Entry>,
+    places: HashMap<Key, usize>,
+    entries_max: usize,
+    /// Where the next look at some entries begins.
+    cursor: usize,
+}
+
+impl Table {
+    fn new(entries_max: usize) -> Self {
+        Table { entries: Vec::new(), places: HashMap::new(), entries_max: entries_max.max(1), cursor: 0 }
+    }
+
+    fn whole_at_ns(&self, key: Key) -> Option<u64> {
+        self.places.get(&key).map(|place| self.entries[*place].whole_at_ns)
+    }
+
+    /// Lets a request of this key through, or tells how long it comes too early. A new key always finds room.
+    fn take(&mut self, key: Key, pace: Pace, now_ns: u64) -> Result<(), u64> {
+        if let Some(&place) = self.places.get(&key) {
+            let entry = &mut self.entries[place];
+            entry.whole_at_ns = pace.after(entry.whole_at_ns, now_ns)?;
+            return Ok(());
+        }
+        let whole_at_ns = pace.after(now_ns, now_ns)?;
+        self.make_room(now_ns);
+        self.places.insert(key, self.entries.len());
+        self.entries.push(Entry { key, whole_at_ns });
+        Ok(())
+    }
+
+    /// Looks at the next few entries and drops those whose allowance is whole, which are as good as absent. If the table
+    /// is full and all of them count, the one that would be whole first goes: it says least about its client.
+    fn make_room(&mut self, now_ns: u64) {
+        let looked_at = self.entries.len().min(SAMPLE);
+        for _ in 0..looked_at {
+            self.cursor = if self.cursor < self.entries.len() { self.cursor } else { 0 };
+            match self.entries.get(self.cursor) {
+                Some(entry) if entry.whole_at_ns <= now_ns => self.remove(self.cursor),
+                _ => self.cursor += 1,
+            }
+        }
+        let len = self.entries.len();
+        if len < self.entries_max {
+            return;
+        }
+        let sample = (1..=looked_at).map(|back| (self.cursor + len - back) % len);
+        if let Some(place) = sample.min_by_key(|place| self.entries[*place].whole_at_ns) {
+            self.remove(place);
+        }
+    }
+
+    fn remove(&mut self, place: usize) {
+        let removed = self.entries.swap_remove(place);
+        self.places.remove(&removed.key);
+        if let Some(moved) = self.entries.get(place) {
+            self.places.insert(moved.key, place);
+        }
+    }
+}

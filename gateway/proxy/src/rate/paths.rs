@@ -1,0 +1,97 @@
+//! How a path may be read by an app, so that no spelling of it dodges a limit. It must not know limits or clients.
+//!
+//! What an app gets is never changed: this is for comparing alone.
+
+use std::borrow::Cow;
+
+/// The forms that apps and their routers make of a path: escapes decoded, slashes collapsed, and dot segments left
+/// alone, or removed before the slashes are collapsed (as a URL parser does it) or after (as file servers do it). Where the
+/// path begins with two slashes, a URL parser also takes its first name for a host. Most paths have one form only. Case stays, and so do the escapes of `/`, `\` and `%`.
+pub(super) fn readings(path: &str) -> Vec<Cow<'_, [u8]>> {
+    if is_plain(path.as_bytes()) {
+        return vec![Cow::Borrowed(path.as_bytes())];
+    }
+    let decoded = decoded(path.as_bytes());
+    let segments: Vec<&[u8]> = decoded.strip_prefix(b"/").unwrap_or(&decoded).split(|byte| *byte == b'/').collect();
+    let named: Vec<&[u8]> = segments.iter().copied().filter(|segment| !segment.is_empty()).collect();
+    let mut readings = forms(&segments, &named);
+    if decoded.starts_with(b"//")
+        && let Some(host) = segments.iter().position(|segment| !segment.is_empty())
+    {
+        readings.extend(forms(&segments[host + 1..], &named[1..]));
+    }
+    readings
+}
+
+fn forms(segments: &[&[u8]], named: &[&[u8]]) -> Vec<Cow<'static, [u8]>> {
+    let forms = [joined(named), joined(&without_dots(segments)), joined(&without_dots(named))];
+    forms.into_iter().map(Cow::Owned).collect()
+}
+
+/// Whether the path is the limit's own or one below it. `*`, which asks about the whole server, lies below `/`.
+pub(super) fn lies_below(path: &[u8], limit: &[u8]) -> bool {
+    match path.strip_prefix(limit) {
+        _ if limit == b"/" => true,
+        Some(rest) => rest.is_empty() || rest.starts_with(b"/"),
+        None => false,
+    }
+}
+
+fn is_plain(path: &[u8]) -> bool {
+    let has_one_form = |pair: &[u8]| !matches!(pair, [b'/', b'/' | b'.']);
+    !path.iter().any(|byte| matches!(byte, b'%' | b'\\')) && path.windows(2).all(has_one_form)
+}
+
+/// Decodes `%61` to `a`, also beyond ASCII, where a limit is written in letters as well. A backslash is a slash to every
+/// URL parser that follows the WHATWG.
+fn decoded(path: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(path.len());
+    let mut rest = path;
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        match (first, escaped(after)) {
+            (b'%', Some(byte @ (b'/' | b'\\' | b'%'))) => {
+                out.extend_from_slice(format!("%{byte:02X}").as_bytes());
+                rest = &after[2..];
+            }
+            (b'%', Some(byte)) => {
+                out.push(byte);
+                rest = &after[2..];
+            }
+            (b'\\', _) => out.push(b'/'),
+            _ => out.push(first),
+        }
+    }
+    out
+}
+
+fn escaped(digits: &[u8]) -> Option<u8> {
+    let digit = |at: usize| char::from(*digits.get(at)?).to_digit(16);
+    u8::try_from(digit(0)? << 4 | digit(1)?).ok()
+}
+
+/// RFC 3986 §5.2.4, on segments.
+fn without_dots<'p>(segments: &[&'p [u8]]) -> Vec<&'p [u8]> {
+    let mut kept = Vec::with_capacity(segments.len());
+    for segment in segments {
+        match *segment {
+            b"." => {}
+            b".." => drop(kept.pop()),
+            segment => kept.push(segment),
+        }
+    }
+    kept
+}
+
+fn joined(segments: &[&[u8]]) -> Vec<u8> {
+    let named = segments.iter().filter(|segment| !segment.is_empty());
+    let mut out = named.fold(Vec::new(), |mut out, segment| {
+        out.push(b'/');
+        out.extend_from_slice(segment);
+        out
+    });
+    if out.is_empty() {
+        out.push(b'/');
+    }
+    out
+}

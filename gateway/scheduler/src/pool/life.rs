@@ -1,0 +1,217 @@
+//! What happens to one worker: it listens, gets warm, closes, faults, sticks, exits.
+
+use super::worker::{Warmth, Worker, backoff_ms};
+use super::{Pool, WorkerState};
+use crate::{AbandonReason, Action, KillReason, Limits, Time, WorkerId};
+
+impl Pool {
+    pub(crate) fn listening(&mut self, now: Time, worker: WorkerId, limits: &Limits) {
+        let on_trial = self.is_on_trial() && self.is_successor(worker);
+        let Some(w) = self.workers.get_mut(&worker).filter(|w| w.state == WorkerState::Starting) else { return };
+        self.ever_listened = true;
+        w.listened = Some(now);
+        w.enter(WorkerState::Warming, now);
+        if !limits.warm_up {
+            w.warmth = Warmth::Warm;
+            if !on_trial {
+                self.make_ready(now, worker);
+            }
+        }
+    }
+
+    /// The worker is warm, or its warm-up failed, which only a generation on trial has to answer for.
+    pub(crate) fn warmed(&mut self, now: Time, worker: WorkerId, failed: bool, limits: &Limits, out: &mut Vec<Action>) {
+        let on_trial = self.is_on_trial() && self.is_successor(worker);
+        let Some(w) = self.workers.get_mut(&worker) else { return };
+        if w.state != WorkerState::Warming || w.warmth == Warmth::Warm {
+            return;
+        }
+        w.warmth = Warmth::Warm;
+        if !on_trial {
+            self.make_ready(now, worker);
+        } else if failed {
+            self.successor_failed(now, worker, AbandonReason::WarmUpFailed { worker }, limits, out);
+        }
+    }
+
+    /// Asks for the warm-up of those that listen now and are not needed at once.
+    pub(super) fn begin_warm_ups(&mut self, actions: &mut Vec<Action>) {
+        for (id, w) in &mut self.workers {
+            if w.state == WorkerState::Warming && w.warmth == Warmth::Cold {
+                w.warmth = Warmth::Warming;
+                actions.push(Action::WarmUp { worker: *id });
+            }
+        }
+    }
+
+    /// Serving beats warming: whoever listens serves, except a generation that has not proved itself.
+    pub(super) fn rush(&mut self, now: Time) {
+        let rushed: Vec<_> = self.workers.iter().filter(|(id, w)| self.may_rush(**id, w)).map(|(id, _)| *id).collect();
+        for worker in rushed {
+            self.make_ready(now, worker);
+        }
+    }
+
+    pub(super) fn may_rush(&self, id: WorkerId, w: &Worker) -> bool {
+        w.state == WorkerState::Warming && !(self.is_on_trial() && self.is_successor(id))
+    }
+
+    /// From now on the worker takes requests, and where it is a successor, the other one does not.
+    pub(super) fn make_ready(&mut self, now: Time, worker: WorkerId) {
+        let Some(w) = self.workers.get_mut(&worker) else { return };
+        w.enter(WorkerState::Ready, now);
+        w.was_ready = true;
+        w.idle_since = now;
+        if self.is_successor(worker) {
+            self.take_over(now, worker);
+        }
+    }
+
+    /// From now on the worker gets nothing; it is stopped when it holds nothing.
+    pub(crate) fn closing(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
+        let Some(w) = self.workers.get_mut(&worker) else { return };
+        if !matches!(w.state, WorkerState::Ready | WorkerState::Warming) {
+            return;
+        }
+        w.enter(WorkerState::Leaving, now);
+        self.successor_failed(now, worker, AbandonReason::Exited { worker }, limits, actions);
+    }
+
+    /// From now on the worker gets nothing. One of its slots will never be freed by itself, so it is not waited for.
+    pub(crate) fn faulted(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
+        let Some(w) = self.workers.get_mut(&worker) else { return };
+        if w.faulted || !(w.stays() || w.state == WorkerState::Leaving) {
+            return;
+        }
+        w.enter(WorkerState::Leaving, now);
+        w.faulted = true;
+        self.successor_failed(now, worker, AbandonReason::Exited { worker }, limits, actions);
+    }
+
+    /// From now on the worker gets nothing, whatever it does; it is killed when it has been looked into. One that does
+    /// not listen yet or was asked to stop has a deadline of its own.
+    pub(crate) fn stuck(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
+        let Some(w) = self.workers.get_mut(&worker) else { return };
+        if !matches!(w.state, WorkerState::Ready | WorkerState::Warming | WorkerState::Leaving) {
+            return;
+        }
+        w.enter(WorkerState::Stuck, now);
+        actions.push(Action::Examine { worker });
+        self.successor_failed(now, worker, AbandonReason::WarmUpFailed { worker }, limits, actions);
+    }
+
+    pub(crate) fn examined(&mut self, now: Time, worker: WorkerId, actions: &mut Vec<Action>) {
+        if let Some(w) = self.workers.get_mut(&worker)
+            && w.state == WorkerState::Stuck
+        {
+            w.enter(WorkerState::Killed, now);
+            actions.push(Action::Kill { worker, reason: KillReason::Stuck });
+        }
+    }
+
+    pub(crate) fn overweight(&mut self, worker: WorkerId) {
+        if let Some(w) = self.workers.get_mut(&worker) {
+            w.is_overweight = true;
+        }
+    }
+
+    /// Kills those whose time is over. For a successor that is the end of its try; the worker of a place has failed
+    /// when it has exited.
+    pub(super) fn kill_overdue(&mut self, now: Time, limits: &Limits, actions: &mut Vec<Action>) {
+        let mut late = Vec::new();
+        for (id, w) in &mut self.workers {
+            let Some((_, reason)) = w.kill_due(limits).filter(|(at, _)| *at <= now) else { continue };
+            w.enter(WorkerState::Killed, now);
+            actions.push(Action::Kill { worker: *id, reason });
+            if reason == KillReason::StartTimeout {
+                late.push(*id);
+            }
+        }
+        for worker in late {
+            self.successor_failed(now, worker, AbandonReason::StartTimeout { worker }, limits, actions);
+        }
+    }
+
+    pub(crate) fn exited(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
+        // Before it is removed, because a successor's end is told by where it stood.
+        let held = self.workers.get_mut(&worker).map(|w| std::mem::take(&mut w.held)).unwrap_or_default();
+        for held in held {
+            actions.push(Action::Orphaned { request: held.request, worker, arrived: held.arrived });
+        }
+        let Some(dead) = self.workers.remove(&worker) else { return };
+        self.successor_failed(now, worker, AbandonReason::Exited { worker }, limits, actions);
+        let instance = dead.instance as usize;
+        if self.places[instance].worker != Some(worker) {
+            return;
+        }
+        self.places[instance].worker = None;
+        if self.stopping || dead.instance >= self.wanted {
+            return;
+        }
+        let is_loop = self.count_failure(now, &dead, limits);
+        if !self.is_on_trial()
+            && let Some(successor) = self.places[instance].successor.take()
+        {
+            // It was on its way for this place; nothing has to be waited for, nor started.
+            self.places[instance].worker = Some(successor);
+            return;
+        }
+        if is_loop {
+            self.back_off(now, worker, dead.instance, limits, actions);
+        }
+        if !dead.was_ready && !dead.dismissed {
+            let was_killed = dead.state == WorkerState::Killed;
+            let reason = if was_killed && dead.listened.is_none() {
+                AbandonReason::StartTimeout { worker }
+            } else {
+                AbandonReason::Exited { worker }
+            };
+            self.start_failed(dead.generation, reason, now, actions);
+        }
+    }
+
+    /// Notes in the place how its worker ended; true when that looks like a crash loop.
+    fn count_failure(&mut self, now: Time, dead: &Worker, limits: &Limits) -> bool {
+        let place = &mut self.places[dead.instance as usize];
+        place.not_before = now;
+        if dead.listened.is_some_and(|listened| now.since_us(listened) >= limits.healthy_after_ms * 1000) {
+            place.failures = 0;
+            return false;
+        }
+        if dead.dismissed {
+            // A dismissed worker says nothing about the app, even if it had not listened yet. A faulted one does: an
+            // app that breaks soon after each start is a crash loop, however the gateway learnt of it.
+            return false;
+        }
+        place.failures += 1;
+        // One early death is an accident and costs nothing; only the second in a row looks like a loop.
+        dead.listened.is_none() || place.failures > 1
+    }
+
+    fn back_off(&mut self, now: Time, worker: WorkerId, instance: u32, limits: &Limits, actions: &mut Vec<Action>) {
+        let place = &mut self.places[instance as usize];
+        let delay_ms = backoff_ms(limits, place.failures, worker);
+        place.not_before = now.plus_ms(delay_ms);
+        // While a reload runs, its generation may be the one that works.
+        if !self.ever_listened && self.reload.is_none() && self.wanted_places().all(|(_, place)| place.failures > 0) {
+            if !self.gave_up {
+                self.gave_up = true;
+                actions.push(Action::GiveUp);
+            }
+            return;
+        }
+        actions.push(Action::BackOff { worker, instance, delay_ms });
+    }
+
+    pub(crate) fn stop_all(&mut self, now: Time, actions: &mut Vec<Action>) {
+        self.stopping = true;
+        self.end_reload_on_stop(actions);
+        for (id, w) in &mut self.workers {
+            // A stuck worker would not hear of it, and is killed soon.
+            if w.stays() || w.state == WorkerState::Leaving {
+                w.enter(WorkerState::Stopping, now);
+                actions.push(Action::Stop { worker: *id });
+            }
+        }
+    }
+}

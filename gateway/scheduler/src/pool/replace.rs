@@ -1,0 +1,287 @@
+//! Successors: when a place gets one, when it takes the place over, and what becomes of a generation that fails.
+//!
+//! A reload's first batch is a trial: its workers take over together, or none does and the generation is abandoned.
+//! From then on the generation is in force, and the rest of the places follow as their successors become ready.
+//! Recycling replaces one worker at a time, and none while a reload runs.
+
+use super::worker::backoff_ms;
+use super::{Place, Pool, Warmth, WorkerState};
+use crate::{AbandonReason, Action, KillReason, Limits, Time, WorkerId};
+
+/// Workers of a generation in force that may fail to come up before its reload is given up.
+const LATER_FAILURES_MAX: u32 = 3;
+
+#[derive(Debug)]
+pub(super) struct Reload {
+    generation: u64,
+    has_taken_over: bool,
+    /// Workers that did not come up since the generation took over.
+    failures: u32,
+}
+
+/// When the next successor may be started; one for the whole pool, because what keeps one from coming up keeps all.
+#[derive(Debug, Default)]
+pub(super) struct Patience {
+    failures: u32,
+    not_before: Time,
+}
+
+/// How far a reload is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReloadProgress {
+    /// The new generation.
+    pub generation: u64,
+    /// Places that it has to take.
+    pub wanted: u32,
+    /// Places where it takes requests.
+    pub taken_over: u32,
+    /// Its workers that start, are warmed, or wait for the others of their batch.
+    pub starting: u32,
+}
+
+impl Pool {
+    pub(super) fn is_on_trial(&self) -> bool {
+        self.reload.as_ref().is_some_and(|reload| !reload.has_taken_over)
+    }
+
+    pub(super) fn is_successor(&self, worker: WorkerId) -> bool {
+        let place = self.workers.get(&worker).and_then(|w| self.places.get(w.instance as usize));
+        place.is_some_and(|place| place.successor == Some(worker))
+    }
+
+    fn successors_count(&self) -> u32 {
+        u32::try_from(self.places.iter().filter(|place| place.successor.is_some()).count()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn reload_asked(&mut self, now: Time, generation: u64, actions: &mut Vec<Action>) {
+        if generation <= self.generation_asked {
+            return;
+        }
+        self.generation_asked = generation;
+        if self.is_closed() {
+            actions.push(Action::ReloadAbandoned { generation, reason: AbandonReason::Stopping });
+            return;
+        }
+        if self.reload.is_some() {
+            self.abandon(now, AbandonReason::Superseded, actions);
+        }
+        for place in &mut self.places {
+            // What is about to recycle a worker would be replaced itself.
+            if let Some(w) = place.successor.take().and_then(|id| self.workers.get_mut(&id)) {
+                w.dismiss(now);
+            }
+        }
+        self.successors = Patience::default();
+        self.reload = Some(Reload { generation, has_taken_over: false, failures: 0 });
+    }
+
+    /// The successor is the place's worker from now on; the one before finishes what it holds.
+    pub(super) fn take_over(&mut self, now: Time, worker: WorkerId) {
+        let Some((instance, generation)) = self.workers.get(&worker).map(|w| (w.instance, w.generation)) else {
+            return;
+        };
+        let place = &mut self.places[instance as usize];
+        let before = place.worker.replace(worker);
+        *place = Place { worker: place.worker, ..Place::default() };
+        if let Some(w) = before.and_then(|before| self.workers.get_mut(&before)) {
+            w.dismiss(now);
+        }
+        self.generation = generation;
+        match &mut self.reload {
+            Some(reload) if reload.has_taken_over => {}
+            Some(reload) => {
+                reload.has_taken_over = true;
+                // What an empty place has seen fail is not what it starts from now on.
+                for place in self.places.iter_mut().filter(|place| place.worker.is_none()) {
+                    (place.failures, place.not_before) = (0, now);
+                }
+            }
+            None => self.successors = Patience::default(),
+        }
+    }
+
+    /// The first batch takes over when all of it can.
+    pub(super) fn finish_trial(&mut self, now: Time) {
+        if !self.is_on_trial() {
+            return;
+        }
+        let batch: Vec<_> = self.places.iter().filter_map(|place| place.successor).collect();
+        let is_warm =
+            |id| self.workers.get(id).is_some_and(|w| w.state == WorkerState::Warming && w.warmth == Warmth::Warm);
+        if batch.iter().all(is_warm) {
+            for worker in batch {
+                self.make_ready(now, worker);
+            }
+        }
+    }
+
+    pub(super) fn finish_reload(&mut self, actions: &mut Vec<Action>) {
+        let Some(generation) = self.reload.as_ref().map(|reload| reload.generation) else { return };
+        if self.wanted_places().all(|(_, place)| self.is_taken(place, generation)) {
+            // A pool of nothing has nothing to try it with.
+            self.generation = generation;
+            self.reload = None;
+            self.successors = Patience::default();
+            actions.push(Action::Reloaded { generation });
+        }
+    }
+
+    fn is_taken(&self, place: &Place, generation: u64) -> bool {
+        let worker = place.worker.and_then(|id| self.workers.get(&id));
+        worker.is_some_and(|w| w.generation == generation && w.state == WorkerState::Ready)
+    }
+
+    /// Ends this try to replace a worker, if the worker that failed was a successor; it is in no place after that.
+    pub(super) fn successor_failed(
+        &mut self,
+        now: Time,
+        worker: WorkerId,
+        reason: AbandonReason,
+        limits: &Limits,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(at) = self.places.iter().position(|place| place.successor == Some(worker)) else { return };
+        if self.stopping {
+            self.places[at].successor = None;
+            return;
+        }
+        if let Some(reload) = &mut self.reload {
+            reload.failures += 1;
+            if !reload.has_taken_over || reload.failures >= LATER_FAILURES_MAX {
+                self.abandon(now, reason, actions);
+                return;
+            }
+        }
+        self.places[at].successor = None;
+        self.successors.failures += 1;
+        let delay_ms = backoff_ms(limits, self.successors.failures, worker);
+        self.successors.not_before = now.plus_ms(delay_ms);
+        let instance = u32::try_from(at).unwrap_or(u32::MAX);
+        actions.push(Action::BackOff { worker, instance, delay_ms });
+    }
+
+    /// The worker of a place has failed to come up, in a place that the new generation had already.
+    pub(super) fn start_failed(&mut self, of: u64, reason: AbandonReason, now: Time, actions: &mut Vec<Action>) {
+        let Some(reload) = self.reload.as_mut().filter(|reload| reload.generation == of) else { return };
+        reload.failures += 1;
+        if reload.failures >= LATER_FAILURES_MAX {
+            self.abandon(now, reason, actions);
+        }
+    }
+
+    /// Ends the reload. What took a place over stays there.
+    fn abandon(&mut self, now: Time, reason: AbandonReason, actions: &mut Vec<Action>) {
+        let Some(reload) = self.reload.take() else { return };
+        self.successors = Patience::default();
+        for place in &mut self.places {
+            let Some(worker) = place.successor.take() else { continue };
+            // A stuck one is killed when it has been looked into.
+            if let Some(w) = self.workers.get_mut(&worker)
+                && (w.stays() || w.state == WorkerState::Leaving)
+            {
+                w.enter(WorkerState::Killed, now);
+                actions.push(Action::Kill { worker, reason: KillReason::Abandoned });
+            }
+        }
+        actions.push(Action::ReloadAbandoned { generation: reload.generation, reason });
+    }
+
+    pub(super) fn end_reload_on_stop(&mut self, actions: &mut Vec<Action>) {
+        if let Some(reload) = self.reload.take() {
+            actions.push(Action::ReloadAbandoned { generation: reload.generation, reason: AbandonReason::Stopping });
+        }
+    }
+
+    /// Starts as many successors as are due and allowed.
+    pub(super) fn start_successors(&mut self, now: Time, limits: &Limits, actions: &mut Vec<Action>) {
+        if self.successors.not_before > now {
+            return;
+        }
+        let Some(generation) = self.reload.as_ref().map(|reload| reload.generation) else {
+            self.recycle(now, limits, actions);
+            return;
+        };
+        let mut room = self.room_for_successors(limits);
+        for instance in 0..self.wanted {
+            if room > 0 && self.wants_successor(&self.places[instance as usize], generation) {
+                let worker = self.start(now, instance, generation, actions);
+                self.places[instance as usize].successor = Some(worker);
+                room -= 1;
+            }
+        }
+    }
+
+    /// Successors that a reload may start now. The trial's batch is not filled up, so that it ends.
+    fn room_for_successors(&self, limits: &Limits) -> u32 {
+        let at_once = if limits.reload_at_once == 0 { (self.wanted / 4).max(1) } else { limits.reload_at_once };
+        match self.successors_count() {
+            running if running > 0 && self.is_on_trial() => 0,
+            running => at_once.saturating_sub(running),
+        }
+    }
+
+    /// For the trial an empty place wants one too: what its back-off waits for may be what the new generation mends.
+    /// Later it starts the new generation by itself. A stuck worker burns its CPU until it has gone, so nothing is
+    /// started beside it.
+    fn wants_successor(&self, place: &Place, generation: u64) -> bool {
+        let worker = place.worker.and_then(|id| self.workers.get(&id));
+        place.successor.is_none()
+            && worker.map_or(self.is_on_trial(), |w| {
+                w.generation != generation && !matches!(w.state, WorkerState::Stuck | WorkerState::Killed)
+            })
+    }
+
+    /// Replaces the worker that has run for longest of those that have had enough, one at a time.
+    fn recycle(&mut self, now: Time, limits: &Limits, actions: &mut Vec<Action>) {
+        if self.successors_count() > 0 {
+            return;
+        }
+        let due = self.recycle_times(limits).filter(|(_, at)| *at <= now).map(|(id, _)| id);
+        let Some(worker) = due.min_by_key(|id| (self.workers.get(id).map(|w| w.started), *id)) else { return };
+        let Some(w) = self.workers.get(&worker) else { return };
+        let Some((_, reason)) = w.recycle_due(worker, limits) else { return };
+        let instance = w.instance;
+        actions.push(Action::Recycling { worker, reason });
+        let successor = self.start(now, instance, self.generation, actions);
+        self.places[instance as usize].successor = Some(successor);
+    }
+
+    /// The workers that serve, and from when on each has had enough.
+    fn recycle_times(&self, limits: &Limits) -> impl Iterator<Item = (WorkerId, Time)> {
+        self.wanted_places().filter_map(|(_, place)| {
+            let id = place.worker?;
+            let w = self.workers.get(&id).filter(|w| w.state == WorkerState::Ready)?;
+            w.recycle_due(id, limits).map(|(at, _)| (id, at))
+        })
+    }
+
+    /// When the next successor is to be started, if that is a matter of time alone.
+    pub(super) fn successor_due(&self, limits: &Limits) -> Option<Time> {
+        let at = match &self.reload {
+            Some(reload) => {
+                let mut places = self.wanted_places();
+                let is_due = self.room_for_successors(limits) > 0
+                    && places.any(|(_, place)| self.wants_successor(place, reload.generation));
+                is_due.then_some(Time(0))
+            }
+            None if self.successors_count() > 0 => None,
+            None => self.recycle_times(limits).map(|(_, at)| at).min(),
+        };
+        at.map(|at| at.max(self.successors.not_before))
+    }
+
+    pub(crate) fn reload_progress(&self) -> Option<ReloadProgress> {
+        let generation = self.reload.as_ref()?.generation;
+        let taken_over = self.wanted_places().filter(|(_, place)| self.is_taken(place, generation)).count();
+        let starting = self
+            .workers
+            .values()
+            .filter(|w| w.generation == generation && matches!(w.state, WorkerState::Starting | WorkerState::Warming));
+        Some(ReloadProgress {
+            generation,
+            wanted: self.wanted,
+            taken_over: u32::try_from(taken_over).unwrap_or(u32::MAX),
+            starting: u32::try_from(starting.count()).unwrap_or(u32::MAX),
+        })
+    }
+}

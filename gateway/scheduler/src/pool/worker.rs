@@ -1,0 +1,189 @@
+//! One worker: where it is in its life, what it holds, and when something about it is due. Knows nothing of the others.
+
+use crate::{KillReason, Limits, RecycleReason, RequestId, Time, WorkerId};
+
+/// Where a worker is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkerState {
+    /// Its process runs and does not listen yet.
+    Starting,
+    /// It listens and is being warmed, or waits until the others of a new generation's first batch can take over too.
+    Warming,
+    /// It takes requests.
+    Ready,
+    /// Its event loop has not turned for too long; it is looked into and then killed.
+    Stuck,
+    /// It finishes what it holds, then it is stopped.
+    Leaving,
+    /// It was asked to stop.
+    Stopping,
+    /// It was killed and has not gone yet.
+    Killed,
+}
+
+/// One worker as the operator sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkerView {
+    /// Its number.
+    pub worker: WorkerId,
+    /// Its place in the pool.
+    pub instance: u32,
+    /// The version of the app that it runs.
+    pub generation: u64,
+    /// Where it is in its life.
+    pub state: WorkerState,
+    /// Requests it holds.
+    pub in_service: usize,
+    /// Streams that have left their slot and go on.
+    pub streams: u32,
+    /// When it was started.
+    pub started: Time,
+}
+
+/// How far a worker's warm-up is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Warmth {
+    /// Nobody was asked to warm it yet.
+    Cold,
+    /// The caller is at it.
+    Warming,
+    /// As warm as it will get.
+    Warm,
+}
+
+#[derive(Debug)]
+pub(super) struct Held {
+    pub request: RequestId,
+    pub arrived: Time,
+    pub dispatched: Time,
+    /// A warm-up request: it never waits in the queue and says nothing about service times.
+    pub is_own: bool,
+}
+
+#[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact by itself; what excludes another is a state.
+pub(super) struct Worker {
+    pub instance: u32,
+    pub generation: u64,
+    pub state: WorkerState,
+    pub started: Time,
+    /// When the present state began.
+    pub since: Time,
+    pub listened: Option<Time>,
+    pub warmth: Warmth,
+    /// It has taken requests, or could have.
+    pub was_ready: bool,
+    pub idle_since: Time,
+    pub held: Vec<Held>,
+    pub streams: u32,
+    /// Requests that it has finished, warm-up not counted.
+    pub finished: u64,
+    pub is_overweight: bool,
+    /// It holds a request that it will never finish.
+    pub faulted: bool,
+    /// It leaves because it is not wanted any more, not because of anything it did.
+    pub dismissed: bool,
+}
+
+impl Worker {
+    pub fn starting(instance: u32, generation: u64, now: Time) -> Self {
+        Worker {
+            instance,
+            generation,
+            state: WorkerState::Starting,
+            started: now,
+            since: now,
+            listened: None,
+            warmth: Warmth::Cold,
+            was_ready: false,
+            idle_since: now,
+            held: Vec::new(),
+            streams: 0,
+            finished: 0,
+            is_overweight: false,
+            faulted: false,
+            dismissed: false,
+        }
+    }
+
+    pub fn enter(&mut self, state: WorkerState, now: Time) {
+        self.state = state;
+        self.since = now;
+    }
+
+    /// It serves, or will: nothing has told it to leave yet.
+    pub fn stays(&self) -> bool {
+        matches!(self.state, WorkerState::Starting | WorkerState::Warming | WorkerState::Ready)
+    }
+
+    /// It is not needed any more.
+    pub fn dismiss(&mut self, now: Time) {
+        if self.stays() {
+            self.enter(WorkerState::Leaving, now);
+            self.dismissed = true;
+        }
+    }
+
+    pub fn has_free_slot(&self, concurrency: u32) -> bool {
+        self.held.len() < concurrency as usize
+    }
+
+    /// What it is killed for when nothing else happens, and when.
+    pub fn kill_due(&self, limits: &Limits) -> Option<(Time, KillReason)> {
+        match self.state {
+            WorkerState::Starting => Some((self.since.plus_ms(limits.start_timeout_ms), KillReason::StartTimeout)),
+            WorkerState::Stopping => Some((self.since.plus_ms(limits.stop_timeout_ms), KillReason::StopTimeout)),
+            WorkerState::Stuck => Some((self.since.plus_ms(limits.examine_timeout_ms), KillReason::Stuck)),
+            _ => None,
+        }
+    }
+
+    /// When a leaving worker is stopped though it holds requests; `None` when they are waited for.
+    pub fn patience_ends(&self, limits: &Limits) -> Option<Time> {
+        (self.state == WorkerState::Leaving && self.faulted).then(|| self.since.plus_ms(limits.stop_timeout_ms))
+    }
+
+    /// Whether a leaving worker holds nothing, or only what it will never finish, or its requests have had their time.
+    pub fn may_stop(&self, now: Time, limits: &Limits) -> bool {
+        self.state == WorkerState::Leaving
+            && (self.held.is_empty()
+                || (self.faulted && self.held.len() <= 1)
+                || self.patience_ends(limits).is_some_and(|end| end <= now))
+    }
+
+    /// From when on it has had enough, and of what; `None` when only more requests or memory can bring that about.
+    pub fn recycle_due(&self, id: WorkerId, limits: &Limits) -> Option<(Time, RecycleReason)> {
+        let bounds = limits.recycle;
+        if self.is_overweight {
+            return Some((Time(0), RecycleReason::Memory));
+        }
+        if bounds.requests_max > 0 && self.finished >= lowered(bounds.requests_max, id) {
+            return Some((Time(0), RecycleReason::Requests));
+        }
+        let listened = self.listened.filter(|_| bounds.age_ms_max > 0)?;
+        Some((listened.plus_ms(lowered(bounds.age_ms_max, id)), RecycleReason::Age))
+    }
+}
+
+/// The bound of this worker: up to a tenth below the configured one.
+fn lowered(bound: u64, worker: WorkerId) -> u64 {
+    bound - u64::try_from(u128::from(bound) * u128::from(spread(worker)) / 2560).unwrap_or(0)
+}
+
+/// A number from 0 to 255 that differs from worker to worker, so that what is due for many is not due at once.
+fn spread(worker: WorkerId) -> u64 {
+    worker.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56
+}
+
+/// Doubles with each failure in a row up to the maximum, spread by up to a quarter so that places do not start in step:
+/// upwards where there is room, else downwards, so that the maximum stays one.
+pub(super) fn backoff_ms(limits: &Limits, failures: u32, worker: WorkerId) -> u64 {
+    let exponent = failures.saturating_sub(1).min(32);
+    let delay_ms = limits.backoff_ms_min.saturating_mul(1 << exponent).min(limits.backoff_ms_max);
+    let spread_ms = delay_ms.saturating_mul(spread(worker)) / 1024;
+    if delay_ms + spread_ms <= limits.backoff_ms_max {
+        delay_ms + spread_ms
+    } else {
+        limits.backoff_ms_max.saturating_sub(spread_ms).max(limits.backoff_ms_min)
+    }
+}

@@ -1,0 +1,140 @@
+//! When a healthy worker is replaced, and that nobody notices.
+
+use std::collections::BTreeSet;
+
+use sluice_scheduler::{Action, Event, Limits, RecycleReason, Recycling, WorkerId};
+
+use crate::stage::{LIMITS, Stage, reloaded, start, start_of, stop};
+
+fn recycling(worker: u64, reason: RecycleReason) -> Action {
+    Action::Recycling { worker: WorkerId(worker), reason }
+}
+
+fn limits(requests_max: u64, age_ms_max: u64) -> Limits {
+    Limits { recycle: Recycling { requests_max, age_ms_max }, ..LIMITS }
+}
+
+fn overweight(worker: u64) -> Event {
+    Event::Overweight { worker: WorkerId(worker) }
+}
+
+#[test]
+fn i3_a_worker_serves_until_its_successor_does() {
+    let mut stage = Stage::ready(LIMITS, 2);
+    assert_eq!(stage.step(overweight(2)), [recycling(2, RecycleReason::Memory), start(3, 1)]);
+    assert_eq!(stage.serving(), [1, 2]);
+    assert_eq!(stage.listen(3), [stop(2)]);
+    assert_eq!(stage.serving(), [1, 3]);
+    assert_eq!(stage.exit(2), []);
+}
+
+#[test]
+fn one_worker_is_recycled_at_a_time_and_the_oldest_first() {
+    let mut stage = Stage::ready(LIMITS, 2);
+    stage.pass_ms(10_000);
+    stage.exit(1);
+    stage.listen(3);
+    assert_eq!(stage.step(overweight(3)).len(), 2);
+    stage.step(overweight(2));
+    let actions = stage.step(Event::Faulted { worker: WorkerId(4) });
+    assert!(matches!(actions[..], [Action::BackOff { .. }, Action::Stop { .. }]), "{actions:?}");
+    let actions = stage.pass_ms(1_000);
+    assert_eq!(actions[1], recycling(2, RecycleReason::Memory), "{actions:?}");
+    let Action::Start { worker, .. } = actions[2] else { panic!("{actions:?}") };
+    let actions = stage.listen(worker.0);
+    assert_eq!(actions[..2], [stop(2), recycling(3, RecycleReason::Memory)]);
+}
+
+#[test]
+fn a_worker_that_has_finished_as_many_requests_as_allowed_is_replaced() {
+    let mut stage = Stage::ready(limits(10, 0), 1);
+    for request in 1.. {
+        stage.arrive();
+        let actions = stage.finish(1, request);
+        if !actions.is_empty() {
+            assert_eq!(actions, [recycling(1, RecycleReason::Requests), start(2, 0)]);
+            assert!((9..=10).contains(&request), "{request} requests");
+            return;
+        }
+    }
+}
+
+#[test]
+fn workers_that_started_together_do_not_grow_old_together() {
+    let mut stage = Stage::ready(limits(0, 100_000), 8);
+    let mut ends = BTreeSet::new();
+    for worker in 9..17 {
+        let due = stage.scheduler.next_deadline().expect("another grows old");
+        assert!((90_000_000..=100_000_000).contains(&due.0), "{due:?}");
+        assert_eq!(stage.pass_ms(due.since_us(stage.now) / 1_000 - 1), []);
+        let actions = stage.pass_ms(1);
+        let [Action::Recycling { worker: old, reason: RecycleReason::Age }, Action::Start { .. }] = actions[..] else {
+            panic!("{actions:?}")
+        };
+        assert_eq!(stage.listen(worker), [stop(old.0)]);
+        stage.exit(old.0);
+        ends.insert(stage.now);
+    }
+    assert!(ends.len() >= 6, "{ends:?}");
+}
+
+#[test]
+fn a_successor_that_does_not_come_up_is_tried_again_and_the_old_one_serves_on() {
+    let mut stage = Stage::ready(LIMITS, 1);
+    stage.step(overweight(1));
+    let mut last_ms = 0;
+    for worker in 2..5 {
+        let actions = stage.exit(worker);
+        let [Action::BackOff { instance: 0, delay_ms, .. }] = actions[..] else { panic!("{actions:?}") };
+        assert!(delay_ms > last_ms, "{delay_ms} after {last_ms}");
+        last_ms = delay_ms;
+        assert_eq!(stage.scheduler.next_deadline(), Some(stage.now.plus_ms(delay_ms)));
+        assert_eq!(stage.pass_ms(delay_ms - 1), []);
+        assert_eq!(stage.pass_ms(1), [recycling(1, RecycleReason::Memory), start(worker + 1, 0)]);
+        assert_eq!(stage.serving(), [1]);
+    }
+    assert_eq!(stage.listen(5), [stop(1)]);
+}
+
+#[test]
+fn a_worker_that_dies_while_it_is_recycled_leaves_its_place_to_its_successor() {
+    let mut stage = Stage::ready(LIMITS, 1);
+    stage.step(overweight(1));
+    assert_eq!(stage.exit(1), []);
+    assert_eq!(stage.listen(2), []);
+    assert_eq!(stage.serving(), [2]);
+}
+
+#[test]
+fn none_is_recycled_during_a_reload_which_replaces_it_anyway() {
+    let mut stage = Stage::ready(LIMITS, 1);
+    stage.step(overweight(1));
+    assert_eq!(stage.reload(2), [stop(2), start_of(3, 0, 2)], "the one on its way is not needed");
+    assert_eq!(stage.step(overweight(1)), []);
+    assert_eq!(stage.exit(2), []);
+    assert_eq!(stage.listen(3), [stop(1), reloaded(2)]);
+    assert_eq!(stage.scheduler.next_deadline(), Some(stage.now.plus_ms(500)), "only the old one's stop");
+}
+
+#[test]
+fn warm_up_requests_do_not_wear_a_worker_out() {
+    let mut stage = Stage::new(Limits { warm_up: true, ..limits(1, 0) });
+    stage.step(Event::Scaled { workers: 1 });
+    stage.listen(1);
+    for request in 1..=5 {
+        stage.warm_with(1, request);
+        assert_eq!(stage.finish(1, request), []);
+    }
+    stage.warmed(1);
+    assert_eq!(stage.arrive_at_worker(), 1);
+    assert_eq!(stage.finish(1, 6)[0], recycling(1, RecycleReason::Requests));
+}
+
+#[test]
+fn other_limits_hold_from_the_next_step() {
+    let mut stage = Stage::ready(LIMITS, 1);
+    stage.pass_ms(50_000);
+    stage.scheduler.set_limits(limits(0, 40_000));
+    assert!(stage.scheduler.next_deadline().is_some_and(|at| at <= stage.now));
+    assert_eq!(stage.pass_ms(0)[0], recycling(1, RecycleReason::Age));
+}

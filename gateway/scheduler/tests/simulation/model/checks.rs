@@ -1,0 +1,121 @@
+//! The promises themselves, as far as they are about requests and about time.
+
+use sluice_scheduler::{Event, Refusal, RequestId, Scheduler, Time};
+
+use super::{Fate, Model, Request, promise};
+
+impl Model {
+    /// I3: whoever is replaced serves until another does. Only what happens to a worker itself takes it away.
+    pub(super) fn check_capacity(&self, event: Event) -> Result<(), String> {
+        let lost = self.ready_before.saturating_sub(self.workers.ready());
+        let allowed = match event {
+            Event::Exited { .. } | Event::Closing { .. } | Event::Faulted { .. } | Event::Stuck { .. } => 1,
+            Event::Scaled { .. } | Event::Stopping => u32::MAX,
+            _ => 0,
+        };
+        promise!(lost <= allowed, "I3: {lost} of {} workers stopped serving at {event:?}", self.ready_before);
+        Ok(())
+    }
+
+    /// First come, first served, whether dispatched or refused for waiting; and nothing is decided twice.
+    pub(super) fn is_next(&self, request: RequestId) -> Result<(), String> {
+        let next = self.queue.first_key_value().map(|(next, _)| *next);
+        promise!(
+            self.queue.contains_key(&request),
+            "I3/I5: {request:?} was decided and does not wait: {:?}",
+            self.requests.get(&request).map(|known| known.fate)
+        );
+        promise!(next == Some(request), "order: {request:?} came before {next:?}");
+        Ok(())
+    }
+
+    pub(super) fn may_refuse(&self, request: RequestId, reason: Refusal) -> Result<(), String> {
+        promise!(self.queue.contains_key(&request), "I3: {request:?} was refused and does not wait");
+        let admission = self.admission.filter(|admission| admission.request == request);
+        let limits = &self.limits;
+        match (reason, admission) {
+            (Refusal::Stopping, _) => {
+                promise!(self.workers.stopping(), "{request:?} refused as stopping while serving");
+            }
+            (Refusal::Deadline, _) => {
+                self.is_next(request)?;
+                let Request { arrived, fate, .. } = self.requests[&request];
+                let due = arrived.plus_ms(limits.queue_wait_ms_max);
+                promise!(due <= self.now, "{request:?} was refused before its deadline");
+                let is_late = self.now.0 >= due.0 + self.tick_us && fate == Fate::Queued { returned: false };
+                promise!(!is_late, "I6: {request:?} was refused {} µs late", self.now.0 - due.0);
+            }
+            (_, None) => return Err(format!("I3: {request:?} was admitted and then refused as {reason:?}")),
+            (_, Some(admission)) if admission.is_free => {
+                return Err(format!("{request:?} was refused as {reason:?} though a worker was free"));
+            }
+            (Refusal::Full, Some(admission)) => {
+                promise!(
+                    admission.queue_length >= limits.queue_length_max,
+                    "{request:?} refused: full, which it is not"
+                );
+            }
+            (Refusal::Predicted, Some(admission)) => {
+                let wait_ms = admission.predicted_wait_ms.unwrap_or(0);
+                promise!(
+                    wait_ms > limits.queue_wait_ms_max,
+                    "{request:?} refused: a wait of {wait_ms} ms was predicted"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_requests(&self, scheduler: &Scheduler) -> Result<(), String> {
+        promise!(self.orphans.is_empty(), "I3: {:?} died with their worker and nobody was told", self.orphans);
+        promise!(self.surplus_stream.is_none(), "I6: {:?} is a stream too many", self.surplus_stream);
+        if let Some((request, arrived)) = self.queue.first_key_value() {
+            let due = arrived.plus_ms(self.limits.queue_wait_ms_max);
+            promise!(due > self.now, "I6: {request:?} waits beyond its deadline");
+            promise!(!self.workers.has_free_slot(), "work conservation: {request:?} waits while a slot is free");
+            promise!(!self.workers.stopping(), "I3: {request:?} waits for a worker that will never come");
+        }
+        if let Some(admission) = self.admission
+            && self.queue.contains_key(&admission.request)
+        {
+            promise!(admission.queue_length < self.limits.queue_length_max, "I6: the queue grew beyond its length");
+            let wait_ms = admission.predicted_wait_ms.unwrap_or(0);
+            promise!(wait_ms <= self.limits.queue_wait_ms_max, "admitted with a predicted wait of {wait_ms} ms");
+        }
+        let oldest = self.queue.first_key_value().map(|(_, arrived)| *arrived);
+        promise!(scheduler.queue_length() == self.queue.len(), "queue length is {}", scheduler.queue_length());
+        promise!(scheduler.oldest_arrival() == oldest, "the oldest is {:?}", scheduler.oldest_arrival());
+        Ok(())
+    }
+
+    /// The scheduler wakes exactly when something is due, and nothing that was due is left undone.
+    pub(super) fn check_deadline(&self, scheduler: &Scheduler) -> Result<(), String> {
+        let oldest = self.queue.values().next().map(|arrived| arrived.plus_ms(self.limits.queue_wait_ms_max));
+        let (latest, earliest) = self.workers.next_deadline();
+        let expected = [oldest, latest].into_iter().flatten().min();
+        let told = scheduler.next_deadline();
+        let is_early =
+            told < expected.or(Some(Time(u64::MAX))) && told.is_some() && earliest.is_some() && told >= earliest;
+        promise!(told == expected || is_early, "I6: next deadline {told:?}, but something is due {expected:?}");
+        Ok(())
+    }
+
+    /// A tick that was due has done what was due, so that the caller does not spin.
+    pub fn check_that_time_went_on(&self, scheduler: &Scheduler) -> Result<(), String> {
+        let next = scheduler.next_deadline();
+        // A stop time-out of nothing is due in the step after the stop, at the same instant.
+        let is_over = next.is_none_or(|next| next > self.now || self.limits.stop_timeout_ms == 0);
+        promise!(is_over, "livelock: a tick at {:?} left {next:?} due", self.now);
+        Ok(())
+    }
+
+    /// Every request that arrived has ended, and nobody is left.
+    pub fn check_end_of_day(&self, scheduler: &Scheduler) -> Result<(), String> {
+        for (request, Request { fate, .. }) in &self.requests {
+            promise!(matches!(fate, Fate::Ended(_)), "I3: {request:?} never ended: {fate:?}");
+        }
+        promise!(scheduler.is_stopped(), "the gateway cannot leave: {:?}", scheduler.workers().collect::<Vec<_>>());
+        promise!(scheduler.reload_progress().is_none(), "a reload never ended");
+        Ok(())
+    }
+}

@@ -1,0 +1,365 @@
+//! The model's part that follows the places: who holds them, who is to take them over, and what a failure has to bring.
+
+mod dues;
+
+use sluice_scheduler::{AbandonReason, RequestId, Time, WorkerId, WorkerState};
+
+use crate::model::promise;
+use crate::workers::{Post, Worker, Workers};
+
+/// What the scheduler has to say in this step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Of a place's worker or of a successor, with its failures so far.
+    BackOff {
+        worker: WorkerId,
+        post: Post,
+        failures: u32,
+    },
+    GiveUp,
+    Examine(WorkerId),
+    Abandoned {
+        generation: u64,
+        reason: AbandonReason,
+    },
+    Reloaded(u64),
+}
+
+#[derive(Debug, Default)]
+pub struct Place {
+    failures: u32,
+    delay_ms: u64,
+    not_before: Time,
+    /// What the back-off is for.
+    failed: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Reload {
+    generation: u64,
+    on_trial: bool,
+    failures: u32,
+    /// The first batch is chosen in one step.
+    batch: Option<Time>,
+}
+
+#[derive(Default)]
+pub struct Places {
+    pub wanted: u32,
+    pub stopping: bool,
+    gave_up: bool,
+    pub ever_listened: bool,
+    last_started: u64,
+    /// In force, from 0 for the first.
+    generations: u64,
+    reload: Option<Reload>,
+    /// Of successors.
+    failures: u32,
+    not_before: Time,
+    recycling: Option<WorkerId>,
+    places: Vec<Place>,
+    pub due: Vec<Due>,
+    /// What this step came to that no action names, to see that the days reach it.
+    pub reached: Vec<&'static str>,
+}
+
+impl Places {
+    fn forget_failures(&mut self) {
+        (self.failures, self.not_before) = (0, Time(0));
+    }
+
+    fn is_closed(&self) -> bool {
+        self.stopping || self.gave_up
+    }
+}
+
+impl Workers {
+    fn find(&self, instance: u32, post: Post) -> Option<WorkerId> {
+        self.live.iter().find(|(_, w)| w.instance == instance && w.post == post).map(|(id, _)| *id)
+    }
+
+    fn successors(&self) -> Vec<WorkerId> {
+        self.live.iter().filter(|(_, w)| w.post == Post::Successor).map(|(id, _)| *id).collect()
+    }
+
+    fn is_trial(&self) -> bool {
+        self.places.reload.as_ref().is_some_and(|reload| reload.on_trial)
+    }
+
+    /// Of a generation that has taken no place over yet.
+    pub fn on_trial(&self, worker: WorkerId) -> bool {
+        self.is_trial() && self.live.get(&worker).is_some_and(|w| w.post == Post::Successor)
+    }
+
+    pub fn generation(&self) -> u64 {
+        self.places.generations + 1
+    }
+
+    pub fn scale(&mut self, wanted: u32) {
+        self.places.wanted = wanted;
+        while self.places.places.len() < wanted as usize {
+            self.places.places.push(Place::default());
+        }
+        for w in self.live.values_mut().filter(|w| w.instance >= wanted && w.post != Post::None) {
+            w.dismiss();
+            if w.post == Post::Successor {
+                w.post = Post::None;
+            }
+        }
+    }
+
+    pub fn ask_reload(&mut self, generation: u64) {
+        if self.places.is_closed() {
+            self.places.due.push(Due::Abandoned { generation, reason: AbandonReason::Stopping });
+            return;
+        }
+        self.abandon(AbandonReason::Superseded);
+        for w in self.live.values_mut().filter(|w| w.post == Post::Successor) {
+            w.post = Post::None;
+            w.dismiss();
+        }
+        self.places.forget_failures();
+        self.places.reload = Some(Reload { generation, on_trial: true, failures: 0, batch: None });
+    }
+
+    pub fn begin_to_stop(&mut self) {
+        self.places.stopping = true;
+        if let Some(reload) = self.places.reload.take() {
+            let reason = AbandonReason::Stopping;
+            self.places.due.push(Due::Abandoned { generation: reload.generation, reason });
+        }
+        for w in self.live.values_mut() {
+            w.post = Post::None;
+        }
+    }
+
+    fn abandon(&mut self, reason: AbandonReason) {
+        let Some(reload) = self.places.reload.take() else { return };
+        for w in self.live.values_mut().filter(|w| w.post == Post::Successor) {
+            w.post = Post::None;
+            w.condemned = w.stays() || w.state() == WorkerState::Leaving;
+        }
+        self.places.forget_failures();
+        self.places.due.push(Due::Abandoned { generation: reload.generation, reason });
+    }
+
+    /// A worker will not come up; if it was a successor, its place has none any more.
+    pub fn fail(&mut self, worker: WorkerId, reason: AbandonReason) {
+        if self.live.get(&worker).is_none_or(|w| w.post != Post::Successor) {
+            return;
+        }
+        if let Some(reload) = &mut self.places.reload {
+            reload.failures += 1;
+            if reload.on_trial || reload.failures == 3 {
+                if !reload.on_trial {
+                    self.places.reached.push("abandoned after it took over");
+                }
+                return self.abandon(reason);
+            }
+        }
+        self.places.reached.push("successor failed");
+        if let Some(w) = self.live.get_mut(&worker) {
+            w.post = Post::None;
+        }
+        self.places.failures += 1;
+        let failures = self.places.failures;
+        self.places.due.push(Due::BackOff { worker, post: Post::Successor, failures });
+    }
+
+    /// The worker is gone; returns what it held.
+    pub fn exit(&mut self, now: Time, worker: WorkerId) -> Vec<RequestId> {
+        if let Some(w) = self.live.get_mut(&worker) {
+            // There is nothing left to kill.
+            w.leaves = true;
+        }
+        self.fail(worker, AbandonReason::Exited { worker });
+        let Some(dead) = self.live.remove(&worker) else { return Vec::new() };
+        if dead.post == Post::Holder && dead.instance < self.places.wanted {
+            self.lose_holder(now, worker, &dead);
+        }
+        dead.held.into_iter().map(|(request, _)| request).collect()
+    }
+
+    fn lose_holder(&mut self, now: Time, worker: WorkerId, dead: &Worker) {
+        let healthy_after_us = self.limits.healthy_after_ms * 1000;
+        let is_healthy = dead.listened.is_some_and(|listened| now.since_us(listened) >= healthy_after_us);
+        let place = &mut self.places.places[dead.instance as usize];
+        place.not_before = now;
+        if is_healthy {
+            (place.failures, place.delay_ms) = (0, 0);
+        } else if !dead.dismissed {
+            place.failures += 1;
+            place.failed = Some(dead.generation);
+        }
+        let is_accident = is_healthy || dead.dismissed || dead.listened.is_some() && place.failures == 1;
+        let failures = place.failures;
+        if !self.is_trial()
+            && let Some(successor) = self.find(dead.instance, Post::Successor)
+        {
+            self.places.reached.push("successor promoted");
+            self.live.get_mut(&successor).expect("was just found").post = Post::Holder;
+            return;
+        }
+        let wanted = self.places.wanted as usize;
+        let all_fail = self.places.places.iter().take(wanted).all(|place| place.failures > 0);
+        if is_accident {
+        } else if all_fail && !self.places.ever_listened && self.places.reload.is_none() {
+            if !self.places.gave_up {
+                self.places.due.push(Due::GiveUp);
+            }
+        } else {
+            self.places.due.push(Due::BackOff { worker, post: Post::Holder, failures });
+        }
+        if let Some(reload) = &mut self.places.reload
+            && (reload.generation == dead.generation && dead.serving.is_none() && !dead.dismissed)
+        {
+            reload.failures += 1;
+            if reload.failures == 3 {
+                let is_late = dead.killed && dead.listened.is_none();
+                let late = AbandonReason::StartTimeout { worker };
+                self.places.reached.push("abandoned by its place's own worker");
+                self.abandon(if is_late { late } else { AbandonReason::Exited { worker } });
+            }
+        }
+    }
+
+    /// What follows without an action: who takes requests from now on, and whose place it takes.
+    pub fn turn(&mut self, now: Time, someone_waits: bool) {
+        let is_next = |(id, w): (&WorkerId, &Worker)| w.warms().then_some((*id, w.warm));
+        let warming: Vec<_> = self.live.iter().filter_map(is_next).collect();
+        let (batch, rest): (Vec<_>, Vec<_>) = warming.into_iter().partition(|(id, _)| self.on_trial(*id));
+        for (id, _) in rest.iter().filter(|(_, warm)| *warm) {
+            self.serve(now, *id);
+        }
+        if someone_waits && self.ready() == 0 {
+            if !rest.is_empty() {
+                self.places.reached.push("served instead of warmed");
+            }
+            for (id, _) in rest {
+                self.serve(now, id);
+            }
+        }
+        if self.is_trial() && batch.len() == self.successors().len() && batch.iter().all(|(_, warm)| *warm) {
+            if batch.len() > 1 {
+                self.places.reached.push("batch took over together");
+            }
+            for (id, _) in batch {
+                self.serve(now, id);
+            }
+        }
+        let Some(generation) = self.places.reload.as_ref().map(|reload| reload.generation) else { return };
+        if self.taken(generation) == self.places.wanted && !self.places.is_closed() {
+            self.places.reload = None;
+            self.places.generations = generation - 1;
+            self.places.forget_failures();
+            self.places.due.push(Due::Reloaded(generation));
+        }
+    }
+
+    /// Places where the generation takes requests.
+    fn taken(&self, generation: u64) -> u32 {
+        let is_taken = |w: &&Worker| w.post == Post::Holder && w.serves() && w.generation == generation;
+        u32::try_from(self.live.values().filter(is_taken).count()).expect("few")
+    }
+
+    fn serve(&mut self, now: Time, worker: WorkerId) {
+        let Some(w) = self.live.get_mut(&worker).filter(|w| w.serving.is_none()) else { return };
+        w.serving = Some(now);
+        if w.post != Post::Successor {
+            return;
+        }
+        let (instance, generation) = (w.instance, w.generation);
+        let before = self.find(instance, Post::Holder);
+        if let Some(w) = before.and_then(|before| self.live.get_mut(&before)) {
+            w.post = Post::None;
+            w.dismiss();
+        }
+        self.live.get_mut(&worker).expect("was just found").post = Post::Holder;
+        self.places.places[instance as usize] = Place::default();
+        self.places.generations = generation - 1;
+        match &mut self.places.reload {
+            Some(reload) => {
+                if std::mem::take(&mut reload.on_trial) {
+                    self.retry_empty_places(now);
+                }
+            }
+            None => self.places.forget_failures(),
+        }
+    }
+
+    /// A generation that works is tried where the one before failed, at once.
+    fn retry_empty_places(&mut self, now: Time) {
+        for instance in 0..self.places.places.len() {
+            if self.find(u32::try_from(instance).expect("few"), Post::Holder).is_none() {
+                self.places.places[instance] = Place { not_before: now, ..Place::default() };
+            }
+        }
+    }
+
+    pub fn start(&mut self, now: Time, worker: WorkerId, instance: u32, generation: u64) -> Result<(), String> {
+        promise!(worker.0 > self.places.last_started, "{worker:?} was used before");
+        promise!(!self.places.is_closed(), "{worker:?} started while leaving");
+        promise!(instance < self.places.wanted, "I6: {worker:?} is more than is wanted");
+        let place = &self.places.places[instance as usize];
+        let backs_off = place.failed == Some(generation) && place.not_before > now;
+        let is_empty = self.find(instance, Post::Holder).is_none();
+        promise!(!backs_off || !is_empty, "place {instance} started {generation} again during its back-off");
+        let recycled = self.places.recycling.take();
+        let post = if recycled.is_some_and(|of| self.live.get(&of).is_some_and(|w| w.instance == instance)) {
+            promise!(generation == self.generation(), "recycled to {generation}");
+            Post::Successor
+        } else if generation == self.generation() && self.is_unfilled(instance, now) {
+            Post::Holder
+        } else {
+            promise!(
+                self.may_start_successor(instance),
+                "I6: place {instance} got {worker:?}: {:?}",
+                self.places.reload
+            );
+            promise!(self.places.not_before <= now, "a successor started during the back-off");
+            let is_first = self.successors().is_empty();
+            let reload = self.places.reload.as_mut().expect("checked before");
+            promise!(generation == reload.generation, "{worker:?} runs {generation} in {reload:?}");
+            reload.batch = if is_first { Some(now) } else { reload.batch };
+            Post::Successor
+        };
+        self.places.last_started = worker.0;
+        self.live.insert(worker, Worker::new(instance, generation, post, now));
+        let (allowed, count) = (self.at_once(), self.successors().len());
+        promise!(post == Post::Holder || count <= allowed as usize, "I6: {count} successors, allowed {allowed}");
+        Ok(())
+    }
+
+    fn at_once(&self) -> u32 {
+        match self.limits.reload_at_once {
+            _ if self.places.reload.is_none() => 1,
+            0 => (self.places.wanted / 4).max(1),
+            at_once => at_once,
+        }
+    }
+
+    /// It has no worker, nor one on the way that may be relied on.
+    fn is_vacant(&self, instance: u32) -> bool {
+        let has_successor = !self.is_trial() && self.find(instance, Post::Successor).is_some();
+        self.find(instance, Post::Holder).is_none() && !has_successor
+    }
+
+    fn is_unfilled(&self, instance: u32, now: Time) -> bool {
+        self.is_vacant(instance) && self.places.places[instance as usize].not_before <= now
+    }
+
+    /// Whether the reload may and must start a successor here now, back-off aside.
+    fn may_start_successor(&self, instance: u32) -> bool {
+        let Some(reload) = &self.places.reload else { return false };
+        let running = self.successors();
+        let is_batch_closed = || running.iter().any(|id| reload.batch != Some(self.live[id].started));
+        if running.len() >= self.at_once() as usize || reload.on_trial && !running.is_empty() && is_batch_closed() {
+            return false;
+        }
+        let holder = self.find(instance, Post::Holder).map(|id| &self.live[&id]);
+        self.find(instance, Post::Successor).is_none()
+            && holder.map_or(reload.on_trial, |w| {
+                w.generation != reload.generation && !matches!(w.state(), WorkerState::Stuck | WorkerState::Killed)
+            })
+    }
+}

@@ -1,0 +1,138 @@
+//! What is due about places: who may be recycled when, what has to be said, and that nothing was left undone.
+
+use sluice_scheduler::{RecycleReason, Scheduler, Time, WorkerId};
+
+use super::Due;
+use crate::model::promise;
+use crate::workers::{Post, Worker, Workers};
+
+impl Workers {
+    pub fn recycle(&mut self, now: Time, worker: WorkerId, reason: RecycleReason) -> Result<(), String> {
+        promise!(self.places.reload.is_none(), "{worker:?} is recycled during a reload");
+        promise!(self.successors().is_empty(), "{worker:?} is recycled while another is");
+        promise!(self.places.not_before <= now, "{worker:?} is recycled during the back-off");
+        let Some(w) = self.live.get(&worker) else { return Err(format!("{worker:?} is gone and was recycled")) };
+        promise!(w.serves() && w.post == Post::Holder, "{worker:?} is recycled and not healthy: {w:?}");
+        let bounds = self.limits.recycle;
+        let enough = match reason {
+            RecycleReason::Memory => w.overweight,
+            RecycleReason::Requests => bounds.requests_max > 0 && w.finished * 10 >= bounds.requests_max * 9,
+            RecycleReason::Age => {
+                let age_us = w.listened.map_or(0, |listened| now.since_us(listened));
+                bounds.age_ms_max > 0 && age_us >= bounds.age_ms_max * 900
+            }
+        };
+        promise!(enough, "{worker:?} has not had enough ({reason:?}): {w:?}");
+        let older = self.recyclings().find(|(w2, (_, must))| *must <= now && w2.started < w.started);
+        promise!(older.is_none(), "{worker:?} is recycled before {older:?}");
+        self.places.recycling = Some(worker);
+        Ok(())
+    }
+
+    /// Workers that may be recycled, each with the earliest and the latest time.
+    fn recyclings(&self) -> impl Iterator<Item = (&Worker, (Time, Time))> {
+        let never = Time(u64::MAX);
+        let bounds = self.limits.recycle;
+        self.live.values().filter(|w| w.serves() && w.post == Post::Holder).filter_map(move |w| {
+            let has_finished = |percent| bounds.requests_max > 0 && w.finished * 100 >= bounds.requests_max * percent;
+            let aged = |per_mille| w.listened.map_or(never, |at| Time(at.0 + bounds.age_ms_max * per_mille));
+            let (early, late) = if bounds.age_ms_max > 0 { (aged(900), aged(1000)) } else { (never, never) };
+            let early = if w.overweight || has_finished(90) { Time(0) } else { early };
+            let late = if w.overweight || has_finished(100) { Time(0) } else { late };
+            (early < never).then_some((w, (early, late)))
+        })
+    }
+
+    /// When something about workers or places is due. The second is the time from which the third may be brought
+    /// forward to, because how much earlier a worker has had enough is its own.
+    pub fn next_deadline(&self) -> (Option<Time>, Option<Time>) {
+        let workers = self.live.values().filter_map(|w| w.deadline(&self.limits));
+        if self.places.is_closed() {
+            return (workers.min(), None);
+        }
+        let mut due: Vec<Time> = workers.collect();
+        let places = 0..self.places.wanted;
+        due.extend(
+            places.clone().filter(|at| self.is_vacant(*at)).map(|at| self.places.places[at as usize].not_before),
+        );
+        if places.into_iter().any(|at| self.is_trial_open() && self.may_start_successor(at)) {
+            due.push(self.places.not_before);
+        }
+        let mut early = None;
+        if self.places.reload.is_none() && self.successors().is_empty() {
+            let not_before = self.places.not_before;
+            early = self.recyclings().map(|(_, (early, _))| early.max(not_before)).min();
+            let late = self.recyclings().map(|(_, (_, late))| late.max(not_before)).min();
+            due.extend(late.filter(|late| *late < Time(u64::MAX)));
+        }
+        (due.into_iter().min(), early)
+    }
+
+    /// After the step in which it was chosen, the first batch gets no more.
+    fn is_trial_open(&self) -> bool {
+        !self.is_trial() || self.successors().is_empty()
+    }
+
+    pub fn check_places(&self, now: Time, scheduler: &Scheduler) -> Result<(), String> {
+        let places = &self.places;
+        promise!(places.due.is_empty(), "left unsaid: {:?}", places.due);
+        promise!(places.recycling.is_none(), "{:?} is recycled and has no successor", places.recycling);
+        promise!(scheduler.generation() == self.generation(), "generation {}", scheduler.generation());
+        if !places.is_closed() {
+            let unfilled = (0..places.wanted).find(|at| self.is_unfilled(*at, now));
+            promise!(unfilled.is_none(), "place {unfilled:?} was not filled");
+            let may = places.not_before <= now && self.is_trial_open();
+            let unreplaced = (0..places.wanted).find(|at| may && self.may_start_successor(*at));
+            promise!(unreplaced.is_none(), "place {unreplaced:?} got no successor");
+            if places.reload.is_none() && self.successors().is_empty() && places.not_before <= now {
+                let overdue = self.recyclings().find(|(_, (_, late))| *late <= now);
+                promise!(overdue.is_none(), "not recycled: {overdue:?}");
+            }
+        }
+        let told = scheduler.reload_progress().map(|told| (told.generation, told.wanted, told.taken_over));
+        let reload = places.reload.as_ref();
+        let known = reload.map(|reload| (reload.generation, places.wanted, self.taken(reload.generation)));
+        promise!(told == known, "progress is {told:?}, not {known:?}");
+        Ok(())
+    }
+
+    /// Ticks off what had to be said.
+    pub fn say(&mut self, said: Due) -> Result<(), String> {
+        let Some(at) = self.places.due.iter().position(|due| *due == said) else {
+            return Err(format!("{said:?} was said, due was {:?}", self.places.due));
+        };
+        self.places.due.swap_remove(at);
+        if let Due::Abandoned { .. } = said {
+            let spared = self.live.iter().find(|(_, w)| w.condemned && !w.killed);
+            promise!(spared.is_none(), "{spared:?} lives when its generation is given up");
+        }
+        self.places.gave_up |= said == Due::GiveUp;
+        Ok(())
+    }
+
+    pub fn back_off(&mut self, now: Time, worker: WorkerId, instance: u32, delay_ms: u64) -> Result<(), String> {
+        let due = self.places.due.iter().find(|due| matches!(due, Due::BackOff { worker: of, .. } if *of == worker));
+        let Some(Due::BackOff { post, failures, .. }) = due.copied() else {
+            return Err(format!("back-off of {instance} after {worker:?}, but due was {:?}", self.places.due));
+        };
+        self.say(Due::BackOff { worker, post, failures })?;
+        let (min, max) = (self.limits.backoff_ms_min, self.limits.backoff_ms_max);
+        promise!((min..=max).contains(&delay_ms), "I6: a back-off of {delay_ms} ms");
+        let least_ms = min.saturating_mul(1 << (failures - 1).min(20)).min(max) * 3 / 4;
+        promise!(delay_ms >= least_ms, "failure {failures} waits {delay_ms} ms");
+        let not_before = now.plus_ms(delay_ms);
+        if post == Post::Successor {
+            // A failure that ended the reload says nothing about what comes after it.
+            if self.places.failures > 0 {
+                self.places.not_before = not_before;
+            }
+            return Ok(());
+        }
+        let place = &mut self.places.places[instance as usize];
+        let grows = delay_ms > place.delay_ms || delay_ms >= max * 3 / 4;
+        promise!(grows, "back-off does not grow: {} ms, then {delay_ms} ms", place.delay_ms);
+        place.delay_ms = delay_ms;
+        place.not_before = not_before;
+        Ok(())
+    }
+}

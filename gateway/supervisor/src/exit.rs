@@ -1,0 +1,152 @@
+//! How a worker's process ended, in a word for metrics and a sentence for the operator.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+
+use nix::sys::signal::Signal;
+use sluice_catalog::errors::Code;
+use sluice_journal::ExitReason;
+use sluice_scheduler::KillReason;
+
+/// What V8 says of a heap that is full: one line that begins and holds these.
+const FATAL: &str = "FATAL ERROR:";
+const FULL: [&str; 2] = ["JavaScript heap out of memory", "Allocation failed"];
+
+/// What is known of a process besides its status.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known<'k> {
+    /// The gateway has killed it.
+    pub(crate) killed: Option<KillReason>,
+    /// It was killed because it waited, not because it burnt CPU.
+    pub(crate) was_blocked: bool,
+    /// A shell or npm stands above the app, and tells of signals by a code.
+    pub(crate) is_command: bool,
+    /// The heap in use, as last reported.
+    pub(crate) heap_used_bytes: Option<u64>,
+    /// The end of its stderr.
+    pub(crate) stderr_tail: &'k str,
+}
+
+pub(crate) struct Ending {
+    pub(crate) reason: ExitReason,
+    pub(crate) status: String,
+}
+
+pub(crate) fn describe(status: &io::Result<ExitStatus>, known: &Known<'_>) -> Ending {
+    let status = match status {
+        Ok(status) => status,
+        Err(error) => return Ending { reason: ExitReason::Exited, status: format!("unknown: {error}") },
+    };
+    let signal = status.signal();
+    // 128 plus the signal is how shells and npm pass it on.
+    let signal_below = status.code().filter(|_| known.is_command).map(|code| code - 128).filter(|below| *below > 0);
+    let mut text = match (status.code(), signal) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(number)) => match Signal::try_from(number) {
+            Ok(signal) => format!("signal {number} ({signal})"),
+            Err(_) => format!("signal {number}"),
+        },
+        (None, None) => "unknown".to_owned(),
+    };
+    let is_sigkill = [signal, signal_below].contains(&Some(Signal::SIGKILL as i32));
+    let reason = match known.killed {
+        Some(killed) if is_sigkill => {
+            text.push_str(" of the gateway");
+            killed_for(killed, known.was_blocked)
+        }
+        _ if !status.success() && is_heap_full(known.stderr_tail) => {
+            text.push_str(": ");
+            text.push_str(&heap_full(known.heap_used_bytes));
+            ExitReason::OutOfMemory
+        }
+        _ if is_sigkill => {
+            text.push_str(": killed from outside (the kernel's out-of-memory killer?)");
+            ExitReason::Signalled
+        }
+        _ if signal.is_some() => ExitReason::Signalled,
+        _ => ExitReason::Exited,
+    };
+    Ending { reason, status: text }
+}
+
+fn killed_for(killed: KillReason, was_blocked: bool) -> ExitReason {
+    match killed {
+        KillReason::Stuck if was_blocked => ExitReason::Blocked,
+        KillReason::Stuck => ExitReason::Stuck,
+        KillReason::Abandoned => ExitReason::Abandoned,
+        KillReason::StartTimeout => ExitReason::StartTimeout,
+        KillReason::StopTimeout => ExitReason::StopTimeout,
+    }
+}
+
+fn is_heap_full(stderr_tail: &str) -> bool {
+    stderr_tail.lines().any(|line| line.starts_with(FATAL) && FULL.iter().any(|words| line.contains(words)))
+}
+
+fn heap_full(heap_used_bytes: Option<u64>) -> String {
+    let reported = heap_used_bytes.map_or_else(
+        || "its size was never reported".to_owned(),
+        |bytes| format!("it held {} MiB when it last reported", bytes / (1024 * 1024)),
+    );
+    format!(
+        "{}: the JavaScript heap was full ({reported}). --max-old-space-size in app.node_args (MiB) makes it larger; a heap that grows without end is a leak",
+        Code::WorkerOutOfMemory
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TAIL: &str = "<--- Last few GCs --->\n\nFATAL ERROR: Ineffective mark-compacts near heap limit Allocation \
+                        failed - JavaScript heap out of memory\n----- Native stack trace -----\n 1: 0xb8";
+
+    /// A process that was ended by a signal, or with a code.
+    fn ended(raw: i32, known: &Known<'_>) -> (ExitReason, String) {
+        let Ending { reason, status } = describe(&Ok(ExitStatus::from_raw(raw)), known);
+        (reason, status)
+    }
+
+    #[test]
+    fn full_heap_is_told_with_its_size_and_the_remedy() {
+        let known = Known { stderr_tail: TAIL, heap_used_bytes: Some(47 << 20), ..Known::default() };
+        let (reason, text) = ended(6, &known);
+        assert_eq!(reason, ExitReason::OutOfMemory);
+        assert!(text.starts_with("signal 6 (SIGABRT): SLU-WORKER-OUT-OF-MEMORY: "), "{text}");
+        assert!(text.contains("47 MiB") && text.contains("--max-old-space-size"), "{text}");
+        // npm tells of it by its own code.
+        let known = Known { is_command: true, ..known };
+        assert_eq!(ended(134 << 8, &known).0, ExitReason::OutOfMemory);
+    }
+
+    #[test]
+    fn words_of_a_full_heap_alone_are_none() {
+        let known = Known { stderr_tail: "handled: JavaScript heap out of memory", ..Known::default() };
+        assert_eq!(ended(6, &known).0, ExitReason::Signalled);
+        let known = Known { stderr_tail: TAIL, ..Known::default() };
+        assert_eq!(ended(0, &known), (ExitReason::Exited, "exit code 0".to_owned()));
+        let known = Known { killed: Some(KillReason::StopTimeout), ..known };
+        assert_eq!(ended(9, &known).0, ExitReason::StopTimeout);
+    }
+
+    #[test]
+    fn kill_of_somebody_else_is_told_from_ours() {
+        let (reason, text) = ended(9, &Known::default());
+        assert_eq!(reason, ExitReason::Signalled);
+        assert_eq!(text, "signal 9 (SIGKILL): killed from outside (the kernel's out-of-memory killer?)");
+        let stuck = Known { killed: Some(KillReason::Stuck), ..Known::default() };
+        assert_eq!(ended(9, &stuck), (ExitReason::Stuck, "signal 9 (SIGKILL) of the gateway".to_owned()));
+        let blocked = Known { was_blocked: true, ..stuck };
+        assert_eq!(ended(9, &blocked).0, ExitReason::Blocked);
+        let command = Known { is_command: true, ..Known::default() };
+        assert!(ended(137 << 8, &command).1.contains("killed from outside"));
+        assert_eq!(ended(137 << 8, &Known::default()), (ExitReason::Exited, "exit code 137".to_owned()));
+    }
+
+    #[test]
+    fn worker_that_left_before_its_kill_left_by_itself() {
+        let late = Known { killed: Some(KillReason::StopTimeout), ..Known::default() };
+        assert_eq!(ended(3 << 8, &late), (ExitReason::Exited, "exit code 3".to_owned()));
+    }
+}

@@ -1,0 +1,281 @@
+//! What a worker that no longer turns its event loop is doing: its JavaScript stack and a short CPU profile, taken through
+//! Node's own inspector before the worker is killed, and what the kernel says of its main thread.
+//!
+//! It knows process ids and Node.js. It must not know the scheduler, the journal or why somebody wants to know; it signals
+//! a process to open its inspector and never ends one.
+
+mod activity;
+mod inspector;
+mod profile;
+mod session;
+mod sourcemaps;
+#[cfg(test)]
+mod tests;
+mod urls;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout, timeout_at};
+
+pub(crate) use activity::{Activity, Verdict, main_thread_activity, verdict};
+pub(crate) use inspector::{Address, Inspector, InspectorLine, inspector_line};
+pub(crate) use profile::Profile;
+use session::Session;
+use sourcemaps::{RawFrame, Script};
+
+/// A process that has its inspector open already says nothing when it is asked to open it. An address from before is
+/// used once this long has brought no new one.
+const OPEN_ALREADY_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// Microseconds between two samples of the profile.
+const SAMPLING_INTERVAL_US: u32 = 1000;
+
+/// How long each part may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// From the signal to the address on stderr.
+    pub(crate) address: Duration,
+    /// Each answer of the inspector.
+    pub(crate) step: Duration,
+    /// How long the profile is.
+    pub(crate) profile: Duration,
+    /// Reading source maps; past it, places stay those of the code that ran.
+    pub(crate) mapping: Duration,
+    /// Everything together.
+    pub(crate) total: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            address: Duration::from_millis(1500),
+            step: Duration::from_secs(1),
+            profile: Duration::from_millis(500),
+            mapping: Duration::from_millis(500),
+            total: Duration::from_secs(3),
+        }
+    }
+}
+
+/// Whom to examine.
+#[derive(Clone, Debug)]
+pub(crate) struct Subject {
+    /// The process that runs JavaScript, not a shell or npm above it: SIGUSR1 would end those.
+    pub(crate) pid: u32,
+    /// Files inside it are named relative to it.
+    pub(crate) cwd: PathBuf,
+}
+
+/// What was found. The stack may be there without the profile, not the other way round.
+#[derive(Debug)]
+pub(crate) struct Examination {
+    /// Innermost frame first.
+    pub(crate) stack: Result<Vec<Frame>, Why>,
+    pub(crate) profile: Result<Profile, Why>,
+}
+
+/// A place in the app's code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// V8's name for it; source maps do not rename functions.
+    pub(crate) function: String,
+    /// Relative to the subject's directory where it is inside it; `node:…` inside Node.js.
+    pub(crate) file: String,
+    /// From 1; 0 if there is none.
+    pub(crate) line: u32,
+    /// From 1; 0 if there is none.
+    pub(crate) column: u32,
+}
+
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line == 0 {
+            return f.write_str(&self.function);
+        }
+        write!(f, "{} ({}:{}:{})", self.function, self.file, self.line, self.column)
+    }
+}
+
+/// Why something could not be found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// The process has exited.
+    Gone,
+    /// The signal would end the process: it is not Node.js, or was told not to open its inspector.
+    NotInspectable,
+    /// Nothing came: the main thread does not run JavaScript, or the app handles SIGUSR1 itself.
+    NoAddress,
+    /// Node.js could not open the port.
+    PortNotOpened(String),
+    /// The connection failed or ended.
+    Connection(String),
+    /// No answer within its time.
+    NoAnswer(&'static str),
+    /// The inspector answered with an error, or with something that cannot be read.
+    BadAnswer(&'static str, String),
+    /// The profile is larger than is kept.
+    TooLarge,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gone => f.write_str("the process has exited"),
+            Self::NotInspectable => f.write_str("the process does not open an inspector on SIGUSR1"),
+            Self::NoAddress => f.write_str(
+                "the inspector did not open: the main thread is not running JavaScript (a synchronous child, file or \
+                 native call), or the app handles SIGUSR1 itself",
+            ),
+            Self::PortNotOpened(reason) => write!(f, "Node.js could not open its inspector: {reason}"),
+            Self::Connection(reason) => write!(f, "no connection to the inspector: {reason}"),
+            Self::NoAnswer(step) => write!(f, "the inspector did not answer to {step} in time"),
+            Self::BadAnswer(step, reason) => write!(f, "the inspector answered to {step}: {reason}"),
+            Self::TooLarge => f.write_str("the profile is too large"),
+        }
+    }
+}
+
+/// Takes stack and profile. `inspector` holds what the process' stderr has said so far (see [`inspector_line`]); its sender
+/// is dropped when stderr ends. Returns within `patience.total`; the process runs on and its inspector stays open, so the
+/// caller ends it.
+pub(crate) async fn examine(
+    subject: &Subject,
+    mut inspector: watch::Receiver<Inspector>,
+    patience: Patience,
+) -> Examination {
+    let end = Instant::now() + patience.total;
+    let mut finds = Finds { stack: None, profile: None, scripts: HashMap::new(), step: "SIGUSR1" };
+    let asking = end - patience.mapping.min(patience.total / 2);
+    let outcome = match timeout_at(asking, ask(subject, &mut inspector, patience, asking, &mut finds)).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(Why::NoAnswer(finds.step)),
+    };
+    let outcome = match outcome {
+        Err(Why::Connection(_)) if activity::has_exited(subject.pid) => Err(Why::Gone),
+        other => other,
+    };
+    let Finds { stack, profile, scripts, .. } = finds;
+    // Without a stack there is no profile either, for the same reason.
+    let why = outcome.err().unwrap_or(Why::NoAnswer("Profiler.stop"));
+    let has_stack = stack.is_some();
+    let mut raw = stack.unwrap_or_default();
+    let depth = raw.len();
+    let (json, hot) = match profile {
+        Some(taken) => (Ok(taken.json), taken.hottest),
+        None => (Err(why.clone()), Vec::new()),
+    };
+    raw.extend(hot.iter().map(|(frame, _)| frame.clone()));
+    let mut frames = place_all(raw, scripts, subject.cwd.clone(), end).await;
+    let hottest = frames.split_off(depth).into_iter().zip(hot).map(|(frame, (_, self_ms))| (frame, self_ms)).collect();
+    Examination {
+        stack: if has_stack { Ok(frames) } else { Err(why) },
+        profile: json.map(|json| Profile { json, hottest }),
+    }
+}
+
+/// What is known so far; it outlives a step that does not come back.
+struct Finds {
+    stack: Option<Vec<RawFrame>>,
+    profile: Option<profile::Taken>,
+    /// Those of the stack's frames, then all.
+    scripts: HashMap<String, Script>,
+    step: &'static str,
+}
+
+async fn ask(
+    subject: &Subject,
+    inspector: &mut watch::Receiver<Inspector>,
+    patience: Patience,
+    end: Instant,
+    finds: &mut Finds,
+) -> Result<(), Why> {
+    let address = open(subject.pid, inspector, patience.address).await?;
+    finds.step = "the connection";
+    let mut session = Session::connect(&address, patience.step).await?;
+    let outcome = ask_in(&mut session, patience, end, finds).await;
+    finds.scripts = std::mem::take(&mut session.scripts);
+    // A closed session also resumes what it has paused.
+    session.close().await;
+    outcome
+}
+
+async fn ask_in(session: &mut Session, patience: Patience, end: Instant, finds: &mut Finds) -> Result<(), Why> {
+    finds.step = "Debugger.paused";
+    session.send("Debugger.enable", json!({})).await?;
+    session.send("Debugger.pause", json!({})).await?;
+    let stack = session.paused().await?;
+    // Were the rest to be cut off by the time limit, these would be lost with the session.
+    for frame in &stack {
+        if let Some(script) = session.scripts.get(&frame.script) {
+            finds.scripts.insert(frame.script.clone(), script.clone());
+        }
+    }
+    finds.stack = Some(stack);
+    session.send("Profiler.enable", json!({})).await?;
+    session.send("Profiler.setSamplingInterval", json!({ "interval": SAMPLING_INTERVAL_US })).await?;
+    // A loop that was optimised while it ran is code the profiler has no name for, so its time would go to its caller.
+    // Starting coverage throws optimised code away; what V8 then optimises anew, under the profiler's eyes, it can name.
+    session.send("Profiler.startPreciseCoverage", json!({ "callCount": true, "detailed": false })).await?;
+    session.send("Profiler.stopPreciseCoverage", json!({})).await?;
+    let mut call = async |step: &'static str, params| {
+        finds.step = step;
+        session.call(step, params).await
+    };
+    call("Profiler.start", json!({})).await?;
+    call("Debugger.resume", json!({})).await?;
+    // V8 answers in a tight loop and in a regular expression too, without being paused.
+    let left = end.saturating_duration_since(Instant::now());
+    tokio::time::sleep(patience.profile.min(left / 2)).await;
+    let answer = call("Profiler.stop", json!({})).await?;
+    finds.profile = Some(profile::read(&answer)?);
+    Ok(())
+}
+
+/// Asks the process to open its inspector and waits for where.
+async fn open(pid: u32, inspector: &mut watch::Receiver<Inspector>, patience: Duration) -> Result<Address, Why> {
+    let before = inspector.borrow_and_update().address();
+    if activity::has_exited(pid) {
+        return Err(Why::Gone);
+    }
+    if activity::catches(pid, Signal::SIGUSR1) == Some(false) && before.is_none() {
+        return Err(Why::NotInspectable);
+    }
+    let raw = i32::try_from(pid).ok().filter(|pid| *pid > 1).ok_or(Why::Gone)?;
+    match kill(Pid::from_raw(raw), Signal::SIGUSR1) {
+        Ok(()) => {}
+        Err(Errno::ESRCH) => return Err(Why::Gone),
+        Err(error) => return Err(Why::Connection(error.desc().to_owned())),
+    }
+    let patience = if before.is_some() { patience.min(OPEN_ALREADY_TIMEOUT) } else { patience };
+    match timeout(patience, inspector.changed()).await {
+        Ok(Ok(())) => match &*inspector.borrow() {
+            Inspector::Listening(address) => Ok(address.clone()),
+            Inspector::Failed(reason) => Err(Why::PortNotOpened(reason.clone())),
+            Inspector::Silent => Err(Why::NoAddress),
+        },
+        // Whoever reads stderr has come to its end.
+        Ok(Err(_)) => Err(Why::Gone),
+        Err(_) => before.ok_or(if activity::has_exited(pid) { Why::Gone } else { Why::NoAddress }),
+    }
+}
+
+/// Reading maps blocks, so another thread does it, and a slow disk costs the places in the sources, not the stack.
+async fn place_all(frames: Vec<RawFrame>, scripts: HashMap<String, Script>, cwd: PathBuf, end: Instant) -> Vec<Frame> {
+    let unmapped: Vec<Frame> = frames.iter().map(|frame| sourcemaps::as_it_ran(frame, &scripts, &cwd)).collect();
+    if frames.is_empty() {
+        return unmapped;
+    }
+    let work = tokio::task::spawn_blocking(move || sourcemaps::place(&frames, &scripts, &cwd));
+    match timeout_at(end, work).await {
+        Ok(Ok(mapped)) => mapped,
+        _ => unmapped,
+    }
+}

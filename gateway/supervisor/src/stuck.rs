@@ -1,0 +1,178 @@
+//! What is done with a worker that is stuck or blocked before it is killed: the look into it, the log line that names the
+//! place, and the file of its profile.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, SystemTime};
+
+use sluice_journal::{Event, HeldRequest, Level, StuckPlace};
+
+use crate::Supervisor;
+use crate::forensics::{self, Examination, Frame, Patience, Subject};
+use crate::process::Process;
+use crate::watch::{Trouble, TroubleKind};
+
+/// All of it has to end before the scheduler stops waiting for it. No step has a bound below that: on a busy machine
+/// each may be the slow one, and the stack, which comes first, is worth more than the rest.
+const PATIENCE: Patience = Patience {
+    address: Duration::from_millis(870),
+    step: Duration::from_millis(870),
+    profile: Duration::from_millis(250),
+    mapping: Duration::from_millis(100),
+    total: Duration::from_millis(870),
+};
+
+/// Profiles that are kept; each has a bound of its own.
+const PROFILES_MAX: usize = 20;
+const EXTENSION: &str = "cpuprofile";
+
+/// Frames that the log shows.
+const FRAMES_MAX: usize = 8;
+/// Functions of the profile that the log shows.
+const HOTTEST_MAX: usize = 3;
+
+/// Looks into the worker, tells of it, and lets the scheduler go on.
+pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
+    let worker = process.worker;
+    let trouble = process.trouble.borrow().clone();
+    let Some(Trouble { silent, kind }) = trouble else { return supervisor.gate.examined(worker) };
+    let silent_ms = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
+    let held = supervisor.gate.latest_request(worker);
+    let request = held.as_ref().map(|(request_id, method, target)| HeldRequest { request_id, method, target });
+    if let TroubleKind::Blocked(waits_in) = kind {
+        // The inspector does not answer in a synchronous wait; there is nothing to look into.
+        let waits_in = waits_in.as_str();
+        supervisor.journal.emit(Event::WorkerBlocked { worker: worker.0, silent_ms, waits_in, request });
+        return supervisor.gate.examined(worker);
+    }
+    let pid = process.listener_pid.get().unwrap_or(process.pid);
+    let subject = Subject { pid, cwd: process.app.cwd.clone() };
+    let examination = forensics::examine(&subject, process.inspector.clone(), PATIENCE).await;
+    let file = supervisor
+        .sockets
+        .parent()
+        .unwrap_or(&supervisor.sockets)
+        .join("profiles")
+        .join(format!("stuck-{}.{EXTENSION}", worker.0));
+    tell(&supervisor, worker.0, silent_ms, &examination, request, &file);
+    supervisor.gate.examined(worker);
+    if let Ok(profile) = examination.profile {
+        let written = tokio::task::spawn_blocking({
+            let file = file.clone();
+            move || keep(&file, &profile.json)
+        });
+        if let Err(error) = written.await.unwrap_or_else(|error| Err(io::Error::other(error))) {
+            supervisor.note(Level::Warn, &format!("{}: {error}; the profile is lost", file.display()));
+        }
+    }
+}
+
+fn tell(
+    supervisor: &Supervisor,
+    worker: u64,
+    silent_ms: u64,
+    examination: &Examination,
+    request: Option<HeldRequest<'_>>,
+    file: &Path,
+) {
+    let why = examination.stack.as_ref().err().map(ToString::to_string).unwrap_or_default();
+    let frames = examination.stack.as_deref().unwrap_or_default();
+    let stack = frames.iter().take(FRAMES_MAX).map(ToString::to_string).collect::<Vec<_>>().join(" < ");
+    let place = named(frames).map(|Frame { function, file, line, column }| StuckPlace {
+        function,
+        file,
+        line: *line,
+        column: *column,
+        stack: &stack,
+    });
+    let hottest = examination.profile.as_ref().ok().map(|profile| {
+        let functions = profile.hottest.iter().take(HOTTEST_MAX);
+        functions.map(|(frame, self_ms)| format!("{frame} {self_ms} ms")).collect::<Vec<_>>().join(", ")
+    });
+    let hottest = hottest.as_deref();
+    let why = if why.is_empty() { "the main thread was not running JavaScript" } else { &why };
+    let profile = file.to_str().filter(|_| examination.profile.is_ok());
+    supervisor.journal.emit(Event::WorkerStuck {
+        worker,
+        silent_ms,
+        place: place.ok_or(why),
+        hottest,
+        request,
+        profile,
+    });
+}
+
+/// The innermost frame in the app's own code, which is where somebody can mend it; else the innermost of all.
+fn named(frames: &[Frame]) -> Option<&Frame> {
+    let own = frames.iter().find(|frame| frame.line > 0 && !frame.file.starts_with("node:"));
+    own.or(frames.first())
+}
+
+/// Writes the profile where nobody else can read it, and makes room for it first. Blocks.
+fn keep(file: &Path, json: &[u8]) -> io::Result<()> {
+    let dir = file.parent().unwrap_or(file);
+    fs::DirBuilder::new().mode(0o700).recursive(true).create(dir)?;
+    let mut kept: Vec<(SystemTime, PathBuf)> = fs::read_dir(dir)?
+        .flatten()
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == EXTENSION))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .filter(|(_, path)| path != file)
+        .collect();
+    kept.sort();
+    let surplus = (kept.len() + 1).saturating_sub(PROFILES_MAX);
+    for (_, path) in kept.iter().take(surplus) {
+        fs::remove_file(path)?;
+    }
+    // Whoever waits for the file finds it whole or not at all.
+    let part = file.with_extension("part");
+    let written = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&part)
+        .and_then(|mut open| open.write_all(json))
+        .and_then(|()| fs::rename(&part, file));
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn profiles_are_private_and_the_oldest_make_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let profiles = dir.path().join("profiles");
+        for worker in 0..30_u64 {
+            let file = profiles.join(format!("stuck-{worker}.{EXTENSION}"));
+            keep(&file, b"{}").unwrap();
+            let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1000 + worker);
+            fs::File::options().write(true).open(&file).unwrap().set_modified(at).unwrap();
+            assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        let mut names: Vec<String> =
+            fs::read_dir(&profiles).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        let mut expected: Vec<String> = (10..30).map(|worker| format!("stuck-{worker}.{EXTENSION}")).collect();
+        expected.sort();
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn place_that_is_named_is_in_the_app_where_it_can_be() {
+        let frame = |file: &str, line| Frame { function: "f".to_owned(), file: file.to_owned(), line, column: 1 };
+        let frames = [frame("node:fs", 9), frame("lib/a.js", 3), frame("app.js", 7)];
+        assert_eq!(named(&frames), Some(&frames[1]));
+        assert_eq!(named(&frames[..1]), Some(&frames[0]));
+        assert_eq!(named(&[]), None);
+    }
+}

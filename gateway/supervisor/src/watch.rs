@@ -1,0 +1,294 @@
+//! Notices workers whose event loop does not turn: a beat comes over the control connection every second while it does.
+//!
+//! It tells the gate; what becomes of the worker is the scheduler's decision. Workers that have never beaten (another
+//! runtime, one that still starts) and those that were asked to leave are not watched: others wait for these.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use crate::Supervisor;
+use crate::forensics::{Activity, Verdict, main_thread_activity, verdict};
+use crate::process::Process;
+
+/// How often all workers are looked at.
+const PERIOD: Duration = Duration::from_millis(250);
+/// How often while one of them is late, so that it is judged on time.
+const PERIOD_LATE: Duration = Duration::from_millis(50);
+/// If this watch itself is later than that, the machine slept or the gateway had no CPU, and silence proves nothing.
+const LATENESS_MAX: Duration = Duration::from_millis(500);
+/// A worker that has not beaten for so long is late; the first look at its main thread is taken then.
+const SILENCE_LATE: Duration = Duration::from_millis(1500);
+/// Two looks that are closer together tell nothing.
+const WINDOW_MIN: Duration = Duration::from_millis(200);
+/// Only over so long is a thread said to wait. A look that led to nothing gives way to a new one after so long as well, or
+/// later where the limit is long.
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// How long the event loop may stand still; `None` for any time.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    burning: Option<Duration>,
+    blocked: Option<Duration>,
+}
+
+/// A look at the main thread of a worker that is late.
+#[derive(Clone, Debug)]
+pub(crate) struct Look {
+    at: Instant,
+    activity: Option<Activity>,
+}
+
+/// What is wrong with a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    /// How long nothing had been heard of it.
+    pub(crate) silent: Duration,
+    pub(crate) kind: TroubleKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TroubleKind {
+    /// Its main thread burns CPU.
+    Stuck,
+    /// Its main thread waits: in this.
+    Blocked(String),
+}
+
+impl Limits {
+    fn of(supervisor: &Supervisor) -> Self {
+        let limit = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
+        let config = supervisor.gate.config();
+        let workers = &config.workers;
+        Limits { burning: limit(workers.stuck_after_ms), blocked: limit(workers.blocked_after_ms) }
+    }
+
+    /// From when on a worker is late.
+    fn late(self) -> Duration {
+        let shortest = [self.burning, self.blocked].into_iter().flatten().min();
+        // The first look has to come well before the judgement.
+        shortest.map_or(SILENCE_LATE, |limit| (limit * 3 / 4).min(SILENCE_LATE))
+    }
+
+    /// How long a thread has to burn CPU at least. One that has waited for long and then works for a moment before its
+    /// event loop turns again is not stuck.
+    fn burning_window(self) -> Duration {
+        self.burning.map_or(WINDOW, |limit| limit.saturating_sub(self.late() + PERIOD)).max(WINDOW_MIN)
+    }
+}
+
+/// Watches for as long as the gateway runs.
+pub(crate) async fn run(supervisor: Rc<Supervisor>) {
+    let limits = Limits::of(&supervisor);
+    if limits.burning.is_none() && limits.blocked.is_none() {
+        return;
+    }
+    let mut period = PERIOD;
+    let mut ticked = Instant::now();
+    loop {
+        tokio::time::sleep(period).await;
+        let now = Instant::now();
+        let was_away = now.duration_since(ticked) > period + LATENESS_MAX;
+        ticked = now;
+        period = PERIOD;
+        let processes: Vec<Rc<Process>> = supervisor.processes.borrow().values().cloned().collect();
+        for process in processes.iter().filter(|process| is_watched(process)) {
+            if was_away {
+                process.is_heard(now);
+            }
+            let Some(silent) = process.last_heard.get().map(|heard| now.duration_since(heard)) else { continue };
+            if silent < limits.late() {
+                continue;
+            }
+            period = PERIOD_LATE;
+            let trouble = {
+                let mut look = process.look.borrow_mut();
+                let subject = Silence { silent, is_debugged: process.is_inspected(), now };
+                judge(limits, subject, &mut look, || main_thread_activity(process.view().pid.unwrap_or(process.pid)))
+            };
+            if let Some(trouble) = trouble {
+                *process.trouble.borrow_mut() = Some(trouble);
+                supervisor.gate.stuck(process.worker);
+                if !process.is_examined.get() {
+                    // The scheduler has other plans for it. Should these come to nothing, the waiting begins again.
+                    *process.trouble.borrow_mut() = None;
+                    process.is_heard(now);
+                }
+            }
+        }
+    }
+}
+
+fn is_watched(process: &Process) -> bool {
+    process.is_ready.get()
+        && !process.has_exited.get()
+        && !process.is_asked_to_leave.get()
+        && !process.is_dying.get()
+        && !process.is_examined.get()
+}
+
+#[derive(Clone, Copy)]
+struct Silence {
+    silent: Duration,
+    /// Somebody has opened the inspector and may look at a breakpoint, at which the main thread waits.
+    is_debugged: bool,
+    now: Instant,
+}
+
+fn judge(
+    limits: Limits,
+    subject: Silence,
+    look: &mut Option<Look>,
+    sample: impl Fn() -> Option<Activity>,
+) -> Option<Trouble> {
+    let Silence { silent, is_debugged, now } = subject;
+    let Some(earlier) = look else {
+        *look = Some(Look { at: now, activity: sample() });
+        return None;
+    };
+    let is_over = |limit: Option<Duration>| limit.is_some_and(|limit| silent >= limit);
+    let window = now.duration_since(earlier.at);
+    if window < WINDOW_MIN || !(is_over(limits.burning) || is_over(limits.blocked)) {
+        return None;
+    }
+    let later = sample();
+    let may_be_blocked = is_over(limits.blocked) && window >= WINDOW && !is_debugged;
+    // Whoever could run but is not let, because a cgroup has had its share or the machine is full, does not wait.
+    let is_runnable = later.as_ref().is_some_and(|activity| activity.state == 'R');
+    let kind = match verdict(earlier.activity.as_ref(), later.as_ref(), window) {
+        Verdict::Burns if is_over(limits.burning) && window >= limits.burning_window() => Some(TroubleKind::Stuck),
+        Verdict::Blocked if may_be_blocked && !is_runnable => Some(TroubleKind::Blocked(describe(later.as_ref()))),
+        // Where nothing is known of its thread, it has the longer of the times, and is looked into.
+        Verdict::Unknown if may_be_blocked => Some(TroubleKind::Stuck),
+        _ => None,
+    };
+    if kind.is_none() && window >= limits.burning_window().max(WINDOW) {
+        *look = Some(Look { at: now, activity: later });
+    }
+    kind.map(|kind| Trouble { silent, kind })
+}
+
+/// What the main thread does, in the kernel's words.
+fn describe(activity: Option<&Activity>) -> String {
+    let Some(activity) = activity else { return "unknown".to_owned() };
+    let mut text = match activity.state {
+        'R' => "runs (R)".to_owned(),
+        'S' => "sleeps (S)".to_owned(),
+        'D' => "waits for a disk (D)".to_owned(),
+        'T' => "was stopped by a signal (T)".to_owned(),
+        't' => "is held by a debugger (t)".to_owned(),
+        other => format!("is in state {other}"),
+    };
+    if let Some(function) = &activity.waits_in {
+        text.push_str(" in ");
+        text.push_str(function);
+    }
+    if let Some(number) = activity.syscall {
+        text.push_str(", system call ");
+        text.push_str(&number.to_string());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { burning: Some(Duration::from_secs(10)), blocked: Some(Duration::from_secs(60)) };
+
+    fn thread(cpu_ms: u64) -> Activity {
+        Activity {
+            cpu_us: cpu_ms * 1000,
+            queued_us: 0,
+            state: 'S',
+            waits_in: Some("do_wait".to_owned()),
+            syscall: None,
+        }
+    }
+
+    /// When a worker that has beaten last at 0 is judged, looked at every 50 ms, and how. `burns` says whether its main
+    /// thread runs in the millisecond; there is none to look at where `known` says so.
+    fn judged(
+        limits: Limits,
+        is_debugged: bool,
+        known: bool,
+        burns: impl Fn(u64) -> bool,
+    ) -> Option<(u64, TroubleKind)> {
+        let begin = Instant::now();
+        let mut look = None;
+        let mut cpu_ms = 0;
+        for at_ms in 0..200_000 {
+            cpu_ms += u64::from(burns(at_ms));
+            let silent = Duration::from_millis(at_ms);
+            if at_ms % 50 == 0 && silent >= limits.late() {
+                let subject = Silence { silent, is_debugged, now: begin + silent };
+                let sample = || known.then(|| thread(cpu_ms));
+                if let Some(trouble) = judge(limits, subject, &mut look, sample) {
+                    return Some((at_ms, trouble.kind));
+                }
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn thread_that_burns_is_stuck_when_its_time_is_over() {
+        assert_eq!(judged(LIMITS, false, true, |_| true), Some((10_000, TroubleKind::Stuck)));
+        let short = Limits { burning: Some(Duration::from_millis(1500)), blocked: None };
+        assert_eq!(judged(short, false, true, |_| true), Some((1500, TroubleKind::Stuck)));
+    }
+
+    #[test]
+    fn thread_that_waits_has_its_own_limit() {
+        let (at_ms, kind) = judged(LIMITS, false, true, |_| false).unwrap();
+        assert_eq!(kind, TroubleKind::Blocked("sleeps (S) in do_wait".to_owned()));
+        assert!((60_000..61_100).contains(&at_ms), "{at_ms}");
+        assert_eq!(judged(Limits { blocked: None, ..LIMITS }, false, true, |_| false), None);
+    }
+
+    #[test]
+    fn thread_that_burns_after_it_has_waited_is_stuck() {
+        let (at_ms, kind) = judged(LIMITS, false, true, |at_ms| at_ms > 20_000).unwrap();
+        assert_eq!(kind, TroubleKind::Stuck);
+        assert!((24_000..30_000).contains(&at_ms), "{at_ms}");
+    }
+
+    #[test]
+    fn thread_that_works_for_a_moment_after_it_has_waited_is_not() {
+        let (at_ms, kind) = judged(LIMITS, false, true, |at_ms| (20_000..23_000).contains(&at_ms)).unwrap();
+        assert!(matches!(kind, TroubleKind::Blocked(_)), "{kind:?}");
+        assert!((60_000..61_100).contains(&at_ms), "{at_ms}");
+    }
+
+    #[test]
+    fn thread_that_could_run_and_is_not_let_does_not_wait() {
+        let second = Duration::from_secs(1);
+        let subject = |now| Silence { silent: 100 * second, is_debugged: false, now };
+        let begin = Instant::now();
+        let mut look = None;
+        for count in 0..10 {
+            let sample = || Some(Activity { state: 'R', ..thread(7) });
+            assert_eq!(judge(LIMITS, subject(begin + count * second), &mut look, sample), None);
+        }
+        let trouble = judge(LIMITS, subject(begin + 20 * second), &mut look, || Some(thread(7)));
+        assert!(matches!(trouble, Some(Trouble { kind: TroubleKind::Blocked(_), .. })), "{trouble:?}");
+    }
+
+    #[test]
+    fn limit_that_is_switched_off_kills_nobody() {
+        let never_stuck = Limits { burning: None, ..LIMITS };
+        assert_eq!(judged(never_stuck, false, true, |_| true), None);
+    }
+
+    #[test]
+    fn breakpoint_is_no_block_but_a_loop_in_the_debugger_is_stuck() {
+        assert_eq!(judged(LIMITS, true, true, |_| false), None);
+        assert_eq!(judged(LIMITS, true, true, |_| true), Some((10_000, TroubleKind::Stuck)));
+    }
+
+    #[test]
+    fn thread_of_which_nothing_is_known_has_the_longer_time_and_is_looked_into() {
+        let (at_ms, kind) = judged(LIMITS, false, false, |_| true).unwrap();
+        assert_eq!(kind, TroubleKind::Stuck);
+        assert!((60_000..61_100).contains(&at_ms), "{at_ms}");
+    }
+}

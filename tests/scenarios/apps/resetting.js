@@ -1,0 +1,20 @@
+// An app that keeps the visitor in a global and puts it back between two requests, which takes RESET_MS.
+'use strict';
+
+const http = require('node:http');
+const { onReset } = require('@sluice/preload');
+
+const resetMs = Number(process.env.RESET_MS);
+let visitor = 'nobody';
+onReset(async () => {
+  await new Promise((done) => setTimeout(done, resetMs));
+  visitor = 'nobody';
+});
+
+http
+  .createServer((request, response) => {
+    const before = visitor;
+    visitor = request.url;
+    response.end(before);
+  })
+  .listen(process.env.PORT);

@@ -1,0 +1,45 @@
+// An app that gets stuck or waits in each way, by path. `/slow-io?ms=3000` only waits, and its event loop turns.
+'use strict';
+
+const { execSync } = require('node:child_process');
+const http = require('node:http');
+
+function spin(start) {
+  let x = start;
+  for (;;) x = (x * 31 + 7) | 0;
+}
+
+function check(text) {
+  return /^(a+)+$/.test(text);
+}
+
+function waitForChild() {
+  execSync('sleep 60');
+}
+
+function fill() {
+  const kept = [];
+  for (;;) kept.push(Array.from({ length: 1000 }, () => kept.length));
+}
+
+const ways = {
+  '/loop': () => spin(1),
+  '/regex': () => check(`${'a'.repeat(80)}b`),
+  '/child': waitForChild,
+  '/lock': () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
+  '/memory': fill,
+  '/loop-later': () => void setTimeout(() => spin(1), 50),
+  '/pause': () => execSync('sleep 2.2'),
+  '/debug-port': () => process.debugPort,
+};
+
+http
+  .createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url, 'http://app');
+    if (pathname === '/slow-io') {
+      setTimeout(() => response.end('slow\n'), Number(searchParams.get('ms')));
+      return;
+    }
+    response.end(`${ways[pathname]?.() ?? process.pid}\n`);
+  })
+  .listen(process.env.PORT ?? 3000);

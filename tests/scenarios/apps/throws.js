@@ -1,0 +1,32 @@
+// Throws what nobody catches: in the handler, later, as a rejected promise, or when the answer is long out.
+'use strict';
+
+const http = require('node:http');
+
+const ways = {
+  '/throw': () => {
+    throw new Error('thrown in the handler');
+  },
+  '/throw-later': () => {
+    setTimeout(() => {
+      throw new Error('thrown later');
+    }, 20);
+  },
+  '/reject': () => {
+    void Promise.reject(new Error('rejected'));
+  },
+  '/throw-after': (response) => {
+    response.end('ok\n');
+    setTimeout(() => {
+      throw new Error('thrown between two requests');
+    }, 50);
+  },
+};
+
+http
+  .createServer((request, response) => {
+    const way = ways[request.url];
+    if (way === undefined) response.end('ok\n');
+    else way(response);
+  })
+  .listen(process.env.PORT);

@@ -1,0 +1,75 @@
+// Healthy workers are replaced after so many requests or so much time, under load: nothing is lost, and the pool is never
+// smaller than it should be.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { RawConnection } from '../support/raw.ts';
+import { allReady, bytesOf, gone, Hold, pidOf, running, statusWhen } from './scenario.ts';
+import { assertNeverFewer, recycled } from './recycled.ts';
+import { Load, Versions } from './versions.ts';
+
+for (const [reason, key, bound] of [
+  ['requests', 'SLUICE_RECYCLE_REQUESTS_MAX', '40'],
+  ['age', 'SLUICE_RECYCLE_AGE_S_MAX', '1'],
+] as const) {
+  void test(`I3: recycling by ${reason} under load loses nothing and leaves no gap`, async (t) => {
+    const versions = new Versions(t, { version: 'one', works_ms: 2 });
+    const sluice = await running(t, {
+      entry: versions.app,
+      workers: 2,
+      env: { ...versions.env, [key]: bound },
+    });
+    const load = new Load(t, sluice, { clients: 6 });
+    await recycled(sluice, reason, 5);
+    assert.deepEqual(Object.keys(await load.end()), ['one']);
+    const { workers, overlaps_total } = await sluice.status();
+    assert.equal(overlaps_total, 0);
+    assert.ok(workers.every(({ restarts_total }) => restarts_total === 0));
+    assertNeverFewer(sluice, 2);
+  });
+}
+
+void test('a worker that is due finishes the POST that it holds', async (t) => {
+  const hold = new Hold(t);
+  const env = { ...hold.env, SLUICE_RECYCLE_AGE_S_MAX: '1' };
+  const sluice = await running(t, { entry: hold.app, workers: 1, env });
+  const old = pidOf((await allReady(sluice, 1)).workers[0]);
+  const client = await RawConnection.connect(sluice.port);
+  client.send(bytesOf('/hold/it', 'Content-Length: 0\r\n', 'POST'));
+  await hold.began('/hold/it');
+  assert.equal(hold.pidOf('/hold/it'), old);
+  await statusWhen(
+    sluice,
+    ({ workers }) =>
+      workers.some(({ pid, state }) => pid === old && state === 'leaving') &&
+      workers.some(({ pid, state }) => pid !== old && state === 'ready'),
+    'a successor that has taken over',
+  );
+  hold.release('it');
+  assert.equal((await client.response()).body.toString(), `${old}\n`);
+  client.close();
+  await gone([old]);
+});
+
+void test('a successor that does not come up costs nothing: the old one serves until one does', async (t) => {
+  const versions = new Versions(t, { version: 'one' });
+  const env = {
+    ...versions.env,
+    SLUICE_RECYCLE_REQUESTS_MAX: '30',
+    SLUICE_WORKERS_BACKOFF_MS_MIN: '1',
+    SLUICE_WORKERS_BACKOFF_MS_MAX: '50',
+  };
+  const sluice = await running(t, { entry: versions.app, workers: 1, env });
+  const old = pidOf((await allReady(sluice, 1)).workers[0]);
+  versions.next({ version: 'broken', throws: 'on purpose' });
+  const load = new Load(t, sluice, { clients: 2 });
+  await eventually(() => sluice.logs.filter(({ event }) => event === 'worker_start_failed').length >= 3, {
+    what: 'three successors that failed',
+  });
+  const served = await sluice.status();
+  assert.ok(served.workers.some(({ pid }) => pid === old));
+  versions.next({ version: 'two' });
+  await load.has('two');
+  assert.deepEqual(Object.keys(await load.end()).sort(), ['one', 'two']);
+  await gone([old]);
+});

@@ -1,0 +1,463 @@
+// `sluice upgrade`: another gateway process takes the place of the one that runs. Clients must not notice, and whatever
+// goes wrong before the new one serves must cost nothing.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import http from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/ports.ts';
+import { RawConnection } from '../support/raw.ts';
+import { app, type Finished, type Sluice } from '../support/sluice.ts';
+import {
+  ask,
+  bytesOf,
+  gone,
+  Hold,
+  isAlive,
+  long,
+  nothingLeftOf,
+  ownApp,
+  processesOf,
+  running,
+  sent,
+  statusWhen,
+} from './scenario.ts';
+
+const websocket =
+  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGVzdA==\r\n';
+
+/** A drain that does not take longer than a test should. */
+const quick = { SLUICE_DRAIN_TIMEOUT_MS: '4000' };
+
+async function upgraded(sluice: Sluice, ...flags: string[]): Promise<number> {
+  const { code, stdout, stderr } = await sluice.cli(['upgrade', ...flags]);
+  assert.equal(code, 0, `${stderr}\n${sluice.stderr}`);
+  const pid = await sluice.gatewayPid();
+  assert.match(stdout, new RegExp(`^process ${pid} serves now`));
+  return pid;
+}
+
+/** The gateway before the one that serves has finished, so that the next upgrade may begin. */
+async function settled(sluice: Sluice): Promise<void> {
+  await eventually(() => fs.readdirSync(sluice.runDir).filter((name) => /^w\d$/.test(name)).length === 1, {
+    what: 'the end of the gateway before',
+  });
+}
+
+function tempDir(t: TestContext): string {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-up-'));
+  t.after(() => {
+    fs.rmSync(dir, { recursive: true, force: true });
+  });
+  return dir;
+}
+
+/** Clients that ask again and again, on connections that are kept or not, until they are told to stop. */
+class Load {
+  answered = 0;
+  readonly failures: string[] = [];
+  #ended = false;
+  readonly #clients: Promise<void>[];
+
+  constructor(url: string) {
+    this.#clients = [
+      ...[0, 1, 2, 3].map(() => this.#client(url, new http.Agent({ keepAlive: true, maxSockets: 1 }), 0)),
+      // These are idle most of the time, so that a gateway that closes idle connections would meet them.
+      ...[0, 1, 2, 3].map(() => this.#client(url, new http.Agent({ keepAlive: true, maxSockets: 1 }), 25)),
+      ...[0, 1, 2, 3].map(() => this.#client(url, new http.Agent({ keepAlive: false }), 0)),
+    ];
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true;
+    await Promise.all(this.#clients);
+  }
+
+  async #client(url: string, agent: http.Agent, pauseMs: number): Promise<void> {
+    while (!this.#ended) {
+      try {
+        const status = await this.#ask(url, agent);
+        if (status === 200) this.answered += 1;
+        else this.failures.push(`status ${status}`);
+      } catch (error) {
+        this.failures.push(String(error));
+      }
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+    agent.destroy();
+  }
+
+  #ask(url: string, agent: http.Agent): Promise<number | undefined> {
+    return new Promise((resolve, reject) => {
+      http
+        .get(url, { agent }, (response) => {
+          response
+            .resume()
+            .on('end', () => {
+              resolve(response.statusCode);
+            })
+            .on('error', reject);
+        })
+        .on('error', reject);
+    });
+  }
+}
+
+void test('I3: upgrades under load fail no request and no connection', { timeout: 240_000 }, async (t) => {
+  const upgrades = long ? 10 : 5;
+  const sluice = await running(t, { entry: app('spin.js'), workers: 2, env: quick });
+  const first = await sluice.gatewayPid();
+  const seen = new Set([first]);
+  const load = new Load(`${sluice.url}/spin?ms=1`);
+  for (let count = 0; count < upgrades; count++) {
+    const before = load.answered;
+    seen.add(await upgraded(sluice));
+    await settled(sluice);
+    await eventually(() => load.answered > before + 50, { what: 'load between two upgrades' });
+  }
+  await load.end();
+  assert.deepEqual(load.failures, []);
+  assert.ok(load.answered > upgrades * 50, String(load.answered));
+  assert.equal(seen.size, upgrades + 1, 'each time another process serves');
+  const middle = [...seen].slice(1, -1);
+  await gone(middle);
+  assert.ok(sluice.running && isAlive(first), 'the first process stays');
+  const serving = await sluice.gatewayPid();
+  sluice.signal('SIGTERM');
+  assert.equal((await sluice.finished()).code, 0);
+  await gone([serving, first]);
+  await nothingLeftOf(sluice);
+  assert.deepEqual(fs.readdirSync(sluice.runDir), ['lock']);
+});
+
+void test(
+  'the first process is small while others serve',
+  { skip: !fs.existsSync('/proc/self') },
+  async (t) => {
+    const sluice = await running(t, { entry: app('trivial.js'), workers: 1, env: quick });
+    const first = await sluice.gatewayPid();
+    await upgraded(sluice);
+    await eventually(() => fs.readFileSync(`/proc/${first}/cmdline`, 'utf8').includes('shepherd'));
+    const anonymous = /^RssAnon:\s+(\d+) kB/m.exec(fs.readFileSync(`/proc/${first}/status`, 'utf8'))?.[1];
+    assert.ok(Number(anonymous) < 3_000, `${anonymous} KiB of its own`);
+  },
+);
+
+void test('what the old gateway has is finished: in service, queued, and one more on an idle connection', async (t) => {
+  const hold = new Hold(t);
+  const env = { ...hold.env, SLUICE_DRAIN_TIMEOUT_MS: '20000' };
+  const sluice = await running(t, { entry: hold.app, workers: 1, env });
+  const first = await sluice.gatewayPid();
+  const idle = await sent(sluice, '/before');
+  assert.equal((await idle.response()).headers.get('connection'), undefined);
+  const clients = [await sent(sluice, '/hold/first')];
+  await hold.began('/hold/first');
+  for (let index = 0; index < 3; index++) clients.push(await sent(sluice, `/queued/${index}`));
+  await statusWhen(sluice, ({ queue }) => queue.length === 3, 'three queued requests');
+  const second = await upgraded(sluice);
+  assert.notEqual(second, first);
+  // The new one has a worker of its own, so it need not wait for the old one's.
+  assert.equal((await ask(sluice, '/new')).status, 200);
+  const refused = await sluice.cli(['upgrade']);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /the gateway before this one still finishes what it has/);
+  idle.send(bytesOf('/once-more'));
+  hold.release('first');
+  for (const client of [...clients, idle]) {
+    const response = await client.response();
+    assert.deepEqual([response.status, response.headers.get('connection')], [200, 'close']);
+    await client.untilClosed();
+  }
+  await settled(sluice);
+  assert.equal(hold.journal.filter((line) => line.startsWith('overlap')).length, 0);
+  assert.equal((await sluice.cli(['stop'])).code, 0);
+  assert.equal((await sluice.finished()).code, 0);
+});
+
+void test('an idle connection is closed after half of the drain, and nobody else waits for it', async (t) => {
+  const sluice = await running(t, {
+    entry: app('trivial.js'),
+    workers: 1,
+    env: { SLUICE_DRAIN_TIMEOUT_MS: '2000' },
+  });
+  const idle = await sent(sluice, '/');
+  await idle.response();
+  const began = performance.now();
+  await upgraded(sluice);
+  assert.equal(idle.closed, false);
+  await idle.untilClosed();
+  assert.ok(performance.now() - began > 900, 'it had its grace');
+  await settled(sluice);
+});
+
+void test('a WebSocket stays with the old gateway until drain.timeout_ms', async (t) => {
+  const sluice = await running(t, {
+    entry: app('stream.js'),
+    workers: 1,
+    env: { SLUICE_DRAIN_TIMEOUT_MS: '2000' },
+  });
+  const connection = await sent(sluice, '/ws', websocket);
+  assert.equal((await connection.response()).status, 101);
+  const began = performance.now();
+  await upgraded(sluice);
+  connection.send('still here');
+  await connection.untilBytes('still here');
+  await connection.untilClosed();
+  assert.ok(performance.now() - began > 1_900, 'it had the whole time');
+  await settled(sluice);
+  assert.equal((await ask(sluice, '/spin?ms=1')).status, 200);
+});
+
+/** An upgrade that fails and changes nothing. */
+async function failsAndChangesNothing(sluice: Sluice, reason: RegExp, ...flags: string[]): Promise<Finished> {
+  const before = await sluice.status();
+  const files = fs.readdirSync(sluice.runDir).sort();
+  const failed = await sluice.cli(['upgrade', ...flags]);
+  assert.equal(failed.code, 1, failed.stdout);
+  assert.match(failed.stderr, /the upgrade has failed, and this gateway goes on/);
+  assert.match(failed.stderr, reason);
+  const after = await sluice.status();
+  assert.deepEqual(
+    [after.pid, after.state, after.workers.map(({ pid }) => pid)],
+    [before.pid, 'serving', before.workers.map(({ pid }) => pid)],
+  );
+  assert.equal((await ask(sluice, '/')).status, 200);
+  await eventually(() => processesOf(sluice).length <= before.workers.length, {
+    what: 'the end of the new workers',
+  });
+  await eventually(() => {
+    const names = fs.readdirSync(sluice.runDir).filter((name) => !/^w\d$/.test(name));
+    return names.sort().join() === files.filter((name) => !/^w\d$/.test(name)).join();
+  });
+  return failed;
+}
+
+void test('a new gateway that fails leaves the old one as it was, and says why', async (t) => {
+  const dir = tempDir(t);
+  const entry = path.join(dir, 'server.js');
+  const works = `require('node:http').createServer((_, response) => response.end('ok\\n')).listen(process.env.PORT);\n`;
+  fs.writeFileSync(entry, works);
+  const sluice = await running(t, { entry, workers: 1, env: quick, config: '[log]\naccess = true\n' });
+  const config = path.join(sluice.dir, 'sluice.toml');
+
+  fs.writeFileSync(config, '[log]\naccess = true\ncolour = "red"\n');
+  await failsAndChangesNothing(sluice, /colour/);
+  fs.writeFileSync(config, '[server]\ntls_cert = "missing.pem"\ntls_key = "missing.pem"\n');
+  await failsAndChangesNothing(sluice, /missing\.pem/);
+  fs.writeFileSync(config, '[server]\nhost = "127.0.0.1"\n');
+  await failsAndChangesNothing(sluice, /An upgrade keeps the address/);
+  fs.writeFileSync(config, '[log]\naccess = true\n');
+
+  fs.writeFileSync(entry, `throw new Error('broken on purpose');\n`);
+  await failsAndChangesNothing(sluice, /broken on purpose/);
+  fs.writeFileSync(entry, 'setInterval(() => {}, 1000);\n');
+  await failsAndChangesNothing(sluice, /not ready within 700 ms/, '--timeout-ms', '700');
+  fs.writeFileSync(entry, works);
+
+  await failsAndChangesNothing(sluice, /no-such-sluice/, '--binary', path.join(dir, 'no-such-sluice'));
+  const ends = path.join(dir, 'ends.sh');
+  fs.writeFileSync(ends, '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+  await failsAndChangesNothing(sluice, /exit status: 3/, '--binary', ends);
+
+  // Failures leave nothing behind that would stand in the way of the next.
+  await upgraded(sluice);
+});
+
+void test('a new gateway that is killed before it is ready leaves the old one as it was', async (t) => {
+  const flag = path.join(tempDir(t), 'open');
+  fs.writeFileSync(flag, '');
+  const sluice = await running(t, {
+    entry: ownApp('listens-when-let.js'),
+    workers: 2,
+    env: { ...quick, LET: flag },
+  });
+  const [first, old] = [await sluice.gatewayPid(), processesOf(sluice)];
+  fs.rmSync(flag);
+  const upgrade = sluice.cli(['upgrade']);
+  const fresh = await eventually(
+    () => {
+      const pid = /is started as process (\d+)/.exec(sluice.stdout)?.[1];
+      return pid !== undefined && processesOf(sluice).length === 4 ? Number(pid) : undefined;
+    },
+    { what: 'the workers of the new gateway' },
+  );
+  const second = await sluice.cli(['upgrade']);
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, /an upgrade is under way already/);
+  process.kill(fresh, 'SIGKILL');
+  const failed = await upgrade;
+  assert.equal(failed.code, 1);
+  assert.match(failed.stderr, /signal: 9/);
+  await eventually(() => processesOf(sluice).length === 2, { what: 'the end of its workers' });
+  assert.deepEqual(processesOf(sluice), old);
+  assert.equal(await sluice.gatewayPid(), first);
+  assert.equal((await ask(sluice, '/')).status, 200);
+  fs.writeFileSync(flag, '');
+  await upgraded(sluice);
+});
+
+void test('a new gateway that dies while it takes over gives everything back', async (t) => {
+  const sluice = await running(t, { entry: app('trivial.js'), workers: 1, env: quick });
+  const first = await sluice.gatewayPid();
+  const files = fs.readdirSync(sluice.runDir).sort();
+  const failed = await sluice.cli(['upgrade', '--binary', ownApp('dies-at-takeover.js')]);
+  assert.equal(failed.code, 1);
+  assert.match(failed.stderr, /exit status: 9/);
+  // It had taken the public names along.
+  await statusWhen(sluice, ({ pid, state }) => pid === first && state === 'serving', 'the old gateway');
+  assert.equal(fs.readFileSync(path.join(sluice.runDir, 'sluice.pid'), 'utf8').trim(), String(first));
+  assert.deepEqual(fs.readdirSync(sluice.runDir).sort(), files);
+  assert.equal((await ask(sluice, '/')).status, 200);
+  await upgraded(sluice);
+});
+
+void test('a gateway that leaves takes the one that was to replace it along', async (t) => {
+  const flag = path.join(tempDir(t), 'open');
+  fs.writeFileSync(flag, '');
+  const sluice = await running(t, {
+    entry: ownApp('listens-when-let.js'),
+    workers: 1,
+    env: { ...quick, LET: flag },
+  });
+  fs.rmSync(flag);
+  const upgrade = sluice.cli(['upgrade']);
+  await eventually(() => processesOf(sluice).length === 2, { what: 'the worker of the new gateway' });
+  sluice.signal('SIGTERM');
+  assert.equal((await upgrade).code, 1);
+  assert.equal((await sluice.finished()).code, 0);
+  await nothingLeftOf(sluice);
+});
+
+void test('an old gateway that is killed after the takeover takes nothing with it', async (t) => {
+  const hold = new Hold(t);
+  const sluice = await running(t, {
+    entry: hold.app,
+    workers: 1,
+    env: { ...hold.env, SLUICE_DRAIN_TIMEOUT_MS: '20000' },
+  });
+  const first = await sluice.gatewayPid();
+  const client = await sent(sluice, '/hold/never');
+  await hold.began('/hold/never');
+  const serving = await upgraded(sluice);
+  process.kill(first, 'SIGKILL');
+  await client.untilClosed();
+  await eventually(() => processesOf(sluice).length === 1, { what: 'the end of its worker' });
+  assert.equal((await ask(sluice, '/after')).status, 200);
+  assert.equal(await sluice.gatewayPid(), serving);
+  // It can be upgraded and stopped as before.
+  const next = await eventually(() => upgraded(sluice), { what: 'an upgrade of the one that is left' });
+  assert.equal((await ask(sluice, '/after')).status, 200);
+  assert.equal((await sluice.cli(['stop'])).code, 0);
+  await gone([serving, next]);
+  await nothingLeftOf(sluice);
+});
+
+void test('a gateway that is killed ends the process that stands for it, with failure', async (t) => {
+  const sluice = await running(t, { entry: app('trivial.js'), workers: 2, env: quick });
+  await upgraded(sluice);
+  await settled(sluice);
+  const serving = await upgraded(sluice);
+  await settled(sluice);
+  process.kill(serving, 'SIGKILL');
+  const { code } = await sluice.finished(5_000);
+  assert.equal(code, 137);
+  await nothingLeftOf(sluice);
+});
+
+void test('signals reach the gateway that serves', async (t) => {
+  const sluice = await running(t, { entry: app('trivial.js'), workers: 1, env: quick });
+  await upgraded(sluice);
+  await settled(sluice);
+  sluice.signal('SIGTTIN');
+  await statusWhen(sluice, ({ workers }) => workers.length === 2, 'a second worker');
+  sluice.signal('SIGINT');
+  assert.equal((await sluice.finished()).code, 0);
+  await nothingLeftOf(sluice);
+});
+
+void test('a signal while the old gateway still drains ends both', async (t) => {
+  const hold = new Hold(t);
+  const sluice = await running(t, {
+    entry: hold.app,
+    workers: 1,
+    env: { ...hold.env, SLUICE_DRAIN_TIMEOUT_MS: '20000' },
+  });
+  const idle = await sent(sluice, '/idle');
+  await idle.response();
+  const client = await sent(sluice, '/hold/slow');
+  await hold.began('/hold/slow');
+  const serving = await upgraded(sluice);
+  sluice.signal('SIGTERM');
+  await gone([serving]);
+  await idle.untilClosed();
+  await assert.rejects(RawConnection.connect(sluice.port), /ECONNREFUSED/);
+  hold.release('slow');
+  assert.equal((await client.response()).status, 200);
+  assert.equal((await sluice.finished()).code, 0);
+  await nothingLeftOf(sluice);
+});
+
+void test('the new gateway has the config and the program as they are on disk now', async (t) => {
+  const sluice = await running(t, {
+    entry: app('trivial.js'),
+    workers: 1,
+    env: quick,
+    config: '[log]\naccess = true\n',
+  });
+  assert.equal((await ask(sluice, '/')).headers.get('server-timing'), undefined);
+  fs.writeFileSync(path.join(sluice.dir, 'sluice.toml'), '[log]\naccess = true\nserver_timing = true\n');
+  await upgraded(sluice);
+  assert.match((await ask(sluice, '/')).headers.get('server-timing') ?? '', /worker/);
+  assert.equal((await fetch(`${sluice.admin}/metrics`)).status, 200);
+  await settled(sluice);
+  const binary = process.env['SLUICE_BINARY'];
+  if (binary === undefined || !fs.existsSync('/proc/self')) return;
+  const other = path.join(sluice.dir, 'another');
+  fs.copyFileSync(binary, other);
+  const pid = await upgraded(sluice, '--binary', other);
+  assert.equal(fs.readlinkSync(`/proc/${pid}/exe`), other);
+  await settled(sluice);
+  // From then on that is the path that is looked at.
+  fs.rmSync(other);
+  fs.copyFileSync(binary, other);
+  assert.equal(fs.readlinkSync(`/proc/${await upgraded(sluice)}/exe`), other);
+});
+
+void test('an upgrade can move to another directory, where the same words mean another release', async (t) => {
+  const dir = tempDir(t);
+  const release = (name: string): string => {
+    const place = path.join(dir, name);
+    fs.mkdirSync(place);
+    const answer = `(_, response) => response.end('${name}')`;
+    const text = `require('node:http').createServer(${answer}).listen(process.env.PORT);\n`;
+    fs.writeFileSync(path.join(place, 'server.js'), text);
+    return place;
+  };
+  const current = path.join(dir, 'current');
+  fs.symlinkSync(release('one'), current);
+  const sluice = await running(t, { entry: 'server.js', cwd: current, workers: 1, env: quick });
+  assert.equal((await ask(sluice, '/')).body.toString(), 'one');
+  fs.unlinkSync(current);
+  fs.symlinkSync(release('two'), current);
+  await upgraded(sluice, '--cwd', current);
+  assert.equal((await ask(sluice, '/')).body.toString(), 'two');
+});
+
+void test('a second port of the app is handed over too', async (t) => {
+  const port = await freePort();
+  const sluice = await running(t, {
+    entry: ownApp('two-doors.js'),
+    workers: 1,
+    env: { ...quick, SECOND_PORT: String(port) },
+  });
+  const second = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/`)).text();
+  const before = await eventually(second, { what: 'an answer on the second port' });
+  await upgraded(sluice);
+  // Shorter than the period after which an address that is in use is tried again.
+  await eventually(async () => (await second()) !== before, {
+    deadlineMs: 1_000,
+    what: 'the new worker behind it',
+  });
+});
