@@ -361,7 +361,7 @@ void test('a gateway that is killed ends the process that stands for it, with fa
   const serving = await upgraded(sluice);
   await settled(sluice);
   process.kill(serving, 'SIGKILL');
-  const { code } = await sluice.finished(5_000);
+  const { code } = await sluice.finished(20_000);
   assert.equal(code, 137);
   await nothingLeftOf(sluice);
 });

@@ -190,7 +190,7 @@ impl Operator for Gateway {
             pid: std::process::id(),
             state: if gate.is_leaving() {
                 GatewayState::Draining
-            } else if self.was_ready.get() {
+            } else if self.was_ready() {
                 GatewayState::Serving
             } else {
                 GatewayState::Starting
