@@ -5,15 +5,18 @@
 //! by recycling, a place has a successor too, which takes the place over in the step in which it can take requests.
 //! A worker that is in no place any more is on its way out.
 //!
-//! `life` has what happens to one worker, `replace` what is decided about successors, `slots` what workers hold.
+//! `life` has what happens to one worker, `replace` what is decided about successors, `overdue` when one is started for
+//! a worker that stands still, `slots` what workers hold.
 
 mod life;
+mod overdue;
 mod replace;
 mod slots;
 mod worker;
 
 use std::collections::BTreeMap;
 
+use overdue::Needless;
 pub use replace::ReloadProgress;
 use replace::{Patience, Reload};
 use worker::{Warmth, Worker};
@@ -46,6 +49,7 @@ pub(crate) struct Pool {
     reload: Option<Reload>,
     /// How the starting of successors goes.
     successors: Patience,
+    needless: Needless,
     ever_listened: bool,
     gave_up: bool,
     stopping: bool,
@@ -67,6 +71,7 @@ impl Pool {
             generation_asked: 1,
             reload: None,
             successors: Patience::default(),
+            needless: Needless::default(),
             ever_listened: false,
             gave_up: false,
             stopping: false,
@@ -106,6 +111,7 @@ impl Pool {
             self.fill_places(now, actions);
             self.start_successors(now, limits, actions);
         }
+        self.stand_in(now, actions);
         self.note_settled(limits);
     }
 
@@ -128,7 +134,7 @@ impl Pool {
             return workers.min();
         }
         let starts = self.wanted_places().filter(|(_, place)| self.is_vacant(place)).map(|(_, place)| place.not_before);
-        workers.chain(starts).chain(self.successor_due(limits)).min()
+        workers.chain(starts).chain(self.successor_due(limits)).chain(self.stand_in_due()).min()
     }
 
     fn dismiss_surplus(&mut self, now: Time) {
@@ -182,7 +188,7 @@ impl Pool {
     }
 
     fn count_ready(&self) -> u32 {
-        u32::try_from(self.workers.values().filter(|w| w.state == WorkerState::Ready).count()).unwrap_or(u32::MAX)
+        u32::try_from(self.workers.values().filter(|w| w.takes_requests()).count()).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn views(&self) -> impl Iterator<Item = WorkerView> + '_ {
@@ -194,6 +200,7 @@ impl Pool {
             in_service: w.held.len(),
             streams: w.streams,
             started: w.started,
+            is_lowered: w.is_lowered,
         })
     }
 

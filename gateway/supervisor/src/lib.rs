@@ -12,6 +12,7 @@ mod exit;
 mod forensics;
 mod guardian;
 mod output;
+mod priority;
 mod probe;
 mod process;
 mod reload;
@@ -216,6 +217,16 @@ impl Supervisor {
     fn said_ready(&self, process: &Process) {
         if process.waits_for_word.replace(false) && process.listens.get() {
             self.listening(process);
+        }
+    }
+
+    /// The worker's event loop turns.
+    fn is_heard(&self, process: &Process, now: Instant) {
+        process.last_heard.set(Some(now));
+        *process.look.borrow_mut() = None;
+        *process.last_look.borrow_mut() = None;
+        if process.overdue.take().is_some() {
+            self.gate.turned(process.worker);
         }
     }
 

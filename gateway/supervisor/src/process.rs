@@ -57,6 +57,10 @@ pub(crate) struct Process {
     pub(crate) last_heard: Cell<Option<Instant>>,
     /// The first look at its main thread since then.
     pub(crate) look: RefCell<Option<Look>>,
+    /// The latest look at its main thread since then.
+    pub(crate) last_look: RefCell<Option<Look>>,
+    /// It was told to be overdue, after so long without a word, and has said nothing since.
+    pub(crate) overdue: Cell<Option<Duration>>,
     /// Why it is examined.
     pub(crate) trouble: RefCell<Option<Trouble>>,
     /// It is looked into, and killed afterwards.
@@ -76,12 +80,6 @@ pub(crate) struct Process {
 impl Process {
     pub(crate) fn view(&self) -> ProcessView {
         ProcessView { pid: Some(self.listener_pid.get().unwrap_or(self.pid)), ..self.vitals.get() }
-    }
-
-    /// Its event loop turns.
-    pub(crate) fn is_heard(&self, now: Instant) {
-        self.last_heard.set(Some(now));
-        *self.look.borrow_mut() = None;
     }
 
     /// Its inspector is open, and the gateway has not opened it.
@@ -188,6 +186,8 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, app: Rc<App>, worker: Worker
         is_overweight: Cell::new(false),
         last_heard: Cell::new(None),
         look: RefCell::default(),
+        last_look: RefCell::default(),
+        overdue: Cell::new(None),
         trouble: RefCell::default(),
         is_examined: Cell::new(false),
         inspector,

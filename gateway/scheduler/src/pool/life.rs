@@ -96,6 +96,9 @@ impl Pool {
             return;
         }
         w.enter(WorkerState::Stuck, now);
+        if w.has_stand_in {
+            self.was_needed();
+        }
         actions.push(Action::Examine { worker });
         self.successor_failed(now, worker, AbandonReason::WarmUpFailed { worker }, limits, actions);
     }

@@ -38,6 +38,8 @@ pub struct WorkerView {
     pub streams: u32,
     /// When it was started.
     pub started: Time,
+    /// It has the lowest operating-system priority, because its event loop stood still.
+    pub is_lowered: bool,
 }
 
 /// How far a worker's warm-up is.
@@ -79,6 +81,14 @@ pub(super) struct Worker {
     /// Requests that it has finished, warm-up not counted.
     pub finished: u64,
     pub is_overweight: bool,
+    /// Its event loop stands still.
+    pub is_overdue: bool,
+    /// It has the lowest operating-system priority.
+    pub is_lowered: bool,
+    /// A stand-in was started for it.
+    pub has_stand_in: bool,
+    /// It was started as one.
+    pub is_stand_in: bool,
     /// It holds a request that it will never finish.
     pub faulted: bool,
     /// It leaves because it is not wanted any more, not because of anything it did.
@@ -101,6 +111,10 @@ impl Worker {
             streams: 0,
             finished: 0,
             is_overweight: false,
+            is_overdue: false,
+            is_lowered: false,
+            has_stand_in: false,
+            is_stand_in: false,
             faulted: false,
             dismissed: false,
         }
@@ -122,6 +136,11 @@ impl Worker {
             self.enter(WorkerState::Leaving, now);
             self.dismissed = true;
         }
+    }
+
+    /// One that stands still would only keep them.
+    pub fn takes_requests(&self) -> bool {
+        self.state == WorkerState::Ready && !self.is_overdue
     }
 
     pub fn has_free_slot(&self, concurrency: u32) -> bool {
