@@ -58,6 +58,8 @@ impl Scheduler {
                 self.queue.remove(request);
             }
             Event::Finished { worker, request } => {
+                // Who finishes a request does not stand still, and may be gone before it says so itself.
+                self.pool.turned(now, worker, limits, actions);
                 if let Some(service_us) = self.pool.release(now, worker, request, limits) {
                     self.service.record(service_us);
                 }
@@ -66,8 +68,8 @@ impl Scheduler {
             Event::StreamEnded { worker } => self.pool.end_stream(worker),
             Event::WarmingWith { worker, request } => self.pool.warm_with(now, worker, request, limits.concurrency),
             Event::Measured { class, cost_us } => self.costs.record(now, class, cost_us),
-            // What a worker may hold beyond its slots, and who stands in for one that is late, is decided elsewhere.
-            Event::Tick | Event::Overdue { .. } | Event::Waits { .. } => {}
+            // What a worker may hold beyond its slots is decided elsewhere.
+            Event::Tick | Event::Waits { .. } => {}
             _ => {
                 self.pool.unsettle();
                 self.take_rarer(now, event, actions);
@@ -96,6 +98,8 @@ impl Scheduler {
             Event::WarmUpFailed { worker } => self.pool.warmed(now, worker, true, limits, actions),
             Event::ReloadAsked { generation } => self.pool.reload_asked(now, generation, actions),
             Event::Overweight { worker } => self.pool.overweight(worker),
+            Event::Overdue { worker } => self.pool.overdue(worker),
+            Event::Turned { worker } => self.pool.turned(now, worker, limits, actions),
             Event::Stuck { worker } => self.pool.stuck(now, worker, limits, actions),
             Event::Examined { worker } => self.pool.examined(now, worker, actions),
             Event::Closing { worker } => self.pool.closing(now, worker, limits, actions),
@@ -110,7 +114,6 @@ impl Scheduler {
             | Event::StreamEnded { .. }
             | Event::WarmingWith { .. }
             | Event::Measured { .. }
-            | Event::Overdue { .. }
             | Event::Waits { .. }
             | Event::Tick => {}
         }
@@ -135,7 +138,7 @@ impl Scheduler {
             actions.push(Action::Refuse { request, reason: Refusal::Stopping, retry_after_s: 1 });
             return;
         }
-        if self.pool.ready_count() == 0 {
+        if self.pool.taking_count() == 0 {
             // One that is being warmed may have to serve.
             self.pool.unsettle();
         }
@@ -210,7 +213,7 @@ impl Scheduler {
     /// `None` while that cannot be known: no worker is ready, or none has finished a request yet.
     #[must_use]
     pub fn predicted_wait_ms(&self) -> Option<u64> {
-        let slots = u64::from(self.pool.ready_count()) * u64::from(self.limits.concurrency.max(1));
+        let slots = u64::from(self.pool.taking_count()) * u64::from(self.limits.concurrency.max(1));
         if slots == 0 {
             return None;
         }
@@ -280,7 +283,7 @@ impl Scheduler {
         self.pool.in_service()
     }
 
-    /// Workers that may take requests.
+    /// Workers that may take requests, those among them that have to turn their event loop first.
     #[must_use]
     pub fn ready_count(&self) -> u32 {
         self.pool.ready_count()

@@ -57,6 +57,8 @@ pub(crate) struct Pool {
     /// When all workers have to be looked at again. Most requests bring that no nearer, which keeps a decision cheap.
     deadline: Option<Time>,
     ready_count: u32,
+    /// Of those that are ready, the ones whose event loop turns.
+    taking_count: u32,
 }
 
 impl Pool {
@@ -78,6 +80,7 @@ impl Pool {
             overlaps_total: 0,
             deadline: None,
             ready_count: 0,
+            taking_count: 0,
         }
     }
 
@@ -100,7 +103,7 @@ impl Pool {
         }
         self.dismiss_surplus(now);
         self.kill_overdue(now, limits, actions);
-        if someone_waits && self.count_ready() == 0 {
+        if someone_waits && self.count(Worker::takes_requests) == 0 {
             self.rush(now);
         }
         self.finish_trial(now);
@@ -117,7 +120,8 @@ impl Pool {
 
     /// What is known from looking at all workers; to be taken again when the limits change.
     pub(crate) fn note_settled(&mut self, limits: &Limits) {
-        self.ready_count = self.count_ready();
+        self.ready_count = self.count(|w| w.state == WorkerState::Ready);
+        self.taking_count = self.count(Worker::takes_requests);
         self.deadline = self.find_deadline(limits);
     }
 
@@ -187,8 +191,8 @@ impl Pool {
         self.stopping || self.gave_up
     }
 
-    fn count_ready(&self) -> u32 {
-        u32::try_from(self.workers.values().filter(|w| w.takes_requests()).count()).unwrap_or(u32::MAX)
+    fn count(&self, which: impl Fn(&Worker) -> bool) -> u32 {
+        u32::try_from(self.workers.values().filter(|w| which(w)).count()).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn views(&self) -> impl Iterator<Item = WorkerView> + '_ {
@@ -219,6 +223,10 @@ impl Pool {
 
     pub(crate) fn ready_count(&self) -> u32 {
         self.ready_count
+    }
+
+    pub(crate) fn taking_count(&self) -> u32 {
+        self.taking_count
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -4,7 +4,13 @@
 
 use std::io;
 
-use rustix::process::{Pid, setpriority_process};
+use rustix::process::{Pid, getpriority_process, setpriority_process};
+
+/// Gets what the others leave.
+pub(crate) const LOWEST: i32 = 19;
+/// Above the usual, for who cannot be raised again but has to answer an inspector within a second on a machine that is
+/// full: a tenth of what the others get, where [`LOWEST`] is a sixtieth.
+const LOWERED: i32 = 10;
 
 /// Threads come while they are listed; those of a worker come from its main thread, which is set first.
 #[cfg(target_os = "linux")]
@@ -48,6 +54,33 @@ pub(crate) fn set(pid: u32, nice: i32) -> io::Result<()> {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn set(pid: u32, nice: i32) -> io::Result<()> {
     set_one(pid, nice)
+}
+
+/// The gateway's own nice value, with which its workers start.
+pub(crate) fn usual() -> i32 {
+    getpriority_process(None).unwrap_or(0)
+}
+
+/// For a worker that is not to hold up the others.
+pub(crate) fn lowered(may_raise: bool) -> i32 {
+    if may_raise { LOWEST } else { (usual() + LOWERED).min(LOWEST) }
+}
+
+/// Whether a priority that was lowered can be raised again, which takes a privilege (`CAP_SYS_NICE`) or a resource limit
+/// (`RLIMIT_NICE`). Tried with a thread that ends at once.
+#[cfg(target_os = "linux")]
+pub(crate) fn may_raise() -> bool {
+    let tried = std::thread::spawn(|| {
+        let (own, usual) = (Some(rustix::thread::gettid()), usual());
+        setpriority_process(own, (usual + 1).min(LOWEST)).is_ok() && setpriority_process(own, usual).is_ok()
+    });
+    tried.join().unwrap_or(false)
+}
+
+/// Whether a priority that was lowered can be raised again. Priorities are those of whole processes here, so it is not tried.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn may_raise() -> bool {
+    rustix::process::geteuid().is_root()
 }
 
 fn set_one(pid: u32, nice: i32) -> io::Result<()> {

@@ -10,6 +10,8 @@ mod overdue;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+pub(crate) use overdue::Looks;
+
 use crate::Supervisor;
 use crate::forensics::{Activity, Verdict, main_thread_activity, verdict};
 use crate::process::Process;
@@ -117,7 +119,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
 fn look_at(supervisor: &Supervisor, process: &Process, limits: Limits, subject: Silence) {
     let sample = || main_thread_activity(process.view().pid.unwrap_or(process.pid));
     if process.overdue.get().is_none()
-        && overdue::judge(limits.overdue, subject, &mut process.last_look.borrow_mut(), sample)
+        && overdue::judge(limits.overdue, subject, &mut process.looks.borrow_mut(), sample)
     {
         process.overdue.set(Some(subject.silent));
         supervisor.gate.overdue(process.worker);

@@ -9,10 +9,6 @@
 use super::{Place, Pool, WorkerState};
 use crate::{Action, Limits, RecycleReason, Time, WorkerId};
 
-/// How long no other stand-in is started after the first that was needless; doubles with each that follows.
-const NEEDLESS_WAIT_MS_MIN: u64 = 10_000;
-const NEEDLESS_WAIT_MS_MAX: u64 = 640_000;
-
 /// Stand-ins that were started for workers whose event loop turned again by itself.
 #[derive(Debug, Default)]
 pub(super) struct Needless {
@@ -21,11 +17,12 @@ pub(super) struct Needless {
 }
 
 impl Needless {
-    fn add(&mut self, now: Time) {
-        if self.not_before.plus_ms(NEEDLESS_WAIT_MS_MAX) <= now {
+    fn add(&mut self, now: Time, limits: &Limits) {
+        let (min_ms, max_ms) = (limits.needless_wait_ms_min, limits.needless_wait_ms_max);
+        if self.not_before.plus_ms(max_ms) <= now {
             self.count = 0;
         }
-        let wait_ms = NEEDLESS_WAIT_MS_MIN.saturating_mul(1 << self.count.min(16)).min(NEEDLESS_WAIT_MS_MAX);
+        let wait_ms = min_ms.saturating_mul(1 << self.count.min(32)).min(max_ms);
         self.count += 1;
         self.not_before = now.plus_ms(wait_ms);
     }
@@ -48,13 +45,14 @@ impl Pool {
             return;
         }
         if w.has_stand_in {
-            self.needless.add(now);
+            self.needless.add(now, limits);
         }
         if w.is_lowered && limits.may_raise {
             (w.is_lowered, w.has_stand_in) = (false, false);
             actions.push(Action::Raise { worker });
             self.dismiss_stand_in_of(now, worker);
         }
+        self.unsettle();
     }
 
     /// It is as good as before, and what was to replace it is not needed if it has not done so yet.
@@ -78,31 +76,27 @@ impl Pool {
             && at <= now
             && !self.is_closed()
         {
-            self.lower(worker, actions);
+            if let Some(w) = self.workers.get_mut(&worker) {
+                w.has_stand_in = true;
+                if !std::mem::replace(&mut w.is_lowered, true) {
+                    actions.push(Action::Lower { worker });
+                }
+            }
             actions.push(Action::Recycling { worker, reason: RecycleReason::Overdue });
             let successor = self.start(now, instance, self.generation, actions);
             self.places[instance as usize].successor = Some(successor);
-            for (worker, is_stand_in) in [(worker, false), (successor, true)] {
-                if let Some(w) = self.workers.get_mut(&worker) {
-                    (w.has_stand_in, w.is_stand_in) = (!is_stand_in, is_stand_in);
-                }
+            if let Some(w) = self.workers.get_mut(&successor) {
+                w.is_stand_in = true;
             }
         }
-        let is_replaced = |id: WorkerId| {
-            let place = self.places.iter().find(|place| place.worker == Some(id));
-            place.is_none_or(|place| place.successor.is_some())
-        };
-        let overdue = self.workers.iter().filter(|(id, w)| w.is_overdue && !w.is_lowered && is_replaced(**id));
-        for worker in overdue.map(|(id, _)| *id).collect::<Vec<_>>() {
-            self.lower(worker, actions);
-        }
-    }
-
-    fn lower(&mut self, worker: WorkerId, actions: &mut Vec<Action>) {
-        if let Some(w) = self.workers.get_mut(&worker)
-            && !std::mem::replace(&mut w.is_lowered, true)
-        {
-            actions.push(Action::Lower { worker });
+        for (id, w) in &mut self.workers {
+            let place = &self.places[w.instance as usize];
+            let is_replaced = w.state == WorkerState::Leaving
+                || w.state == WorkerState::Ready && place.worker == Some(*id) && place.successor.is_some();
+            if w.is_overdue && !w.is_lowered && is_replaced {
+                w.is_lowered = true;
+                actions.push(Action::Lower { worker: *id });
+            }
         }
     }
 

@@ -22,7 +22,7 @@ impl Pool {
     /// Whether a request that comes now gets a slot at once; a worker that is being warmed gives its own where nobody
     /// else serves.
     pub(crate) fn has_free_slot(&self, choice: Choice, concurrency: u32) -> bool {
-        if self.ready_count > 0 {
+        if self.taking_count > 0 {
             return self.choose(choice, concurrency).is_some();
         }
         self.workers.iter().any(|(id, w)| w.has_free_slot(concurrency) && self.may_rush(*id, w))

@@ -16,7 +16,7 @@ pub enum Post {
     None,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // What was said of it, as it was said.
 pub struct Worker {
     pub instance: u32,
@@ -42,6 +42,11 @@ pub struct Worker {
     pub streams: u32,
     pub finished: u64,
     pub overweight: bool,
+    /// Its event loop stands still.
+    pub overdue: bool,
+    pub lowered: bool,
+    pub has_stand_in: bool,
+    pub is_stand_in: bool,
 }
 
 impl Worker {
@@ -67,6 +72,10 @@ impl Worker {
             streams: 0,
             finished: 0,
             overweight: false,
+            overdue: false,
+            lowered: false,
+            has_stand_in: false,
+            is_stand_in: false,
         }
     }
 
@@ -95,6 +104,10 @@ impl Worker {
 
     pub fn serves(&self) -> bool {
         self.state() == WorkerState::Ready
+    }
+
+    pub fn takes_requests(&self) -> bool {
+        self.serves() && !self.overdue
     }
 
     pub fn warms(&self) -> bool {
@@ -183,6 +196,9 @@ impl Workers {
                 use WorkerState::{Leaving, Ready, Warming};
                 if let Some(w) = self.in_state(worker, &[Warming, Ready, Leaving]) {
                     w.stuck = Some(now);
+                    if w.has_stand_in {
+                        self.places.forget_needless();
+                    }
                     self.places.due.push(Due::Examine(worker));
                     self.fail(worker, AbandonReason::WarmUpFailed { worker });
                 }
@@ -192,6 +208,12 @@ impl Workers {
                     w.examined = true;
                 }
             }
+            Event::Overdue { worker } => {
+                if let Some(w) = self.in_state(worker, &[WorkerState::Ready, WorkerState::Leaving]) {
+                    w.overdue = true;
+                }
+            }
+            Event::Turned { worker } => self.turn_again(now, worker),
             Event::Overweight { worker } => {
                 if let Some(w) = self.live.get_mut(&worker) {
                     w.overweight = true;
@@ -251,7 +273,10 @@ impl Workers {
 
     pub fn hold(&mut self, worker: WorkerId, request: RequestId) -> Result<(), String> {
         let Some(w) = self.live.get_mut(&worker) else { return Err(format!("I4: {request:?} given to a dead worker")) };
-        promise!(w.serves() && w.post == Post::Holder, "I4: {request:?} given to a worker that is not ready: {w:?}");
+        promise!(
+            w.takes_requests() && w.post == Post::Holder,
+            "I4: {request:?} given to a worker that is not ready: {w:?}"
+        );
         w.held.push((request, false));
         promise!(w.held.len() <= self.limits.concurrency as usize, "I1: {worker:?} holds {:?}", w.held);
         Ok(())
@@ -299,10 +324,15 @@ impl Workers {
     /// Whether a request that comes now is served at once, by one that is being warmed if need be.
     pub fn has_free_slot(&self) -> bool {
         let is_free = |w: &Worker| w.held.len() < self.limits.concurrency as usize;
-        if self.ready() > 0 {
-            return self.live.values().any(|w| w.serves() && is_free(w));
+        if self.taking() > 0 {
+            return self.live.values().any(|w| w.takes_requests() && is_free(w));
         }
         self.live.iter().any(|(id, w)| w.warms() && is_free(w) && !self.on_trial(*id))
+    }
+
+    /// Workers that take requests now.
+    pub fn taking(&self) -> usize {
+        self.live.values().filter(|w| w.takes_requests()).count()
     }
 
     pub fn ready(&self) -> u32 {
@@ -334,7 +364,8 @@ impl Workers {
         for view in scheduler.workers() {
             let w = self.live.get(&view.worker);
             let is_same = w.is_some_and(|w| {
-                (w.held.len(), w.streams, w.generation) == (view.in_service, view.streams, view.generation)
+                (w.held.len(), w.streams, w.generation, w.lowered)
+                    == (view.in_service, view.streams, view.generation, view.is_lowered)
             });
             promise!(is_same, "seen as {view:?}, is {w:?}");
             views += 1;
