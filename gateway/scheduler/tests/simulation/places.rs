@@ -334,7 +334,7 @@ impl Workers {
         let stand_ins = self.successors().iter().filter(|id| self.live[id].is_stand_in).count();
         let (allowed, count) = (self.at_once() as usize, self.successors().len() - stand_ins);
         promise!(stand_ins <= 1, "I6: {stand_ins} stand-ins");
-        promise!(post == Post::Holder || count <= allowed, "I6: {count} successors, allowed {allowed}");
+        promise!(post == Post::Holder || is_stand_in || count <= allowed, "I6: {count} successors, allowed {allowed}");
         Ok(())
     }
 
