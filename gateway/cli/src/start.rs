@@ -258,6 +258,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
             Err(shutdown::did_not_start(&gateway))
         }
     };
+    upgrade::cleared_away(&gateway).await;
     gate.flush_records();
     journal.emit(Event::Stopped);
     journal.close(Duration::from_secs(2));

@@ -18,7 +18,7 @@ use sluice_supervisor::ReloadEnd;
 use tokio::sync::mpsc;
 
 use super::app::{self, Resolved};
-use super::operator::Gateway;
+use super::operator::{Gateway, Overtaken};
 use super::worker_count;
 use crate::{files, settings};
 
@@ -177,6 +177,9 @@ impl Reloader {
     }
 
     async fn try_begin(&mut self, request: &Request) -> Result<(), String> {
+        if let Some(Overtaken { pid, .. }) = self.gateway.overtaken.get() {
+            return Err(format!("an upgrade has taken over: process {pid} serves now, ask again and it will reload"));
+        }
         if self.gateway.gate.is_leaving() || self.gateway.gate.is_draining() {
             return Err("the gateway leaves".to_owned());
         }
@@ -227,8 +230,40 @@ impl Reloader {
         self.tell(&text);
     }
 
+    /// An upgrade has ended what was still under way, one way or the other. How it goes on in here concerns nobody.
+    fn overtaken(&mut self, Overtaken { pid, started }: Overtaken) {
+        let (generation, asked) = (self.latest, self.pending.remove(&self.latest).map(|pending| pending.asked));
+        self.pending.clear();
+        // What was asked for before the other gateway was started, that one has read.
+        let has_read_it = asked.is_some_and(|asked| asked <= started);
+        let stands = if has_read_it {
+            "which has read it at its start: it is in force"
+        } else {
+            "which was started before this reload was asked for: the new version may not be in force. Reload again"
+        };
+        let reason = format!("an upgrade has taken over: process {pid} serves now, {stands}");
+        self.gateway.journal.emit(Event::ReloadAbandoned {
+            generation,
+            reason: &reason,
+            superseded: true,
+            stderr_tail: "",
+        });
+        let text = format!("generation {generation} is given up: {reason}");
+        if has_read_it {
+            self.tell(&text);
+            self.finish(&Ok(()));
+        } else {
+            self.finish(&Err(text));
+        }
+    }
+
     /// How far it has come.
     fn look(&mut self) {
+        if let Some(overtaken) = self.gateway.overtaken.get()
+            && !self.pending.is_empty()
+        {
+            return self.overtaken(overtaken);
+        }
         if let Some((at, generation, before_ms)) = self.compare
             && Instant::now() >= at
         {
@@ -269,6 +304,9 @@ impl Reloader {
     }
 
     async fn ended(&mut self, end: ReloadEnd) {
+        if self.gateway.overtaken.get().is_some() {
+            return self.look();
+        }
         let ReloadEnd { generation, abandoned } = end;
         self.note_takeover(generation);
         let Some(pending) = self.pending.remove(&generation) else { return };
