@@ -6,14 +6,17 @@
 //! Reading order: [`Event`] and [`Action`] are the whole interface, [`Scheduler::step`] is the only door.
 
 mod choice;
+mod costs;
 mod interface;
 mod pool;
 mod predict;
 mod queue;
 
-pub use choice::Choice;
+pub use choice::{Choice, Order};
+pub use costs::{ClassId, Costs};
 pub use interface::{
-    AbandonReason, Action, Event, KillReason, Limits, RecycleReason, Recycling, Refusal, RequestId, Time, WorkerId,
+    AbandonReason, Action, Event, KillReason, Lane, Limits, Need, RecycleReason, Recycling, Refusal, RequestId, Time,
+    WorkerId,
 };
 pub use pool::{ReloadProgress, WorkerState, WorkerView};
 
@@ -28,6 +31,7 @@ pub struct Scheduler {
     queue: Queue,
     pool: Pool,
     service: ServiceMean,
+    costs: Costs,
     stopping: bool,
 }
 
@@ -40,6 +44,7 @@ impl Scheduler {
             queue: Queue::default(),
             pool: Pool::new(),
             service: ServiceMean::default(),
+            costs: Costs::default(),
             stopping: false,
         }
     }
@@ -48,11 +53,13 @@ impl Scheduler {
     pub fn step(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
         let limits = &self.limits;
         match event {
-            Event::Arrived { request } => self.arrive(now, request, actions),
+            Event::Arrived { request, need: _ } => self.arrive(now, request, actions),
             Event::Left { request } => {
                 self.queue.remove(request);
             }
             Event::Finished { worker, request } => {
+                // Who finishes a request does not stand still, and may be gone before it says so itself.
+                self.pool.turned(now, worker, limits, actions);
                 if let Some(service_us) = self.pool.release(now, worker, request, limits) {
                     self.service.record(service_us);
                 }
@@ -60,7 +67,9 @@ impl Scheduler {
             Event::Detached { worker, request } => self.pool.detach(now, worker, request, limits, actions),
             Event::StreamEnded { worker } => self.pool.end_stream(worker),
             Event::WarmingWith { worker, request } => self.pool.warm_with(now, worker, request, limits.concurrency),
-            Event::Tick => {}
+            Event::Measured { class, cost_us } => self.costs.record(now, class, cost_us),
+            // What a worker may hold beyond its slots is decided elsewhere.
+            Event::Tick | Event::Waits { .. } => {}
             _ => {
                 self.pool.unsettle();
                 self.take_rarer(now, event, actions);
@@ -83,12 +92,14 @@ impl Scheduler {
                 let arrived = self.pool.occupied(worker, request, by);
                 self.put_back(now, request, arrived, actions);
             }
-            Event::Retried { request, arrived } => self.put_back(now, request, Some(arrived), actions),
+            Event::Retried { request, arrived, need: _ } => self.put_back(now, request, Some(arrived), actions),
             Event::Listening { worker } => self.pool.listening(now, worker, limits),
             Event::Warmed { worker } => self.pool.warmed(now, worker, false, limits, actions),
             Event::WarmUpFailed { worker } => self.pool.warmed(now, worker, true, limits, actions),
             Event::ReloadAsked { generation } => self.pool.reload_asked(now, generation, actions),
             Event::Overweight { worker } => self.pool.overweight(now, worker, limits, actions),
+            Event::Overdue { worker } => self.pool.overdue(worker),
+            Event::Turned { worker } => self.pool.turned(now, worker, limits, actions),
             Event::Stuck { worker } => self.pool.stuck(now, worker, limits, actions),
             Event::Examined { worker } => self.pool.examined(now, worker, actions),
             Event::Closing { worker } => self.pool.closing(now, worker, limits, actions),
@@ -102,6 +113,8 @@ impl Scheduler {
             | Event::Detached { .. }
             | Event::StreamEnded { .. }
             | Event::WarmingWith { .. }
+            | Event::Measured { .. }
+            | Event::Waits { .. }
             | Event::Tick => {}
         }
     }
@@ -125,7 +138,7 @@ impl Scheduler {
             actions.push(Action::Refuse { request, reason: Refusal::Stopping, retry_after_s: 1 });
             return;
         }
-        if self.pool.ready_count() == 0 {
+        if self.pool.taking_count() == 0 {
             // One that is being warmed may have to serve.
             self.pool.unsettle();
         }
@@ -200,7 +213,7 @@ impl Scheduler {
     /// `None` while that cannot be known: no worker is ready, or none has finished a request yet.
     #[must_use]
     pub fn predicted_wait_ms(&self) -> Option<u64> {
-        let slots = u64::from(self.pool.ready_count()) * u64::from(self.limits.concurrency.max(1));
+        let slots = u64::from(self.pool.taking_count()) * u64::from(self.limits.concurrency.max(1));
         if slots == 0 {
             return None;
         }
@@ -215,6 +228,12 @@ impl Scheduler {
     #[must_use]
     pub fn has_free_slot(&self) -> bool {
         self.pool.has_free_slot(self.limits.choice, self.limits.concurrency)
+    }
+
+    /// What each class costs.
+    #[must_use]
+    pub fn costs(&self) -> &Costs {
+        &self.costs
     }
 
     /// Requests that wait.
@@ -264,7 +283,7 @@ impl Scheduler {
         self.pool.in_service()
     }
 
-    /// Workers that may take requests.
+    /// Workers that may take requests, those among them that have to turn their event loop first.
     #[must_use]
     pub fn ready_count(&self) -> u32 {
         self.pool.ready_count()

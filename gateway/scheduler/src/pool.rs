@@ -5,21 +5,24 @@
 //! by recycling, a place has a successor too, which takes the place over in the step in which it can take requests.
 //! A worker that is in no place any more is on its way out.
 //!
-//! `life` has what happens to one worker, `replace` what is decided about successors, `slots` what workers hold.
+//! `life` has what happens to one worker, `replace` what is decided about successors, `overdue` when one is started for
+//! a worker that stands still, `slots` what workers hold.
 
 mod life;
+mod overdue;
 mod replace;
 mod slots;
 mod worker;
 
 use std::collections::BTreeMap;
 
+use overdue::Needless;
 pub use replace::ReloadProgress;
 use replace::{Patience, Reload};
 use worker::{Warmth, Worker};
 pub use worker::{WorkerState, WorkerView};
 
-use crate::{Action, Limits, Time, WorkerId};
+use crate::{Action, Lane, Limits, Time, WorkerId};
 
 /// A place in the pool.
 #[derive(Debug, Default)]
@@ -48,6 +51,7 @@ pub(crate) struct Pool {
     reload: Option<Reload>,
     /// How the starting of successors goes.
     successors: Patience,
+    needless: Needless,
     ever_listened: bool,
     gave_up: bool,
     stopping: bool,
@@ -57,6 +61,8 @@ pub(crate) struct Pool {
     ready_count: u32,
     /// The generation in whose time it was said that the memory bound is too low; with another the bound may be another.
     bloat_told: Option<u64>,
+    /// Of those that are ready, the ones whose event loop turns.
+    taking_count: u32,
 }
 
 impl Pool {
@@ -71,6 +77,7 @@ impl Pool {
             generation_asked: 1,
             reload: None,
             successors: Patience::default(),
+            needless: Needless::default(),
             ever_listened: false,
             gave_up: false,
             stopping: false,
@@ -78,6 +85,7 @@ impl Pool {
             deadline: None,
             ready_count: 0,
             bloat_told: None,
+            taking_count: 0,
         }
     }
 
@@ -100,7 +108,7 @@ impl Pool {
         }
         self.dismiss_surplus(now);
         self.kill_overdue(now, limits, actions);
-        if someone_waits && self.count_ready() == 0 {
+        if someone_waits && self.count(Worker::takes_requests) == 0 {
             self.rush(now);
         }
         self.finish_trial(now);
@@ -111,12 +119,14 @@ impl Pool {
             self.fill_places(now, actions);
             self.start_successors(now, limits, actions);
         }
+        self.stand_in(now, actions);
         self.note_settled(limits);
     }
 
     /// What is known from looking at all workers; to be taken again when the limits change.
     pub(crate) fn note_settled(&mut self, limits: &Limits) {
-        self.ready_count = self.count_ready();
+        self.ready_count = self.count(|w| w.state == WorkerState::Ready);
+        self.taking_count = self.count(Worker::takes_requests);
         self.deadline = self.find_deadline(limits);
     }
 
@@ -133,7 +143,7 @@ impl Pool {
             return workers.min();
         }
         let starts = self.wanted_places().filter(|(_, place)| self.is_vacant(place)).map(|(_, place)| place.not_before);
-        workers.chain(starts).chain(self.successor_due(limits)).min()
+        workers.chain(starts).chain(self.successor_due(limits)).chain(self.stand_in_due()).min()
     }
 
     fn dismiss_surplus(&mut self, now: Time) {
@@ -173,7 +183,7 @@ impl Pool {
         self.next_worker += 1;
         let worker = WorkerId(self.next_worker);
         self.workers.insert(worker, Worker::starting(instance, generation, now));
-        actions.push(Action::Start { worker, instance, generation });
+        actions.push(Action::Start { worker, instance, generation, lane: Lane::Short });
         worker
     }
 
@@ -186,8 +196,8 @@ impl Pool {
         self.stopping || self.gave_up
     }
 
-    fn count_ready(&self) -> u32 {
-        u32::try_from(self.workers.values().filter(|w| w.state == WorkerState::Ready).count()).unwrap_or(u32::MAX)
+    fn count(&self, which: impl Fn(&Worker) -> bool) -> u32 {
+        u32::try_from(self.workers.values().filter(|w| which(w)).count()).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn views(&self) -> impl Iterator<Item = WorkerView> + '_ {
@@ -195,10 +205,12 @@ impl Pool {
             worker: *id,
             instance: w.instance,
             generation: w.generation,
+            lane: Lane::Short,
             state: w.state,
             in_service: w.held.len(),
             streams: w.streams,
             started: w.started,
+            is_lowered: w.is_lowered,
         })
     }
 
@@ -216,6 +228,10 @@ impl Pool {
 
     pub(crate) fn ready_count(&self) -> u32 {
         self.ready_count
+    }
+
+    pub(crate) fn taking_count(&self) -> u32 {
+        self.taking_count
     }
 
     pub(crate) fn is_empty(&self) -> bool {

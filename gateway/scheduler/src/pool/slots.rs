@@ -8,7 +8,7 @@ use crate::{Action, Limits, RequestId, Time, WorkerId};
 impl Pool {
     /// The worker that gets the next request, or `None` when every slot is taken.
     pub(crate) fn choose(&self, choice: Choice, concurrency: u32) -> Option<WorkerId> {
-        let free = self.workers.iter().filter(|(_, w)| w.state == WorkerState::Ready && w.has_free_slot(concurrency));
+        let free = self.workers.iter().filter(|(_, w)| w.takes_requests() && w.has_free_slot(concurrency));
         let chosen = match choice {
             Choice::First => free.min_by_key(|(_, w)| (w.held.len(), w.instance)),
             Choice::RoundRobin => {
@@ -22,7 +22,7 @@ impl Pool {
     /// Whether a request that comes now gets a slot at once; a worker that is being warmed gives its own where nobody
     /// else serves.
     pub(crate) fn has_free_slot(&self, choice: Choice, concurrency: u32) -> bool {
-        if self.ready_count > 0 {
+        if self.taking_count > 0 {
             return self.choose(choice, concurrency).is_some();
         }
         self.workers.iter().any(|(id, w)| w.has_free_slot(concurrency) && self.may_rush(*id, w))

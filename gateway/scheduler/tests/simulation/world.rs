@@ -9,7 +9,7 @@ mod processes;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use sluice_scheduler::{Action, Event, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{Action, Event, Need, RequestId, Scheduler, Time, WorkerId};
 
 use crate::model::Model;
 use crate::plan::{Plan, recycling};
@@ -40,6 +40,8 @@ enum Coming {
     Closes(WorkerId),
     GrowsHeavy(WorkerId),
     Sticks(WorkerId),
+    StandsStill(WorkerId),
+    Turns(WorkerId),
     Examined(WorkerId),
     /// The next request of its warm-up, of which so many are left.
     Warms(WorkerId, u64),
@@ -267,12 +269,14 @@ impl World {
             Coming::NeedlessTick => self.tell(Event::Tick),
             Coming::Closes(worker) => self.tell(Event::Closing { worker }),
             Coming::GrowsHeavy(worker) => self.tell(Event::Overweight { worker }),
+            Coming::StandsStill(worker) => self.tell(Event::Overdue { worker }),
+            Coming::Turns(worker) => self.tell(Event::Turned { worker }),
             Coming::Sticks(worker) => self.tell(Event::Stuck { worker }),
             Coming::Examined(worker) => self.tell(Event::Examined { worker }),
             Coming::Warms(worker, left) => self.warm(worker, left),
             Coming::Retries(request, arrived) => {
                 if self.settled.insert(request) {
-                    return self.tell(Event::Retried { request, arrived });
+                    return self.tell(Event::Retried { request, arrived, need: Need::default() });
                 }
                 Ok(())
             }
@@ -290,7 +294,7 @@ impl World {
             if self.rng.percent(self.plan.impatient_percent) {
                 self.soon(self.plan.patience_us, Coming::ClientLeaves(request));
             }
-            self.tell(Event::Arrived { request })?;
+            self.tell(Event::Arrived { request, need: Need::default() })?;
         }
         if self.arrivals_left > 0 {
             self.soon(self.plan.burst_gap_us, Coming::Arrival);
