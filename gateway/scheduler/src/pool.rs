@@ -59,10 +59,10 @@ pub(crate) struct Pool {
     /// When all workers have to be looked at again. Most requests bring that no nearer, which keeps a decision cheap.
     deadline: Option<Time>,
     ready_count: u32,
-    /// Of those that are ready, the ones whose event loop turns.
-    taking_count: u32,
     /// The generation in whose time it was said that the memory bound is too low; with another the bound may be another.
     bloat_told: Option<u64>,
+    /// Of those that are ready, the ones whose event loop turns.
+    taking_count: u32,
 }
 
 impl Pool {
@@ -84,8 +84,8 @@ impl Pool {
             overlaps_total: 0,
             deadline: None,
             ready_count: 0,
-            taking_count: 0,
             bloat_told: None,
+            taking_count: 0,
         }
     }
 

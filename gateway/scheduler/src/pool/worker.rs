@@ -82,6 +82,8 @@ pub(super) struct Worker {
     pub streams: u32,
     /// Requests that it has finished, warm-up not counted.
     pub finished: u64,
+    /// It is over its memory bound, and is to be replaced from then on.
+    pub overweight_due: Option<Time>,
     /// Its event loop stands still.
     pub is_overdue: bool,
     /// It has the lowest operating-system priority.
@@ -90,8 +92,6 @@ pub(super) struct Worker {
     pub has_stand_in: bool,
     /// It was started as one.
     pub is_stand_in: bool,
-    /// It is over its memory bound, and is to be replaced from then on.
-    pub overweight_due: Option<Time>,
     /// It holds a request that it will never finish.
     pub faulted: bool,
     /// It leaves because it is not wanted any more, not because of anything it did.
@@ -113,11 +113,11 @@ impl Worker {
             held: Vec::new(),
             streams: 0,
             finished: 0,
+            overweight_due: None,
             is_overdue: false,
             is_lowered: false,
             has_stand_in: false,
             is_stand_in: false,
-            overweight_due: None,
             faulted: false,
             dismissed: false,
         }

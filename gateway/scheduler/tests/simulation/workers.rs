@@ -41,13 +41,13 @@ pub struct Worker {
     pub held: Vec<(RequestId, bool)>,
     pub streams: u32,
     pub finished: u64,
+    /// It is too large, and may be replaced from the first on, and must be from the second on.
+    pub overweight: Option<(Time, Time)>,
     /// Its event loop stands still.
     pub overdue: bool,
     pub lowered: bool,
     pub has_stand_in: bool,
     pub is_stand_in: bool,
-    /// It is too large, and may be replaced from the first on, and must be from the second on.
-    pub overweight: Option<(Time, Time)>,
 }
 
 impl Worker {
@@ -72,11 +72,11 @@ impl Worker {
             held: Vec::new(),
             streams: 0,
             finished: 0,
+            overweight: None,
             overdue: false,
             lowered: false,
             has_stand_in: false,
             is_stand_in: false,
-            overweight: None,
         }
     }
 
@@ -209,13 +209,13 @@ impl Workers {
                     w.examined = true;
                 }
             }
+            Event::Overweight { worker } => self.grow_heavy(now, worker),
             Event::Overdue { worker } => {
                 if let Some(w) = self.in_state(worker, &[WorkerState::Ready, WorkerState::Leaving]) {
                     w.overdue = true;
                 }
             }
             Event::Turned { worker } => self.turn_again(now, worker),
-            Event::Overweight { worker } => self.grow_heavy(now, worker),
             Event::StreamEnded { worker } => {
                 if let Some(w) = self.live.get_mut(&worker) {
                     w.streams = w.streams.saturating_sub(1);

@@ -18,8 +18,8 @@ impl Workers {
         promise!(w.serves() && w.post == Post::Holder, "{worker:?} is recycled and not healthy: {w:?}");
         let bounds = self.limits.recycle;
         let enough = match reason {
-            RecycleReason::Overdue => w.overdue || w.lowered,
             RecycleReason::Memory => w.overweight.is_some_and(|(early, _)| early <= now),
+            RecycleReason::Overdue => w.overdue || w.lowered,
             RecycleReason::Requests => bounds.requests_max > 0 && w.finished * 10 >= bounds.requests_max * 9,
             RecycleReason::Age => {
                 let age_us = w.listened.map_or(0, |listened| now.since_us(listened));
