@@ -1,41 +1,247 @@
-//! Requests that wait, in the order of their arrival.
+//! Requests that wait: the order in which they go, and when each has waited for too long.
 //!
-//! A tree rather than a ring, because a client may leave from the middle and a request that no worker has seen returns
-//! to where it stood; both cost the same few comparisons at any length.
+//! Requests of one class (and one priority and deadline, where a route sets these) form a line in the order of arrival.
+//! Lines are kept sorted by what their first request is worth, on two sides, the long and the short. A client may leave
+//! from the middle, and a request that no worker has seen returns to where it stood. Where all go in the order of arrival
+//! there are no lines.
 
-use std::collections::BTreeMap;
+mod line;
 
-use crate::{RequestId, Time};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{ClassId, Costs, Lane, Need, Order, RequestId, Time};
+
+use line::Line;
+
+/// A request that waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub arrived: Time,
+    pub need: Need,
+    /// From then on it goes before those that have not waited for too long.
+    pub overdue: Time,
+    /// When it must have a worker if its deadline is to be met; `None` without a deadline.
+    pub latest_start: Option<Time>,
+}
+
+/// By what a line comes before another: priority, cost, deadline, arrival.
+type Key = (Reverse<i8>, u32, Time, RequestId);
+
+#[derive(Debug)]
+struct Ranked {
+    line: Line,
+    side: Lane,
+    cost: u32,
+    /// As they stand in the side's trees.
+    key: Key,
+    overdue: Time,
+}
+
+/// The next request of a side, and by what it comes before the other's: the overdue first, the one whose time came first
+/// before the others, then by the line's key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Head {
+    rank: (bool, Time, Key),
+    pub request: RequestId,
+}
+
+impl Head {
+    pub(crate) fn is_overdue(&self) -> bool {
+        !self.rank.0
+    }
+}
+
+/// The lines of one side.
+#[derive(Debug, Default)]
+struct Side {
+    length: usize,
+    lines: BTreeSet<(Key, Need)>,
+    overdue: BTreeSet<(Time, Need)>,
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    waiting: BTreeMap<RequestId, Time>,
+    order: Order,
+    waiting: BTreeMap<RequestId, Waiting>,
+    lines: BTreeMap<Need, Ranked>,
+    short: Side,
+    long: Side,
+    latest_starts: BTreeSet<(Time, RequestId)>,
+}
+
+/// What a class counts as and where it stands among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rating {
+    side: Lane,
+    cost: u32,
+}
+
+impl Rating {
+    pub(crate) fn of(class: ClassId, costs: &Costs) -> Rating {
+        let side = if costs.is_long(class) { Lane::Long } else { Lane::Short };
+        Rating { side, cost: bucket(costs.expected_us(class)) }
+    }
+}
+
+/// Costs that differ by less than half are taken for equal, so that what is of a kind goes in the order of arrival.
+fn bucket(cost_us: u64) -> u32 {
+    let octave = cost_us.max(1).ilog2();
+    2 * octave + u32::from(cost_us >= (1_u64 << octave) + (1_u64 << octave) / 2)
 }
 
 impl Queue {
-    pub(crate) fn push(&mut self, request: RequestId, arrived: Time) {
-        self.waiting.insert(request, arrived);
+    pub(crate) fn new(order: Order) -> Self {
+        Queue { order, ..Queue::default() }
     }
 
-    /// Like `push`; named apart because the length limit does not apply to a request that was admitted before.
-    pub(crate) fn put_back(&mut self, request: RequestId, arrived: Time) {
-        self.waiting.insert(request, arrived);
+    fn side(&self, side: Lane) -> &Side {
+        match side {
+            Lane::Short => &self.short,
+            Lane::Long => &self.long,
+        }
     }
 
-    pub(crate) fn pop(&mut self) -> Option<(RequestId, Time)> {
-        self.waiting.pop_first()
+    fn side_mut(&mut self, side: Lane) -> &mut Side {
+        match side {
+            Lane::Short => &mut self.short,
+            Lane::Long => &mut self.long,
+        }
     }
 
-    pub(crate) fn remove(&mut self, request: RequestId) -> bool {
-        self.waiting.remove(&request).is_some()
+    pub(crate) fn push(&mut self, request: RequestId, waiting: Waiting, costs: &Costs) {
+        self.waiting.insert(request, waiting);
+        self.latest_starts.extend(waiting.latest_start.map(|at| (at, request)));
+        if self.order == Order::Shortest {
+            self.join_line(request, waiting, costs);
+        }
     }
 
-    pub(crate) fn oldest(&self) -> Option<Time> {
-        self.waiting.first_key_value().map(|(_, arrived)| *arrived)
+    fn join_line(&mut self, request: RequestId, waiting: Waiting, costs: &Costs) {
+        let need = waiting.need;
+        let mut ranked = self.take_line(need).unwrap_or_else(|| {
+            let Rating { side, cost } = Rating::of(need.class, costs);
+            let key = (Reverse(need.priority), cost, Time(0), request);
+            Ranked { line: Line::default(), side, cost, key, overdue: waiting.overdue }
+        });
+        ranked.line.insert(request, waiting.overdue);
+        self.put_line(need, ranked);
+    }
+
+    /// Takes a line out of the order, to be changed and put again.
+    fn take_line(&mut self, need: Need) -> Option<Ranked> {
+        let ranked = self.lines.remove(&need)?;
+        let side = self.side_mut(ranked.side);
+        side.length -= ranked.line.len();
+        side.lines.remove(&(ranked.key, need));
+        side.overdue.remove(&(ranked.overdue, need));
+        Some(ranked)
+    }
+
+    fn put_line(&mut self, need: Need, mut ranked: Ranked) {
+        let Some(first) = ranked.line.first() else { return };
+        let arrived = self.waiting.get(&first).map_or(Time(0), |waiting| waiting.arrived);
+        let deadline = need.deadline_ms.map_or(Time(u64::MAX), |ms| arrived.plus_ms(u64::from(ms)));
+        ranked.key = (Reverse(need.priority), ranked.cost, deadline, first);
+        ranked.overdue = ranked.line.overdue();
+        let side = self.side_mut(ranked.side);
+        side.length += ranked.line.len();
+        side.lines.insert((ranked.key, need));
+        side.overdue.insert((ranked.overdue, need));
+        self.lines.insert(need, ranked);
+    }
+
+    pub(crate) fn remove(&mut self, request: RequestId) -> Option<Waiting> {
+        let waiting = self.waiting.remove(&request)?;
+        if let Some(at) = waiting.latest_start {
+            self.latest_starts.remove(&(at, request));
+        }
+        if let Some(mut ranked) = self.take_line(waiting.need) {
+            ranked.line.remove(request);
+            self.put_line(waiting.need, ranked);
+        }
+        Some(waiting)
+    }
+
+    /// The next request of this side. In the order of arrival there is only the short side.
+    pub(crate) fn head(&self, side: Lane, now: Time) -> Option<Head> {
+        if self.order == Order::Fifo {
+            let (first, _) = self.waiting.first_key_value().filter(|_| side == Lane::Short)?;
+            let key = (Reverse(0), 0, Time(0), *first);
+            return Some(Head { rank: (true, Time(0), key), request: *first });
+        }
+        let side = self.side(side);
+        if let Some((since, need)) = side.overdue.first().filter(|(since, _)| *since <= now) {
+            // The line goes on in the order of arrival, so that the turn of the one that is overdue comes too.
+            let ranked = self.lines.get(need)?;
+            return Some(Head { rank: (false, *since, ranked.key), request: ranked.line.first()? });
+        }
+        side.lines.first().map(|(key, _)| Head { rank: (true, Time(0), *key), request: key.3 })
+    }
+
+    /// A class counts as something else than before.
+    pub(crate) fn rate_again(&mut self, class: ClassId, costs: &Costs) {
+        let from = Need { class, priority: i8::MIN, deadline_ms: None };
+        let to = Need { class, priority: i8::MAX, deadline_ms: Some(u32::MAX) };
+        let needs: Vec<Need> = self.lines.range(from..=to).map(|(need, _)| *need).collect();
+        for need in needs {
+            self.rate_line(need, costs);
+        }
+    }
+
+    /// What counts as long is something else than before.
+    pub(crate) fn rate_all_again(&mut self, costs: &Costs) {
+        let has_changed = |(need, ranked): &(&Need, &Ranked)| {
+            Rating::of(need.class, costs) != Rating { side: ranked.side, cost: ranked.cost }
+        };
+        let needs: Vec<Need> = self.lines.iter().filter(has_changed).map(|(need, _)| *need).collect();
+        for need in needs {
+            self.rate_line(need, costs);
+        }
+    }
+
+    fn rate_line(&mut self, need: Need, costs: &Costs) {
+        let Some(mut ranked) = self.take_line(need) else { return };
+        Rating { side: ranked.side, cost: ranked.cost } = Rating::of(need.class, costs);
+        self.put_line(need, ranked);
+    }
+
+    /// Another order, for those that wait too.
+    pub(crate) fn set_order(&mut self, order: Order, costs: &Costs) {
+        if self.order == order {
+            return;
+        }
+        self.order = order;
+        self.lines.clear();
+        (self.short, self.long) = (Side::default(), Side::default());
+        if order == Order::Shortest {
+            let all: Vec<_> = self.waiting.iter().map(|(request, waiting)| (*request, *waiting)).collect();
+            for (request, waiting) in all {
+                self.join_line(request, waiting, costs);
+            }
+        }
+    }
+
+    /// The request that arrived first, and when.
+    pub(crate) fn oldest(&self) -> Option<(RequestId, Time)> {
+        self.waiting.first_key_value().map(|(request, waiting)| (*request, waiting.arrived))
+    }
+
+    /// The request whose deadline can no longer be met first, and from when on.
+    pub(crate) fn first_late(&self) -> Option<(RequestId, Time)> {
+        self.latest_starts.first().map(|(at, request)| (*request, *at))
     }
 
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
+    }
+
+    pub(crate) fn len_of(&self, side: Lane) -> usize {
+        match (self.order, side) {
+            (Order::Fifo, Lane::Short) => self.waiting.len(),
+            (Order::Fifo, Lane::Long) => 0,
+            (Order::Shortest, _) => self.side(side).length,
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
