@@ -101,12 +101,15 @@ impl Model {
             promise!(next == Some(request), "order: {request:?} came before {next:?}");
         } else if !is_old {
             let cost_us = |need: Need| scheduler.costs().expected_us(need.class);
+            let is_known = |need: Need| scheduler.costs().is_known(need.class);
             for (id, other) in &self.queue {
                 if has_lanes && self.side(other.need, scheduler) != side {
                     continue;
                 }
                 let is_above = other.need.priority > need.priority;
-                let is_cheaper = other.need.priority == need.priority && cost_us(other.need) * 3 < cost_us(need) * 2;
+                // What is expected of a class that nobody knows changes with all others, and waits for its own to be looked at.
+                let is_cheaper = is_known(need) && is_known(other.need) && cost_us(other.need) * 3 < cost_us(need) * 2;
+                let is_cheaper = is_cheaper && other.need.priority == need.priority;
                 promise!(!is_above && !is_cheaper, "order: {request:?} of {need:?} passed {id:?}: {other:?}");
             }
         }
