@@ -28,6 +28,11 @@ impl Queued {
         let overdue_min = if returned { arrived } else { Time(arrived.0 + cost_us * 4) };
         Queued { arrived, need, latest, overdue_min }
     }
+
+    /// It has been with a worker before.
+    pub fn is_back(&self) -> bool {
+        self.overdue_min == self.arrived
+    }
 }
 
 impl Model {
@@ -73,10 +78,12 @@ impl Model {
     }
 
     pub(super) fn goes_at_once(&self, need: Need, scheduler: &Scheduler) -> bool {
-        if !self.has_lanes(scheduler) {
-            return self.queue.is_empty() && self.workers.has_free_slot();
-        }
         let side = self.side(need, scheduler);
+        if !self.has_lanes(scheduler) {
+            // One that is called from its warm-up brings lanes into force, and is kept for short ones then.
+            let is_kept = side == Lane::Long && self.is_mixed(scheduler) && self.workers.ready_in(Lane::Long) > 0;
+            return self.queue.is_empty() && !is_kept && self.workers.has_free_slot();
+        }
         self.waiting_of(side, scheduler) == 0 && self.has_room(side)
     }
 
@@ -93,8 +100,7 @@ impl Model {
         let first = line.clone().next().map(|(first, _)| *first);
         promise!(first == Some(request), "order: {request:?} of {need:?} passed {first:?}");
         let may_age = |other: &super::Queued| other.overdue_min <= self.now;
-        let is_old =
-            line.any(|(_, other)| may_age(other) && (self.limits.ageing > 0 || other.overdue_min == other.arrived));
+        let is_old = line.any(|(_, other)| may_age(other) && (self.limits.ageing > 0 || other.is_back()));
         let (has_lanes, side) = (self.has_lanes(scheduler), self.side(need, scheduler));
         if self.limits.order == Order::Fifo {
             let next = self.queue.first_key_value().map(|(next, _)| *next);
