@@ -84,8 +84,12 @@ impl Scheduler {
     }
 
     fn goes_at_once(&self, side: Lane, offer: &Offer) -> bool {
-        self.queue.len_of(side) == 0
-            && (self.place(side, false, offer).is_some() || self.pool.may_rush_one(self.limits.concurrency))
+        if self.queue.len_of(side) > 0 {
+            return false;
+        }
+        // One that is called from its warm-up brings lanes into force, and is kept for short ones then.
+        let is_kept = side == Lane::Long && self.is_mixed() && offer.long_ready > 0;
+        self.place(side, false, offer).is_some() || !is_kept && self.pool.may_rush_one(self.limits.concurrency)
     }
 
     /// Slots that serve as long as lanes are not in force, or for one of them.

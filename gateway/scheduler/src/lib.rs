@@ -242,7 +242,7 @@ impl Scheduler {
 
     /// Whether there are long and short requests, to be kept apart. In a worker that may hold several they would get in
     /// each other's way whatever its priority.
-    fn is_mixed(&self) -> bool {
+    pub(crate) fn is_mixed(&self) -> bool {
         let may = self.limits.lanes && self.limits.order == Order::Shortest && self.limits.concurrency == 1;
         may && self.costs.cut_us().is_some()
     }

@@ -12,7 +12,7 @@ use order::Queued;
 use sluice_scheduler::{Action, Event, Limits, Need, Order, Refusal, RequestId, Scheduler, Time, WorkerId};
 
 use crate::places::Due;
-use crate::workers::Workers;
+use crate::workers::{Worker, Workers};
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -230,7 +230,11 @@ impl Model {
         self.note(name.split([' ', '{']).next().unwrap_or_default());
         match action {
             Action::Dispatch { request, worker } => {
-                self.turn();
+                // One that comes back is offered to those that serve before anybody else is called.
+                let is_back = self.queue.get(&request).is_some_and(Queued::is_back);
+                if !is_back || !self.workers.live.get(&worker).is_some_and(Worker::serves) {
+                    self.turn();
+                }
                 self.check_choice(request, worker, scheduler)?;
                 let due = self.queue.remove(&request).map_or(Time(0), |queued| self.due(&queued));
                 // One that comes back may have spent its time with a worker; a free one takes it all the same, in that step.

@@ -28,6 +28,11 @@ impl Queued {
         let overdue_min = if returned { arrived } else { Time(arrived.0 + cost_us * 4) };
         Queued { arrived, need, latest, overdue_min }
     }
+
+    /// It has been with a worker before.
+    pub fn is_back(&self) -> bool {
+        self.overdue_min == self.arrived
+    }
 }
 
 impl Model {
@@ -73,10 +78,12 @@ impl Model {
     }
 
     pub(super) fn goes_at_once(&self, need: Need, scheduler: &Scheduler) -> bool {
-        if !self.has_lanes(scheduler) {
-            return self.queue.is_empty() && self.workers.has_free_slot();
-        }
         let side = self.side(need, scheduler);
+        if !self.has_lanes(scheduler) {
+            // One that is called from its warm-up brings lanes into force, and is kept for short ones then.
+            let is_kept = side == Lane::Long && self.is_mixed(scheduler) && self.workers.ready_in(Lane::Long) > 0;
+            return self.queue.is_empty() && !is_kept && self.workers.has_free_slot();
+        }
         self.waiting_of(side, scheduler) == 0 && self.has_room(side)
     }
 
@@ -93,20 +100,22 @@ impl Model {
         let first = line.clone().next().map(|(first, _)| *first);
         promise!(first == Some(request), "order: {request:?} of {need:?} passed {first:?}");
         let may_age = |other: &super::Queued| other.overdue_min <= self.now;
-        let is_old =
-            line.any(|(_, other)| may_age(other) && (self.limits.ageing > 0 || other.overdue_min == other.arrived));
+        let is_old = line.any(|(_, other)| may_age(other) && (self.limits.ageing > 0 || other.is_back()));
         let (has_lanes, side) = (self.has_lanes(scheduler), self.side(need, scheduler));
         if self.limits.order == Order::Fifo {
             let next = self.queue.first_key_value().map(|(next, _)| *next);
             promise!(next == Some(request), "order: {request:?} came before {next:?}");
         } else if !is_old {
             let cost_us = |need: Need| scheduler.costs().expected_us(need.class);
+            let is_known = |need: Need| scheduler.costs().is_known(need.class);
             for (id, other) in &self.queue {
                 if has_lanes && self.side(other.need, scheduler) != side {
                     continue;
                 }
                 let is_above = other.need.priority > need.priority;
-                let is_cheaper = other.need.priority == need.priority && cost_us(other.need) * 3 < cost_us(need) * 2;
+                // What is expected of a class that nobody knows changes with all others, and waits for its own to be looked at.
+                let is_cheaper = is_known(need) && is_known(other.need) && cost_us(other.need) * 3 < cost_us(need) * 2;
+                let is_cheaper = is_cheaper && other.need.priority == need.priority;
                 promise!(!is_above && !is_cheaper, "order: {request:?} of {need:?} passed {id:?}: {other:?}");
             }
         }
