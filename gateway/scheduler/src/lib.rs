@@ -6,12 +6,14 @@
 //! Reading order: [`Event`] and [`Action`] are the whole interface, [`Scheduler::step`] is the only door.
 
 mod choice;
+mod costs;
 mod interface;
 mod pool;
 mod predict;
 mod queue;
 
 pub use choice::Choice;
+pub use costs::{ClassId, Costs, SavedCosts};
 pub use interface::{
     AbandonReason, Action, Event, KillReason, Limits, RecycleReason, Recycling, Refusal, RequestId, Time, WorkerId,
 };
