@@ -2,7 +2,7 @@
 //! the mean slowdown (wait over cost), by the formula for a queue with two priorities of which the upper pre-empts
 //! (M/G/1): a request of the short lane waits only for its like, one of the long lane for everything.
 //!
-//! Looking for two heaps in the histogram of costs (Otsu's method) was tried first and finds the wrong place where long
+//! Looking for two heaps in the histogram of costs (Otsu's method) would be simpler and finds the wrong place where long
 //! requests are few: with renders of a second among pages of 2 and of 8 ms it parts 2 from 8, as only heaps count there
 //! and not what they do to each other.
 
