@@ -56,12 +56,16 @@ impl Moments {
         }
     }
 
-    fn halve(&mut self) {
+    pub(super) fn halve(&mut self) {
         *self = Moments { count: self.count / 2.0, sum: self.sum / 2.0, squares: self.squares / 2.0 };
     }
 
     pub(super) fn mean(self) -> f64 {
         if self.count > 0.0 { self.sum / self.count } else { 0.0 }
+    }
+
+    pub(super) fn variance(self) -> f64 {
+        if self.count > 0.0 { self.scatter() / self.count } else { 0.0 }
     }
 
     /// Sum of squared distances from the mean.
@@ -71,7 +75,7 @@ impl Moments {
 
     /// Whether the costs spread so much that something may explain it.
     pub(super) fn is_wide(self) -> bool {
-        self.count >= GROUP_MIN && self.scatter() / self.count >= VARIANCE_MIN
+        self.count >= GROUP_MIN && self.variance() >= VARIANCE_MIN
     }
 }
 
@@ -108,6 +112,7 @@ pub(super) struct Group {
     pub(super) value: u32,
     /// How to call it.
     pub(super) name: String,
+    pub(super) moments: Moments,
 }
 
 /// Gathers what may explain one class's cost.
@@ -166,19 +171,19 @@ impl Splitter {
 
     /// What explains most of the spread, if that is enough, and the groups to split off from the rest.
     pub(super) fn best(&self) -> Option<(By, Vec<Group>)> {
-        if self.all.count < RECORDS_MIN || self.all.scatter() / self.all.count < VARIANCE_MIN {
+        if self.all.count < RECORDS_MIN || self.all.variance() < VARIANCE_MIN {
             return None;
         }
         let keys = self.keys.iter().flat_map(|key| [By::Key(key.hash), By::Value(key.hash)]);
         let sizes = (1..SIZES).filter_map(|size| u8::try_from(size).ok()).map(By::Size);
-        let judged = keys.chain(sizes).map(|by| (by, self.explained(by), self.groups(by)));
-        let (by, explained, groups) = judged
-            .filter(|(_, _, groups)| !groups.is_empty())
-            // Of two that explain alike the one of fewer groups.
-            .max_by(|(_, one, few), (_, other, many)| {
-                (one - 0.02 * few.len() as f64).total_cmp(&(other - 0.02 * many.len() as f64))
-            })?;
-        (explained >= TO_SPLIT).then_some((by, groups))
+        // Of two that explain alike, the one of fewer groups, and a key before its one value.
+        let score = |by, groups: &[Group]| {
+            let per_group = if matches!(by, By::Value(_)) { 0.03 } else { 0.02 };
+            groups.iter().fold(self.explained(by), |score, _| score - per_group)
+        };
+        let judged = keys.chain(sizes).map(|by| (by, self.groups(by))).filter(|(_, groups)| !groups.is_empty());
+        let (by, groups) = judged.max_by(|(one, few), (other, many)| score(*one, few).total_cmp(&score(*other, many)))?;
+        (self.explained(by) >= TO_SPLIT).then_some((by, groups))
     }
 
     /// Whether what was split by still explains a good part.
@@ -189,8 +194,8 @@ impl Splitter {
     /// Part of the variance that lies between the groups: 1 is all of it.
     fn explained(&self, by: By) -> f64 {
         let parts = self.parts(by);
-        let rest = parts.iter().fold(self.all, |rest, (_, part)| rest.without(*part));
-        let within = parts.iter().map(|(_, part)| part.scatter()).sum::<f64>() + rest.scatter();
+        let rest = parts.iter().fold(self.all, |rest, part| rest.without(part.moments));
+        let within = parts.iter().map(|part| part.moments.scatter()).sum::<f64>() + rest.scatter();
         let all = self.all.scatter();
         if all > 0.0 { 1.0 - within / all } else { 0.0 }
     }
@@ -198,7 +203,7 @@ impl Splitter {
     /// Those that are split off: with enough records and of another cost than the rest.
     fn groups(&self, by: By) -> Vec<Group> {
         let parts = self.parts(by);
-        let rest = parts.iter().fold(self.all, |rest, (_, part)| rest.without(*part));
+        let rest = parts.iter().fold(self.all, |rest, part| rest.without(part.moments));
         let differ = |one: f64, other: f64| (one - other).abs() >= RATIO_MIN;
         let is_apart = |part: Moments| {
             part.count >= GROUP_MIN
@@ -208,27 +213,34 @@ impl Splitter {
                     differ(part.mean(), self.all.without(part).mean())
                 }
         };
-        parts.into_iter().filter(|(_, part)| is_apart(*part)).map(|(group, _)| group).collect()
+        parts.into_iter().filter(|part| is_apart(part.moments)).collect()
     }
 
-    fn parts(&self, by: By) -> Vec<(Group, Moments)> {
+    /// What is left when the groups are split off.
+    pub(super) fn rest(&self, by: By) -> Moments {
+        self.groups(by).iter().fold(self.all, |rest, group| rest.without(group.moments))
+    }
+
+    fn parts(&self, by: By) -> Vec<Group> {
         let key = |hash| self.keys.iter().find(move |key| key.hash == hash);
         match by {
             By::Key(hash) => key(hash)
-                .map(|key| (Group { value: 0, name: format!("?{}", key.text) }, key.present))
+                .map(|key| Group { value: 0, name: format!("?{}", key.text), moments: key.present })
                 .into_iter()
                 .collect(),
             By::Value(hash) => key(hash)
                 .into_iter()
                 .flat_map(|key| key.values.iter().map(move |value| (key, value)))
-                .map(|(key, value)| {
-                    (Group { value: value.hash, name: format!("?{}={}", key.text, value.text) }, value.moments)
+                .map(|(key, value)| Group {
+                    value: value.hash,
+                    name: format!("?{}={}", key.text, value.text),
+                    moments: value.moments,
                 })
                 .collect(),
             By::Size(size) => {
                 let large = self.sizes[usize::from(size)..].iter().copied().fold(Moments::default(), Moments::join);
                 let bytes = 1_u64 << size.saturating_sub(1).min(62);
-                vec![(Group { value: 0, name: format!("body ≥ {}", bytes_text(bytes)) }, large)]
+                vec![Group { value: 0, name: format!("body ≥ {}", bytes_text(bytes)), moments: large }]
             }
         }
     }

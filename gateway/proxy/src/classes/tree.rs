@@ -207,6 +207,30 @@ impl Tree {
         labels.iter().rev().fold(String::new(), |path, label| path + "/" + label)
     }
 
+    /// Places below this root where anything is a parameter.
+    pub(super) fn folds(&self, root: NodeId) -> Vec<String> {
+        let (mut folds, mut waiting) = (Vec::new(), vec![root]);
+        while let Some(at) = waiting.pop() {
+            let node = self.node(at);
+            if node.is_folded || node.is_told {
+                folds.push(self.pattern(at));
+            }
+            waiting.extend(node.children.iter().map(|child| child.node).chain(node.parameter));
+        }
+        folds
+    }
+
+    /// The place of this pattern was folded in an earlier run.
+    pub(super) fn fold_at(&mut self, root: NodeId, pattern: &str) {
+        let mut at = root;
+        for segment in segments(pattern).take(SEGMENTS_MAX) {
+            let next = if segment == ":id" { self.parameter(at) } else { self.named(at, segment) };
+            let Some(next) = next else { return };
+            at = next;
+        }
+        self.node_mut(at).is_folded = true;
+    }
+
     fn parameter(&mut self, at: NodeId) -> Option<NodeId> {
         if self.node(at).parameter.is_none() {
             self.node_mut(at).parameter = self.add_node(Some((at, ":id".into())));
