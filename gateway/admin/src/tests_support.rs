@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use sluice_catalog::snapshot::{
-    CurrentRequest, GatewayState, Percentiles, QuarantinedRequest, QueueSnapshot, RequestsSnapshot, Snapshot,
+    ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, QuarantinedRequest, QueueSnapshot, RequestsSnapshot, Snapshot,
     WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Format, Journal, Options};
@@ -91,6 +91,10 @@ impl Operator for TestOperator {
             let _ = sender.try_send(told);
         }
         receiver
+    }
+
+    fn classes(&self) -> ClassesSnapshot {
+        ClassesSnapshot::default()
     }
 
     fn quarantined(&self) -> Vec<QuarantinedRequest> {
