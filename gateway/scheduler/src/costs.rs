@@ -96,20 +96,16 @@ pub struct Costs {
 
 impl Costs {
     /// A request of this class has arrived, whatever becomes of it.
-    pub fn arrived(&mut self, now: Time, class: ClassId) {
+    pub fn arrived(&mut self, _now: Time, class: ClassId) {
         let at = self.row(class);
         self.rows[at].arrivals += 1.0;
         self.arrivals += 1.0;
         self.arrivals_since_halving = self.arrivals_since_halving.saturating_add(1);
-        self.arrivals_since_look += 1;
-        if self.arrivals_since_look >= LOOK_EVERY_ARRIVALS {
-            self.arrivals_since_look = 0;
-            self.look(now);
-        }
+        self.arrivals_since_look = self.arrivals_since_look.saturating_add(1);
     }
 
-    /// A request of this class took so much CPU time in its worker.
-    pub fn record(&mut self, _now: Time, class: ClassId, cost_us: u64) {
+    /// A request of this class took so much CPU time in its worker. Only here does the cut change.
+    pub fn record(&mut self, now: Time, class: ClassId, cost_us: u64) {
         #[allow(clippy::cast_precision_loss)] // Far below 2^53.
         let cost = cost_us.clamp(1, COST_US_MAX) as f64;
         let at = self.row(class);
@@ -124,6 +120,10 @@ impl Costs {
         approach(&mut row.long_mean_us, cost, row.records, DRIFT_LONG_RECORDS);
         row.sketch.record(cost_us);
         row.expected_us = row.expect(prior_us);
+        if self.arrivals_since_look >= LOOK_EVERY_ARRIVALS {
+            self.arrivals_since_look = 0;
+            self.look(now);
+        }
     }
 
     /// What a request of this class is expected to cost.

@@ -101,8 +101,11 @@ impl Cut {
             (Some(kept), _) => Some(kept),
             (None, made) => made,
         };
-        // In the middle of the gap, so that neither side is near it.
-        self.cut_us = chosen.map(|(_, short, long)| (short.highest_us * long.lowest_us).sqrt());
+        self.cut_us = chosen.map(|(_, short, long)| {
+            // In the middle of the gap, so that neither side is near it; moved only when that is elsewhere by now.
+            let middle_us = (short.highest_us * long.lowest_us).sqrt();
+            self.cut_us.filter(|cut_us| (0.8..1.25).contains(&(cut_us / middle_us))).unwrap_or(middle_us)
+        });
     }
 }
 
