@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use sluice_admin::{Operator, Progress, Readiness, Upgrade};
 use sluice_catalog::metrics;
 use sluice_catalog::snapshot::{
-    ClassesSnapshot, CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot,
-    WorkerState,
+    ClassesSnapshot, CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, RequestsSnapshot, Snapshot,
+    WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Event, Journal, Level, Page};
 use sluice_proxy::edge;

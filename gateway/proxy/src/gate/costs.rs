@@ -85,7 +85,8 @@ impl Gate {
         let listed = self.classes.list();
         let cpu_us_all: u64 = listed.iter().map(|class| class.totals.cpu_us).sum();
         let mut classes: Vec<_> = listed.iter().map(|class| self.class_snapshot(class, cpu_us_all)).collect();
-        classes.sort_by(|one, other| other.cpu_share.total_cmp(&one.cpu_share).then_with(|| one.class.cmp(&other.class)));
+        classes
+            .sort_by(|one, other| other.cpu_share.total_cmp(&one.cpu_share).then_with(|| one.class.cmp(&other.class)));
         let cut_us = self.scheduler.borrow().costs().cut_us();
         ClassesSnapshot { cut_ms: cut_us.map(in_ms), classes }
     }

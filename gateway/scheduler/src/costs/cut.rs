@@ -139,9 +139,8 @@ impl Sums {
 
 impl Bar {
     fn is_met(&self, short: &Sums, long: &Sums, slowdown: f64) -> bool {
-        let share = |side: &Sums| {
-            (side.arrivals / (short.arrivals + long.arrivals)).max(side.work / (short.work + long.work))
-        };
+        let share =
+            |side: &Sums| (side.arrivals / (short.arrivals + long.arrivals)).max(side.work / (short.work + long.work));
         let ratio = (long.work / long.arrivals) / (short.work / short.arrivals);
         ratio >= self.ratio_min && share(short).min(share(long)) >= self.share_min && slowdown <= self.slowdown_max
     }
