@@ -33,6 +33,8 @@ struct Place {
     successor: Option<WorkerId>,
     failures: u32,
     not_before: Time,
+    /// Workers in a row that were over their memory bound soon after they listened; outlasts a successor.
+    bloated: u32,
 }
 
 #[derive(Debug)]
@@ -61,6 +63,8 @@ pub(crate) struct Pool {
     ready_count: u32,
     /// Of the short lane.
     short_ready: u32,
+    /// The generation in whose time it was said that the memory bound is too low; with another the bound may be another.
+    bloat_told: Option<u64>,
 }
 
 impl Pool {
@@ -83,6 +87,7 @@ impl Pool {
             deadline: None,
             ready_count: 0,
             short_ready: 0,
+            bloat_told: None,
         }
     }
 

@@ -97,6 +97,7 @@ impl World {
             | Action::Raise { .. }
             | Action::GiveUp
             | Action::Recycling { .. }
+            | Action::Bloated { .. }
             | Action::Reloaded { .. }
             | Action::ReloadAbandoned { .. } => {}
         }
