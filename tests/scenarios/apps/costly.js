@@ -14,7 +14,7 @@ http
     // CPU time and not the clock's, which a busy machine lets pass without any work.
     const before = process.cpuUsage();
     const until_us = cost_ms(request.url) * 1000;
-    for (let spent_us = 0; spent_us < until_us; ) {
+    for (let spent_us = 0; spent_us < until_us;) {
       const { user, system } = process.cpuUsage(before);
       spent_us = user + system;
     }
