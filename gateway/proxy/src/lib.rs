@@ -73,9 +73,12 @@ fn limits(config: &Config) -> Limits {
         queue_wait_ms_max: config.queue.wait_ms_max,
         concurrency: config.workers.concurrency,
         concurrency_max: config.workers.concurrency,
-        order: Order::Fifo,
-        ageing: 3,
-        lanes: false,
+        order: match config.queue.order {
+            sluice_catalog::config::Order::Fifo => Order::Fifo,
+            sluice_catalog::config::Order::Shortest => Order::Shortest,
+        },
+        ageing: config.queue.ageing,
+        lanes: config.workers.lanes == sluice_catalog::config::Lanes::Auto,
         may_raise: false,
         choice: match config.workers.choice {
             sluice_catalog::config::Choice::First => Choice::First,

@@ -146,7 +146,8 @@ impl Scheduler {
     pub fn next_deadline(&self) -> Option<Time> {
         let queue = self.queue.oldest().map(|(_, arrived)| arrived.plus_ms(self.limits.queue_wait_ms_max));
         let late = self.queue.first_late().map(|(_, at)| at);
-        [queue, late, self.pool.next_deadline(), self.lanes.next_deadline()].into_iter().flatten().min()
+        let lanes = self.lanes.next_deadline().filter(|_| !self.stopping);
+        [queue, late, self.pool.next_deadline(), lanes].into_iter().flatten().min()
     }
 
     fn settle(&mut self, now: Time, actions: &mut Vec<Action>) {
@@ -332,6 +333,12 @@ impl Scheduler {
     #[must_use]
     pub fn is_warming(&self, worker: WorkerId) -> bool {
         self.pool.is_warming(worker, self.limits.concurrency)
+    }
+
+    /// Workers that the long lane is to have beside those that were asked for.
+    #[must_use]
+    pub fn long_wanted(&self) -> u32 {
+        self.pool.long_wanted()
     }
 
     /// The version of the app that new workers run: the one that took a place over last.

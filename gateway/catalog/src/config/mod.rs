@@ -22,7 +22,7 @@ pub use problem::{ConfigError, Place, Problem};
 pub use rate::Rate;
 pub use route::{Route, Segment};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
-pub use values::{Choice, Kind, LogFormat, Value};
+pub use values::{Choice, Kind, Lanes, LogFormat, Order, Value};
 
 use table::config;
 
@@ -107,6 +107,9 @@ config! {
         concurrency: u32 = 1, in 1..=10_000, "requests" => restart;
         /// Which of the free workers gets the next request.
         choice: Choice = Choice::First => reload;
+        /// Whether long requests get a worker of their own beside the others (a second one under overload), whose
+        /// operating-system priority is the lowest, so that short ones need not wait for them. In strict mode only.
+        lanes: Lanes = Lanes::Auto => reload;
         /// How long a worker may take to listen after its process started.
         start_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds" => reload;
         /// How long a worker may take to leave once asked, before it is killed.
@@ -166,6 +169,11 @@ config! {
     queue: Queue {
         /// Requests that may wait; further ones are refused with 503.
         length_max: u64 = 1_000, in 0..=1_000_000, "requests" => reload;
+        /// Which of the waiting requests goes next. Within a class it is always the one that came first.
+        order: Order = Order::Shortest => reload;
+        /// With `shortest`: how many times as long as in the order of arrival a request may wait before it goes first,
+        /// whatever it costs; 0 for any time.
+        ageing: u32 = 3, in 0..=1_000, "times" => reload;
         /// Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused then.
         wait_ms_max: u64 = 10_000, in 1..=3_600_000, "milliseconds" => reload;
     }

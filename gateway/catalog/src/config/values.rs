@@ -233,6 +233,20 @@ words! {
         /// The one that has been free for longest.
         LeastRecent = "least-recent",
     }
+    /// Which of the waiting requests goes next.
+    Order {
+        /// The one whose class is expected to cost least, unless another has waited for too long (`queue.ageing`).
+        Shortest = "shortest",
+        /// The one that came first.
+        Fifo = "fifo",
+    }
+    /// Whether long requests get workers of their own.
+    Lanes {
+        /// While there are both long and short requests, and `queue.order` is `shortest`.
+        Auto = "auto",
+        /// Never.
+        Off = "off",
+    }
     /// How log lines look.
     LogFormat {
         /// Readable on a terminal, JSON lines elsewhere.

@@ -2,7 +2,9 @@
 
 mod admission;
 mod choice;
+mod lanes;
 mod life;
+mod order;
 mod recycle;
 mod reload;
 mod stage;

@@ -61,8 +61,12 @@ impl Stage {
     }
 
     pub fn arrive(&mut self) -> Vec<Action> {
+        self.arrive_with(Need::default())
+    }
+
+    pub fn arrive_with(&mut self, need: Need) -> Vec<Action> {
         self.next_request += 1;
-        self.step(Event::Arrived { request: RequestId(self.next_request), need: Need::default() })
+        self.step(Event::Arrived { request: RequestId(self.next_request), need })
     }
 
     /// A request arrives and a worker has it at once: its number.

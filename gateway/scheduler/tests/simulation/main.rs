@@ -3,6 +3,7 @@
 //!
 //! `SLUICE_SIM_SEEDS` sets how many days are lived, `SLUICE_SIM_SEED` lives one of them again.
 
+mod lanes;
 mod model;
 mod places;
 mod plan;
@@ -142,6 +143,9 @@ fn random_days_keep_i1_i3_i4_i5_i6() {
         "recycled: Requests",
         "recycled: Age",
         "recycled: Memory",
+        "Short in Short",
+        "Long in Short",
+        "Long in Long",
         "Refused(\"full\")",
         "Refused(\"predicted\")",
         "Refused(\"deadline\")",

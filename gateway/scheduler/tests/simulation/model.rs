@@ -4,10 +4,12 @@
 //! must not ask the scheduler what to believe; it only compares.
 
 mod checks;
+mod order;
 
 use std::collections::BTreeMap;
 
-use sluice_scheduler::{Action, Event, Limits, Refusal, RequestId, Scheduler, Time, WorkerId};
+use order::Queued;
+use sluice_scheduler::{Action, Event, Limits, Need, Order, Refusal, RequestId, Scheduler, Time, WorkerId};
 
 use crate::places::Due;
 use crate::workers::Workers;
@@ -33,6 +35,7 @@ enum Fate {
 
 struct Request {
     arrived: Time,
+    need: Need,
     fate: Fate,
     /// Times that a worker got it and may have seen it.
     given: u32,
@@ -44,6 +47,8 @@ struct Request {
 struct Admission {
     request: RequestId,
     queue_length: usize,
+    side_length: usize,
+    has_two_sides: bool,
     is_free: bool,
     predicted_wait_ms: Option<u64>,
 }
@@ -53,7 +58,7 @@ pub struct Model {
     tick_us: u64,
     now: Time,
     requests: BTreeMap<RequestId, Request>,
-    queue: BTreeMap<RequestId, Time>,
+    queue: BTreeMap<RequestId, Queued>,
     pub workers: Workers,
     admission: Option<Admission>,
     /// Requests that a worker held when it died in this step.
@@ -104,11 +109,13 @@ impl Model {
     pub fn before(&mut self, scheduler: &Scheduler, event: Event) {
         (self.ready_before, self.has_turned) = (self.workers.ready(), false);
         self.admission = match event {
-            Event::Arrived { request, .. } => Some(Admission {
+            Event::Arrived { request, need } => Some(Admission {
                 request,
                 queue_length: self.queue.len(),
-                is_free: self.queue.is_empty() && self.workers.has_free_slot(),
-                predicted_wait_ms: scheduler.predicted_wait_ms(),
+                side_length: self.waiting_of(self.side(need, scheduler), scheduler),
+                has_two_sides: self.limits.order == Order::Shortest && scheduler.costs().cut_us().is_some(),
+                is_free: self.goes_at_once(need, scheduler),
+                predicted_wait_ms: scheduler.predicted_wait_ms_of(need.class),
             }),
             _ => None,
         };
@@ -118,9 +125,10 @@ impl Model {
     pub fn follow(&mut self, now: Time, event: Event, actions: &[Action], scheduler: &Scheduler) -> Result<(), String> {
         promise!(now >= self.now, "time runs backwards");
         self.now = now;
-        self.take_event(event)?;
+        self.take_event(event, scheduler)?;
+        self.workers.scale_long(scheduler.long_wanted(), self.is_mixed(scheduler))?;
         for action in actions {
-            self.take_action(event, *action)?;
+            self.take_action(event, *action, scheduler)?;
         }
         self.turn();
         self.check_capacity(event)?;
@@ -132,12 +140,12 @@ impl Model {
         self.check_deadline(scheduler)
     }
 
-    fn take_event(&mut self, event: Event) -> Result<(), String> {
+    fn take_event(&mut self, event: Event, scheduler: &Scheduler) -> Result<(), String> {
         match event {
-            Event::Arrived { request, .. } => {
+            Event::Arrived { request, need } => {
                 let fate = Fate::Queued { returned: false };
-                self.requests.insert(request, Request { arrived: self.now, fate, given: 0, retried: false });
-                self.queue.insert(request, self.now);
+                self.requests.insert(request, Request { arrived: self.now, need, fate, given: 0, retried: false });
+                self.join(request, Queued::new(self.now, need, false, scheduler));
             }
             Event::Left { request } if self.queue.remove(&request).is_some() => self.end(request, End::Left),
             Event::Finished { worker, request } => {
@@ -156,14 +164,14 @@ impl Model {
             }
             Event::Undelivered { worker, request } => {
                 if let Some(own) = self.workers.release(worker, request) {
-                    self.put_back(request, own);
+                    self.put_back(request, own, scheduler);
                 }
             }
             Event::Occupied { worker, request, by } => {
                 if let Some(own) = self.workers.release(worker, request) {
                     self.workers.hold_on(worker, by, own);
                     self.note("Occupied");
-                    self.put_back(request, own);
+                    self.put_back(request, own, scheduler);
                 }
             }
             Event::Retried { request, arrived, .. } => {
@@ -172,12 +180,14 @@ impl Model {
                 promise!(old.fate == Fate::Ended(End::Orphaned), "I5: {request:?} is tried again: {:?}", old.fate);
                 promise!(!old.retried && old.arrived == arrived, "I5: {request:?} is tried twice, or as another");
                 (old.retried, old.fate) = (true, Fate::Queued { returned: true });
-                self.queue.insert(request, arrived);
+                let need = old.need;
+                self.join(request, Queued::new(arrived, need, true, scheduler));
             }
             Event::WarmingWith { request, worker } => {
                 self.note("WarmingWith");
                 let fate = Fate::Held(worker);
-                self.requests.insert(request, Request { arrived: self.now, fate, given: 1, retried: false });
+                let need = Need::default();
+                self.requests.insert(request, Request { arrived: self.now, need, fate, given: 1, retried: false });
                 self.workers.take_event(self.now, event);
             }
             Event::Exited { worker } => self.orphans = self.workers.exit(self.now, worker),
@@ -187,14 +197,15 @@ impl Model {
     }
 
     /// No worker has seen it.
-    fn put_back(&mut self, request: RequestId, own: bool) {
+    fn put_back(&mut self, request: RequestId, own: bool, scheduler: &Scheduler) {
         if own {
             return self.end(request, End::Unwarmed);
         }
         if let Some(old) = self.requests.get_mut(&request) {
             old.fate = Fate::Queued { returned: true };
             old.given -= 1;
-            self.queue.insert(request, old.arrived);
+            let queued = Queued::new(old.arrived, old.need, true, scheduler);
+            self.join(request, queued);
         }
     }
 
@@ -212,15 +223,14 @@ impl Model {
         }
     }
 
-    fn take_action(&mut self, event: Event, action: Action) -> Result<(), String> {
+    fn take_action(&mut self, event: Event, action: Action, scheduler: &Scheduler) -> Result<(), String> {
         let name = format!("{action:?}");
         self.note(name.split([' ', '{']).next().unwrap_or_default());
         match action {
             Action::Dispatch { request, worker } => {
                 self.turn();
-                self.is_next(request)?;
-                let arrived = self.queue.remove(&request).unwrap_or_default();
-                let due = arrived.plus_ms(self.limits.queue_wait_ms_max);
+                self.check_choice(request, worker, scheduler)?;
+                let due = self.queue.remove(&request).map_or(Time(0), |queued| self.due(&queued));
                 // One that comes back may have spent its time with a worker; a free one takes it all the same, in that step.
                 let is_back = matches!(
                     event,
@@ -291,8 +301,8 @@ impl Model {
     fn take_later_action(&mut self, action: Action) -> Result<(), String> {
         self.turn();
         match action {
-            Action::Start { worker, instance, generation, .. } => {
-                self.workers.start(self.now, worker, instance, generation)
+            Action::Start { worker, instance, generation, lane } => {
+                self.workers.start(self.now, worker, (instance, lane), generation)
             }
             Action::Stop { worker } => self.workers.stop(self.now, worker),
             Action::WarmUp { worker } => self.workers.warm_up(worker),

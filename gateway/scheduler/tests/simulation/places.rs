@@ -2,7 +2,7 @@
 
 mod dues;
 
-use sluice_scheduler::{AbandonReason, RequestId, Time, WorkerId, WorkerState};
+use sluice_scheduler::{AbandonReason, Lane, RequestId, Time, WorkerId, WorkerState};
 
 use crate::model::promise;
 use crate::workers::{Post, Worker, Workers};
@@ -27,6 +27,9 @@ pub enum Due {
 
 #[derive(Debug, Default)]
 pub struct Place {
+    lane: Lane,
+    /// Its place among those of its lane.
+    rank: u32,
     failures: u32,
     delay_ms: u64,
     not_before: Time,
@@ -47,7 +50,9 @@ struct Reload {
 
 #[derive(Default)]
 pub struct Places {
+    /// Workers that the short and the long lane are to have.
     pub wanted: u32,
+    pub long_wanted: u32,
     pub stopping: bool,
     gave_up: bool,
     pub ever_listened: bool,
@@ -68,6 +73,25 @@ pub struct Places {
 impl Places {
     fn forget_failures(&mut self) {
         (self.failures, self.not_before) = (0, Time(0));
+    }
+
+    /// Places never change their lane, and new ones come after all others.
+    fn add(&mut self, lane: Lane, wanted: u32) {
+        let has = u32::try_from(self.places.iter().filter(|place| place.lane == lane).count()).expect("few");
+        for rank in has..wanted {
+            self.places.push(Place { lane, rank, ..Place::default() });
+        }
+    }
+
+    pub fn is_wanted(&self, instance: u32) -> bool {
+        self.places.get(instance as usize).is_some_and(|place| match place.lane {
+            Lane::Short => place.rank < self.wanted,
+            Lane::Long => place.rank < self.long_wanted,
+        })
+    }
+
+    fn all_wanted(&self) -> Vec<u32> {
+        (0..u32::try_from(self.places.len()).expect("few")).filter(|at| self.is_wanted(*at)).collect()
     }
 
     fn is_closed(&self) -> bool {
@@ -99,15 +123,24 @@ impl Workers {
 
     pub fn scale(&mut self, wanted: u32) {
         self.places.wanted = wanted;
-        while self.places.places.len() < wanted as usize {
-            self.places.places.push(Place::default());
-        }
-        for w in self.live.values_mut().filter(|w| w.instance >= wanted && w.post != Post::None) {
+        self.places.add(Lane::Short, wanted);
+        let places = &self.places;
+        for w in self.live.values_mut().filter(|w| !places.is_wanted(w.instance) && w.post != Post::None) {
             w.dismiss();
             if w.post == Post::Successor {
                 w.post = Post::None;
             }
         }
+    }
+
+    /// How many workers the long lane has is the policy's to say; no more than two, and none is let go within a day.
+    pub fn scale_long(&mut self, wanted: u32, is_mixed: bool) -> Result<(), String> {
+        let before = self.places.long_wanted;
+        promise!(wanted <= 2 && wanted >= before, "the long lane is to have {wanted} workers, and had {before}");
+        promise!(wanted == before || is_mixed, "a long lane without long requests");
+        self.places.long_wanted = wanted;
+        self.places.add(Lane::Long, wanted);
+        Ok(())
     }
 
     pub fn ask_reload(&mut self, generation: u64) {
@@ -176,7 +209,7 @@ impl Workers {
         }
         self.fail(worker, AbandonReason::Exited { worker });
         let Some(dead) = self.live.remove(&worker) else { return Vec::new() };
-        if dead.post == Post::Holder && dead.instance < self.places.wanted {
+        if dead.post == Post::Holder && self.places.is_wanted(dead.instance) {
             self.lose_holder(now, worker, &dead);
         }
         dead.held.into_iter().map(|(request, _)| request).collect()
@@ -202,8 +235,8 @@ impl Workers {
             self.live.get_mut(&successor).expect("was just found").post = Post::Holder;
             return;
         }
-        let wanted = self.places.wanted as usize;
-        let all_fail = self.places.places.iter().take(wanted).all(|place| place.failures > 0);
+        let wanted = self.places.all_wanted();
+        let all_fail = wanted.iter().all(|at| self.places.places[*at as usize].failures > 0);
         if is_accident {
         } else if all_fail && !self.places.ever_listened && self.places.reload.is_none() {
             if !self.places.gave_up {
@@ -233,7 +266,7 @@ impl Workers {
         for (id, _) in rest.iter().filter(|(_, warm)| *warm) {
             self.serve(now, *id);
         }
-        if someone_waits && self.ready() == 0 {
+        if someone_waits && self.ready_in(Lane::Short) == 0 {
             if !rest.is_empty() {
                 self.places.reached.push("served instead of warmed");
             }
@@ -250,12 +283,16 @@ impl Workers {
             }
         }
         let Some(generation) = self.places.reload.as_ref().map(|reload| reload.generation) else { return };
-        if self.taken(generation) == self.places.wanted && !self.places.is_closed() {
+        if self.taken(generation) == self.wanted() && !self.places.is_closed() {
             self.places.reload = None;
             self.places.generations = generation - 1;
             self.places.forget_failures();
             self.places.due.push(Due::Reloaded(generation));
         }
+    }
+
+    pub fn wanted(&self) -> u32 {
+        u32::try_from(self.places.all_wanted().len()).expect("few")
     }
 
     /// Places where the generation takes requests.
@@ -277,8 +314,8 @@ impl Workers {
             w.dismiss();
         }
         self.live.get_mut(&worker).expect("was just found").post = Post::Holder;
-        let place = &mut self.places.places[instance as usize];
-        *place = Place { bloated: place.bloated, ..Place::default() };
+        let Place { lane, rank, bloated, .. } = self.places.places[instance as usize];
+        self.places.places[instance as usize] = Place { lane, rank, bloated, ..Place::default() };
         self.places.generations = generation - 1;
         match &mut self.places.reload {
             Some(reload) => {
@@ -294,17 +331,24 @@ impl Workers {
     fn retry_empty_places(&mut self, now: Time) {
         for instance in 0..self.places.places.len() {
             if self.find(u32::try_from(instance).expect("few"), Post::Holder).is_none() {
-                self.places.places[instance] =
-                    Place { not_before: now, bloated: self.places.places[instance].bloated, ..Place::default() };
+                let Place { lane, rank, bloated, .. } = self.places.places[instance];
+                self.places.places[instance] = Place { lane, rank, not_before: now, bloated, ..Place::default() };
             }
         }
     }
 
-    pub fn start(&mut self, now: Time, worker: WorkerId, instance: u32, generation: u64) -> Result<(), String> {
+    pub fn start(
+        &mut self,
+        now: Time,
+        worker: WorkerId,
+        (instance, lane): (u32, Lane),
+        generation: u64,
+    ) -> Result<(), String> {
         promise!(worker.0 > self.places.last_started, "{worker:?} was used before");
         promise!(!self.places.is_closed(), "{worker:?} started while leaving");
-        promise!(instance < self.places.wanted, "I6: {worker:?} is more than is wanted");
+        promise!(self.places.is_wanted(instance), "I6: {worker:?} is more than is wanted");
         let place = &self.places.places[instance as usize];
+        promise!(place.lane == lane, "{worker:?} of the lane {lane:?} in a place of the other");
         let backs_off = place.failed == Some(generation) && place.not_before > now;
         let is_empty = self.find(instance, Post::Holder).is_none();
         promise!(!backs_off || !is_empty, "place {instance} started {generation} again during its back-off");
@@ -328,7 +372,7 @@ impl Workers {
             Post::Successor
         };
         self.places.last_started = worker.0;
-        self.live.insert(worker, Worker::new(instance, generation, post, now));
+        self.live.insert(worker, Worker::new(instance, generation, lane, post, now));
         let (allowed, count) = (self.at_once(), self.successors().len());
         promise!(post == Post::Holder || count <= allowed as usize, "I6: {count} successors, allowed {allowed}");
         Ok(())

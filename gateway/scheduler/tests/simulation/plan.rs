@@ -1,6 +1,6 @@
 //! What kind of day a seed stands for: the limits in force and how the world misbehaves.
 
-use sluice_scheduler::{Choice, Limits, Order, Recycling};
+use sluice_scheduler::{Choice, ClassId, Limits, Need, Order, Recycling};
 
 use crate::rng::Rng;
 
@@ -8,6 +8,8 @@ use crate::rng::Rng;
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub limits: Limits,
+    /// What requests ask for, and what those of each kind cost.
+    pub kinds: Vec<(Need, u64)>,
     pub workers: u32,
     /// Ticks come only at multiples of this.
     pub tick_us: u64,
@@ -53,6 +55,17 @@ pub fn recycling(rng: &mut Rng) -> Recycling {
     Recycling { requests_max: rng.pick(&[0, 0, 1, 7, 30]), age_ms_max: rng.pick(&[0, 0, 0, 100, 400]) }
 }
 
+/// One kind, or short and long ones, some of which are known and some of which have priorities and deadlines.
+fn kinds(rng: &mut Rng) -> Vec<(Need, u64)> {
+    let of = |rng: &mut Rng, class: u16| {
+        let deadline_ms = rng.pick(&[None, None, None, Some(1), Some(30), Some(200)]);
+        let need = Need { class: ClassId(class), priority: rng.pick(&[0, 0, 0, 1, -1]), deadline_ms };
+        (need, rng.pick(&[500, 1_000, 5_000, 20_000, 100_000, 400_000]))
+    };
+    let count = rng.between(1, 6);
+    (1..=count).map(|class| of(rng, u16::try_from(class).expect("few"))).collect()
+}
+
 impl Plan {
     pub fn random(rng: &mut Rng) -> Plan {
         let backoff_ms_min = rng.between(1, 40);
@@ -61,9 +74,9 @@ impl Plan {
             queue_wait_ms_max: rng.pick(&[1, 5, 20, 100, 500, 2000]),
             concurrency: rng.pick(&[1, 1, 1, 1, 2, 3, 5]),
             concurrency_max: 1,
-            order: Order::Fifo,
-            ageing: 3,
-            lanes: false,
+            order: rng.pick(&[Order::Fifo, Order::Shortest, Order::Shortest]),
+            ageing: rng.pick(&[0, 3]),
+            lanes: rng.percent(70),
             may_raise: false,
             choice: rng.pick(&[Choice::First, Choice::RoundRobin, Choice::LeastRecent]),
             start_timeout_ms: rng.between(5, 200),
@@ -98,6 +111,7 @@ impl Plan {
             reloads: rng.pick(&[0, 1, 2, 6]),
             reconfigurations: rng.pick(&[0, 0, 1, 4]),
             limits,
+            kinds: kinds(rng),
             workers: rng.count(1, 5),
             tick_us: rng.pick(&[1, 1, 1000, 5000, 20_000]),
             grain_us: rng.pick(&[1, 1, 1000, 10_000]),

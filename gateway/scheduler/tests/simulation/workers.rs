@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use sluice_scheduler::{AbandonReason, Event, KillReason, Limits, RequestId, Scheduler, Time, WorkerId, WorkerState};
+use sluice_scheduler::{
+    AbandonReason, Event, KillReason, Lane, Limits, RequestId, Scheduler, Time, WorkerId, WorkerState,
+};
 
 use crate::model::promise;
 use crate::places::{Due, Places};
@@ -21,6 +23,7 @@ pub enum Post {
 pub struct Worker {
     pub instance: u32,
     pub generation: u64,
+    pub lane: Lane,
     pub post: Post,
     pub started: Time,
     pub listened: Option<Time>,
@@ -46,10 +49,11 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub fn new(instance: u32, generation: u64, post: Post, started: Time) -> Worker {
+    pub fn new(instance: u32, generation: u64, lane: Lane, post: Post, started: Time) -> Worker {
         Worker {
             instance,
             generation,
+            lane,
             post,
             started,
             listened: None,
@@ -296,14 +300,26 @@ impl Workers {
     /// Whether a request that comes now is served at once, by one that is being warmed if need be.
     pub fn has_free_slot(&self) -> bool {
         let is_free = |w: &Worker| w.held.len() < self.limits.concurrency as usize;
-        if self.ready() > 0 {
-            return self.live.values().any(|w| w.serves() && is_free(w));
+        let serving = if self.ready_in(Lane::Short) > 0 { Lane::Short } else { Lane::Long };
+        let is_serving = self.live.values().any(|w| w.serves() && w.lane == serving && is_free(w));
+        if is_serving || serving == Lane::Short {
+            return is_serving;
         }
         self.live.iter().any(|(id, w)| w.warms() && is_free(w) && !self.on_trial(*id))
     }
 
     pub fn ready(&self) -> u32 {
         u32::try_from(self.live.values().filter(|w| w.serves()).count()).expect("few")
+    }
+
+    pub fn ready_in(&self, lane: Lane) -> u32 {
+        u32::try_from(self.live.values().filter(|w| w.serves() && w.lane == lane).count()).expect("few")
+    }
+
+    /// Workers of this lane that serve and hold nothing.
+    pub fn free_in(&self, lane: Lane) -> u32 {
+        let is_free = |w: &&Worker| w.serves() && w.lane == lane && w.held.is_empty();
+        u32::try_from(self.live.values().filter(is_free).count()).expect("few")
     }
 
     /// Nothing that is due is left undone, and the scheduler sees every worker as the model does.
@@ -331,7 +347,8 @@ impl Workers {
         for view in scheduler.workers() {
             let w = self.live.get(&view.worker);
             let is_same = w.is_some_and(|w| {
-                (w.held.len(), w.streams, w.generation) == (view.in_service, view.streams, view.generation)
+                (w.held.len(), w.streams, w.generation, w.lane)
+                    == (view.in_service, view.streams, view.generation, view.lane)
             });
             promise!(is_same, "seen as {view:?}, is {w:?}");
             views += 1;

@@ -9,7 +9,7 @@ mod processes;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use sluice_scheduler::{Action, Event, Need, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{Action, Event, Need, Order, RequestId, Scheduler, Time, WorkerId};
 
 use crate::model::Model;
 use crate::plan::{Plan, recycling};
@@ -85,6 +85,7 @@ pub struct World {
     warming: BTreeMap<WorkerId, u64>,
     /// Requests that are not to be tried again: answered, left, the gateway's own, or tried again before.
     settled: BTreeSet<RequestId>,
+    needs: BTreeMap<RequestId, Need>,
     next_generation: u64,
     last_finished: BTreeMap<WorkerId, RequestId>,
     pub history: Vec<Line>,
@@ -108,6 +109,7 @@ impl World {
             generation_of: BTreeMap::new(),
             warming: BTreeMap::new(),
             settled: BTreeSet::new(),
+            needs: BTreeMap::new(),
             next_generation: 1,
             last_finished: BTreeMap::new(),
             history: Vec::new(),
@@ -122,6 +124,7 @@ impl World {
 
     /// Lives the day from its first worker to its last. An error says which promise was broken.
     pub fn live(&mut self) -> Result<(), String> {
+        self.learn();
         self.plan_day();
         self.tell(Event::Scaled { workers: self.plan.workers })?;
         while self.history.len() < STEPS_MAX {
@@ -142,6 +145,22 @@ impl World {
             }
         }
         Err(format!("the day did not end within {STEPS_MAX} steps"))
+    }
+
+    /// Most days begin with what the days before have shown.
+    fn learn(&mut self) {
+        let known = self.rng.between(0, 6);
+        for round in 0..60 {
+            for (need, cost_us) in self.plan.kinds.iter().take(usize::try_from(known).expect("few")) {
+                let measured = Event::Measured { class: need.class, cost_us: cost_us + round };
+                self.scheduler.step(Time(0), measured, &mut Vec::new());
+            }
+        }
+    }
+
+    /// Mostly of a kind that is planned, now and then of one that nobody has seen.
+    fn need(&mut self) -> Need {
+        if self.rng.percent(5) { Need::default() } else { self.rng.pick(&self.plan.kinds).0 }
     }
 
     fn plan_day(&mut self) {
@@ -236,6 +255,10 @@ impl World {
                     self.settled.insert(request);
                     self.last_finished.insert(worker, request);
                     self.tell(Event::Finished { worker, request })?;
+                    if self.rng.percent(50) {
+                        let (need, cost_us) = self.rng.pick(&self.plan.kinds);
+                        self.tell(Event::Measured { class: need.class, cost_us })?;
+                    }
                     self.go_on_warming(worker)
                 }
                 _ => self.late(Event::Finished { worker, request }),
@@ -272,7 +295,8 @@ impl World {
             Coming::Warms(worker, left) => self.warm(worker, left),
             Coming::Retries(request, arrived) => {
                 if self.settled.insert(request) {
-                    return self.tell(Event::Retried { request, arrived, need: Need::default() });
+                    let need = self.needs.get(&request).copied().unwrap_or_default();
+                    return self.tell(Event::Retried { request, arrived, need });
                 }
                 Ok(())
             }
@@ -290,7 +314,9 @@ impl World {
             if self.rng.percent(self.plan.impatient_percent) {
                 self.soon(self.plan.patience_us, Coming::ClientLeaves(request));
             }
-            self.tell(Event::Arrived { request, need: Need::default() })?;
+            let need = self.need();
+            self.needs.insert(request, need);
+            self.tell(Event::Arrived { request, need })?;
         }
         if self.arrivals_left > 0 {
             self.soon(self.plan.burst_gap_us, Coming::Arrival);
@@ -316,6 +342,7 @@ impl World {
     fn reconfigure(&mut self) -> Result<(), String> {
         let limits = &mut self.plan.limits;
         limits.warm_up = self.rng.percent(50);
+        limits.order = self.rng.pick(&[limits.order, limits.order, Order::Fifo, Order::Shortest]);
         limits.reload_at_once = self.rng.pick(&[0, 1, 3]);
         limits.recycle = recycling(&mut self.rng);
         limits.stop_timeout_ms = self.rng.pick(&[1, 20, 200]);

@@ -234,7 +234,7 @@ pub fn live(day: &Day, policy: Policy) -> (Vec<Outcome>, f64) {
         .collect();
     let mut world = World { day, policy, workers, queues: vec![VecDeque::new(); day.kinds.len()], short_need: 0.0 };
     let mut outcomes = vec![Outcome::default(); day.kinds.len()];
-    let (mut now, mut arrivals, mut worked_ms) = (0.0, 0, 0.0);
+    let (mut now, mut arrivals, mut worked_ms, mut began) = (0.0, 0, 0.0, 0.0);
     let mut next = exponential(&mut rng);
     while arrivals < day.requests {
         let rates = world.rates();
@@ -258,10 +258,15 @@ pub fn live(day: &Day, policy: Policy) -> (Vec<Outcome>, f64) {
             arrivals += 1;
             next = now + exponential(&mut rng);
             arrive(&mut world, now, &mut rng, &mut outcomes);
+            if arrivals == day.requests / 10 {
+                // The first tenth is not counted.
+                (worked_ms, began) = (0.0, now);
+                outcomes.fill(Outcome::default());
+            }
         }
         world.dispatch(now, &mut outcomes);
     }
-    (outcomes, worked_ms / now / day.cores as f64)
+    (outcomes, worked_ms / (now - began) / day.cores as f64)
 }
 
 fn arrive(world: &mut World, now: f64, rng: &mut Rng, outcomes: &mut [Outcome]) {

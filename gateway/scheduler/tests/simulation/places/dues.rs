@@ -68,9 +68,9 @@ impl Workers {
             return (workers.min(), None);
         }
         let mut due: Vec<Time> = workers.collect();
-        let places = 0..self.places.wanted;
+        let places = self.places.all_wanted();
         due.extend(
-            places.clone().filter(|at| self.is_vacant(*at)).map(|at| self.places.places[at as usize].not_before),
+            places.iter().filter(|at| self.is_vacant(**at)).map(|at| self.places.places[*at as usize].not_before),
         );
         if places.into_iter().any(|at| self.is_trial_open() && self.may_start_successor(at)) {
             due.push(self.places.not_before);
@@ -96,10 +96,10 @@ impl Workers {
         promise!(places.recycling.is_none(), "{:?} is recycled and has no successor", places.recycling);
         promise!(scheduler.generation() == self.generation(), "generation {}", scheduler.generation());
         if !places.is_closed() {
-            let unfilled = (0..places.wanted).find(|at| self.is_unfilled(*at, now));
+            let unfilled = places.all_wanted().into_iter().find(|at| self.is_unfilled(*at, now));
             promise!(unfilled.is_none(), "place {unfilled:?} was not filled");
             let may = places.not_before <= now && self.is_trial_open();
-            let unreplaced = (0..places.wanted).find(|at| may && self.may_start_successor(*at));
+            let unreplaced = places.all_wanted().into_iter().find(|at| may && self.may_start_successor(*at));
             promise!(unreplaced.is_none(), "place {unreplaced:?} got no successor");
             if places.reload.is_none() && self.successors().is_empty() && places.not_before <= now {
                 let overdue = self.recyclings().find(|(_, (_, late))| *late <= now);
@@ -108,7 +108,7 @@ impl Workers {
         }
         let told = scheduler.reload_progress().map(|told| (told.generation, told.wanted, told.taken_over));
         let reload = places.reload.as_ref();
-        let known = reload.map(|reload| (reload.generation, places.wanted, self.taken(reload.generation)));
+        let known = reload.map(|reload| (reload.generation, self.wanted(), self.taken(reload.generation)));
         promise!(told == known, "progress is {told:?}, not {known:?}");
         Ok(())
     }

@@ -1,0 +1,147 @@
+//! When the long lane has workers, and who gets them.
+
+use sluice_scheduler::{Action, ClassId, Event, Lane, Limits, Need, Order, WorkerId};
+
+use crate::stage::{LIMITS, Stage, dispatch, stop};
+
+const LANES: Limits = Limits { order: Order::Shortest, lanes: true, ..LIMITS };
+
+const LONG: Need = Need { class: ClassId(1), priority: 0, deadline_ms: None };
+const SHORT: Need = Need { class: ClassId(2), priority: 0, deadline_ms: None };
+
+fn measure(stage: &mut Stage, class: ClassId, cost_us: u64) {
+    for _ in 0..300 {
+        stage.step(Event::Measured { class, cost_us });
+    }
+}
+
+/// Two workers, and costs that are known.
+fn mixed(limits: Limits) -> Stage {
+    let mut stage = Stage::ready(limits, 2);
+    for _ in 0..300 {
+        stage.step(Event::Measured { class: LONG.class, cost_us: 100_000 });
+        stage.step(Event::Measured { class: SHORT.class, cost_us: 5_000 });
+    }
+    stage
+}
+
+fn start_long(worker: u64) -> Action {
+    Action::Start { worker: WorkerId(worker), instance: 2, generation: 1, lane: Lane::Long }
+}
+
+/// The same with a worker of the long lane (3); requests 1 to 3 are over.
+fn with_long_lane(limits: Limits) -> Stage {
+    let mut stage = mixed(limits);
+    assert_eq!(stage.arrive_with(LONG), [dispatch(1, 1)]);
+    assert_eq!(stage.arrive_with(LONG), [dispatch(2, 2)]);
+    assert_eq!(stage.arrive_with(LONG), [start_long(3)], "only now somebody waits");
+    assert_eq!(stage.listen(3), [dispatch(3, 3)]);
+    for request in 1..=3 {
+        stage.finish(request, request);
+    }
+    stage
+}
+
+#[test]
+fn the_long_lane_starts_when_somebody_waits_and_serves_long_requests_first() {
+    let mut stage = with_long_lane(LANES);
+    assert_eq!(stage.arrive_with(LONG), [dispatch(4, 3)]);
+}
+
+#[test]
+fn a_long_request_leaves_the_last_free_worker_to_short_ones() {
+    let mut stage = with_long_lane(LANES);
+    assert_eq!(stage.arrive_with(LONG), [dispatch(4, 3)]);
+    assert_eq!(stage.arrive_with(LONG), [dispatch(5, 1)], "another short worker is free");
+    assert!(stage.arrive_with(LONG).is_empty());
+    assert_eq!(stage.arrive_with(SHORT), [dispatch(7, 2)]);
+    assert!(stage.arrive_with(SHORT).is_empty());
+    assert_eq!(stage.finish(2, 7), [dispatch(8, 2)], "short ones first");
+    assert!(stage.finish(2, 8).is_empty(), "and the last one is kept for them");
+    assert_eq!(stage.finish(1, 5), [dispatch(6, 1)]);
+}
+
+#[test]
+fn a_short_request_never_gets_the_long_lane_while_the_short_one_serves() {
+    let mut stage = with_long_lane(LANES);
+    stage.arrive_with(SHORT);
+    stage.arrive_with(SHORT);
+    assert!(stage.arrive_with(SHORT).is_empty());
+    stage.step(Event::Faulted { worker: WorkerId(1) });
+    let actions = stage.step(Event::Faulted { worker: WorkerId(2) });
+    assert!(actions.contains(&dispatch(6, 3)), "nobody else is left: {actions:?}");
+}
+
+#[test]
+fn a_long_request_that_has_waited_for_far_too_long_gets_the_last_one() {
+    let mut stage = with_long_lane(LANES);
+    stage.arrive_with(LONG);
+    stage.arrive_with(LONG);
+    assert!(stage.arrive_with(LONG).is_empty());
+    assert!(stage.pass_ms(300).is_empty());
+    assert_eq!(stage.pass_ms(200), [dispatch(6, 2)]);
+}
+
+#[test]
+fn a_class_that_nobody_knows_counts_as_long() {
+    let mut stage = with_long_lane(LANES);
+    assert_eq!(stage.arrive_with(Need { class: ClassId(9), ..LONG }), [dispatch(4, 3)]);
+}
+
+#[test]
+fn without_lanes_without_a_cut_or_with_many_slots_there_is_no_long_lane() {
+    for limits in [Limits { lanes: false, ..LANES }, Limits { order: Order::Fifo, ..LANES }] {
+        let mut stage = mixed(limits);
+        for _ in 0..5 {
+            assert!(stage.arrive_with(LONG).iter().all(|action| matches!(action, Action::Dispatch { .. })));
+        }
+    }
+    let mut alike = Stage::ready(LANES, 2);
+    measure(&mut alike, LONG.class, 100_000);
+    let mut many = mixed(Limits { concurrency: 2, ..LANES });
+    for stage in [&mut alike, &mut many] {
+        for _ in 0..6 {
+            assert!(stage.arrive_with(LONG).iter().all(|action| matches!(action, Action::Dispatch { .. })));
+        }
+    }
+}
+
+#[test]
+fn the_long_lane_goes_some_minutes_after_the_traffic_has_become_of_a_kind() {
+    let mut stage = with_long_lane(LANES);
+    for _ in 0..20 {
+        measure(&mut stage, SHORT.class, 5_000);
+    }
+    assert_eq!(stage.scheduler.costs().cut_us(), None);
+    assert!(stage.pass_ms(240_000).is_empty());
+    let due = stage.scheduler.next_deadline().unwrap();
+    stage.now = due;
+    assert_eq!(stage.step(Event::Tick), [stop(3)]);
+    stage.exit(3);
+    assert_eq!(stage.scheduler.workers().count(), 2);
+}
+
+#[test]
+fn places_keep_their_lane_and_their_number_when_the_pool_grows() {
+    let mut stage = with_long_lane(LANES);
+    let started = stage.step(Event::Scaled { workers: 3 });
+    assert_eq!(started, [Action::Start { worker: WorkerId(4), instance: 3, generation: 1, lane: Lane::Short }]);
+    stage.listen(4);
+    let stopped = stage.step(Event::Scaled { workers: 1 });
+    assert_eq!(stopped, [stop(2), stop(4)], "the long lane's worker stays");
+}
+
+#[test]
+fn a_reload_replaces_the_long_lane_as_well() {
+    let mut stage = with_long_lane(LANES);
+    let mut actions = stage.reload(2);
+    let mut lanes = Vec::new();
+    while let Some(Action::Start { worker, instance, lane, .. }) =
+        actions.iter().find(|action| matches!(action, Action::Start { .. })).copied()
+    {
+        lanes.push((instance, lane));
+        actions = stage.listen(worker.0);
+    }
+    assert_eq!(lanes, [(0, Lane::Short), (1, Lane::Short), (2, Lane::Long)]);
+    assert!(actions.contains(&Action::Reloaded { generation: 2 }), "{actions:?}");
+}

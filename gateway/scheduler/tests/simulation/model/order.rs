@@ -1,0 +1,150 @@
+//! The promises about order and lanes: who goes next, to which lane, and that nobody waits for nothing.
+//!
+//! What a class costs and what is long is the cost model's to say; everything that follows from it is said again here.
+
+use sluice_scheduler::{Lane, Need, Order, RequestId, Scheduler, Time, WorkerId};
+
+use super::{Model, promise};
+
+/// A request that waits.
+#[derive(Debug)]
+pub(super) struct Queued {
+    pub arrived: Time,
+    pub need: Need,
+    /// From when on its deadline cannot be met.
+    latest: Option<Time>,
+    /// Before that it cannot have waited for too long.
+    overdue_min: Time,
+}
+
+impl Queued {
+    pub fn new(arrived: Time, need: Need, returned: bool, scheduler: &Scheduler) -> Queued {
+        let cost_us = scheduler.costs().expected_us(need.class);
+        let latest = need.deadline_ms.map(|ms| {
+            let deadline = arrived.plus_ms(u64::from(ms));
+            Time(deadline.0.saturating_sub(cost_us).max(arrived.0 + 1))
+        });
+        // One that comes back has had its turn once.
+        let overdue_min = if returned { arrived } else { Time(arrived.0 + cost_us * 4) };
+        Queued { arrived, need, latest, overdue_min }
+    }
+}
+
+impl Model {
+    pub(super) fn join(&mut self, request: RequestId, queued: Queued) {
+        self.queue.insert(request, queued);
+    }
+
+    /// When it must be refused, if it still waits.
+    pub(super) fn due(&self, queued: &Queued) -> Time {
+        let longest = queued.arrived.plus_ms(self.limits.queue_wait_ms_max);
+        queued.latest.map_or(longest, |latest| latest.min(longest))
+    }
+
+    pub(super) fn side(&self, need: Need, scheduler: &Scheduler) -> Lane {
+        let is_long = self.limits.order == Order::Shortest && scheduler.costs().is_long(need.class);
+        if is_long { Lane::Long } else { Lane::Short }
+    }
+
+    pub(super) fn waiting_of(&self, side: Lane, scheduler: &Scheduler) -> usize {
+        self.queue.values().filter(|queued| self.side(queued.need, scheduler) == side).count()
+    }
+
+    pub(super) fn is_mixed(&self, scheduler: &Scheduler) -> bool {
+        let may = self.limits.lanes && self.limits.order == Order::Shortest && self.limits.concurrency == 1;
+        may && scheduler.costs().cut_us().is_some()
+    }
+
+    fn has_lanes(&self, scheduler: &Scheduler) -> bool {
+        self.is_mixed(scheduler) && self.workers.ready_in(Lane::Short) > 0 && self.workers.ready_in(Lane::Long) > 0
+    }
+
+    /// Whether a request of this side need not wait, lanes being in force. With a second worker in the long lane it may
+    /// have to leave the short lane to the short ones.
+    fn has_room(&self, side: Lane) -> bool {
+        let (short, long) = (self.workers.free_in(Lane::Short), self.workers.free_in(Lane::Long));
+        match side {
+            Lane::Short => short > 0,
+            Lane::Long => {
+                let ready = self.workers.ready_in(Lane::Long);
+                long == ready || short > 1 && ready < 2
+            }
+        }
+    }
+
+    pub(super) fn goes_at_once(&self, need: Need, scheduler: &Scheduler) -> bool {
+        if !self.has_lanes(scheduler) {
+            return self.queue.is_empty() && self.workers.has_free_slot();
+        }
+        let side = self.side(need, scheduler);
+        self.waiting_of(side, scheduler) == 0 && self.has_room(side)
+    }
+
+    /// A request is about to be given to a worker.
+    pub(super) fn check_choice(
+        &mut self,
+        request: RequestId,
+        worker: WorkerId,
+        scheduler: &Scheduler,
+    ) -> Result<(), String> {
+        self.is_undecided(request)?;
+        let need = self.queue[&request].need;
+        let mut line = self.queue.iter().filter(|(_, other)| other.need == need);
+        let first = line.clone().next().map(|(first, _)| *first);
+        promise!(first == Some(request), "order: {request:?} of {need:?} passed {first:?}");
+        let may_age = |other: &super::Queued| other.overdue_min <= self.now;
+        let is_old =
+            line.any(|(_, other)| may_age(other) && (self.limits.ageing > 0 || other.overdue_min == other.arrived));
+        let (has_lanes, side) = (self.has_lanes(scheduler), self.side(need, scheduler));
+        if self.limits.order == Order::Fifo {
+            let next = self.queue.first_key_value().map(|(next, _)| *next);
+            promise!(next == Some(request), "order: {request:?} came before {next:?}");
+        } else if !is_old {
+            let cost_us = |need: Need| scheduler.costs().expected_us(need.class);
+            let is_known = |need: Need| scheduler.costs().is_known(need.class);
+            for (id, other) in &self.queue {
+                if has_lanes && self.side(other.need, scheduler) != side {
+                    continue;
+                }
+                let is_above = other.need.priority > need.priority;
+                // What is expected of a class that nobody knows changes with all others, and waits for its own to be looked at.
+                let is_cheaper = is_known(need) && is_known(other.need) && cost_us(other.need) * 3 < cost_us(need) * 2;
+                let is_cheaper = is_cheaper && other.need.priority == need.priority;
+                promise!(!is_above && !is_cheaper, "order: {request:?} of {need:?} passed {id:?}: {other:?}");
+            }
+        }
+        let lane = self.workers.live.get(&worker).map(|w| w.lane);
+        let (short_ready, short_free) = (self.workers.ready_in(Lane::Short), self.workers.free_in(Lane::Short));
+        let is_right = match (lane, side) {
+            (Some(Lane::Short), Lane::Long) => !has_lanes || short_free > 1 || is_old,
+            (Some(Lane::Short), Lane::Short) => true,
+            (Some(Lane::Long), Lane::Long) if has_lanes => true,
+            _ => short_ready == 0,
+        };
+        promise!(is_right, "lanes: {request:?} ({side:?}) went to {worker:?} ({lane:?}), {short_free} short ones free");
+        if has_lanes {
+            self.note(&format!("{side:?} in {:?}", lane.unwrap_or_default()));
+        }
+        Ok(())
+    }
+
+    /// No worker that may take a request idles while one waits.
+    pub(super) fn check_conservation(&self, scheduler: &Scheduler) -> Result<(), String> {
+        if !self.has_lanes(scheduler) {
+            let waits = !self.queue.is_empty();
+            promise!(
+                !waits || !self.workers.has_free_slot(),
+                "work conservation: a request waits while a slot is free"
+            );
+            return Ok(());
+        }
+        for side in [Lane::Short, Lane::Long] {
+            let waiting = self.waiting_of(side, scheduler);
+            promise!(
+                waiting == 0 || !self.has_room(side),
+                "work conservation: {waiting} wait ({side:?}) beside the idle"
+            );
+        }
+        Ok(())
+    }
+}
