@@ -217,6 +217,13 @@ export interface WorkersConfig {
    */
   choice?: 'first' | 'round-robin' | 'least-recent';
   /**
+   * Whether long requests get a worker of their own beside the others (a second one under overload),
+   * whose operating-system priority is the lowest, so that short ones need not wait for them. In strict
+   * mode only.
+   * @default "auto"
+   */
+  lanes?: 'auto' | 'off';
+  /**
    * How long a worker may take to listen after its process started. In milliseconds, from 100 to
    * 3600000.
    * @default 60000
@@ -328,6 +335,17 @@ export interface QueueConfig {
    * @default 1000
    */
   length_max?: number;
+  /**
+   * Which of the waiting requests goes next. Within a class it is always the one that came first.
+   * @default "shortest"
+   */
+  order?: 'shortest' | 'fifo';
+  /**
+   * With `shortest`: how many times as long as in the order of arrival a request may wait before it goes
+   * first, whatever it costs; 0 for any time. In times, from 0 to 1000.
+   * @default 3
+   */
+  ageing?: number;
   /**
    * Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused
    * then. In milliseconds, from 1 to 3600000.
