@@ -106,6 +106,13 @@ class Load {
   }
 }
 
+/** What is in the run directory; what requests cost is meant to stay there, and is written when an upgrade is asked for. */
+const filesOf = (sluice: Sluice): string[] =>
+  fs
+    .readdirSync(sluice.runDir)
+    .filter((name) => name !== 'costs.json')
+    .sort();
+
 void test('I3: upgrades under load fail no request and no connection', { timeout: 240_000 }, async (t) => {
   const upgrades = long ? 10 : 5;
   const sluice = await running(t, { entry: app('spin.js'), workers: 2, env: quick });
@@ -130,7 +137,7 @@ void test('I3: upgrades under load fail no request and no connection', { timeout
   assert.equal((await sluice.finished()).code, 0);
   await gone([serving, first]);
   await nothingLeftOf(sluice);
-  assert.deepEqual(fs.readdirSync(sluice.runDir), ['lock']);
+  assert.deepEqual(filesOf(sluice), ['lock']);
 });
 
 void test(
@@ -214,7 +221,7 @@ void test('a WebSocket stays with the old gateway until drain.timeout_ms', async
 /** An upgrade that fails and changes nothing. */
 async function failsAndChangesNothing(sluice: Sluice, reason: RegExp, ...flags: string[]): Promise<Finished> {
   const before = await sluice.status();
-  const files = fs.readdirSync(sluice.runDir).sort();
+  const files = filesOf(sluice);
   const failed = await sluice.cli(['upgrade', ...flags]);
   assert.equal(failed.code, 1, failed.stdout);
   assert.match(failed.stderr, /the upgrade has failed, and this gateway goes on/);
@@ -229,7 +236,7 @@ async function failsAndChangesNothing(sluice: Sluice, reason: RegExp, ...flags: 
     what: 'the end of the new workers',
   });
   await eventually(() => {
-    const names = fs.readdirSync(sluice.runDir).filter((name) => !/^w\d$/.test(name));
+    const names = filesOf(sluice).filter((name) => !/^w\d$/.test(name));
     return names.sort().join() === files.filter((name) => !/^w\d$/.test(name)).join();
   });
   return failed;
@@ -302,14 +309,14 @@ void test('a new gateway that is killed before it is ready leaves the old one as
 void test('a new gateway that dies while it takes over gives everything back', async (t) => {
   const sluice = await running(t, { entry: app('trivial.js'), workers: 1, env: quick });
   const first = await sluice.gatewayPid();
-  const files = fs.readdirSync(sluice.runDir).sort();
+  const files = filesOf(sluice);
   const failed = await sluice.cli(['upgrade', '--binary', ownApp('dies-at-takeover.js')]);
   assert.equal(failed.code, 1);
   assert.match(failed.stderr, /exit status: 9/);
   // It had taken the public names along.
   await statusWhen(sluice, ({ pid, state }) => pid === first && state === 'serving', 'the old gateway');
   assert.equal(fs.readFileSync(path.join(sluice.runDir, 'sluice.pid'), 'utf8').trim(), String(first));
-  assert.deepEqual(fs.readdirSync(sluice.runDir).sort(), files);
+  assert.deepEqual(filesOf(sluice), files);
   assert.equal((await ask(sluice, '/')).status, 200);
   await upgraded(sluice);
 });
@@ -329,7 +336,7 @@ void test('a gateway that leaves takes the one that was to replace it along', as
   assert.equal((await upgrade).code, 1);
   assert.equal((await sluice.finished()).code, 0);
   await nothingLeftOf(sluice);
-  assert.deepEqual(fs.readdirSync(sluice.runDir), ['lock']);
+  assert.deepEqual(filesOf(sluice), ['lock']);
 });
 
 void test('a reload that an upgrade overtakes is in force with it', async (t) => {

@@ -33,6 +33,8 @@ export interface StartOptions {
   config?: string;
   /** A program with its arguments that runs the gateway, such as one that takes a privilege from it. */
   through?: string[];
+  /** Run directory, which the caller takes away; one in the temporary directory unless said. */
+  runDir?: string;
   /** Directory to start in; the temporary directory unless said. */
   cwd?: string;
   /** Whether to wait until `/.sluice/ready` says yes; `false` returns once the process runs. */
@@ -68,12 +70,12 @@ export class Sluice {
   readonly child: ChildProcess;
   readonly #exited: Promise<void>;
 
-  constructor(child: ChildProcess, dir: string, port: number, adminPort: number) {
+  constructor(child: ChildProcess, dir: string, runDir: string, port: number, adminPort: number) {
     this.child = child;
     this.dir = dir;
     this.port = port;
     this.url = `http://127.0.0.1:${port}`;
-    this.runDir = path.join(dir, 'run');
+    this.runDir = runDir;
     this.admin = `http://127.0.0.1:${adminPort}`;
     this.#exited = exited(child);
   }
@@ -175,15 +177,9 @@ export class Sluice {
 export async function startSluice(options: StartOptions): Promise<Sluice> {
   // The path of a unix socket has room for about a hundred bytes, so the name is short.
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-'));
+  const runDir = options.runDir ?? path.join(dir, 'run');
   const [port, adminPort] = [await freePort(), await freePort()];
-  const flags = [
-    '--run-dir',
-    path.join(dir, 'run'),
-    '--port',
-    String(port),
-    '--admin',
-    `127.0.0.1:${adminPort}`,
-  ];
+  const flags = ['--run-dir', runDir, '--port', String(port), '--admin', `127.0.0.1:${adminPort}`];
   if (options.workers !== null) flags.push('--workers', String(options.workers ?? 2));
   if (options.config !== undefined) {
     const file = path.join(dir, 'sluice.toml');
@@ -208,7 +204,7 @@ export async function startSluice(options: StartOptions): Promise<Sluice> {
     stdio: ['ignore', stdout, stderr],
   });
   for (const file of [stdout, stderr]) if (file !== undefined) fs.closeSync(file);
-  const sluice = new Sluice(child, dir, port, adminPort);
+  const sluice = new Sluice(child, dir, runDir, port, adminPort);
   const killAtExit = () => {
     sluice.killNow();
   };

@@ -3,6 +3,7 @@
 pub mod app;
 mod doors;
 mod handover;
+mod learned;
 mod operator;
 mod reload;
 mod retire;
@@ -219,6 +220,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
     tokio::task::spawn_local(reloader.run(reloads_asked, told.reloads));
     gateway.set_wanted(workers);
     tokio::task::spawn_local(tick(Rc::clone(&gateway), number == 1));
+    learned::start(&gateway);
     let wire = match wire {
         None => None,
         Some(mut wire) => {

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod classes;
 mod client;
 mod connection;
 pub mod edge;
@@ -15,6 +16,7 @@ mod forward;
 pub mod gate;
 mod ids;
 pub mod listen;
+mod measures;
 mod quarantine;
 mod rate;
 mod receive;

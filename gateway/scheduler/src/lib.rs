@@ -15,7 +15,7 @@ mod predict;
 mod queue;
 
 pub use choice::{Choice, Order};
-pub use costs::{ClassId, Costs};
+pub use costs::{ClassId, Costs, SavedCosts};
 pub use interface::{
     AbandonReason, Action, Event, KillReason, Lane, Limits, Need, RecycleReason, Recycling, Refusal, RequestId, Time,
     WorkerId,
@@ -66,7 +66,10 @@ impl Scheduler {
             self.offer.take();
         }
         match event {
-            Event::Arrived { request, need } => self.arrive(now, request, need, actions),
+            Event::Arrived { request, need } => {
+                self.costs.arrived(now, need.class);
+                self.arrive(now, request, need, actions);
+            }
             Event::Left { request } => {
                 self.leave_queue(request);
             }
@@ -299,6 +302,11 @@ impl Scheduler {
     #[must_use]
     pub fn costs(&self) -> &Costs {
         &self.costs
+    }
+
+    /// The same, for who gives the classes their numbers and keeps what was learned.
+    pub fn costs_mut(&mut self) -> &mut Costs {
+        &mut self.costs
     }
 
     /// Requests that wait.

@@ -24,6 +24,11 @@ export interface Config {
   recycle?: RecycleConfig;
   /** Requests that wait for a worker. */
   queue?: QueueConfig;
+  /**
+   * What requests cost is learned by class: host, method and path, with what varies in the path left
+   * out. `sluice classes` shows it.
+   */
+  classes?: ClassesConfig;
   /** Requests that workers die with. One that has ended two of them is answered 500 without a worker. */
   quarantine?: QuarantineLimitsConfig;
   /** What is accepted from a worker. */
@@ -212,6 +217,13 @@ export interface WorkersConfig {
    */
   choice?: 'first' | 'round-robin' | 'least-recent';
   /**
+   * Whether long requests get a worker of their own beside the others (a second one under overload),
+   * whose operating-system priority is the lowest, so that short ones need not wait for them. In strict
+   * mode only.
+   * @default "auto"
+   */
+  lanes?: 'auto' | 'off';
+  /**
    * How long a worker may take to listen after its process started. In milliseconds, from 100 to
    * 3600000.
    * @default 60000
@@ -333,11 +345,47 @@ export interface QueueConfig {
    */
   length_max?: number;
   /**
+   * Which of the waiting requests goes next. Within a class it is always the one that came first.
+   * @default "shortest"
+   */
+  order?: 'shortest' | 'fifo';
+  /**
+   * With `shortest`: how many times as long as in the order of arrival a request may wait before it goes
+   * first, whatever it costs; 0 for any time. In times, from 0 to 1000.
+   * @default 3
+   */
+  ageing?: number;
+  /**
    * Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused
    * then. In milliseconds, from 1 to 3600000.
    * @default 10000
    */
   wait_ms_max?: number;
+}
+
+/** `[classes]` */
+export interface ClassesConfig {
+  /**
+   * Routes, each with what holds for it: `"GET /products/:id" = "class=product priority=1
+   * deadline_ms=500"`. Before the path may stand a method and a host; `:name` stands for one segment and
+   * a last `*` for all that follow; the route that names most of a request counts. `class` calls it by a
+   * name, which several may share; of two `priority`s from -100 to 100 the higher goes first (0 unless
+   * said); after `deadline_ms` an answer is of no use any more; `budget_ms` is how long it may be
+   * predicted to wait.
+   * @default {}
+   */
+  routes?: Record<string, string>;
+  /**
+   * Classes that are told apart, those of `routes` among them. Beyond it rare ones make room, and what
+   * finds none counts as `other`. In classes, from 16 to 1000.
+   * @default 400
+   */
+  count_max?: number;
+  /**
+   * Whether what was learned is kept in the run directory, for the next start and for an upgrade.
+   * @default true
+   */
+  save?: boolean;
 }
 
 /** `[quarantine]` */

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_journal::{Format, Journal, Options, Outcome};
-use sluice_scheduler::{Event, Need, RequestId, WorkerId};
+use sluice_scheduler::{Event, RequestId, WorkerId};
 
 use sluice_catalog::errors::Code;
 use sluice_http1::Method;
 
 use super::{Gate, WorkerHost};
 use crate::answer::Answer;
+use crate::classes::Class;
 use crate::record::Record;
 use crate::spool::Body;
 use crate::upstream::Job;
@@ -82,8 +83,7 @@ fn submit(gate: &Rc<Gate>, method: Method) -> (RequestId, Rc<Answer>) {
         method,
         is_upgrade: false,
         request_id: "r".into(),
-        class: "".into(),
-        need: Need::default(),
+        class: Class::default(),
         answer: Rc::clone(&answer),
         is_own: false,
     });
@@ -112,7 +112,7 @@ async fn a_dispatch_without_its_request_takes_no_slot() {
         .run_until(async {
             let gate = one_ready_worker();
             // The scheduler knows of a request that the gate has nothing of.
-            gate.step(Event::Arrived { request: RequestId(1), need: Need::default() });
+            gate.step(Event::Arrived { request: RequestId(1), need: sluice_scheduler::Need::default() });
             assert_eq!(gate.scheduler(sluice_scheduler::Scheduler::in_service), 1);
             tokio::task::yield_now().await;
             assert_eq!(gate.scheduler(sluice_scheduler::Scheduler::in_service), 0);
