@@ -175,7 +175,7 @@ lines! {
     }
     "worker_recycled" Gateway "A successor is started for a healthy worker, which serves until then." {
         "worker" number "" "" "Id of the worker that is replaced."
-        "reason" string "" "" "What it has had enough of: `requests`, `age` or `memory`."
+        "reason" string "" "" "What it has had enough of: `requests`, `age`, `memory` or `overdue`."
     }
     "reload_started" Gateway "Workers of a new generation are started beside those that they replace." {
         "generation" number "" "" "The new version of the app."

@@ -91,8 +91,8 @@ pub static LABELS: &[Label] = &[
         name: "reason",
         text: "Why a process ended: `exited`, `signalled` (by nobody here), `out_of_memory` (of V8's heap), or why it was \
                killed: `stuck`, `blocked`, `start_timeout`, `stop_timeout`, `abandoned` (of a reload that was given up). Of a \
-               recycled worker what it had enough of: `requests`, `age` or `memory`.",
-        bound: "eleven",
+               recycled worker what it had enough of: `requests`, `age`, `memory` or `overdue`.",
+        bound: "twelve",
     },
     Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
     Label { name: "version", text: "Version of the binary.", bound: "one" },

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use sluice_catalog::errors::Code;
 use sluice_http1::{Method, RequestHead, Version};
 use sluice_journal::Outcome;
-use sluice_scheduler::{RequestId, WorkerId};
+use sluice_scheduler::{Need, RequestId, WorkerId};
 
 pub(crate) use handles::ConnectionHandles;
 
@@ -141,8 +141,7 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
     // slow a body or a disk was.
     passage.request = gate.next_request_id();
     let class = gate.classes.classify(&head.method, &head.target);
-    let bytes_in = body.len();
-    let answer = gate.new_answer();
+    let (bytes_in, answer) = (body.len(), gate.new_answer());
     gate.submit(Job {
         request: passage.request,
         head: Rc::new(forward::worker_head(&head, origin, passage.request, &passage.request_id, bytes_in)),
@@ -151,6 +150,7 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         is_upgrade: head.upgrade.is_some(),
         request_id: Rc::clone(&passage.request_id),
         class: Rc::clone(&class),
+        need: Need::default(),
         answer: Rc::clone(&answer),
         is_own: false,
     });

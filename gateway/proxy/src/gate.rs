@@ -19,7 +19,9 @@ use std::time::{Duration, Instant};
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event as Happening, Journal, Level};
-use sluice_scheduler::{AbandonReason, Action, Event, KillReason, RecycleReason, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{
+    AbandonReason, Action, Event, KillReason, Lane, RecycleReason, RequestId, Scheduler, Time, WorkerId,
+};
 
 use crate::answer::{Answer, Times};
 use crate::connection::ConnectionHandles;
@@ -42,8 +44,12 @@ const NOTE_PERIOD: Duration = Duration::from_secs(10);
 /// What the supervisor does for the gate.
 pub trait WorkerHost {
     /// Start a process with this version of the app in this place of the pool; the result comes back as
-    /// [`Gate::listening`] or [`Gate::exited`].
-    fn start(&self, worker: WorkerId, instance: u32, generation: u64);
+    /// [`Gate::listening`] or [`Gate::exited`]. It gets the operating-system priority of its lane.
+    fn start(&self, worker: WorkerId, instance: u32, generation: u64, lane: Lane);
+    /// Give it the lowest operating-system priority.
+    fn lower(&self, _worker: WorkerId) {}
+    /// Give it its lane's priority again.
+    fn raise(&self, _worker: WorkerId) {}
     /// Ask it to leave.
     fn stop(&self, worker: WorkerId);
     /// Look into a stuck worker; the end of that comes back as [`Gate::examined`], never from within this call.
@@ -167,9 +173,9 @@ impl Gate {
 
     /// Hands a whole request to the queue. What becomes of it shows in the job's answer.
     pub(crate) fn submit(self: &Rc<Self>, job: Job) {
-        let request = job.request;
+        let (request, need) = (job.request, job.need);
         self.queued.borrow_mut().insert(request, job);
-        self.step(Event::Arrived { request });
+        self.step(Event::Arrived { request, need });
     }
 
     /// The client went away. Returns whether the request was still queued, so that no worker will ever see it.
@@ -193,13 +199,13 @@ impl Gate {
 
     /// The app never saw the request, and its slot is free: it waits again in its old place.
     pub(crate) fn returned(self: &Rc<Self>, worker: WorkerId, job: Job) {
-        let request = job.request;
+        let (request, need) = (job.request, job.need);
         let orphan = self.exchanges.borrow().get(&request).and_then(|exchange| exchange.orphaned.get());
         let is_queued = self.put_back(job);
         if is_queued && self.scheduler.borrow().worker_state(worker).is_none() {
             // The worker has exited meanwhile, and its slots with it.
             let arrived = orphan.map_or_else(|| self.now(), |orphan| orphan.arrived);
-            self.step(Event::Retried { request, arrived });
+            self.step(Event::Retried { request, arrived, need });
         } else if is_queued {
             self.step(Event::Undelivered { worker, request });
         } else {

@@ -34,7 +34,7 @@ use std::rc::Rc;
 
 use sluice_catalog::config::Config;
 use sluice_journal::Journal;
-use sluice_scheduler::{Choice, Limits, Recycling, Scheduler};
+use sluice_scheduler::{Choice, Limits, Order, Recycling, Scheduler};
 
 use gate::{Gate, to_usize};
 
@@ -70,6 +70,11 @@ fn limits(config: &Config) -> Limits {
         queue_length_max: to_usize(config.queue.length_max),
         queue_wait_ms_max: config.queue.wait_ms_max,
         concurrency: config.workers.concurrency,
+        concurrency_max: config.workers.concurrency,
+        order: Order::Fifo,
+        ageing: 3,
+        lanes: false,
+        may_raise: false,
         choice: match config.workers.choice {
             sluice_catalog::config::Choice::First => Choice::First,
             sluice_catalog::config::Choice::RoundRobin => Choice::RoundRobin,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use sluice_catalog::errors::Code;
 use sluice_http1::Method;
-use sluice_scheduler::RequestId;
+use sluice_scheduler::{Need, RequestId};
 
 use crate::answer::Answer;
 use crate::gate::Orphan;
@@ -33,6 +33,8 @@ pub(crate) struct Job {
     pub(crate) is_upgrade: bool,
     pub(crate) request_id: Rc<str>,
     pub(crate) class: Rc<str>,
+    /// What the scheduler has to know of it.
+    pub(crate) need: Need,
     pub(crate) answer: Rc<Answer>,
     /// The gateway's own, to warm a worker: it never waits in the queue.
     pub(crate) is_own: bool,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
 use sluice_http1::{Method, RequestHead};
-use sluice_scheduler::WorkerId;
+use sluice_scheduler::{Need, WorkerId};
 
 pub(crate) use recent::Recent;
 
@@ -148,6 +148,7 @@ async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &Target
         method: Method::Get,
         is_upgrade: false,
         class: gate.classes.classify(&Method::Get, &target.target),
+        need: Need::default(),
         request_id,
         answer: gate.new_answer(),
         is_own: true,

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Instant;
 
-use sluice_scheduler::{Action, Choice, Event, Limits, Recycling, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{Action, Choice, Event, Limits, Need, Order, Recycling, RequestId, Scheduler, Time, WorkerId};
 
 const ROUNDS: u64 = 300_000;
 
@@ -29,6 +29,11 @@ fn decision_ns(choice: Choice, workers: u32, queued: u64) -> u128 {
         queue_length_max: 20_000,
         queue_wait_ms_max: 3_600_000,
         concurrency: 1,
+        concurrency_max: 1,
+        order: Order::Fifo,
+        ageing: 3,
+        lanes: false,
+        may_raise: false,
         choice,
         start_timeout_ms: 1_000,
         stop_timeout_ms: 1_000,
@@ -63,13 +68,13 @@ fn decision_ns(choice: Choice, workers: u32, queued: u64) -> u128 {
     };
     for _ in 0..before {
         next += 1;
-        decide(Event::Arrived { request: RequestId(next) }, now, &mut held);
+        decide(Event::Arrived { request: RequestId(next), need: Need::default() }, now, &mut held);
     }
     let began = Instant::now();
     for _ in 0..ROUNDS {
         next += 1;
         now = Time(now.0 + 10);
-        decide(Event::Arrived { request: RequestId(next) }, now, &mut held);
+        decide(Event::Arrived { request: RequestId(next), need: Need::default() }, now, &mut held);
         if let Some((worker, request)) = held.pop_front() {
             decide(Event::Finished { worker, request }, now, &mut held);
         }

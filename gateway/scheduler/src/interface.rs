@@ -1,6 +1,7 @@
 //! What goes into the scheduler and what comes out: events, actions, limits, numbers and time.
 
-use crate::choice::Choice;
+use crate::choice::{Choice, Order};
+use crate::costs::ClassId;
 
 /// A point in time, in microseconds since a start that the caller chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +29,27 @@ pub struct RequestId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkerId(pub u64);
 
+/// What a request asks for besides a worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Need {
+    /// What it is expected to cost alike with; 0 is "other".
+    pub class: ClassId,
+    /// Higher goes first; 0 by default.
+    pub priority: i8,
+    /// How long after its arrival it must have got a worker, if its route says so.
+    pub deadline_ms: Option<u32>,
+}
+
+/// Workers that share an operating-system priority.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lane {
+    /// Takes everything, but its last free worker is kept for what is short.
+    #[default]
+    Short,
+    /// Takes what is long, with the CPU time that the others leave.
+    Long,
+}
+
 /// What the scheduler must know from the config. All times in milliseconds.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -37,8 +59,20 @@ pub struct Limits {
     pub queue_wait_ms_max: u64,
     /// Requests a worker may hold at once; 1 is strict mode.
     pub concurrency: u32,
+    /// Requests that a worker may hold of which all wait on something else than the CPU ([`Event::Waits`]); no more than
+    /// `concurrency` where that is fixed.
+    pub concurrency_max: u32,
     /// Which of the free workers gets the next request.
     pub choice: Choice,
+    /// Which of the waiting requests is given away next.
+    pub order: Order,
+    /// With [`Order::Shortest`]: how many times as long as in the order of arrival a request may wait before it goes
+    /// first, whatever it costs.
+    pub ageing: u32,
+    /// Whether what is long gets a worker of its own, as long as there are both long and short requests.
+    pub lanes: bool,
+    /// Whether [`Action::Raise`] can be carried out: priorities can be raised again without a new process.
+    pub may_raise: bool,
     /// How long a worker may take from its start until it listens.
     pub start_timeout_ms: u64,
     /// How long a worker that was asked to stop may take before it is killed.
@@ -78,6 +112,8 @@ pub enum Event {
     Arrived {
         /// A number above all that came before.
         request: RequestId,
+        /// What it asks for.
+        need: Need,
     },
     /// The client of a queued request has gone. Of a request in a worker's slot this frees nothing (I1).
     Left {
@@ -114,6 +150,26 @@ pub enum Event {
         request: RequestId,
         /// When it arrived, as [`Action::Orphaned`] said.
         arrived: Time,
+        /// What it asked for when it arrived.
+        need: Need,
+    },
+    /// What a request of this class has cost: CPU time in its worker or, where workers report none, service time.
+    Measured {
+        /// Its class.
+        class: ClassId,
+        /// In microseconds.
+        cost_us: u64,
+    },
+    /// The worker's request has taken far longer than expected, or its event loop stands still and burns CPU.
+    Overdue {
+        /// The worker.
+        worker: WorkerId,
+    },
+    /// Everything that the worker holds waits on something else than the CPU: it may hold one more, up to
+    /// [`Limits::concurrency_max`].
+    Waits {
+        /// The worker.
+        worker: WorkerId,
     },
     /// The response turned out to be an upgrade or event stream: it leaves the slot at its headers.
     Detached {
@@ -232,6 +288,18 @@ pub enum Action {
         instance: u32,
         /// The version of the app that it runs.
         generation: u64,
+        /// What it may count on of the CPU: the operating-system priority to start it with.
+        lane: Lane,
+    },
+    /// Give the worker the lowest operating-system priority, now.
+    Lower {
+        /// The worker.
+        worker: WorkerId,
+    },
+    /// Give the worker its lane's priority again. Said only where [`Limits::may_raise`].
+    Raise {
+        /// The worker.
+        worker: WorkerId,
     },
     /// Warm the worker: [`Event::WarmingWith`] for each request, then [`Event::Warmed`] or [`Event::WarmUpFailed`].
     WarmUp {
@@ -322,6 +390,8 @@ pub enum RecycleReason {
     Age,
     /// It uses more memory than allowed.
     Memory,
+    /// Its priority was lowered and cannot be raised again.
+    Overdue,
 }
 
 /// Why a generation was given up.

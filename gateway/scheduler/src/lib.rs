@@ -6,14 +6,17 @@
 //! Reading order: [`Event`] and [`Action`] are the whole interface, [`Scheduler::step`] is the only door.
 
 mod choice;
+mod costs;
 mod interface;
 mod pool;
 mod predict;
 mod queue;
 
-pub use choice::Choice;
+pub use choice::{Choice, Order};
+pub use costs::{ClassId, Costs};
 pub use interface::{
-    AbandonReason, Action, Event, KillReason, Limits, RecycleReason, Recycling, Refusal, RequestId, Time, WorkerId,
+    AbandonReason, Action, Event, KillReason, Lane, Limits, Need, RecycleReason, Recycling, Refusal, RequestId, Time,
+    WorkerId,
 };
 pub use pool::{ReloadProgress, WorkerState, WorkerView};
 
@@ -28,6 +31,7 @@ pub struct Scheduler {
     queue: Queue,
     pool: Pool,
     service: ServiceMean,
+    costs: Costs,
     stopping: bool,
 }
 
@@ -40,6 +44,7 @@ impl Scheduler {
             queue: Queue::default(),
             pool: Pool::new(),
             service: ServiceMean::default(),
+            costs: Costs::default(),
             stopping: false,
         }
     }
@@ -48,7 +53,7 @@ impl Scheduler {
     pub fn step(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
         let limits = &self.limits;
         match event {
-            Event::Arrived { request } => self.arrive(now, request, actions),
+            Event::Arrived { request, need: _ } => self.arrive(now, request, actions),
             Event::Left { request } => {
                 self.queue.remove(request);
             }
@@ -60,7 +65,9 @@ impl Scheduler {
             Event::Detached { worker, request } => self.pool.detach(now, worker, request, limits, actions),
             Event::StreamEnded { worker } => self.pool.end_stream(worker),
             Event::WarmingWith { worker, request } => self.pool.warm_with(now, worker, request, limits.concurrency),
-            Event::Tick => {}
+            Event::Measured { class, cost_us } => self.costs.record(now, class, cost_us),
+            // What a worker may hold beyond its slots, and who stands in for one that is late, is decided elsewhere.
+            Event::Tick | Event::Overdue { .. } | Event::Waits { .. } => {}
             _ => {
                 self.pool.unsettle();
                 self.take_rarer(now, event, actions);
@@ -83,7 +90,7 @@ impl Scheduler {
                 let arrived = self.pool.occupied(worker, request, by);
                 self.put_back(now, request, arrived, actions);
             }
-            Event::Retried { request, arrived } => self.put_back(now, request, Some(arrived), actions),
+            Event::Retried { request, arrived, need: _ } => self.put_back(now, request, Some(arrived), actions),
             Event::Listening { worker } => self.pool.listening(now, worker, limits),
             Event::Warmed { worker } => self.pool.warmed(now, worker, false, limits, actions),
             Event::WarmUpFailed { worker } => self.pool.warmed(now, worker, true, limits, actions),
@@ -102,6 +109,9 @@ impl Scheduler {
             | Event::Detached { .. }
             | Event::StreamEnded { .. }
             | Event::WarmingWith { .. }
+            | Event::Measured { .. }
+            | Event::Overdue { .. }
+            | Event::Waits { .. }
             | Event::Tick => {}
         }
     }
@@ -215,6 +225,12 @@ impl Scheduler {
     #[must_use]
     pub fn has_free_slot(&self) -> bool {
         self.pool.has_free_slot(self.limits.choice, self.limits.concurrency)
+    }
+
+    /// What each class costs.
+    #[must_use]
+    pub fn costs(&self) -> &Costs {
+        &self.costs
     }
 
     /// Requests that wait.

@@ -19,7 +19,7 @@ use replace::{Patience, Reload};
 use worker::{Warmth, Worker};
 pub use worker::{WorkerState, WorkerView};
 
-use crate::{Action, Limits, Time, WorkerId};
+use crate::{Action, Lane, Limits, Time, WorkerId};
 
 /// A place in the pool.
 #[derive(Debug, Default)]
@@ -173,7 +173,7 @@ impl Pool {
         self.next_worker += 1;
         let worker = WorkerId(self.next_worker);
         self.workers.insert(worker, Worker::starting(instance, generation, now));
-        actions.push(Action::Start { worker, instance, generation });
+        actions.push(Action::Start { worker, instance, generation, lane: Lane::Short });
         worker
     }
 
@@ -195,6 +195,7 @@ impl Pool {
             worker: *id,
             instance: w.instance,
             generation: w.generation,
+            lane: Lane::Short,
             state: w.state,
             in_service: w.held.len(),
             streams: w.streams,

@@ -29,7 +29,7 @@ use nix::sys::signal::Signal;
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Journal, Level, Recycled};
 use sluice_proxy::gate::{Gate, WorkerHost};
-use sluice_scheduler::{AbandonReason, KillReason, RecycleReason, WorkerId};
+use sluice_scheduler::{AbandonReason, KillReason, Lane, RecycleReason, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
@@ -232,7 +232,7 @@ impl Supervisor {
 struct Host(Rc<Supervisor>);
 
 impl WorkerHost for Host {
-    fn start(&self, worker: WorkerId, instance: u32, generation: u64) {
+    fn start(&self, worker: WorkerId, instance: u32, generation: u64, _lane: Lane) {
         // The successor of a worker that still serves is no restart.
         let is_successor =
             self.0.processes.borrow().values().any(|other| other.instance == instance && !other.has_exited.get());
@@ -317,6 +317,7 @@ impl WorkerHost for Host {
             RecycleReason::Requests => Recycled::Requests,
             RecycleReason::Age => Recycled::Age,
             RecycleReason::Memory => Recycled::Memory,
+            RecycleReason::Overdue => Recycled::Overdue,
         };
         self.0.journal.emit(Event::WorkerRecycled { worker: worker.0, reason });
     }

@@ -9,11 +9,13 @@ pub enum Recycled {
     Age,
     /// Memory.
     Memory,
+    /// Its priority was lowered and cannot be raised again.
+    Overdue,
 }
 
 impl Recycled {
     /// Every reason.
-    pub const ALL: [Self; 3] = [Self::Requests, Self::Age, Self::Memory];
+    pub const ALL: [Self; 4] = [Self::Requests, Self::Age, Self::Memory, Self::Overdue];
 
     /// The name in logs and metrics.
     #[must_use]
@@ -22,6 +24,7 @@ impl Recycled {
             Self::Requests => "requests",
             Self::Age => "age",
             Self::Memory => "memory",
+            Self::Overdue => "overdue",
         }
     }
 }

@@ -33,9 +33,11 @@ impl Gate {
                     exchange.answer.closing.set();
                 }
             }
-            Action::Start { worker, instance, generation } => {
-                self.with_host(|host| host.start(worker, instance, generation));
+            Action::Start { worker, instance, generation, lane } => {
+                self.with_host(|host| host.start(worker, instance, generation, lane));
             }
+            Action::Lower { worker } => self.with_host(|host| host.lower(worker)),
+            Action::Raise { worker } => self.with_host(|host| host.raise(worker)),
             Action::Stop { worker } => self.with_host(|host| host.stop(worker)),
             Action::Kill { worker, reason } => {
                 let cause = if reason == KillReason::Stuck { Cause::Stuck } else { Cause::Gateway };

@@ -147,12 +147,12 @@ impl Gate {
         let was_retried = job.answer.was_retried.get();
         match fate(&job.method, seen, cause, was_retried, is_quarantined) {
             Fate::Again => {
-                let request = job.request;
+                let (request, need) = (job.request, job.need);
                 let was_sent = seen.sent && job.answer.is_wanted();
                 job.answer.was_retried.set(was_retried || was_sent);
                 if self.put_back(job) {
                     self.deaths.retried_total.set(self.deaths.retried_total.get() + u64::from(was_sent));
-                    self.step(Event::Retried { request, arrived: orphan.arrived });
+                    self.step(Event::Retried { request, arrived: orphan.arrived, need });
                 }
             }
             Fate::Fail(code) => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_journal::{Format, Journal, Options, Outcome};
-use sluice_scheduler::{Event, RequestId, WorkerId};
+use sluice_scheduler::{Event, Need, RequestId, WorkerId};
 
 use sluice_catalog::errors::Code;
 use sluice_http1::Method;
@@ -21,7 +21,7 @@ use crate::upstream::Job;
 struct Host(std::cell::Cell<Option<WorkerId>>);
 
 impl WorkerHost for Host {
-    fn start(&self, worker: WorkerId, _instance: u32, _generation: u64) {
+    fn start(&self, worker: WorkerId, _instance: u32, _generation: u64, _lane: sluice_scheduler::Lane) {
         self.0.set(Some(worker));
     }
     fn stop(&self, _worker: WorkerId) {}
@@ -83,6 +83,7 @@ fn submit(gate: &Rc<Gate>, method: Method) -> (RequestId, Rc<Answer>) {
         is_upgrade: false,
         request_id: "r".into(),
         class: "".into(),
+        need: Need::default(),
         answer: Rc::clone(&answer),
         is_own: false,
     });
@@ -111,7 +112,7 @@ async fn a_dispatch_without_its_request_takes_no_slot() {
         .run_until(async {
             let gate = one_ready_worker();
             // The scheduler knows of a request that the gate has nothing of.
-            gate.step(Event::Arrived { request: RequestId(1) });
+            gate.step(Event::Arrived { request: RequestId(1), need: Need::default() });
             assert_eq!(gate.scheduler(sluice_scheduler::Scheduler::in_service), 1);
             tokio::task::yield_now().await;
             assert_eq!(gate.scheduler(sluice_scheduler::Scheduler::in_service), 0);

@@ -1,6 +1,6 @@
 //! One worker: where it is in its life, what it holds, and when something about it is due. Knows nothing of the others.
 
-use crate::{KillReason, Limits, RecycleReason, RequestId, Time, WorkerId};
+use crate::{KillReason, Lane, Limits, RecycleReason, RequestId, Time, WorkerId};
 
 /// Where a worker is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct WorkerView {
     pub instance: u32,
     /// The version of the app that it runs.
     pub generation: u64,
+    /// Its lane.
+    pub lane: Lane,
     /// Where it is in its life.
     pub state: WorkerState,
     /// Requests it holds.

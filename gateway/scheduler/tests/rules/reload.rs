@@ -1,7 +1,7 @@
 //! How a new generation takes the pool over without anybody waiting for it, and when it is given up.
 
 use sluice_scheduler::{
-    AbandonReason, Action, Event, KillReason, Limits, ReloadProgress, RequestId, WorkerId, WorkerState,
+    AbandonReason, Action, Event, KillReason, Limits, Need, ReloadProgress, RequestId, WorkerId, WorkerState,
 };
 
 use crate::stage::{LIMITS, Stage, abandoned, dispatch, kill, reloaded, start, start_of, stop};
@@ -180,7 +180,7 @@ fn a_successor_that_inherited_its_place_and_fails_counts_against_the_reload() {
         let reason = AbandonReason::Exited { worker: WorkerId(worker) };
         assert_eq!(actions.contains(&abandoned(2, reason)), failures == 3, "{actions:?}");
         let started = stage.pass_ms(delay_ms);
-        let Some(Action::Start { worker: next, instance: 2, generation: 2 }) = started.last() else {
+        let Some(Action::Start { worker: next, instance: 2, generation: 2, .. }) = started.last() else {
             panic!("the place goes on: {started:?}")
         };
         worker = next.0;
@@ -290,7 +290,7 @@ fn i5_a_request_that_may_be_tried_again_returns_to_its_old_place_with_its_old_de
     }
     stage.pass_ms(4_000);
     stage.exit(1);
-    let retried = Event::Retried { request: RequestId(1), arrived };
+    let retried = Event::Retried { request: RequestId(1), arrived, need: Need::default() };
     assert_eq!(stage.step(retried), []);
     assert_eq!(stage.scheduler.oldest_arrival(), Some(arrived));
     assert_eq!(stage.listen(2), [dispatch(1, 2)]);

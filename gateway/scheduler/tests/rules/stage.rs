@@ -1,14 +1,19 @@
 //! A scheduler on a clock that the test sets, and the few words in which the stories are told.
 
 use sluice_scheduler::{
-    AbandonReason, Action, Choice, Event, KillReason, Limits, Recycling, RequestId, Scheduler, Time, WorkerId,
-    WorkerState,
+    AbandonReason, Action, Choice, Event, KillReason, Lane, Limits, Need, Order, Recycling, RequestId, Scheduler, Time,
+    WorkerId, WorkerState,
 };
 
 pub const LIMITS: Limits = Limits {
     queue_length_max: 100,
     queue_wait_ms_max: 10_000,
     concurrency: 1,
+    concurrency_max: 1,
+    order: Order::Fifo,
+    ageing: 3,
+    lanes: false,
+    may_raise: false,
     choice: Choice::First,
     start_timeout_ms: 1_000,
     stop_timeout_ms: 500,
@@ -57,7 +62,7 @@ impl Stage {
 
     pub fn arrive(&mut self) -> Vec<Action> {
         self.next_request += 1;
-        self.step(Event::Arrived { request: RequestId(self.next_request) })
+        self.step(Event::Arrived { request: RequestId(self.next_request), need: Need::default() })
     }
 
     /// A request arrives and a worker has it at once: its number.
@@ -110,7 +115,7 @@ pub fn dispatch(request: u64, worker: u64) -> Action {
 }
 
 pub fn start(worker: u64, instance: u32) -> Action {
-    Action::Start { worker: WorkerId(worker), instance, generation: 1 }
+    Action::Start { worker: WorkerId(worker), instance, generation: 1, lane: Lane::Short }
 }
 
 pub fn stop(worker: u64) -> Action {
@@ -118,7 +123,7 @@ pub fn stop(worker: u64) -> Action {
 }
 
 pub fn start_of(worker: u64, instance: u32, generation: u64) -> Action {
-    Action::Start { worker: WorkerId(worker), instance, generation }
+    Action::Start { worker: WorkerId(worker), instance, generation, lane: Lane::Short }
 }
 
 pub fn kill(worker: u64, reason: KillReason) -> Action {

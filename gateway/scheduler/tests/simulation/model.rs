@@ -104,7 +104,7 @@ impl Model {
     pub fn before(&mut self, scheduler: &Scheduler, event: Event) {
         (self.ready_before, self.has_turned) = (self.workers.ready(), false);
         self.admission = match event {
-            Event::Arrived { request } => Some(Admission {
+            Event::Arrived { request, .. } => Some(Admission {
                 request,
                 queue_length: self.queue.len(),
                 is_free: self.queue.is_empty() && self.workers.has_free_slot(),
@@ -134,7 +134,7 @@ impl Model {
 
     fn take_event(&mut self, event: Event) -> Result<(), String> {
         match event {
-            Event::Arrived { request } => {
+            Event::Arrived { request, .. } => {
                 let fate = Fate::Queued { returned: false };
                 self.requests.insert(request, Request { arrived: self.now, fate, given: 0, retried: false });
                 self.queue.insert(request, self.now);
@@ -166,7 +166,7 @@ impl Model {
                     self.put_back(request, own);
                 }
             }
-            Event::Retried { request, arrived } => {
+            Event::Retried { request, arrived, .. } => {
                 self.note("Retried");
                 let Some(old) = self.requests.get_mut(&request) else { return Err(format!("{request:?} never was")) };
                 promise!(old.fate == Fate::Ended(End::Orphaned), "I5: {request:?} is tried again: {:?}", old.fate);
@@ -277,6 +277,7 @@ impl Model {
                 self.note(&format!("abandoned: {}", name.split([' ', '{']).next().unwrap_or_default()));
                 self.workers.say(Due::Abandoned { generation, reason })?;
             }
+            Action::Lower { .. } | Action::Raise { .. } => return Err(format!("{action:?} without need")),
             Action::Start { .. }
             | Action::Stop { .. }
             | Action::WarmUp { .. }
@@ -290,7 +291,7 @@ impl Model {
     fn take_later_action(&mut self, action: Action) -> Result<(), String> {
         self.turn();
         match action {
-            Action::Start { worker, instance, generation } => {
+            Action::Start { worker, instance, generation, .. } => {
                 self.workers.start(self.now, worker, instance, generation)
             }
             Action::Stop { worker } => self.workers.stop(self.now, worker),

@@ -1,6 +1,6 @@
 //! What kind of day a seed stands for: the limits in force and how the world misbehaves.
 
-use sluice_scheduler::{Choice, Limits, Recycling};
+use sluice_scheduler::{Choice, Limits, Order, Recycling};
 
 use crate::rng::Rng;
 
@@ -60,6 +60,11 @@ impl Plan {
             queue_length_max: rng.pick(&[0, 1, 2, 5, 20, 20, 100]),
             queue_wait_ms_max: rng.pick(&[1, 5, 20, 100, 500, 2000]),
             concurrency: rng.pick(&[1, 1, 1, 1, 2, 3, 5]),
+            concurrency_max: 1,
+            order: Order::Fifo,
+            ageing: 3,
+            lanes: false,
+            may_raise: false,
             choice: rng.pick(&[Choice::First, Choice::RoundRobin, Choice::LeastRecent]),
             start_timeout_ms: rng.between(5, 200),
             stop_timeout_ms: rng.pick(&[0, 1, 20, 100, 200]),

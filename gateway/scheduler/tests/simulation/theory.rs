@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use sluice_scheduler::{Action, Choice, Event, Limits, Recycling, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{Action, Choice, Event, Limits, Need, Order, Recycling, RequestId, Scheduler, Time, WorkerId};
 
 use crate::rng::Rng;
 
@@ -20,6 +20,11 @@ fn simulated_wait_us(workers: u32, load: f64, seed: u64) -> f64 {
         queue_length_max: usize::MAX,
         queue_wait_ms_max: 1_000_000_000,
         concurrency: 1,
+        concurrency_max: 1,
+        order: Order::Fifo,
+        ageing: 3,
+        lanes: false,
+        may_raise: false,
         choice: Choice::First,
         start_timeout_ms: 1_000,
         stop_timeout_ms: 1_000,
@@ -55,7 +60,7 @@ fn simulated_wait_us(workers: u32, load: f64, seed: u64) -> f64 {
             let now = next_arrival;
             arrivals += 1;
             arrived.insert(RequestId(arrivals), now);
-            scheduler.step(now, Event::Arrived { request: RequestId(arrivals) }, &mut actions);
+            scheduler.step(now, Event::Arrived { request: RequestId(arrivals), need: Need::default() }, &mut actions);
             next_arrival = Time(now.0 + rng.exponential(gap_us));
             now
         };

@@ -9,7 +9,7 @@ mod processes;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use sluice_scheduler::{Action, Event, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{Action, Event, Need, RequestId, Scheduler, Time, WorkerId};
 
 use crate::model::Model;
 use crate::plan::{Plan, recycling};
@@ -272,7 +272,7 @@ impl World {
             Coming::Warms(worker, left) => self.warm(worker, left),
             Coming::Retries(request, arrived) => {
                 if self.settled.insert(request) {
-                    return self.tell(Event::Retried { request, arrived });
+                    return self.tell(Event::Retried { request, arrived, need: Need::default() });
                 }
                 Ok(())
             }
@@ -290,7 +290,7 @@ impl World {
             if self.rng.percent(self.plan.impatient_percent) {
                 self.soon(self.plan.patience_us, Coming::ClientLeaves(request));
             }
-            self.tell(Event::Arrived { request })?;
+            self.tell(Event::Arrived { request, need: Need::default() })?;
         }
         if self.arrivals_left > 0 {
             self.soon(self.plan.burst_gap_us, Coming::Arrival);

@@ -15,6 +15,8 @@ impl Workers {
         promise!(w.serves() && w.post == Post::Holder, "{worker:?} is recycled and not healthy: {w:?}");
         let bounds = self.limits.recycle;
         let enough = match reason {
+            // Not said by what these days bring.
+            RecycleReason::Overdue => false,
             RecycleReason::Memory => w.overweight.is_some_and(|(early, _)| early <= now),
             RecycleReason::Requests => bounds.requests_max > 0 && w.finished * 10 >= bounds.requests_max * 9,
             RecycleReason::Age => {

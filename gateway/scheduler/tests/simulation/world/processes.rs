@@ -93,6 +93,8 @@ impl World {
             }
             Action::Refuse { .. }
             | Action::BackOff { .. }
+            | Action::Lower { .. }
+            | Action::Raise { .. }
             | Action::GiveUp
             | Action::Recycling { .. }
             | Action::Bloated { .. }
