@@ -3,12 +3,14 @@
 //! Everything is borrowed, so that telling the journal of a request allocates nothing. This module must not know how an
 //! event is written or counted.
 
+mod load;
 mod worker;
 
 use std::net::IpAddr;
 
 use sluice_catalog::errors::Code;
 
+pub use load::{Alarm, Step};
 pub use worker::{ExitReason, HeldRequest, Recycled, StuckPlace};
 
 /// One thing that happened. [`crate::Journal::emit`] writes its log line and moves its metrics in one call.
@@ -166,6 +168,24 @@ pub enum Event<'a> {
         /// How many more overlaps than were told before.
         count: u64,
     },
+    /// Something is wrong that lasts, and somebody has to do something about it.
+    AlarmRaised {
+        /// What.
+        alarm: Alarm,
+        /// With which class, where it is about one.
+        class: Option<&'a str>,
+        /// What was seen, and what to do about it.
+        text: &'a str,
+    },
+    /// An alarm is over.
+    AlarmCleared {
+        /// What it was about.
+        alarm: Alarm,
+        /// With which class.
+        class: Option<&'a str>,
+        /// How long it lasted, milliseconds.
+        after_ms: u64,
+    },
     /// Anything else that an operator should read.
     Note {
         /// How much it matters.
@@ -321,6 +341,8 @@ pub struct AccessRecord<'a> {
     pub worker: Option<u64>,
     /// Workers that got it.
     pub tries: u32,
+    /// What it was given, if it was for a worker.
+    pub step: Option<Step>,
     /// The status the client got; 0 if it got none.
     pub status: u16,
     /// The catalogue's code where the gateway answered with an error.
@@ -347,7 +369,7 @@ pub struct AccessRecord<'a> {
 
 #[cfg(test)]
 pub(crate) mod tests_support {
-    use super::{AccessRecord, Outcome};
+    use super::{AccessRecord, Outcome, Step};
 
     /// A request in which nothing is remarkable.
     pub(crate) fn record() -> AccessRecord<'static> {
@@ -360,6 +382,7 @@ pub(crate) mod tests_support {
             class: "shop.example GET /product/:id",
             worker: Some(3),
             tries: 1,
+            step: Some(Step::Render),
             status: 200,
             error: None,
             bytes_in: 0,

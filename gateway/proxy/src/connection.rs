@@ -11,11 +11,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::errors::Code;
 use sluice_http1::{Method, RequestHead, Version};
-use sluice_journal::Outcome;
+use sluice_journal::{Outcome, Step};
 use sluice_scheduler::{Need, RequestId, WorkerId};
 
 pub(crate) use handles::ConnectionHandles;
 
+use crate::answer::Answer;
 use crate::client::{Client, ClientStream, For, Woke};
 use crate::edge;
 use crate::files::{self, Found};
@@ -189,12 +190,11 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         &sent,
         Details {
             class,
-            worker: answer.worker.get(),
-            tries: u32::from(answer.was_retried.get()) + u32::from(answer.worker.get().is_some()),
             bytes_in,
             receive_ms: ms(received, started),
             queue_ms: Some(ms(queue_end, received)),
             service_ms: times.dispatched.map(|dispatched| ms(service_end, dispatched)),
+            ..Details::of(&answer)
         },
     );
     keep_alive
@@ -293,10 +293,19 @@ struct Details {
     class: Rc<str>,
     worker: Option<WorkerId>,
     tries: u32,
+    step: Option<Step>,
     bytes_in: u64,
     receive_ms: f64,
     queue_ms: Option<f64>,
     service_ms: Option<f64>,
+}
+
+impl Details {
+    fn of(answer: &Answer) -> Self {
+        let worker = answer.worker.get();
+        let tries = u32::from(answer.was_retried.get()) + u32::from(worker.is_some());
+        Details { worker, tries, step: answer.step.get(), ..Details::default() }
+    }
 }
 
 fn record(gate: &Gate, passage: &Passage, head: Option<RequestHead>, sent: &Sent, details: Details) {
@@ -313,6 +322,7 @@ fn record(gate: &Gate, passage: &Passage, head: Option<RequestHead>, sent: &Sent
             class: details.class,
             worker: details.worker,
             tries: details.tries,
+            step: details.step,
             status: sent.status,
             error: sent.error,
             bytes_in: details.bytes_in,

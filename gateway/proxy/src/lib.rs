@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alarms;
 mod answer;
 mod client;
 mod connection;
@@ -14,6 +15,7 @@ mod files;
 mod forward;
 pub mod gate;
 mod ids;
+mod ladder;
 pub mod listen;
 mod quarantine;
 mod rate;
