@@ -31,6 +31,8 @@ export interface StartOptions {
   env?: Record<string, string>;
   /** Text of a `sluice.toml`, kept in the temporary directory. Mind that `[app] cwd` is relative to it. */
   config?: string;
+  /** Run directory, which the caller takes away; one in the temporary directory unless said. */
+  runDir?: string;
   /** Directory to start in; the temporary directory unless said. */
   cwd?: string;
   /** Whether to wait until `/.sluice/ready` says yes; `false` returns once the process runs. */
@@ -66,12 +68,12 @@ export class Sluice {
   readonly child: ChildProcess;
   readonly #exited: Promise<void>;
 
-  constructor(child: ChildProcess, dir: string, port: number, adminPort: number) {
+  constructor(child: ChildProcess, dir: string, runDir: string, port: number, adminPort: number) {
     this.child = child;
     this.dir = dir;
     this.port = port;
     this.url = `http://127.0.0.1:${port}`;
-    this.runDir = path.join(dir, 'run');
+    this.runDir = runDir;
     this.admin = `http://127.0.0.1:${adminPort}`;
     this.#exited = exited(child);
   }
@@ -173,10 +175,11 @@ export class Sluice {
 export async function startSluice(options: StartOptions): Promise<Sluice> {
   // The path of a unix socket has room for about a hundred bytes, so the name is short.
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-'));
+  const runDir = options.runDir ?? path.join(dir, 'run');
   const [port, adminPort] = [await freePort(), await freePort()];
   const flags = [
     '--run-dir',
-    path.join(dir, 'run'),
+    runDir,
     '--port',
     String(port),
     '--admin',
@@ -201,7 +204,7 @@ export async function startSluice(options: StartOptions): Promise<Sluice> {
     stdio: ['ignore', stdout, stderr],
   });
   for (const file of [stdout, stderr]) if (file !== undefined) fs.closeSync(file);
-  const sluice = new Sluice(child, dir, port, adminPort);
+  const sluice = new Sluice(child, dir, runDir, port, adminPort);
   const killAtExit = () => {
     sluice.killNow();
   };

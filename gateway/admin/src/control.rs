@@ -126,6 +126,7 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
                 Some(reply) => reply,
                 None => return Ok(()),
             },
+            Request::Classes => Reply { classes: Some(operator.classes()), ..Reply::done() },
             Request::Quarantine { release } => quarantine(&*operator, release.as_deref()),
             Request::Logs { lines, follow, worker, kind } => match filter(worker, kind.as_deref()) {
                 Ok(filter) => {

@@ -13,7 +13,7 @@ pub mod protocol;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sluice_catalog::snapshot::{QuarantinedRequest, Snapshot};
+use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
 use sluice_journal::Page;
 use tokio::sync::{mpsc, oneshot};
 
@@ -35,6 +35,8 @@ pub trait Operator {
     /// Put a new version of the app in place of the present one. Returns at once; how it goes comes through the receiver,
     /// [`Progress::Ended`] last. Who drops the receiver stops nothing.
     fn reload(&self) -> mpsc::Receiver<Progress>;
+    /// What requests cost, by class.
+    fn classes(&self) -> ClassesSnapshot;
     /// Requests that are answered without a worker, because workers died with them.
     fn quarantined(&self) -> Vec<QuarantinedRequest>;
     /// Lets go of the one with this id, or of `all`. Returns how many there were.

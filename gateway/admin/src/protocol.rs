@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use sluice_catalog::snapshot::{QuarantinedRequest, Snapshot};
+use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
 
 /// The longest request line. Requests are far shorter.
 pub const REQUEST_BYTES_MAX: usize = 64 * 1024;
@@ -27,6 +27,8 @@ pub enum Request {
     },
     /// Put a new version of the app in place of the present one. Closing the connection does not stop it.
     Reload,
+    /// What requests cost, by class.
+    Classes,
     /// Requests in quarantine; first lets go of those that are named.
     Quarantine {
         /// The id of one of them, or `all`.
@@ -76,6 +78,9 @@ pub struct Reply {
     /// After `scale`: workers wanted before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workers_before: Option<u32>,
+    /// The answer to `classes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<ClassesSnapshot>,
     /// After `quarantine`: what is in it now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quarantined: Option<Vec<QuarantinedRequest>>,
@@ -138,6 +143,7 @@ mod tests {
             (r#"{"command":"status"}"#, Request::Status),
             (r#"{"command":"stop"}"#, Request::Stop),
             (r#"{"command":"reload"}"#, Request::Reload),
+            (r#"{"command":"classes"}"#, Request::Classes),
             (r#"{"command":"scale","workers":4}"#, Request::Scale { workers: 4 }),
             (r#"{"command":"quarantine","release":null}"#, Request::Quarantine { release: None }),
             (r#"{"command":"upgrade","timeout_ms":9}"#, Request::Upgrade { binary: None, cwd: None, timeout_ms: 9 }),

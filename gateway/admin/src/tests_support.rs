@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use sluice_catalog::snapshot::{
-    CurrentRequest, GatewayState, Percentiles, QuarantinedRequest, QueueSnapshot, RequestsSnapshot, Snapshot,
-    WorkerSnapshot, WorkerState,
+    ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, QuarantinedRequest, QueueSnapshot, RequestsSnapshot,
+    Snapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Format, Journal, Options};
 
@@ -92,6 +92,10 @@ impl Operator for TestOperator {
             let _ = sender.try_send(told);
         }
         receiver
+    }
+
+    fn classes(&self) -> ClassesSnapshot {
+        ClassesSnapshot::default()
     }
 
     fn quarantined(&self) -> Vec<QuarantinedRequest> {

@@ -82,6 +82,46 @@ pub struct QuarantinedRequest {
     pub expires_in_ms: u64,
 }
 
+/// What requests cost, by class.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClassesSnapshot {
+    /// Classes that cost at least that are long; `None` while the traffic is of a kind.
+    pub cut_ms: Option<f64>,
+    /// Those that take most CPU time first.
+    pub classes: Vec<ClassSnapshot>,
+}
+
+/// A class: requests that are expected to cost alike. Costs are CPU time in a worker, of the latest requests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClassSnapshot {
+    /// Its name.
+    pub class: String,
+    /// Requests since it was first seen.
+    pub requests: u64,
+    /// What the next one is expected to cost, milliseconds.
+    pub expected_ms: f64,
+    /// Mean of what was reported, milliseconds; `None` before the first report.
+    pub cost_mean_ms: Option<f64>,
+    /// Median, milliseconds.
+    pub cost_p50_ms: Option<f64>,
+    /// 95th percentile, milliseconds.
+    pub cost_p95_ms: Option<f64>,
+    /// Mean time before a worker took the request, milliseconds.
+    pub queue_wait_ms: f64,
+    /// Mean time in a worker, milliseconds.
+    pub service_time_ms: f64,
+    /// Part of the CPU time of all classes since the start, from 0 to 1.
+    pub cpu_share: f64,
+    /// Whether it has had enough reports to go by them alone.
+    pub known: bool,
+    /// Whether it is kept away from what is short.
+    pub long: bool,
+    /// How many times its long-term mean it costs lately; `None` before there is one.
+    pub drift: Option<f64>,
+    /// The class that this is a part of.
+    pub split_from: Option<String>,
+}
+
 /// What the gateway as a whole is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -74,6 +74,11 @@ Examples:
   sluice quarantine --release all      the app is mended: try them again
   sluice quarantine --release 0badcafe";
 
+const CLASSES_EXAMPLES: &str = "\
+Examples:
+  sluice classes                       those that take most CPU time first
+  sluice classes --json | jq '.classes[] | select(.long) | .class'";
+
 const CHECK_EXAMPLES: &str = "\
 Examples:
   sluice check                         validate, and print every key with where it comes from
@@ -113,6 +118,8 @@ pub enum Command {
     Top(TopArgs),
     /// Show the latest log lines
     Logs(LogsArgs),
+    /// Show what requests cost, by class
+    Classes(ClassesArgs),
     /// Show, or let go of, requests that are answered without a worker because workers died with them
     Quarantine(QuarantineArgs),
     /// Validate the configuration and print every key in force
@@ -279,6 +286,17 @@ pub struct QuarantineArgs {
     /// Let the request with this id, or all of them, through to the workers again
     #[arg(long, value_name = "ID|all")]
     pub release: Option<String>,
+    /// Print everything as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sluice classes`.
+#[derive(Args, Debug)]
+#[command(after_help = CLASSES_EXAMPLES)]
+pub struct ClassesArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
     /// Print everything as one JSON object
     #[arg(long)]
     pub json: bool,

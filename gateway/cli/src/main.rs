@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Status(args) => client::status(&args),
         Command::Top(args) => client::top(&args),
         Command::Logs(args) => client::logs(&args),
+        Command::Classes(args) => client::classes(&args),
         Command::Quarantine(args) => client::quarantine(&args),
         Command::Check(args) => check::run(&args),
         Command::Completion(args) => completion::run(args.shell),

@@ -12,11 +12,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use sluice_catalog::errors::Code;
 use sluice_http1::{Method, RequestHead, Version};
 use sluice_journal::{Outcome, Step};
-use sluice_scheduler::{Need, RequestId, WorkerId};
+use sluice_scheduler::{RequestId, WorkerId};
 
 pub(crate) use handles::ConnectionHandles;
 
 use crate::answer::Answer;
+use crate::classes::Traits;
 use crate::client::{Client, ClientStream, For, Woke};
 use crate::edge;
 use crate::files::{self, Found};
@@ -141,8 +142,8 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
     // Numbers are given to requests that are whole and for a worker, so that their order is the order of the queue however
     // slow a body or a disk was.
     passage.request = gate.next_request_id();
-    let class = gate.classes.classify(&head.method, &head.target);
     let (bytes_in, answer) = (body.len(), gate.new_answer());
+    let class = gate.classify(&Traits::of(&head, bytes_in));
     gate.submit(Job {
         request: passage.request,
         head: Rc::new(forward::worker_head(&head, origin, passage.request, &passage.request_id, bytes_in)),
@@ -150,8 +151,7 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         method: head.method.clone(),
         is_upgrade: head.upgrade.is_some(),
         request_id: Rc::clone(&passage.request_id),
-        class: Rc::clone(&class),
-        need: Need::default(),
+        class: class.clone(),
         answer: Rc::clone(&answer),
         is_own: false,
     });
@@ -175,7 +175,7 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         }
     }
     if sent.outcome == Outcome::Answered {
-        warm_up::note(gate, &head, &class, &answer);
+        warm_up::note(gate, &head, &class.name, &answer);
     }
     // Nobody reads on from here; this also lets go of an upgrade that was not taken up.
     answer.abandon();
@@ -183,17 +183,20 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
     let times = answer.times.get();
     let queue_end = times.dispatched.unwrap_or(ended);
     let service_end = times.finished.unwrap_or(ended);
+    let queue_ms = ms(queue_end, received);
+    let service_ms = times.dispatched.map(|dispatched| ms(service_end, dispatched));
+    gate.classes.served(&class, queue_ms, service_ms);
     record(
         gate,
         &passage,
         Some(head),
         &sent,
         Details {
-            class,
+            class: class.name,
             bytes_in,
             receive_ms: ms(received, started),
-            queue_ms: Some(ms(queue_end, received)),
-            service_ms: times.dispatched.map(|dispatched| ms(service_end, dispatched)),
+            queue_ms: Some(queue_ms),
+            service_ms,
             ..Details::of(&answer)
         },
     );

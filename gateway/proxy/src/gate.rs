@@ -5,6 +5,7 @@
 
 mod actions;
 mod alarms;
+mod costs;
 mod ladder;
 mod second_try;
 #[cfg(test)]
@@ -26,12 +27,13 @@ use sluice_scheduler::{
 };
 
 use crate::answer::{Answer, Times};
+use crate::classes::Classes;
 use crate::connection::ConnectionHandles;
 use crate::files::Files;
 use crate::ids::RequestMap;
+use crate::measures::Measures;
 use crate::rate::Rates;
 use crate::record::CostReports;
-use crate::route::Classes;
 use crate::spool::TempStore;
 use crate::trust::Trust;
 use crate::upstream::{Exchange, Job, Patience, Slots};
@@ -83,6 +85,7 @@ pub struct Gate {
     pub(crate) files: Files,
     pub(crate) connections: ConnectionHandles,
     pub(crate) costs: CostReports,
+    measures: Measures,
     /// What clients have lately asked for, for warming new workers.
     pub(crate) recent: RefCell<Recent>,
     /// Why the latest warm-up failed, and whose it was.
@@ -123,14 +126,15 @@ impl Gate {
         let port = config.server.port;
         Rc::new(Gate {
             deaths: SecondTries::new(&config),
+            classes: Classes::new(&config),
             config: RefCell::new(config),
             journal,
             store,
-            classes: Classes::default(),
             trust,
             files,
             connections: ConnectionHandles::default(),
             costs: CostReports::default(),
+            measures: Measures::default(),
             recent: RefCell::default(),
             warm_up_failure: RefCell::default(),
             port: Cell::new(port),
@@ -197,7 +201,7 @@ impl Gate {
 
     /// The app never saw the request, and its slot is free: it waits again in its old place.
     pub(crate) fn returned(self: &Rc<Self>, worker: WorkerId, job: Job) {
-        let (request, need) = (job.request, job.need);
+        let (request, need) = (job.request, job.class.need);
         let orphan = self.exchanges.borrow().get(&request).and_then(|exchange| exchange.orphaned.get());
         let is_queued = self.put_back(job);
         if is_queued && self.scheduler.borrow().worker_state(worker).is_none() {
@@ -225,6 +229,7 @@ impl Gate {
     /// Makes a request that no app has seen one that waits again. Returns false when nobody wants it any more.
     fn put_back(&self, job: Job) -> bool {
         self.exchanges.borrow_mut().remove(&job.request);
+        self.measures.remove(job.request);
         job.answer.times.set(Times::default());
         job.answer.worker.set(None);
         if job.is_own {
@@ -242,6 +247,7 @@ impl Gate {
     pub(crate) fn finished(self: &Rc<Self>, worker: WorkerId, request: RequestId) {
         self.last_progress.set(Some(Instant::now()));
         self.exchanges.borrow_mut().remove(&request);
+        self.measures.finished(request);
         self.step(Event::Finished { worker, request });
     }
 
@@ -250,6 +256,7 @@ impl Gate {
         self.last_progress.set(Some(Instant::now()));
         self.streams.set(self.streams.get() + 1);
         self.streams_total.set(self.streams_total.get() + 1);
+        self.measures.finished(request);
         self.step(Event::Detached { worker, request });
     }
 
@@ -318,6 +325,7 @@ impl Gate {
             exchange.check(now, &patience);
         }
         self.costs.expire(self, now);
+        self.measure_unreported(now);
         self.deaths.expire(now);
         self.note_temp_failure(now);
         self.note_refused_connections(now);

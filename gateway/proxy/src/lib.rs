@@ -8,6 +8,7 @@
 
 mod alarms;
 mod answer;
+mod classes;
 mod client;
 mod connection;
 pub mod edge;
@@ -17,6 +18,7 @@ pub mod gate;
 mod ids;
 mod ladder;
 pub mod listen;
+mod measures;
 mod quarantine;
 mod rate;
 mod receive;

@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 
 use sluice_catalog::errors::Code;
 use sluice_http1::Method;
-use sluice_scheduler::{Need, RequestId};
+use sluice_scheduler::RequestId;
 
 use crate::answer::Answer;
+use crate::classes::Class;
 use crate::gate::Orphan;
 use crate::signal::Signal;
 use crate::spool::Body;
@@ -32,9 +33,7 @@ pub(crate) struct Job {
     /// It asks for another protocol.
     pub(crate) is_upgrade: bool,
     pub(crate) request_id: Rc<str>,
-    pub(crate) class: Rc<str>,
-    /// What the scheduler has to know of it.
-    pub(crate) need: Need,
+    pub(crate) class: Class,
     pub(crate) answer: Rc<Answer>,
     /// The gateway's own, to warm a worker: it never waits in the queue.
     pub(crate) is_own: bool,
@@ -48,7 +47,7 @@ impl Job {
 }
 
 /// The first two words of a head that the gateway wrote.
-fn method_and_target(head: &[u8]) -> (&str, &str) {
+pub(crate) fn method_and_target(head: &[u8]) -> (&str, &str) {
     let mut words = head.split(|byte| matches!(byte, b' ' | b'\r'));
     let mut word = || words.next().and_then(|word| std::str::from_utf8(word).ok()).unwrap_or_default();
     (word(), word())
@@ -102,7 +101,7 @@ impl Exchange {
             orphaned: Cell::new(None),
             died: Signal::default(),
             request_id: Rc::clone(&job.request_id),
-            class: Rc::clone(&job.class),
+            class: Rc::clone(&job.class.name),
             head: Rc::clone(&job.head),
             started: now,
         }

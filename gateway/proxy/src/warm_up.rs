@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
 use sluice_http1::{Method, RequestHead};
-use sluice_scheduler::{Need, WorkerId};
+use sluice_scheduler::WorkerId;
 
 pub(crate) use recent::Recent;
 
 use crate::answer::{Answer, End, Next};
 use crate::forward;
+use crate::classes::Traits;
 use crate::gate::Gate;
 use crate::spool::Body;
 use crate::upstream::Job;
@@ -147,8 +148,7 @@ async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &Target
         body: Body::default(),
         method: Method::Get,
         is_upgrade: false,
-        class: gate.classes.classify(&Method::Get, &target.target),
-        need: Need::default(),
+        class: gate.classify(&Traits { method: &Method::Get, host: &target.host, target: &target.target, body_bytes: 0 }),
         request_id,
         answer: gate.new_answer(),
         is_own: true,

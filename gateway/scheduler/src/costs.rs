@@ -1,116 +1,317 @@
-//! What the requests of each class are expected to cost, and from what cost on a request is long.
+//! What requests cost, by class: CPU microseconds in a worker, learned from what workers report.
+//!
+//! A class that is new or rare is guessed from what all requests cost, and less so with each of its own reports. A class
+//! that is known is expected to cost its decaying mean. [`Costs::cut_us`] says where short ends and long begins, if the
+//! traffic is of two kinds at all. Nothing here allocates for a report of a class that was seen before. It must not know
+//! what a class is: rows have numbers, and whoever gives the numbers may give one to another class ([`Costs::forget`]).
 
-use crate::Time;
+mod cut;
+mod sketch;
 
-/// A class of requests: a row of the caller's table. 0 is "other".
+use crate::interface::Time;
+use cut::{Cut, Load};
+use sketch::Sketch;
+
+/// Rows that are kept; numbers beyond count as [`ClassId::OTHER`]. Whoever gives the numbers has a lower bound.
+const CLASSES_MAX: usize = 1024;
+/// Reports after which a class is known.
+const KNOWN_RECORDS: u32 = 20;
+/// Reports that the decaying mean of a class looks back on: enough to be within some percent, and few enough to follow a
+/// new version of the app, or a cold worker that has warmed up, within seconds of real traffic.
+const MEMORY_RECORDS: u32 = 100;
+/// Those of the two means that tell a drift: far enough apart to see one, and long enough not to see one in chance.
+const DRIFT_SHORT_RECORDS: u32 = 300;
+const DRIFT_LONG_RECORDS: u32 = 3_000;
+/// Reports before which a drift is not looked for.
+const DRIFT_RECORDS_MIN: u32 = 1_000;
+/// Reports that the mean over all classes looks back on.
+const OVERALL_RECORDS: u32 = 1_000;
+/// What the guess weighs against a class's own reports, in reports.
+const PRIOR_RECORDS: f64 = 2.0;
+/// The guess while nothing is known at all.
+const PRIOR_US: f64 = 10_000.0;
+/// Reports that a restored row counts for at most, so that what it costs now soon weighs more than what it cost then.
+const RESTORED_RECORDS_MAX: u32 = 30;
+/// Arrivals after which the cut is looked for again.
+const LOOK_EVERY_ARRIVALS: u32 = 64;
+/// Arrivals are halved when there were as many since the last time and it is as long ago, so that neither a burst nor a
+/// quiet night decides alone what the traffic is.
+const HALVE_ARRIVALS: u32 = 4_000;
+const HALVE_AFTER_US: u64 = 60_000_000;
+/// So long ago, few arrivals are enough.
+const HALVE_SELDOM_AFTER_US: u64 = 1_200_000_000;
+const HALVE_SELDOM_ARRIVALS: u32 = 200;
+/// No request costs more; what is over is a slip of a clock.
+const COST_US_MAX: u64 = 1 << 40;
+
+/// A class of requests that are expected to cost alike, as a row of somebody's bounded table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClassId(pub u16);
 
-/// Costs by class.
-#[derive(Debug, Default)]
-pub struct Costs {
-    rows: Vec<Row>,
-    mean_us: Option<f64>,
-    /// Of logarithmic costs, decaying.
-    histogram: Vec<f64>,
-    since_cut: u32,
-    cut_us: Option<u64>,
+impl ClassId {
+    /// Requests for which there was no room in the table.
+    pub const OTHER: ClassId = ClassId(0);
+}
+
+/// What is kept of a row across restarts; see [`Costs::export`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SavedCosts {
+    /// Reports so far.
+    pub records: u32,
+    /// Decaying mean, µs.
+    pub mean_us: f64,
+    /// Decaying mean of the squares, µs².
+    pub mean_square: f64,
+    /// The long-term mean against which a drift is seen, µs.
+    pub long_mean_us: f64,
+    /// Reports by bucket of [`Costs::quantile_us`], of those buckets that hold any.
+    pub buckets: Vec<(u8, u16)>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Row {
-    count: u64,
+    records: u32,
     mean_us: f64,
+    mean_square: f64,
+    short_mean_us: f64,
+    long_mean_us: f64,
+    /// Decaying; see [`HALVE_ARRIVALS`].
+    arrivals: f64,
+    expected_us: u64,
+    sketch: Sketch,
 }
 
-const PRIOR_US: u64 = 20_000;
-const KNOWN_AFTER: u64 = 10;
-const CUT_EVERY: u32 = 64;
-const WEIGHT_MIN: f64 = 1.0 / 32.0;
-const BINS: usize = 128;
+/// The table. See the module's text.
+#[derive(Debug, Default)]
+pub struct Costs {
+    rows: Vec<Row>,
+    records: u32,
+    mean_us: f64,
+    arrivals: f64,
+    arrivals_since_look: u32,
+    arrivals_since_halving: u32,
+    halved: Time,
+    cut: Cut,
+}
 
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 impl Costs {
-    /// Takes in what a request of this class has cost.
-    pub fn record(&mut self, _now: Time, class: ClassId, cost_us: u64) {
-        let at = usize::from(class.0);
-        if self.rows.len() <= at {
-            self.rows.resize(at + 1, Row::default());
-        }
-        let (row, cost) = (&mut self.rows[at], cost_us as f64);
-        row.count += 1;
-        row.mean_us += (cost - row.mean_us) * (1.0 / row.count as f64).max(WEIGHT_MIN);
-        self.mean_us = Some(self.mean_us.map_or(cost, |mean| mean + (cost - mean) * WEIGHT_MIN));
-        self.histogram.resize(BINS, 0.0);
-        let bin = ((cost.max(1.0).log2() * 4.0) as usize).min(BINS - 1);
-        self.histogram[bin] += 1.0;
-        self.since_cut += 1;
-        if self.since_cut >= CUT_EVERY {
-            self.since_cut = 0;
-            self.cut_us = split(&self.histogram);
-            self.histogram.iter_mut().for_each(|weight| *weight *= 0.95);
+    /// A request of this class has arrived, whatever becomes of it.
+    pub fn arrived(&mut self, _now: Time, class: ClassId) {
+        let at = self.row(class);
+        self.rows[at].arrivals += 1.0;
+        self.arrivals += 1.0;
+        self.arrivals_since_halving = self.arrivals_since_halving.saturating_add(1);
+        self.arrivals_since_look = self.arrivals_since_look.saturating_add(1);
+    }
+
+    /// A request of this class took so much CPU time in its worker. Only here does the cut change.
+    pub fn record(&mut self, now: Time, class: ClassId, cost_us: u64) {
+        #[allow(clippy::cast_precision_loss)] // Far below 2^53.
+        let cost = cost_us.clamp(1, COST_US_MAX) as f64;
+        let at = self.row(class);
+        self.records = self.records.saturating_add(1);
+        approach(&mut self.mean_us, cost, self.records, OVERALL_RECORDS);
+        let prior_us = self.prior_us();
+        let row = &mut self.rows[at];
+        row.records = row.records.saturating_add(1);
+        approach(&mut row.mean_us, cost, row.records, MEMORY_RECORDS);
+        approach(&mut row.mean_square, cost * cost, row.records, MEMORY_RECORDS);
+        approach(&mut row.short_mean_us, cost, row.records, DRIFT_SHORT_RECORDS);
+        approach(&mut row.long_mean_us, cost, row.records, DRIFT_LONG_RECORDS);
+        row.sketch.record(cost_us);
+        row.expected_us = row.expect(prior_us);
+        if self.arrivals_since_look >= LOOK_EVERY_ARRIVALS {
+            self.arrivals_since_look = 0;
+            self.look(now);
         }
     }
 
-    /// What a request of this class is expected to cost; a prior while that is not known.
+    /// What a request of this class is expected to cost.
     #[must_use]
     pub fn expected_us(&self, class: ClassId) -> u64 {
-        match self.rows.get(usize::from(class.0)) {
-            Some(row) if row.count >= KNOWN_AFTER => row.mean_us as u64,
-            _ => self.mean_us().unwrap_or(PRIOR_US),
+        match self.get(class) {
+            Some(row) if row.records > 0 => row.expected_us,
+            _ => whole(self.prior_us()),
         }
     }
 
-    /// Whether enough requests of this class have been seen.
+    /// Whether the class has had enough reports to go by them alone.
     #[must_use]
     pub fn is_known(&self, class: ClassId) -> bool {
-        self.rows.get(usize::from(class.0)).is_some_and(|row| row.count >= KNOWN_AFTER)
+        self.get(class).is_some_and(Row::is_known)
     }
 
-    /// This quantile of what its requests have cost.
+    /// Reports of the class so far.
     #[must_use]
-    pub fn quantile_us(&self, _class: ClassId, _q: f64) -> Option<u64> {
-        None
+    pub fn records(&self, class: ClassId) -> u32 {
+        self.get(class).map_or(0, |row| row.records)
+    }
+
+    /// The decaying mean of the class's own reports.
+    #[must_use]
+    pub fn class_mean_us(&self, class: ClassId) -> Option<u64> {
+        self.get(class).filter(|row| row.records > 0).map(|row| whole(row.mean_us))
+    }
+
+    /// What the part `q` of the class's latest reports stayed below, within a tenth.
+    #[must_use]
+    pub fn quantile_us(&self, class: ClassId, q: f64) -> Option<u64> {
+        self.get(class)?.sketch.quantile_us(q)
     }
 
     /// What costs at least that is long. `None` while the traffic is of a kind.
     #[must_use]
     pub fn cut_us(&self) -> Option<u64> {
-        self.cut_us
+        self.cut.cut_us()
     }
 
-    /// Whether requests of this class are long. One that is not known counts as long while there is a cut.
+    /// Whether requests of this class are long. While there is a cut, those of a class that is not known yet are, for the
+    /// lanes: they must not hold up what is known to be short.
     #[must_use]
     pub fn is_long(&self, class: ClassId) -> bool {
-        self.cut_us.is_some_and(|cut| !self.is_known(class) || self.expected_us(class) >= cut)
+        let Some(cut_us) = self.cut_us() else { return false };
+        match self.get(class) {
+            Some(row) if row.is_known() => row.expected_us >= cut_us,
+            _ => true,
+        }
     }
 
-    /// What a request costs on average.
+    /// Mean cost of the latest requests of all classes. `None` before the first report.
     #[must_use]
     pub fn mean_us(&self) -> Option<u64> {
-        self.mean_us.map(|mean| mean as u64)
+        (self.records > 0).then(|| whole(self.mean_us))
+    }
+
+    /// The class's part of the arrivals of the latest minutes.
+    #[must_use]
+    pub fn share_of_arrivals(&self, class: ClassId) -> f64 {
+        let arrivals = self.get(class).map_or(0.0, |row| row.arrivals);
+        if self.arrivals > 0.0 { arrivals / self.arrivals } else { 0.0 }
+    }
+
+    /// How many times its long-term mean the class costs lately. `None` before there is a long term.
+    #[must_use]
+    pub fn drift(&self, class: ClassId) -> Option<f64> {
+        let row = self.get(class).filter(|row| row.records >= DRIFT_RECORDS_MIN)?;
+        Some(row.short_mean_us / row.long_mean_us)
+    }
+
+    /// The number belongs to another class from now on.
+    pub fn forget(&mut self, class: ClassId) {
+        if let Some(row) = self.rows.get_mut(usize::from(class.0)) {
+            self.arrivals -= row.arrivals;
+            *row = Row::default();
+        }
+    }
+
+    /// What is worth keeping of a class. `None` where there is nothing.
+    #[must_use]
+    pub fn export(&self, class: ClassId) -> Option<SavedCosts> {
+        let row = self.get(class).filter(|row| row.records > 0)?;
+        Some(SavedCosts {
+            records: row.records,
+            mean_us: row.mean_us,
+            mean_square: row.mean_square,
+            long_mean_us: row.long_mean_us,
+            buckets: row.sketch.export(),
+        })
+    }
+
+    /// Goes on from what was exported, perhaps long ago and from another version of the app: it counts as few reports.
+    /// What cannot be is ignored, and so is a class that has reports of its own.
+    pub fn restore(&mut self, class: ClassId, saved: &SavedCosts) {
+        #[allow(clippy::cast_precision_loss)] // A power of two.
+        let max = COST_US_MAX as f64;
+        let is_cost = |cost: f64| (1.0..=max).contains(&cost);
+        let at = self.row(class);
+        if saved.records == 0
+            || !is_cost(saved.mean_us)
+            || !is_cost(saved.long_mean_us)
+            || !is_cost(saved.mean_square.sqrt())
+            || self.rows[at].records > 0
+        {
+            return;
+        }
+        if self.records == 0 {
+            self.mean_us = saved.mean_us;
+        }
+        let prior_us = self.prior_us();
+        let row = &mut self.rows[at];
+        row.records = saved.records.min(RESTORED_RECORDS_MAX);
+        row.mean_us = saved.mean_us;
+        row.mean_square = saved.mean_square;
+        row.short_mean_us = saved.mean_us;
+        row.long_mean_us = saved.long_mean_us;
+        row.sketch = Sketch::restored(&saved.buckets);
+        row.expected_us = row.expect(prior_us);
+        self.records = self.records.saturating_add(row.records);
+        approach(&mut self.mean_us, saved.mean_us, self.records, OVERALL_RECORDS);
+    }
+
+    /// The guess for a class of which nothing is known: what requests cost on average. It is right on average, so it
+    /// neither lets every new class in front of those that are known to be short nor puts it behind the long ones.
+    fn prior_us(&self) -> f64 {
+        if self.records > 0 { self.mean_us } else { PRIOR_US }
+    }
+
+    fn row(&mut self, class: ClassId) -> usize {
+        let at = usize::from(class.0);
+        let at = if at < CLASSES_MAX { at } else { usize::from(ClassId::OTHER.0) };
+        if at >= self.rows.len() {
+            self.rows.resize_with(at + 1, Row::default);
+        }
+        at
+    }
+
+    fn get(&self, class: ClassId) -> Option<&Row> {
+        let at = usize::from(class.0);
+        self.rows.get(if at < CLASSES_MAX { at } else { 0 })
+    }
+
+    fn look(&mut self, now: Time) {
+        let loads = self.rows.iter().filter(|row| row.is_known() && row.arrivals > 0.0);
+        self.cut.look(loads.map(|row| Load {
+            arrivals: row.arrivals,
+            mean_us: row.mean_us,
+            mean_square: row.mean_square,
+        }));
+        let since_us = now.since_us(self.halved);
+        let is_due = (self.arrivals_since_halving >= HALVE_ARRIVALS && since_us >= HALVE_AFTER_US)
+            || (self.arrivals_since_halving >= HALVE_SELDOM_ARRIVALS && since_us >= HALVE_SELDOM_AFTER_US);
+        if is_due {
+            self.arrivals_since_halving = 0;
+            self.halved = now;
+            self.arrivals = 0.0;
+            for row in &mut self.rows {
+                row.arrivals /= 2.0;
+                self.arrivals += row.arrivals;
+            }
+        }
     }
 }
 
-/// Otsu's threshold between two groups of logarithmic costs; `None` where they do not differ enough.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn split(histogram: &[f64]) -> Option<u64> {
-    let total: f64 = histogram.iter().sum();
-    let sum: f64 = histogram.iter().enumerate().map(|(bin, weight)| bin as f64 * weight).sum();
-    let (mut low, mut low_sum, mut best) = (0.0, 0.0, (0.0, None));
-    for (bin, weight) in histogram.iter().enumerate() {
-        low += weight;
-        low_sum += bin as f64 * weight;
-        let high = total - low;
-        if low < total * 0.02 || high < total * 0.02 {
-            continue;
-        }
-        let apart = (sum - low_sum) / high - low_sum / low;
-        let between = low * high * apart * apart;
-        if between > best.0 {
-            let middle = f64::midpoint(low_sum / low, (sum - low_sum) / high) + 0.5;
-            best = (between, (apart >= 3.0_f64.log2() * 4.0).then_some(middle));
-        }
+impl Row {
+    fn is_known(&self) -> bool {
+        self.records >= KNOWN_RECORDS
     }
-    best.1.map(|middle| (middle / 4.0).exp2() as u64)
+
+    /// Between the guess and the class's own mean, in proportion and not in sum, so that being ten times too high and ten
+    /// times too low are corrected alike.
+    fn expect(&self, prior_us: f64) -> u64 {
+        if self.is_known() {
+            return whole(self.mean_us);
+        }
+        let own = f64::from(self.records);
+        whole(((PRIOR_RECORDS * prior_us.ln() + own * self.mean_us.ln()) / (PRIOR_RECORDS + own)).exp())
+    }
+}
+
+/// A mean of all that came while that is little, and of about the latest `memory` afterwards.
+fn approach(mean: &mut f64, value: f64, count: u32, memory: u32) {
+    *mean += (value - *mean) / f64::from(count.min(memory));
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Costs are positive and bounded.
+fn whole(cost_us: f64) -> u64 {
+    cost_us.round() as u64
 }

@@ -30,13 +30,13 @@ pub struct RequestId(pub u64);
 pub struct WorkerId(pub u64);
 
 /// What a request asks for besides a worker.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Need {
     /// What it is expected to cost alike with; 0 is "other".
     pub class: ClassId,
     /// Higher goes first; 0 by default.
     pub priority: i8,
-    /// How long after its arrival it must have got a worker, if its route says so.
+    /// How long after its arrival an answer is of no use any more, if its route says so.
     pub deadline_ms: Option<u32>,
 }
 

@@ -5,24 +5,28 @@
 //!
 //! Reading order: [`Event`] and [`Action`] are the whole interface, [`Scheduler::step`] is the only door.
 
+mod admission;
 mod choice;
 mod costs;
 mod interface;
+mod lanes;
 mod pool;
 mod predict;
 mod queue;
 
 pub use choice::{Choice, Order};
-pub use costs::{ClassId, Costs};
+pub use costs::{ClassId, Costs, SavedCosts};
 pub use interface::{
     AbandonReason, Action, Event, KillReason, Lane, Limits, Need, RecycleReason, Recycling, Refusal, RequestId, Time,
     WorkerId,
 };
 pub use pool::{ReloadProgress, WorkerState, WorkerView};
 
+use lanes::{Lanes, Offer, Situation};
+use pool::Given;
 use pool::Pool;
-use predict::ServiceMean;
-use queue::Queue;
+use predict::Predictor;
+use queue::{Queue, Waiting};
 
 /// The machine. See the module's text.
 #[derive(Debug)]
@@ -30,7 +34,8 @@ pub struct Scheduler {
     limits: Limits,
     queue: Queue,
     pool: Pool,
-    service: ServiceMean,
+    predictor: Predictor,
+    lanes: Lanes,
     costs: Costs,
     stopping: bool,
 }
@@ -43,7 +48,8 @@ impl Scheduler {
             limits,
             queue: Queue::default(),
             pool: Pool::new(),
-            service: ServiceMean::default(),
+            predictor: Predictor::default(),
+            lanes: Lanes::default(),
             costs: Costs::default(),
             stopping: false,
         }
@@ -53,19 +59,22 @@ impl Scheduler {
     pub fn step(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
         let limits = &self.limits;
         match event {
-            Event::Arrived { request, need: _ } => self.arrive(now, request, actions),
+            Event::Arrived { request, need } => {
+                self.costs.arrived(now, need.class);
+                self.arrive(now, request, need, actions);
+            }
             Event::Left { request } => {
-                self.queue.remove(request);
+                self.leave_queue(request);
             }
             Event::Finished { worker, request } => {
-                if let Some(service_us) = self.pool.release(now, worker, request, limits) {
-                    self.service.record(service_us);
+                if let Some((side, service_us)) = self.pool.release(now, worker, request, limits) {
+                    self.predictor.finished(side, service_us);
                 }
             }
             Event::Detached { worker, request } => self.pool.detach(now, worker, request, limits, actions),
             Event::StreamEnded { worker } => self.pool.end_stream(worker),
             Event::WarmingWith { worker, request } => self.pool.warm_with(now, worker, request, limits.concurrency),
-            Event::Measured { class, cost_us } => self.costs.record(now, class, cost_us),
+            Event::Measured { class, cost_us } => self.measure(now, class, cost_us),
             // What a worker may hold beyond its slots, and who stands in for one that is late, is decided elsewhere.
             Event::Tick | Event::Overdue { .. } | Event::Waits { .. } => {}
             _ => {
@@ -76,6 +85,7 @@ impl Scheduler {
         self.expire(now, actions);
         self.pool.settle(now, &self.limits, !self.queue.is_empty(), actions);
         self.dispatch(now, actions);
+        self.size_long_lane(now, actions);
     }
 
     /// The events after which every worker is looked at.
@@ -83,14 +93,14 @@ impl Scheduler {
         let limits = &self.limits;
         match event {
             Event::Undelivered { worker, request } => {
-                let arrived = self.pool.take_back(worker, request);
-                self.put_back(now, request, arrived, actions);
+                let known = self.pool.take_back(worker, request);
+                self.put_back(now, request, known, actions);
             }
             Event::Occupied { worker, request, by } => {
-                let arrived = self.pool.occupied(worker, request, by);
-                self.put_back(now, request, arrived, actions);
+                let known = self.pool.occupied(worker, request, by);
+                self.put_back(now, request, known, actions);
             }
-            Event::Retried { request, arrived, need: _ } => self.put_back(now, request, Some(arrived), actions),
+            Event::Retried { request, arrived, need } => self.put_back(now, request, Some((arrived, need)), actions),
             Event::Listening { worker } => self.pool.listening(now, worker, limits),
             Event::Warmed { worker } => self.pool.warmed(now, worker, false, limits, actions),
             Event::WarmUpFailed { worker } => self.pool.warmed(now, worker, true, limits, actions),
@@ -119,47 +129,34 @@ impl Scheduler {
     /// Other limits, from a reload of the config. What is due by them is due at the next step.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
+        self.queue.rate_all_again(self.limits.order, &self.costs);
         self.pool.note_settled(&self.limits);
     }
 
     /// When [`Event::Tick`] is due at the latest, if nothing else happens before.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
-        let queue = self.queue.oldest().map(|arrived| arrived.plus_ms(self.limits.queue_wait_ms_max));
-        let pool = self.pool.next_deadline();
-        [queue, pool].into_iter().flatten().min()
+        let queue = self.queue.oldest().map(|(_, arrived)| arrived.plus_ms(self.limits.queue_wait_ms_max));
+        let late = self.queue.first_late().map(|(_, at)| at);
+        [queue, late, self.pool.next_deadline(), self.lanes.next_deadline()].into_iter().flatten().min()
     }
 
-    fn arrive(&mut self, now: Time, request: RequestId, actions: &mut Vec<Action>) {
-        if self.stopping {
-            actions.push(Action::Refuse { request, reason: Refusal::Stopping, retry_after_s: 1 });
-            return;
-        }
-        if self.pool.ready_count() == 0 {
-            // One that is being warmed may have to serve.
-            self.pool.unsettle();
-        }
-        if self.queue.is_empty() && self.has_free_slot() {
-            // The common case: a free worker and nobody in front; `dispatch` gives it away in this very step.
-            self.queue.push(request, now);
-            return;
-        }
-        let wait_ms = self.predicted_wait_ms();
-        let reason = if self.queue.len() >= self.limits.queue_length_max {
-            Refusal::Full
-        } else if wait_ms.is_some_and(|wait| wait > self.limits.queue_wait_ms_max) {
-            Refusal::Predicted
+    fn measure(&mut self, now: Time, class: ClassId, cost_us: u64) {
+        let cut_us = self.costs.cut_us();
+        self.costs.record(now, class, cost_us);
+        if self.costs.cut_us() == cut_us {
+            self.queue.rate_again(class, self.limits.order, &self.costs);
         } else {
-            self.queue.push(request, now);
-            return;
-        };
-        actions.push(Action::Refuse { request, reason, retry_after_s: self.retry_after_s(wait_ms) });
+            self.queue.rate_all_again(self.limits.order, &self.costs);
+        }
     }
 
     /// A request that no app has seen, or that may be tried again, waits where it stood.
-    fn put_back(&mut self, now: Time, request: RequestId, arrived: Option<Time>, actions: &mut Vec<Action>) {
-        let Some(arrived) = arrived else { return };
-        self.queue.put_back(request, arrived);
+    fn put_back(&mut self, now: Time, request: RequestId, known: Option<(Time, Need)>, actions: &mut Vec<Action>) {
+        let Some((arrived, need)) = known else { return };
+        // It has had its turn once, so it is the next of all that may have the same worker.
+        let waiting = Waiting { arrived, need, overdue: arrived };
+        self.queue.push(request, waiting, self.limits.order, &self.costs);
         // Before its time is looked at: of that it may have spent much with the worker, not in the queue.
         self.dispatch(now, actions);
         if self.stopping {
@@ -167,23 +164,98 @@ impl Scheduler {
         }
     }
 
-    fn expire(&mut self, now: Time, actions: &mut Vec<Action>) {
-        while let Some(arrived) = self.queue.oldest() {
-            if arrived.plus_ms(self.limits.queue_wait_ms_max) > now {
-                break;
+    /// Takes a request out of the queue, for whatever reason.
+    fn leave_queue(&mut self, request: RequestId) -> Option<Waiting> {
+        let waiting = self.queue.remove(request)?;
+        for side in [Lane::Short, Lane::Long] {
+            if self.queue.len_of(side) == 0 {
+                self.predictor.emptied(side);
             }
-            let Some((request, _)) = self.queue.pop() else { break };
-            let retry_after_s = self.retry_after_s(self.predicted_wait_ms());
+        }
+        Some(waiting)
+    }
+
+    fn expire(&mut self, now: Time, actions: &mut Vec<Action>) {
+        let wait_ms_max = self.limits.queue_wait_ms_max;
+        loop {
+            let oldest = self.queue.oldest().map(|(request, arrived)| (request, arrived.plus_ms(wait_ms_max)));
+            let due = [oldest, self.queue.first_late()].into_iter().flatten().find(|(_, at)| *at <= now);
+            let Some((request, _)) = due else { break };
+            let Some(waiting) = self.leave_queue(request) else { break };
+            let retry_after_s = self.retry_after_s(self.predicted_wait_ms_of(waiting.need.class));
             actions.push(Action::Refuse { request, reason: Refusal::Deadline, retry_after_s });
         }
     }
 
     fn dispatch(&mut self, now: Time, actions: &mut Vec<Action>) {
-        while !self.queue.is_empty() {
-            let Some(worker) = self.pool.choose(self.limits.choice, self.limits.concurrency) else { break };
-            let Some((request, arrived)) = self.queue.pop() else { break };
-            self.pool.assign(now, worker, request, arrived, self.limits.concurrency);
+        while let Some((request, side, worker)) = self.next(now) {
+            let Some(Waiting { arrived, need, .. }) = self.queue.remove(request) else { break };
+            self.predictor.dispatched(now, side, self.queue.len_of(side));
+            self.pool.assign(now, worker, Given { request, arrived, need, side }, self.limits.concurrency);
             actions.push(Action::Dispatch { request, worker });
+        }
+    }
+
+    /// The first request that may have a worker, and that worker.
+    fn next(&self, now: Time) -> Option<(RequestId, Lane, WorkerId)> {
+        if self.queue.is_empty() {
+            return None;
+        }
+        let head = |side| self.queue.head(side, self.limits.order, now).map(|head| (head, side));
+        let mut heads = [head(Lane::Short), head(Lane::Long)];
+        if heads[0].is_some() && heads[1] < heads[0] {
+            heads.swap(0, 1);
+        }
+        let offer = self.offer();
+        let may_have = |(head, side): (queue::Head, Lane)| {
+            self.place(side, head.is_overdue(), &offer).map(|worker| (head.request, side, worker))
+        };
+        heads.into_iter().flatten().find_map(may_have)
+    }
+
+    fn offer(&self) -> Offer {
+        self.pool.offer(self.limits.choice, self.limits.concurrency)
+    }
+
+    /// Whether there are long and short requests, to be kept apart. In a worker that may hold several they would get in
+    /// each other's way whatever its priority.
+    fn is_mixed(&self) -> bool {
+        let may = self.limits.lanes && self.limits.order == Order::Shortest && self.limits.concurrency == 1;
+        may && self.costs.cut_us().is_some()
+    }
+
+    /// Whether lanes are in force: both of them have somebody.
+    fn has_lanes(&self, offer: &Offer) -> bool {
+        self.is_mixed() && offer.short_ready > 0 && offer.long_ready > 0
+    }
+
+    /// The worker that a request of this side may have.
+    fn place(&self, side: Lane, is_overdue: bool, offer: &Offer) -> Option<WorkerId> {
+        if self.has_lanes(offer) {
+            return self.lanes.place(side, is_overdue, offer);
+        }
+        // Where nobody else serves, the long lane does; else it is for lanes alone.
+        if offer.short_ready == 0 { offer.long } else { offer.short }
+    }
+
+    /// Gives the long lane the workers that it needs now.
+    fn size_long_lane(&mut self, now: Time, actions: &mut Vec<Action>) {
+        let is_mixed = self.is_mixed();
+        if self.stopping || !is_mixed && self.lanes.next_deadline().is_none() {
+            return;
+        }
+        let left = Situation {
+            is_mixed,
+            short_waiting: self.queue.len_of(Lane::Short),
+            long_waiting: self.queue.len_of(Lane::Long),
+            short_held: self.pool.short_held(),
+            short_wanted: self.pool.wanted(),
+        };
+        let wanted = self.lanes.note(now, &self.offer(), &left);
+        if wanted != self.pool.long_wanted() {
+            self.pool.scale_long(wanted);
+            self.pool.unsettle();
+            self.pool.settle(now, &self.limits, !self.queue.is_empty(), actions);
         }
     }
 
@@ -195,42 +267,21 @@ impl Scheduler {
 
     /// No worker will come any more, so nothing is left to wait for.
     fn refuse_all(&mut self, actions: &mut Vec<Action>) {
-        while let Some((request, _)) = self.queue.pop() {
+        while let Some((request, _)) = self.queue.oldest() {
+            self.leave_queue(request);
             actions.push(Action::Refuse { request, reason: Refusal::Stopping, retry_after_s: 1 });
         }
-    }
-
-    /// Half the predicted wait is a fair time to try again: by then half the queue has gone. 1 s at least, 60 s at most.
-    fn retry_after_s(&self, wait_ms: Option<u64>) -> u32 {
-        let wait_ms = wait_ms.unwrap_or(self.limits.queue_wait_ms_max);
-        u32::try_from((wait_ms / 2000).clamp(1, 60)).unwrap_or(60)
-    }
-
-    /// What a request that arrives now would wait, in milliseconds: the work in front of it, shared by all slots.
-    /// `None` while that cannot be known: no worker is ready, or none has finished a request yet.
-    #[must_use]
-    pub fn predicted_wait_ms(&self) -> Option<u64> {
-        let slots = u64::from(self.pool.ready_count()) * u64::from(self.limits.concurrency.max(1));
-        if slots == 0 {
-            return None;
-        }
-        if self.queue.is_empty() && self.has_free_slot() {
-            return Some(0);
-        }
-        let ahead = self.queue.len() as u64 + 1;
-        self.service.mean_us().map(|mean_us| ahead * mean_us / slots / 1000)
-    }
-
-    /// Whether a request that arrived now would go to a worker at once.
-    #[must_use]
-    pub fn has_free_slot(&self) -> bool {
-        self.pool.has_free_slot(self.limits.choice, self.limits.concurrency)
     }
 
     /// What each class costs.
     #[must_use]
     pub fn costs(&self) -> &Costs {
         &self.costs
+    }
+
+    /// The same, for who gives the classes their numbers and keeps what was learned.
+    pub fn costs_mut(&mut self) -> &mut Costs {
+        &mut self.costs
     }
 
     /// Requests that wait.
@@ -242,7 +293,7 @@ impl Scheduler {
     /// When the request that waits longest arrived.
     #[must_use]
     pub fn oldest_arrival(&self) -> Option<Time> {
-        self.queue.oldest()
+        self.queue.oldest().map(|(_, arrived)| arrived)
     }
 
     /// Every worker that has not exited.

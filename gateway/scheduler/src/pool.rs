@@ -16,14 +16,18 @@ use std::collections::BTreeMap;
 
 pub use replace::ReloadProgress;
 use replace::{Patience, Reload};
+pub(crate) use slots::Given;
 use worker::{Warmth, Worker};
 pub use worker::{WorkerState, WorkerView};
 
 use crate::{Action, Lane, Limits, Time, WorkerId};
 
-/// A place in the pool.
+/// A place in the pool. It keeps its lane for ever.
 #[derive(Debug, Default)]
 struct Place {
+    lane: Lane,
+    /// How many places of its lane came before.
+    rank: u32,
     worker: Option<WorkerId>,
     /// Takes the place over when it can take requests.
     successor: Option<WorkerId>,
@@ -35,7 +39,9 @@ struct Place {
 
 #[derive(Debug)]
 pub(crate) struct Pool {
+    /// Workers that the short lane is to have, and the long one.
     wanted: u32,
+    long_wanted: u32,
     places: Vec<Place>,
     workers: BTreeMap<WorkerId, Worker>,
     next_worker: u64,
@@ -55,6 +61,8 @@ pub(crate) struct Pool {
     /// When all workers have to be looked at again. Most requests bring that no nearer, which keeps a decision cheap.
     deadline: Option<Time>,
     ready_count: u32,
+    /// Of the short lane.
+    short_ready: u32,
     /// The generation in whose time it was said that the memory bound is too low; with another the bound may be another.
     bloat_told: Option<u64>,
 }
@@ -63,6 +71,7 @@ impl Pool {
     pub(crate) fn new() -> Self {
         Pool {
             wanted: 0,
+            long_wanted: 0,
             places: Vec::new(),
             workers: BTreeMap::new(),
             next_worker: 0,
@@ -77,15 +86,42 @@ impl Pool {
             overlaps_total: 0,
             deadline: None,
             ready_count: 0,
+            short_ready: 0,
             bloat_told: None,
         }
     }
 
     pub(crate) fn scale(&mut self, wanted: u32) {
         self.wanted = wanted;
-        while self.places.len() < wanted as usize {
-            self.places.push(Place::default());
-        }
+        self.add_places(Lane::Short, wanted);
+    }
+
+    /// The long lane is to have so many workers.
+    pub(crate) fn scale_long(&mut self, wanted: u32) {
+        self.long_wanted = wanted;
+        self.add_places(Lane::Long, wanted);
+    }
+
+    pub(crate) fn long_wanted(&self) -> u32 {
+        self.long_wanted
+    }
+
+    pub(crate) fn wanted(&self) -> u32 {
+        self.wanted
+    }
+
+    /// New places come last, so that every worker's place keeps its number.
+    fn add_places(&mut self, lane: Lane, wanted: u32) {
+        let has = u32::try_from(self.places.iter().filter(|place| place.lane == lane).count()).unwrap_or(u32::MAX);
+        self.places.extend((has..wanted).map(|rank| Place { lane, rank, ..Place::default() }));
+    }
+
+    fn is_wanted(&self, place: &Place) -> bool {
+        let wanted = match place.lane {
+            Lane::Short => self.wanted,
+            Lane::Long => self.long_wanted,
+        };
+        place.rank < wanted
     }
 
     /// The next [`Pool::settle`] has to look at every worker.
@@ -100,7 +136,7 @@ impl Pool {
         }
         self.dismiss_surplus(now);
         self.kill_overdue(now, limits, actions);
-        if someone_waits && self.count_ready() == 0 {
+        if someone_waits && self.count_ready(Lane::Short) == 0 {
             self.rush(now);
         }
         self.finish_trial(now);
@@ -116,7 +152,8 @@ impl Pool {
 
     /// What is known from looking at all workers; to be taken again when the limits change.
     pub(crate) fn note_settled(&mut self, limits: &Limits) {
-        self.ready_count = self.count_ready();
+        self.short_ready = self.count_ready(Lane::Short);
+        self.ready_count = self.short_ready + self.count_ready(Lane::Long);
         self.deadline = self.find_deadline(limits);
     }
 
@@ -137,7 +174,9 @@ impl Pool {
     }
 
     fn dismiss_surplus(&mut self, now: Time) {
-        for place in self.places.iter_mut().skip(self.wanted as usize) {
+        let (short, long) = (self.wanted, self.long_wanted);
+        let is_surplus = |place: &&mut Place| place.rank >= if place.lane == Lane::Short { short } else { long };
+        for place in self.places.iter_mut().filter(is_surplus) {
             for id in place.worker.into_iter().chain(place.successor.take()) {
                 if let Some(w) = self.workers.get_mut(&id) {
                     w.dismiss(now);
@@ -155,11 +194,11 @@ impl Pool {
 
     /// A place without a worker starts one when its back-off is over.
     fn fill_places(&mut self, now: Time, actions: &mut Vec<Action>) {
-        for instance in 0..self.wanted {
-            let place = &self.places[instance as usize];
-            if self.is_vacant(place) && place.not_before <= now {
-                let worker = self.start(now, instance, self.generation, actions);
-                self.places[instance as usize].worker = Some(worker);
+        for at in 0..self.places.len() {
+            let place = &self.places[at];
+            if self.is_wanted(place) && self.is_vacant(place) && place.not_before <= now {
+                let worker = self.start(now, at, self.generation, actions);
+                self.places[at].worker = Some(worker);
             }
         }
     }
@@ -169,16 +208,17 @@ impl Pool {
         place.worker.is_none() && (place.successor.is_none() || self.is_on_trial())
     }
 
-    fn start(&mut self, now: Time, instance: u32, generation: u64, actions: &mut Vec<Action>) -> WorkerId {
+    fn start(&mut self, now: Time, at: usize, generation: u64, actions: &mut Vec<Action>) -> WorkerId {
         self.next_worker += 1;
         let worker = WorkerId(self.next_worker);
-        self.workers.insert(worker, Worker::starting(instance, generation, now));
-        actions.push(Action::Start { worker, instance, generation, lane: Lane::Short });
+        let (instance, lane) = (u32::try_from(at).unwrap_or(u32::MAX), self.places[at].lane);
+        self.workers.insert(worker, Worker::starting(instance, generation, lane, now));
+        actions.push(Action::Start { worker, instance, generation, lane });
         worker
     }
 
     fn wanted_places(&self) -> impl Iterator<Item = (u32, &Place)> {
-        (0_u32..).zip(&self.places).take(self.wanted as usize)
+        (0_u32..).zip(&self.places).filter(|(_, place)| self.is_wanted(place))
     }
 
     /// Nothing is started any more.
@@ -186,8 +226,9 @@ impl Pool {
         self.stopping || self.gave_up
     }
 
-    fn count_ready(&self) -> u32 {
-        u32::try_from(self.workers.values().filter(|w| w.state == WorkerState::Ready).count()).unwrap_or(u32::MAX)
+    fn count_ready(&self, lane: Lane) -> u32 {
+        let is_ready = |w: &&Worker| w.state == WorkerState::Ready && w.lane == lane;
+        u32::try_from(self.workers.values().filter(is_ready).count()).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn views(&self) -> impl Iterator<Item = WorkerView> + '_ {
@@ -195,7 +236,7 @@ impl Pool {
             worker: *id,
             instance: w.instance,
             generation: w.generation,
-            lane: Lane::Short,
+            lane: w.lane,
             state: w.state,
             in_service: w.held.len(),
             streams: w.streams,
@@ -217,6 +258,10 @@ impl Pool {
 
     pub(crate) fn ready_count(&self) -> u32 {
         self.ready_count
+    }
+
+    pub(crate) fn short_ready(&self) -> u32 {
+        self.short_ready
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -21,6 +21,8 @@ use crate::process::Process;
 use crate::{ProcessView, Supervisor};
 
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
+/// Longest template of a route that is listened to.
+const ROUTE_BYTES_MAX: usize = 256;
 
 /// What a preload says: the fields of all kinds of lines, of which each kind fills its own. Flat, because a tagged enum
 /// would make serde look at every line twice, and `done` lines come with every few requests.
@@ -37,7 +39,8 @@ struct Line<'l> {
     path: Option<String>,
     socket: String,
     // done
-    requests: Vec<Done>,
+    #[serde(borrow)]
+    requests: Vec<Done<'l>>,
     // busy
     id: u64,
     by: u64,
@@ -53,9 +56,12 @@ struct Line<'l> {
 }
 
 #[derive(Debug, Deserialize)]
-struct Done {
+struct Done<'l> {
     id: u64,
     cpu_us: u64,
+    /// The template of the app's router, where this worker has not named it before.
+    #[serde(borrow, default)]
+    route: Option<Cow<'l, str>>,
 }
 
 /// Binds the socket and serves it from now on.
@@ -157,7 +163,8 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         "aux-closed" => supervisor.auxiliaries.remove(process.worker, said.socket.as_ref()),
         "done" => {
             for done in said.requests {
-                supervisor.gate.reported(process.worker, RequestId(done.id), done.cpu_us);
+                let route = done.route.as_deref().filter(|route| route.len() <= ROUTE_BYTES_MAX);
+                supervisor.gate.reported(process.worker, RequestId(done.id), done.cpu_us, route);
             }
         }
         "idle" => supervisor.gate.idle(process.worker),

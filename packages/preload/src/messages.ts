@@ -14,6 +14,8 @@ export interface DoneRequest {
   readonly cpu_us: number;
   readonly loop_ms_max: number;
   readonly left: Leaving;
+  /** The template of the app's router, once for each. */
+  readonly route?: string;
 }
 
 export interface Beat {

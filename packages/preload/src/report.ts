@@ -2,11 +2,13 @@
  * What the gateway is told about the work: CPU per request in batches, and a beat every second. It must not know how
  * a request gets in and out.
  */
+import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Control } from './control.js';
 import { LoopWatch } from './loop.js';
 import type { DoneRequest, Leaving } from './messages.js';
 import { idOf } from './peer.js';
+import { Routes } from './routes.js';
 
 const BATCH_MS = 20;
 const BATCH_REQUESTS_MAX = 500;
@@ -15,6 +17,7 @@ const BEAT_MS = 1000;
 export class Report {
   readonly #control: Control;
   readonly loop = new LoopWatch();
+  readonly #routes = new Routes();
   #batch: DoneRequest[] = [];
   #batchTimer: NodeJS.Timeout | undefined;
   #utilization = performance.eventLoopUtilization();
@@ -32,10 +35,12 @@ export class Report {
     this.#beat();
   }
 
-  done(label: string, cpu_us: number, loop_ms_max: number, left: Leaving): void {
+  done(label: string, cpu_us: number, loop_ms_max: number, left: Leaving, request?: IncomingMessage): void {
     const id = idOf(label);
     if (id === undefined) return;
-    this.#batch.push({ id, cpu_us, loop_ms_max: round(loop_ms_max), left });
+    const route = request === undefined ? undefined : this.#routes.news(request);
+    const done = { id, cpu_us, loop_ms_max: round(loop_ms_max), left };
+    this.#batch.push(route === undefined ? done : { ...done, route });
     if (this.#batch.length >= BATCH_REQUESTS_MAX) this.flush();
     else this.#batchTimer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
   }

@@ -264,7 +264,7 @@ export class Requests {
 
   #free(ticket: Ticket, left: Leaving): void {
     const block_ms = this.#report.loop.blockSinceEntry_ms(performance.now());
-    this.#report.done(ticket.label, cpuUs() - ticket.cpu_us_before, block_ms, left);
+    this.#report.done(ticket.label, cpuUs() - ticket.cpu_us_before, block_ms, left, ticket.request);
     if (ticket.isAwaited) this.#report.flush();
     this.#inApp.delete(ticket);
     this.#gate.leave();

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::Config;
 use super::rate::{LIMITS_MAX, Rate, path_fault};
+use super::route::{ROUTES_MAX, Route};
 
 /// Calls `problem` with a key and what is wrong with it.
 pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, String)) {
@@ -39,6 +40,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
         }
     }
     check_rates(config, &mut problem);
+    check_routes(config, &mut problem);
     if config.workers.backoff_ms_min > config.workers.backoff_ms_max {
         problem("workers.backoff_ms_min", "must not be over workers.backoff_ms_max".to_owned());
     }
@@ -96,6 +98,20 @@ fn check_rates(config: &Config, problem: &mut impl FnMut(&'static str, String)) 
         }
         if let Err(allowed) = Rate::parse(text) {
             problem("rate.limits", format!("holds {text:?} for {path:?}, which must be {allowed}"));
+        }
+    }
+}
+
+fn check_routes(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
+    let routes = &config.classes.routes;
+    // Each may be a class of its own, and others need room too.
+    let routes_max = ROUTES_MAX.min(config.classes.count_max as usize / 2);
+    if routes.len() > routes_max {
+        problem("classes.routes", format!("must hold at most {routes_max} routes, not {}", routes.len()));
+    }
+    for (pattern, settings) in routes {
+        if let Err(fault) = Route::parse(pattern, settings) {
+            problem("classes.routes", format!("holds {pattern:?}, which must {fault}"));
         }
     }
 }

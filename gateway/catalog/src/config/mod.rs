@@ -9,6 +9,7 @@ mod load;
 mod nearest;
 mod problem;
 mod rate;
+mod route;
 mod slips;
 mod table;
 mod values;
@@ -19,6 +20,7 @@ pub use load::{FILE_NAME, Loaded, Origin, Sources, environment, find_file};
 pub use nearest::nearest;
 pub use problem::{ConfigError, Place, Problem};
 pub use rate::Rate;
+pub use route::{Route, Segment};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use values::{Choice, Kind, LogFormat, Value};
 
@@ -184,6 +186,22 @@ config! {
         cost_drift_percent: u32 = 100, in 0..=100_000, "percent" => reload;
         /// How many times as long as in the order of arrival a request may wait that others have overtaken. 0 for any.
         starved_factor: u32 = 5, in 0..=1_000, "times" => reload;
+    }
+
+    /// What requests cost is learned by class: host, method and path, with what varies in the path left out. `sluice classes`
+    /// shows it.
+    classes: Classes {
+        /// Routes, each with what holds for it: `"GET /products/:id" = "class=product priority=1 deadline_ms=500"`. Before the
+        /// path may stand a method and a host; `:name` stands for one segment and a last `*` for all that follow; the route
+        /// that names most of a request counts. `class` calls it by a name, which several may share; of two `priority`s from
+        /// -100 to 100 the higher goes first (0 unless said); after `deadline_ms` an answer is of no use any more;
+        /// `budget_ms` is how long it may be predicted to wait.
+        routes: BTreeMap<String, String> = BTreeMap::new() => reload;
+        /// Classes that are told apart, those of `routes` among them. Beyond it rare ones make room, and what finds none counts
+        /// as `other`.
+        count_max: u32 = 400, in 16..=1_000, "classes" => restart;
+        /// Whether what was learned is kept in the run directory, for the next start and for an upgrade.
+        save: bool = true => restart;
     }
 
     /// Requests that workers die with. One that has ended two of them is answered 500 without a worker.

@@ -3,6 +3,7 @@
 //! They ask, print and leave; everything is plain blocking IO with deadlines. They must not know what the gateway does to
 //! answer.
 
+mod classes;
 mod connect;
 mod logs;
 mod quarantine;
@@ -15,7 +16,7 @@ mod upgrade;
 
 use std::process::ExitCode;
 
-use crate::args::{LogsArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs};
+use crate::args::{ClassesArgs, LogsArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs};
 
 /// `sluice status`: how things are, as a table or as JSON.
 pub fn status(args: &StatusArgs) -> ExitCode {
@@ -45,6 +46,11 @@ pub fn reload(args: &ReloadArgs) -> ExitCode {
 /// `sluice scale`: another number of workers.
 pub fn scale(args: &ScaleArgs) -> ExitCode {
     scale::run(args).unwrap_or_else(connect::ClientError::exit)
+}
+
+/// `sluice classes`: what requests cost.
+pub fn classes(args: &ClassesArgs) -> ExitCode {
+    classes::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
 /// `sluice quarantine`: requests that workers died with.

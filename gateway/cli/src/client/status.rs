@@ -167,8 +167,8 @@ pub(super) fn for_s(for_ms: u64) -> f64 {
 }
 
 /// Columns as wide as their widest cell; the last one ends where its text ends.
-fn aligned(rows: &[[String; COLUMNS.len()]]) -> String {
-    let mut widths = [0; COLUMNS.len()];
+pub(super) fn aligned<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
+    let mut widths = [0; COLUMNS];
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
@@ -191,7 +191,7 @@ pub(super) fn harmless(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '?' } else { character }).collect()
 }
 
-fn milliseconds(value_ms: Option<f64>) -> String {
+pub(super) fn milliseconds(value_ms: Option<f64>) -> String {
     match value_ms {
         None => "-".to_owned(),
         Some(value_ms) if value_ms < 10.0 => format!("{value_ms:.2} ms"),

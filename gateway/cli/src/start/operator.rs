@@ -2,15 +2,15 @@
 
 use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_admin::{Operator, Progress, Readiness, Upgrade};
 use sluice_catalog::metrics;
 use sluice_catalog::snapshot::{
-    CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot,
-    WorkerState,
+    ClassesSnapshot, CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, RequestsSnapshot, Snapshot,
+    WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Alarm, Event, Journal, Level, Page};
 use sluice_proxy::edge;
@@ -19,6 +19,7 @@ use sluice_scheduler::{WorkerState as Life, WorkerView};
 use sluice_supervisor::Supervisor;
 use tokio::sync::{Notify, mpsc, oneshot};
 
+use super::learned;
 use super::reload::Reloads;
 use super::upgrade::Wanted;
 
@@ -105,6 +106,10 @@ impl Gateway {
 
     pub fn wanted(&self) -> u32 {
         self.wanted.get()
+    }
+
+    pub fn run_dir(&self) -> &Path {
+        &self.places.run_dir
     }
 
     /// Whether a worker has ever been ready.
@@ -261,6 +266,10 @@ impl Operator for Gateway {
         self.reloads.ask("sluice reload")
     }
 
+    fn classes(&self) -> ClassesSnapshot {
+        self.gate.class_costs()
+    }
+
     fn quarantined(&self) -> Vec<QuarantinedRequest> {
         self.gate.quarantined()
     }
@@ -279,7 +288,11 @@ impl Operator for Gateway {
             "the gateway before this one still finishes what it has; it takes drain.timeout_ms at most"
         } else {
             match self.upgrades.try_send((wanted, answer)) {
-                Ok(()) => self.upgrading.set(true),
+                Ok(()) => {
+                    self.upgrading.set(true);
+                    // For the new one, which reads it first of all.
+                    learned::save(self);
+                }
                 // The receiver says that nobody is there.
                 Err(refused) => drop(refused),
             }

@@ -8,6 +8,7 @@ use sluice_http1::{Framing, Method, RequestHead};
 
 use super::{Details, Passage, can_keep_alive, ms, record, write_all};
 use crate::client::Client;
+use crate::classes::Traits;
 use crate::gate::Gate;
 use crate::refuse::{self, Refusal};
 use crate::respond::Sent;
@@ -58,7 +59,7 @@ impl Brief {
         let written = write_all(client, gate, &out).await;
         let outcome = refuse::outcome(code);
         let sent = Sent { outcome, status: code.status(), error: Some(code), bytes_out, keep_alive, upgraded: false };
-        let class = gate.classes.classify(&head.method, &head.target);
+        let class = gate.classify(&Traits::of(&head, bytes_in)).name;
         let receive_ms = ms(received, passage.started);
         record(gate, passage, Some(head), &sent, Details { class, bytes_in, receive_ms, ..Details::default() });
         keep_alive && written

@@ -90,6 +90,7 @@ impl Gate {
         let request = job.request;
         job.answer.worker.set(Some(worker));
         job.answer.times.update(|times| Times { dispatched: Some(Instant::now()), ..times });
+        self.measures.expect(&job, worker);
         let exchange = Rc::new(Exchange::new(&job));
         self.exchanges.borrow_mut().insert(request, Rc::clone(&exchange));
         slots.give(job, exchange, self.config().workers.concurrency);

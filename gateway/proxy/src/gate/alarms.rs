@@ -55,9 +55,9 @@ impl Alarms {
         let Some(arrival) = job.answer.arrival.get().filter(|_| Some(job.request) < self.latest.get()) else { return };
         let waited_ms = u64::try_from(now.saturating_duration_since(arrival.at).as_millis()).unwrap_or(u64::MAX);
         let is_long = waited_ms >= STARVED_MS_MIN && !job.answer.was_retried.get();
-        let Some(in_order_ms) = arrival.wait_ms.filter(|_| is_long) else { return };
+        let Some(in_order_ms) = arrival.in_order_ms.filter(|_| is_long) else { return };
         let mut overtaken = self.overtaken.borrow_mut();
-        let worst = overtaken.entry(Rc::clone(&job.class)).or_default();
+        let worst = overtaken.entry(Rc::clone(&job.class.name)).or_default();
         let seen = Overtaken { waited_ms, in_order_ms };
         if *worst == Overtaken::default() || seen.factor() > worst.factor() {
             *worst = seen;
@@ -102,7 +102,7 @@ impl Gate {
             queue_length_min,
             wait_mean_ms: alarms.wait_mean_ms(),
             overlaps_total: self.journal.overlaps_total(),
-            drifts: Vec::new(),
+            drifts: self.class_drifts(),
             overtaken: alarms.overtaken.take(),
         };
         let changes = alarms.judge.borrow_mut().look(self.alarm_ms(now), &limits(&self.config()), &reading);

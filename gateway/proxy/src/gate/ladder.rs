@@ -20,7 +20,7 @@ impl Gate {
         job.answer.step.set(Some(step));
         match step {
             Step::Render => {
-                let (request, need) = (job.request, job.need);
+                let (request, need) = (job.request, job.class.need);
                 self.queued.borrow_mut().insert(request, job);
                 self.step(Event::Arrived { request, need });
             }
@@ -28,12 +28,14 @@ impl Gate {
         }
     }
 
-    fn arrival(&self, _job: &Job) -> Arrival {
-        let budget_ms = self.config.borrow().queue.budget_ms;
+    fn arrival(&self, job: &Job) -> Arrival {
+        let scheduler = self.scheduler.borrow();
+        let budget_ms = Some(self.config.borrow().queue.budget_ms).filter(|budget_ms| *budget_ms > 0);
         Arrival {
             at: Instant::now(),
-            wait_ms: self.scheduler.borrow().predicted_wait_ms(),
-            budget_ms: (budget_ms > 0).then_some(budget_ms),
+            wait_ms: scheduler.predicted_wait_ms_of(job.class.id),
+            in_order_ms: scheduler.in_order_wait_ms(),
+            budget_ms: job.class.budget_ms.map(u64::from).or(budget_ms),
         }
     }
 

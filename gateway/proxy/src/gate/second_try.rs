@@ -147,7 +147,7 @@ impl Gate {
         let was_retried = job.answer.was_retried.get();
         match fate(&job.method, seen, cause, was_retried, is_quarantined) {
             Fate::Again => {
-                let (request, need) = (job.request, job.need);
+                let (request, need) = (job.request, job.class.need);
                 let was_sent = seen.sent && job.answer.is_wanted();
                 job.answer.was_retried.set(was_retried || was_sent);
                 if self.put_back(job) {

@@ -12,6 +12,7 @@ use sluice_http1::Method;
 
 use super::{Gate, WorkerHost};
 use crate::answer::Answer;
+use crate::classes::Class;
 use crate::record::Record;
 use crate::spool::Body;
 use crate::upstream::Job;
@@ -83,8 +84,7 @@ fn submit(gate: &Rc<Gate>, method: Method) -> (RequestId, Rc<Answer>) {
         method,
         is_upgrade: false,
         request_id: "r".into(),
-        class: "".into(),
-        need: Need::default(),
+        class: Class::default(),
         answer: Rc::clone(&answer),
         is_own: false,
     });

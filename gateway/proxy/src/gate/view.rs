@@ -20,6 +20,8 @@ impl Gate {
     pub fn set_config(&self, config: Rc<Config>) {
         self.scheduler.borrow_mut().set_limits(crate::limits(&config));
         self.deaths.set_limits(&config);
+        self.classes.set_routes(&config);
+        self.tell_costs();
         *self.config.borrow_mut() = config;
     }
 

@@ -29,6 +29,7 @@ impl Gate {
         if let Some(slots) = self.slots.borrow_mut().remove(&worker) {
             slots.close();
         }
+        self.measures.forget(worker);
         self.step(Event::Exited { worker });
     }
 
@@ -37,8 +38,9 @@ impl Gate {
         self.step(Event::Closing { worker });
     }
 
-    /// The worker reports what a request cost it: CPU time in microseconds. Its response has ended for good.
-    pub fn reported(&self, worker: WorkerId, request: RequestId, cpu_us: u64) {
+    /// The worker reports what a request cost it: CPU time in microseconds, and the template of the app's router if that is
+    /// news. Its response has ended for good.
+    pub fn reported(self: &Rc<Self>, worker: WorkerId, request: RequestId, cpu_us: u64, route: Option<&str>) {
         if let Some(exchange) = self.exchanges.borrow().get(&request) {
             if exchange.answer.worker.get() != Some(worker) {
                 // A late word of the worker that died with it; now another has it.
@@ -47,8 +49,10 @@ impl Gate {
             exchange.is_confirmed.set(true);
         }
         if let Some(slots) = self.slots.borrow().get(&worker) {
+            slots.has_reported.set(true);
             slots.confirm(request);
         }
+        self.measured(worker, request, cpu_us, route);
         self.costs.report(self, request, cpu_us);
     }
 

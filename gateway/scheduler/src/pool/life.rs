@@ -156,7 +156,7 @@ impl Pool {
             return;
         }
         self.places[instance].worker = None;
-        if self.stopping || dead.instance >= self.wanted {
+        if self.stopping || !self.is_wanted(&self.places[instance]) {
             return;
         }
         let is_loop = self.count_failure(now, &dead, limits);

@@ -82,7 +82,13 @@ impl Pool {
         };
         let place = &mut self.places[instance as usize];
         let before = place.worker.replace(worker);
-        *place = Place { worker: place.worker, bloated: place.bloated, ..Place::default() };
+        *place = Place {
+            worker: place.worker,
+            lane: place.lane,
+            rank: place.rank,
+            bloated: place.bloated,
+            ..Place::default()
+        };
         if let Some(w) = before.and_then(|before| self.workers.get_mut(&before)) {
             w.dismiss(now);
         }
@@ -202,10 +208,11 @@ impl Pool {
             return;
         };
         let mut room = self.room_for_successors(limits);
-        for instance in 0..self.wanted {
-            if room > 0 && self.wants_successor(&self.places[instance as usize], generation) {
-                let worker = self.start(now, instance, generation, actions);
-                self.places[instance as usize].successor = Some(worker);
+        for at in 0..self.places.len() {
+            let place = &self.places[at];
+            if room > 0 && self.is_wanted(place) && self.wants_successor(place, generation) {
+                let worker = self.start(now, at, generation, actions);
+                self.places[at].successor = Some(worker);
                 room -= 1;
             }
         }
@@ -240,10 +247,10 @@ impl Pool {
         let Some(worker) = due.min_by_key(|id| (self.workers.get(id).map(|w| w.started), *id)) else { return };
         let Some(w) = self.workers.get(&worker) else { return };
         let Some((_, reason)) = w.recycle_due(worker, limits) else { return };
-        let instance = w.instance;
+        let at = w.instance as usize;
         actions.push(Action::Recycling { worker, reason });
-        let successor = self.start(now, instance, self.generation, actions);
-        self.places[instance as usize].successor = Some(successor);
+        let successor = self.start(now, at, self.generation, actions);
+        self.places[at].successor = Some(successor);
     }
 
     /// The workers that serve, and from when on each has had enough.
@@ -279,7 +286,7 @@ impl Pool {
             .filter(|w| w.generation == generation && matches!(w.state, WorkerState::Starting | WorkerState::Warming));
         Some(ReloadProgress {
             generation,
-            wanted: self.wanted,
+            wanted: u32::try_from(self.wanted_places().count()).unwrap_or(u32::MAX),
             taken_over: u32::try_from(taken_over).unwrap_or(u32::MAX),
             starting: u32::try_from(starting.count()).unwrap_or(u32::MAX),
         })

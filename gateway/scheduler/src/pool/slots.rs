@@ -1,37 +1,72 @@
 //! What each worker holds: who gets the next request, and how a slot is freed.
 
-use super::worker::{Held, Warmth};
+use super::worker::{Held, Warmth, Worker};
 use super::{Pool, WorkerState};
 use crate::choice::Choice;
-use crate::{Action, Limits, RequestId, Time, WorkerId};
+use crate::lanes::Offer;
+use crate::{Action, Lane, Limits, Need, RequestId, Time, WorkerId};
+
+/// A request that goes to a worker.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given {
+    pub request: RequestId,
+    pub arrived: Time,
+    pub need: Need,
+    /// What it counts as.
+    pub side: Lane,
+}
 
 impl Pool {
-    /// The worker that gets the next request, or `None` when every slot is taken.
-    pub(crate) fn choose(&self, choice: Choice, concurrency: u32) -> Option<WorkerId> {
-        let free = self.workers.iter().filter(|(_, w)| w.state == WorkerState::Ready && w.has_free_slot(concurrency));
-        let chosen = match choice {
-            Choice::First => free.min_by_key(|(_, w)| (w.held.len(), w.instance)),
-            Choice::RoundRobin => {
-                free.min_by_key(|(_, w)| (w.held.len(), Some(w.instance) <= self.last_chosen, w.instance))
+    /// What the workers have to offer to the next request.
+    pub(crate) fn offer(&self, choice: Choice, concurrency: u32) -> Offer {
+        let mut offer = Offer::default();
+        let (mut best_short, mut best_long) = (None, None);
+        for (id, w) in self.workers.iter().filter(|(_, w)| w.state == WorkerState::Ready) {
+            let is_free = w.has_free_slot(concurrency);
+            let (best, chosen) = match w.lane {
+                Lane::Short => {
+                    offer.short_ready += 1;
+                    offer.short_free += u32::from(is_free);
+                    offer.short_with_long += u32::from(w.held.first().is_some_and(|held| held.side == Lane::Long));
+                    (&mut best_short, &mut offer.short)
+                }
+                Lane::Long => {
+                    offer.long_ready += 1;
+                    offer.long_held += u32::from(!w.held.is_empty());
+                    (&mut best_long, &mut offer.long)
+                }
+            };
+            let turn = match choice {
+                Choice::First => (false, Time(0)),
+                Choice::RoundRobin => (Some(w.instance) <= self.last_chosen, Time(0)),
+                Choice::LeastRecent => (false, w.idle_since),
+            };
+            let rank = (w.held.len(), turn, w.instance);
+            if is_free && best.is_none_or(|best| rank < best) {
+                (*best, *chosen) = (Some(rank), Some(*id));
             }
-            Choice::LeastRecent => free.min_by_key(|(_, w)| (w.held.len(), w.idle_since, w.instance)),
-        };
-        chosen.map(|(id, _)| *id)
-    }
-
-    /// Whether a request that comes now gets a slot at once; a worker that is being warmed gives its own where nobody
-    /// else serves.
-    pub(crate) fn has_free_slot(&self, choice: Choice, concurrency: u32) -> bool {
-        if self.ready_count > 0 {
-            return self.choose(choice, concurrency).is_some();
         }
-        self.workers.iter().any(|(id, w)| w.has_free_slot(concurrency) && self.may_rush(*id, w))
+        offer
     }
 
-    pub(crate) fn assign(&mut self, now: Time, worker: WorkerId, request: RequestId, arrived: Time, concurrency: u32) {
+    /// Whether a request that comes now gets the slot of a worker that is being warmed, because nobody else serves.
+    pub(crate) fn may_rush_one(&self, concurrency: u32) -> bool {
+        self.short_ready == 0
+            && self.workers.iter().any(|(id, w)| w.has_free_slot(concurrency) && self.may_rush(*id, w))
+    }
+
+    /// Short requests in slots of the short lane.
+    pub(crate) fn short_held(&self) -> u32 {
+        let of = |w: &Worker| w.held.iter().filter(|held| held.side == Lane::Short).count();
+        let ready = self.workers.values().filter(|w| w.state == WorkerState::Ready && w.lane == Lane::Short);
+        u32::try_from(ready.map(of).sum::<usize>()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn assign(&mut self, now: Time, worker: WorkerId, given: Given, concurrency: u32) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         self.last_chosen = Some(w.instance);
-        w.held.push(Held { request, arrived, dispatched: now, is_own: false });
+        let Given { request, arrived, need, side } = given;
+        w.held.push(Held { request, arrived, dispatched: now, need, side, is_own: false });
         if w.held.len() > concurrency as usize {
             self.overlaps_total += 1;
         }
@@ -48,13 +83,20 @@ impl Pool {
         if self.is_warming(worker, concurrency)
             && let Some(w) = self.workers.get_mut(&worker)
         {
-            w.held.push(Held { request, arrived: now, dispatched: now, is_own: true });
+            let (need, side) = (Need::default(), Lane::Short);
+            w.held.push(Held { request, arrived: now, dispatched: now, need, side, is_own: true });
         }
     }
 
-    /// Frees the slot. Returns the service time in microseconds; `None` when the worker did not hold the request, or
-    /// when that was the gateway's own.
-    pub(crate) fn release(&mut self, now: Time, worker: WorkerId, request: RequestId, limits: &Limits) -> Option<u64> {
+    /// Frees the slot. Returns the service time in microseconds and what the request counted as; `None` when the worker
+    /// did not hold it, or when it was the gateway's own.
+    pub(crate) fn release(
+        &mut self,
+        now: Time,
+        worker: WorkerId,
+        request: RequestId,
+        limits: &Limits,
+    ) -> Option<(Lane, u64)> {
         let held = self.free_slot(now, worker, request)?;
         let w = self.workers.get_mut(&worker)?;
         if held.is_own {
@@ -64,7 +106,7 @@ impl Pool {
         if w.recycle_due(worker, limits).is_some_and(|(at, _)| at <= now) {
             self.unsettle();
         }
-        Some(now.since_us(held.dispatched))
+        Some((held.side, now.since_us(held.dispatched)))
     }
 
     fn free_slot(&mut self, now: Time, worker: WorkerId, request: RequestId) -> Option<Held> {
@@ -78,21 +120,22 @@ impl Pool {
         Some(held)
     }
 
-    /// Frees the slot of a request that the worker never saw; returns when that arrived, if it is to wait again.
-    pub(crate) fn take_back(&mut self, worker: WorkerId, request: RequestId) -> Option<Time> {
+    /// Frees the slot of a request that the worker never saw; returns when that arrived and what it
+    /// asked for, if it is to wait again.
+    pub(crate) fn take_back(&mut self, worker: WorkerId, request: RequestId) -> Option<(Time, Need)> {
         let w = self.workers.get_mut(&worker)?;
         let at = w.held.iter().position(|held| held.request == request)?;
         let held = w.held.swap_remove(at);
-        (!held.is_own).then_some(held.arrived)
+        (!held.is_own).then_some((held.arrived, held.need))
     }
 
-    /// The slot is not the request's but that of one which had seemed finished; returns when the request arrived, if it
-    /// is to wait again.
-    pub(crate) fn occupied(&mut self, worker: WorkerId, request: RequestId, by: RequestId) -> Option<Time> {
+    /// The slot is not the request's but that of one which had seemed finished; returns when the request arrived and
+    /// what it asked for, if it is to wait again.
+    pub(crate) fn occupied(&mut self, worker: WorkerId, request: RequestId, by: RequestId) -> Option<(Time, Need)> {
         let w = self.workers.get_mut(&worker)?;
         let held = w.held.iter_mut().find(|held| held.request == request)?;
         held.request = by;
-        (!held.is_own).then_some(held.arrived)
+        (!held.is_own).then_some((held.arrived, held.need))
     }
 
     /// The named exception of I1: the slot is freed at the headers, and the stream counts against a limit of its own.

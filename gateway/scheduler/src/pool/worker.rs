@@ -1,6 +1,6 @@
 //! One worker: where it is in its life, what it holds, and when something about it is due. Knows nothing of the others.
 
-use crate::{KillReason, Lane, Limits, RecycleReason, RequestId, Time, WorkerId};
+use crate::{KillReason, Lane, Limits, Need, RecycleReason, RequestId, Time, WorkerId};
 
 /// Where a worker is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,9 @@ pub(super) struct Held {
     pub request: RequestId,
     pub arrived: Time,
     pub dispatched: Time,
+    pub need: Need,
+    /// What it counted as when it was dispatched.
+    pub side: Lane,
     /// A warm-up request: it never waits in the queue and says nothing about service times.
     pub is_own: bool,
 }
@@ -67,6 +70,7 @@ pub(super) struct Held {
 pub(super) struct Worker {
     pub instance: u32,
     pub generation: u64,
+    pub lane: Lane,
     pub state: WorkerState,
     pub started: Time,
     /// When the present state began.
@@ -89,10 +93,11 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub fn starting(instance: u32, generation: u64, now: Time) -> Self {
+    pub fn starting(instance: u32, generation: u64, lane: Lane, now: Time) -> Self {
         Worker {
             instance,
             generation,
+            lane,
             state: WorkerState::Starting,
             started: now,
             since: now,

@@ -1,0 +1,111 @@
+//! What the gateway has learned of classes and their costs, kept in the run directory for the next one.
+//!
+//! Nothing depends on it: without the file, or with one that cannot be read, everything is learned afresh.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::operator::Gateway;
+
+const FILE_NAME: &str = "costs.json";
+const SAVE_EVERY: Duration = Duration::from_secs(60);
+/// Our own files are far smaller.
+const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Goes on from what an earlier gateway left, if it did and the config wants it.
+pub fn restore(gateway: &Gateway) {
+    if !gateway.gate.config().classes.save {
+        return;
+    }
+    let path = path(gateway);
+    let restored = match read(&path) {
+        Ok(text) => gateway.gate.restore_costs(&text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+        Err(error) => Err(error.to_string()),
+    };
+    if let Err(why) = restored {
+        let text = format!("{} cannot be used, so costs are learned afresh: {why}", path.display());
+        gateway.warn(&text);
+    }
+}
+
+/// Keeps what is known now, if the config wants it. Returns when it is on the disk.
+pub fn save(gateway: &Gateway) {
+    if gateway.gate.config().classes.save {
+        tell(gateway, &write(&path(gateway), &gateway.gate.saved_costs()));
+    }
+}
+
+/// Does so every minute, for as long as this gateway is the one that serves.
+pub async fn keep_saving(gateway: Rc<Gateway>) {
+    let mut was_saved = true;
+    loop {
+        tokio::time::sleep(SAVE_EVERY).await;
+        if !gateway.gate.config().classes.save || !gateway.in_charge.get() || gateway.gate.is_draining() {
+            continue;
+        }
+        let (path, text) = (path(&gateway), gateway.gate.saved_costs());
+        let saved = tokio::task::spawn_blocking(move || write(&path, &text)).await.map_err(io::Error::other).flatten();
+        // A disk that stays full is told of once.
+        if was_saved {
+            tell(&gateway, &saved);
+        }
+        was_saved = saved.is_ok();
+    }
+}
+
+fn tell(gateway: &Gateway, saved: &io::Result<()>) {
+    if let Err(error) = saved {
+        gateway.warn(&format!("{} could not be written: {error}", path(gateway).display()));
+    }
+}
+
+fn path(gateway: &Gateway) -> PathBuf {
+    gateway.run_dir().join(FILE_NAME)
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let file = fs::File::open(path)?;
+    let mut text = String::new();
+    let read_bytes = file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    if read_bytes as u64 > FILE_BYTES_MAX {
+        return Err(io::Error::other("it is too large"));
+    }
+    Ok(text)
+}
+
+/// In one step for those who read it: the old file or the new one, never a part.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let fresh = path.with_extension(format!("{}.tmp", std::process::id()));
+    let written = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh).and_then(
+        |mut file| io::Write::write_all(&mut file, text.as_bytes()),
+    );
+    let renamed = written.and_then(|()| fs::rename(&fresh, path));
+    if renamed.is_err() {
+        let _ = fs::remove_file(&fresh);
+    }
+    renamed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_whole_and_read_again() {
+        let dir = std::env::temp_dir().join(format!("sluice-learned-{}", std::process::id()));
+        fs::create_dir(&dir).unwrap();
+        let path = dir.join(FILE_NAME);
+        write(&path, "one").unwrap();
+        write(&path, "two").unwrap();
+        assert_eq!(read(&path).unwrap(), "two");
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "nothing else is left");
+        fs::write(&path, vec![b' '; usize::try_from(FILE_BYTES_MAX).unwrap() + 1]).unwrap();
+        assert!(read(&path).is_err());
+        fs::remove_dir_all(&dir).unwrap();
+    }
+}

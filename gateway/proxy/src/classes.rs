@@ -1,0 +1,145 @@
+//! Which requests are expected to cost alike: the bounded table of classes, by host, method and path.
+//!
+//! A class comes from a route of the config, else from its place in the tree of paths, which learns what varies from the
+//! paths themselves and from what workers report of their routers. A class whose cost spreads widely falls into parts where
+//! the query or the size of the body explains it. Numbers of classes are rows here and in the scheduler's costs; what has
+//! to be told there is gathered as [`Change`]s. It must not know queues and workers.
+
+mod features;
+mod hosts;
+mod rules;
+pub(crate) mod saved;
+mod segment;
+mod split;
+mod table;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use sluice_catalog::config::Config;
+use sluice_http1::{Method, RequestHead};
+use sluice_scheduler::{ClassId, Need, SavedCosts};
+
+use features::Features;
+use table::Table;
+pub(crate) use table::{Change, Totals};
+
+/// What a request is, as far as its class is concerned.
+#[derive(Clone, Copy)]
+pub(crate) struct Traits<'r> {
+    pub(crate) method: &'r Method,
+    pub(crate) host: &'r str,
+    /// Path and query.
+    pub(crate) target: &'r str,
+    pub(crate) body_bytes: u64,
+}
+
+impl<'r> Traits<'r> {
+    pub(crate) fn of(head: &'r RequestHead, body_bytes: u64) -> Self {
+        Traits { method: &head.method, host: &head.host, target: &head.target, body_bytes }
+    }
+}
+
+/// The class of one request, and what its route says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Class {
+    pub(crate) id: ClassId,
+    pub(crate) name: Rc<str>,
+    pub(crate) need: Need,
+    /// How long it may be predicted to wait before something cheaper is tried.
+    pub(crate) budget_ms: Option<u32>,
+    /// Only where something is sought that explains the cost of its class.
+    features: Option<Features>,
+}
+
+/// A class as an operator sees it.
+pub(crate) struct Listed {
+    pub(crate) id: ClassId,
+    pub(crate) name: Rc<str>,
+    /// The class that this one is a part of.
+    pub(crate) split_from: Option<Rc<str>>,
+    pub(crate) totals: Totals,
+}
+
+/// The table. See the module's text.
+pub(crate) struct Classes {
+    table: RefCell<Table>,
+}
+
+impl Classes {
+    pub(crate) fn new(config: &Config) -> Self {
+        Classes { table: RefCell::new(Table::new(config)) }
+    }
+
+    /// Puts other routes in force.
+    pub(crate) fn set_routes(&self, config: &Config) {
+        self.table.borrow_mut().set_routes(config);
+    }
+
+    /// Finds the request's class, or makes one. Allocates nothing for a class that is there.
+    pub(crate) fn classify(&self, asked: &Traits<'_>) -> Class {
+        let mut table = self.table.borrow_mut();
+        let (base, rule) = table.base(asked);
+        let (id, features) = table.part(base, asked);
+        let name = table.hit(id);
+        let route = rule.and_then(|rule| table.route(rule));
+        Class {
+            id,
+            name,
+            need: Need {
+                class: id,
+                priority: route.map_or(0, |route| route.priority),
+                deadline_ms: route.and_then(|route| route.deadline_ms),
+            },
+            budget_ms: route.and_then(|route| route.budget_ms),
+            features,
+        }
+    }
+
+    /// The app's router has answered such a request by this template.
+    pub(crate) fn tell_route(&self, host: &str, target: &str, template: &str) {
+        self.table.borrow_mut().tell_route(host, path_of(target), template);
+    }
+
+    /// A request of this class took so much. Returns whose cost that is: none's where the class has gone meanwhile.
+    pub(crate) fn measured(&self, class: &Class, cost_us: u64) -> Option<ClassId> {
+        self.table.borrow_mut().measured(class.id, &class.name, class.features.as_ref(), cost_us)
+    }
+
+    /// A request of this class has had its answer.
+    pub(crate) fn served(&self, class: &Class, queue_ms: f64, service_ms: Option<f64>) {
+        self.table.borrow_mut().served(class.id, &class.name, queue_ms, service_ms);
+    }
+
+    /// What the scheduler's costs have to be told; hardly ever anything.
+    pub(crate) fn take_changes(&self) -> Vec<Change> {
+        self.table.borrow_mut().take_changes()
+    }
+
+    /// Every class that has had a request.
+    pub(crate) fn list(&self) -> Vec<Listed> {
+        self.table.borrow().list()
+    }
+
+    #[cfg(test)]
+    fn rows(&self) -> usize {
+        self.table.borrow().rows()
+    }
+
+    /// Places where anything is a parameter, for keeping.
+    pub(crate) fn folds(&self) -> Vec<String> {
+        self.table.borrow().folds()
+    }
+
+    /// Goes on from what was kept: where anything is a parameter, and what classes cost by name.
+    pub(crate) fn restore(&self, folds: &[String], costs: Vec<(String, SavedCosts)>) {
+        self.table.borrow_mut().restore(folds, costs);
+    }
+}
+
+fn path_of(target: &str) -> &str {
+    target.split_once('?').map_or(target, |(path, _)| path)
+}

@@ -1,0 +1,375 @@
+//! What explains a class's cost, where that spreads widely: whether the query has a key, which value it has, or how large
+//! the body is. Each is judged by the part of the variance of the logarithm of the cost that lies between its groups.
+//! It must not know classes.
+
+use super::features::{Features, hash, pairs};
+
+/// Keys of a query, and values of each, that are looked at.
+const KEYS_MAX: usize = 10;
+const VALUES_MAX: usize = 8;
+/// Longest text that is kept of either; longer ones name nothing that comes often.
+const TEXT_BYTES_MAX: usize = 32;
+const SIZES: usize = 48;
+/// Records before anything is split off, and of a group that is.
+const RECORDS_MIN: f64 = 200.0;
+const GROUP_MIN: f64 = 20.0;
+/// Records after which all are halved.
+const HALVE_AT: f64 = 2_000.0;
+/// Spread of the logarithm below which there is nothing to explain: two thirds of the costs within a factor of 1.5 of the
+/// middle.
+const VARIANCE_MIN: f64 = 0.16;
+/// Part of the variance that has to be explained for a split, and to keep one.
+const TO_SPLIT: f64 = 0.5;
+const TO_KEEP: f64 = 0.25;
+/// How many times the cost of the rest, or the rest its, a group that is split off has to be; a logarithm.
+const RATIO_MIN: f64 = 0.6;
+
+/// Count, sum and sum of squares of logarithms of costs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Moments {
+    pub(super) count: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Moments {
+    pub(super) fn add(&mut self, log: f64) {
+        self.count += 1.0;
+        self.sum += log;
+        self.squares += log * log;
+    }
+
+    fn join(self, other: Moments) -> Moments {
+        Moments {
+            count: self.count + other.count,
+            sum: self.sum + other.sum,
+            squares: self.squares + other.squares,
+        }
+    }
+
+    fn without(self, other: Moments) -> Moments {
+        let less = |all: f64, part: f64| (all - part).max(0.0);
+        Moments {
+            count: less(self.count, other.count),
+            sum: self.sum - other.sum,
+            squares: less(self.squares, other.squares),
+        }
+    }
+
+    pub(super) fn halve(&mut self) {
+        *self = Moments { count: self.count / 2.0, sum: self.sum / 2.0, squares: self.squares / 2.0 };
+    }
+
+    pub(super) fn mean(self) -> f64 {
+        if self.count > 0.0 { self.sum / self.count } else { 0.0 }
+    }
+
+    pub(super) fn variance(self) -> f64 {
+        if self.count > 0.0 { self.scatter() / self.count } else { 0.0 }
+    }
+
+    /// Sum of squared distances from the mean.
+    fn scatter(self) -> f64 {
+        if self.count > 0.0 { (self.squares - self.sum * self.sum / self.count).max(0.0) } else { 0.0 }
+    }
+
+    /// Whether the costs spread so much that something may explain it.
+    pub(super) fn is_wide(self) -> bool {
+        self.count >= GROUP_MIN && self.variance() >= VARIANCE_MIN
+    }
+}
+
+#[derive(Debug)]
+struct Value {
+    hash: u32,
+    text: Box<str>,
+    moments: Moments,
+}
+
+#[derive(Debug)]
+struct Key {
+    hash: u32,
+    text: Box<str>,
+    present: Moments,
+    values: Vec<Value>,
+}
+
+/// What parts the requests of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// Whether the query has this key.
+    Key(u32),
+    /// Which value this key of the query has.
+    Value(u32),
+    /// Whether the body's size is at least this, as [`Features::body_log2`] has it.
+    Size(u8),
+}
+
+/// A part of a class.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    /// Of [`By::Value`], which value.
+    pub(super) value: u32,
+    /// How to call it.
+    pub(super) name: String,
+    pub(super) moments: Moments,
+}
+
+/// Gathers what may explain one class's cost.
+#[derive(Debug)]
+pub(super) struct Splitter {
+    all: Moments,
+    keys: Vec<Key>,
+    sizes: [Moments; SIZES],
+}
+
+impl Default for Splitter {
+    fn default() -> Self {
+        Splitter { all: Moments::default(), keys: Vec::new(), sizes: [Moments::default(); SIZES] }
+    }
+}
+
+impl Splitter {
+    /// Remembers what the keys and values of a query are called, as far as there is room.
+    pub(super) fn notice(&mut self, target: &str) {
+        for (key, value) in pairs(target).filter(|(key, _)| key.len() <= TEXT_BYTES_MAX) {
+            let key_hash = hash(key);
+            let at = self.keys.iter().position(|known| known.hash == key_hash);
+            if at.is_none() && self.keys.len() >= KEYS_MAX {
+                continue;
+            }
+            let at = at.unwrap_or_else(|| {
+                let (text, present) = (key.into(), Moments::default());
+                self.keys.push(Key { hash: key_hash, text, present, values: Vec::new() });
+                self.keys.len() - 1
+            });
+            let (values, hash) = (&mut self.keys[at].values, hash(value));
+            let is_new = value.len() <= TEXT_BYTES_MAX && values.iter().all(|known| known.hash != hash);
+            if is_new && values.len() < VALUES_MAX {
+                values.push(Value { hash, text: value.into(), moments: Moments::default() });
+            }
+        }
+    }
+
+    /// A request with these features had a cost of this logarithm. Returns whether it is time to look again.
+    pub(super) fn record(&mut self, features: &Features, log: f64) -> bool {
+        self.all.add(log);
+        self.sizes[usize::from(features.body_log2).min(SIZES - 1)].add(log);
+        for pair in features.pairs() {
+            let Some(key) = self.keys.iter_mut().find(|key| key.hash == pair.key) else { continue };
+            key.present.add(log);
+            if let Some(value) = key.values.iter_mut().find(|value| value.hash == pair.value) {
+                value.moments.add(log);
+            }
+        }
+        if self.all.count >= HALVE_AT {
+            self.halve();
+            return true;
+        }
+        self.all.count >= RECORDS_MIN && self.all.count % 50.0 < 1.0
+    }
+
+    /// What explains most of the spread, if that is enough, and the groups to split off from the rest.
+    pub(super) fn best(&self) -> Option<(By, Vec<Group>)> {
+        if self.all.count < RECORDS_MIN || self.all.variance() < VARIANCE_MIN {
+            return None;
+        }
+        let keys = self.keys.iter().flat_map(|key| [By::Key(key.hash), By::Value(key.hash)]);
+        let sizes = (1..SIZES).filter_map(|size| u8::try_from(size).ok()).map(By::Size);
+        // Of two that explain alike, the one of fewer groups, and a key before its one value.
+        let score = |by, groups: &[Group]| {
+            let per_group = if matches!(by, By::Value(_)) { 0.03 } else { 0.02 };
+            groups.iter().fold(self.explained(by), |score, _| score - per_group)
+        };
+        let judged = keys.chain(sizes).map(|by| (by, self.groups(by))).filter(|(_, groups)| !groups.is_empty());
+        let (by, groups) = judged.max_by(|(one, few), (other, many)| score(*one, few).total_cmp(&score(*other, many)))?;
+        (self.explained(by) >= TO_SPLIT).then_some((by, groups))
+    }
+
+    /// Whether what was split by still explains a good part.
+    pub(super) fn holds(&self, by: By) -> bool {
+        self.all.count < RECORDS_MIN || self.all.scatter() <= 0.0 || self.explained(by) >= TO_KEEP
+    }
+
+    /// Part of the variance that lies between the groups: 1 is all of it.
+    fn explained(&self, by: By) -> f64 {
+        let parts = self.parts(by);
+        let rest = parts.iter().fold(self.all, |rest, part| rest.without(part.moments));
+        let within = parts.iter().map(|part| part.moments.scatter()).sum::<f64>() + rest.scatter();
+        let all = self.all.scatter();
+        if all > 0.0 { 1.0 - within / all } else { 0.0 }
+    }
+
+    /// Those that are split off: with enough records and of another cost than the rest.
+    fn groups(&self, by: By) -> Vec<Group> {
+        let parts = self.parts(by);
+        let rest = parts.iter().fold(self.all, |rest, part| rest.without(part.moments));
+        let differ = |one: f64, other: f64| (one - other).abs() >= RATIO_MIN;
+        let is_apart = |part: Moments| {
+            part.count >= GROUP_MIN
+                && if rest.count >= GROUP_MIN {
+                    differ(part.mean(), rest.mean())
+                } else {
+                    differ(part.mean(), self.all.without(part).mean())
+                }
+        };
+        parts.into_iter().filter(|part| is_apart(part.moments)).collect()
+    }
+
+    /// What is left when the groups are split off.
+    pub(super) fn rest(&self, by: By) -> Moments {
+        self.groups(by).iter().fold(self.all, |rest, group| rest.without(group.moments))
+    }
+
+    fn parts(&self, by: By) -> Vec<Group> {
+        let key = |hash| self.keys.iter().find(move |key| key.hash == hash);
+        match by {
+            By::Key(hash) => key(hash)
+                .map(|key| Group { value: 0, name: format!("?{}", key.text), moments: key.present })
+                .into_iter()
+                .collect(),
+            By::Value(hash) => key(hash)
+                .into_iter()
+                .flat_map(|key| key.values.iter().map(move |value| (key, value)))
+                .map(|(key, value)| Group {
+                    value: value.hash,
+                    name: format!("?{}={}", key.text, value.text),
+                    moments: value.moments,
+                })
+                .collect(),
+            By::Size(size) => {
+                let large = self.sizes[usize::from(size)..].iter().copied().fold(Moments::default(), Moments::join);
+                let bytes = 1_u64 << size.saturating_sub(1).min(62);
+                vec![Group { value: 0, name: format!("body ≥ {}", bytes_text(bytes)), moments: large }]
+            }
+        }
+    }
+
+    /// What is rare makes room.
+    fn halve(&mut self) {
+        self.all.halve();
+        self.sizes.iter_mut().for_each(Moments::halve);
+        for key in &mut self.keys {
+            key.present.halve();
+            key.values.iter_mut().for_each(|value| value.moments.halve());
+            key.values.retain(|value| value.moments.count >= 4.0);
+        }
+        self.keys.retain(|key| key.present.count >= 4.0);
+    }
+}
+
+impl By {
+    /// Which of the groups the request belongs to, as [`Group::value`]; `None` for the rest.
+    pub(super) fn group(self, features: &Features) -> Option<u32> {
+        match self {
+            By::Key(key) => features.value(key).map(|_| 0),
+            By::Value(key) => features.value(key),
+            By::Size(size) => (features.body_log2 >= size).then_some(0),
+        }
+    }
+}
+
+fn bytes_text(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} B"),
+        1_024..1_048_576 => format!("{} KiB", bytes / 1_024),
+        _ => format!("{} MiB", bytes / 1_048_576),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives `count` requests, each made by `request`, with its cost in ms and a spread of a fifth.
+    fn splitter(count: u32, request: impl Fn(u32) -> (String, u64, f64)) -> Splitter {
+        let mut splitter = Splitter::default();
+        let mut dice = fastrand::Rng::with_seed(7);
+        for number in 0..count {
+            let (target, body_bytes, cost_ms) = request(number);
+            splitter.notice(&target);
+            splitter.record(&Features::of(&target, body_bytes), (cost_ms * (0.8 + 0.4 * dice.f64())).ln());
+        }
+        splitter
+    }
+
+    fn names(splitter: &Splitter) -> Vec<String> {
+        splitter.best().map_or_else(Vec::new, |(_, groups)| groups.into_iter().map(|group| group.name).collect())
+    }
+
+    #[test]
+    fn a_key_that_makes_requests_dear_is_found_among_others() {
+        let found = splitter(1_000, |number| {
+            let noise = format!("utm={}&page={}", number * 7919 % 1000, number % 3);
+            if number % 4 == 0 { (format!("/list?{noise}&facets=all-{number}"), 0, 90.0) } else { (format!("/list?{noise}"), 0, 5.0) }
+        });
+        assert_eq!(names(&found), ["?facets"]);
+    }
+
+    #[test]
+    fn a_value_that_makes_requests_dear_is_found() {
+        let found = splitter(1_000, |number| match number % 10 {
+            0 => ("/report?view=full".to_owned(), 0, 400.0),
+            1..5 => ("/report?view=short".to_owned(), 0, 5.0),
+            _ => ("/report?view=plain".to_owned(), 0, 6.0),
+        });
+        let (by, groups) = found.best().unwrap();
+        assert_eq!(by, By::Value(hash("view")));
+        assert!(groups.iter().any(|group| group.name == "?view=full"), "{groups:?}");
+        assert_eq!(by.group(&Features::of("/report?a=1&view=full", 0)), Some(hash("full")));
+        assert_eq!(by.group(&Features::of("/report", 0)), None);
+    }
+
+    #[test]
+    fn the_size_of_the_body_is_found() {
+        let found = splitter(1_000, |number| {
+            if number % 5 == 0 { ("/up".to_owned(), 200_000 + u64::from(number), 80.0) } else { ("/up".to_owned(), 900, 4.0) }
+        });
+        let (by, groups) = found.best().unwrap();
+        assert!(matches!(by, By::Size(11..=18)), "{by:?}");
+        assert_eq!((groups.len(), by.group(&Features::of("/up", 0))), (1, None));
+        assert_eq!(by.group(&Features::of("/up", 1 << 20)), Some(0));
+    }
+
+    #[test]
+    fn chance_explains_nothing() {
+        let mut dice = fastrand::Rng::with_seed(3);
+        let costs: Vec<f64> = (0..1_000).map(|_| if dice.u8(..10) == 0 { 100.0 } else { 5.0 }).collect();
+        let found = splitter(1_000, |number| {
+            (format!("/x?a={}&b={}&c={}", number % 2, number % 5, number), u64::from(number % 9) * 1000, costs[number as usize])
+        });
+        assert!(found.all.is_wide());
+        assert_eq!(names(&found), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_costs_alike_is_not_split_whatever_explains_the_rest() {
+        let found = splitter(1_000, |number| (format!("/x?a={}", number % 2), 0, 5.0 + f64::from(number % 2)));
+        assert_eq!(names(&found), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_split_that_no_longer_explains_does_not_hold() {
+        let dear = |number: u32| if number % 4 == 0 { ("/x?dear=1".to_owned(), 0, 90.0) } else { ("/x".to_owned(), 0, 5.0) };
+        let mut found = splitter(1_000, dear);
+        let by = found.best().unwrap().0;
+        assert!(found.holds(by));
+        for number in 0..20_000 {
+            let cost: f64 = if number % 3 == 0 { 90.0 } else { 5.0 };
+            found.record(&Features::of(if number % 4 == 0 { "/x?dear=1" } else { "/x" }, 0), cost.ln());
+        }
+        assert!(!found.holds(by));
+    }
+
+    #[test]
+    fn i6_keys_and_values_are_bounded_and_what_comes_often_gets_in() {
+        let mut found = splitter(5_000, |number| (format!("/x?k{number}=v{number}"), 0, 5.0));
+        for number in 0..6_000 {
+            let target = if number % 2 == 0 { "/x?real=1" } else { "/x" };
+            found.notice(target);
+            found.record(&Features::of(target, 0), if number % 2 == 0 { 4.0 } else { 1.0 });
+        }
+        assert!(found.keys.len() <= KEYS_MAX);
+        assert_eq!(names(&found), ["?real"]);
+    }
+}

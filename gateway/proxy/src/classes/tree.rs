@@ -1,0 +1,280 @@
+//! Paths as a tree of bounded size. A segment that looks like an id, or a place in the tree where too many different
+//! segments come, becomes a parameter: a scanner's flood of paths folds into one class instead of filling the table. What
+//! was often asked for before keeps its own place. It must not know requests beyond their path.
+
+use sluice_scheduler::ClassId;
+
+use super::segment::{SEGMENTS_MAX, Told, looks_like_an_id, segments, told};
+
+/// Different segments that are told apart in one place.
+const CHILDREN_MAX: usize = 24;
+/// The same with those that the app's router has named.
+const NAMED_MAX: usize = 128;
+const NODES_MAX: usize = 4_096;
+/// Requests that found no room in a place before it is looked at for folding.
+const OVERFLOW_MIN: u32 = 64;
+/// A segment that came so often keeps its place when the others fold.
+const KEPT_HITS: u32 = 32;
+/// Methods of which a path may have classes.
+const METHODS_MAX: usize = 8;
+
+/// A place in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NodeId(u32);
+
+#[derive(Debug)]
+struct Child {
+    segment: Box<str>,
+    node: NodeId,
+    /// Requests of late; halved now and then.
+    hits: u32,
+    /// The app's router has a route of this name here.
+    is_named: bool,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    parent: Option<(NodeId, Box<str>)>,
+    children: Vec<Child>,
+    parameter: Option<NodeId>,
+    /// Whatever lies deeper than the tree goes.
+    rest: Option<NodeId>,
+    /// Requests of late that became a parameter for want of room.
+    overflow: u32,
+    /// The app's router has a parameter here.
+    is_told: bool,
+    /// Too many different segments came.
+    is_folded: bool,
+    classes: Vec<(u8, ClassId)>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    nodes: Vec<Node>,
+    free: Vec<NodeId>,
+    /// Classes whose places have gone.
+    dropped: Vec<ClassId>,
+}
+
+impl Tree {
+    pub(super) fn add_root(&mut self) -> Option<NodeId> {
+        self.add_node(None)
+    }
+
+    /// The place of a path. `None` where there is no room for it.
+    pub(super) fn walk(&mut self, root: NodeId, path: &str) -> Option<NodeId> {
+        let mut at = root;
+        for (depth, segment) in segments(path).enumerate() {
+            if depth == SEGMENTS_MAX {
+                return self.rest(at);
+            }
+            at = self.step(at, segment)?;
+        }
+        Some(at)
+    }
+
+    fn step(&mut self, at: NodeId, segment: &str) -> Option<NodeId> {
+        let node = self.node_mut(at);
+        if let Some(child) = node.children.iter_mut().find(|child| &*child.segment == segment) {
+            child.hits = child.hits.saturating_add(1);
+            return Some(child.node);
+        }
+        if looks_like_an_id(segment) || node.is_told {
+            return self.parameter(at);
+        }
+        if !node.is_folded && node.children.len() < CHILDREN_MAX {
+            return self.add_child(at, segment, false);
+        }
+        node.overflow = node.overflow.saturating_add(1);
+        if !node.is_folded && node.overflow >= OVERFLOW_MIN && node.overflow >= node.hits() / 2 {
+            self.node_mut(at).is_folded = true;
+            self.drop_weak(at);
+        }
+        self.parameter(at)
+    }
+
+    /// The app's router has answered this path by this template. What does not fit is ignored, and so is what stands behind
+    /// a wildcard, as an app whose routing is done elsewhere has one route for everything.
+    pub(super) fn tell(&mut self, root: NodeId, path: &str, template: &str) {
+        let mut at = root;
+        let mut names = segments(path);
+        for segment in segments(template).take(SEGMENTS_MAX) {
+            let (Some(name), told) = (names.next(), told(segment)) else { return };
+            let next = match told {
+                Told::Rest => return,
+                Told::Name(told) if told != name => return,
+                // A part of the path that an id stands in, as of a router that is mounted below one.
+                Told::Name(name) if looks_like_an_id(name) => self.parameter(at),
+                Told::Name(name) => self.named(at, name),
+                Told::Parameter => {
+                    if !self.node(at).is_told {
+                        self.node_mut(at).is_told = true;
+                        self.drop_where(at, |child| !child.is_named);
+                    }
+                    self.parameter(at)
+                }
+            };
+            let Some(next) = next else { return };
+            at = next;
+        }
+    }
+
+    fn named(&mut self, at: NodeId, name: &str) -> Option<NodeId> {
+        if let Some(child) = self.node_mut(at).children.iter_mut().find(|child| &*child.segment == name) {
+            child.is_named = true;
+            return Some(child.node);
+        }
+        if self.node(at).children.len() < NAMED_MAX { self.add_child(at, name, true) } else { None }
+    }
+
+    /// Halves all counts, drops what has become rare where room is short (`is_crowded`: everywhere), and unfolds places
+    /// where few different segments come now.
+    pub(super) fn tidy(&mut self, is_crowded: bool) {
+        for at in (0..self.nodes.len()).filter_map(|at| u32::try_from(at).ok()).map(NodeId) {
+            let node = self.node_mut(at);
+            node.children.iter_mut().for_each(|child| child.hits /= 2);
+            node.overflow /= 2;
+            if node.is_folded && node.overflow < node.hits() / 8 {
+                node.is_folded = false;
+            }
+            if node.is_folded {
+                self.drop_weak(at);
+            } else if is_crowded || node.children.len() >= CHILDREN_MAX {
+                self.drop_where(at, |child| !child.is_named && child.hits == 0);
+            }
+        }
+    }
+
+    fn drop_weak(&mut self, at: NodeId) {
+        let sixteenth = (self.node(at).hits() + self.node(at).overflow) / 16;
+        self.drop_where(at, |child| !child.is_named && child.hits < KEPT_HITS && child.hits <= sixteenth);
+    }
+
+    fn drop_where(&mut self, at: NodeId, goes: impl Fn(&Child) -> bool) {
+        let children = std::mem::take(&mut self.node_mut(at).children);
+        let (gone, kept): (Vec<_>, Vec<_>) = children.into_iter().partition(goes);
+        self.node_mut(at).children = kept;
+        gone.iter().for_each(|child| self.drop_node(child.node));
+    }
+
+    /// The place and all below it.
+    pub(super) fn drop_node(&mut self, at: NodeId) {
+        let mut going = vec![at];
+        while let Some(at) = going.pop() {
+            let node = std::mem::take(self.node_mut(at));
+            going.extend(node.children.iter().map(|child| child.node));
+            going.extend(node.parameter.into_iter().chain(node.rest));
+            self.dropped.extend(node.classes.iter().map(|(_, class)| *class));
+            self.free.push(at);
+        }
+    }
+
+    /// Classes whose places have gone since the last time.
+    pub(super) fn take_dropped(&mut self) -> Vec<ClassId> {
+        std::mem::take(&mut self.dropped)
+    }
+
+    pub(super) fn has_dropped(&self) -> bool {
+        !self.dropped.is_empty()
+    }
+
+    pub(super) fn is_crowded(&self) -> bool {
+        self.nodes.len() - self.free.len() > NODES_MAX / 4 * 3
+    }
+
+    pub(super) fn class(&self, at: NodeId, method: u8) -> Option<ClassId> {
+        self.node(at).classes.iter().find(|(of, _)| *of == method).map(|(_, class)| *class)
+    }
+
+    pub(super) fn set_class(&mut self, at: NodeId, method: u8, class: ClassId) {
+        let classes = &mut self.node_mut(at).classes;
+        debug_assert!(classes.len() < METHODS_MAX, "methods are few");
+        classes.push((method, class));
+    }
+
+    pub(super) fn unset_class(&mut self, at: NodeId, class: ClassId) {
+        self.node_mut(at).classes.retain(|(_, held)| *held != class);
+    }
+
+    /// The path of a place, parameters as `:id`.
+    pub(super) fn pattern(&self, at: NodeId) -> String {
+        let mut labels = Vec::new();
+        let mut at = at;
+        while let Some((parent, label)) = &self.node(at).parent {
+            labels.push(&**label);
+            at = *parent;
+        }
+        labels.iter().rev().fold(String::new(), |path, label| path + "/" + label)
+    }
+
+    /// Places below this root where anything is a parameter.
+    pub(super) fn folds(&self, root: NodeId) -> Vec<String> {
+        let (mut folds, mut waiting) = (Vec::new(), vec![root]);
+        while let Some(at) = waiting.pop() {
+            let node = self.node(at);
+            if node.is_folded || node.is_told {
+                folds.push(self.pattern(at));
+            }
+            waiting.extend(node.children.iter().map(|child| child.node).chain(node.parameter));
+        }
+        folds
+    }
+
+    /// The place of this pattern was folded in an earlier run.
+    pub(super) fn fold_at(&mut self, root: NodeId, pattern: &str) {
+        let mut at = root;
+        for segment in segments(pattern).take(SEGMENTS_MAX) {
+            let next = if segment == ":id" { self.parameter(at) } else { self.named(at, segment) };
+            let Some(next) = next else { return };
+            at = next;
+        }
+        self.node_mut(at).is_folded = true;
+    }
+
+    fn parameter(&mut self, at: NodeId) -> Option<NodeId> {
+        if self.node(at).parameter.is_none() {
+            self.node_mut(at).parameter = self.add_node(Some((at, ":id".into())));
+        }
+        self.node(at).parameter
+    }
+
+    fn rest(&mut self, at: NodeId) -> Option<NodeId> {
+        if self.node(at).rest.is_none() {
+            self.node_mut(at).rest = self.add_node(Some((at, "…".into())));
+        }
+        self.node(at).rest
+    }
+
+    fn add_child(&mut self, at: NodeId, segment: &str, is_named: bool) -> Option<NodeId> {
+        let node = self.add_node(Some((at, segment.into())))?;
+        self.node_mut(at).children.push(Child { segment: segment.into(), node, hits: 1, is_named });
+        Some(node)
+    }
+
+    fn add_node(&mut self, parent: Option<(NodeId, Box<str>)>) -> Option<NodeId> {
+        let fresh = Node { parent, ..Node::default() };
+        if let Some(at) = self.free.pop() {
+            *self.node_mut(at) = fresh;
+            return Some(at);
+        }
+        if self.nodes.len() >= NODES_MAX {
+            return None;
+        }
+        self.nodes.push(fresh);
+        u32::try_from(self.nodes.len() - 1).ok().map(NodeId)
+    }
+
+    fn node(&self, at: NodeId) -> &Node {
+        &self.nodes[at.0 as usize]
+    }
+
+    fn node_mut(&mut self, at: NodeId) -> &mut Node {
+        &mut self.nodes[at.0 as usize]
+    }
+}
+
+impl Node {
+    fn hits(&self) -> u32 {
+        self.children.iter().map(|child| child.hits).fold(0, u32::saturating_add)
+    }
+}

@@ -1,0 +1,128 @@
+//! What requests cost, on its way from the workers' reports to the classes and to the scheduler, and as the operator sees
+//! it.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use sluice_catalog::snapshot::{ClassSnapshot, ClassesSnapshot};
+use sluice_scheduler::{Event, RequestId, WorkerId};
+
+use super::Gate;
+use crate::classes::{Change, Class, Listed, Traits, saved};
+use crate::measures::Measure;
+
+impl Gate {
+    /// The request's class.
+    pub(crate) fn classify(&self, asked: &Traits<'_>) -> Class {
+        let class = self.classes.classify(asked);
+        self.tell_costs();
+        class
+    }
+
+    /// What has changed among the classes is told to the scheduler's costs.
+    pub(super) fn tell_costs(&self) {
+        let changes = self.classes.take_changes();
+        if changes.is_empty() {
+            return;
+        }
+        let mut scheduler = self.scheduler.borrow_mut();
+        for change in changes {
+            match change {
+                Change::Forget(class) => scheduler.costs_mut().forget(class),
+                Change::Seed(class, saved) => scheduler.costs_mut().restore(class, &saved),
+            }
+        }
+    }
+
+    /// The worker reports what the request took, and perhaps the template that the app's router has it under.
+    pub(super) fn measured(self: &Rc<Self>, worker: WorkerId, request: RequestId, cpu_us: u64, route: Option<&str>) {
+        let Some(measure) = self.measures.take(worker, request) else { return };
+        if let Some(route) = route {
+            self.classes.tell_route(measure.host(), measure.target(), route);
+        }
+        self.take_measure(&measure, cpu_us);
+    }
+
+    /// Workers that never report are measured by their service time.
+    pub(super) fn measure_unreported(self: &Rc<Self>, now: Instant) {
+        for measure in self.measures.overdue(now) {
+            let is_silent = self.slots.borrow().get(&measure.worker).is_some_and(|slots| !slots.has_reported.get());
+            if is_silent {
+                self.take_measure(&measure, measure.service_us());
+            }
+        }
+    }
+
+    fn take_measure(self: &Rc<Self>, measure: &Measure, cost_us: u64) {
+        let class = self.classes.measured(&measure.class, cost_us);
+        self.tell_costs();
+        if let Some(class) = class {
+            self.step(Event::Measured { class, cost_us });
+        }
+    }
+
+    /// What is worth keeping of all this until the next start, as one file's text.
+    pub fn saved_costs(&self) -> String {
+        let scheduler = self.scheduler.borrow();
+        let listed = self.classes.list();
+        let costs = listed.iter().filter_map(|class| Some((&*class.name, scheduler.costs().export(class.id)?)));
+        saved::write(self.classes.folds(), costs)
+    }
+
+    /// Goes on from such a text.
+    ///
+    /// # Errors
+    /// What is wrong with it; then nothing is taken from it.
+    pub fn restore_costs(&self, text: &str) -> Result<(), String> {
+        let (folds, costs) = saved::read(text)?;
+        self.classes.restore(&folds, costs);
+        self.tell_costs();
+        Ok(())
+    }
+
+    /// Classes of which it is known what they cost in the long run, with how many times that they cost lately.
+    pub(super) fn class_drifts(&self) -> Vec<(Rc<str>, f64)> {
+        let scheduler = self.scheduler.borrow();
+        let drifts = self.classes.list().into_iter();
+        drifts.filter_map(|class| Some((class.name, scheduler.costs().drift(class.id)?))).collect()
+    }
+
+    /// What is known of every class, those that take most CPU time first.
+    pub fn class_costs(&self) -> ClassesSnapshot {
+        let listed = self.classes.list();
+        let cpu_us_all: u64 = listed.iter().map(|class| class.totals.cpu_us).sum();
+        let mut classes: Vec<_> = listed.iter().map(|class| self.class_snapshot(class, cpu_us_all)).collect();
+        classes
+            .sort_by(|one, other| other.cpu_share.total_cmp(&one.cpu_share).then_with(|| one.class.cmp(&other.class)));
+        let cut_us = self.scheduler.borrow().costs().cut_us();
+        ClassesSnapshot { cut_ms: cut_us.map(in_ms), classes }
+    }
+
+    fn class_snapshot(&self, listed: &Listed, cpu_us_all: u64) -> ClassSnapshot {
+        let scheduler = self.scheduler.borrow();
+        let (costs, totals) = (scheduler.costs(), &listed.totals);
+        let quantile_ms = |q| costs.quantile_us(listed.id, q).map(in_ms);
+        #[allow(clippy::cast_precision_loss)] // CPU times are far below 2^53 µs.
+        let cpu_share = if cpu_us_all == 0 { 0.0 } else { totals.cpu_us as f64 / cpu_us_all as f64 };
+        ClassSnapshot {
+            class: listed.name.to_string(),
+            requests: totals.requests,
+            expected_ms: in_ms(costs.expected_us(listed.id)),
+            cost_mean_ms: costs.class_mean_us(listed.id).map(in_ms),
+            cost_p50_ms: quantile_ms(0.5),
+            cost_p95_ms: quantile_ms(0.95),
+            queue_wait_ms: totals.queue_ms,
+            service_time_ms: totals.service_ms,
+            cpu_share,
+            known: costs.is_known(listed.id),
+            long: costs.is_long(listed.id),
+            drift: costs.drift(listed.id),
+            split_from: listed.split_from.as_deref().map(str::to_owned),
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // Costs are far below 2^53 µs.
+fn in_ms(us: u64) -> f64 {
+    us as f64 / 1000.0
+}

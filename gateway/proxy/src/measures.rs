@@ -1,0 +1,109 @@
+//! Requests whose cost is still to be heard of: from when a worker gets one until it reports what that took.
+//!
+//! A worker that never reports (it runs without the preload) is measured by its service time, which is all that is seen
+//! of it from outside. It must not know what becomes of a cost.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sluice_scheduler::{RequestId, WorkerId};
+
+use crate::classes::Class;
+use crate::ids::RequestMap;
+use crate::upstream::{Job, method_and_target};
+
+/// Requests that are waited for; further ones are not measured.
+const WAITING_MAX: usize = 20_000;
+/// How long a report may take after the response.
+const WAIT: Duration = Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// One such request.
+pub(crate) struct Measure {
+    pub(crate) class: Class,
+    pub(crate) worker: WorkerId,
+    /// As the worker got it.
+    head: Rc<Vec<u8>>,
+    given: Instant,
+    finished: Option<Instant>,
+}
+
+impl Measure {
+    /// Path and query.
+    pub(crate) fn target(&self) -> &str {
+        method_and_target(&self.head).1
+    }
+
+    pub(crate) fn host(&self) -> &str {
+        let mut lines = self.head.split(|byte| *byte == b'\n');
+        let value = lines.find_map(|line| {
+            let (name, value) = line.split_at_checked(5)?;
+            name.eq_ignore_ascii_case(b"host:").then_some(value)
+        });
+        value.and_then(|value| std::str::from_utf8(value).ok()).map_or("", str::trim)
+    }
+
+    /// How long the worker had it, µs.
+    pub(crate) fn service_us(&self) -> u64 {
+        let ended = self.finished.unwrap_or(self.given);
+        u64::try_from(ended.saturating_duration_since(self.given).as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+/// All of them.
+#[derive(Default)]
+pub(crate) struct Measures {
+    waiting: RefCell<RequestMap<Measure>>,
+    looked: Cell<Option<Instant>>,
+}
+
+impl Measures {
+    /// The worker gets the request. The gateway's own ones say nothing: they are there because the worker is cold.
+    pub(crate) fn expect(&self, job: &Job, worker: WorkerId) {
+        let mut waiting = self.waiting.borrow_mut();
+        if job.is_own || waiting.len() >= WAITING_MAX {
+            return;
+        }
+        let (class, head) = (job.class.clone(), Rc::clone(&job.head));
+        waiting.insert(job.request, Measure { class, worker, head, given: Instant::now(), finished: None });
+    }
+
+    /// The worker has answered.
+    pub(crate) fn finished(&self, request: RequestId) {
+        if let Some(measure) = self.waiting.borrow_mut().get_mut(&request) {
+            measure.finished = Some(Instant::now());
+        }
+    }
+
+    /// The worker did not see it after all.
+    pub(crate) fn remove(&self, request: RequestId) {
+        self.waiting.borrow_mut().remove(&request);
+    }
+
+    /// This worker reports no more.
+    pub(crate) fn forget(&self, worker: WorkerId) {
+        self.waiting.borrow_mut().retain(|_, measure| measure.worker != worker);
+    }
+
+    /// The report has come.
+    pub(crate) fn take(&self, worker: WorkerId, request: RequestId) -> Option<Measure> {
+        let mut waiting = self.waiting.borrow_mut();
+        if waiting.get(&request)?.worker != worker {
+            return None;
+        }
+        waiting.remove(&request)
+    }
+
+    /// Requests that were answered long enough ago without a report. Looks only now and then.
+    pub(crate) fn overdue(&self, now: Instant) -> Vec<Measure> {
+        if self.looked.get().is_some_and(|looked| now.saturating_duration_since(looked) < LOOK_EVERY) {
+            return Vec::new();
+        }
+        self.looked.set(Some(now));
+        let is_overdue = |_: &RequestId, measure: &mut Measure| {
+            measure.finished.is_some_and(|finished| now.saturating_duration_since(finished) >= WAIT)
+        };
+        self.waiting.borrow_mut().extract_if(is_overdue).map(|(_, measure)| measure).collect()
+    }
+}

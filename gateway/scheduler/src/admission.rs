@@ -1,0 +1,152 @@
+//! Who may join the queue, by its length and by how long the wait will be.
+
+use crate::lanes::Offer;
+use crate::queue::{self, Waiting};
+use crate::{Action, ClassId, Lane, Need, Order, Refusal, RequestId, Scheduler, Time};
+
+/// How many times its own cost a request may wait before it can be overdue: below that, waiting is no hardship.
+const AGEING_COSTS: u64 = 4;
+
+impl Scheduler {
+    pub(crate) fn arrive(&mut self, now: Time, request: RequestId, need: Need, actions: &mut Vec<Action>) {
+        if self.stopping {
+            actions.push(Action::Refuse { request, reason: Refusal::Stopping, retry_after_s: 1 });
+            return;
+        }
+        if self.pool.short_ready() == 0 {
+            // One that is being warmed may have to serve.
+            self.pool.unsettle();
+        }
+        let side = self.side(need.class);
+        let offer = self.offer();
+        if self.goes_at_once(side, &offer) {
+            // The common case: a free worker and nobody in front; `dispatch` gives it away in this very step.
+            self.enqueue(now, request, need, &offer);
+            return;
+        }
+        let wait_ms = self.predict_ms(side, &offer);
+        let deadline_ms =
+            need.deadline_ms.map(|ms| u64::from(ms).saturating_sub(self.costs.expected_us(need.class) / 1000));
+        let wait_ms_max = deadline_ms.map_or(self.limits.queue_wait_ms_max, |ms| ms.min(self.limits.queue_wait_ms_max));
+        let reason = if self.is_full(side) {
+            Refusal::Full
+        } else if wait_ms.is_some_and(|wait| wait > wait_ms_max) {
+            Refusal::Predicted
+        } else {
+            self.enqueue(now, request, need, &offer);
+            return;
+        };
+        actions.push(Action::Refuse { request, reason, retry_after_s: self.retry_after_s(wait_ms) });
+    }
+
+    fn enqueue(&mut self, now: Time, request: RequestId, need: Need, offer: &Offer) {
+        let overdue = self.overdue_at(now, need.class, offer);
+        self.queue.push(request, Waiting { arrived: now, need, overdue }, self.limits.order, &self.costs);
+    }
+
+    /// When a request of this class that arrives now has waited for too long: a multiple of what it would have waited in
+    /// the order of arrival.
+    fn overdue_at(&self, now: Time, class: ClassId, offer: &Offer) -> Time {
+        if self.limits.ageing == 0 || self.limits.order == Order::Fifo {
+            return Time(u64::MAX);
+        }
+        let fifo_us = self.in_order_us(offer).unwrap_or(0);
+        let floor_us = self.costs.expected_us(class).saturating_mul(AGEING_COSTS);
+        Time(now.0.saturating_add(fifo_us.saturating_mul(u64::from(self.limits.ageing))).saturating_add(floor_us))
+    }
+
+    /// The work of all that wait, shared by all slots.
+    fn in_order_us(&self, offer: &Offer) -> Option<u64> {
+        let (short, long) = (self.queue.len_of(Lane::Short), self.queue.len_of(Lane::Long));
+        self.predictor.both_us(short, long, self.slots(offer))
+    }
+
+    /// What a request that arrives now would wait in the order of arrival, in milliseconds, whatever goes first in fact.
+    #[must_use]
+    pub fn in_order_wait_ms(&self) -> Option<u64> {
+        let offer = self.offer();
+        if self.slots(&offer) == 0 {
+            return None;
+        }
+        if self.queue.is_empty() && self.goes_at_once(Lane::Short, &offer) {
+            return Some(0);
+        }
+        self.in_order_us(&offer).map(|us| us / 1000)
+    }
+
+    /// What a request of this class counts as.
+    pub(crate) fn side(&self, class: ClassId) -> Lane {
+        queue::side(self.limits.order, &self.costs, class)
+    }
+
+    /// Whether the queue has short and long requests, of which neither may crowd the other out.
+    fn has_two_sides(&self) -> bool {
+        self.limits.order == Order::Shortest && self.costs.cut_us().is_some()
+    }
+
+    /// A quarter of the queue is kept from each side for the other.
+    fn is_full(&self, side: Lane) -> bool {
+        let max = self.limits.queue_length_max;
+        let side_max = if self.has_two_sides() { max - max / 4 } else { max };
+        self.queue.len() >= max || self.queue.len_of(side) >= side_max
+    }
+
+    fn goes_at_once(&self, side: Lane, offer: &Offer) -> bool {
+        self.queue.len_of(side) == 0
+            && (self.place(side, false, offer).is_some() || self.pool.may_rush_one(self.limits.concurrency))
+    }
+
+    /// Slots that serve as long as lanes are not in force, or for one of them.
+    fn slots(&self, offer: &Offer) -> u32 {
+        let workers = if offer.short_ready > 0 { offer.short_ready } else { offer.long_ready };
+        workers.saturating_mul(self.limits.concurrency.max(1))
+    }
+
+    fn predict_ms(&self, side: Lane, offer: &Offer) -> Option<u64> {
+        let slots = self.slots(offer);
+        if slots == 0 {
+            return None;
+        }
+        if self.goes_at_once(side, offer) {
+            return Some(0);
+        }
+        let own = self.queue.len_of(side) + 1;
+        let us = if self.has_lanes(offer) {
+            self.predictor.paced_us(side, own, slots)
+        } else if !self.has_two_sides() {
+            self.predictor.shared_us(own, slots)
+        } else if side == Lane::Short {
+            self.predictor.both_us(own, 0, slots)
+        } else {
+            self.predictor.both_us(self.queue.len_of(Lane::Short), own, slots)
+        };
+        us.map(|us| us / 1000)
+    }
+
+    /// What a request of this class that arrives now would wait, in milliseconds: what has to go before it, by the pace at
+    /// which that goes. `None` while that cannot be known: no worker is ready, or none has finished a request yet.
+    #[must_use]
+    pub fn predicted_wait_ms_of(&self, class: ClassId) -> Option<u64> {
+        self.predict_ms(self.side(class), &self.offer())
+    }
+
+    /// The same for a request of any class: the longer of what short and long ones would wait.
+    #[must_use]
+    pub fn predicted_wait_ms(&self) -> Option<u64> {
+        let offer = self.offer();
+        let short = self.predict_ms(Lane::Short, &offer);
+        if self.has_two_sides() { short.max(self.predict_ms(Lane::Long, &offer)) } else { short }
+    }
+
+    /// Whether a request that arrived now would go to a worker at once, if it is short.
+    #[must_use]
+    pub fn has_free_slot(&self) -> bool {
+        self.goes_at_once(Lane::Short, &self.offer())
+    }
+
+    /// Half the predicted wait is a fair time to try again: by then half the queue has gone. 1 s at least, 60 s at most.
+    pub(crate) fn retry_after_s(&self, wait_ms: Option<u64>) -> u32 {
+        let wait_ms = wait_ms.unwrap_or(self.limits.queue_wait_ms_max);
+        u32::try_from((wait_ms / 2000).clamp(1, 60)).unwrap_or(60)
+    }
+}
