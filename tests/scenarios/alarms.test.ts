@@ -5,12 +5,13 @@ import { eventually } from '../support/eventually.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { Hold, running, sent, statusWhen } from './scenario.ts';
 import { metric } from './stuck.ts';
+import { Load, reload, Versions } from './versions.ts';
 
 const lines = (sluice: Sluice, event: string) => sluice.logs.filter((line) => line['event'] === event);
 
 void test('a queue that does not become empty is an alarm until it has', async (t) => {
   const hold = new Hold(t);
-  const env = { ...hold.env, SLUICE_ALARMS_AFTER_S: '1' };
+  const env = { ...hold.env, SLUICE_ALARMS_AFTER_S: '1', SLUICE_ALARMS_QUEUE_WAIT_MS: '0' };
   const sluice = await running(t, { entry: hold.app, workers: 1, env });
   const clients = [await sent(sluice, '/hold/first')];
   await hold.began('/hold/first');
@@ -34,4 +35,26 @@ void test('a queue that does not become empty is an alarm until it has', async (
   );
   assert.deepEqual((await sluice.status()).alarms, []);
   assert.equal(await metric(sluice, 'sluice_alarms{alarm="steady_queue"}'), 0);
+});
+
+void test('a version that costs many times as much is an alarm about its class', async (t) => {
+  const versions = new Versions(t, { version: 'one' });
+  const sluice = await running(t, { entry: versions.app, workers: 2, env: versions.env });
+  const load = new Load(t, sluice, { clients: 3 });
+  // So many requests make a long run.
+  await load.has('one', 1_200);
+  assert.deepEqual(lines(sluice, 'alarm_raised'), []);
+  versions.next({ version: 'two', works_ms: 15 });
+  await reload(sluice);
+  const raised = await eventually(
+    () => lines(sluice, 'alarm_raised').find(({ alarm }) => alarm === 'cost_drift'),
+    { what: 'the alarm', deadlineMs: 30_000 },
+  );
+  await load.end();
+  assert.match(String(raised['class']), /GET \/$/);
+  assert.match(String(raised['text']), /it costs \d+\.\d times the CPU .*`sluice classes`/);
+  const { alarms } = await sluice.status();
+  const about = alarms.find(({ alarm }) => alarm === 'cost_drift');
+  assert.equal(about?.class, raised['class']);
+  assert.equal(await metric(sluice, 'sluice_alarms{alarm="cost_drift"}'), 1);
 });

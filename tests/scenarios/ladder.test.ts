@@ -52,3 +52,22 @@ void test('without a budget only the limits of the queue refuse, as the last ste
   assert.equal((await fetch(`${sluice.url}/.sluice/ping`)).status, 200);
   assert.equal((await recordOf(sluice, '/.sluice/ping'))['step'], null);
 });
+
+void test('a route may have a budget of its own', async (t) => {
+  const hold = new Hold(t);
+  const config = '[queue]\nbudget_ms = 60000\n[classes.routes]\n"/tight" = "budget_ms=50"\n';
+  const sluice = await running(t, { entry: hold.app, workers: 1, env: hold.env, config });
+  // The gateway learns that requests take long.
+  const slow = await sent(sluice, '/hold/slow');
+  await statusWhen(sluice, ({ workers }) => (workers[0]?.current[0]?.for_ms ?? 0) > 300, 'a long service time');
+  hold.release('slow');
+  assert.equal((await slow.response()).status, 200);
+  const next = await sent(sluice, '/hold/next');
+  await hold.began('/hold/next');
+  assertRefused(await ask(sluice, '/tight'), 503, 'SLU-QUEUE-BUDGET');
+  const patient = await sent(sluice, '/patient');
+  await statusWhen(sluice, ({ queue }) => queue.length === 1, 'one that waits');
+  hold.release('next');
+  for (const client of [next, patient]) assert.equal((await client.response()).status, 200);
+  assert.equal((await ask(sluice, '/tight')).status, 200, 'nobody is in front of it');
+});

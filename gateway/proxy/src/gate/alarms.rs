@@ -64,8 +64,10 @@ impl Alarms {
         }
     }
 
-    fn wait_mean_ms(&self) -> Option<f64> {
+    fn wait_mean_ms(&self, is_idle: bool) -> Option<f64> {
         let Waits { count, sum_ms } = self.waits.get();
+        // A second in which nobody waited says as much as one request that did not have to.
+        let count = if is_idle { count + 1.0 } else { count };
         self.waits.set(Waits { count: count * WAIT_WEIGHT, sum_ms: sum_ms * WAIT_WEIGHT });
         // So little is left of the last wait that it says nothing of now.
         (count > 0.5).then(|| sum_ms / count)
@@ -100,7 +102,7 @@ impl Gate {
         }
         let reading = Reading {
             queue_length_min,
-            wait_mean_ms: alarms.wait_mean_ms(),
+            wait_mean_ms: alarms.wait_mean_ms(queue_length_min == 0),
             overlaps_total: self.journal.overlaps_total(),
             drifts: self.class_drifts(),
             overtaken: alarms.overtaken.take(),
