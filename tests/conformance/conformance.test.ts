@@ -18,6 +18,7 @@ import { frameworks, type Framework } from './frameworks.ts';
 import { isAlive, isListening, launch, leftOf, type Mode, type Running } from './launch.ts';
 import { buildIfStale, installIfStale } from './prepare.ts';
 import { runtimeFor } from './runtime.ts';
+import { eventually } from '../support/eventually.ts';
 import { newRow, render, type Column, type Row } from './table.ts';
 
 const mode: Mode = process.env['SLUICE_CONFORMANCE_BARE'] === '1' ? 'bare' : 'sluice';
@@ -210,6 +211,24 @@ for (const framework of chosen) {
     check('404', 'answers 404 for what it does not have', async () => {
       assert.equal((await send('/missing/page')).status, 404);
     });
+
+    if (framework.showsRoutes === true) {
+      check('route', 'requests of one route are one class once its template was seen', async () => {
+        const slug = async (name: string) => {
+          const item = await send(`/items/${name}`);
+          assert.deepEqual([item.status, JSON.parse(item.body)], [200, { slug: name }]);
+        };
+        await slug('first-item');
+        if (mode === 'bare') return;
+        await eventually(
+          async () => {
+            await slug('another-item');
+            return (await app.classes()).includes('GET /items/:id');
+          },
+          { deadlineMs: 10_000, what: 'the class of the route' },
+        );
+      });
+    }
 
     const { webSocket } = framework;
     if (webSocket !== undefined) {

@@ -33,6 +33,8 @@ export interface Framework {
   readonly post: { readonly sends: 'form' | 'json'; readonly answers: 'page' | 'json' };
   /** `json`: messages are `{event, data}` objects, as NestJS has them. */
   readonly webSocket?: { readonly messages: 'text' | 'json' };
+  /** It has `GET /items/:slug`, and its router shows the template to the preload. */
+  readonly showsRoutes?: boolean;
   readonly sees: Sees;
 }
 
@@ -81,6 +83,7 @@ export const frameworks: readonly Framework[] = [
     start: { entry: 'server.js' },
     post: { sends: 'form', answers: 'json' },
     webSocket: { messages: 'text' },
+    showsRoutes: true,
     sees: { socket: true, ip: true },
   },
   {
@@ -89,6 +92,7 @@ export const frameworks: readonly Framework[] = [
     start: { entry: 'server.js' },
     post: { sends: 'json', answers: 'json' },
     webSocket: { messages: 'text' },
+    showsRoutes: true,
     sees: { socket: true, ip: true },
   },
   {
@@ -97,6 +101,7 @@ export const frameworks: readonly Framework[] = [
     start: { entry: 'server.js' },
     post: { sends: 'form', answers: 'json' },
     webSocket: { messages: 'text' },
+    showsRoutes: true,
     sees: { socket: true, ip: true },
   },
   {
@@ -142,6 +147,7 @@ export const frameworks: readonly Framework[] = [
     start: { entry: '.next-standalone/standalone/server.js' },
     builtAsset: /\/_next\/static\/[^"'\\]+\.js/,
     post: { sends: 'form', answers: 'json' },
+    showsRoutes: true,
     sees: { forwardedForAlone: true },
   },
   {
@@ -151,6 +157,7 @@ export const frameworks: readonly Framework[] = [
     start: { command: ['next', 'start'] },
     builtAsset: /\/_next\/static\/[^"'\\]+\.js/,
     post: { sends: 'form', answers: 'json' },
+    showsRoutes: true,
     sees: { forwardedForAlone: true },
   },
   {
@@ -160,6 +167,7 @@ export const frameworks: readonly Framework[] = [
     start: { command: ['npm', 'run', 'start'] },
     builtAsset: /\/_next\/static\/[^"'\\]+\.js/,
     post: { sends: 'form', answers: 'json' },
+    showsRoutes: true,
     sees: { forwardedForAlone: true },
   },
   {

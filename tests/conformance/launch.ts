@@ -28,6 +28,8 @@ export interface Running {
   output(): string;
   /** `sluice status --json`; only under Sluice. */
   status(): Promise<unknown>;
+  /** Names of the classes of `sluice classes --json`; only under Sluice. */
+  classes(): Promise<string[]>;
   /** Sends SIGTERM and waits; returns the exit code or the signal it ended by. */
   stop(): Promise<number | NodeJS.Signals | null>;
 }
@@ -87,7 +89,13 @@ async function launchOnce(
     await stop();
     throw new Error(`${framework.name} did not start: ${String(error)}\n${said()}`, { cause: error });
   }
-  return { port, output: said, stop, status: () => statusOf(runDir) };
+  return {
+    port,
+    output: said,
+    stop,
+    status: () => told(runDir, 'status'),
+    classes: () => classNames(runDir),
+  };
 }
 
 function commandLine(
@@ -205,10 +213,15 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-function statusOf(runDir: string): Promise<unknown> {
+async function classNames(runDir: string): Promise<string[]> {
+  const { classes } = (await told(runDir, 'classes')) as { classes: { class: string }[] };
+  return classes.map((known) => known.class);
+}
+
+function told(runDir: string, command: 'status' | 'classes'): Promise<unknown> {
   const node = join(ownRuntime.bin, 'node');
   return new Promise((done, fail) => {
-    execFile(node, [sluice, 'status', '--json', '--run-dir', runDir], (error, stdout) => {
+    execFile(node, [sluice, command, '--json', '--run-dir', runDir], (error, stdout) => {
       if (error) fail(error);
       else done(JSON.parse(stdout) as unknown);
     });

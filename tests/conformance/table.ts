@@ -7,6 +7,7 @@ export const columns = [
   'download',
   'stream',
   '404',
+  'route',
   'websocket',
   'client',
   'stop',

@@ -213,7 +213,6 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
     let (reloads, reloads_asked) = reload::channel();
     let places = Places { url, admin_url, run_dir: run_dir.path().to_owned() };
     let gateway = Gateway::new(Rc::clone(&gate), Rc::clone(&supervisor), reloads, upgrades, places);
-    learned::restore(&gateway);
     let reloader = Reloader::new(&gateway, sources, loaded.config);
 
     tokio::task::spawn_local(journal.clone().run());
@@ -221,7 +220,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
     tokio::task::spawn_local(reloader.run(reloads_asked, told.reloads));
     gateway.set_wanted(workers);
     tokio::task::spawn_local(tick(Rc::clone(&gateway), number == 1));
-    tokio::task::spawn_local(learned::keep_saving(Rc::clone(&gateway)));
+    learned::start(&gateway);
     let wire = match wire {
         None => None,
         Some(mut wire) => {
@@ -257,9 +256,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
             if number == 1 {
                 service::stopping();
             }
-            let code = shutdown::leave(&gateway, reason, stop_accepting).await;
-            learned::save(&gateway);
-            code
+            shutdown::leave(&gateway, reason, stop_accepting).await
         }
         Ending::GaveUp => {
             let _ = shutdown::leave(&gateway, "the app did not start", stop_accepting).await;

@@ -179,12 +179,7 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
     }
     // Nobody reads on from here; this also lets go of an upgrade that was not taken up.
     answer.abandon();
-    let ended = Instant::now();
-    let times = answer.times.get();
-    let queue_end = times.dispatched.unwrap_or(ended);
-    let service_end = times.finished.unwrap_or(ended);
-    let queue_ms = ms(queue_end, received);
-    let service_ms = times.dispatched.map(|dispatched| ms(service_end, dispatched));
+    let (queue_ms, service_ms) = waits_ms(&answer, received);
     gate.classes.served(&class, queue_ms, service_ms);
     record(
         gate,
@@ -201,6 +196,14 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         },
     );
     keep_alive
+}
+
+/// How long the request has waited for a worker, and how long it was in one.
+fn waits_ms(answer: &Answer, received: Instant) -> (f64, Option<f64>) {
+    let (ended, times) = (Instant::now(), answer.times.get());
+    let queue_end = times.dispatched.unwrap_or(ended);
+    let service_end = times.finished.unwrap_or(ended);
+    (ms(queue_end, received), times.dispatched.map(|dispatched| ms(service_end, dispatched)))
 }
 
 /// A request that could not be received: answered where there is somebody to answer, then the connection is closed,

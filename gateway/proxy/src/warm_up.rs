@@ -17,8 +17,8 @@ use sluice_scheduler::WorkerId;
 pub(crate) use recent::Recent;
 
 use crate::answer::{Answer, End, Next};
-use crate::forward;
 use crate::classes::Traits;
+use crate::forward;
 use crate::gate::Gate;
 use crate::spool::Body;
 use crate::upstream::Job;
@@ -148,7 +148,12 @@ async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &Target
         body: Body::default(),
         method: Method::Get,
         is_upgrade: false,
-        class: gate.classify(&Traits { method: &Method::Get, host: &target.host, target: &target.target, body_bytes: 0 }),
+        class: gate.classify(&Traits {
+            method: &Method::Get,
+            host: &target.host,
+            target: &target.target,
+            body_bytes: 0,
+        }),
         request_id,
         answer: gate.new_answer(),
         is_own: true,

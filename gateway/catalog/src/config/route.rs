@@ -60,14 +60,17 @@ impl Route {
         let mut route = Route::default();
         let target = match pattern.split_once(' ') {
             Some((method, target)) => {
-                let is_method = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
+                let is_method =
+                    !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
                 route.method = Some(method).filter(|_| is_method && method.len() <= 32).map(str::to_owned);
                 route.method.is_some().then_some(target)?
             }
             None => pattern,
         };
         let (host, path) = target.split_at(target.find('/')?);
-        if !target.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#' | b'\\')) || target.len() > 512 {
+        if !target.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#' | b'\\'))
+            || target.len() > 512
+        {
             return None;
         }
         route.host = Some(host.to_ascii_lowercase()).filter(|host| !host.is_empty());
@@ -91,8 +94,9 @@ impl Route {
         let (name, value) = word.split_once('=')?;
         match name {
             "class" => {
-                let is_name = !value.is_empty() && value.len() <= 64 && value.bytes().all(|byte| byte.is_ascii_graphic());
-                self.class = Some(value).filter(|_| is_name)?.to_owned();
+                let is_name =
+                    !value.is_empty() && value.len() <= 64 && value.bytes().all(|byte| byte.is_ascii_graphic());
+                is_name.then_some(value)?.clone_into(&mut self.class);
             }
             "priority" => self.priority = value.parse().ok().filter(|priority| (-100..=100).contains(priority))?,
             "deadline_ms" => self.deadline_ms = Some(time_ms(value)?),

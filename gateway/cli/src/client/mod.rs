@@ -16,7 +16,9 @@ mod upgrade;
 
 use std::process::ExitCode;
 
-use crate::args::{ClassesArgs, LogsArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs};
+use crate::args::{
+    ClassesArgs, LogsArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs,
+};
 
 /// `sluice status`: how things are, as a table or as JSON.
 pub fn status(args: &StatusArgs) -> ExitCode {

@@ -16,8 +16,13 @@ const SAVE_EVERY: Duration = Duration::from_secs(60);
 /// Our own files are far smaller.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// Goes on from what an earlier gateway left, if it did and the config wants it.
-pub fn restore(gateway: &Gateway) {
+/// Goes on from what an earlier gateway left, if it did and the config wants it, and keeps what is learned from now on.
+pub fn start(gateway: &Rc<Gateway>) {
+    restore(gateway);
+    tokio::task::spawn_local(keep_saving(Rc::clone(gateway)));
+}
+
+fn restore(gateway: &Gateway) {
     if !gateway.gate.config().classes.save {
         return;
     }
@@ -41,7 +46,7 @@ pub fn save(gateway: &Gateway) {
 }
 
 /// Does so every minute, for as long as this gateway is the one that serves.
-pub async fn keep_saving(gateway: Rc<Gateway>) {
+async fn keep_saving(gateway: Rc<Gateway>) {
     let mut was_saved = true;
     loop {
         tokio::time::sleep(SAVE_EVERY).await;
@@ -81,9 +86,13 @@ fn read(path: &Path) -> io::Result<String> {
 /// In one step for those who read it: the old file or the new one, never a part.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let fresh = path.with_extension(format!("{}.tmp", std::process::id()));
-    let written = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh).and_then(
-        |mut file| io::Write::write_all(&mut file, text.as_bytes()),
-    );
+    let written = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&fresh)
+        .and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()));
     let renamed = written.and_then(|()| fs::rename(&fresh, path));
     if renamed.is_err() {
         let _ = fs::remove_file(&fresh);

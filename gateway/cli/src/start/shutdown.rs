@@ -11,6 +11,7 @@ use sluice_journal::{Event, Level};
 use sluice_proxy::listen::Then;
 use tokio::sync::oneshot;
 
+use super::learned;
 use super::operator::Gateway;
 use super::signals::{Heard, SAME_SIGNAL, Signals, pid_of};
 use super::upgrade::Successor;
@@ -102,6 +103,7 @@ pub async fn leave(
         again = leave_again(&mut signals, gateway) => at_once(gateway, again),
         () = gateway.stop_requested.notified() => at_once(gateway, "a second sluice stop"),
     };
+    learned::save(gateway);
     Ok(if finished { Exit::Ok.into() } else { Exit::Failed.into() })
 }
 

@@ -8,6 +8,9 @@ const VERSION: u32 = 1;
 /// Larger texts are not ours.
 pub(crate) const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
+/// Places where anything is a parameter, and what classes cost, by name.
+type Learned = (Vec<String>, Vec<(String, SavedCosts)>);
+
 #[derive(Deserialize)]
 struct Version {
     version: u32,
@@ -43,7 +46,7 @@ pub(crate) fn write<'n>(folds: Vec<String>, costs: impl Iterator<Item = (&'n str
 
 /// # Errors
 /// What is wrong with the text.
-pub(crate) fn read(text: &str) -> Result<(Vec<String>, Vec<(String, SavedCosts)>), String> {
+pub(crate) fn read(text: &str) -> Result<Learned, String> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(format!("it has more than {TEXT_BYTES_MAX} bytes"));
     }
@@ -65,15 +68,22 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let saved =
-            SavedCosts { records: 7, mean_us: 1.5, mean_square: 3.25, long_mean_us: 2.0, buckets: vec![(3, 9), (100, 1)] };
+        let saved = SavedCosts {
+            records: 7,
+            mean_us: 1.5,
+            mean_square: 3.25,
+            long_mean_us: 2.0,
+            buckets: vec![(3, 9), (100, 1)],
+        };
         let text = write(vec!["/shop".to_owned()], [("GET /", saved.clone())].into_iter());
         assert_eq!(read(&text), Ok((vec!["/shop".to_owned()], vec![("GET /".to_owned(), saved)])));
     }
 
     #[test]
     fn i8_any_other_text_is_refused() {
-        for text in ["", "{}", "[]", "{\"version\":2}", "{\"version\":1}", "{\"version\":1,\"folds\":[],\"classes\":[1]}"] {
+        for text in
+            ["", "{}", "[]", "{\"version\":2}", "{\"version\":1}", "{\"version\":1,\"folds\":[],\"classes\":[1]}"]
+        {
             assert!(read(text).is_err(), "{text}");
         }
         assert!(read(&" ".repeat(TEXT_BYTES_MAX + 1)).is_err());

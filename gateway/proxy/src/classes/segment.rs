@@ -56,9 +56,15 @@ mod tests {
 
     #[test]
     fn ids_are_told_from_names() {
-        for id in
-            ["1", "0042", "3f2a9c1d", "3f2a9c1d-7e8b-4f00-9d5e-1a2b3c4d5e6f", "oak-table-0042", "caf%C3%A9", "a2b3c4d5e6f7g8h9"]
-        {
+        for id in [
+            "1",
+            "0042",
+            "3f2a9c1d",
+            "3f2a9c1d-7e8b-4f00-9d5e-1a2b3c4d5e6f",
+            "oak-table-0042",
+            "caf%C3%A9",
+            "a2b3c4d5e6f7g8h9",
+        ] {
             assert!(looks_like_an_id(id), "{id}");
         }
         for name in ["about", "v1", "oauth2", "sign-in", "deadbeef", "well-known", "2fa", "a-b", ""] {

@@ -2,6 +2,9 @@
 //! the body is. Each is judged by the part of the variance of the logarithm of the cost that lies between its groups.
 //! It must not know classes.
 
+#[cfg(test)]
+mod tests;
+
 use super::features::{Features, hash, pairs};
 
 /// Keys of a query, and values of each, that are looked at.
@@ -40,11 +43,7 @@ impl Moments {
     }
 
     fn join(self, other: Moments) -> Moments {
-        Moments {
-            count: self.count + other.count,
-            sum: self.sum + other.sum,
-            squares: self.squares + other.squares,
-        }
+        Moments { count: self.count + other.count, sum: self.sum + other.sum, squares: self.squares + other.squares }
     }
 
     fn without(self, other: Moments) -> Moments {
@@ -182,7 +181,8 @@ impl Splitter {
             groups.iter().fold(self.explained(by), |score, _| score - per_group)
         };
         let judged = keys.chain(sizes).map(|by| (by, self.groups(by))).filter(|(_, groups)| !groups.is_empty());
-        let (by, groups) = judged.max_by(|(one, few), (other, many)| score(*one, few).total_cmp(&score(*other, many)))?;
+        let (by, groups) =
+            judged.max_by(|(one, few), (other, many)| score(*one, few).total_cmp(&score(*other, many)))?;
         (self.explained(by) >= TO_SPLIT).then_some((by, groups))
     }
 
@@ -274,102 +274,5 @@ fn bytes_text(bytes: u64) -> String {
         0..1_024 => format!("{bytes} B"),
         1_024..1_048_576 => format!("{} KiB", bytes / 1_024),
         _ => format!("{} MiB", bytes / 1_048_576),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Gives `count` requests, each made by `request`, with its cost in ms and a spread of a fifth.
-    fn splitter(count: u32, request: impl Fn(u32) -> (String, u64, f64)) -> Splitter {
-        let mut splitter = Splitter::default();
-        let mut dice = fastrand::Rng::with_seed(7);
-        for number in 0..count {
-            let (target, body_bytes, cost_ms) = request(number);
-            splitter.notice(&target);
-            splitter.record(&Features::of(&target, body_bytes), (cost_ms * (0.8 + 0.4 * dice.f64())).ln());
-        }
-        splitter
-    }
-
-    fn names(splitter: &Splitter) -> Vec<String> {
-        splitter.best().map_or_else(Vec::new, |(_, groups)| groups.into_iter().map(|group| group.name).collect())
-    }
-
-    #[test]
-    fn a_key_that_makes_requests_dear_is_found_among_others() {
-        let found = splitter(1_000, |number| {
-            let noise = format!("utm={}&page={}", number * 7919 % 1000, number % 3);
-            if number % 4 == 0 { (format!("/list?{noise}&facets=all-{number}"), 0, 90.0) } else { (format!("/list?{noise}"), 0, 5.0) }
-        });
-        assert_eq!(names(&found), ["?facets"]);
-    }
-
-    #[test]
-    fn a_value_that_makes_requests_dear_is_found() {
-        let found = splitter(1_000, |number| match number % 10 {
-            0 => ("/report?view=full".to_owned(), 0, 400.0),
-            1..5 => ("/report?view=short".to_owned(), 0, 5.0),
-            _ => ("/report?view=plain".to_owned(), 0, 6.0),
-        });
-        let (by, groups) = found.best().unwrap();
-        assert_eq!(by, By::Value(hash("view")));
-        assert!(groups.iter().any(|group| group.name == "?view=full"), "{groups:?}");
-        assert_eq!(by.group(&Features::of("/report?a=1&view=full", 0)), Some(hash("full")));
-        assert_eq!(by.group(&Features::of("/report", 0)), None);
-    }
-
-    #[test]
-    fn the_size_of_the_body_is_found() {
-        let found = splitter(1_000, |number| {
-            if number % 5 == 0 { ("/up".to_owned(), 200_000 + u64::from(number), 80.0) } else { ("/up".to_owned(), 900, 4.0) }
-        });
-        let (by, groups) = found.best().unwrap();
-        assert!(matches!(by, By::Size(11..=18)), "{by:?}");
-        assert_eq!((groups.len(), by.group(&Features::of("/up", 0))), (1, None));
-        assert_eq!(by.group(&Features::of("/up", 1 << 20)), Some(0));
-    }
-
-    #[test]
-    fn chance_explains_nothing() {
-        let mut dice = fastrand::Rng::with_seed(3);
-        let costs: Vec<f64> = (0..1_000).map(|_| if dice.u8(..10) == 0 { 100.0 } else { 5.0 }).collect();
-        let found = splitter(1_000, |number| {
-            (format!("/x?a={}&b={}&c={}", number % 2, number % 5, number), u64::from(number % 9) * 1000, costs[number as usize])
-        });
-        assert!(found.all.is_wide());
-        assert_eq!(names(&found), Vec::<String>::new());
-    }
-
-    #[test]
-    fn what_costs_alike_is_not_split_whatever_explains_the_rest() {
-        let found = splitter(1_000, |number| (format!("/x?a={}", number % 2), 0, 5.0 + f64::from(number % 2)));
-        assert_eq!(names(&found), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_split_that_no_longer_explains_does_not_hold() {
-        let dear = |number: u32| if number % 4 == 0 { ("/x?dear=1".to_owned(), 0, 90.0) } else { ("/x".to_owned(), 0, 5.0) };
-        let mut found = splitter(1_000, dear);
-        let by = found.best().unwrap().0;
-        assert!(found.holds(by));
-        for number in 0..20_000 {
-            let cost: f64 = if number % 3 == 0 { 90.0 } else { 5.0 };
-            found.record(&Features::of(if number % 4 == 0 { "/x?dear=1" } else { "/x" }, 0), cost.ln());
-        }
-        assert!(!found.holds(by));
-    }
-
-    #[test]
-    fn i6_keys_and_values_are_bounded_and_what_comes_often_gets_in() {
-        let mut found = splitter(5_000, |number| (format!("/x?k{number}=v{number}"), 0, 5.0));
-        for number in 0..6_000 {
-            let target = if number % 2 == 0 { "/x?real=1" } else { "/x" };
-            found.notice(target);
-            found.record(&Features::of(target, 0), if number % 2 == 0 { 4.0 } else { 1.0 });
-        }
-        assert!(found.keys.len() <= KEYS_MAX);
-        assert_eq!(names(&found), ["?real"]);
     }
 }

@@ -13,7 +13,7 @@ use super::hosts::Hosts;
 use super::rules::{self, Rule};
 use super::split::{By, Moments, Splitter};
 use super::tree::{NodeId, Tree};
-use super::{Traits, Listed, path_of};
+use super::{Listed, Traits, path_of};
 
 /// Requests after which counts are halved and what is rare makes room.
 const TIDY_EVERY: u32 = 4_096;
@@ -121,12 +121,16 @@ impl Table {
             .filter(|at| !rules.iter().any(|rule| named(&self.rows[*at], rule)))
             .map(class_id)
             .collect();
-        gone.into_iter().for_each(|class| self.release(class));
+        for class in gone {
+            self.release(class);
+        }
         for rule in &mut rules {
             let at = self.rows.iter().position(|row| named(row, rule));
             rule.class = match at {
                 Some(at) => class_id(at),
-                None => self.allocate(rule.route.class.as_str().into(), Place::Route, u32::MAX).unwrap_or(ClassId::OTHER),
+                None => {
+                    self.allocate(rule.route.class.as_str().into(), Place::Route, u32::MAX).unwrap_or(ClassId::OTHER)
+                }
             };
         }
         self.rules = rules;
@@ -220,7 +224,9 @@ impl Table {
     }
 
     pub(super) fn restore(&mut self, folds: &[String], costs: Vec<(String, SavedCosts)>) {
-        folds.iter().for_each(|pattern| self.tree.fold_at(self.root, pattern));
+        for pattern in folds {
+            self.tree.fold_at(self.root, pattern);
+        }
         for (name, saved) in costs.into_iter().take(KEPT_MAX) {
             match self.rows.iter().position(|row| *row.name == *name) {
                 Some(at) => self.changes.push(Change::Seed(class_id(at), saved)),
@@ -279,8 +285,9 @@ impl Table {
 
     fn tidy(&mut self) {
         self.since_tidy = 0;
-        let gone = self.hosts.tidy(|| self.tree.add_root());
-        gone.into_iter().for_each(|root| self.tree.drop_node(root));
+        for root in self.hosts.tidy(|| self.tree.add_root()) {
+            self.tree.drop_node(root);
+        }
         let is_crowded = self.tree.is_crowded() || self.rows.len() - self.free.len() > self.rows_max / 4 * 3;
         self.tree.tidy(is_crowded);
         self.release_dropped();

@@ -154,7 +154,9 @@ impl Tree {
         let children = std::mem::take(&mut self.node_mut(at).children);
         let (gone, kept): (Vec<_>, Vec<_>) = children.into_iter().partition(goes);
         self.node_mut(at).children = kept;
-        gone.iter().for_each(|child| self.drop_node(child.node));
+        for child in gone {
+            self.drop_node(child.node);
+        }
     }
 
     /// The place and all below it.

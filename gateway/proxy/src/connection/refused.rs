@@ -7,8 +7,8 @@ use sluice_catalog::errors::Code;
 use sluice_http1::{Framing, Method, RequestHead};
 
 use super::{Details, Passage, can_keep_alive, ms, record, write_all};
-use crate::client::Client;
 use crate::classes::Traits;
+use crate::client::Client;
 use crate::gate::Gate;
 use crate::refuse::{self, Refusal};
 use crate::respond::Sent;

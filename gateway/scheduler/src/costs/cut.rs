@@ -104,7 +104,9 @@ impl Cut {
         self.cut_us = chosen.map(|(_, short, long)| {
             // In the middle of the gap, so that neither side is near it; moved only when that is elsewhere by now.
             let middle_us = (short.highest_us * long.lowest_us).sqrt();
-            self.cut_us.filter(|cut_us| (0.8..1.25).contains(&(cut_us / middle_us))).unwrap_or(middle_us)
+            let is_near = |cut_us: &f64| (0.8..1.25).contains(&(cut_us / middle_us));
+            let is_between = |cut_us: &f64| short.highest_us < *cut_us && *cut_us <= long.lowest_us;
+            self.cut_us.filter(is_near).filter(is_between).unwrap_or(middle_us)
         });
     }
 }
@@ -137,9 +139,8 @@ impl Sums {
 
 impl Bar {
     fn is_met(&self, short: &Sums, long: &Sums, slowdown: f64) -> bool {
-        let share = |side: &Sums| {
-            (side.arrivals / (short.arrivals + long.arrivals)).max(side.work / (short.work + long.work))
-        };
+        let share =
+            |side: &Sums| (side.arrivals / (short.arrivals + long.arrivals)).max(side.work / (short.work + long.work));
         let ratio = (long.work / long.arrivals) / (short.work / short.arrivals);
         ratio >= self.ratio_min && share(short).min(share(long)) >= self.share_min && slowdown <= self.slowdown_max
     }

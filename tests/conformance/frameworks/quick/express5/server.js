@@ -21,6 +21,10 @@ app.post('/echo', (req, res) => {
   res.json({ message: req.body.message });
 });
 
+app.get('/items/:slug', (req, res) => {
+  res.json({ slug: req.params.slug });
+});
+
 app.get('/stream', (req, res) => {
   res.type('html');
   res.write('<p>first part</p>');

@@ -18,6 +18,10 @@ fastify.get('/', async (request, reply) => {
 
 fastify.post('/echo', async (request) => ({ message: request.body.message }));
 
+fastify.get('/items/:slug', (request, reply) => {
+  reply.send({ slug: request.params.slug });
+});
+
 fastify.get('/stream', (request, reply) => {
   async function* parts() {
     yield 'first part\n';
