@@ -59,7 +59,11 @@ void test('a route may have a budget of its own', async (t) => {
   const sluice = await running(t, { entry: hold.app, workers: 1, env: hold.env, config });
   // The gateway learns that requests take long.
   const slow = await sent(sluice, '/hold/slow');
-  await statusWhen(sluice, ({ workers }) => (workers[0]?.current[0]?.for_ms ?? 0) > 300, 'a long service time');
+  await statusWhen(
+    sluice,
+    ({ workers }) => (workers[0]?.current[0]?.for_ms ?? 0) > 300,
+    'a long service time',
+  );
   hold.release('slow');
   assert.equal((await slow.response()).status, 200);
   const next = await sent(sluice, '/hold/next');
