@@ -1,7 +1,7 @@
 //! Who may join the queue, by its length and by how long the wait will be.
 
 use crate::lanes::Offer;
-use crate::queue::{self, Waiting};
+use crate::queue::Waiting;
 use crate::{Action, ClassId, Lane, Need, Order, Refusal, RequestId, Scheduler, Time};
 
 /// How many times its own cost a request may wait before it can be overdue: below that, waiting is no hardship.
@@ -41,7 +41,16 @@ impl Scheduler {
 
     fn enqueue(&mut self, now: Time, request: RequestId, need: Need, offer: &Offer) {
         let overdue = self.overdue_at(now, need.class, offer);
-        self.queue.push(request, Waiting { arrived: now, need, overdue }, self.limits.order, &self.costs);
+        let latest_start = self.latest_start(now, need);
+        self.queue.push(request, Waiting { arrived: now, need, overdue, latest_start }, &self.costs);
+    }
+
+    /// When a request must have a worker if its deadline is to be met. A free worker gets it all the same, or a class that
+    /// is wrongly thought to cost too much would stay so.
+    pub(crate) fn latest_start(&self, arrived: Time, need: Need) -> Option<Time> {
+        let deadline = arrived.plus_ms(u64::from(need.deadline_ms?));
+        let cost_us = self.costs.expected_us(need.class);
+        Some(Time(deadline.0.saturating_sub(cost_us).max(arrived.0 + 1)))
     }
 
     /// When a request of this class that arrives now has waited for too long: a multiple of what it would have waited in
@@ -76,7 +85,7 @@ impl Scheduler {
 
     /// What a request of this class counts as.
     pub(crate) fn side(&self, class: ClassId) -> Lane {
-        queue::side(self.limits.order, &self.costs, class)
+        if self.limits.order == Order::Shortest && self.costs.is_long(class) { Lane::Long } else { Lane::Short }
     }
 
     /// Whether the queue has short and long requests, of which neither may crowd the other out.

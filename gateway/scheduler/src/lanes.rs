@@ -23,8 +23,9 @@ pub(crate) struct Offer {
     /// The worker of each lane that would be chosen, of those with a free slot.
     pub short: Option<WorkerId>,
     pub long: Option<WorkerId>,
-    /// Workers of the short lane with a free slot, and those that hold a long request.
+    /// Workers of the short lane with a free slot, those that hold a short request, and those that hold a long one.
     pub short_free: u32,
+    pub short_with_short: u32,
     pub short_with_long: u32,
     /// Workers of each lane that take requests.
     pub short_ready: u32,
@@ -51,7 +52,6 @@ pub(crate) struct Situation {
     pub is_mixed: bool,
     pub short_waiting: usize,
     pub long_waiting: usize,
-    pub short_held: u32,
     /// Workers that the short lane is to have.
     pub short_wanted: u32,
 }
@@ -80,7 +80,7 @@ impl Lanes {
         self.need += (f64::from(self.short_now) - self.need) * weight;
         self.taken_in = now;
         let waiting = u32::try_from(left.short_waiting).unwrap_or(u32::MAX);
-        self.short_now = left.short_held.saturating_add(waiting).min(offer.short_ready);
+        self.short_now = offer.short_with_short.saturating_add(waiting).min(offer.short_ready);
     }
 
     /// When a worker of the long lane may be let go.

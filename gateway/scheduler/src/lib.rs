@@ -22,11 +22,13 @@ pub use interface::{
 };
 pub use pool::{ReloadProgress, WorkerState, WorkerView};
 
+use std::cell::Cell;
+
 use lanes::{Lanes, Offer, Situation};
 use pool::Given;
 use pool::Pool;
 use predict::Predictor;
-use queue::{Queue, Waiting};
+use queue::{Queue, Rating, Waiting};
 
 /// The machine. See the module's text.
 #[derive(Debug)]
@@ -36,6 +38,7 @@ pub struct Scheduler {
     pool: Pool,
     predictor: Predictor,
     lanes: Lanes,
+    offer: Cell<Option<Offer>>,
     costs: Costs,
     stopping: bool,
 }
@@ -45,11 +48,12 @@ impl Scheduler {
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Scheduler {
+            queue: Queue::new(limits.order),
             limits,
-            queue: Queue::default(),
             pool: Pool::new(),
             predictor: Predictor::default(),
             lanes: Lanes::default(),
+            offer: Cell::default(),
             costs: Costs::default(),
             stopping: false,
         }
@@ -58,6 +62,9 @@ impl Scheduler {
     /// Takes one event and appends what is to be done to `actions`. `now` must not run backwards.
     pub fn step(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
         let limits = &self.limits;
+        if !matches!(event, Event::Arrived { .. } | Event::Left { .. } | Event::Measured { .. }) {
+            self.offer.take();
+        }
         match event {
             Event::Arrived { request, need } => {
                 self.costs.arrived(now, need.class);
@@ -83,7 +90,7 @@ impl Scheduler {
             }
         }
         self.expire(now, actions);
-        self.pool.settle(now, &self.limits, !self.queue.is_empty(), actions);
+        self.settle(now, actions);
         self.dispatch(now, actions);
         self.size_long_lane(now, actions);
     }
@@ -129,7 +136,8 @@ impl Scheduler {
     /// Other limits, from a reload of the config. What is due by them is due at the next step.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
-        self.queue.rate_all_again(self.limits.order, &self.costs);
+        self.queue.set_order(self.limits.order, &self.costs);
+        self.offer.take();
         self.pool.note_settled(&self.limits);
     }
 
@@ -141,13 +149,20 @@ impl Scheduler {
         [queue, late, self.pool.next_deadline(), self.lanes.next_deadline()].into_iter().flatten().min()
     }
 
+    fn settle(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if self.pool.settle(now, &self.limits, !self.queue.is_empty(), actions) {
+            self.offer.take();
+        }
+    }
+
     fn measure(&mut self, now: Time, class: ClassId, cost_us: u64) {
-        let cut_us = self.costs.cut_us();
+        let before = (self.costs.cut_us(), Rating::of(class, &self.costs));
         self.costs.record(now, class, cost_us);
-        if self.costs.cut_us() == cut_us {
-            self.queue.rate_again(class, self.limits.order, &self.costs);
-        } else {
-            self.queue.rate_all_again(self.limits.order, &self.costs);
+        let after = (self.costs.cut_us(), Rating::of(class, &self.costs));
+        if after.0 != before.0 {
+            self.queue.rate_all_again(&self.costs);
+        } else if after.1 != before.1 {
+            self.queue.rate_again(class, &self.costs);
         }
     }
 
@@ -155,8 +170,8 @@ impl Scheduler {
     fn put_back(&mut self, now: Time, request: RequestId, known: Option<(Time, Need)>, actions: &mut Vec<Action>) {
         let Some((arrived, need)) = known else { return };
         // It has had its turn once, so it is the next of all that may have the same worker.
-        let waiting = Waiting { arrived, need, overdue: arrived };
-        self.queue.push(request, waiting, self.limits.order, &self.costs);
+        let latest_start = self.latest_start(arrived, need);
+        self.queue.push(request, Waiting { arrived, need, overdue: arrived, latest_start }, &self.costs);
         // Before its time is looked at: of that it may have spent much with the worker, not in the queue.
         self.dispatch(now, actions);
         if self.stopping {
@@ -192,6 +207,7 @@ impl Scheduler {
             let Some(Waiting { arrived, need, .. }) = self.queue.remove(request) else { break };
             self.predictor.dispatched(now, side, self.queue.len_of(side));
             self.pool.assign(now, worker, Given { request, arrived, need, side }, self.limits.concurrency);
+            self.offer.take();
             actions.push(Action::Dispatch { request, worker });
         }
     }
@@ -201,7 +217,7 @@ impl Scheduler {
         if self.queue.is_empty() {
             return None;
         }
-        let head = |side| self.queue.head(side, self.limits.order, now).map(|head| (head, side));
+        let head = |side| self.queue.head(side, now).map(|head| (head, side));
         let mut heads = [head(Lane::Short), head(Lane::Long)];
         if heads[0].is_some() && heads[1] < heads[0] {
             heads.swap(0, 1);
@@ -213,8 +229,14 @@ impl Scheduler {
         heads.into_iter().flatten().find_map(may_have)
     }
 
-    fn offer(&self) -> Offer {
-        self.pool.offer(self.limits.choice, self.limits.concurrency)
+    /// What the workers have to offer. Looked at again only after something about a worker has changed.
+    pub(crate) fn offer(&self) -> Offer {
+        if let Some(offer) = self.offer.get() {
+            return offer;
+        }
+        let offer = self.pool.offer(self.limits.choice, self.limits.concurrency);
+        self.offer.set(Some(offer));
+        offer
     }
 
     /// Whether there are long and short requests, to be kept apart. In a worker that may hold several they would get in
@@ -248,14 +270,13 @@ impl Scheduler {
             is_mixed,
             short_waiting: self.queue.len_of(Lane::Short),
             long_waiting: self.queue.len_of(Lane::Long),
-            short_held: self.pool.short_held(),
             short_wanted: self.pool.wanted(),
         };
         let wanted = self.lanes.note(now, &self.offer(), &left);
         if wanted != self.pool.long_wanted() {
             self.pool.scale_long(wanted);
             self.pool.unsettle();
-            self.pool.settle(now, &self.limits, !self.queue.is_empty(), actions);
+            self.settle(now, actions);
         }
     }
 

@@ -129,10 +129,17 @@ impl Pool {
         self.deadline = Some(Time(0));
     }
 
-    /// Does what time, the queue and the wanted size ask for: takes over, warms, starts, stops, kills.
-    pub(crate) fn settle(&mut self, now: Time, limits: &Limits, someone_waits: bool, actions: &mut Vec<Action>) {
+    /// Does what time, the queue and the wanted size ask for: takes over, warms, starts, stops, kills. Returns whether anything was
+    /// due.
+    pub(crate) fn settle(
+        &mut self,
+        now: Time,
+        limits: &Limits,
+        someone_waits: bool,
+        actions: &mut Vec<Action>,
+    ) -> bool {
         if self.deadline.is_none_or(|deadline| deadline > now) {
-            return;
+            return false;
         }
         self.dismiss_surplus(now);
         self.kill_overdue(now, limits, actions);
@@ -148,6 +155,7 @@ impl Pool {
             self.start_successors(now, limits, actions);
         }
         self.note_settled(limits);
+        true
     }
 
     /// What is known from looking at all workers; to be taken again when the limits change.

@@ -1,14 +1,18 @@
 //! Requests that wait: the order in which they go, and when each has waited for too long.
 //!
 //! Requests of one class (and one priority and deadline, where a route sets these) form a line in the order of arrival.
-//! Lines are kept sorted by what their first request is worth, on two sides, the long and the short. All of it in trees,
-//! so that a client may leave from the middle and a request that no worker has seen returns to where it stood, at the
-//! cost of a few comparisons at any length.
+//! Lines are kept sorted by what their first request is worth, on two sides, the long and the short. A client may leave
+//! from the middle, and a request that no worker has seen returns to where it stood. Where all go in the order of arrival
+//! there are no lines.
+
+mod line;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{ClassId, Costs, Lane, Need, Order, RequestId, Time};
+
+use line::Line;
 
 /// A request that waits.
 #[derive(Clone, Copy, Debug)]
@@ -17,25 +21,21 @@ pub(crate) struct Waiting {
     pub need: Need,
     /// From then on it goes before those that have not waited for too long.
     pub overdue: Time,
-}
-
-impl Waiting {
     /// When it must have a worker if its deadline is to be met; `None` without a deadline.
-    fn latest_start(&self, costs_us: u64) -> Option<Time> {
-        let deadline = self.arrived.plus_ms(u64::from(self.need.deadline_ms?));
-        // A free worker gets it all the same, or what costs more than expected would never be known to cost less.
-        Some(Time(deadline.0.saturating_sub(costs_us).max(self.arrived.0 + 1)))
-    }
+    pub latest_start: Option<Time>,
 }
 
 /// By what a line comes before another: priority, cost, deadline, arrival.
 type Key = (Reverse<i8>, u32, Time, RequestId);
 
 #[derive(Debug)]
-struct Line {
-    requests: BTreeSet<RequestId>,
+struct Ranked {
+    line: Line,
     side: Lane,
+    cost: u32,
+    /// As they stand in the side's trees.
     key: Key,
+    overdue: Time,
 }
 
 /// The next request of a side, and by what it comes before the other's: the overdue first, the one whose time came first
@@ -52,21 +52,36 @@ impl Head {
     }
 }
 
-/// What is kept for each side.
+/// The lines of one side.
 #[derive(Debug, Default)]
 struct Side {
     length: usize,
     lines: BTreeSet<(Key, Need)>,
-    overdue: BTreeSet<(Time, RequestId)>,
+    overdue: BTreeSet<(Time, Need)>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    waiting: BTreeMap<RequestId, (Waiting, Option<Time>)>,
-    lines: BTreeMap<Need, Line>,
+    order: Order,
+    waiting: BTreeMap<RequestId, Waiting>,
+    lines: BTreeMap<Need, Ranked>,
     short: Side,
     long: Side,
     latest_starts: BTreeSet<(Time, RequestId)>,
+}
+
+/// What a class counts as and where it stands among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rating {
+    side: Lane,
+    cost: u32,
+}
+
+impl Rating {
+    pub(crate) fn of(class: ClassId, costs: &Costs) -> Rating {
+        let side = if costs.is_long(class) { Lane::Long } else { Lane::Short };
+        Rating { side, cost: bucket(costs.expected_us(class)) }
+    }
 }
 
 /// Costs that differ by less than half are taken for equal, so that what is of a kind goes in the order of arrival.
@@ -75,12 +90,11 @@ fn bucket(cost_us: u64) -> u32 {
     2 * octave + u32::from(cost_us >= (1_u64 << octave) + (1_u64 << octave) / 2)
 }
 
-/// The side of a class. There is only one where all go in the order of arrival or cost alike.
-pub(crate) fn side(order: Order, costs: &Costs, class: ClassId) -> Lane {
-    if order == Order::Shortest && costs.is_long(class) { Lane::Long } else { Lane::Short }
-}
-
 impl Queue {
+    pub(crate) fn new(order: Order) -> Self {
+        Queue { order, ..Queue::default() }
+    }
+
     fn side(&self, side: Lane) -> &Side {
         match side {
             Lane::Short => &self.short,
@@ -95,114 +109,122 @@ impl Queue {
         }
     }
 
-    pub(crate) fn push(&mut self, request: RequestId, waiting: Waiting, order: Order, costs: &Costs) {
+    pub(crate) fn push(&mut self, request: RequestId, waiting: Waiting, costs: &Costs) {
+        self.waiting.insert(request, waiting);
+        self.latest_starts.extend(waiting.latest_start.map(|at| (at, request)));
+        if self.order == Order::Shortest {
+            self.join_line(request, waiting, costs);
+        }
+    }
+
+    fn join_line(&mut self, request: RequestId, waiting: Waiting, costs: &Costs) {
         let need = waiting.need;
-        let latest_start = waiting.latest_start(costs.expected_us(need.class));
-        self.waiting.insert(request, (waiting, latest_start));
-        self.latest_starts.extend(latest_start.map(|at| (at, request)));
-        let mut line = self.take_line(need).unwrap_or_else(|| Line {
-            requests: BTreeSet::new(),
-            side: side(order, costs, need.class),
-            key: (Reverse(need.priority), bucket(costs.expected_us(need.class)), Time(0), request),
+        let mut ranked = self.take_line(need).unwrap_or_else(|| {
+            let Rating { side, cost } = Rating::of(need.class, costs);
+            let key = (Reverse(need.priority), cost, Time(0), request);
+            Ranked { line: Line::default(), side, cost, key, overdue: waiting.overdue }
         });
-        line.requests.insert(request);
-        let of_side = self.side_mut(line.side);
-        of_side.length += 1;
-        of_side.overdue.insert((waiting.overdue, request));
-        self.put_line(need, line);
+        ranked.line.insert(request, waiting.overdue);
+        self.put_line(need, ranked);
     }
 
     /// Takes a line out of the order, to be changed and put again.
-    fn take_line(&mut self, need: Need) -> Option<Line> {
-        let line = self.lines.remove(&need)?;
-        self.side_mut(line.side).lines.remove(&(line.key, need));
-        Some(line)
+    fn take_line(&mut self, need: Need) -> Option<Ranked> {
+        let ranked = self.lines.remove(&need)?;
+        let side = self.side_mut(ranked.side);
+        side.length -= ranked.line.len();
+        side.lines.remove(&(ranked.key, need));
+        side.overdue.remove(&(ranked.overdue, need));
+        Some(ranked)
     }
 
-    fn put_line(&mut self, need: Need, mut line: Line) {
-        let Some(first) = line.requests.first().copied() else { return };
-        let deadline = need.deadline_ms.zip(self.waiting.get(&first));
-        line.key.2 = deadline.map_or(Time(u64::MAX), |(ms, (first, _))| first.arrived.plus_ms(u64::from(ms)));
-        line.key.3 = first;
-        self.side_mut(line.side).lines.insert((line.key, need));
-        self.lines.insert(need, line);
+    fn put_line(&mut self, need: Need, mut ranked: Ranked) {
+        let Some(first) = ranked.line.first() else { return };
+        let arrived = self.waiting.get(&first).map_or(Time(0), |waiting| waiting.arrived);
+        let deadline = need.deadline_ms.map_or(Time(u64::MAX), |ms| arrived.plus_ms(u64::from(ms)));
+        ranked.key = (Reverse(need.priority), ranked.cost, deadline, first);
+        ranked.overdue = ranked.line.overdue();
+        let side = self.side_mut(ranked.side);
+        side.length += ranked.line.len();
+        side.lines.insert((ranked.key, need));
+        side.overdue.insert((ranked.overdue, need));
+        self.lines.insert(need, ranked);
     }
 
     pub(crate) fn remove(&mut self, request: RequestId) -> Option<Waiting> {
-        let (waiting, latest_start) = self.waiting.remove(&request)?;
-        if let Some(at) = latest_start {
+        let waiting = self.waiting.remove(&request)?;
+        if let Some(at) = waiting.latest_start {
             self.latest_starts.remove(&(at, request));
         }
-        if let Some(mut line) = self.take_line(waiting.need) {
-            line.requests.remove(&request);
-            let of_side = self.side_mut(line.side);
-            of_side.length -= 1;
-            of_side.overdue.remove(&(waiting.overdue, request));
-            self.put_line(waiting.need, line);
+        if let Some(mut ranked) = self.take_line(waiting.need) {
+            ranked.line.remove(request);
+            self.put_line(waiting.need, ranked);
         }
         Some(waiting)
     }
 
-    /// The next request of this side.
-    pub(crate) fn head(&self, side: Lane, order: Order, now: Time) -> Option<Head> {
-        if order == Order::Fifo {
-            let first = self.waiting.first_key_value().filter(|_| side == Lane::Short);
-            let key = (Reverse(0), 0, Time(0), RequestId(0));
-            return first.map(|(request, _)| Head { rank: (true, Time(0), key), request: *request });
+    /// The next request of this side. In the order of arrival there is only the short side.
+    pub(crate) fn head(&self, side: Lane, now: Time) -> Option<Head> {
+        if self.order == Order::Fifo {
+            let (first, _) = self.waiting.first_key_value().filter(|_| side == Lane::Short)?;
+            let key = (Reverse(0), 0, Time(0), *first);
+            return Some(Head { rank: (true, Time(0), key), request: *first });
         }
         let side = self.side(side);
-        if let Some((since, request)) = side.overdue.first().filter(|(since, _)| *since <= now) {
-            // Its line goes on in the order of arrival, so that this one's turn comes too.
-            let line = self.waiting.get(request).and_then(|(waiting, _)| self.lines.get(&waiting.need))?;
-            return Some(Head { rank: (false, *since, line.key), request: *line.requests.first()? });
+        if let Some((since, need)) = side.overdue.first().filter(|(since, _)| *since <= now) {
+            // The line goes on in the order of arrival, so that the turn of the one that is overdue comes too.
+            let ranked = self.lines.get(need)?;
+            return Some(Head { rank: (false, *since, ranked.key), request: ranked.line.first()? });
         }
         side.lines.first().map(|(key, _)| Head { rank: (true, Time(0), *key), request: key.3 })
     }
 
-    /// A class costs something else than before.
-    pub(crate) fn rate_again(&mut self, class: ClassId, order: Order, costs: &Costs) {
+    /// A class counts as something else than before.
+    pub(crate) fn rate_again(&mut self, class: ClassId, costs: &Costs) {
         let from = Need { class, priority: i8::MIN, deadline_ms: None };
         let to = Need { class, priority: i8::MAX, deadline_ms: Some(u32::MAX) };
         let needs: Vec<Need> = self.lines.range(from..=to).map(|(need, _)| *need).collect();
         for need in needs {
-            self.rate_line(need, order, costs);
+            self.rate_line(need, costs);
         }
     }
 
-    /// What counts as long is something else than before, or the order is.
-    pub(crate) fn rate_all_again(&mut self, order: Order, costs: &Costs) {
-        let needs: Vec<Need> = self.lines.keys().copied().collect();
+    /// What counts as long is something else than before.
+    pub(crate) fn rate_all_again(&mut self, costs: &Costs) {
+        let has_changed = |(need, ranked): &(&Need, &Ranked)| {
+            Rating::of(need.class, costs) != Rating { side: ranked.side, cost: ranked.cost }
+        };
+        let needs: Vec<Need> = self.lines.iter().filter(has_changed).map(|(need, _)| *need).collect();
         for need in needs {
-            self.rate_line(need, order, costs);
+            self.rate_line(need, costs);
         }
     }
 
-    fn rate_line(&mut self, need: Need, order: Order, costs: &Costs) {
-        let (at, cost) = (side(order, costs, need.class), bucket(costs.expected_us(need.class)));
-        if self.lines.get(&need).is_none_or(|line| line.side == at && line.key.1 == cost) {
+    fn rate_line(&mut self, need: Need, costs: &Costs) {
+        let Some(mut ranked) = self.take_line(need) else { return };
+        Rating { side: ranked.side, cost: ranked.cost } = Rating::of(need.class, costs);
+        self.put_line(need, ranked);
+    }
+
+    /// Another order, for those that wait too.
+    pub(crate) fn set_order(&mut self, order: Order, costs: &Costs) {
+        if self.order == order {
             return;
         }
-        let Some(mut line) = self.take_line(need) else { return };
-        if line.side != at {
-            for request in &line.requests {
-                let Some(overdue) = self.waiting.get(request).map(|(waiting, _)| waiting.overdue) else { continue };
-                let (from, to) = match at {
-                    Lane::Short => (&mut self.long, &mut self.short),
-                    Lane::Long => (&mut self.short, &mut self.long),
-                };
-                from.overdue.remove(&(overdue, *request));
-                from.length -= 1;
-                to.overdue.insert((overdue, *request));
-                to.length += 1;
+        self.order = order;
+        self.lines.clear();
+        (self.short, self.long) = (Side::default(), Side::default());
+        if order == Order::Shortest {
+            let all: Vec<_> = self.waiting.iter().map(|(request, waiting)| (*request, *waiting)).collect();
+            for (request, waiting) in all {
+                self.join_line(request, waiting, costs);
             }
         }
-        (line.side, line.key.1) = (at, cost);
-        self.put_line(need, line);
     }
 
     /// The request that arrived first, and when.
     pub(crate) fn oldest(&self) -> Option<(RequestId, Time)> {
-        self.waiting.first_key_value().map(|(request, (waiting, _))| (*request, waiting.arrived))
+        self.waiting.first_key_value().map(|(request, waiting)| (*request, waiting.arrived))
     }
 
     /// The request whose deadline can no longer be met first, and from when on.
@@ -215,7 +237,11 @@ impl Queue {
     }
 
     pub(crate) fn len_of(&self, side: Lane) -> usize {
-        self.side(side).length
+        match (self.order, side) {
+            (Order::Fifo, Lane::Short) => self.waiting.len(),
+            (Order::Fifo, Lane::Long) => 0,
+            (Order::Shortest, _) => self.side(side).length,
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -29,6 +29,11 @@ export interface Config {
    * metric. Overlaps always are.
    */
   alarms?: AlarmsConfig;
+  /**
+   * What requests cost is learned by class: host, method and path, with what varies in the path left
+   * out. `sluice classes` shows it.
+   */
+  classes?: ClassesConfig;
   /** Requests that workers die with. One that has ended two of them is answered 500 without a worker. */
   quarantine?: QuarantineLimitsConfig;
   /** What is accepted from a worker. */
@@ -368,6 +373,31 @@ export interface AlarmsConfig {
    * @default 5
    */
   starved_factor?: number;
+}
+
+/** `[classes]` */
+export interface ClassesConfig {
+  /**
+   * Routes, each with what holds for it: `"GET /products/:id" = "class=product priority=1
+   * deadline_ms=500"`. Before the path may stand a method and a host; `:name` stands for one segment and
+   * a last `*` for all that follow; the route that names most of a request counts. `class` calls it by a
+   * name, which several may share; of two `priority`s from -100 to 100 the higher goes first (0 unless
+   * said); after `deadline_ms` an answer is of no use any more; `budget_ms` is how long it may be
+   * predicted to wait.
+   * @default {}
+   */
+  routes?: Record<string, string>;
+  /**
+   * Classes that are told apart, those of `routes` among them. Beyond it rare ones make room, and what
+   * finds none counts as `other`. In classes, from 16 to 1000.
+   * @default 400
+   */
+  count_max?: number;
+  /**
+   * Whether what was learned is kept in the run directory, for the next start and for an upgrade.
+   * @default true
+   */
+  save?: boolean;
 }
 
 /** `[quarantine]` */

@@ -1,6 +1,6 @@
 //! What each worker holds: who gets the next request, and how a slot is freed.
 
-use super::worker::{Held, Warmth, Worker};
+use super::worker::{Held, Warmth};
 use super::{Pool, WorkerState};
 use crate::choice::Choice;
 use crate::lanes::Offer;
@@ -27,7 +27,12 @@ impl Pool {
                 Lane::Short => {
                     offer.short_ready += 1;
                     offer.short_free += u32::from(is_free);
-                    offer.short_with_long += u32::from(w.held.first().is_some_and(|held| held.side == Lane::Long));
+                    // In a worker that holds several, lanes are not in force.
+                    match w.held.first().map(|held| held.side) {
+                        Some(Lane::Short) => offer.short_with_short += 1,
+                        Some(Lane::Long) => offer.short_with_long += 1,
+                        None => {}
+                    }
                     (&mut best_short, &mut offer.short)
                 }
                 Lane::Long => {
@@ -53,13 +58,6 @@ impl Pool {
     pub(crate) fn may_rush_one(&self, concurrency: u32) -> bool {
         self.short_ready == 0
             && self.workers.iter().any(|(id, w)| w.has_free_slot(concurrency) && self.may_rush(*id, w))
-    }
-
-    /// Short requests in slots of the short lane.
-    pub(crate) fn short_held(&self) -> u32 {
-        let of = |w: &Worker| w.held.iter().filter(|held| held.side == Lane::Short).count();
-        let ready = self.workers.values().filter(|w| w.state == WorkerState::Ready && w.lane == Lane::Short);
-        u32::try_from(ready.map(of).sum::<usize>()).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn assign(&mut self, now: Time, worker: WorkerId, given: Given, concurrency: u32) {

@@ -48,7 +48,7 @@ impl Traffic {
                 pick -= classes[at].0;
                 at += 1;
             }
-            let class = ClassId(u16::try_from(at + 1).unwrap());
+            let class = ClassId(u16::try_from(at + 1).expect("classes are few"));
             let (now, cost_us) = (Time(self.now_us), self.dice.around(classes[at].1 * 1000.0, 0.3));
             self.costs.arrived(now, class);
             self.costs.record(now, class, cost_us);
