@@ -113,7 +113,7 @@ async fn a_dispatch_without_its_request_takes_no_slot() {
         .run_until(async {
             let gate = one_ready_worker();
             // The scheduler knows of a request that the gate has nothing of.
-            gate.step(Event::Arrived { request: RequestId(1), need: Need::default() });
+            gate.step(Event::Arrived { request: RequestId(1), need: sluice_scheduler::Need::default() });
             assert_eq!(gate.scheduler(sluice_scheduler::Scheduler::in_service), 1);
             tokio::task::yield_now().await;
             assert_eq!(gate.scheduler(sluice_scheduler::Scheduler::in_service), 0);
