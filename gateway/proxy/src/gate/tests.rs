@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_journal::{Format, Journal, Options, Outcome};
-use sluice_scheduler::{Event, Need, RequestId, WorkerId};
+use sluice_scheduler::{Event, RequestId, WorkerId};
 
 use sluice_catalog::errors::Code;
 use sluice_http1::Method;
