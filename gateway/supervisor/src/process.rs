@@ -17,8 +17,8 @@ use tokio::sync::watch;
 use crate::exit::{self, Ending};
 use crate::forensics::{Inspector, InspectorLine, inspector_line};
 use crate::output::{Tail, read_lines};
-use crate::watch::{Look, Trouble, TroubleKind};
-use crate::{App, ProcessView, Supervisor, probe};
+use crate::watch::{Look, Looks, Trouble, TroubleKind};
+use crate::{App, ProcessView, Supervisor, priority, probe};
 
 /// How long the last lines of a dead process are waited for; a grandchild may hold the pipe open for ever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -57,6 +57,10 @@ pub(crate) struct Process {
     pub(crate) last_heard: Cell<Option<Instant>>,
     /// The first look at its main thread since then.
     pub(crate) look: RefCell<Option<Look>>,
+    /// The looks that tell whether it is overdue.
+    pub(crate) looks: RefCell<Option<Looks>>,
+    /// It was told to be overdue, after so long without a word, and has said nothing since.
+    pub(crate) overdue: Cell<Option<Duration>>,
     /// Why it is examined.
     pub(crate) trouble: RefCell<Option<Trouble>>,
     /// It is looked into, and killed afterwards.
@@ -76,12 +80,6 @@ pub(crate) struct Process {
 impl Process {
     pub(crate) fn view(&self) -> ProcessView {
         ProcessView { pid: Some(self.listener_pid.get().unwrap_or(self.pid)), ..self.vitals.get() }
-    }
-
-    /// Its event loop turns.
-    pub(crate) fn is_heard(&self, now: Instant) {
-        self.last_heard.set(Some(now));
-        *self.look.borrow_mut() = None;
     }
 
     /// Its inspector is open, and the gateway has not opened it.
@@ -138,6 +136,14 @@ impl Process {
         }
     }
 
+    /// Gives the process that serves this nice value, with all its threads.
+    pub(crate) fn set_priority(&self, nice: i32) -> io::Result<()> {
+        if self.has_exited.get() {
+            return Ok(());
+        }
+        priority::set(self.listener_pid.get().unwrap_or(self.pid), nice)
+    }
+
     pub(crate) fn signal_group(&self, signal: Signal) {
         let _ = killpg(to_pid(self.pid), signal);
     }
@@ -189,6 +195,8 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, app: Rc<App>, worker: Worker
         is_overweight: Cell::new(false),
         last_heard: Cell::new(None),
         look: RefCell::default(),
+        looks: RefCell::default(),
+        overdue: Cell::new(None),
         trouble: RefCell::default(),
         is_examined: Cell::new(false),
         inspector,

@@ -1,6 +1,6 @@
 /**
- * What the gateway is told about the work: CPU per request in batches, and a beat every second. It must not know how
- * a request gets in and out.
+ * What the gateway is told about the work: CPU per request in batches, a beat every second, and a sign of life in
+ * between. It must not know how a request gets in and out.
  */
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
@@ -13,6 +13,7 @@ import { Routes } from './routes.js';
 const BATCH_MS = 20;
 const BATCH_REQUESTS_MAX = 500;
 const BEAT_MS = 1000;
+const TURN_MS = 250;
 
 export class Report {
   readonly #control: Control;
@@ -30,6 +31,7 @@ export class Report {
   start(): void {
     this.loop.start();
     setInterval(() => this.#beat(), BEAT_MS).unref();
+    setInterval(() => this.#control.send({ type: 'turn' }), TURN_MS).unref();
     // A small line to a unix socket still goes out while the process exits.
     process.once('exit', () => this.flush());
     this.#beat();

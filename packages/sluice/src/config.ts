@@ -251,9 +251,18 @@ export interface WorkersConfig {
    */
   wait_ready?: boolean;
   /**
+   * How long a worker's event loop may not turn while its main thread burns CPU before its
+   * operating-system priority is lowered and a stand-in is started for its place. It goes on: a slow
+   * render is answered, and its worker leaves when the stand-in serves. After a stand-in that was not
+   * needed the next one has to wait. At least 500; 0 for never. Linux only. In milliseconds, from 0 to
+   * 3600000.
+   * @default 1000
+   */
+  overdue_after_ms?: number;
+  /**
    * How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an
    * endless regular expression. The log then names the function and the line, and the worker is killed.
-   * Counted from the worker's last sign of life, of which there is one a second; at least 1500; 0 for
+   * Counted from the worker's last sign of life, of which there are four a second; at least 1500; 0 for
    * any time. In milliseconds, from 0 to 3600000.
    * @default 10000
    */

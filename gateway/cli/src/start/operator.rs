@@ -168,6 +168,7 @@ impl Gateway {
             current: current.into_iter().map(|(id, class, for_ms)| CurrentRequest { id, class, for_ms }).collect(),
             cpu_ms_total: process.cpu_ms_total,
             streams: u64::from(view.streams),
+            lowered: view.is_lowered,
         }
     }
 
@@ -185,6 +186,7 @@ impl Gateway {
             current: Vec::new(),
             cpu_ms_total: None,
             streams: 0,
+            lowered: false,
         }
     }
 }

@@ -96,7 +96,11 @@ impl Pool {
             return;
         }
         w.enter(WorkerState::Stuck, now);
+        let had_stand_in = w.has_stand_in;
         actions.push(Action::Examine { worker });
+        if had_stand_in {
+            self.was_needed();
+        }
         self.successor_failed(now, worker, AbandonReason::WarmUpFailed { worker }, limits, actions);
     }
 

@@ -23,7 +23,7 @@ pub(super) struct Reload {
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     failures: u32,
-    not_before: Time,
+    pub(super) not_before: Time,
 }
 
 /// How far a reload is.

@@ -21,7 +21,7 @@ impl Pool {
     pub(crate) fn offer(&self, choice: Choice, concurrency: u32) -> Offer {
         let mut offer = Offer::default();
         let (mut best_short, mut best_long) = (None, None);
-        for (id, w) in self.workers.iter().filter(|(_, w)| w.state == WorkerState::Ready) {
+        for (id, w) in self.workers.iter().filter(|(_, w)| w.takes_requests()) {
             let is_free = w.has_free_slot(concurrency);
             let (best, chosen) = match w.lane {
                 Lane::Short => {

@@ -40,6 +40,8 @@ pub struct WorkerView {
     pub streams: u32,
     /// When it was started.
     pub started: Time,
+    /// It has the lowest operating-system priority, because its event loop stood still.
+    pub is_lowered: bool,
 }
 
 /// How far a worker's warm-up is.
@@ -86,6 +88,14 @@ pub(super) struct Worker {
     pub finished: u64,
     /// It is over its memory bound, and is to be replaced from then on.
     pub overweight_due: Option<Time>,
+    /// Its event loop stands still.
+    pub is_overdue: bool,
+    /// It has the lowest operating-system priority.
+    pub is_lowered: bool,
+    /// A stand-in was started for it.
+    pub has_stand_in: bool,
+    /// It was started as one.
+    pub is_stand_in: bool,
     /// It holds a request that it will never finish.
     pub faulted: bool,
     /// It leaves because it is not wanted any more, not because of anything it did.
@@ -109,6 +119,10 @@ impl Worker {
             streams: 0,
             finished: 0,
             overweight_due: None,
+            is_overdue: false,
+            is_lowered: false,
+            has_stand_in: false,
+            is_stand_in: false,
             faulted: false,
             dismissed: false,
         }
@@ -130,6 +144,11 @@ impl Worker {
             self.enter(WorkerState::Leaving, now);
             self.dismissed = true;
         }
+    }
+
+    /// One that stands still would only keep them.
+    pub fn takes_requests(&self) -> bool {
+        self.state == WorkerState::Ready && !self.is_overdue
     }
 
     pub fn has_free_slot(&self, concurrency: u32) -> bool {

@@ -3,6 +3,7 @@
 mod admission;
 mod choice;
 mod life;
+mod overdue;
 mod recycle;
 mod reload;
 mod stage;

@@ -118,6 +118,7 @@ impl Model {
     pub fn follow(&mut self, now: Time, event: Event, actions: &[Action], scheduler: &Scheduler) -> Result<(), String> {
         promise!(now >= self.now, "time runs backwards");
         self.now = now;
+        self.workers.places.lowered.clear();
         self.take_event(event)?;
         for action in actions {
             self.take_action(event, *action)?;
@@ -141,6 +142,7 @@ impl Model {
             }
             Event::Left { request } if self.queue.remove(&request).is_some() => self.end(request, End::Left),
             Event::Finished { worker, request } => {
+                self.workers.turn_again(self.now, worker);
                 if let Some(own) = self.workers.release(worker, request) {
                     self.count_finished(worker, own);
                     self.end(request, End::Finished);
@@ -277,7 +279,11 @@ impl Model {
                 self.note(&format!("abandoned: {}", name.split([' ', '{']).next().unwrap_or_default()));
                 self.workers.say(Due::Abandoned { generation, reason })?;
             }
-            Action::Lower { .. } | Action::Raise { .. } => return Err(format!("{action:?} without need")),
+            Action::Lower { worker } => {
+                self.turn();
+                self.workers.lower(worker)?;
+            }
+            Action::Raise { worker } => self.workers.say(Due::Raise(worker))?,
             Action::Start { .. }
             | Action::Stop { .. }
             | Action::WarmUp { .. }

@@ -1,6 +1,7 @@
 //! The model's part that follows the places: who holds them, who is to take them over, and what a failure has to bring.
 
 mod dues;
+mod stand_in;
 
 use sluice_scheduler::{AbandonReason, RequestId, Time, WorkerId, WorkerState};
 
@@ -18,6 +19,7 @@ pub enum Due {
     },
     GiveUp,
     Examine(WorkerId),
+    Raise(WorkerId),
     Abandoned {
         generation: u64,
         reason: AbandonReason,
@@ -59,6 +61,9 @@ pub struct Places {
     failures: u32,
     not_before: Time,
     recycling: Option<WorkerId>,
+    needless: stand_in::Needless,
+    /// Lowered in this step.
+    pub lowered: Vec<WorkerId>,
     places: Vec<Place>,
     pub due: Vec<Due>,
     /// What this step came to that no action names, to see that the days reach it.
@@ -233,7 +238,7 @@ impl Workers {
         for (id, _) in rest.iter().filter(|(_, warm)| *warm) {
             self.serve(now, *id);
         }
-        if someone_waits && self.ready() == 0 {
+        if someone_waits && self.taking() == 0 {
             if !rest.is_empty() {
                 self.places.reached.push("served instead of warmed");
             }
@@ -328,9 +333,12 @@ impl Workers {
             Post::Successor
         };
         self.places.last_started = worker.0;
-        self.live.insert(worker, Worker::new(instance, generation, post, now));
-        let (allowed, count) = (self.at_once(), self.successors().len());
-        promise!(post == Post::Holder || count <= allowed as usize, "I6: {count} successors, allowed {allowed}");
+        let is_stand_in = recycled.is_some_and(|of| self.live.get(&of).is_some_and(|w| w.has_stand_in));
+        self.live.insert(worker, Worker { is_stand_in, ..Worker::new(instance, generation, post, now) });
+        let stand_ins = self.successors().iter().filter(|id| self.live[id].is_stand_in).count();
+        let (allowed, count) = (self.at_once() as usize, self.successors().len() - stand_ins);
+        promise!(stand_ins <= 1, "I6: {stand_ins} stand-ins");
+        promise!(post == Post::Holder || is_stand_in || count <= allowed, "I6: {count} successors, allowed {allowed}");
         Ok(())
     }
 

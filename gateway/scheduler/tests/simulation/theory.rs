@@ -35,6 +35,8 @@ fn simulated_wait_us(workers: u32, load: f64, seed: u64) -> f64 {
         warm_up: false,
         reload_at_once: 0,
         recycle: Recycling { requests_max: 0, age_ms_max: 0 },
+        needless_wait_ms_min: 1_000,
+        needless_wait_ms_max: 1_000,
         examine_timeout_ms: 900,
     };
     let mut rng = Rng::new(seed);

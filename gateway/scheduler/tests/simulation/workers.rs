@@ -16,7 +16,7 @@ pub enum Post {
     None,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // What was said of it, as it was said.
 pub struct Worker {
     pub instance: u32,
@@ -43,6 +43,11 @@ pub struct Worker {
     pub finished: u64,
     /// It is too large, and may be replaced from the first on, and must be from the second on.
     pub overweight: Option<(Time, Time)>,
+    /// Its event loop stands still.
+    pub overdue: bool,
+    pub lowered: bool,
+    pub has_stand_in: bool,
+    pub is_stand_in: bool,
 }
 
 impl Worker {
@@ -68,6 +73,10 @@ impl Worker {
             streams: 0,
             finished: 0,
             overweight: None,
+            overdue: false,
+            lowered: false,
+            has_stand_in: false,
+            is_stand_in: false,
         }
     }
 
@@ -96,6 +105,10 @@ impl Worker {
 
     pub fn serves(&self) -> bool {
         self.state() == WorkerState::Ready
+    }
+
+    pub fn takes_requests(&self) -> bool {
+        self.serves() && !self.overdue
     }
 
     pub fn warms(&self) -> bool {
@@ -184,6 +197,9 @@ impl Workers {
                 use WorkerState::{Leaving, Ready, Warming};
                 if let Some(w) = self.in_state(worker, &[Warming, Ready, Leaving]) {
                     w.stuck = Some(now);
+                    if w.has_stand_in {
+                        self.places.forget_needless();
+                    }
                     self.places.due.push(Due::Examine(worker));
                     self.fail(worker, AbandonReason::WarmUpFailed { worker });
                 }
@@ -194,6 +210,12 @@ impl Workers {
                 }
             }
             Event::Overweight { worker } => self.grow_heavy(now, worker),
+            Event::Overdue { worker } => {
+                if let Some(w) = self.in_state(worker, &[WorkerState::Ready, WorkerState::Leaving]) {
+                    w.overdue = true;
+                }
+            }
+            Event::Turned { worker } => self.turn_again(now, worker),
             Event::StreamEnded { worker } => {
                 if let Some(w) = self.live.get_mut(&worker) {
                     w.streams = w.streams.saturating_sub(1);
@@ -248,7 +270,10 @@ impl Workers {
 
     pub fn hold(&mut self, worker: WorkerId, request: RequestId) -> Result<(), String> {
         let Some(w) = self.live.get_mut(&worker) else { return Err(format!("I4: {request:?} given to a dead worker")) };
-        promise!(w.serves() && w.post == Post::Holder, "I4: {request:?} given to a worker that is not ready: {w:?}");
+        promise!(
+            w.takes_requests() && w.post == Post::Holder,
+            "I4: {request:?} given to a worker that is not ready: {w:?}"
+        );
         w.held.push((request, false));
         promise!(w.held.len() <= self.limits.concurrency as usize, "I1: {worker:?} holds {:?}", w.held);
         Ok(())
@@ -296,10 +321,15 @@ impl Workers {
     /// Whether a request that comes now is served at once, by one that is being warmed if need be.
     pub fn has_free_slot(&self) -> bool {
         let is_free = |w: &Worker| w.held.len() < self.limits.concurrency as usize;
-        if self.ready() > 0 {
-            return self.live.values().any(|w| w.serves() && is_free(w));
+        if self.taking() > 0 {
+            return self.live.values().any(|w| w.takes_requests() && is_free(w));
         }
         self.live.iter().any(|(id, w)| w.warms() && is_free(w) && !self.on_trial(*id))
+    }
+
+    /// Workers that take requests now.
+    pub fn taking(&self) -> usize {
+        self.live.values().filter(|w| w.takes_requests()).count()
     }
 
     pub fn ready(&self) -> u32 {
@@ -331,7 +361,8 @@ impl Workers {
         for view in scheduler.workers() {
             let w = self.live.get(&view.worker);
             let is_same = w.is_some_and(|w| {
-                (w.held.len(), w.streams, w.generation) == (view.in_service, view.streams, view.generation)
+                (w.held.len(), w.streams, w.generation, w.lowered)
+                    == (view.in_service, view.streams, view.generation, view.is_lowered)
             });
             promise!(is_same, "seen as {view:?}, is {w:?}");
             views += 1;

@@ -8,6 +8,9 @@ use crate::workers::{Post, Worker, Workers};
 
 impl Workers {
     pub fn recycle(&mut self, now: Time, worker: WorkerId, reason: RecycleReason) -> Result<(), String> {
+        if reason == RecycleReason::Overdue {
+            return self.stand_in_for(now, worker);
+        }
         promise!(self.places.reload.is_none(), "{worker:?} is recycled during a reload");
         promise!(self.successors().is_empty(), "{worker:?} is recycled while another is");
         promise!(self.places.not_before <= now, "{worker:?} is recycled during the back-off");
@@ -15,9 +18,8 @@ impl Workers {
         promise!(w.serves() && w.post == Post::Holder, "{worker:?} is recycled and not healthy: {w:?}");
         let bounds = self.limits.recycle;
         let enough = match reason {
-            // Not said by what these days bring.
-            RecycleReason::Overdue => false,
             RecycleReason::Memory => w.overweight.is_some_and(|(early, _)| early <= now),
+            RecycleReason::Overdue => w.overdue || w.lowered,
             RecycleReason::Requests => bounds.requests_max > 0 && w.finished * 10 >= bounds.requests_max * 9,
             RecycleReason::Age => {
                 let age_us = w.listened.map_or(0, |listened| now.since_us(listened));
@@ -75,6 +77,7 @@ impl Workers {
         if places.into_iter().any(|at| self.is_trial_open() && self.may_start_successor(at)) {
             due.push(self.places.not_before);
         }
+        due.extend(self.stand_in_due());
         let mut early = None;
         if self.places.reload.is_none() && self.successors().is_empty() {
             let not_before = self.places.not_before;
@@ -101,6 +104,7 @@ impl Workers {
             let may = places.not_before <= now && self.is_trial_open();
             let unreplaced = (0..places.wanted).find(|at| may && self.may_start_successor(*at));
             promise!(unreplaced.is_none(), "place {unreplaced:?} got no successor");
+            self.check_stand_ins(now)?;
             if places.reload.is_none() && self.successors().is_empty() && places.not_before <= now {
                 let overdue = self.recyclings().find(|(_, (_, late))| *late <= now);
                 promise!(overdue.is_none(), "not recycled: {overdue:?}");
