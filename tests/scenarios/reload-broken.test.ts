@@ -1,5 +1,7 @@
 // A new version that does not come up: the present one stays, and whoever asked is told why, with the app's own words.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import { pidOf, running, statusWhen } from './scenario.ts';
 import { Load, type Version, Versions, allOf, answering, reload } from './versions.ts';
@@ -7,7 +9,8 @@ import { Load, type Version, Versions, allOf, answering, reload } from './versio
 interface Broken {
   what: string;
   version: Version;
-  env?: Record<string, string>;
+  /** Of the configuration that comes into force with it; the version before has all the time that it needs. */
+  config?: string;
   reason: RegExp;
 }
 
@@ -20,20 +23,26 @@ const broken: Broken[] = [
   {
     what: 'never listens',
     version: { version: 'two', never_listens: true },
-    env: { SLUICE_WORKERS_START_TIMEOUT_MS: '1500' },
+    config: '[workers]\nstart_timeout_ms = 1500\n',
     reason: /did not listen within workers\.start_timeout_ms/,
   },
 ];
 
 const inFile = (paths: string) => `[warm_up]\npaths = ${paths}\n`;
 
-for (const { what, version, env, reason } of broken) {
+for (const { what, version, config, reason } of broken) {
   void test(`a version that ${what} is given up, and clients notice nothing`, async (t) => {
     const versions = new Versions(t, { version: 'one' });
-    const sluice = await running(t, { entry: versions.app, workers: 2, env: { ...versions.env, ...env } });
+    const sluice = await running(t, {
+      entry: versions.app,
+      workers: 2,
+      config: '',
+      env: versions.env,
+    });
     const load = new Load(t, sluice);
     const before = (await allOf(sluice, 1, 2)).workers.map(({ pid }) => pid);
     versions.next(version);
+    if (config !== undefined) fs.writeFileSync(path.join(sluice.dir, 'sluice.toml'), config);
     const { code, stderr } = await sluice.cli(['reload']);
     assert.equal(code, 1);
     assert.match(stderr, /generation 2 is given up: /);
@@ -50,6 +59,7 @@ for (const { what, version, env, reason } of broken) {
     assert.match(metrics, /^sluice_reloads_total\{result="abandoned"\} 1$/m);
 
     versions.next({ version: 'three' });
+    fs.writeFileSync(path.join(sluice.dir, 'sluice.toml'), '');
     await reload(sluice);
     await allOf(sluice, 3, 2);
     assert.equal(await answering(sluice), 'three');
@@ -76,8 +86,7 @@ void test('a program that is not there is told before anything is started', asyn
   const config = `[app]\nentry = "${versions.app}"\n`;
   const sluice = await running(t, { config, env: versions.env });
   await allOf(sluice, 1, 2);
-  const { writeFileSync } = await import('node:fs');
-  writeFileSync(`${sluice.dir}/sluice.toml`, `[app]\nentry = "${versions.dir}/gone.js"\n`);
+  fs.writeFileSync(`${sluice.dir}/sluice.toml`, `[app]\nentry = "${versions.dir}/gone.js"\n`);
   const { code, stderr } = await sluice.cli(['reload']);
   assert.equal(code, 1);
   assert.match(stderr, /no reload: SLU-ENTRY-MISSING: .*gone\.js/);

@@ -45,6 +45,7 @@ export interface Snapshot {
     per_second: number;
     refused_total: number;
     outcomes: Record<string, number>;
+    steps: Record<string, number>;
   };
   queue_wait_ms: Percentiles;
   service_time_ms: Percentiles;
@@ -52,6 +53,7 @@ export interface Snapshot {
   connections: number;
   streams: number;
   quarantined: number;
+  alarms: { alarm: string; class: string | null; text: string; age_s: number }[];
 }
 
 /** Checks what the code relies on; the rest is trusted. */

@@ -67,6 +67,7 @@ impl Operator for TestOperator {
             connections: 5,
             streams: 0,
             quarantined: 0,
+            alarms: Vec::new(),
         }
     }
 

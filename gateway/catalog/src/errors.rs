@@ -130,6 +130,9 @@ errors! {
     QueueWaitPredicted "SLU-QUEUE-WAIT" 503 retry Gateway
         "The service is busy. Please try again shortly."
         "The wait predicted from the queue and recent service times was over `queue.wait_ms_max`, so the request was refused at once instead of late. There are too few workers for the load."
+    QueueOverBudget "SLU-QUEUE-BUDGET" 503 retry Gateway
+        "The service is busy. Please try again shortly."
+        "The wait predicted for the request's class was over its budget (`budget_ms` of its route, or `queue.budget_ms`), and nothing cheaper than a render could be had. There are too few workers for the load, or the budget is too small."
     QueueDeadline "SLU-QUEUE-DEADLINE" 503 retry Gateway
         "The service is busy. Please try again shortly."
         "The request waited `queue.wait_ms_max` and no worker became free. Workers took longer than predicted, or died: look at their current requests with `sluice status`."

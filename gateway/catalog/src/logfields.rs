@@ -105,6 +105,7 @@ lines! {
         "class" string "" "" "Requests expected to cost alike; empty if none was found."
         "worker" number "" "no worker got it" "Id of the worker."
         "tries" number "" "" "Workers that got it: 0, 1, or 2 where the first died with it."
+        "step" string "" "it was not for a worker" "What it was given: `render`, or `refuse` where there was no room or time for that."
         "status" number "" "" "Status that the client got; 0 when it got none."
         "error" string "" "the gateway made no error" "Code of the error catalogue."
         "bytes_in" number "bytes" "" "Request body."
@@ -218,6 +219,16 @@ lines! {
         "reason" string "" "" "Why."
     }
     "stopped" Gateway "The gateway is about to be gone." {
+    }
+    "alarm_raised" Gateway "Something is wrong that lasts. Said once; it stays in `sluice status` until it is over." {
+        "alarm" string "" "" "What: `steady_queue`, `cost_drift`, `class_starved` or `overlap`."
+        "class" string "" "it is about no single class" "The class that it is about."
+        "text" string "" "" "What was seen, and what to do about it."
+    }
+    "alarm_cleared" Gateway "An alarm is over." {
+        "alarm" string "" "" "What it was about."
+        "class" string "" "it was about no single class" "The class that it was about."
+        "after_ms" number "milliseconds" "" "How long it lasted."
     }
     "note" Gateway "Anything else that an operator should read." {
         "text" string "" "" "One sentence."

@@ -94,6 +94,16 @@ pub static LABELS: &[Label] = &[
                recycled worker what it had enough of, `requests`, `age` or `memory`, or `overdue` where it stood still.",
         bound: "twelve",
     },
+    Label {
+        name: "step",
+        text: "What a request for a worker was given, from the best downwards: `render` or `refuse`.",
+        bound: "the steps of the ladder",
+    },
+    Label {
+        name: "alarm",
+        text: "What is alarming: `steady_queue`, `cost_drift`, `class_starved` or `overlap`.",
+        bound: "the four words",
+    },
     Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
     Label { name: "version", text: "Version of the binary.", bound: "one" },
 ];
@@ -153,6 +163,8 @@ metrics! {
         "CPU time in a worker for one request, as the worker reports it."
     SHED_TOTAL "sluice_shed_total" Counter Count ["code"]
         "Requests refused for lack of room or time."
+    LADDER_STEPS_TOTAL "sluice_ladder_steps_total" Counter Count ["class" "step"]
+        "Requests for workers by what they were given: a render, or something cheaper where that would have come too late."
     ERRORS_TOTAL "sluice_errors_total" Counter Count ["code"]
         "Errors that the gateway answered itself, shed requests among them."
 
@@ -202,6 +214,8 @@ metrics! {
         "Share of the last second in which the event loop was busy."
     WORKER_EVENT_LOOP_DELAY_SECONDS "sluice_worker_event_loop_delay_seconds" Gauge Seconds ["instance"]
         "Longest delay of the event loop in the last second."
+    ALARMS "sluice_alarms" Gauge Count ["alarm"]
+        "Alarms that are raised now; of those about a class, how many classes. `sluice status` says what each is about."
     OVERLAPS_TOTAL "sluice_overlaps_total" Counter Count []
         "Times that a worker held more requests than its slots. Anything but 0 is a bug: please report it."
     LOG_LINES_DROPPED_TOTAL "sluice_log_lines_dropped_total" Counter Count []

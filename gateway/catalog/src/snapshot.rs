@@ -47,6 +47,22 @@ pub struct Snapshot {
     /// Requests that are answered without a worker, because workers died with them.
     #[serde(default)]
     pub quarantined: u64,
+    /// What is wrong now and lasts.
+    #[serde(default)]
+    pub alarms: Vec<AlarmSnapshot>,
+}
+
+/// Something that is wrong and lasts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AlarmSnapshot {
+    /// What, with the names of the log's `alarm`.
+    pub alarm: String,
+    /// The class that it is about, if it is about one.
+    pub class: Option<String>,
+    /// What was seen, and what to do about it.
+    pub text: String,
+    /// Seconds since it was raised.
+    pub age_s: f64,
 }
 
 /// A request that is answered without a worker, because workers died with it.
@@ -247,6 +263,9 @@ pub struct RequestsSnapshot {
     pub refused_total: u64,
     /// Count by outcome, with the names of the access log's `outcome`.
     pub outcomes: BTreeMap<String, u64>,
+    /// Count by what requests for workers were given, with the names of the access log's `step`.
+    #[serde(default)]
+    pub steps: BTreeMap<String, u64>,
 }
 
 /// Three quantiles; `None` while nothing was measured.

@@ -7,7 +7,7 @@ use std::fs::OpenOptions;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
 
-use sluice_journal::{AccessRecord, Event, Format, Journal, Options, Outcome};
+use sluice_journal::{AccessRecord, Event, Format, Journal, Options, Outcome, Step};
 
 const EVENTS: u32 = 1_000_000;
 const ROUNDS: u32 = 5;
@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         class: "",
         worker: Some(3),
         tries: 1,
+        step: Some(Step::Render),
         status: 200,
         error: None,
         bytes_in: 0,

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use sluice_catalog::errors::Code;
 use sluice_catalog::metrics::{self, BUCKETS_SECONDS, CLASS_OTHER, CLASSES_MAX};
 
-use crate::event::{AccessRecord, Event, ExitReason, Outcome, Recycled};
+use crate::event::{AccessRecord, Event, ExitReason, Outcome, Recycled, Step};
 use crate::prometheus::Page;
 use crate::window::microseconds;
 
@@ -27,6 +27,8 @@ struct Class {
     name: Box<str>,
     /// Count by status and outcome. Few of the pairs ever occur, so looking through them beats hashing.
     counts: Vec<(u16, Outcome, u64)>,
+    /// Count by what requests were given.
+    steps: [u64; Step::ALL.len()],
 }
 
 pub(crate) struct Counters {
@@ -103,6 +105,8 @@ impl Counters {
             | Event::Draining { .. }
             | Event::Stopped
             | Event::Scaled { .. }
+            | Event::AlarmRaised { .. }
+            | Event::AlarmCleared { .. }
             | Event::Note { .. } => {}
         }
     }
@@ -128,9 +132,17 @@ impl Counters {
             self.cpu.record(cpu_ms);
         }
         let place = self.class_place(record.class);
+        if let Some(step) = record.step {
+            self.classes[place].steps[step as usize] += 1;
+        }
         if !self.count_in(place, record.status, record.outcome) {
             self.count_in(OTHER, record.status, record.outcome);
         }
+    }
+
+    /// Requests that were given this.
+    pub(crate) fn step_total(&self, step: Step) -> u64 {
+        self.classes.iter().map(|class| class.steps[step as usize]).sum()
     }
 
     fn class_place(&mut self, name: &str) -> usize {
@@ -143,7 +155,7 @@ impl Counters {
 
     fn add_class(&mut self, name: &str) -> usize {
         let place = self.classes.len();
-        self.classes.push(Class { name: name.into(), counts: Vec::new() });
+        self.classes.push(Class { name: name.into(), counts: Vec::new(), steps: [0; Step::ALL.len()] });
         self.class_places.insert(name.into(), place);
         place
     }
@@ -174,6 +186,12 @@ impl Counters {
             for &(status, outcome, count) in &class.counts {
                 let labels = [("class", &*class.name), ("status", &*status.to_string()), ("outcome", outcome.as_str())];
                 page.sample(&labels, count);
+            }
+        }
+        page.metric(&metrics::LADDER_STEPS_TOTAL);
+        for class in &self.classes {
+            for (step, count) in Step::ALL.into_iter().zip(class.steps).filter(|(_, count)| *count > 0) {
+                page.sample(&[("class", &*class.name), ("step", step.as_str())], count);
             }
         }
         page.metric(&metrics::ERRORS_TOTAL);
@@ -294,6 +312,21 @@ mod tests {
         counters.count(&Event::Access(AccessRecord { class: CLASS_OTHER, ..record() }));
         counters.count(&Event::Access(AccessRecord { class: "", ..record() }));
         assert!(page(&counters).contains("{class=\"other\",status=\"200\",outcome=\"answered\"} 2"));
+    }
+
+    #[test]
+    fn steps_are_counted_by_class_within_the_bound_of_classes() {
+        let mut counters = Counters::new();
+        for number in 0..300 {
+            let class = format!("GET /{number}");
+            for step in [None, Some(Step::Render), Some(Step::Refuse), Some(Step::Refuse)] {
+                counters.count(&Event::Access(AccessRecord { class: &class, step, ..record() }));
+            }
+        }
+        assert_eq!(Step::ALL.map(|step| counters.step_total(step)), [300, 600]);
+        let text = page(&counters);
+        assert_eq!(text.lines().filter(|line| line.starts_with("sluice_ladder_steps_total{")).count(), 2 * CLASSES_MAX);
+        assert!(text.contains("sluice_ladder_steps_total{class=\"GET /7\",step=\"refuse\"} 2\n"), "{text}");
     }
 
     #[test]

@@ -3,12 +3,16 @@
 //! Everything is borrowed, so that telling the journal of a request allocates nothing. This module must not know how an
 //! event is written or counted.
 
+mod load;
+mod outcome;
 mod worker;
 
 use std::net::IpAddr;
 
 use sluice_catalog::errors::Code;
 
+pub use load::{Alarm, Step};
+pub use outcome::Outcome;
 pub use worker::{ExitReason, HeldRequest, Recycled, StuckPlace};
 
 /// One thing that happened. [`crate::Journal::emit`] writes its log line and moves its metrics in one call.
@@ -176,6 +180,24 @@ pub enum Event<'a> {
         /// How many more overlaps than were told before.
         count: u64,
     },
+    /// Something is wrong that lasts, and somebody has to do something about it.
+    AlarmRaised {
+        /// What.
+        alarm: Alarm,
+        /// With which class, where it is about one.
+        class: Option<&'a str>,
+        /// What was seen, and what to do about it.
+        text: &'a str,
+    },
+    /// An alarm is over.
+    AlarmCleared {
+        /// What it was about.
+        alarm: Alarm,
+        /// With which class.
+        class: Option<&'a str>,
+        /// How long it lasted, milliseconds.
+        after_ms: u64,
+    },
     /// Anything else that an operator should read.
     Note {
         /// How much it matters.
@@ -228,89 +250,6 @@ impl Level {
     }
 }
 
-/// How a request ended and who ended it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Outcome {
-    /// The app answered and the client has the answer, or as much of an event stream as it wanted.
-    Answered,
-    /// The app answered with a 5xx status of its own.
-    AppError,
-    /// The gateway answered by itself: ping, readiness, a file.
-    Edge,
-    /// The request was malformed or too large.
-    Rejected,
-    /// Refused for lack of room, at once.
-    Shed,
-    /// The gateway waited as long as it may: for the client, in the queue, or for the worker.
-    TimedOut,
-    /// The worker died while it held the request.
-    WorkerDied,
-    /// The worker's answer was malformed or cut short.
-    WorkerFault,
-    /// The client left before its request was whole.
-    ClientGoneReceiving,
-    /// The client left while the request was queued; no worker saw it.
-    ClientGoneQueued,
-    /// The client left while a worker had the request.
-    ClientGoneInService,
-    /// The connection became another protocol.
-    Upgraded,
-    /// Nothing moved on an event stream or upgraded connection for too long.
-    StreamIdle,
-}
-
-impl Outcome {
-    /// Every outcome, in the order of their discriminants.
-    pub const ALL: [Self; 13] = [
-        Self::Answered,
-        Self::AppError,
-        Self::Edge,
-        Self::Rejected,
-        Self::Shed,
-        Self::TimedOut,
-        Self::WorkerDied,
-        Self::WorkerFault,
-        Self::ClientGoneReceiving,
-        Self::ClientGoneQueued,
-        Self::ClientGoneInService,
-        Self::Upgraded,
-        Self::StreamIdle,
-    ];
-
-    /// The name in logs, metrics and `status --json`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::AppError => "app_error",
-            Self::Edge => "edge",
-            Self::Rejected => "rejected",
-            Self::Shed => "shed",
-            Self::TimedOut => "timed_out",
-            Self::WorkerDied => "worker_died",
-            Self::WorkerFault => "worker_fault",
-            Self::ClientGoneReceiving => "client_gone_receiving",
-            Self::ClientGoneQueued => "client_gone_queued",
-            Self::ClientGoneInService => "client_gone_in_service",
-            Self::Upgraded => "upgraded",
-            Self::StreamIdle => "stream_idle",
-        }
-    }
-
-    /// Whether a worker's answer went to the client as the worker meant it.
-    #[must_use]
-    pub const fn is_answered(self) -> bool {
-        matches!(self, Self::Answered | Self::AppError | Self::Upgraded | Self::StreamIdle)
-    }
-
-    /// Whether the gateway itself turned the request down.
-    #[must_use]
-    pub const fn is_refused(self) -> bool {
-        matches!(self, Self::Rejected | Self::Shed)
-    }
-}
-
 /// What the access log says of one request. Times are milliseconds; they are parts of `total_ms`, not to be added up under
 /// one name.
 #[derive(Debug, Clone, Copy)]
@@ -331,6 +270,8 @@ pub struct AccessRecord<'a> {
     pub worker: Option<u64>,
     /// Workers that got it.
     pub tries: u32,
+    /// What it was given, if it was for a worker.
+    pub step: Option<Step>,
     /// The status the client got; 0 if it got none.
     pub status: u16,
     /// The catalogue's code where the gateway answered with an error.
@@ -357,7 +298,7 @@ pub struct AccessRecord<'a> {
 
 #[cfg(test)]
 pub(crate) mod tests_support {
-    use super::{AccessRecord, Outcome};
+    use super::{AccessRecord, Outcome, Step};
 
     /// A request in which nothing is remarkable.
     pub(crate) fn record() -> AccessRecord<'static> {
@@ -370,6 +311,7 @@ pub(crate) mod tests_support {
             class: "shop.example GET /product/:id",
             worker: Some(3),
             tries: 1,
+            step: Some(Step::Render),
             status: 200,
             error: None,
             bytes_in: 0,

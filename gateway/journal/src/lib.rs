@@ -32,7 +32,9 @@ use window::{Rate, Window};
 use writer::Writer;
 
 pub use clock::Clock;
-pub use event::{AccessRecord, Event, ExitReason, HeldRequest, Level, Outcome, Recycled, Stream, StuckPlace};
+pub use event::{
+    AccessRecord, Alarm, Event, ExitReason, HeldRequest, Level, Outcome, Recycled, Step, Stream, StuckPlace,
+};
 pub use prometheus::Page;
 pub use ring::Filter;
 pub use sluice_catalog::logfields::LineKind;
@@ -254,6 +256,14 @@ impl Journal {
         let state = self.shared.state.borrow();
         let counts = Outcome::ALL.into_iter().zip(state.counters.outcomes);
         counts.filter(|(_, count)| *count > 0).map(|(outcome, count)| (outcome.as_str().to_owned(), count)).collect()
+    }
+
+    /// How many requests were given what, named as in the log. What none was given is left out.
+    #[must_use]
+    pub fn steps(&self) -> BTreeMap<String, u64> {
+        let state = self.shared.state.borrow();
+        let counts = Step::ALL.into_iter().map(|step| (step.as_str().to_owned(), state.counters.step_total(step)));
+        counts.filter(|(_, count)| *count > 0).collect()
     }
 
     /// Overlaps told by [`Event::OverlapSeen`] since the start.

@@ -9,7 +9,7 @@ use sluice_catalog::logfields::LineKind;
 pub(crate) use text::text;
 
 use crate::encode::{Timestamp, address, bounded, escaped, milliseconds, number};
-use crate::event::{AccessRecord, Event, HeldRequest, Level, StuckPlace};
+use crate::event::{AccessRecord, Event, HeldRequest, Level, Step, StuckPlace};
 
 /// The most of a target that the log keeps.
 const TARGET_BYTES_MAX: usize = 2048;
@@ -57,6 +57,8 @@ fn head(event: &Event<'_>) -> Head {
         Event::Stopped => ("stopped", Level::Info, None),
         Event::Scaled { .. } => ("scaled", Level::Info, None),
         Event::OverlapSeen { worker, .. } => ("overlap_seen", Level::Error, Some(worker)),
+        Event::AlarmRaised { .. } => ("alarm_raised", Level::Warn, None),
+        Event::AlarmCleared { .. } => ("alarm_cleared", Level::Info, None),
         Event::Note { level, .. } => ("note", level, None),
     };
     Head { name, level, kind: LineKind::Gateway, worker }
@@ -163,6 +165,16 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
             fields.number(b",\"to\":", u64::from(to));
         }
         Event::OverlapSeen { count, .. } => fields.number(b",\"count\":", count),
+        Event::AlarmRaised { alarm, class, text } => {
+            fields.text(b",\"alarm\":", alarm.as_str(), FIELD_BYTES_MAX);
+            fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
+            fields.text(b",\"text\":", text, APP_BYTES_MAX);
+        }
+        Event::AlarmCleared { alarm, class, after_ms } => {
+            fields.text(b",\"alarm\":", alarm.as_str(), FIELD_BYTES_MAX);
+            fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
+            fields.number(b",\"after_ms\":", after_ms);
+        }
         Event::Note { text, .. } => fields.text(b",\"text\":", text, APP_BYTES_MAX),
     }
 }
@@ -198,6 +210,7 @@ fn json_access(fields: &mut Fields<'_>, record: &AccessRecord<'_>) {
         None => fields.null(b",\"worker\":"),
     }
     fields.number(b",\"tries\":", u64::from(record.tries));
+    fields.text_or_null(b",\"step\":", record.step.map(Step::as_str), FIELD_BYTES_MAX);
     fields.number(b",\"status\":", u64::from(record.status));
     match record.error {
         Some(code) => fields.text(b",\"error\":", code.entry().code, FIELD_BYTES_MAX),

@@ -4,7 +4,7 @@ use sluice_catalog::logfields::{self, OUTCOMES};
 
 use super::*;
 use crate::event::tests_support::record;
-use crate::event::{ExitReason, Outcome, Recycled, Stream};
+use crate::event::{Alarm, ExitReason, Outcome, Recycled, Stream};
 
 fn as_json(event: &Event<'_>) -> Value {
     let mut out = Vec::new();
@@ -49,6 +49,8 @@ fn every_event() -> Vec<Event<'static>> {
         Event::ReloadRefused { reason: "no" },
         Event::ReloadCompared { generation: 2, before_ms: None, after_ms: Some(12.5) },
         Event::OverlapSeen { worker: 3, count: 1 },
+        Event::AlarmRaised { alarm: Alarm::CostDrift, class: Some("GET /"), text: "it costs more; look why" },
+        Event::AlarmCleared { alarm: Alarm::SteadyQueue, class: None, after_ms: 61_000 },
         Event::Note { level: Level::Warn, text: "careful" },
     ]
 }

@@ -14,9 +14,11 @@ use std::time::Instant;
 use bytes::Bytes;
 use sluice_catalog::errors::Code;
 use sluice_http1::ResponseHead;
+use sluice_journal::Step;
 use sluice_scheduler::WorkerId;
 use tokio::net::UnixStream;
 
+use crate::ladder::Arrival;
 use crate::signal::Signal;
 use crate::spool::{TempFile, TempReader, TempStore};
 use crate::upstream::StreamGuard;
@@ -92,6 +94,10 @@ pub(crate) struct Answer {
     pub(crate) worker: Cell<Option<WorkerId>>,
     pub(crate) times: Cell<Times>,
     pub(crate) retry_after_s: Cell<Option<u32>>,
+    /// What was known of the request when it came.
+    pub(crate) arrival: Cell<Option<Arrival>>,
+    /// What the request is given.
+    pub(crate) step: Cell<Option<Step>>,
     /// A worker has died with the request, and it was or will be given to a second one.
     pub(crate) was_retried: Cell<bool>,
     /// It has left its slot: an event stream or an upgraded connection.
@@ -114,6 +120,8 @@ impl Answer {
             worker: Cell::new(None),
             times: Cell::default(),
             retry_after_s: Cell::new(None),
+            arrival: Cell::new(None),
+            step: Cell::new(None),
             was_retried: Cell::new(false),
             is_stream: Cell::new(false),
             last_moved: Cell::new(Instant::now()),

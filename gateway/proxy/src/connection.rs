@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::errors::Code;
 use sluice_http1::{Method, RequestHead, Version};
-use sluice_journal::Outcome;
+use sluice_journal::{Outcome, Step};
 use sluice_scheduler::{RequestId, WorkerId};
 
 pub(crate) use handles::ConnectionHandles;
@@ -188,12 +188,11 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         &sent,
         Details {
             class: class.name,
-            worker: answer.worker.get(),
-            tries: u32::from(answer.was_retried.get()) + u32::from(answer.worker.get().is_some()),
             bytes_in,
             receive_ms: ms(received, started),
             queue_ms: Some(queue_ms),
             service_ms,
+            ..Details::of(&answer)
         },
     );
     keep_alive
@@ -300,10 +299,19 @@ struct Details {
     class: Rc<str>,
     worker: Option<WorkerId>,
     tries: u32,
+    step: Option<Step>,
     bytes_in: u64,
     receive_ms: f64,
     queue_ms: Option<f64>,
     service_ms: Option<f64>,
+}
+
+impl Details {
+    fn of(answer: &Answer) -> Self {
+        let worker = answer.worker.get();
+        let tries = u32::from(answer.was_retried.get()) + u32::from(worker.is_some());
+        Details { worker, tries, step: answer.step.get(), ..Details::default() }
+    }
 }
 
 fn record(gate: &Gate, passage: &Passage, head: Option<RequestHead>, sent: &Sent, details: Details) {
@@ -320,6 +328,7 @@ fn record(gate: &Gate, passage: &Passage, head: Option<RequestHead>, sent: &Sent
             class: details.class,
             worker: details.worker,
             tries: details.tries,
+            step: details.step,
             status: sent.status,
             error: sent.error,
             bytes_in: details.bytes_in,

@@ -4,7 +4,9 @@
 //! what the scheduler decides; it decides nothing itself. What an operator asks of it is in `view`.
 
 mod actions;
+mod alarms;
 mod costs;
+mod ladder;
 mod second_try;
 #[cfg(test)]
 mod tests;
@@ -37,6 +39,7 @@ use crate::trust::Trust;
 use crate::upstream::{Exchange, Job, Patience, Slots};
 use crate::warm_up::Recent;
 
+use alarms::Alarms;
 use second_try::SecondTries;
 pub(crate) use second_try::{Cause, Orphan, Seen};
 
@@ -89,6 +92,7 @@ pub struct Gate {
     warm_up_failure: RefCell<Option<(WorkerId, String)>>,
     port: Cell<u16>,
     rates: Option<RefCell<Rates>>,
+    alarms: Alarms,
     deaths: SecondTries,
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
@@ -136,6 +140,7 @@ impl Gate {
             warm_up_failure: RefCell::default(),
             port: Cell::new(port),
             rates: rates.map(RefCell::new),
+            alarms: Alarms::default(),
             scheduler: RefCell::new(scheduler),
             may_raise: Cell::new(false),
             actions: Cell::default(),
@@ -175,13 +180,6 @@ impl Gate {
         let config = self.config();
         let limits = &config.response;
         Answer::new(&self.store, to_usize(limits.memory_bytes_max), limits.file_bytes_max)
-    }
-
-    /// Hands a whole request to the queue. What becomes of it shows in the job's answer.
-    pub(crate) fn submit(self: &Rc<Self>, job: Job) {
-        let (request, need) = (job.request, job.class.need);
-        self.queued.borrow_mut().insert(request, job);
-        self.step(Event::Arrived { request, need });
     }
 
     /// The client went away. Returns whether the request was still queued, so that no worker will ever see it.
@@ -333,6 +331,7 @@ impl Gate {
         self.deaths.expire(now);
         self.note_temp_failure(now);
         self.note_refused_connections(now);
+        self.look_for_alarms(now);
     }
 
     fn now(&self) -> Time {

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alarms;
 mod answer;
 mod classes;
 mod client;
@@ -15,6 +16,7 @@ mod files;
 mod forward;
 pub mod gate;
 mod ids;
+mod ladder;
 pub mod listen;
 mod measures;
 mod quarantine;

@@ -57,6 +57,7 @@ pub(crate) fn outcome(code: Code) -> Outcome {
     match code {
         Code::QueueFull
         | Code::QueueWaitPredicted
+        | Code::QueueOverBudget
         | Code::Draining
         | Code::ConnectionsFull
         | Code::TempFull

@@ -59,11 +59,28 @@ impl Scheduler {
         if self.limits.ageing == 0 || self.limits.order == Order::Fifo {
             return Time(u64::MAX);
         }
-        let (short, long) = (self.queue.len_of(Lane::Short), self.queue.len_of(Lane::Long));
-        let slots = self.slots(offer);
-        let fifo_us = self.predictor.both_us(short, long, slots).unwrap_or(0);
+        let fifo_us = self.in_order_us(offer).unwrap_or(0);
         let floor_us = self.costs.expected_us(class).saturating_mul(AGEING_COSTS);
         Time(now.0.saturating_add(fifo_us.saturating_mul(u64::from(self.limits.ageing))).saturating_add(floor_us))
+    }
+
+    /// The work of all that wait, shared by all slots.
+    fn in_order_us(&self, offer: &Offer) -> Option<u64> {
+        let (short, long) = (self.queue.len_of(Lane::Short), self.queue.len_of(Lane::Long));
+        self.predictor.both_us(short, long, self.slots(offer))
+    }
+
+    /// What a request that arrives now would wait in the order of arrival, in milliseconds, whatever goes first in fact.
+    #[must_use]
+    pub fn in_order_wait_ms(&self) -> Option<u64> {
+        let offer = self.offer();
+        if self.slots(&offer) == 0 {
+            return None;
+        }
+        if self.queue.is_empty() && self.goes_at_once(Lane::Short, &offer) {
+            return Some(0);
+        }
+        self.in_order_us(&offer).map(|us| us / 1000)
     }
 
     /// What a request of this class counts as.

@@ -25,6 +25,11 @@ export interface Config {
   /** Requests that wait for a worker. */
   queue?: QueueConfig;
   /**
+   * When an operator is told that something is wrong that lasts: in the log, in `sluice status` and in a
+   * metric. Overlaps always are.
+   */
+  alarms?: AlarmsConfig;
+  /**
    * What requests cost is learned by class: host, method and path, with what varies in the path left
    * out. `sluice classes` shows it.
    */
@@ -361,6 +366,40 @@ export interface QueueConfig {
    * @default 10000
    */
   wait_ms_max?: number;
+  /**
+   * How long a request may be predicted to wait before it is given something cheaper than a render, in
+   * the end 503. For requests whose route says nothing else; 0 for as long as `wait_ms_max`. In
+   * milliseconds, from 0 to 3600000.
+   * @default 0
+   */
+  budget_ms?: number;
+}
+
+/** `[alarms]` */
+export interface AlarmsConfig {
+  /**
+   * How long the queue must hold up requests until that is an alarm, and how long the cause of any alarm
+   * must be gone until it is over. In seconds, from 1 to 3600.
+   * @default 60
+   */
+  after_s?: number;
+  /**
+   * Mean queue wait above which requests are held up, even where the queue becomes empty now and then.
+   * Below half of it they are not any more. 0 for any wait. In milliseconds, from 0 to 3600000.
+   * @default 500
+   */
+  queue_wait_ms?: number;
+  /**
+   * How much more a class may cost lately than in the long run. 0 for any. In percent, from 0 to 100000.
+   * @default 100
+   */
+  cost_drift_percent?: number;
+  /**
+   * How many times as long as in the order of arrival a request may wait that others have overtaken. 0
+   * for any. In times, from 0 to 1000.
+   * @default 5
+   */
+  starved_factor?: number;
 }
 
 /** `[classes]` */

@@ -181,6 +181,24 @@ config! {
         ageing: u32 = 3, in 0..=1_000, "times" => reload;
         /// Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused then.
         wait_ms_max: u64 = 10_000, in 1..=3_600_000, "milliseconds" => reload;
+        /// How long a request may be predicted to wait before it is given something cheaper than a render, in the end 503.
+        /// For requests whose route says nothing else; 0 for as long as `wait_ms_max`.
+        budget_ms: u64 = 0, in 0..=3_600_000, "milliseconds" => reload;
+    }
+
+    /// When an operator is told that something is wrong that lasts: in the log, in `sluice status` and in a metric. Overlaps
+    /// always are.
+    alarms: Alarms {
+        /// How long the queue must hold up requests until that is an alarm, and how long the cause of any alarm must be gone
+        /// until it is over.
+        after_s: u32 = 60, in 1..=3_600, "seconds" => reload;
+        /// Mean queue wait above which requests are held up, even where the queue becomes empty now and then. Below half of it
+        /// they are not any more. 0 for any wait.
+        queue_wait_ms: u32 = 500, in 0..=3_600_000, "milliseconds" => reload;
+        /// How much more a class may cost lately than in the long run. 0 for any.
+        cost_drift_percent: u32 = 100, in 0..=100_000, "percent" => reload;
+        /// How many times as long as in the order of arrival a request may wait that others have overtaken. 0 for any.
+        starved_factor: u32 = 5, in 0..=1_000, "times" => reload;
     }
 
     /// What requests cost is learned by class: host, method and path, with what varies in the path left out. `sluice classes`

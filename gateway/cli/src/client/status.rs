@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use sluice_catalog::snapshot::{Percentiles, ReloadSnapshot, Snapshot, WorkerSnapshot};
+use sluice_catalog::snapshot::{AlarmSnapshot, Percentiles, ReloadSnapshot, Snapshot, WorkerSnapshot};
 
 use super::connect::{ClientError, Gateway};
 use crate::args::StatusArgs;
@@ -67,11 +67,19 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
             requests.outcomes.iter().map(|(name, count)| format!("{} {count}", harmless(name))).collect();
         writeln!(out, "outcomes      {}", outcomes.join(", "))?;
     }
+    if requests.steps.keys().any(|step| step != "render") {
+        let steps: Vec<String> =
+            requests.steps.iter().map(|(name, count)| format!("{} {count}", harmless(name))).collect();
+        writeln!(out, "ladder        {}", steps.join(", "))?;
+    }
     if let Some(reload) = &snapshot.reload {
         writeln!(out, "reload        {}", reload_text(reload))?;
     }
     if snapshot.quarantined > 0 {
         writeln!(out, "quarantine    {} requests  (`sluice quarantine` lists them)", snapshot.quarantined)?;
+    }
+    for alarm in &snapshot.alarms {
+        writeln!(out, "ALARM         {}", alarm_text(alarm))?;
     }
     if snapshot.overlaps_total > 0 {
         writeln!(
@@ -81,6 +89,11 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
         )?;
     }
     writeln!(out)
+}
+
+fn alarm_text(alarm: &AlarmSnapshot) -> String {
+    let class = alarm.class.as_deref().map_or_else(String::new, |class| format!(" of {}", harmless(class)));
+    format!("{}{class} for {}: {}", harmless(&alarm.alarm), duration(alarm.age_s), harmless(&alarm.text))
 }
 
 fn reload_text(reload: &ReloadSnapshot) -> String {
@@ -274,6 +287,7 @@ pub mod tests {
             connections: 5,
             streams: 0,
             quarantined: 0,
+            alarms: Vec::new(),
         }
     }
 
@@ -348,9 +362,18 @@ WORKER  INSTANCE  GEN  PID   STATE    AGE         MEMORY     CPU           REQUE
         snapshot.overlaps_total = 2;
         snapshot.quarantined = 4;
         snapshot.requests.outcomes.insert("shed".to_owned(), 3);
+        snapshot.requests.steps = [("render".to_owned(), 9), ("refuse".to_owned(), 3)].into();
+        snapshot.alarms.push(AlarmSnapshot {
+            alarm: "cost_drift".to_owned(),
+            class: Some("GET /".to_owned()),
+            text: "it costs more".to_owned(),
+            age_s: 90.0,
+        });
         let text = table(&snapshot);
         assert!(
             text.contains("outcomes      shed 3\n")
+                && text.contains("ladder        refuse 3, render 9\n")
+                && text.contains("ALARM         cost_drift of GET / for 1 min 30 s: it costs more\n")
                 && text.contains("overlaps      2")
                 && text.contains("quarantine    4 requests"),
             "{text}"

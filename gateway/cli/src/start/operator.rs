@@ -12,7 +12,7 @@ use sluice_catalog::snapshot::{
     ClassesSnapshot, CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, RequestsSnapshot, Snapshot,
     WorkerSnapshot, WorkerState,
 };
-use sluice_journal::{Event, Journal, Level, Page};
+use sluice_journal::{Alarm, Event, Journal, Level, Page};
 use sluice_proxy::edge;
 use sluice_proxy::gate::Gate;
 use sluice_scheduler::{WorkerState as Life, WorkerView};
@@ -235,6 +235,7 @@ impl Operator for Gateway {
                 per_second: self.journal.per_second(),
                 refused_total: self.journal.refused_total(),
                 outcomes: self.journal.outcomes(),
+                steps: self.journal.steps(),
             },
             queue_wait_ms: self.journal.queue_wait_ms(),
             service_time_ms: self.journal.service_time_ms(),
@@ -242,6 +243,7 @@ impl Operator for Gateway {
             connections: gate.connection_count() as u64,
             streams: gate.stream_count(),
             quarantined: gate.quarantined_count(),
+            alarms: gate.alarms(),
         }
     }
 
@@ -320,6 +322,10 @@ impl Operator for Gateway {
         page.metric(&metrics::REQUESTS_RETRIED_TOTAL).sample(&[], self.gate.retried_total());
         page.metric(&metrics::QUARANTINED_REQUESTS).sample(&[], self.gate.quarantined_count());
         page.metric(&metrics::QUARANTINE_REFUSED_TOTAL).sample(&[], self.gate.quarantine_refused_total());
+        page.metric(&metrics::ALARMS);
+        for alarm in Alarm::ALL {
+            page.sample(&[("alarm", alarm.as_str())], self.gate.alarms_count(alarm));
+        }
         page.metric(&metrics::WORKERS_WANTED).sample(&[], self.wanted.get());
         let views: Vec<_> =
             self.gate.scheduler(|scheduler| scheduler.workers().filter(|view| view.state == Life::Ready).collect());

@@ -95,10 +95,24 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
         Event::OverlapSeen { count, .. } => {
             words.put("held more requests at once than it may, times: ").number(count);
         }
+        Event::AlarmRaised { .. } | Event::AlarmCleared { .. } => text_alarm(&mut words, event),
         Event::Note { text, .. } => {
             words.safe(text, APP_BYTES_MAX);
         }
     }
+}
+
+fn text_alarm(words: &mut Words<'_>, event: &Event<'_>) {
+    let (Event::AlarmRaised { alarm, class, .. } | Event::AlarmCleared { alarm, class, .. }) = *event else { return };
+    words.put("alarm ").put(alarm.as_str());
+    if let Some(class) = class {
+        words.put(" of ").safe(class, FIELD_BYTES_MAX);
+    }
+    match *event {
+        Event::AlarmRaised { text, .. } => words.put(": ").safe(text, APP_BYTES_MAX),
+        Event::AlarmCleared { after_ms, .. } => words.put(" is over after ").number(after_ms / 1000).put(" s"),
+        _ => words,
+    };
 }
 
 fn text_reload(words: &mut Words<'_>, event: &Event<'_>) {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use sluice_catalog::errors::Code;
-use sluice_scheduler::{Action, Event, KillReason, Refusal, RequestId, WorkerId};
+use sluice_scheduler::{Action, Event, KillReason, RequestId, WorkerId};
 
 use super::{Cause, Gate, WorkerHost};
 use crate::answer::Times;
@@ -77,6 +77,7 @@ impl Gate {
         let Some(job) = self.queued.borrow_mut().remove(&request) else {
             return self.step_later(Event::Finished { worker, request });
         };
+        self.alarms.dispatched(Instant::now(), &job);
         if let Some(job) = self.give(worker, job) {
             self.undelivered_later(worker, job);
         }
@@ -106,17 +107,6 @@ impl Gate {
     pub(super) fn step_later(self: &Rc<Self>, event: Event) {
         let gate = Rc::clone(self);
         tokio::task::spawn_local(async move { gate.step(event) });
-    }
-
-    fn refuse(&self, request: RequestId, reason: Refusal, retry_after_s: u32) {
-        let Some(job) = self.queued.borrow_mut().remove(&request) else { return };
-        job.answer.retry_after_s.set(Some(retry_after_s));
-        job.answer.fail(match reason {
-            Refusal::Full => Code::QueueFull,
-            Refusal::Predicted => Code::QueueWaitPredicted,
-            Refusal::Deadline => Code::QueueDeadline,
-            Refusal::Stopping => Code::Draining,
-        });
     }
 
     pub(super) fn with_host(&self, act: impl FnOnce(&dyn WorkerHost)) {

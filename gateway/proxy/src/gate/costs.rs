@@ -80,6 +80,13 @@ impl Gate {
         Ok(())
     }
 
+    /// Classes of which it is known what they cost in the long run, with how many times that they cost lately.
+    pub(super) fn class_drifts(&self) -> Vec<(Rc<str>, f64)> {
+        let scheduler = self.scheduler.borrow();
+        let drifts = self.classes.list().into_iter();
+        drifts.filter_map(|class| Some((class.name, scheduler.costs().drift(class.id)?))).collect()
+    }
+
     /// What is known of every class, those that take most CPU time first.
     pub fn class_costs(&self) -> ClassesSnapshot {
         let listed = self.classes.list();

@@ -60,6 +60,7 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
         class: "".into(),
         worker: Some(worker),
         tries: 1,
+        step: None,
         status: 200,
         error: None,
         bytes_in: 0,

@@ -1,0 +1,55 @@
+//! Words for what the gateway does when there is more to do than workers: steps down from a render, and alarms.
+
+/// What a request for a worker was given, from the best downwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Step {
+    /// A worker renders it.
+    Render,
+    /// 503 with `Retry-After`.
+    Refuse,
+}
+
+impl Step {
+    /// Every step, from the best downwards.
+    pub const ALL: [Self; 2] = [Self::Render, Self::Refuse];
+
+    /// The name in logs, metrics and `status --json`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Render => "render",
+            Self::Refuse => "refuse",
+        }
+    }
+}
+
+/// What an operator is alarmed about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Alarm {
+    /// The queue does not become empty, or what leaves it has waited for long: too few workers.
+    SteadyQueue,
+    /// A class costs much more than it used to.
+    CostDrift,
+    /// A class waits much longer than in the order of arrival.
+    ClassStarved,
+    /// A worker held more than it may (I1).
+    Overlap,
+}
+
+impl Alarm {
+    /// Every alarm, in the order of their discriminants.
+    pub const ALL: [Self; 4] = [Self::SteadyQueue, Self::CostDrift, Self::ClassStarved, Self::Overlap];
+
+    /// The name in logs, metrics and `status --json`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SteadyQueue => "steady_queue",
+            Self::CostDrift => "cost_drift",
+            Self::ClassStarved => "class_starved",
+            Self::Overlap => "overlap",
+        }
+    }
+}

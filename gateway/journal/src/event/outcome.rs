@@ -1,0 +1,84 @@
+//! Words for how requests end.
+
+/// How a request ended and who ended it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Outcome {
+    /// The app answered and the client has the answer, or as much of an event stream as it wanted.
+    Answered,
+    /// The app answered with a 5xx status of its own.
+    AppError,
+    /// The gateway answered by itself: ping, readiness, a file.
+    Edge,
+    /// The request was malformed or too large.
+    Rejected,
+    /// Refused for lack of room, at once.
+    Shed,
+    /// The gateway waited as long as it may: for the client, in the queue, or for the worker.
+    TimedOut,
+    /// The worker died while it held the request.
+    WorkerDied,
+    /// The worker's answer was malformed or cut short.
+    WorkerFault,
+    /// The client left before its request was whole.
+    ClientGoneReceiving,
+    /// The client left while the request was queued; no worker saw it.
+    ClientGoneQueued,
+    /// The client left while a worker had the request.
+    ClientGoneInService,
+    /// The connection became another protocol.
+    Upgraded,
+    /// Nothing moved on an event stream or upgraded connection for too long.
+    StreamIdle,
+}
+
+impl Outcome {
+    /// Every outcome, in the order of their discriminants.
+    pub const ALL: [Self; 13] = [
+        Self::Answered,
+        Self::AppError,
+        Self::Edge,
+        Self::Rejected,
+        Self::Shed,
+        Self::TimedOut,
+        Self::WorkerDied,
+        Self::WorkerFault,
+        Self::ClientGoneReceiving,
+        Self::ClientGoneQueued,
+        Self::ClientGoneInService,
+        Self::Upgraded,
+        Self::StreamIdle,
+    ];
+
+    /// The name in logs, metrics and `status --json`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::AppError => "app_error",
+            Self::Edge => "edge",
+            Self::Rejected => "rejected",
+            Self::Shed => "shed",
+            Self::TimedOut => "timed_out",
+            Self::WorkerDied => "worker_died",
+            Self::WorkerFault => "worker_fault",
+            Self::ClientGoneReceiving => "client_gone_receiving",
+            Self::ClientGoneQueued => "client_gone_queued",
+            Self::ClientGoneInService => "client_gone_in_service",
+            Self::Upgraded => "upgraded",
+            Self::StreamIdle => "stream_idle",
+        }
+    }
+
+    /// Whether a worker's answer went to the client as the worker meant it.
+    #[must_use]
+    pub const fn is_answered(self) -> bool {
+        matches!(self, Self::Answered | Self::AppError | Self::Upgraded | Self::StreamIdle)
+    }
+
+    /// Whether the gateway itself turned the request down.
+    #[must_use]
+    pub const fn is_refused(self) -> bool {
+        matches!(self, Self::Rejected | Self::Shed)
+    }
+}

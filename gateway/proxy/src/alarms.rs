@@ -1,0 +1,211 @@
+//! Alarms: what is wrong and lasts, judged from numbers over time.
+//!
+//! Each is raised once and cleared once, and what clears it is well away from what raised it, so that numbers that move
+//! around a limit raise nothing twice. It is pure: readings and a clock go in, changes come out. It must not know where
+//! the numbers come from, nor how an operator is told.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::rc::Rc;
+
+use sluice_journal::Alarm;
+
+/// When what becomes an alarm; from the config. 0 is never.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// How long a queue must hold up requests, and how long any cause must be gone.
+    pub(crate) after_ms: u64,
+    /// Mean wait above which requests are held up whether or not the queue becomes empty.
+    pub(crate) queue_wait_ms: u64,
+    /// How much more than in the long run a class may cost.
+    pub(crate) cost_drift_percent: u64,
+    /// How many times the wait in the order of arrival a request may wait.
+    pub(crate) starved_factor: u64,
+}
+
+/// What was seen since the look before.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    /// The fewest requests that waited at any moment.
+    pub(crate) queue_length_min: usize,
+    /// How long those that left the queue lately had waited, on average.
+    pub(crate) wait_mean_ms: Option<f64>,
+    /// Overlaps since the start.
+    pub(crate) overlaps_total: u64,
+    /// Classes with what they cost lately, as a multiple of what they cost in the long run.
+    pub(crate) drifts: Vec<(Rc<str>, f64)>,
+    /// Of each class that others have overtaken, the worst.
+    pub(crate) overtaken: BTreeMap<Rc<str>, Overtaken>,
+}
+
+/// A request that waits, or waited, while others that came later did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Overtaken {
+    pub(crate) waited_ms: u64,
+    /// What it would have waited in the order of arrival, as it seemed when it came.
+    pub(crate) in_order_ms: u64,
+}
+
+/// Waits under that are no starvation, whatever was predicted: of tiny waits any multiple is tiny.
+pub(crate) const STARVED_MS_MIN: u64 = 1_000;
+/// Added to predictions before they are multiplied, for the same reason.
+const IN_ORDER_FLOOR_MS: u64 = 100;
+
+impl Overtaken {
+    /// By which multiple of its wait in the order of arrival it waited.
+    pub(crate) fn factor(self) -> u64 {
+        self.waited_ms / (self.in_order_ms + IN_ORDER_FLOOR_MS)
+    }
+}
+
+/// What has changed with a look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    Raised { key: Key, text: String },
+    Cleared { key: Key, after_ms: u64 },
+}
+
+/// Which alarm, about which class if about one.
+pub(crate) type Key = (Alarm, Option<Rc<str>>);
+
+/// An alarm that is raised.
+#[derive(Clone, Debug)]
+pub(crate) struct Raised {
+    pub(crate) since_ms: u64,
+    pub(crate) text: String,
+    /// Since when its cause is gone.
+    gone_ms: Option<u64>,
+}
+
+/// What a look says of one alarm.
+enum Sight {
+    /// Its cause is there, in these words.
+    There(String),
+    /// It is not there, but neither is it well away.
+    Near,
+}
+
+/// The judge. What it keeps is bounded by the number of classes.
+#[derive(Debug, Default)]
+pub(crate) struct Judge {
+    raised: BTreeMap<Key, Raised>,
+    /// Since when requests are held up.
+    held_up_ms: Option<u64>,
+    overlaps_total: u64,
+}
+
+impl Judge {
+    /// Alarms that are raised.
+    pub(crate) fn raised(&self) -> impl Iterator<Item = (&Key, &Raised)> {
+        self.raised.iter()
+    }
+
+    /// Takes a reading in. `now_ms` must not run backwards.
+    pub(crate) fn look(&mut self, now_ms: u64, limits: &Limits, reading: &Reading) -> Vec<Change> {
+        let mut sights: BTreeMap<Key, Sight> = BTreeMap::new();
+        sights.extend(self.see_queue(now_ms, limits, reading).map(|sight| ((Alarm::SteadyQueue, None), sight)));
+        sights.extend(self.see_overlaps(reading).map(|sight| ((Alarm::Overlap, None), sight)));
+        sights.extend(see_drifts(limits, reading));
+        sights.extend(see_starved(limits, reading));
+        let mut changes = self.clear(now_ms, limits, &sights);
+        for (key, sight) in sights {
+            let Sight::There(text) = sight else { continue };
+            if let Entry::Vacant(vacant) = self.raised.entry(key) {
+                changes.push(Change::Raised { key: vacant.key().clone(), text: text.clone() });
+                vacant.insert(Raised { since_ms: now_ms, text, gone_ms: None });
+            }
+        }
+        changes
+    }
+
+    fn clear(&mut self, now_ms: u64, limits: &Limits, sights: &BTreeMap<Key, Sight>) -> Vec<Change> {
+        let mut changes = Vec::new();
+        self.raised.retain(|key, raised| {
+            if sights.contains_key(key) {
+                raised.gone_ms = None;
+                return true;
+            }
+            let gone_ms = *raised.gone_ms.get_or_insert(now_ms);
+            let stays = now_ms - gone_ms < limits.after_ms;
+            if !stays {
+                changes.push(Change::Cleared { key: key.clone(), after_ms: now_ms - raised.since_ms });
+            }
+            stays
+        });
+        changes
+    }
+
+    fn see_queue(&mut self, now_ms: u64, limits: &Limits, reading: &Reading) -> Option<Sight> {
+        let over = |limit: u64| {
+            #[allow(clippy::cast_precision_loss)] // Limits are far below 2^53 ms.
+            let limit = limit as f64;
+            limit > 0.0 && reading.wait_mean_ms.is_some_and(|mean_ms| mean_ms > limit)
+        };
+        if reading.queue_length_min == 0 && !over(limits.queue_wait_ms) {
+            self.held_up_ms = None;
+            return over(limits.queue_wait_ms / 2).then_some(Sight::Near);
+        }
+        let held_up_ms = *self.held_up_ms.get_or_insert(now_ms);
+        if now_ms - held_up_ms < limits.after_ms {
+            return Some(Sight::Near);
+        }
+        Some(Sight::There(format!(
+            "for {} s requests have had to wait, lately {:.0} ms on average, with {} or more in the queue all the time: there are too few \
+             workers for this load, or requests cost more than before. Compare `sluice status` and the CPU that is idle: \
+             where there is some, raise workers.count (`sluice scale`); where there is none, make requests cheaper or add \
+             machines",
+            (now_ms - held_up_ms) / 1000,
+            reading.wait_mean_ms.unwrap_or(0.0),
+            reading.queue_length_min,
+        )))
+    }
+
+    fn see_overlaps(&mut self, reading: &Reading) -> Option<Sight> {
+        let before = std::mem::replace(&mut self.overlaps_total, reading.overlaps_total);
+        (reading.overlaps_total > before).then(|| {
+            Sight::There(format!(
+                "a worker held more requests at once than it may, {} times so far: the promise of one at a time is broken. It \
+                 is a bug: please report it with the lines `overlap_seen` and what the app does around its responses",
+                reading.overlaps_total
+            ))
+        })
+    }
+}
+
+fn see_drifts(limits: &Limits, reading: &Reading) -> impl Iterator<Item = (Key, Sight)> {
+    #[allow(clippy::cast_precision_loss)] // Percents are small.
+    let more = limits.cost_drift_percent as f64 / 100.0;
+    let drifts = reading.drifts.iter().filter(move |_| more > 0.0);
+    drifts.filter(move |(_, factor)| *factor > 1.0 + more / 2.0).map(move |(class, factor)| {
+        let sight = if *factor > 1.0 + more {
+            Sight::There(format!(
+                "it costs {factor:.1} times the CPU that it costs in the long run. If a new version of the app, other data or a \
+                 cache that does not work explains that, nothing has to be done; else look for what has become slow. \
+                 `sluice classes` shows what it costs; the alarm ends when that is what it always costs"
+            ))
+        } else {
+            Sight::Near
+        };
+        ((Alarm::CostDrift, Some(Rc::clone(class))), sight)
+    })
+}
+
+fn see_starved(limits: &Limits, reading: &Reading) -> impl Iterator<Item = (Key, Sight)> {
+    let limit = limits.starved_factor;
+    let overtaken = reading.overtaken.iter().filter(move |_| limit > 0);
+    overtaken
+        .filter(move |(_, worst)| worst.waited_ms >= STARVED_MS_MIN && worst.factor() >= limit)
+        .map(|(class, worst)| {
+            let text = format!(
+                "a request has waited {} ms while others that came later were served; in the order of arrival it would have \
+                 been about {} ms. Look at priorities in classes.routes, and whether there are enough workers for what is \
+                 long (`sluice classes`)",
+                worst.waited_ms, worst.in_order_ms
+            );
+            ((Alarm::ClassStarved, Some(Rc::clone(class))), Sight::There(text))
+        })
+}
+
+#[cfg(test)]
+#[path = "alarms_tests.rs"]
+mod tests;

@@ -1,0 +1,144 @@
+use super::*;
+
+const LIMITS: Limits = Limits { after_ms: 60_000, queue_wait_ms: 500, cost_drift_percent: 100, starved_factor: 5 };
+
+/// A judge with a clock that moves one second a look.
+#[derive(Default)]
+struct Stage {
+    judge: Judge,
+    now_ms: u64,
+    /// `+` and `-` with the second and the alarm.
+    log: Vec<String>,
+}
+
+impl Stage {
+    fn look(&mut self, reading: &Reading) {
+        self.now_ms += 1_000;
+        for change in self.judge.look(self.now_ms, &LIMITS, reading) {
+            let (sign, (alarm, class)) = match &change {
+                Change::Raised { key, .. } => ('+', key),
+                Change::Cleared { key, .. } => ('-', key),
+            };
+            let class = class.as_deref().unwrap_or_default();
+            self.log.push(format!("{sign}{} {}{class}", self.now_ms / 1000, alarm.as_str()));
+        }
+    }
+
+    fn look_for(&mut self, seconds: u64, reading: &Reading) {
+        for _ in 0..seconds {
+            self.look(reading);
+        }
+    }
+}
+
+fn waiting(queue_length_min: usize, wait_mean_ms: f64) -> Reading {
+    Reading { queue_length_min, wait_mean_ms: Some(wait_mean_ms), ..Reading::default() }
+}
+
+fn drifted(factor: f64) -> Reading {
+    Reading { drifts: vec![("/a".into(), factor)], ..Reading::default() }
+}
+
+fn overtaken(waited_ms: u64, in_order_ms: u64) -> Reading {
+    let worst = Overtaken { waited_ms, in_order_ms };
+    Reading { overtaken: BTreeMap::from([("/a".into(), worst)]), ..Reading::default() }
+}
+
+#[test]
+fn a_queue_that_is_never_empty_for_a_minute_is_an_alarm_and_one_that_was_empty_for_a_minute_is_none() {
+    let mut stage = Stage::default();
+    stage.look_for(100, &waiting(1, 20.0));
+    stage.look_for(100, &waiting(0, 20.0));
+    assert_eq!(stage.log, ["+61 steady_queue", "-161 steady_queue"]);
+}
+
+#[test]
+fn a_queue_that_becomes_empty_now_and_then_is_an_alarm_only_where_waits_are_long() {
+    let mut stage = Stage::default();
+    for second in 0..300 {
+        stage.look(&waiting(usize::from(second % 50 != 0), 400.0));
+    }
+    assert_eq!(stage.log, [""; 0]);
+    stage.look_for(61, &waiting(0, 501.0));
+    assert_eq!(stage.log.len(), 1);
+}
+
+#[test]
+fn waits_that_move_around_their_limit_raise_one_alarm_and_end_none() {
+    let mut stage = Stage::default();
+    stage.look_for(61, &waiting(0, 600.0));
+    for second in 0..600 {
+        stage.look(&waiting(0, if second % 90 < 70 { 300.0 } else { 600.0 }));
+    }
+    assert_eq!(stage.log, ["+61 steady_queue"]);
+    stage.look_for(59, &waiting(0, 200.0));
+    stage.look(&waiting(0, 300.0));
+    stage.look_for(61, &waiting(0, 200.0));
+    assert_eq!(stage.log, ["+61 steady_queue", "-782 steady_queue"]);
+}
+
+#[test]
+fn a_class_that_costs_twice_as_much_is_an_alarm_until_that_is_what_it_costs() {
+    let mut stage = Stage::default();
+    stage.look_for(10, &drifted(1.9));
+    assert_eq!(stage.log, [""; 0]);
+    stage.look(&drifted(2.1));
+    stage.look_for(100, &drifted(1.6));
+    stage.look(&drifted(2.5));
+    stage.look_for(100, &drifted(1.4));
+    stage.look_for(10, &drifted(0.2));
+    assert_eq!(stage.log, ["+11 cost_drift/a", "-173 cost_drift/a"]);
+}
+
+#[test]
+fn i1_an_overlap_is_an_alarm_at_once_and_further_ones_prolong_it() {
+    let mut stage = Stage::default();
+    let overlaps = |overlaps_total| Reading { overlaps_total, ..Reading::default() };
+    stage.look_for(5, &overlaps(0));
+    stage.look(&overlaps(1));
+    stage.look_for(50, &overlaps(1));
+    stage.look(&overlaps(2));
+    stage.look_for(70, &overlaps(2));
+    assert_eq!(stage.log, ["+6 overlap", "-118 overlap"]);
+}
+
+#[test]
+fn a_request_that_waits_many_times_its_wait_in_order_is_an_alarm_and_a_short_wait_never() {
+    let mut stage = Stage::default();
+    stage.look(&overtaken(999, 0));
+    stage.look(&overtaken(10_000, 2_000));
+    assert_eq!(stage.log, [""; 0], "under a second, and under five times the wait in order");
+    stage.look(&overtaken(10_500, 2_000));
+    stage.look_for(70, &Reading::default());
+    assert_eq!(stage.log, ["+3 class_starved/a", "-64 class_starved/a"]);
+}
+
+#[test]
+fn what_is_switched_off_is_no_alarm() {
+    let limits = Limits { queue_wait_ms: 0, cost_drift_percent: 0, starved_factor: 0, ..LIMITS };
+    let reading = Reading {
+        wait_mean_ms: Some(1e9),
+        drifts: drifted(100.0).drifts,
+        overtaken: overtaken(1_000_000, 0).overtaken,
+        ..Reading::default()
+    };
+    let mut judge = Judge::default();
+    for second in 0..100 {
+        assert_eq!(judge.look(second * 1000, &limits, &reading), []);
+    }
+}
+
+#[test]
+fn an_alarm_says_what_to_do() {
+    let mut stage = Stage::default();
+    let mut everything = waiting(3, 840.0);
+    everything.overlaps_total = 1;
+    everything.drifts = drifted(3.0).drifts;
+    everything.overtaken = overtaken(9_000, 10).overtaken;
+    stage.look_for(61, &everything);
+    let texts: Vec<_> = stage.judge.raised().map(|(_, raised)| raised.text.as_str()).collect();
+    assert_eq!(texts.len(), 4);
+    for (text, words) in texts.iter().zip(["`sluice scale`", "`sluice classes`", "classes.routes", "please report"]) {
+        assert!(text.contains(words), "{text}");
+    }
+}

@@ -1,0 +1,144 @@
+//! Gathers what alarms are judged by, and tells what comes of it.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sluice_catalog::config::Config;
+use sluice_catalog::snapshot::AlarmSnapshot;
+use sluice_journal::{Alarm, Event as Happening};
+use sluice_scheduler::RequestId;
+
+use super::Gate;
+use crate::alarms::{Change, Judge, Limits, Overtaken, Reading, STARVED_MS_MIN};
+use crate::upstream::Job;
+
+/// How often is judged.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// What a wait still weighs in the mean a look later: about the last ten seconds count.
+const WAIT_WEIGHT: f64 = 0.9;
+
+/// What is gathered between two looks, and the judge.
+#[derive(Default)]
+pub(super) struct Alarms {
+    judge: RefCell<Judge>,
+    looked: Cell<Option<Instant>>,
+    queue_length_min: Cell<Option<usize>>,
+    waits: Cell<Waits>,
+    /// The latest arrival that a worker was given.
+    latest: Cell<Option<RequestId>>,
+    overtaken: RefCell<BTreeMap<Rc<str>, Overtaken>>,
+}
+
+/// Waits that are over, decaying.
+#[derive(Clone, Copy, Default)]
+struct Waits {
+    count: f64,
+    sum_ms: f64,
+}
+
+impl Alarms {
+    /// A worker gets a request that has waited.
+    pub(super) fn dispatched(&self, now: Instant, job: &Job) {
+        // What was with another worker before has not waited all of its time.
+        let Some(arrival) = job.answer.arrival.get().filter(|_| !job.answer.was_retried.get()) else { return };
+        let waited = now.saturating_duration_since(arrival.at);
+        let Waits { count, sum_ms } = self.waits.get();
+        self.waits.set(Waits { count: count + 1.0, sum_ms: sum_ms + waited.as_secs_f64() * 1e3 });
+        self.note_overtaken(now, job);
+        self.latest.set(self.latest.get().max(Some(job.request)));
+    }
+
+    /// Notes a request that has waited for long while others that came later did not.
+    fn note_overtaken(&self, now: Instant, job: &Job) {
+        let Some(arrival) = job.answer.arrival.get().filter(|_| Some(job.request) < self.latest.get()) else { return };
+        let waited_ms = u64::try_from(now.saturating_duration_since(arrival.at).as_millis()).unwrap_or(u64::MAX);
+        let is_long = waited_ms >= STARVED_MS_MIN && !job.answer.was_retried.get();
+        let Some(in_order_ms) = arrival.in_order_ms.filter(|_| is_long) else { return };
+        let mut overtaken = self.overtaken.borrow_mut();
+        let worst = overtaken.entry(Rc::clone(&job.class.name)).or_default();
+        let seen = Overtaken { waited_ms, in_order_ms };
+        if *worst == Overtaken::default() || seen.factor() > worst.factor() {
+            *worst = seen;
+        }
+    }
+
+    fn wait_mean_ms(&self, is_idle: bool) -> Option<f64> {
+        let Waits { count, sum_ms } = self.waits.get();
+        // A second in which nobody waited says as much as one request that did not have to.
+        let count = if is_idle { count + 1.0 } else { count };
+        self.waits.set(Waits { count: count * WAIT_WEIGHT, sum_ms: sum_ms * WAIT_WEIGHT });
+        // So little is left of the last wait that it says nothing of now.
+        (count > 0.5).then(|| sum_ms / count)
+    }
+}
+
+fn limits(config: &Config) -> Limits {
+    let alarms = &config.alarms;
+    Limits {
+        after_ms: u64::from(alarms.after_s) * 1000,
+        queue_wait_ms: alarms.queue_wait_ms.into(),
+        cost_drift_percent: alarms.cost_drift_percent.into(),
+        starved_factor: alarms.starved_factor.into(),
+    }
+}
+
+impl Gate {
+    /// Called with every tick; judges once a second.
+    pub(super) fn look_for_alarms(&self, now: Instant) {
+        let alarms = &self.alarms;
+        let queue_length = self.scheduler.borrow().queue_length();
+        let queue_length_min = alarms.queue_length_min.get().map_or(queue_length, |min| min.min(queue_length));
+        alarms.queue_length_min.set(Some(queue_length_min));
+        let looked = alarms.looked.get().unwrap_or(self.epoch);
+        if now.saturating_duration_since(looked) < LOOK_EVERY {
+            return;
+        }
+        alarms.looked.set(Some(now));
+        alarms.queue_length_min.set(None);
+        for job in self.queued.borrow().values() {
+            alarms.note_overtaken(now, job);
+        }
+        let reading = Reading {
+            queue_length_min,
+            wait_mean_ms: alarms.wait_mean_ms(queue_length_min == 0),
+            overlaps_total: self.journal.overlaps_total(),
+            drifts: self.class_drifts(),
+            overtaken: alarms.overtaken.take(),
+        };
+        let changes = alarms.judge.borrow_mut().look(self.alarm_ms(now), &limits(&self.config()), &reading);
+        for change in &changes {
+            self.journal.emit(match change {
+                Change::Raised { key: (alarm, class), text } => {
+                    Happening::AlarmRaised { alarm: *alarm, class: class.as_deref(), text }
+                }
+                Change::Cleared { key: (alarm, class), after_ms } => {
+                    Happening::AlarmCleared { alarm: *alarm, class: class.as_deref(), after_ms: *after_ms }
+                }
+            });
+        }
+    }
+
+    fn alarm_ms(&self, now: Instant) -> u64 {
+        u64::try_from(now.saturating_duration_since(self.epoch).as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// What is wrong now and lasts.
+    pub fn alarms(&self) -> Vec<AlarmSnapshot> {
+        let now_ms = self.alarm_ms(Instant::now());
+        let judge = self.alarms.judge.borrow();
+        let raised = judge.raised().map(|((alarm, class), raised)| AlarmSnapshot {
+            alarm: alarm.as_str().to_owned(),
+            class: class.as_deref().map(str::to_owned),
+            text: raised.text.clone(),
+            age_s: Duration::from_millis(now_ms.saturating_sub(raised.since_ms)).as_secs_f64(),
+        });
+        raised.collect()
+    }
+
+    /// How many alarms of this kind are raised.
+    pub fn alarms_count(&self, alarm: Alarm) -> u64 {
+        self.alarms.judge.borrow().raised().filter(|((raised, _), _)| *raised == alarm).count() as u64
+    }
+}

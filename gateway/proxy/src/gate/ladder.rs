@@ -1,0 +1,59 @@
+//! Takes requests down the ladder, on their arrival and when the queue turns them away later.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use sluice_catalog::errors::Code;
+use sluice_journal::Step;
+use sluice_scheduler::{Event, Refusal, RequestId};
+
+use super::Gate;
+use crate::ladder::Arrival;
+use crate::upstream::Job;
+
+impl Gate {
+    /// A whole request for a worker: gives it the best that can be had. What becomes of it shows in the job's answer.
+    pub(crate) fn submit(self: &Rc<Self>, job: Job) {
+        let arrival = self.arrival(&job);
+        let step = arrival.step();
+        job.answer.arrival.set(Some(arrival));
+        job.answer.step.set(Some(step));
+        match step {
+            Step::Render => {
+                let (request, need) = (job.request, job.class.need);
+                self.queued.borrow_mut().insert(request, job);
+                self.step(Event::Arrived { request, need });
+            }
+            Step::Refuse => turn_away(&job, Code::QueueOverBudget, arrival.retry_after_s()),
+        }
+    }
+
+    fn arrival(&self, job: &Job) -> Arrival {
+        let scheduler = self.scheduler.borrow();
+        let budget_ms = Some(self.config.borrow().queue.budget_ms).filter(|budget_ms| *budget_ms > 0);
+        Arrival {
+            at: Instant::now(),
+            wait_ms: scheduler.predicted_wait_ms_of(job.class.id),
+            in_order_ms: scheduler.in_order_wait_ms(),
+            budget_ms: job.class.budget_ms.map(u64::from).or(budget_ms),
+        }
+    }
+
+    /// The queue turns a request away, at its arrival or later.
+    pub(super) fn refuse(&self, request: RequestId, reason: Refusal, retry_after_s: u32) {
+        let Some(job) = self.queued.borrow_mut().remove(&request) else { return };
+        let code = match reason {
+            Refusal::Full => Code::QueueFull,
+            Refusal::Predicted => Code::QueueWaitPredicted,
+            Refusal::Deadline => Code::QueueDeadline,
+            Refusal::Stopping => Code::Draining,
+        };
+        turn_away(&job, code, retry_after_s);
+    }
+}
+
+fn turn_away(job: &Job, code: Code, retry_after_s: u32) {
+    job.answer.step.set(Some(Step::Refuse));
+    job.answer.retry_after_s.set(Some(retry_after_s));
+    job.answer.fail(code);
+}

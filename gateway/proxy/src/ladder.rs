@@ -1,0 +1,75 @@
+//! The ladder: what a request for a worker is given on its arrival, from the best downwards.
+//!
+//! A render comes first. Where the queue says that it would begin later than the class's budget allows, the next step that
+//! can be had is taken instead, and the last one, an honest 503, can always be had. Steps between the two, a stale page or
+//! a shell for the browser to render, stand between them in [`Step`], and what they ask for becomes a part of [`Arrival`].
+//! It is pure. It must not know where predictions and budgets come from, nor how a step is carried out.
+
+use std::time::Instant;
+
+use sluice_journal::Step;
+
+/// What is known of a request when it arrives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) at: Instant,
+    /// What it is expected to wait for a worker, milliseconds; `None` while nobody can know.
+    pub(crate) wait_ms: Option<u64>,
+    /// The same if everybody went in the order of arrival.
+    pub(crate) in_order_ms: Option<u64>,
+    /// What it may wait.
+    pub(crate) budget_ms: Option<u64>,
+}
+
+impl Arrival {
+    /// The best step that can be had.
+    pub(crate) fn step(&self) -> Step {
+        Step::ALL.into_iter().find(|step| self.can_have(*step)).unwrap_or(Step::Refuse)
+    }
+
+    fn can_have(&self, step: Step) -> bool {
+        match step {
+            Step::Render => self.over_ms() == 0,
+            Step::Refuse => true,
+        }
+    }
+
+    /// By how much it would be late. What cannot be known is no reason to turn anybody away.
+    fn over_ms(&self) -> u64 {
+        self.wait_ms.zip(self.budget_ms).map_or(0, |(wait_ms, budget_ms)| wait_ms.saturating_sub(budget_ms))
+    }
+
+    /// When a new try makes sense: by then the queue has become as short as it must be, if nobody else comes.
+    pub(crate) fn retry_after_s(&self) -> u32 {
+        u32::try_from(self.over_ms().div_ceil(1000).clamp(1, 60)).unwrap_or(60)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrival(wait_ms: Option<u64>, budget_ms: Option<u64>) -> Arrival {
+        Arrival { at: Instant::now(), wait_ms, in_order_ms: None, budget_ms }
+    }
+
+    #[test]
+    fn a_request_within_its_budget_is_rendered_and_one_beyond_it_refused() {
+        assert_eq!(arrival(Some(0), Some(1)).step(), Step::Render);
+        assert_eq!(arrival(Some(200), Some(200)).step(), Step::Render);
+        assert_eq!(arrival(Some(201), Some(200)).step(), Step::Refuse);
+    }
+
+    #[test]
+    fn without_a_budget_or_a_prediction_nothing_is_refused_here() {
+        assert_eq!(arrival(Some(3_600_000), None).step(), Step::Render);
+        assert_eq!(arrival(None, Some(1)).step(), Step::Render);
+    }
+
+    #[test]
+    fn who_is_refused_is_told_when_the_queue_will_have_become_short_enough() {
+        for (wait_ms, after_s) in [(201, 1), (1_200, 1), (1_201, 2), (9_200, 9), (3_600_000, 60)] {
+            assert_eq!(arrival(Some(wait_ms), Some(200)).retry_after_s(), after_s, "{wait_ms}");
+        }
+    }
+}
