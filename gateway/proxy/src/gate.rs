@@ -16,12 +16,13 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use sluice_catalog::config::Config;
+use sluice_catalog::config::{Concurrency, Config};
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event as Happening, Journal, Level};
 use sluice_scheduler::{
     AbandonReason, Action, Event, KillReason, Lane, RecycleReason, RequestId, Scheduler, Time, WorkerId,
 };
+use tokio::sync::Notify;
 
 use crate::answer::{Answer, Times};
 use crate::connection::ConnectionHandles;
@@ -89,6 +90,9 @@ pub struct Gate {
     deaths: SecondTries,
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
+    /// Workers may get further requests while theirs wait; whoever grants that is woken when the queue waits.
+    is_auto: bool,
+    queue_waits: Notify,
     actions: Cell<Vec<Action>>,
     epoch: Instant,
     host: RefCell<Option<Rc<dyn WorkerHost>>>,
@@ -120,7 +124,7 @@ impl Gate {
         let port = config.server.port;
         Rc::new(Gate {
             deaths: SecondTries::new(&config),
-            config: RefCell::new(config),
+
             journal,
             store,
             classes: Classes::default(),
@@ -134,6 +138,9 @@ impl Gate {
             rates: rates.map(RefCell::new),
             scheduler: RefCell::new(scheduler),
             may_raise: Cell::new(false),
+            is_auto: config.workers.concurrency == Concurrency::Auto,
+            queue_waits: Notify::new(),
+            config: RefCell::new(config),
             actions: Cell::default(),
             epoch: Instant::now(),
             host: RefCell::default(),

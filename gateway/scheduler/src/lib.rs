@@ -68,8 +68,8 @@ impl Scheduler {
             Event::StreamEnded { worker } => self.pool.end_stream(worker),
             Event::WarmingWith { worker, request } => self.pool.warm_with(now, worker, request, limits.concurrency),
             Event::Measured { class, cost_us } => self.costs.record(now, class, cost_us),
-            // What a worker may hold beyond its slots is decided elsewhere.
-            Event::Tick | Event::Waits { .. } => {}
+            Event::Waits { worker } => self.pool.grant(worker, limits.concurrency_max),
+            Event::Tick => {}
             _ => {
                 self.pool.unsettle();
                 self.take_rarer(now, event, actions);
@@ -78,6 +78,9 @@ impl Scheduler {
         self.expire(now, actions);
         self.pool.settle(now, &self.limits, !self.queue.is_empty(), actions);
         self.dispatch(now, actions);
+        if let Event::Waits { worker } = event {
+            self.pool.end_grant(worker);
+        }
     }
 
     /// The events after which every worker is looked at.
@@ -185,7 +188,7 @@ impl Scheduler {
         while !self.queue.is_empty() {
             let Some(worker) = self.pool.choose(self.limits.choice, self.limits.concurrency) else { break };
             let Some((request, arrived)) = self.queue.pop() else { break };
-            self.pool.assign(now, worker, request, arrived, self.limits.concurrency);
+            self.pool.assign(now, worker, request, arrived, self.limits.concurrency.max(self.limits.concurrency_max));
             actions.push(Action::Dispatch { request, worker });
         }
     }
