@@ -14,6 +14,8 @@ use crate::forensics::main_thread_state;
 
 /// Between two looks at all workers. A thread that has not run between them and sleeps at both waits.
 const PERIOD: Duration = Duration::from_millis(1);
+/// A request that was given to a worker so long ago has reached it.
+const UNDER_WAY_MAX: Duration = Duration::from_millis(3);
 /// Looking takes at most this part of the gateway's time.
 const SHARE: u32 = 10;
 
@@ -72,6 +74,10 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) {
         let Some((state, cpu_us)) = pid.and_then(main_thread_state) else { continue };
         if supervisor.gate.scheduler(sluice_scheduler::Scheduler::queue_length) == 0 {
             return;
+        }
+        // Before that it sleeps because nothing has come yet.
+        if supervisor.gate.latest_given(worker).is_none_or(|given| given.elapsed() < UNDER_WAY_MAX) {
+            continue;
         }
         if seen.entry(worker).or_default().look(state, cpu_us, held) {
             supervisor.gate.waits(worker);
