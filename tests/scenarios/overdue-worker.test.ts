@@ -99,6 +99,18 @@ void test('a worker that waits in a synchronous child is not overdue', async (t)
   assert.deepEqual(overdueLines(sluice), []);
 });
 
+void test('workers have a lower priority than the gateway from their first thread on', async (t) => {
+  const sluice = await running(t, { entry: stuckApp, workers: 1, config: '[workers]\nnice = 5\n' });
+  const { pid, workers } = await sluice.status();
+  if (process.platform !== 'linux') return;
+  const [own = Number.NaN] = nicesOf(pid);
+  const theirs = nicesOf(pidOf(workers[0]));
+  assert.ok(
+    theirs.length > 1 && theirs.every((nice) => nice === Math.min(own + 5, 19)),
+    `${own} and ${theirs.join(', ')}`,
+  );
+});
+
 function overdueLines(sluice: Sluice): Record<string, unknown>[] {
   return sluice.logs.filter(({ event }) => event === 'worker_overdue');
 }

@@ -318,7 +318,7 @@ fn the_table_says_what_style_asks_of_names() {
             assert!(!key.name.ends_with(suffix) || key.unit == unit, "{}", key.path);
         }
         assert!(!key.name.ends_with("_bytes_max") || key.unit == "bytes", "{}", key.path);
-        assert_eq!(key.bounds.is_some(), key.kind == Kind::Integer, "{}", key.path);
+        assert_eq!(key.bounds.is_some(), matches!(key.kind, Kind::Integer | Kind::IntegerOr(_)), "{}", key.path);
     }
     assert!(key("server.port").is_some() && key("server.prot").is_none());
 }

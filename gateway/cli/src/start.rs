@@ -200,7 +200,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
         port: address.port(),
         // What a client may send, and room for what the gateway adds.
         head_bytes_max: config.server.request_line_bytes_max + config.server.headers_bytes_max + 8192,
-        concurrency: config.workers.concurrency,
+        concurrency: config.workers.held_max(),
     };
     let own_name = if wire.is_some() { run_dir.control_socket_of(number) } else { run_dir.control_socket() };
     let control = ControlSocket::bind(&own_name).map_err(failed)?;
@@ -322,7 +322,7 @@ fn raise_descriptor_limit() -> u64 {
 
 /// Clients may not take the descriptors that workers, logs and temporary files need: without those nobody is served.
 fn bound_connections(config: &mut Config, workers: u32, descriptors_max: u64) {
-    let slots = u64::from(workers) * u64::from(config.workers.concurrency);
+    let slots = u64::from(workers) * u64::from(config.workers.held_max());
     let reserve = (128 + 2 * slots + 8 * u64::from(workers)).min(descriptors_max / 2);
     // A connection that is sent a file holds that open as well.
     let per_connection = if config.files.paths.is_empty() { 1 } else { 2 };

@@ -19,12 +19,13 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use sluice_catalog::config::Config;
+use sluice_catalog::config::{Concurrency, Config};
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event as Happening, Journal, Level};
 use sluice_scheduler::{
     AbandonReason, Action, Event, KillReason, Lane, RecycleReason, RequestId, Scheduler, Time, WorkerId,
 };
+use tokio::sync::Notify;
 
 use crate::answer::{Answer, Times};
 use crate::classes::Classes;
@@ -96,6 +97,9 @@ pub struct Gate {
     deaths: SecondTries,
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
+    /// Workers may get further requests while theirs wait; whoever grants that is woken when the queue waits.
+    is_auto: bool,
+    queue_waits: Notify,
     actions: Cell<Vec<Action>>,
     epoch: Instant,
     host: RefCell<Option<Rc<dyn WorkerHost>>>,
@@ -128,7 +132,6 @@ impl Gate {
         Rc::new(Gate {
             deaths: SecondTries::new(&config),
             classes: Classes::new(&config),
-            config: RefCell::new(config),
             journal,
             store,
             trust,
@@ -143,6 +146,9 @@ impl Gate {
             alarms: Alarms::default(),
             scheduler: RefCell::new(scheduler),
             may_raise: Cell::new(false),
+            is_auto: config.workers.concurrency == Concurrency::Auto,
+            queue_waits: Notify::new(),
+            config: RefCell::new(config),
             actions: Cell::default(),
             epoch: Instant::now(),
             host: RefCell::default(),

@@ -73,8 +73,8 @@ fn limits(config: &Config) -> Limits {
     Limits {
         queue_length_max: to_usize(config.queue.length_max),
         queue_wait_ms_max: config.queue.wait_ms_max,
-        concurrency: config.workers.concurrency,
-        concurrency_max: config.workers.concurrency,
+        concurrency: config.workers.held_always(),
+        concurrency_max: config.workers.held_max(),
         order: match config.queue.order {
             sluice_catalog::config::Order::Fifo => Order::Fifo,
             sluice_catalog::config::Order::Shortest => Order::Shortest,

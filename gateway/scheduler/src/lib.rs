@@ -84,8 +84,8 @@ impl Scheduler {
             Event::StreamEnded { worker } => self.pool.end_stream(worker),
             Event::WarmingWith { worker, request } => self.pool.warm_with(now, worker, request, limits.concurrency),
             Event::Measured { class, cost_us } => self.measure(now, class, cost_us),
-            // What a worker may hold beyond its slots is decided elsewhere.
-            Event::Tick | Event::Waits { .. } => {}
+            Event::Waits { worker } => self.pool.grant(worker, limits.concurrency_max),
+            Event::Tick => {}
             _ => {
                 self.pool.unsettle();
                 self.take_rarer(now, event, actions);
@@ -94,6 +94,10 @@ impl Scheduler {
         self.expire(now, actions);
         self.settle(now, actions);
         self.dispatch(now, actions);
+        if let Event::Waits { worker } = event {
+            self.pool.end_grant(worker);
+            self.offer.take();
+        }
         self.size_long_lane(now, actions);
     }
 
@@ -207,10 +211,11 @@ impl Scheduler {
     }
 
     fn dispatch(&mut self, now: Time, actions: &mut Vec<Action>) {
+        let held_max = self.limits.concurrency.max(self.limits.concurrency_max);
         while let Some((request, side, worker)) = self.next(now) {
             let Some(Waiting { arrived, need, .. }) = self.queue.remove(request) else { break };
             self.predictor.dispatched(now, side, self.queue.len_of(side));
-            self.pool.assign(now, worker, Given { request, arrived, need, side }, self.limits.concurrency);
+            self.pool.assign(now, worker, Given { request, arrived, need, side }, held_max);
             self.offer.take();
             actions.push(Action::Dispatch { request, worker });
         }
@@ -246,7 +251,9 @@ impl Scheduler {
     /// Whether there are long and short requests, to be kept apart. In a worker that may hold several they would get in
     /// each other's way whatever its priority.
     pub(crate) fn is_mixed(&self) -> bool {
-        let may = self.limits.lanes && self.limits.order == Order::Shortest && self.limits.concurrency == 1;
+        let may = self.limits.lanes
+            && self.limits.order == Order::Shortest
+            && self.limits.concurrency.max(self.limits.concurrency_max) == 1;
         may && self.costs.cut_us().is_some()
     }
 

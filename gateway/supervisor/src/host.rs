@@ -8,6 +8,7 @@ use sluice_journal::{Event, HeldRequest, Level, Recycled};
 use sluice_proxy::gate::WorkerHost;
 use sluice_scheduler::{AbandonReason, KillReason, Lane, RecycleReason, WorkerId};
 
+use crate::process::Process;
 use crate::reload::{Abandoned, ReloadEnd};
 use crate::{Supervisor, priority, process, stuck};
 
@@ -15,7 +16,7 @@ use crate::{Supervisor, priority, process, stuck};
 pub(crate) struct Host(pub(crate) Rc<Supervisor>);
 
 impl WorkerHost for Host {
-    fn start(&self, worker: WorkerId, instance: u32, generation: u64, _lane: Lane) {
+    fn start(&self, worker: WorkerId, instance: u32, generation: u64, lane: Lane) {
         // The successor of a worker that still serves is no restart.
         let is_successor =
             self.0.processes.borrow().values().any(|other| other.instance == instance && !other.has_exited.get());
@@ -23,15 +24,15 @@ impl WorkerHost for Host {
         self.0.restarts.borrow_mut().entry(instance).and_modify(|restarts| *restarts += again).or_insert(0);
         self.0.backing_off.borrow_mut().remove(&instance);
         let Some(app) = self.0.app(generation) else { return };
-        tokio::task::spawn_local(process::run(Rc::clone(&self.0), app, worker, instance, generation));
+        tokio::task::spawn_local(process::run(Rc::clone(&self.0), app, worker, instance, generation, lane));
     }
 
     fn lower(&self, worker: WorkerId) {
-        self.set_priority(worker, priority::lowered(self.0.may_raise));
+        self.set_priority(worker, |process| priority::lowered(process.nice, self.0.may_raise));
     }
 
     fn raise(&self, worker: WorkerId) {
-        self.set_priority(worker, priority::usual());
+        self.set_priority(worker, |process| process.nice);
     }
 
     fn stop(&self, worker: WorkerId) {
@@ -144,9 +145,9 @@ impl WorkerHost for Host {
 }
 
 impl Host {
-    fn set_priority(&self, worker: WorkerId, nice: i32) {
+    fn set_priority(&self, worker: WorkerId, nice: impl Fn(&Process) -> i32) {
         let Some(process) = self.0.processes.borrow().get(&worker).cloned() else { return };
-        if let Err(error) = process.set_priority(nice) {
+        if let Err(error) = process.set_priority(nice(&process)) {
             self.0.note(Level::Warn, &format!("the priority of worker {} stays as it is: {error}", worker.0));
         }
     }

@@ -18,6 +18,7 @@ mod probe;
 mod process;
 mod reload;
 mod stuck;
+mod waits;
 mod watch;
 
 use std::cell::RefCell;
@@ -114,6 +115,7 @@ impl Supervisor {
         });
         control::serve(&supervisor, &control_socket)?;
         tokio::task::spawn_local(watch::run(Rc::clone(&supervisor)));
+        tokio::task::spawn_local(waits::run(Rc::clone(&supervisor)));
         gate.set_may_raise(supervisor.may_raise);
         gate.set_host(Rc::new(Host(Rc::clone(&supervisor))));
         Ok((supervisor, Told { gave_up, reloads }))

@@ -5,6 +5,7 @@
 use std::io;
 
 use rustix::process::{Pid, getpriority_process, setpriority_process};
+use sluice_scheduler::Lane;
 
 /// Gets what the others leave.
 pub(crate) const LOWEST: i32 = 19;
@@ -61,9 +62,17 @@ pub(crate) fn usual() -> i32 {
     getpriority_process(None).unwrap_or(0)
 }
 
-/// For a worker that is not to hold up the others.
-pub(crate) fn lowered(may_raise: bool) -> i32 {
-    if may_raise { LOWEST } else { (usual() + LOWERED).min(LOWEST) }
+/// For the workers of a lane, of which those for short requests have `added` to the gateway's.
+pub(crate) fn of_lane(lane: Lane, added: u32) -> i32 {
+    match lane {
+        Lane::Short => (usual() + i32::try_from(added).unwrap_or(0)).min(LOWEST),
+        Lane::Long => LOWEST,
+    }
+}
+
+/// For a worker that has `nice` and is not to hold up the others.
+pub(crate) fn lowered(nice: i32, may_raise: bool) -> i32 {
+    if may_raise { LOWEST } else { (usual() + LOWERED).min(LOWEST).max(nice) }
 }
 
 /// Whether a priority that was lowered can be raised again, which takes a privilege (`CAP_SYS_NICE`) or a resource limit

@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, ExitReason, Stream};
-use sluice_scheduler::{KillReason, WorkerId, WorkerState};
+use sluice_scheduler::{KillReason, Lane, WorkerId, WorkerState};
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::watch;
 
@@ -35,6 +35,8 @@ pub(crate) struct Process {
     pub(crate) app: Rc<App>,
     pub(crate) pid: u32,
     pub(crate) started: Instant,
+    /// With which it was started.
+    pub(crate) nice: i32,
     /// The process that listens, where that is not the one that was started.
     pub(crate) listener_pid: Cell<Option<u32>>,
     /// Its server listens.
@@ -159,7 +161,14 @@ pub(crate) fn to_pid(pid: u32) -> Pid {
 }
 
 /// Starts the process and stays with it to its end.
-pub(crate) async fn run(supervisor: Rc<Supervisor>, app: Rc<App>, worker: WorkerId, instance: u32, generation: u64) {
+pub(crate) async fn run(
+    supervisor: Rc<Supervisor>,
+    app: Rc<App>,
+    worker: WorkerId,
+    instance: u32,
+    generation: u64,
+    lane: Lane,
+) {
     let socket = supervisor.socket(worker);
     let _ = std::fs::remove_file(&socket);
     let mut child = match app.command(worker, instance, &socket).spawn() {
@@ -173,6 +182,9 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, app: Rc<App>, worker: Worker
         }
     };
     let pid = child.id().unwrap_or(0);
+    let nice = priority::of_lane(lane, supervisor.gate.config().workers.nice);
+    // At once, so that the threads to come have it too. It fails only where the process has gone already.
+    let _ = priority::set(pid, nice);
     supervisor.guardian.watch(pid);
     supervisor.journal.emit(Event::WorkerStarted { worker: worker.0, pid, generation });
     let (inspector_news, inspector) = watch::channel(Inspector::default());
@@ -182,6 +194,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, app: Rc<App>, worker: Worker
         app,
         pid,
         started: Instant::now(),
+        nice,
         listener_pid: Cell::new(None),
         listens: Cell::new(false),
         waits_for_word: Cell::new(supervisor.gate.config().workers.wait_ready),

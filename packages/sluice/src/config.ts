@@ -211,11 +211,25 @@ export interface WorkersConfig {
    */
   count?: number;
   /**
-   * Requests that one worker holds at once. 1 is strict mode; more is for apps that mostly wait. In
-   * requests, from 1 to 10000.
+   * Requests that one worker holds at once. 1 is strict mode; more is for apps that mostly wait.
+   * `"auto"` is 1, and one more while requests are queued, no worker is free, and the main thread of
+   * this one waits (Linux only). The app must keep apart what it knows of each request. In requests,
+   * from 1 to 10000.
    * @default 1
    */
-  concurrency?: number;
+  concurrency?: number | 'auto';
+  /**
+   * Requests that one worker holds at once at most where `concurrency` is `"auto"`. In requests, from 1
+   * to 10000.
+   * @default 50
+   */
+  concurrency_max?: number;
+  /**
+   * How much is added to the gateway's nice value for its workers, so that the gateway goes before them.
+   * Those of the lane for long requests have 19. From 0 to 19.
+   * @default 2
+   */
+  nice?: number;
   /**
    * Which of the free workers gets the next request.
    * @default "first"

@@ -22,9 +22,29 @@ pub use problem::{ConfigError, Place, Problem};
 pub use rate::Rate;
 pub use route::{Route, Segment};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
-pub use values::{Choice, Kind, Lanes, LogFormat, Order, Value};
+pub use values::{Choice, Concurrency, Kind, Lanes, LogFormat, Order, Value};
 
 use table::config;
+
+impl Workers {
+    /// Requests that one worker may hold at once at most.
+    #[must_use]
+    pub fn held_max(&self) -> u32 {
+        match self.concurrency {
+            Concurrency::Fixed(count) => count,
+            Concurrency::Auto => self.concurrency_max,
+        }
+    }
+
+    /// Requests that it may hold whatever it does with them.
+    #[must_use]
+    pub fn held_always(&self) -> u32 {
+        match self.concurrency {
+            Concurrency::Fixed(count) => count,
+            Concurrency::Auto => 1,
+        }
+    }
+}
 
 config! {
     /// The app that the workers run: a script (`entry`) or a command (`command`), not both.
@@ -103,8 +123,15 @@ config! {
         /// How many workers run. 0 takes the CPUs that the process may use: the quota of its cgroup or its affinity,
         /// whichever is less.
         count: u32 = 0, in 0..=1_024, "workers" => reload;
-        /// Requests that one worker holds at once. 1 is strict mode; more is for apps that mostly wait.
-        concurrency: u32 = 1, in 1..=10_000, "requests" => restart;
+        /// Requests that one worker holds at once. 1 is strict mode; more is for apps that mostly wait. `"auto"` is 1, and
+        /// one more while requests are queued, no worker is free, and the main thread of this one waits (Linux only). The app
+        /// must keep apart what it knows of each request.
+        concurrency: Concurrency = Concurrency::Fixed(1), in 1..=10_000, "requests" => restart;
+        /// Requests that one worker holds at once at most where `concurrency` is `"auto"`.
+        concurrency_max: u32 = 50, in 1..=10_000, "requests" => restart;
+        /// How much is added to the gateway's nice value for its workers, so that the gateway goes before them. Those of the
+        /// lane for long requests have 19.
+        nice: u32 = 2, in 0..=19 => reload;
         /// Which of the free workers gets the next request.
         choice: Choice = Choice::First => reload;
         /// Whether long requests get a worker of their own beside the others (a second one under overload), whose

@@ -13,6 +13,8 @@ use super::table::Bounds;
 pub enum Kind {
     /// A whole number.
     Integer,
+    /// A whole number, or this word.
+    IntegerOr(&'static str),
     /// `true` or `false`.
     Boolean,
     /// A string.
@@ -80,6 +82,43 @@ macro_rules! integers {
 }
 
 integers!(u16 u32 u64);
+
+/// How many requests a worker holds at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Concurrency {
+    /// So many.
+    Fixed(u32),
+    /// One, and more while all that it holds waits.
+    Auto,
+}
+
+const AUTO: &str = "auto";
+
+impl Value for Concurrency {
+    const KIND: Kind = Kind::IntegerOr(AUTO);
+    const BOUNDED: bool = true;
+
+    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
+        match value.as_str() {
+            Some(text) => Self::from_text(text, bounds),
+            None => u32::from_toml(value, bounds).map(Self::Fixed),
+        }
+    }
+
+    fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, String> {
+        if text.trim() == AUTO {
+            return Ok(Self::Auto);
+        }
+        u32::from_text(text, bounds).map(Self::Fixed).map_err(|error| format!("{error}, or \"{AUTO}\""))
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Fixed(count) => json!(count),
+            Self::Auto => json!(AUTO),
+        }
+    }
+}
 
 /// A number that does not even fit the parser's type is out of bounds too, and is told so in the same words.
 fn within(number: Option<i128>, written: &str, bounds: Option<Bounds>) -> Result<u64, String> {

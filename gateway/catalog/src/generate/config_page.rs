@@ -52,6 +52,10 @@ fn type_text(key: &Key) -> String {
             let unit = if key.unit.is_empty() { String::new() } else { format!(" {}", key.unit) };
             format!("whole number, {} to {}{unit}", bounds.min, bounds.max)
         }
+        (Kind::IntegerOr(word), bounds) => {
+            let bounds = bounds.map_or_else(String::new, |bounds| format!(", {} to {}", bounds.min, bounds.max));
+            format!("whole number{bounds}, or `\"{word}\"`")
+        }
         (Kind::Integer, None) => "whole number".to_owned(),
         (Kind::Boolean, _) => "`true` or `false`".to_owned(),
         (Kind::Text | Kind::OptionalText, _) => "string".to_owned(),

@@ -44,6 +44,7 @@ pub(super) fn schema() -> Value {
 fn key_schema(key: &Key) -> Value {
     let mut schema = match key.kind {
         Kind::Integer => json!({ "type": "integer" }),
+        Kind::IntegerOr(word) => json!({ "anyOf": [{ "type": "integer" }, { "const": word }] }),
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Text | Kind::OptionalText => json!({ "type": "string" }),
         Kind::TextList => json!({ "type": "array", "items": { "type": "string" } }),

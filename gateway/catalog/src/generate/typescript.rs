@@ -44,6 +44,7 @@ pub(super) fn with_unit(key: &Key) -> String {
 fn type_text(kind: Kind) -> String {
     match kind {
         Kind::Integer => "number".to_owned(),
+        Kind::IntegerOr(word) => format!("number | '{word}'"),
         Kind::Boolean => "boolean".to_owned(),
         Kind::Text | Kind::OptionalText => "string".to_owned(),
         Kind::TextList => "string[]".to_owned(),

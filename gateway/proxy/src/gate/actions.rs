@@ -20,6 +20,9 @@ impl Gate {
             self.carry_out(action);
         }
         self.actions.set(actions);
+        if self.is_auto && self.scheduler.borrow().queue_length() > 0 {
+            self.queue_waits.notify_one();
+        }
     }
 
     fn carry_out(self: &Rc<Self>, action: Action) {
@@ -93,7 +96,7 @@ impl Gate {
         self.measures.expect(&job, worker);
         let exchange = Rc::new(Exchange::new(&job));
         self.exchanges.borrow_mut().insert(request, Rc::clone(&exchange));
-        slots.give(job, exchange, self.config().workers.concurrency);
+        slots.give(job, exchange, self.config().workers.held_max());
         None
     }
 

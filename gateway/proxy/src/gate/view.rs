@@ -182,6 +182,13 @@ impl Gate {
         held.max_by_key(|exchange| exchange.started).map(|exchange| exchange.name())
     }
 
+    /// When the worker was given the latest of the requests that it holds.
+    pub fn latest_given(&self, worker: WorkerId) -> Option<Instant> {
+        let exchanges = self.exchanges.borrow();
+        let held = exchanges.values().filter(|exchange| exchange.answer.worker.get() == Some(worker));
+        held.map(|exchange| exchange.started).max()
+    }
+
     /// What a worker holds now: request id, class, and for how many milliseconds.
     pub fn current_requests(&self, worker: WorkerId) -> Vec<(String, String, u64)> {
         let exchanges = self.exchanges.borrow();

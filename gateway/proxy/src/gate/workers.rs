@@ -146,6 +146,16 @@ impl Gate {
         self.step(Event::Stuck { worker });
     }
 
+    /// Returns when requests wait for a worker; where further ones are granted to workers that wait themselves.
+    pub async fn queue_waits(&self) {
+        self.queue_waits.notified().await;
+    }
+
+    /// All that the worker holds waits on something else than the CPU.
+    pub fn waits(self: &Rc<Self>, worker: WorkerId) {
+        self.step(Event::Waits { worker });
+    }
+
     /// The look into a stuck worker is over. Not to be called from within [`WorkerHost::examine`].
     pub fn examined(self: &Rc<Self>, worker: WorkerId) {
         self.step(Event::Examined { worker });

@@ -60,13 +60,28 @@ impl Pool {
             && self.workers.iter().any(|(id, w)| w.has_free_slot(concurrency) && self.may_rush(*id, w))
     }
 
-    pub(crate) fn assign(&mut self, now: Time, worker: WorkerId, given: Given, concurrency: u32) {
+    pub(crate) fn assign(&mut self, now: Time, worker: WorkerId, given: Given, held_max: u32) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         self.last_chosen = Some(w.instance);
         let Given { request, arrived, need, side } = given;
         w.held.push(Held { request, arrived, dispatched: now, need, side, is_own: false });
-        if w.held.len() > concurrency as usize {
+        w.is_granted = false;
+        if w.held.len() > held_max as usize {
             self.overlaps_total += 1;
+        }
+    }
+
+    /// All that the worker holds waits on something else than the CPU: it may take one request more, in this step only.
+    pub(crate) fn grant(&mut self, worker: WorkerId, held_max: u32) {
+        if let Some(w) = self.workers.get_mut(&worker) {
+            w.is_granted = w.takes_requests() && w.held.len() < held_max as usize;
+        }
+    }
+
+    /// What was not needed is not kept: by the next step it may compute.
+    pub(crate) fn end_grant(&mut self, worker: WorkerId) {
+        if let Some(w) = self.workers.get_mut(&worker) {
+            w.is_granted = false;
         }
     }
 

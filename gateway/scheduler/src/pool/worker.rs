@@ -96,6 +96,8 @@ pub(super) struct Worker {
     pub has_stand_in: bool,
     /// It was started as one.
     pub is_stand_in: bool,
+    /// It may take one request more in this step, because all that it holds waits.
+    pub is_granted: bool,
     /// It holds a request that it will never finish.
     pub faulted: bool,
     /// It leaves because it is not wanted any more, not because of anything it did.
@@ -123,6 +125,7 @@ impl Worker {
             is_lowered: false,
             has_stand_in: false,
             is_stand_in: false,
+            is_granted: false,
             faulted: false,
             dismissed: false,
         }
@@ -151,8 +154,9 @@ impl Worker {
         self.state == WorkerState::Ready && !self.is_overdue
     }
 
+    /// Has room by the rule, or for the one request more that it was granted.
     pub fn has_free_slot(&self, concurrency: u32) -> bool {
-        self.held.len() < concurrency as usize
+        self.held.len() < concurrency as usize || self.is_granted
     }
 
     /// What it is killed for when nothing else happens, and when.

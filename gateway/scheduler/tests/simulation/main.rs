@@ -144,6 +144,7 @@ fn random_days_keep_i1_i3_i4_i5_i6() {
         "recycled: Age",
         "recycled: Memory",
         "recycled: Overdue",
+        "granted one more",
         "Lower",
         "Raise",
         "stand-in was needed",

@@ -132,6 +132,7 @@ impl Model {
             self.take_action(event, *action, scheduler)?;
         }
         self.turn();
+        self.workers.check_grant(event, self.queue.is_empty())?;
         self.check_capacity(event)?;
         for what in std::mem::take(&mut self.workers.places.reached) {
             self.note(what);

@@ -36,6 +36,8 @@ pub struct Plan {
     pub slow_stop_percent: u64,
     pub scalings: u64,
     pub sticks_percent: u64,
+    /// Requests that wait on something else than the CPU after a while.
+    pub waits_percent: u64,
     /// Requests during which the event loop stands still for a while, or until it counts as stuck.
     pub overdue_percent: u64,
     /// Workers that close their server after some time.
@@ -75,7 +77,7 @@ impl Plan {
             queue_length_max: rng.pick(&[0, 1, 2, 5, 20, 20, 100]),
             queue_wait_ms_max: rng.pick(&[1, 5, 20, 100, 500, 2000]),
             concurrency: rng.pick(&[1, 1, 1, 1, 2, 3, 5]),
-            concurrency_max: 1,
+            concurrency_max: rng.pick(&[1, 1, 2, 4]),
             order: rng.pick(&[Order::Fifo, Order::Shortest, Order::Shortest]),
             ageing: rng.pick(&[0, 3]),
             lanes: rng.percent(70),
@@ -106,6 +108,7 @@ impl Plan {
             late_end_percent: often(20),
             slow_stop_percent: often(60),
             sticks_percent: often(10),
+            waits_percent: often(80),
             overdue_percent: often(20),
             closes_percent: often(20),
             overweight_percent: often(30),

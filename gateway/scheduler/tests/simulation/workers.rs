@@ -51,6 +51,8 @@ pub struct Worker {
     pub lowered: bool,
     pub has_stand_in: bool,
     pub is_stand_in: bool,
+    /// In this step it may take one more.
+    pub granted: bool,
 }
 
 impl Worker {
@@ -81,6 +83,7 @@ impl Worker {
             lowered: false,
             has_stand_in: false,
             is_stand_in: false,
+            granted: false,
         }
     }
 
@@ -219,6 +222,12 @@ impl Workers {
                     w.overdue = true;
                 }
             }
+            Event::Waits { worker } => {
+                let held_max = self.limits.concurrency_max as usize;
+                if let Some(w) = self.live.get_mut(&worker) {
+                    w.granted = w.takes_requests() && w.held.len() < held_max;
+                }
+            }
             Event::Turned { worker } => self.turn_again(now, worker),
             Event::StreamEnded { worker } => {
                 if let Some(w) = self.live.get_mut(&worker) {
@@ -279,7 +288,12 @@ impl Workers {
             "I4: {request:?} given to a worker that is not ready: {w:?}"
         );
         w.held.push((request, false));
-        promise!(w.held.len() <= self.limits.concurrency as usize, "I1: {worker:?} holds {:?}", w.held);
+        let is_granted = std::mem::take(&mut w.granted) && w.held.len() > self.limits.concurrency as usize;
+        if is_granted {
+            self.places.reached.push("granted one more");
+        }
+        let is_allowed = w.held.len() <= self.limits.concurrency as usize || is_granted;
+        promise!(is_allowed, "I1: {worker:?} holds {:?}", w.held);
         Ok(())
     }
 
@@ -324,13 +338,21 @@ impl Workers {
 
     /// Whether a request that comes now is served at once, by one that is being warmed if need be.
     pub fn has_free_slot(&self) -> bool {
-        let is_free = |w: &Worker| w.held.len() < self.limits.concurrency as usize;
+        let is_free = |w: &Worker| w.held.len() < self.limits.concurrency as usize || w.granted;
         let serving = if self.ready_in(Lane::Short) > 0 { Lane::Short } else { Lane::Long };
         let is_serving = self.live.values().any(|w| w.takes_requests() && w.lane == serving && is_free(w));
         if is_serving || serving == Lane::Short {
             return is_serving;
         }
         self.live.iter().any(|(id, w)| w.warms() && is_free(w) && !self.on_trial(*id))
+    }
+
+    /// What was granted is used while somebody waits, and is not kept.
+    pub fn check_grant(&mut self, event: Event, is_queue_empty: bool) -> Result<(), String> {
+        let Event::Waits { worker } = event else { return Ok(()) };
+        let Some(w) = self.live.get_mut(&worker) else { return Ok(()) };
+        promise!(!std::mem::take(&mut w.granted) || is_queue_empty, "{worker:?} could take one more: {w:?}");
+        Ok(())
     }
 
     pub fn ready(&self) -> u32 {

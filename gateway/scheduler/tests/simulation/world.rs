@@ -41,6 +41,7 @@ enum Coming {
     GrowsHeavy(WorkerId),
     Sticks(WorkerId),
     StandsStill(WorkerId),
+    Waits(WorkerId),
     Turns(WorkerId),
     Examined(WorkerId),
     /// The next request of its warm-up, of which so many are left.
@@ -292,6 +293,7 @@ impl World {
             Coming::NeedlessTick => self.tell(Event::Tick),
             Coming::Closes(worker) => self.tell(Event::Closing { worker }),
             Coming::GrowsHeavy(worker) => self.tell(Event::Overweight { worker }),
+            Coming::Waits(worker) => self.tell(Event::Waits { worker }),
             Coming::StandsStill(worker) => self.tell(Event::Overdue { worker }),
             Coming::Turns(worker) => self.tell(Event::Turned { worker }),
             Coming::Sticks(worker) => self.tell(Event::Stuck { worker }),

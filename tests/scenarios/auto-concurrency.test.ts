@@ -1,0 +1,45 @@
+// `workers.concurrency = "auto"`: a worker that waits gets another request, one that computes does not.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ask, ownApp, running } from './scenario.ts';
+
+const entry = ownApp('upstream.js');
+const linux = process.platform === 'linux';
+
+/** The most that the app said it held at once, of so many requests that came together. */
+async function heldMax(sluice: Parameters<typeof ask>[0], target: string, count: number): Promise<number> {
+  const answers = await Promise.all(Array.from({ length: count }, () => ask(sluice, target)));
+  for (const { status } of answers) assert.equal(status, 200);
+  return Math.max(...answers.map(({ body }) => Number(body.toString())));
+}
+
+void test(
+  'a worker whose requests wait takes more of them, up to the maximum',
+  { skip: !linux },
+  async (t) => {
+    const env = { SLUICE_WORKERS_CONCURRENCY: 'auto', SLUICE_WORKERS_CONCURRENCY_MAX: '7' };
+    const sluice = await running(t, { entry, workers: 1, env });
+    const most = await heldMax(sluice, '/page', 40);
+    assert.ok(most > 1 && most <= 7, `${most} at once`);
+    assert.equal((await sluice.status()).overlaps_total, 0);
+  },
+);
+
+void test('a worker that computes takes no second request', async (t) => {
+  const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'auto' } });
+  const answers = heldMax(sluice, '/spin', 8);
+  const over = answers.then(() => true);
+  let most = 0;
+  while (!(await Promise.race([over, Promise.resolve(false)]))) {
+    const { workers } = await sluice.status();
+    most = Math.max(most, ...workers.map(({ current }) => current.length));
+  }
+  await answers;
+  assert.equal(most, 1);
+});
+
+void test('I1: strict mode never does', async (t) => {
+  const sluice = await running(t, { entry, workers: 1 });
+  assert.equal(await heldMax(sluice, '/page', 10), 1);
+  assert.equal((await sluice.status()).overlaps_total, 0);
+});
