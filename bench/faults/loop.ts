@@ -1,5 +1,6 @@
 // One request that never ends. The same open loop before and during it; when its worker is gone, what the log says of it,
-// and the p99 of the others. The load has to fit into the workers that are left, and into the cores beside one that loops.
+// and the p99 of the others. Each run takes as long as `--requests` (10,000, as in the matrix) do, or `--seconds` halved, and
+// long enough for the kill. The load has to fit into the workers that are left, and into the cores beside one that loops.
 import { setTimeout as wait } from 'node:timers/promises';
 import { eventually } from '../../tests/support/eventually.ts';
 import { type LoadResult, load, startLoad } from '../lib/load.ts';
@@ -15,6 +16,8 @@ import { startFaultSluice } from './peers.ts';
 const STUCK_AFTER_MS = 10_000;
 const GRACE_MS = 1_000;
 const GONE_MS_MAX = 30_000;
+/** Until the kill and a little more. */
+const SECONDS_MIN = 14;
 /** Of the capacity; `--load` outweighs it. */
 const SHARE = 30;
 /** In `bench/apps/faults.cjs`. */
@@ -22,9 +25,9 @@ const FUNCTION = 'turnForever';
 
 export async function loop(options: Options): Promise<{ bars: Bar[]; data: unknown }> {
   const ms = options.numbers['ms'] ?? 5;
-  const seconds = options.quick ? 14 : Math.max(15, (options.numbers['seconds'] ?? 60) / 2);
-  const isGiven = process.argv.some((argument) => argument.startsWith('--load'));
-  const share = (isGiven ? (options.numbers['load'] ?? SHARE) : SHARE) / 100;
+  const isGiven = (flag: string): boolean =>
+    process.argv.some((argument) => argument === flag || argument.startsWith(`${flag}=`));
+  const share = (isGiven('--load') ? (options.numbers['load'] ?? SHARE) : SHARE) / 100;
   const server = await startFaultSluice(options.workers);
   let normal: LoadResult;
   let during: LoadResult;
@@ -33,6 +36,10 @@ export async function loop(options: Options): Promise<{ bars: Bar[]; data: unkno
   try {
     await heal(server);
     const rate = share * (await capacityOf(server, ms, 5));
+    const wanted = isGiven('--seconds')
+      ? (options.numbers['seconds'] ?? 60) / 2
+      : (options.numbers['requests'] ?? 10_000) / rate;
+    const seconds = Math.max(SECONDS_MIN, Math.ceil(wanted));
     console.log(
       `${rate.toFixed(0)} requests a second: ${share * 100} % of the capacity, ${seconds} s each.\n`,
     );

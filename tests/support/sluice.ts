@@ -31,6 +31,8 @@ export interface StartOptions {
   env?: Record<string, string>;
   /** Text of a `sluice.toml`, kept in the temporary directory. Mind that `[app] cwd` is relative to it. */
   config?: string;
+  /** A program with its arguments that runs the gateway, such as one that takes a privilege from it. */
+  through?: string[];
   /** Directory to start in; the temporary directory unless said. */
   cwd?: string;
   /** Whether to wait until `/.sluice/ready` says yes; `false` returns once the process runs. */
@@ -192,7 +194,12 @@ export async function startSluice(options: StartOptions): Promise<Sluice> {
   const target = options.command === undefined ? [] : ['--', ...options.command];
   const args = ['start', ...(options.entry === undefined ? [] : [options.entry]), ...flags, ...target];
 
-  const [program, programArgs] = sluiceCommand(args);
+  const [sluiceProgram, sluiceArgs] = sluiceCommand(args);
+  const [program = sluiceProgram, ...programArgs] = [
+    ...(options.through ?? []),
+    sluiceProgram,
+    ...sluiceArgs,
+  ];
   // Files instead of pipes: a test that does not read must not make the gateway wait, and reading costs a benchmark CPU.
   const [stdout, stderr] = ['stdout', 'stderr'].map((name) => fs.openSync(path.join(dir, name), 'a'));
   const child = spawn(program, programArgs, {

@@ -19,6 +19,7 @@ export interface WorkerSnapshot {
   current: { id: string; class: string; for_ms: number }[];
   cpu_ms_total: number | null;
   streams: number;
+  lowered: boolean;
 }
 
 export interface Snapshot {

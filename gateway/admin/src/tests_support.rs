@@ -45,6 +45,7 @@ impl Operator for TestOperator {
             current: vec![CurrentRequest { id: "r1".to_owned(), class: "GET /".to_owned(), for_ms: 12 }],
             cpu_ms_total: Some(1500.0),
             streams: 0,
+            lowered: false,
         };
         let leaving = WorkerSnapshot { id: 0, state: WorkerState::Leaving, ..worker.clone() };
         Snapshot {

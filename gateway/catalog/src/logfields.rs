@@ -140,6 +140,13 @@ lines! {
         "reason" string "" "" "Why, as the label of the metric: `exited`, `signalled`, `out_of_memory`, `stuck`, `blocked`, `start_timeout`, `stop_timeout` or `abandoned`."
         "expected" boolean "" "" "Whether the gateway had asked it to leave."
     }
+    "worker_overdue" Gateway "A worker's event loop has not turned for `workers.overdue_after_ms` while its main thread burnt CPU. Its priority is lowered, and a stand-in is started for its place." {
+        "worker" number "" "" "Id of the worker."
+        "silent_ms" number "milliseconds" "it is heard again and its first stand-in did not come up" "How long nothing had been heard of it."
+        "request_id" string "" "it held no request" "The request that it was given last."
+        "method" string "" "it held no request" "Its method."
+        "target" string "" "it held no request" "Its path and query, cut after 2,048 bytes."
+    }
     "worker_stuck" Gateway "A worker's event loop did not turn while its main thread burnt CPU. It is killed." {
         "worker" number "" "" "Id of the worker."
         "silent_ms" number "milliseconds" "" "How long nothing had been heard of it."
@@ -175,7 +182,7 @@ lines! {
     }
     "worker_recycled" Gateway "A successor is started for a healthy worker, which serves until then." {
         "worker" number "" "" "Id of the worker that is replaced."
-        "reason" string "" "" "What it has had enough of: `requests`, `age`, `memory` or `overdue`."
+        "reason" string "" "" "What it has had enough of: `requests`, `age` or `memory`."
     }
     "reload_started" Gateway "Workers of a new generation are started beside those that they replace." {
         "generation" number "" "" "The new version of the app."
@@ -188,7 +195,7 @@ lines! {
     "reload_abandoned" Gateway "A generation was given up; the workers that it had not replaced stay." {
         "generation" number "" "" "The version that was given up."
         "reason" string "" "" "Why."
-        "superseded" boolean "" "" "Whether only a later reload stood in the way."
+        "superseded" boolean "" "" "Whether only a later reload or an upgrade stood in the way."
         "stderr" string "" "" "The end of what the worker that failed wrote to standard error."
     }
     "reload_refused" Gateway "A reload was asked for and did not begin." {

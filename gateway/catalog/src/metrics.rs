@@ -91,7 +91,7 @@ pub static LABELS: &[Label] = &[
         name: "reason",
         text: "Why a process ended: `exited`, `signalled` (by nobody here), `out_of_memory` (of V8's heap), or why it was \
                killed: `stuck`, `blocked`, `start_timeout`, `stop_timeout`, `abandoned` (of a reload that was given up). Of a \
-               recycled worker what it had enough of: `requests`, `age`, `memory` or `overdue`.",
+               recycled worker what it had enough of, `requests`, `age` or `memory`, or `overdue` where it stood still.",
         bound: "twelve",
     },
     Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
@@ -181,7 +181,7 @@ metrics! {
     RELOADS_TOTAL "sluice_reloads_total" Counter Count ["result"]
         "Reloads that ended."
     WORKER_RECYCLES_TOTAL "sluice_worker_recycles_total" Counter Count ["reason"]
-        "Healthy workers for which a successor was started."
+        "Workers that live for which a successor was started."
     WORKER_STARTS_TOTAL "sluice_worker_starts_total" Counter Count []
         "Processes started, restarts among them."
     WORKER_RESTARTS_TOTAL "sluice_worker_restarts_total" Counter Count ["instance"]

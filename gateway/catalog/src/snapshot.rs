@@ -147,6 +147,9 @@ pub struct WorkerSnapshot {
     pub cpu_ms_total: Option<f64>,
     /// Upgraded connections and event streams it holds.
     pub streams: u64,
+    /// Its operating-system priority was lowered, because its event loop stood still.
+    #[serde(default)]
+    pub lowered: bool,
 }
 
 /// Where a worker is in its life.

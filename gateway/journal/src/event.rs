@@ -43,6 +43,16 @@ pub enum Event<'a> {
         /// Whether the gateway had asked it to leave.
         expected: bool,
     },
+    /// A worker's event loop has not turned for a while, and its main thread burns CPU: it is lowered, and a stand-in is
+    /// started for its place.
+    WorkerOverdue {
+        /// Unique id of the worker.
+        worker: u64,
+        /// How long nothing was heard of it, milliseconds; `None` where it is heard again and its first stand-in failed.
+        silent_ms: Option<u64>,
+        /// The request that it was given last.
+        request: Option<HeldRequest<'a>>,
+    },
     /// A worker's event loop does not turn, and its main thread burns CPU.
     WorkerStuck {
         /// Unique id of the worker.
@@ -112,7 +122,7 @@ pub enum Event<'a> {
         generation: u64,
         /// Why, in words.
         reason: &'a str,
-        /// Whether a later reload took its place.
+        /// Whether a later reload, or an upgrade, took its place.
         superseded: bool,
         /// The end of what its worker wrote to stderr; may hold several lines.
         stderr_tail: &'a str,

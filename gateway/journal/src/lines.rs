@@ -39,6 +39,7 @@ fn head(event: &Event<'_>) -> Head {
         Event::WorkerExited { worker, expected, .. } => {
             ("worker_exited", if expected { Level::Info } else { Level::Warn }, Some(worker))
         }
+        Event::WorkerOverdue { worker, .. } => ("worker_overdue", Level::Warn, Some(worker)),
         Event::WorkerStuck { worker, .. } => ("worker_stuck", Level::Error, Some(worker)),
         Event::WorkerBlocked { worker, .. } => ("worker_blocked", Level::Error, Some(worker)),
         Event::WorkerBackoff { worker, .. } => ("worker_backoff", Level::Warn, Some(worker)),
@@ -108,6 +109,13 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
             fields.text_or_null(b",\"why\":", place.err(), FIELD_BYTES_MAX);
             json_held(fields, request);
             fields.text_or_null(b",\"profile\":", profile, APP_BYTES_MAX);
+        }
+        Event::WorkerOverdue { silent_ms, request, .. } => {
+            match silent_ms {
+                Some(silent_ms) => fields.number(b",\"silent_ms\":", silent_ms),
+                None => fields.0.extend_from_slice(b",\"silent_ms\":null"),
+            }
+            json_held(fields, request);
         }
         Event::WorkerBlocked { silent_ms, waits_in, request, .. } => {
             fields.number(b",\"silent_ms\":", silent_ms);

@@ -34,6 +34,7 @@ fn every_event() -> Vec<Event<'static>> {
             profile: Some("/run/profiles/stuck-3.cpuprofile"),
         },
         Event::WorkerBlocked { worker: 3, silent_ms: 60_010, waits_in: "sleeps (S)", request: None },
+        Event::WorkerOverdue { worker: 3, silent_ms: Some(1_010), request: None },
         Event::WorkerBackoff { worker: 3, delay_ms: 100 },
         Event::WorkerStartFailed { worker: 3, code: Code::AppNeverListened, stderr_tail: "Error: no\n  at x\n" },
         Event::AppLine { worker: 3, stream: Stream::Stderr, line: "hello \"you\"" },

@@ -62,6 +62,8 @@ pub trait WorkerHost {
     fn gives_up(&self);
     /// A successor is on its way for a healthy worker.
     fn recycles(&self, worker: WorkerId, reason: RecycleReason);
+    /// Fresh workers, this one the latest, use more memory than allowed.
+    fn is_bloated(&self, worker: WorkerId);
     /// A reload is over: with nothing to say where the generation took all places over, else with why it did not.
     /// Called within a step, so it must not call the gate.
     fn reload_ended(&self, generation: u64, abandoned: Option<AbandonReason>);
@@ -86,6 +88,7 @@ pub struct Gate {
     rates: Option<RefCell<Rates>>,
     deaths: SecondTries,
     scheduler: RefCell<Scheduler>,
+    may_raise: Cell<bool>,
     actions: Cell<Vec<Action>>,
     epoch: Instant,
     host: RefCell<Option<Rc<dyn WorkerHost>>>,
@@ -130,6 +133,7 @@ impl Gate {
             port: Cell::new(port),
             rates: rates.map(RefCell::new),
             scheduler: RefCell::new(scheduler),
+            may_raise: Cell::new(false),
             actions: Cell::default(),
             epoch: Instant::now(),
             host: RefCell::default(),

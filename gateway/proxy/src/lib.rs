@@ -94,6 +94,8 @@ fn limits(config: &Config) -> Limits {
             requests_max: config.recycle.requests_max,
             age_ms_max: config.recycle.age_s_max.saturating_mul(1000),
         },
+        needless_wait_ms_min: 10_000,
+        needless_wait_ms_max: 640_000,
         examine_timeout_ms: 900,
         streams_per_worker_max: u32::try_from(config.streams.per_worker_max).unwrap_or(u32::MAX),
     }

@@ -47,6 +47,8 @@ fn decision_ns(order: Order, classes: u64, workers: u32, queued: u64) -> u128 {
         warm_up: false,
         reload_at_once: 0,
         recycle: Recycling { requests_max: 0, age_ms_max: 0 },
+        needless_wait_ms_min: 1_000,
+        needless_wait_ms_max: 1_000,
         examine_timeout_ms: 900,
     };
     let class = |request: u64| ClassId(u16::try_from(request % classes).unwrap_or(0));

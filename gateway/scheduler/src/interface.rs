@@ -91,6 +91,11 @@ pub struct Limits {
     pub reload_at_once: u32,
     /// When a healthy worker is replaced.
     pub recycle: Recycling,
+    /// How long no stand-in is started for a worker that is overdue after one that turned out to have been needless; doubles
+    /// each time.
+    pub needless_wait_ms_min: u64,
+    /// The longest such wait.
+    pub needless_wait_ms_max: u64,
     /// How long the look into a stuck worker may take before it is killed.
     pub examine_timeout_ms: u64,
 }
@@ -160,8 +165,14 @@ pub enum Event {
         /// In microseconds.
         cost_us: u64,
     },
-    /// The worker's request has taken far longer than expected, or its event loop stands still and burns CPU.
+    /// The worker's event loop stands still and burns CPU, for less long than one that is stuck. To be said once, until
+    /// [`Event::Turned`].
     Overdue {
+        /// The worker.
+        worker: WorkerId,
+    },
+    /// The event loop of a worker that was overdue turns again.
+    Turned {
         /// The worker.
         worker: WorkerId,
     },
@@ -318,6 +329,12 @@ pub enum Action {
         /// What it has had enough of.
         reason: RecycleReason,
     },
+    /// Fresh workers are over their memory bound one after the other, so the bound is below what the app needs. They are
+    /// still replaced, less and less often. Said once, and again after a reload.
+    Bloated {
+        /// The latest of them.
+        worker: WorkerId,
+    },
     /// Every place has a worker of this generation that takes requests.
     Reloaded {
         /// The generation in force.
@@ -384,7 +401,7 @@ pub enum RecycleReason {
     Age,
     /// It uses more memory than allowed.
     Memory,
-    /// Its priority was lowered and cannot be raised again.
+    /// Its event loop stands still, or its priority was lowered and cannot be raised again.
     Overdue,
 }
 

@@ -71,6 +71,8 @@ impl Scheduler {
                 self.leave_queue(request);
             }
             Event::Finished { worker, request } => {
+                // Who finishes a request does not stand still, and may be gone before it says so itself.
+                self.pool.turned(now, worker, limits, actions);
                 if let Some((side, service_us)) = self.pool.release(now, worker, request, limits) {
                     self.predictor.finished(side, service_us);
                 }
@@ -79,8 +81,8 @@ impl Scheduler {
             Event::StreamEnded { worker } => self.pool.end_stream(worker),
             Event::WarmingWith { worker, request } => self.pool.warm_with(now, worker, request, limits.concurrency),
             Event::Measured { class, cost_us } => self.measure(now, class, cost_us),
-            // What a worker may hold beyond its slots, and who stands in for one that is late, is decided elsewhere.
-            Event::Tick | Event::Overdue { .. } | Event::Waits { .. } => {}
+            // What a worker may hold beyond its slots is decided elsewhere.
+            Event::Tick | Event::Waits { .. } => {}
             _ => {
                 self.pool.unsettle();
                 self.take_rarer(now, event, actions);
@@ -109,7 +111,9 @@ impl Scheduler {
             Event::Warmed { worker } => self.pool.warmed(now, worker, false, limits, actions),
             Event::WarmUpFailed { worker } => self.pool.warmed(now, worker, true, limits, actions),
             Event::ReloadAsked { generation } => self.pool.reload_asked(now, generation, actions),
-            Event::Overweight { worker } => self.pool.overweight(worker),
+            Event::Overweight { worker } => self.pool.overweight(now, worker, limits, actions),
+            Event::Overdue { worker } => self.pool.overdue(worker),
+            Event::Turned { worker } => self.pool.turned(now, worker, limits, actions),
             Event::Stuck { worker } => self.pool.stuck(now, worker, limits, actions),
             Event::Examined { worker } => self.pool.examined(now, worker, actions),
             Event::Closing { worker } => self.pool.closing(now, worker, limits, actions),
@@ -124,7 +128,6 @@ impl Scheduler {
             | Event::StreamEnded { .. }
             | Event::WarmingWith { .. }
             | Event::Measured { .. }
-            | Event::Overdue { .. }
             | Event::Waits { .. }
             | Event::Tick => {}
         }
@@ -351,7 +354,7 @@ impl Scheduler {
         self.pool.in_service()
     }
 
-    /// Workers that may take requests.
+    /// Workers that may take requests, those among them that have to turn their event loop first.
     #[must_use]
     pub fn ready_count(&self) -> u32 {
         self.pool.ready_count()

@@ -5,15 +5,18 @@
 //! by recycling, a place has a successor too, which takes the place over in the step in which it can take requests.
 //! A worker that is in no place any more is on its way out.
 //!
-//! `life` has what happens to one worker, `replace` what is decided about successors, `slots` what workers hold.
+//! `life` has what happens to one worker, `replace` what is decided about successors, `overdue` when one is started for
+//! a worker that stands still, `slots` what workers hold.
 
 mod life;
+mod overdue;
 mod replace;
 mod slots;
 mod worker;
 
 use std::collections::BTreeMap;
 
+use overdue::Needless;
 pub use replace::ReloadProgress;
 use replace::{Patience, Reload};
 pub(crate) use slots::Given;
@@ -33,6 +36,8 @@ struct Place {
     successor: Option<WorkerId>,
     failures: u32,
     not_before: Time,
+    /// Workers in a row that were over their memory bound soon after they listened; outlasts a successor.
+    bloated: u32,
 }
 
 #[derive(Debug)]
@@ -52,6 +57,7 @@ pub(crate) struct Pool {
     reload: Option<Reload>,
     /// How the starting of successors goes.
     successors: Patience,
+    needless: Needless,
     ever_listened: bool,
     gave_up: bool,
     stopping: bool,
@@ -59,8 +65,10 @@ pub(crate) struct Pool {
     /// When all workers have to be looked at again. Most requests bring that no nearer, which keeps a decision cheap.
     deadline: Option<Time>,
     ready_count: u32,
-    /// Of the short lane.
-    short_ready: u32,
+    /// The generation in whose time it was said that the memory bound is too low; with another the bound may be another.
+    bloat_told: Option<u64>,
+    /// Of the short lane's that are ready, the ones whose event loop turns.
+    short_taking: u32,
 }
 
 impl Pool {
@@ -76,13 +84,15 @@ impl Pool {
             generation_asked: 1,
             reload: None,
             successors: Patience::default(),
+            needless: Needless::default(),
             ever_listened: false,
             gave_up: false,
             stopping: false,
             overlaps_total: 0,
             deadline: None,
             ready_count: 0,
-            short_ready: 0,
+            bloat_told: None,
+            short_taking: 0,
         }
     }
 
@@ -138,7 +148,7 @@ impl Pool {
         }
         self.dismiss_surplus(now);
         self.kill_overdue(now, limits, actions);
-        if someone_waits && self.count_ready(Lane::Short) == 0 {
+        if someone_waits && self.count(Worker::takes_short_requests) == 0 {
             self.rush(now);
         }
         self.finish_trial(now);
@@ -149,14 +159,15 @@ impl Pool {
             self.fill_places(now, actions);
             self.start_successors(now, limits, actions);
         }
+        self.stand_in(now, actions);
         self.note_settled(limits);
         true
     }
 
     /// What is known from looking at all workers; to be taken again when the limits change.
     pub(crate) fn note_settled(&mut self, limits: &Limits) {
-        self.short_ready = self.count_ready(Lane::Short);
-        self.ready_count = self.short_ready + self.count_ready(Lane::Long);
+        self.ready_count = self.count(|w| w.state == WorkerState::Ready);
+        self.short_taking = self.count(Worker::takes_short_requests);
         self.deadline = self.find_deadline(limits);
     }
 
@@ -173,7 +184,7 @@ impl Pool {
             return workers.min();
         }
         let starts = self.wanted_places().filter(|(_, place)| self.is_vacant(place)).map(|(_, place)| place.not_before);
-        workers.chain(starts).chain(self.successor_due(limits)).min()
+        workers.chain(starts).chain(self.successor_due(limits)).chain(self.stand_in_due()).min()
     }
 
     fn dismiss_surplus(&mut self, now: Time) {
@@ -229,9 +240,8 @@ impl Pool {
         self.stopping || self.gave_up
     }
 
-    fn count_ready(&self, lane: Lane) -> u32 {
-        let is_ready = |w: &&Worker| w.state == WorkerState::Ready && w.lane == lane;
-        u32::try_from(self.workers.values().filter(is_ready).count()).unwrap_or(u32::MAX)
+    fn count(&self, which: impl Fn(&Worker) -> bool) -> u32 {
+        u32::try_from(self.workers.values().filter(|w| which(w)).count()).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn views(&self) -> impl Iterator<Item = WorkerView> + '_ {
@@ -244,6 +254,7 @@ impl Pool {
             in_service: w.held.len(),
             streams: w.streams,
             started: w.started,
+            is_lowered: w.is_lowered,
         })
     }
 
@@ -263,8 +274,8 @@ impl Pool {
         self.ready_count
     }
 
-    pub(crate) fn short_ready(&self) -> u32 {
-        self.short_ready
+    pub(crate) fn short_taking(&self) -> u32 {
+        self.short_taking
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -145,7 +145,7 @@ impl Lines {
 fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
     // Whatever it says, its event loop turns; but only who beats is expected to go on saying something.
     if said.kind == "beat" || process.last_heard.get().is_some() {
-        process.is_heard(Instant::now());
+        supervisor.is_heard(process, Instant::now());
     }
     match &*said.kind {
         "closing" => supervisor.gate.closing(process.worker),

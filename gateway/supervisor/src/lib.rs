@@ -11,7 +11,9 @@ mod control;
 mod exit;
 mod forensics;
 mod guardian;
+mod host;
 mod output;
+mod priority;
 mod probe;
 mod process;
 mod reload;
@@ -23,13 +25,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nix::sys::signal::Signal;
 use sluice_catalog::errors::Code;
-use sluice_journal::{Event, Journal, Level, Recycled};
-use sluice_proxy::gate::{Gate, WorkerHost};
-use sluice_scheduler::{AbandonReason, KillReason, Lane, RecycleReason, WorkerId};
+use sluice_journal::{Event, Journal, Level};
+use sluice_proxy::gate::Gate;
+use sluice_scheduler::{KillReason, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
@@ -38,6 +40,7 @@ pub use reload::{Abandoned, ReloadEnd};
 
 use auxiliary::Auxiliaries;
 use guardian::Guardian;
+use host::Host;
 use process::Process;
 
 /// What the operator sees of a worker's process.
@@ -73,6 +76,8 @@ pub struct Supervisor {
     gate: Rc<Gate>,
     journal: Journal,
     guardian: Guardian,
+    /// Priorities that were lowered can be raised again.
+    may_raise: bool,
     processes: RefCell<HashMap<WorkerId, Rc<Process>>>,
     restarts: RefCell<HashMap<u32, u64>>,
     backing_off: RefCell<HashMap<u32, Instant>>,
@@ -94,6 +99,7 @@ impl Supervisor {
         let control_socket = app.control_socket();
         let supervisor = Rc::new(Supervisor {
             guardian: Guardian::start()?,
+            may_raise: priority::may_raise(),
             journal: gate.journal.clone(),
             gate: Rc::clone(gate),
             auxiliaries: Auxiliaries::new(gate.journal.clone()),
@@ -108,6 +114,7 @@ impl Supervisor {
         });
         control::serve(&supervisor, &control_socket)?;
         tokio::task::spawn_local(watch::run(Rc::clone(&supervisor)));
+        gate.set_may_raise(supervisor.may_raise);
         gate.set_host(Rc::new(Host(Rc::clone(&supervisor))));
         Ok((supervisor, Told { gave_up, reloads }))
     }
@@ -219,113 +226,21 @@ impl Supervisor {
         }
     }
 
+    /// The worker's event loop turns.
+    fn is_heard(&self, process: &Process, now: Instant) {
+        process.last_heard.set(Some(now));
+        *process.look.borrow_mut() = None;
+        *process.looks.borrow_mut() = None;
+        if process.overdue.take().is_some() {
+            self.gate.turned(process.worker);
+        }
+    }
+
     fn socket(&self, worker: WorkerId) -> PathBuf {
         self.sockets.join(format!("{}.sock", worker.0))
     }
 
     fn note(&self, level: Level, text: &str) {
         self.journal.emit(Event::Note { level, text });
-    }
-}
-
-/// The gate's way to the supervisor.
-struct Host(Rc<Supervisor>);
-
-impl WorkerHost for Host {
-    fn start(&self, worker: WorkerId, instance: u32, generation: u64, _lane: Lane) {
-        // The successor of a worker that still serves is no restart.
-        let is_successor =
-            self.0.processes.borrow().values().any(|other| other.instance == instance && !other.has_exited.get());
-        let again = u64::from(!is_successor);
-        self.0.restarts.borrow_mut().entry(instance).and_modify(|restarts| *restarts += again).or_insert(0);
-        self.0.backing_off.borrow_mut().remove(&instance);
-        let Some(app) = self.0.app(generation) else { return };
-        tokio::task::spawn_local(process::run(Rc::clone(&self.0), app, worker, instance, generation));
-    }
-
-    fn stop(&self, worker: WorkerId) {
-        match self.0.processes.borrow().get(&worker) {
-            Some(process) => {
-                let stop_ms = self.0.gate.config().workers.stop_timeout_ms;
-                let gate = Rc::clone(&self.0.gate);
-                // Where the whole gateway leaves, streams have nobody left to carry them.
-                let has_streams = move || !gate.is_leaving() && gate.has_streams(worker);
-                process.ask_to_leave(Duration::from_millis(stop_ms / 2), has_streams);
-            }
-            None => self.0.note(Level::Warn, &format!("worker {} is asked to leave before it has a process", worker.0)),
-        }
-    }
-
-    fn examine(&self, worker: WorkerId) {
-        let process = self.0.processes.borrow().get(&worker).cloned();
-        let supervisor = Rc::clone(&self.0);
-        if let Some(process) = &process {
-            process.is_examined.set(true);
-        }
-        tokio::task::spawn_local(async move {
-            match process {
-                Some(process) => stuck::examine(supervisor, process).await,
-                None => supervisor.gate.examined(worker),
-            }
-        });
-    }
-
-    fn kill(&self, worker: WorkerId, reason: KillReason) {
-        let text = match reason {
-            KillReason::StartTimeout => {
-                let processes = self.0.processes.borrow();
-                let process = processes.get(&worker);
-                let (missing, hint) = match process {
-                    Some(process) if process.listens.get() => ("say `ready` (workers.wait_ready)", ""),
-                    Some(process) if process.app.is_command() => {
-                        ("listen", ". An app that is not Node.js has to listen on SLUICE_SOCKET")
-                    }
-                    _ => ("listen", ""),
-                };
-                format!("worker {} did not {missing} in time (workers.start_timeout_ms); it is killed{hint}", worker.0)
-            }
-            // `worker_stuck` and `worker_blocked` have said so.
-            KillReason::Stuck => String::new(),
-            KillReason::Abandoned => {
-                format!("worker {} belongs to a generation that was given up; it is killed", worker.0)
-            }
-            KillReason::StopTimeout => {
-                format!("worker {} did not leave in time (workers.stop_timeout_ms); it is killed", worker.0)
-            }
-        };
-        if !text.is_empty() {
-            self.0.note(Level::Warn, &text);
-        }
-        if let Some(process) = self.0.processes.borrow().get(&worker) {
-            process.was_killed.set(Some(reason));
-            process.signal_group(Signal::SIGKILL);
-        }
-    }
-
-    fn backs_off(&self, worker: WorkerId, instance: u32, delay_ms: u64) {
-        self.0.backing_off.borrow_mut().insert(instance, Instant::now() + Duration::from_millis(delay_ms));
-        self.0.journal.emit(Event::WorkerBackoff { worker: worker.0, delay_ms });
-    }
-
-    fn recycles(&self, worker: WorkerId, reason: RecycleReason) {
-        let reason = match reason {
-            RecycleReason::Requests => Recycled::Requests,
-            RecycleReason::Age => Recycled::Age,
-            RecycleReason::Memory => Recycled::Memory,
-            RecycleReason::Overdue => Recycled::Overdue,
-        };
-        self.0.journal.emit(Event::WorkerRecycled { worker: worker.0, reason });
-    }
-
-    fn reload_ended(&self, generation: u64, abandoned: Option<AbandonReason>) {
-        let abandoned = abandoned.map(|reason| Abandoned::new(&self.0, reason));
-        // Nobody listens only while the gateway is torn down.
-        let _ = self.0.reloads.send(ReloadEnd { generation, abandoned });
-    }
-
-    fn gives_up(&self) {
-        if let Some(sender) = self.0.gave_up.borrow_mut().take() {
-            let _ = sender.send(());
-        }
     }
 }

@@ -17,8 +17,8 @@ use tokio::sync::watch;
 use crate::exit::{self, Ending};
 use crate::forensics::{Inspector, InspectorLine, inspector_line};
 use crate::output::{Tail, read_lines};
-use crate::watch::{Look, Trouble, TroubleKind};
-use crate::{App, ProcessView, Supervisor, probe};
+use crate::watch::{Look, Looks, Trouble, TroubleKind};
+use crate::{App, ProcessView, Supervisor, priority, probe};
 
 /// How long the last lines of a dead process are waited for; a grandchild may hold the pipe open for ever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -57,6 +57,10 @@ pub(crate) struct Process {
     pub(crate) last_heard: Cell<Option<Instant>>,
     /// The first look at its main thread since then.
     pub(crate) look: RefCell<Option<Look>>,
+    /// The looks that tell whether it is overdue.
+    pub(crate) looks: RefCell<Option<Looks>>,
+    /// It was told to be overdue, after so long without a word, and has said nothing since.
+    pub(crate) overdue: Cell<Option<Duration>>,
     /// Why it is examined.
     pub(crate) trouble: RefCell<Option<Trouble>>,
     /// It is looked into, and killed afterwards.
@@ -78,12 +82,6 @@ impl Process {
         ProcessView { pid: Some(self.listener_pid.get().unwrap_or(self.pid)), ..self.vitals.get() }
     }
 
-    /// Its event loop turns.
-    pub(crate) fn is_heard(&self, now: Instant) {
-        self.last_heard.set(Some(now));
-        *self.look.borrow_mut() = None;
-    }
-
     /// Its inspector is open, and the gateway has not opened it.
     pub(crate) fn is_inspected(&self) -> bool {
         matches!(&*self.inspector.borrow(), Inspector::Listening(_))
@@ -98,7 +96,7 @@ impl Process {
             let _ = control.try_write(b"{\"type\":\"message\",\"message\":\"shutdown\"}\n");
         }
         if self.is_dying.get() {
-            return self.end_the_rest();
+            return self.end_the_rest(None);
         }
         if !self.hears_messages.get() && !has_streams() {
             return self.terminate();
@@ -115,11 +113,12 @@ impl Process {
 
     /// The process that serves is gone, so its id may be another's by now. What stood above it, npm or a shell, has a moment
     /// to follow.
-    fn end_the_rest(self: &Rc<Self>) {
+    pub(crate) fn end_the_rest(self: &Rc<Self>, reason: Option<KillReason>) {
         let process = Rc::clone(self);
         tokio::task::spawn_local(async move {
             tokio::time::sleep(FOLLOW_TIMEOUT).await;
             if !process.has_exited.get() {
+                process.was_killed.set(process.was_killed.get().or(reason));
                 process.signal_group(Signal::SIGKILL);
             }
         });
@@ -135,6 +134,14 @@ impl Process {
             None if self.app.is_command() => self.signal_group(Signal::SIGTERM),
             None => signal_one(self.pid, Signal::SIGTERM),
         }
+    }
+
+    /// Gives the process that serves this nice value, with all its threads.
+    pub(crate) fn set_priority(&self, nice: i32) -> io::Result<()> {
+        if self.has_exited.get() {
+            return Ok(());
+        }
+        priority::set(self.listener_pid.get().unwrap_or(self.pid), nice)
     }
 
     pub(crate) fn signal_group(&self, signal: Signal) {
@@ -188,6 +195,8 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, app: Rc<App>, worker: Worker
         is_overweight: Cell::new(false),
         last_heard: Cell::new(None),
         look: RefCell::default(),
+        looks: RefCell::default(),
+        overdue: Cell::new(None),
         trouble: RefCell::default(),
         is_examined: Cell::new(false),
         inspector,

@@ -10,10 +10,10 @@ use std::time::{Duration, SystemTime};
 
 use sluice_journal::{Event, HeldRequest, Level, StuckPlace};
 
-use crate::Supervisor;
 use crate::forensics::{self, Examination, Frame, Patience, Subject};
 use crate::process::Process;
 use crate::watch::{Trouble, TroubleKind};
+use crate::{Supervisor, priority};
 
 /// All of it has to end before the scheduler stops waiting for it. No step has a bound below that: on a busy machine
 /// each may be the slow one, and the stack, which comes first, is worth more than the rest.
@@ -47,6 +47,10 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
         let waits_in = waits_in.as_str();
         supervisor.journal.emit(Event::WorkerBlocked { worker: worker.0, silent_ms, waits_in, request });
         return supervisor.gate.examined(worker);
+    }
+    if supervisor.may_raise {
+        // At the lowest priority it would not answer in time on a busy machine; it has not long to live.
+        let _ = process.set_priority(priority::usual());
     }
     let pid = process.listener_pid.get().unwrap_or(process.pid);
     let subject = Subject { pid, cwd: process.app.cwd.clone() };

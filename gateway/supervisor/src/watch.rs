@@ -1,17 +1,23 @@
-//! Notices workers whose event loop does not turn: a beat comes over the control connection every second while it does.
+//! Notices workers whose event loop does not turn: while it does, a line comes over the control connection four times a
+//! second.
 //!
-//! It tells the gate; what becomes of the worker is the scheduler's decision. Workers that have never beaten (another
+//! It tells the gate; what becomes of the worker is the scheduler's decision. `overdue` finds those that may yet go on,
+//! this file those that will not. Workers that have never beaten (another
 //! runtime, one that still starts) and those that were asked to leave are not watched: others wait for these.
+
+mod overdue;
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+
+pub(crate) use overdue::Looks;
 
 use crate::Supervisor;
 use crate::forensics::{Activity, Verdict, main_thread_activity, verdict};
 use crate::process::Process;
 
 /// How often all workers are looked at.
-const PERIOD: Duration = Duration::from_millis(250);
+const PERIOD: Duration = Duration::from_millis(100);
 /// How often while one of them is late, so that it is judged on time.
 const PERIOD_LATE: Duration = Duration::from_millis(50);
 /// If this watch itself is later than that, the machine slept or the gateway had no CPU, and silence proves nothing.
@@ -27,6 +33,7 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// How long the event loop may stand still; `None` for any time.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
+    overdue: Option<Duration>,
     burning: Option<Duration>,
     blocked: Option<Duration>,
 }
@@ -59,12 +66,20 @@ impl Limits {
         let limit = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
         let config = supervisor.gate.config();
         let workers = &config.workers;
-        Limits { burning: limit(workers.stuck_after_ms), blocked: limit(workers.blocked_after_ms) }
+        Limits {
+            overdue: limit(workers.overdue_after_ms),
+            burning: limit(workers.stuck_after_ms),
+            blocked: limit(workers.blocked_after_ms),
+        }
+    }
+
+    fn are_off(self) -> bool {
+        self.overdue.is_none() && self.burning.is_none() && self.blocked.is_none()
     }
 
     /// From when on a worker is late.
     fn late(self) -> Duration {
-        let shortest = [self.burning, self.blocked].into_iter().flatten().min();
+        let shortest = [self.overdue, self.burning, self.blocked].into_iter().flatten().min();
         // The first look has to come well before the judgement.
         shortest.map_or(SILENCE_LATE, |limit| (limit * 3 / 4).min(SILENCE_LATE))
     }
@@ -78,10 +93,6 @@ impl Limits {
 
 /// Watches for as long as the gateway runs.
 pub(crate) async fn run(supervisor: Rc<Supervisor>) {
-    let limits = Limits::of(&supervisor);
-    if limits.burning.is_none() && limits.blocked.is_none() {
-        return;
-    }
     let mut period = PERIOD;
     let mut ticked = Instant::now();
     loop {
@@ -90,30 +101,37 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
         let was_away = now.duration_since(ticked) > period + LATENESS_MAX;
         ticked = now;
         period = PERIOD;
+        let limits = Limits::of(&supervisor);
         let processes: Vec<Rc<Process>> = supervisor.processes.borrow().values().cloned().collect();
         for process in processes.iter().filter(|process| is_watched(process)) {
-            if was_away {
-                process.is_heard(now);
+            if was_away || limits.are_off() {
+                supervisor.is_heard(process, now);
             }
             let Some(silent) = process.last_heard.get().map(|heard| now.duration_since(heard)) else { continue };
-            if silent < limits.late() {
-                continue;
+            if silent >= limits.late() {
+                period = PERIOD_LATE;
+                look_at(&supervisor, process, limits, Silence { silent, is_debugged: process.is_inspected(), now });
             }
-            period = PERIOD_LATE;
-            let trouble = {
-                let mut look = process.look.borrow_mut();
-                let subject = Silence { silent, is_debugged: process.is_inspected(), now };
-                judge(limits, subject, &mut look, || main_thread_activity(process.view().pid.unwrap_or(process.pid)))
-            };
-            if let Some(trouble) = trouble {
-                *process.trouble.borrow_mut() = Some(trouble);
-                supervisor.gate.stuck(process.worker);
-                if !process.is_examined.get() {
-                    // The scheduler has other plans for it. Should these come to nothing, the waiting begins again.
-                    *process.trouble.borrow_mut() = None;
-                    process.is_heard(now);
-                }
-            }
+        }
+    }
+}
+
+fn look_at(supervisor: &Supervisor, process: &Process, limits: Limits, subject: Silence) {
+    let sample = || main_thread_activity(process.view().pid.unwrap_or(process.pid));
+    if process.overdue.get().is_none()
+        && overdue::judge(limits.overdue, subject, &mut process.looks.borrow_mut(), sample)
+    {
+        process.overdue.set(Some(subject.silent));
+        supervisor.gate.overdue(process.worker);
+    }
+    let trouble = judge(limits, subject, &mut process.look.borrow_mut(), sample);
+    if let Some(trouble) = trouble {
+        *process.trouble.borrow_mut() = Some(trouble);
+        supervisor.gate.stuck(process.worker);
+        if !process.is_examined.get() {
+            // The scheduler has other plans for it. Should these come to nothing, the waiting begins again.
+            *process.trouble.borrow_mut() = None;
+            supervisor.is_heard(process, subject.now);
         }
     }
 }
@@ -193,7 +211,11 @@ fn describe(activity: Option<&Activity>) -> String {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { burning: Some(Duration::from_secs(10)), blocked: Some(Duration::from_secs(60)) };
+    const LIMITS: Limits = Limits {
+        overdue: Some(Duration::from_secs(1)),
+        burning: Some(Duration::from_secs(10)),
+        blocked: Some(Duration::from_secs(60)),
+    };
 
     fn thread(cpu_ms: u64) -> Activity {
         Activity {
@@ -233,7 +255,7 @@ mod tests {
     #[test]
     fn thread_that_burns_is_stuck_when_its_time_is_over() {
         assert_eq!(judged(LIMITS, false, true, |_| true), Some((10_000, TroubleKind::Stuck)));
-        let short = Limits { burning: Some(Duration::from_millis(1500)), blocked: None };
+        let short = Limits { overdue: None, burning: Some(Duration::from_millis(1500)), blocked: None };
         assert_eq!(judged(short, false, true, |_| true), Some((1500, TroubleKind::Stuck)));
     }
 

@@ -48,6 +48,8 @@ export type ToGateway =
   | { readonly type: 'aux-closed'; readonly socket: string }
   | { readonly type: 'done'; readonly requests: readonly DoneRequest[] }
   | Beat
+  /** The event loop turns. */
+  | { readonly type: 'turn' }
   | { readonly type: 'idle' }
   | { readonly type: 'busy'; readonly id: number; readonly by: number }
   | { readonly type: 'hears-messages' }

@@ -1,6 +1,6 @@
 /**
- * What the gateway is told about the work: CPU per request in batches, and a beat every second. It must not know how
- * a request gets in and out.
+ * What the gateway is told about the work: CPU per request in batches, a beat every second, and a sign of life in
+ * between. It must not know how a request gets in and out.
  */
 import { performance } from 'node:perf_hooks';
 import type { Control } from './control.js';
@@ -11,6 +11,7 @@ import { idOf } from './peer.js';
 const BATCH_MS = 20;
 const BATCH_REQUESTS_MAX = 500;
 const BEAT_MS = 1000;
+const TURN_MS = 250;
 
 export class Report {
   readonly #control: Control;
@@ -27,6 +28,7 @@ export class Report {
   start(): void {
     this.loop.start();
     setInterval(() => this.#beat(), BEAT_MS).unref();
+    setInterval(() => this.#control.send({ type: 'turn' }), TURN_MS).unref();
     // A small line to a unix socket still goes out while the process exits.
     process.once('exit', () => this.flush());
     this.#beat();

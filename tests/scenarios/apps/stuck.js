@@ -17,6 +17,13 @@ function waitForChild() {
   execSync('sleep 60');
 }
 
+// A render that is only large.
+function large() {
+  const end = Date.now() + 3_000;
+  while (Date.now() < end);
+  return 'large';
+}
+
 function fill() {
   const kept = [];
   for (;;) kept.push(Array.from({ length: 1000 }, () => kept.length));
@@ -30,6 +37,7 @@ const ways = {
   '/memory': fill,
   '/loop-later': () => void setTimeout(() => spin(1), 50),
   '/pause': () => execSync('sleep 2.2'),
+  '/large': large,
   '/debug-port': () => process.debugPort,
 };
 

@@ -46,13 +46,14 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
         problem("warm_up.paths", format!("must hold paths that start with '/', not {target:?}"));
     }
     let waits = [
-        ("workers.stuck_after_ms", config.workers.stuck_after_ms),
-        ("workers.blocked_after_ms", config.workers.blocked_after_ms),
+        ("workers.overdue_after_ms", config.workers.overdue_after_ms, 500),
+        ("workers.stuck_after_ms", config.workers.stuck_after_ms, 1_500),
+        ("workers.blocked_after_ms", config.workers.blocked_after_ms, 1_500),
     ];
-    for (key, wait_ms) in waits {
-        // Workers tell that they live once a second; whoever looks sooner sees dead ones everywhere.
-        if wait_ms > 0 && wait_ms < 1_500 {
-            problem(key, format!("must be 0 or at least 1500, not {wait_ms}"));
+    for (key, wait_ms, least_ms) in waits {
+        // Workers tell four times a second that they live; whoever looks sooner sees dead ones everywhere.
+        if wait_ms > 0 && wait_ms < least_ms {
+            problem(key, format!("must be 0 or at least {least_ms}, not {wait_ms}"));
         }
     }
     for (key, path) in [("edge.ping_path", &config.edge.ping_path), ("edge.ready_path", &config.edge.ready_path)] {

@@ -119,9 +119,14 @@ config! {
         /// Whether a worker is ready only once the app has called `process.send('ready')`, besides listening. Apps in
         /// another runtime cannot say it and are not waited for.
         wait_ready: bool = false => reload;
+        /// How long a worker's event loop may not turn while its main thread burns CPU before its operating-system priority
+        /// is lowered and a stand-in is started for its place. It goes on: a slow render is answered, and its worker leaves
+        /// when the stand-in serves. After a stand-in that was not needed the next one has to wait. At least 500; 0 for
+        /// never. Linux only.
+        overdue_after_ms: u64 = 1_000, in 0..=3_600_000, "milliseconds" => reload;
         /// How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an endless
         /// regular expression. The log then names the function and the line, and the worker is killed. Counted from the
-        /// worker's last sign of life, of which there is one a second; at least 1500; 0 for any time.
+        /// worker's last sign of life, of which there are four a second; at least 1500; 0 for any time.
         stuck_after_ms: u64 = 10_000, in 0..=3_600_000, "milliseconds" => reload;
         /// How long it may not turn while the main thread waits: a synchronous child process, a lock, a disk. Where the
         /// system does not tell the two apart (elsewhere than on Linux), this counts for both. At least 1500; 0 for any
@@ -153,7 +158,8 @@ config! {
 
     /// When a healthy worker is replaced: one at a time, by a successor that is ready before the old one leaves.
     recycle: Recycle {
-        /// Resident memory above which a worker is replaced; 0 for any.
+        /// Resident memory above which a worker is replaced; 0 for any. To be set well above what a fresh worker needs: where
+        /// even that is over it, the log says so, and workers are replaced more and more seldom (`workers.backoff_ms_max`).
         memory_bytes_max: u64 = 0, in 0..=1_099_511_627_776, "bytes" => reload;
         /// Requests after which a worker is replaced; 0 for any. Each worker's own bound is up to a tenth lower, so that they
         /// do not all end together.

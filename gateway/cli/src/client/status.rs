@@ -120,7 +120,7 @@ fn worker_rows(workers: &[WorkerSnapshot]) -> Vec<[String; COLUMNS.len()]> {
             worker.instance.to_string(),
             if worker.generation == 0 { "-".to_owned() } else { worker.generation.to_string() },
             worker.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
-            worker.state.as_str().to_owned(),
+            state(worker),
             duration(worker.age_s),
             worker.rss_bytes.map_or_else(|| "-".to_owned(), bytes),
             worker.cpu_ms_total.map_or_else(|| "-".to_owned(), |cpu_ms| duration(cpu_ms / 1000.0)),
@@ -130,6 +130,11 @@ fn worker_rows(workers: &[WorkerSnapshot]) -> Vec<[String; COLUMNS.len()]> {
         ]
     }));
     rows
+}
+
+fn state(worker: &WorkerSnapshot) -> String {
+    let lowered = if worker.lowered { ", lowered" } else { "" };
+    format!("{}{lowered}", worker.state.as_str())
 }
 
 fn current(worker: &WorkerSnapshot) -> String {
@@ -232,6 +237,7 @@ pub mod tests {
             current: vec![CurrentRequest { id: "r-9".to_owned(), class: "GET /product/:id".to_owned(), for_ms: 12 }],
             cpu_ms_total: Some(61_000.0),
             streams: 0,
+            lowered: true,
         };
         let starting = WorkerSnapshot {
             id: 8,
@@ -246,6 +252,7 @@ pub mod tests {
             current: Vec::new(),
             cpu_ms_total: None,
             streams: 0,
+            lowered: false,
         };
         Snapshot {
             version: "0.1.0".to_owned(),
@@ -286,7 +293,7 @@ p95                4.00 ms          90 ms
 p99                  40 ms              -
 
 WORKER  INSTANCE  GEN  PID   STATE    AGE         MEMORY     CPU           REQUESTS  RESTARTS  CURRENT REQUEST
-7       0         1    4711  busy     1 h 02 min  100.0 MiB  1 min 01 s    1234      1         GET /product/:id for 12 ms (r-9)
+7       0         1    4711  busy, lowered  1 h 02 min  100.0 MiB  1 min 01 s    1234      1         GET /product/:id for 12 ms (r-9)
 8       1         -    -     backoff  250 ms      -          -             0         3         -
 ";
         let squeeze = |text: &str| {

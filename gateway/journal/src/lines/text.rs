@@ -45,6 +45,14 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
             }
             words.put("; it is killed");
         }
+        Event::WorkerOverdue { silent_ms, request, .. } => {
+            words.put("is overdue");
+            if let Some(silent_ms) = silent_ms {
+                words.put(", silent for ").number(silent_ms).put(" ms");
+            }
+            text_held(&mut words, request);
+            words.put("; a stand-in is started");
+        }
         Event::WorkerBlocked { silent_ms, waits_in, request, .. } => {
             words.put("is blocked, silent for ").number(silent_ms).put(" ms: ").safe(waits_in, FIELD_BYTES_MAX);
             text_held(&mut words, request);

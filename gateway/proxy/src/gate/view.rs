@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
 use sluice_journal::Event as Happening;
-use sluice_scheduler::{Scheduler, Time, WorkerId, WorkerState};
+use sluice_scheduler::{Limits, Scheduler, Time, WorkerId, WorkerState};
 
 use super::Gate;
 
@@ -18,9 +18,20 @@ impl Gate {
 
     /// Puts another config in force.
     pub fn set_config(&self, config: Rc<Config>) {
-        self.scheduler.borrow_mut().set_limits(crate::limits(&config));
+        self.set_limits(&config);
         self.deaths.set_limits(&config);
         *self.config.borrow_mut() = config;
+    }
+
+    /// Whether priorities of workers can be raised again; no, unless this is said.
+    pub fn set_may_raise(&self, may_raise: bool) {
+        self.may_raise.set(may_raise);
+        self.set_limits(&self.config());
+    }
+
+    fn set_limits(&self, config: &Config) {
+        let limits = Limits { may_raise: self.may_raise.get(), ..crate::limits(config) };
+        self.scheduler.borrow_mut().set_limits(limits);
     }
 
     /// The port that clients see, where that is not the one of the config.

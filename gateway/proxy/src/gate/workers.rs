@@ -127,6 +127,16 @@ impl Gate {
         *self.warm_up_failure.borrow_mut() = Some((worker, why));
     }
 
+    /// The worker's event loop stands still and burns CPU, for less long than one that is stuck.
+    pub fn overdue(self: &Rc<Self>, worker: WorkerId) {
+        self.step(Event::Overdue { worker });
+    }
+
+    /// The event loop of a worker that was overdue turns again.
+    pub fn turned(self: &Rc<Self>, worker: WorkerId) {
+        self.step(Event::Turned { worker });
+    }
+
     /// The worker's event loop has not turned for too long. If the scheduler agrees, it is examined and killed.
     pub fn stuck(self: &Rc<Self>, worker: WorkerId) {
         self.step(Event::Stuck { worker });

@@ -23,7 +23,7 @@ pub(super) struct Reload {
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     failures: u32,
-    not_before: Time,
+    pub(super) not_before: Time,
 }
 
 /// How far a reload is.
@@ -82,7 +82,8 @@ impl Pool {
         };
         let place = &mut self.places[instance as usize];
         let before = place.worker.replace(worker);
-        *place = Place { worker: place.worker, lane: place.lane, rank: place.rank, ..Place::default() };
+        let Place { lane, rank, bloated, .. } = *place;
+        *place = Place { worker: place.worker, lane, rank, bloated, ..Place::default() };
         if let Some(w) = before.and_then(|before| self.workers.get_mut(&before)) {
             w.dismiss(now);
         }

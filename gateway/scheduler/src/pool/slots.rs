@@ -21,7 +21,7 @@ impl Pool {
     pub(crate) fn offer(&self, choice: Choice, concurrency: u32) -> Offer {
         let mut offer = Offer::default();
         let (mut best_short, mut best_long) = (None, None);
-        for (id, w) in self.workers.iter().filter(|(_, w)| w.state == WorkerState::Ready) {
+        for (id, w) in self.workers.iter().filter(|(_, w)| w.takes_requests()) {
             let is_free = w.has_free_slot(concurrency);
             let (best, chosen) = match w.lane {
                 Lane::Short => {
@@ -56,7 +56,7 @@ impl Pool {
 
     /// Whether a request that comes now gets the slot of a worker that is being warmed, because nobody else serves.
     pub(crate) fn may_rush_one(&self, concurrency: u32) -> bool {
-        self.short_ready == 0
+        self.short_taking == 0
             && self.workers.iter().any(|(id, w)| w.has_free_slot(concurrency) && self.may_rush(*id, w))
     }
 

@@ -40,6 +40,8 @@ pub struct WorkerView {
     pub streams: u32,
     /// When it was started.
     pub started: Time,
+    /// It has the lowest operating-system priority, because its event loop stood still.
+    pub is_lowered: bool,
 }
 
 /// How far a worker's warm-up is.
@@ -84,7 +86,16 @@ pub(super) struct Worker {
     pub streams: u32,
     /// Requests that it has finished, warm-up not counted.
     pub finished: u64,
-    pub is_overweight: bool,
+    /// It is over its memory bound, and is to be replaced from then on.
+    pub overweight_due: Option<Time>,
+    /// Its event loop stands still.
+    pub is_overdue: bool,
+    /// It has the lowest operating-system priority.
+    pub is_lowered: bool,
+    /// A stand-in was started for it.
+    pub has_stand_in: bool,
+    /// It was started as one.
+    pub is_stand_in: bool,
     /// It holds a request that it will never finish.
     pub faulted: bool,
     /// It leaves because it is not wanted any more, not because of anything it did.
@@ -107,7 +118,11 @@ impl Worker {
             held: Vec::new(),
             streams: 0,
             finished: 0,
-            is_overweight: false,
+            overweight_due: None,
+            is_overdue: false,
+            is_lowered: false,
+            has_stand_in: false,
+            is_stand_in: false,
             faulted: false,
             dismissed: false,
         }
@@ -129,6 +144,16 @@ impl Worker {
             self.enter(WorkerState::Leaving, now);
             self.dismissed = true;
         }
+    }
+
+    /// One that stands still would only keep them.
+    pub fn takes_requests(&self) -> bool {
+        self.state == WorkerState::Ready && !self.is_overdue
+    }
+
+    /// And does so for short requests too.
+    pub fn takes_short_requests(&self) -> bool {
+        self.takes_requests() && self.lane == Lane::Short
     }
 
     pub fn has_free_slot(&self, concurrency: u32) -> bool {
@@ -161,14 +186,13 @@ impl Worker {
     /// From when on it has had enough, and of what; `None` when only more requests or memory can bring that about.
     pub fn recycle_due(&self, id: WorkerId, limits: &Limits) -> Option<(Time, RecycleReason)> {
         let bounds = limits.recycle;
-        if self.is_overweight {
-            return Some((Time(0), RecycleReason::Memory));
-        }
         if bounds.requests_max > 0 && self.finished >= lowered(bounds.requests_max, id) {
             return Some((Time(0), RecycleReason::Requests));
         }
-        let listened = self.listened.filter(|_| bounds.age_ms_max > 0)?;
-        Some((listened.plus_ms(lowered(bounds.age_ms_max, id)), RecycleReason::Age))
+        let old = self.listened.filter(|_| bounds.age_ms_max > 0);
+        let old = old.map(|listened| (listened.plus_ms(lowered(bounds.age_ms_max, id)), RecycleReason::Age));
+        let large = self.overweight_due.map(|due| (due, RecycleReason::Memory));
+        [large, old].into_iter().flatten().min_by_key(|(at, _)| *at)
     }
 }
 

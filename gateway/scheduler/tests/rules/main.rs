@@ -5,6 +5,7 @@ mod choice;
 mod lanes;
 mod life;
 mod order;
+mod overdue;
 mod recycle;
 mod reload;
 mod stage;

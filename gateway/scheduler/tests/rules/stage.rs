@@ -24,6 +24,8 @@ pub const LIMITS: Limits = Limits {
     warm_up: false,
     reload_at_once: 0,
     recycle: Recycling { requests_max: 0, age_ms_max: 0 },
+    needless_wait_ms_min: 2_000,
+    needless_wait_ms_max: 16_000,
     examine_timeout_ms: 900,
 };
 

@@ -125,6 +125,7 @@ impl Model {
     pub fn follow(&mut self, now: Time, event: Event, actions: &[Action], scheduler: &Scheduler) -> Result<(), String> {
         promise!(now >= self.now, "time runs backwards");
         self.now = now;
+        self.workers.places.lowered.clear();
         self.take_event(event, scheduler)?;
         self.workers.scale_long(scheduler.long_wanted(), self.is_mixed(scheduler))?;
         for action in actions {
@@ -149,6 +150,7 @@ impl Model {
             }
             Event::Left { request } if self.queue.remove(&request).is_some() => self.end(request, End::Left),
             Event::Finished { worker, request } => {
+                self.workers.turn_again(self.now, worker);
                 if let Some(own) = self.workers.release(worker, request) {
                     self.count_finished(worker, own);
                     self.end(request, End::Finished);
@@ -283,6 +285,7 @@ impl Model {
             Action::BackOff { worker, instance, delay_ms } => {
                 self.workers.back_off(self.now, worker, instance, delay_ms)?;
             }
+            Action::Bloated { .. } => self.note("bloated"),
             Action::GiveUp => self.workers.say(Due::GiveUp)?,
             Action::Examine { worker } => self.workers.say(Due::Examine(worker))?,
             Action::ReloadAbandoned { generation, reason } => {
@@ -290,7 +293,11 @@ impl Model {
                 self.note(&format!("abandoned: {}", name.split([' ', '{']).next().unwrap_or_default()));
                 self.workers.say(Due::Abandoned { generation, reason })?;
             }
-            Action::Lower { .. } | Action::Raise { .. } => return Err(format!("{action:?} without need")),
+            Action::Lower { worker } => {
+                self.turn();
+                self.workers.lower(worker)?;
+            }
+            Action::Raise { worker } => self.workers.say(Due::Raise(worker))?,
             Action::Start { .. }
             | Action::Stop { .. }
             | Action::WarmUp { .. }

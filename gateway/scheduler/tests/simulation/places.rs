@@ -1,6 +1,7 @@
 //! The model's part that follows the places: who holds them, who is to take them over, and what a failure has to bring.
 
 mod dues;
+mod stand_in;
 
 use sluice_scheduler::{AbandonReason, Lane, RequestId, Time, WorkerId, WorkerState};
 
@@ -18,6 +19,7 @@ pub enum Due {
     },
     GiveUp,
     Examine(WorkerId),
+    Raise(WorkerId),
     Abandoned {
         generation: u64,
         reason: AbandonReason,
@@ -35,6 +37,8 @@ pub struct Place {
     not_before: Time,
     /// What the back-off is for.
     failed: Option<u64>,
+    /// Workers in a row that were too large while they were young.
+    bloated: u32,
 }
 
 #[derive(Debug)]
@@ -62,6 +66,9 @@ pub struct Places {
     failures: u32,
     not_before: Time,
     recycling: Option<WorkerId>,
+    needless: stand_in::Needless,
+    /// Lowered in this step.
+    pub lowered: Vec<WorkerId>,
     places: Vec<Place>,
     pub due: Vec<Due>,
     /// What this step came to that no action names, to see that the days reach it.
@@ -312,8 +319,8 @@ impl Workers {
             w.dismiss();
         }
         self.live.get_mut(&worker).expect("was just found").post = Post::Holder;
-        let Place { lane, rank, .. } = self.places.places[instance as usize];
-        self.places.places[instance as usize] = Place { lane, rank, ..Place::default() };
+        let Place { lane, rank, bloated, .. } = self.places.places[instance as usize];
+        self.places.places[instance as usize] = Place { lane, rank, bloated, ..Place::default() };
         self.places.generations = generation - 1;
         match &mut self.places.reload {
             Some(reload) => {
@@ -329,8 +336,8 @@ impl Workers {
     fn retry_empty_places(&mut self, now: Time) {
         for instance in 0..self.places.places.len() {
             if self.find(u32::try_from(instance).expect("few"), Post::Holder).is_none() {
-                let Place { lane, rank, .. } = self.places.places[instance];
-                self.places.places[instance] = Place { lane, rank, not_before: now, ..Place::default() };
+                let Place { lane, rank, bloated, .. } = self.places.places[instance];
+                self.places.places[instance] = Place { lane, rank, bloated, not_before: now, ..Place::default() };
             }
         }
     }
@@ -370,9 +377,12 @@ impl Workers {
             Post::Successor
         };
         self.places.last_started = worker.0;
-        self.live.insert(worker, Worker::new(instance, generation, lane, post, now));
-        let (allowed, count) = (self.at_once(), self.successors().len());
-        promise!(post == Post::Holder || count <= allowed as usize, "I6: {count} successors, allowed {allowed}");
+        let is_stand_in = recycled.is_some_and(|of| self.live.get(&of).is_some_and(|w| w.has_stand_in));
+        self.live.insert(worker, Worker { is_stand_in, ..Worker::new(instance, generation, lane, post, now) });
+        let stand_ins = self.successors().iter().filter(|id| self.live[id].is_stand_in).count();
+        let (allowed, count) = (self.at_once() as usize, self.successors().len() - stand_ins);
+        promise!(stand_ins <= 1, "I6: {stand_ins} stand-ins");
+        promise!(post == Post::Holder || is_stand_in || count <= allowed, "I6: {count} successors, allowed {allowed}");
         Ok(())
     }
 

@@ -36,6 +36,8 @@ pub struct Plan {
     pub slow_stop_percent: u64,
     pub scalings: u64,
     pub sticks_percent: u64,
+    /// Requests during which the event loop stands still for a while, or until it counts as stuck.
+    pub overdue_percent: u64,
     /// Workers that close their server after some time.
     pub closes_percent: u64,
     pub overweight_percent: u64,
@@ -77,7 +79,7 @@ impl Plan {
             order: rng.pick(&[Order::Fifo, Order::Shortest, Order::Shortest]),
             ageing: rng.pick(&[0, 3]),
             lanes: rng.percent(70),
-            may_raise: false,
+            may_raise: rng.percent(30),
             choice: rng.pick(&[Choice::First, Choice::RoundRobin, Choice::LeastRecent]),
             start_timeout_ms: rng.between(5, 200),
             stop_timeout_ms: rng.pick(&[0, 1, 20, 100, 200]),
@@ -88,6 +90,8 @@ impl Plan {
             warm_up: rng.percent(50),
             reload_at_once: rng.pick(&[0, 0, 1, 2, 6]),
             recycle: recycling(rng),
+            needless_wait_ms_min: rng.between(1, 40),
+            needless_wait_ms_max: rng.pick(&[40, 100, 400]),
             examine_timeout_ms: rng.pick(&[1, 20, 100]),
         };
         let troubled = rng.percent(60);
@@ -102,6 +106,7 @@ impl Plan {
             late_end_percent: often(20),
             slow_stop_percent: often(60),
             sticks_percent: often(10),
+            overdue_percent: often(20),
             closes_percent: often(20),
             overweight_percent: often(30),
             warm_up_fails_percent: often(20),

@@ -18,7 +18,7 @@ pub enum Post {
     None,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // What was said of it, as it was said.
 pub struct Worker {
     pub instance: u32,
@@ -44,7 +44,13 @@ pub struct Worker {
     pub held: Vec<(RequestId, bool)>,
     pub streams: u32,
     pub finished: u64,
-    pub overweight: bool,
+    /// It is too large, and may be replaced from the first on, and must be from the second on.
+    pub overweight: Option<(Time, Time)>,
+    /// Its event loop stands still.
+    pub overdue: bool,
+    pub lowered: bool,
+    pub has_stand_in: bool,
+    pub is_stand_in: bool,
 }
 
 impl Worker {
@@ -70,7 +76,11 @@ impl Worker {
             held: Vec::new(),
             streams: 0,
             finished: 0,
-            overweight: false,
+            overweight: None,
+            overdue: false,
+            lowered: false,
+            has_stand_in: false,
+            is_stand_in: false,
         }
     }
 
@@ -99,6 +109,10 @@ impl Worker {
 
     pub fn serves(&self) -> bool {
         self.state() == WorkerState::Ready
+    }
+
+    pub fn takes_requests(&self) -> bool {
+        self.serves() && !self.overdue
     }
 
     pub fn warms(&self) -> bool {
@@ -187,6 +201,9 @@ impl Workers {
                 use WorkerState::{Leaving, Ready, Warming};
                 if let Some(w) = self.in_state(worker, &[Warming, Ready, Leaving]) {
                     w.stuck = Some(now);
+                    if w.has_stand_in {
+                        self.places.forget_needless();
+                    }
                     self.places.due.push(Due::Examine(worker));
                     self.fail(worker, AbandonReason::WarmUpFailed { worker });
                 }
@@ -196,11 +213,13 @@ impl Workers {
                     w.examined = true;
                 }
             }
-            Event::Overweight { worker } => {
-                if let Some(w) = self.live.get_mut(&worker) {
-                    w.overweight = true;
+            Event::Overweight { worker } => self.grow_heavy(now, worker),
+            Event::Overdue { worker } => {
+                if let Some(w) = self.in_state(worker, &[WorkerState::Ready, WorkerState::Leaving]) {
+                    w.overdue = true;
                 }
             }
+            Event::Turned { worker } => self.turn_again(now, worker),
             Event::StreamEnded { worker } => {
                 if let Some(w) = self.live.get_mut(&worker) {
                     w.streams = w.streams.saturating_sub(1);
@@ -255,7 +274,10 @@ impl Workers {
 
     pub fn hold(&mut self, worker: WorkerId, request: RequestId) -> Result<(), String> {
         let Some(w) = self.live.get_mut(&worker) else { return Err(format!("I4: {request:?} given to a dead worker")) };
-        promise!(w.serves() && w.post == Post::Holder, "I4: {request:?} given to a worker that is not ready: {w:?}");
+        promise!(
+            w.takes_requests() && w.post == Post::Holder,
+            "I4: {request:?} given to a worker that is not ready: {w:?}"
+        );
         w.held.push((request, false));
         promise!(w.held.len() <= self.limits.concurrency as usize, "I1: {worker:?} holds {:?}", w.held);
         Ok(())
@@ -304,7 +326,7 @@ impl Workers {
     pub fn has_free_slot(&self) -> bool {
         let is_free = |w: &Worker| w.held.len() < self.limits.concurrency as usize;
         let serving = if self.ready_in(Lane::Short) > 0 { Lane::Short } else { Lane::Long };
-        let is_serving = self.live.values().any(|w| w.serves() && w.lane == serving && is_free(w));
+        let is_serving = self.live.values().any(|w| w.takes_requests() && w.lane == serving && is_free(w));
         if is_serving || serving == Lane::Short {
             return is_serving;
         }
@@ -316,12 +338,12 @@ impl Workers {
     }
 
     pub fn ready_in(&self, lane: Lane) -> u32 {
-        u32::try_from(self.live.values().filter(|w| w.serves() && w.lane == lane).count()).expect("few")
+        u32::try_from(self.live.values().filter(|w| w.takes_requests() && w.lane == lane).count()).expect("few")
     }
 
     /// Workers of this lane that serve and hold nothing.
     pub fn free_in(&self, lane: Lane) -> u32 {
-        let is_free = |w: &&Worker| w.serves() && w.lane == lane && w.held.is_empty();
+        let is_free = |w: &&Worker| w.takes_requests() && w.lane == lane && w.held.is_empty();
         u32::try_from(self.live.values().filter(is_free).count()).expect("few")
     }
 
@@ -350,8 +372,8 @@ impl Workers {
         for view in scheduler.workers() {
             let w = self.live.get(&view.worker);
             let is_same = w.is_some_and(|w| {
-                (w.held.len(), w.streams, w.generation, w.lane)
-                    == (view.in_service, view.streams, view.generation, view.lane)
+                (w.held.len(), w.streams, w.generation, w.lane, w.lowered)
+                    == (view.in_service, view.streams, view.generation, view.lane, view.is_lowered)
             });
             promise!(is_same, "seen as {view:?}, is {w:?}");
             views += 1;

@@ -40,6 +40,8 @@ enum Coming {
     Closes(WorkerId),
     GrowsHeavy(WorkerId),
     Sticks(WorkerId),
+    StandsStill(WorkerId),
+    Turns(WorkerId),
     Examined(WorkerId),
     /// The next request of its warm-up, of which so many are left.
     Warms(WorkerId, u64),
@@ -290,6 +292,8 @@ impl World {
             Coming::NeedlessTick => self.tell(Event::Tick),
             Coming::Closes(worker) => self.tell(Event::Closing { worker }),
             Coming::GrowsHeavy(worker) => self.tell(Event::Overweight { worker }),
+            Coming::StandsStill(worker) => self.tell(Event::Overdue { worker }),
+            Coming::Turns(worker) => self.tell(Event::Turned { worker }),
             Coming::Sticks(worker) => self.tell(Event::Stuck { worker }),
             Coming::Examined(worker) => self.tell(Event::Examined { worker }),
             Coming::Warms(worker, left) => self.warm(worker, left),

@@ -97,12 +97,18 @@ impl World {
             | Action::Raise { .. }
             | Action::GiveUp
             | Action::Recycling { .. }
+            | Action::Bloated { .. }
             | Action::Reloaded { .. }
             | Action::ReloadAbandoned { .. } => {}
         }
     }
 
     pub(super) fn serve(&mut self, worker: WorkerId, request: RequestId) {
+        if self.rng.percent(self.plan.overdue_percent) {
+            self.soon(self.plan.service_us / 2, Coming::StandsStill(worker));
+            let ends = if self.rng.percent(70) { Coming::Turns(worker) } else { Coming::Sticks(worker) };
+            self.soon(self.plan.service_us * 2, ends);
+        }
         let is_dead = self.processes.get(&worker).copied().unwrap_or(true);
         if is_dead || self.rng.percent(self.plan.undeliverable_percent) {
             self.soon(200, Coming::DeliveryFails(worker, request));

@@ -1,0 +1,161 @@
+//! What the gate asks of the supervisor: the actions of the scheduler, carried out on processes. It decides nothing.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use sluice_journal::{Event, HeldRequest, Level, Recycled};
+use sluice_proxy::gate::WorkerHost;
+use sluice_scheduler::{AbandonReason, KillReason, Lane, RecycleReason, WorkerId};
+
+use crate::reload::{Abandoned, ReloadEnd};
+use crate::{Supervisor, priority, process, stuck};
+
+/// The gate's way to the supervisor.
+pub(crate) struct Host(pub(crate) Rc<Supervisor>);
+
+impl WorkerHost for Host {
+    fn start(&self, worker: WorkerId, instance: u32, generation: u64, _lane: Lane) {
+        // The successor of a worker that still serves is no restart.
+        let is_successor =
+            self.0.processes.borrow().values().any(|other| other.instance == instance && !other.has_exited.get());
+        let again = u64::from(!is_successor);
+        self.0.restarts.borrow_mut().entry(instance).and_modify(|restarts| *restarts += again).or_insert(0);
+        self.0.backing_off.borrow_mut().remove(&instance);
+        let Some(app) = self.0.app(generation) else { return };
+        tokio::task::spawn_local(process::run(Rc::clone(&self.0), app, worker, instance, generation));
+    }
+
+    fn lower(&self, worker: WorkerId) {
+        self.set_priority(worker, priority::lowered(self.0.may_raise));
+    }
+
+    fn raise(&self, worker: WorkerId) {
+        self.set_priority(worker, priority::usual());
+    }
+
+    fn stop(&self, worker: WorkerId) {
+        match self.0.processes.borrow().get(&worker) {
+            Some(process) => {
+                let stop_ms = self.0.gate.config().workers.stop_timeout_ms;
+                let gate = Rc::clone(&self.0.gate);
+                // Where the whole gateway leaves, streams have nobody left to carry them.
+                let has_streams = move || !gate.is_leaving() && gate.has_streams(worker);
+                process.ask_to_leave(Duration::from_millis(stop_ms / 2), has_streams);
+            }
+            None => self.0.note(Level::Warn, &format!("worker {} is asked to leave before it has a process", worker.0)),
+        }
+    }
+
+    fn examine(&self, worker: WorkerId) {
+        let process = self.0.processes.borrow().get(&worker).cloned();
+        let supervisor = Rc::clone(&self.0);
+        if let Some(process) = &process {
+            process.is_examined.set(true);
+        }
+        tokio::task::spawn_local(async move {
+            match process {
+                Some(process) => stuck::examine(supervisor, process).await,
+                None => supervisor.gate.examined(worker),
+            }
+        });
+    }
+
+    fn kill(&self, worker: WorkerId, reason: KillReason) {
+        let dying = self.0.processes.borrow().get(&worker).filter(|process| process.is_dying.get()).cloned();
+        if let Some(process) = dying {
+            // Whoever ended it, it was not the gateway, unless something of it is still there after a while.
+            return process.end_the_rest(Some(reason));
+        }
+        let text = match reason {
+            KillReason::StartTimeout => {
+                let processes = self.0.processes.borrow();
+                let process = processes.get(&worker);
+                let (missing, hint) = match process {
+                    Some(process) if process.listens.get() => ("say `ready` (workers.wait_ready)", ""),
+                    Some(process) if process.app.is_command() => {
+                        ("listen", ". An app that is not Node.js has to listen on SLUICE_SOCKET")
+                    }
+                    _ => ("listen", ""),
+                };
+                format!("worker {} did not {missing} in time (workers.start_timeout_ms); it is killed{hint}", worker.0)
+            }
+            // `worker_stuck` and `worker_blocked` have said so.
+            KillReason::Stuck => String::new(),
+            KillReason::Abandoned => {
+                format!("worker {} belongs to a generation that was given up; it is killed", worker.0)
+            }
+            KillReason::StopTimeout => {
+                format!("worker {} did not leave in time (workers.stop_timeout_ms); it is killed", worker.0)
+            }
+        };
+        if !text.is_empty() {
+            self.0.note(Level::Warn, &text);
+        }
+        if let Some(process) = self.0.processes.borrow().get(&worker) {
+            process.was_killed.set(Some(reason));
+            process.signal_group(Signal::SIGKILL);
+        }
+    }
+
+    fn backs_off(&self, worker: WorkerId, instance: u32, delay_ms: u64) {
+        self.0.backing_off.borrow_mut().insert(instance, Instant::now() + Duration::from_millis(delay_ms));
+        self.0.journal.emit(Event::WorkerBackoff { worker: worker.0, delay_ms });
+    }
+
+    fn recycles(&self, worker: WorkerId, reason: RecycleReason) {
+        let reason = match reason {
+            RecycleReason::Overdue => return self.tell_overdue(worker),
+            RecycleReason::Requests => Recycled::Requests,
+            RecycleReason::Age => Recycled::Age,
+            RecycleReason::Memory => Recycled::Memory,
+        };
+        self.0.journal.emit(Event::WorkerRecycled { worker: worker.0, reason });
+    }
+
+    fn is_bloated(&self, worker: WorkerId) {
+        let mib = |bytes: u64| bytes / (1024 * 1024);
+        let config = self.0.gate.config();
+        let rss_bytes = self.0.view(worker).rss_bytes.unwrap_or(0);
+        let text = format!(
+            "worker {} uses {} MiB soon after its start, and so did the one before it: recycle.memory_bytes_max \
+             ({} MiB) is below what the app needs by itself, so replacing its workers mends nothing and is done more and \
+             more seldom, every {} s in the end (workers.backoff_ms_max). Raise the bound well above what a fresh worker \
+             has after some requests (`sluice status`), or set it to 0",
+            worker.0,
+            mib(rss_bytes),
+            mib(config.recycle.memory_bytes_max),
+            config.workers.backoff_ms_max.div_ceil(1000),
+        );
+        self.0.note(Level::Warn, &text);
+    }
+
+    fn reload_ended(&self, generation: u64, abandoned: Option<AbandonReason>) {
+        let abandoned = abandoned.map(|reason| Abandoned::new(&self.0, reason));
+        // Nobody listens only while the gateway is torn down.
+        let _ = self.0.reloads.send(ReloadEnd { generation, abandoned });
+    }
+
+    fn gives_up(&self) {
+        if let Some(sender) = self.0.gave_up.borrow_mut().take() {
+            let _ = sender.send(());
+        }
+    }
+}
+
+impl Host {
+    fn set_priority(&self, worker: WorkerId, nice: i32) {
+        let Some(process) = self.0.processes.borrow().get(&worker).cloned() else { return };
+        if let Err(error) = process.set_priority(nice) {
+            self.0.note(Level::Warn, &format!("the priority of worker {} stays as it is: {error}", worker.0));
+        }
+    }
+
+    fn tell_overdue(&self, worker: WorkerId) {
+        let silent = self.0.processes.borrow().get(&worker).and_then(|process| process.overdue.get());
+        let silent_ms = silent.map(|silent| u64::try_from(silent.as_millis()).unwrap_or(u64::MAX));
+        let held = self.0.gate.latest_request(worker);
+        let request = held.as_ref().map(|(request_id, method, target)| HeldRequest { request_id, method, target });
+        self.0.journal.emit(Event::WorkerOverdue { worker: worker.0, silent_ms, request });
+    }
+}

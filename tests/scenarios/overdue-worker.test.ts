@@ -1,0 +1,114 @@
+// A worker whose event loop stands still for a while: another takes its place long before it is judged, and if it only was
+// slow, its request is answered.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import type { Sluice } from '../support/sluice.ts';
+import { allReady, ask, assertRefused, pidOf, running, sent, statusWhen } from './scenario.ts';
+import { logged, metric, stuckApp } from './stuck.ts';
+
+const env = { SLUICE_WORKERS_OVERDUE_AFTER_MS: '600', SLUICE_WORKERS_STUCK_AFTER_MS: '6000' };
+
+/** Runs the gateway as most are run: without the privilege to raise a priority. Empty where that is so anyway. */
+const unprivileged =
+  process.platform === 'linux' && process.getuid?.() === 0
+    ? ['setpriv', '--bounding-set', '-sys_nice', '--inh-caps', '-sys_nice']
+    : [];
+
+for (const [who, through] of [
+  ['an unprivileged gateway', unprivileged],
+  ['a gateway as this test may run it', []],
+] as const) {
+  void test(`a worker in a loop is lowered and replaced before it is killed, by ${who}`, async (t) => {
+    const sluice = await running(t, { entry: stuckApp, workers: 2, env, through: [...through] });
+    const before = await sluice.status();
+    const client = await sent(sluice, '/loop');
+    const overdue = await logged(sluice, 'worker_overdue');
+    assert.deepEqual([overdue['level'], overdue['target']], ['warn', '/loop']);
+    assert.ok(Number(overdue['silent_ms']) >= 600);
+    const id = overdue['worker'];
+    const replaced = await statusWhen(
+      sluice,
+      ({ workers }) => workers.filter(({ state, lowered }) => state === 'ready' && !lowered).length === 2,
+      'two workers beside the one that loops',
+    );
+    assert.ok(!sluice.logs.some(({ event }) => event === 'worker_stuck'), 'it was not judged yet');
+    const looping = replaced.workers.find((worker) => worker.id === id);
+    assert.deepEqual([looping?.state, looping?.lowered, looping?.current.length], ['leaving', true, 1]);
+    const threads = nicesOf(pidOf(looping));
+    assert.ok(
+      threads.length > 1 && threads.every((nice) => nice >= 10),
+      `nice values of its threads: ${threads.join(', ')}`,
+    );
+    const looped = before.workers.find((worker) => worker.id === id);
+    for (let count = 0; count < 20; count++) {
+      const { status, body } = await ask(sluice, '/');
+      assert.equal(status, 200);
+      assert.notEqual(Number(body.toString()), pidOf(looped));
+    }
+
+    assertRefused(await client.response({ deadlineMs: 20_000 }), 504, 'SLU-WORKER-STUCK');
+    const stuck = await logged(sluice, 'worker_stuck');
+    assert.deepEqual([stuck['worker'], stuck['target']], [id, '/loop']);
+    const exit = await eventually(() =>
+      sluice.logs.find((line) => line['event'] === 'worker_exited' && line['worker'] === id),
+    );
+    assert.equal(exit['reason'], 'stuck');
+    const after = await allReady(sluice, 2);
+    assert.deepEqual([after.workers.length, after.overlaps_total], [2, 0]);
+    assert.equal(await metric(sluice, 'sluice_worker_recycles_total{reason="overdue"}'), 1);
+  });
+}
+
+void test('a large render goes on and is answered, and a lowered worker leaves after it', async (t) => {
+  const sluice = await running(t, { entry: stuckApp, workers: 1, env, through: unprivileged });
+  const client = await sent(sluice, '/large');
+  const { worker: id } = await logged(sluice, 'worker_overdue');
+  // Whoever comes meanwhile does not wait for its end.
+  assert.notEqual((await ask(sluice, '/')).body.toString(), 'large\n');
+  const { status, body } = await client.response({ deadlineMs: 20_000 });
+  assert.deepEqual([status, body.toString()], [200, 'large\n']);
+  await eventually(
+    () =>
+      sluice.logs.some(
+        ({ event, worker, expected }) => event === 'worker_exited' && worker === id && expected === true,
+      ),
+    { what: 'the end of the lowered worker' },
+  );
+  // The next large render is one too many in so short a time: it is let be.
+  assert.equal((await ask(sluice, '/large')).status, 200);
+  assert.equal(await metric(sluice, 'sluice_worker_recycles_total{reason="overdue"}'), 1);
+  const { workers, overlaps_total } = await sluice.status();
+  assert.deepEqual([workers.length, workers[0]?.lowered, overlaps_total], [1, false, 0]);
+  assert.ok(!sluice.logs.some(({ event }) => event === 'worker_stuck'));
+});
+
+void test('overdue_after_ms = 0 switches stand-ins off', async (t) => {
+  const off = { ...env, SLUICE_WORKERS_OVERDUE_AFTER_MS: '0' };
+  const sluice = await running(t, { entry: stuckApp, workers: 1, env: off });
+  const pid = pidOf((await sluice.status()).workers[0]);
+  assert.equal((await ask(sluice, '/large')).status, 200);
+  assert.equal((await ask(sluice, '/')).body.toString(), `${pid}\n`);
+  assert.deepEqual(overdueLines(sluice), []);
+});
+
+void test('a worker that waits in a synchronous child is not overdue', async (t) => {
+  const sluice = await running(t, { entry: stuckApp, workers: 1, env });
+  assert.equal((await ask(sluice, '/pause')).status, 200);
+  assert.deepEqual(overdueLines(sluice), []);
+});
+
+function overdueLines(sluice: Sluice): Record<string, unknown>[] {
+  return sluice.logs.filter(({ event }) => event === 'worker_overdue');
+}
+
+/** Of every thread of the process; `[10, 10]` where there is no /proc. */
+function nicesOf(pid: number): number[] {
+  const tasks = `/proc/${pid}/task`;
+  if (!fs.existsSync(tasks)) return [10, 10];
+  return fs.readdirSync(tasks).map((thread) => {
+    const stat = fs.readFileSync(`${tasks}/${thread}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+  });
+}
