@@ -212,6 +212,13 @@ export interface WorkersConfig {
    */
   choice?: 'first' | 'round-robin' | 'least-recent';
   /**
+   * Whether long requests get a worker of their own beside the others (a second one under overload),
+   * whose operating-system priority is the lowest, so that short ones need not wait for them. In strict
+   * mode only.
+   * @default "auto"
+   */
+  lanes?: 'auto' | 'off';
+  /**
    * How long a worker may take to listen after its process started. In milliseconds, from 100 to
    * 3600000.
    * @default 60000
@@ -241,9 +248,18 @@ export interface WorkersConfig {
    */
   wait_ready?: boolean;
   /**
+   * How long a worker's event loop may not turn while its main thread burns CPU before its
+   * operating-system priority is lowered and a stand-in is started for its place. It goes on: a slow
+   * render is answered, and its worker leaves when the stand-in serves. After a stand-in that was not
+   * needed the next one has to wait. At least 500; 0 for never. Linux only. In milliseconds, from 0 to
+   * 3600000.
+   * @default 1000
+   */
+  overdue_after_ms?: number;
+  /**
    * How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an
    * endless regular expression. The log then names the function and the line, and the worker is killed.
-   * Counted from the worker's last sign of life, of which there is one a second; at least 1500; 0 for
+   * Counted from the worker's last sign of life, of which there are four a second; at least 1500; 0 for
    * any time. In milliseconds, from 0 to 3600000.
    * @default 10000
    */
@@ -297,7 +313,9 @@ export interface WarmUpConfig {
 /** `[recycle]` */
 export interface RecycleConfig {
   /**
-   * Resident memory above which a worker is replaced; 0 for any. In bytes, from 0 to 1099511627776.
+   * Resident memory above which a worker is replaced; 0 for any. To be set well above what a fresh
+   * worker needs: where even that is over it, the log says so, and workers are replaced more and more
+   * seldom (`workers.backoff_ms_max`). In bytes, from 0 to 1099511627776.
    * @default 0
    */
   memory_bytes_max?: number;
@@ -321,6 +339,17 @@ export interface QueueConfig {
    * @default 1000
    */
   length_max?: number;
+  /**
+   * Which of the waiting requests goes next. Within a class it is always the one that came first.
+   * @default "shortest"
+   */
+  order?: 'shortest' | 'fifo';
+  /**
+   * With `shortest`: how many times as long as in the order of arrival a request may wait before it goes
+   * first, whatever it costs; 0 for any time. In times, from 0 to 1000.
+   * @default 3
+   */
+  ageing?: number;
   /**
    * Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused
    * then. In milliseconds, from 1 to 3600000.
