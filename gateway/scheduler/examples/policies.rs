@@ -18,6 +18,8 @@ fn policies() -> Vec<(&'static str, Policy)> {
         ("shortest", SHORTEST),
         ("shortest, ageing", Policy { ageing: 3.0, ..SHORTEST }),
         ("one long", LANES),
+        ("one long, apart", Policy { spare_short: 99, ..LANES }),
+        ("one long, by need", Policy { need_margin: 0.25, ..LANES }),
         ("no ageing", Policy { ageing: 0.0, ..LANES }),
         ("aged not last", Policy { overdue_takes_last: false, ..LANES }),
         ("short lane first", Policy { long_lane_first: false, ..LANES }),

@@ -82,13 +82,8 @@ impl Pool {
         };
         let place = &mut self.places[instance as usize];
         let before = place.worker.replace(worker);
-        *place = Place {
-            worker: place.worker,
-            lane: place.lane,
-            rank: place.rank,
-            bloated: place.bloated,
-            ..Place::default()
-        };
+        let Place { lane, rank, bloated, .. } = *place;
+        *place = Place { worker: place.worker, lane, rank, bloated, ..Place::default() };
         if let Some(w) = before.and_then(|before| self.workers.get_mut(&before)) {
             w.dismiss(now);
         }

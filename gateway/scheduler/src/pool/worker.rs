@@ -154,6 +154,11 @@ impl Worker {
         self.state == WorkerState::Ready && !self.is_overdue
     }
 
+    /// And does so for short requests too.
+    pub fn takes_short_requests(&self) -> bool {
+        self.takes_requests() && self.lane == Lane::Short
+    }
+
     /// Has room by the rule, or for the one request more that it was granted.
     pub fn has_free_slot(&self, concurrency: u32) -> bool {
         self.held.len() < concurrency as usize || self.is_granted

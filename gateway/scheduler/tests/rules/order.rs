@@ -1,6 +1,6 @@
 //! Which of the waiting goes next, and when a request is refused because its time is over.
 
-use sluice_scheduler::{Action, ClassId, Event, Limits, Need, Order, Refusal, RequestId};
+use sluice_scheduler::{Action, ClassId, Limits, Need, Order, Refusal, RequestId};
 
 use crate::stage::{LIMITS, Stage, dispatch};
 
@@ -15,7 +15,7 @@ fn stage(limits: Limits) -> Stage {
     let mut stage = Stage::ready(limits, 1);
     for _ in 0..200 {
         for (class, cost_us) in [(1, 100_000), (2, 10_000), (3, 1_000)] {
-            stage.step(Event::Measured { class: ClassId(class), cost_us });
+            stage.learn(ClassId(class), cost_us);
         }
     }
     stage.arrive();

@@ -1,8 +1,8 @@
 //! A scheduler on a clock that the test sets, and the few words in which the stories are told.
 
 use sluice_scheduler::{
-    AbandonReason, Action, Choice, Event, KillReason, Lane, Limits, Need, Order, Recycling, RequestId, Scheduler, Time,
-    WorkerId, WorkerState,
+    AbandonReason, Action, Choice, ClassId, Event, KillReason, Lane, Limits, Need, Order, Recycling, RequestId,
+    Scheduler, Time, WorkerId, WorkerState,
 };
 
 pub const LIMITS: Limits = Limits {
@@ -55,6 +55,12 @@ impl Stage {
         let mut actions = Vec::new();
         self.scheduler.step(self.now, event, &mut actions);
         actions
+    }
+
+    /// A request of this class has come and gone, which leaves only what it cost.
+    pub fn learn(&mut self, class: ClassId, cost_us: u64) {
+        self.scheduler.costs_mut().arrived(self.now, class);
+        self.step(Event::Measured { class, cost_us });
     }
 
     pub fn pass_ms(&mut self, ms: u64) -> Vec<Action> {

@@ -51,6 +51,7 @@ struct Reload {
 }
 
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // What was said of them, as it was said.
 pub struct Places {
     /// Workers that the short and the long lane are to have.
     pub wanted: u32,
@@ -66,6 +67,8 @@ pub struct Places {
     failures: u32,
     not_before: Time,
     recycling: Option<WorkerId>,
+    /// And whether that is because it is overdue.
+    is_standing_in: bool,
     needless: stand_in::Needless,
     /// Lowered in this step.
     pub lowered: Vec<WorkerId>,
@@ -377,7 +380,7 @@ impl Workers {
             Post::Successor
         };
         self.places.last_started = worker.0;
-        let is_stand_in = recycled.is_some_and(|of| self.live.get(&of).is_some_and(|w| w.has_stand_in));
+        let is_stand_in = std::mem::take(&mut self.places.is_standing_in);
         self.live.insert(worker, Worker { is_stand_in, ..Worker::new(instance, generation, lane, post, now) });
         let stand_ins = self.successors().iter().filter(|id| self.live[id].is_stand_in).count();
         let (allowed, count) = (self.at_once() as usize, self.successors().len() - stand_ins);

@@ -45,6 +45,7 @@ fn simulated_waits_us(kinds: &[Kind], order: Order, workers: u32, load: f64) -> 
     let class = |kind: usize| ClassId(u16::try_from(kind + 1).expect("few"));
     for _ in 0..1000 {
         for (at, kind) in kinds.iter().enumerate() {
+            scheduler.costs_mut().arrived(Time(0), class(at));
             scheduler.step(Time(0), Event::Measured { class: class(at), cost_us: kind.service_us }, &mut actions);
         }
     }

@@ -155,6 +155,7 @@ impl World {
         let known = self.rng.between(0, 6);
         for round in 0..60 {
             for (need, cost_us) in self.plan.kinds.iter().take(usize::try_from(known).expect("few")) {
+                self.scheduler.costs_mut().arrived(Time(0), need.class);
                 let measured = Event::Measured { class: need.class, cost_us: cost_us + round };
                 self.scheduler.step(Time(0), measured, &mut Vec::new());
             }

@@ -56,7 +56,9 @@ impl Model {
     }
 
     pub(super) fn is_mixed(&self, scheduler: &Scheduler) -> bool {
-        let may = self.limits.lanes && self.limits.order == Order::Shortest && self.limits.concurrency.max(self.limits.concurrency_max) == 1;
+        let may = self.limits.lanes
+            && self.limits.order == Order::Shortest
+            && self.limits.concurrency.max(self.limits.concurrency_max) == 1;
         may && scheduler.costs().cut_us().is_some()
     }
 

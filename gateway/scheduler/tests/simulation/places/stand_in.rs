@@ -72,6 +72,7 @@ impl Workers {
             w.has_stand_in = true;
         }
         self.places.recycling = Some(worker);
+        self.places.is_standing_in = true;
         Ok(())
     }
 
