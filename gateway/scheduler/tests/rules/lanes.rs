@@ -149,3 +149,19 @@ fn a_reload_replaces_the_long_lane_as_well() {
     assert_eq!(lanes, [(0, Lane::Short), (1, Lane::Short), (2, Lane::Long)]);
     assert!(actions.contains(&Action::Reloaded { generation: 2 }), "{actions:?}");
 }
+
+#[test]
+fn what_waits_as_long_is_short_when_the_cut_goes() {
+    let mut stage = with_long_lane(LANES);
+    for _ in 0..3 {
+        stage.arrive_with(SHORT);
+    }
+    stage.arrive_with(LONG);
+    assert!(stage.arrive_with(LONG).is_empty(), "two are with the short lane, one with the long one");
+    for _ in 0..20 {
+        measure(&mut stage, SHORT.class, 5_000);
+    }
+    assert_eq!(stage.scheduler.costs().cut_us(), None);
+    assert_eq!(stage.finish(1, 4), [dispatch(6, 1)]);
+    assert_eq!(stage.finish(2, 5), [dispatch(8, 2)], "without lanes the last free worker is for anybody");
+}
