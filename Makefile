@@ -110,6 +110,12 @@ bench-faults: build
 	bench/install-peers.sh
 	$(TSX) bench/faults.ts $(ARGS)
 
+## bench-schedule: short requests beside long ones, against nginx + HAProxy, Passenger, Watt, node:cluster; ARGS="--mode io" and others
+.PHONY: bench-schedule
+bench-schedule: build
+	bench/install-peers.sh nginx haproxy passenger
+	$(TSX) bench/schedule.ts $(ARGS)
+
 ## clean: remove what was built
 .PHONY: clean
 clean:

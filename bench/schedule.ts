@@ -29,11 +29,11 @@ const PEERS = ['nginx-haproxy', 'passenger', 'watt', 'cluster'];
 const USUAL: Load = { percent: 72, seconds: 1 };
 /** Those with more than one bar get more time. In overload a server needs as long again to answer what it took. */
 const LOADS: Load[] = [
-  { percent: 50, seconds: 0.25 },
+  { percent: 50, seconds: 0.2 },
   USUAL,
-  { percent: 90, seconds: 0.35 },
-  { percent: 95, seconds: 0.3, only: OURS },
-  { percent: 200, seconds: 0.12 },
+  { percent: 90, seconds: 0.3 },
+  { percent: 95, seconds: 0.25, only: OURS },
+  { percent: 200, seconds: 0.2, inOnePiece: true },
 ];
 /** 50 ms of wait and 5 of CPU, one at a time. */
 const QUOTE_MS = 55;
@@ -104,7 +104,7 @@ const options = readOptions({
   runsQuick: 1,
   workers: cores,
   words: { mode: Object.keys(MODES) },
-  numbers: { seconds: [100, 5] },
+  numbers: { seconds: [95, 5] },
   lists: ['loads'],
 });
 const name = options.words['mode'] ?? '';
@@ -135,12 +135,14 @@ for (const server of mode.servers.filter(
 const measured = await measure(mode, loads, options);
 const cells = cellsOf(measured, mode.skip);
 const { ms, work_per_s } = measured.costs;
+const each = Object.entries(ms).map(([key, cost]) => `${key} ${short(cost)} ms`);
+const carried = mode.capacity?.(options.workers);
 console.log(
-  `\nCPU time of a request, HTTP included: ${Object.entries(ms)
-    .map(([each, cost]) => `${each} ${short(cost)} ms`)
-    .join(', ')}.\n` +
-    `Load is a share of ${options.workers} cores; a closed loop without a front got ${short(work_per_s)} CPU seconds a second out of them,` +
-    ` which is the capacity that goodput is a share of.\n`,
+  `\nCPU time of a request, HTTP included: ${each.join(', ')}.\n` +
+    (carried === undefined
+      ? `Load is a share of ${options.workers} cores. `
+      : `Load is a share of ${short(carried)} requests a second, which ${options.workers} workers carry one at a time. `) +
+    `A closed loop without a front got ${short(work_per_s)} CPU seconds a second; goodput is a share of that.\n`,
 );
 if (work_per_s < BUSY_BELOW * options.workers)
   console.log('Others used the machine: what follows says little.\n');

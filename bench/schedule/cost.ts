@@ -40,11 +40,15 @@ export interface Costs {
   work_per_s: number;
 }
 
-/** `routesAt`: the mix, for the address of a server of the app. */
+/**
+ * `routesAt`: the mix, for the address of a server of the app. `connections` are enough for none of the processes to stand
+ * still between two requests.
+ */
 export async function measureCosts(
   app: AppToServe,
   routesAt: (target: string) => Promise<Route[]>,
   seconds: number,
+  connections: number,
 ): Promise<Costs> {
   const server = await startDirect(app);
   try {
@@ -75,8 +79,7 @@ export async function measureCosts(
     }
     const mean = meanCost(routes, ms);
     const requests = Math.ceil((2 * seconds * 1000 * app.workers) / mean);
-    // One more in wait for every process than it holds, or it would stand still between two.
-    const result = await closed(routes, requests, 4 * app.workers);
+    const result = await closed(routes, requests, connections);
     const work = sum(Object.entries(result.classes).map(([name, { ok }]) => (ok * (ms[name] ?? 0)) / 1000));
     return { ms, work_per_s: work / result.elapsed_s };
   } finally {

@@ -16,6 +16,8 @@ export interface Load {
   seconds: number;
   /** Which servers it is for; all unless said. */
   only?: string[];
+  /** Not divided among the rounds: an overload that lasts is another thing than one that begins. */
+  inOnePiece?: boolean;
 }
 
 export interface Mode {
@@ -62,7 +64,12 @@ const TIMEOUT_MS = 60_000;
 export async function measure(mode: Mode, loads: Load[], options: Options): Promise<Measured> {
   const { workers, quick } = options;
   const app = await mode.mix.app(workers);
-  const costs = await measureCosts(app, async (target) => mode.mix.routes(target), quick ? 0.5 : 2);
+  const costs = await measureCosts(
+    app,
+    async (target) => mode.mix.routes(target),
+    quick ? 0.5 : 2,
+    mode.connections ?? 4 * workers,
+  );
   const names = mode.servers.filter((name) => options.only.length === 0 || options.only.includes(name));
   const measured: Measured = { costs, runs: [], throughput: {}, sizes: {} };
   const seconds = (options.numbers['seconds'] ?? 0) * mode.seconds[quick ? 1 : 0];
@@ -75,10 +82,15 @@ export async function measure(mode: Mode, loads: Load[], options: Options): Prom
   };
   const rate = (routes: Route[]): number =>
     mode.capacity?.(workers) ?? (workers * 1000) / meanCost(routes, costs.ms);
-  const run = async (running: Running, { percent, seconds: share }: Load, round: number): Promise<void> => {
+  const run = async (
+    running: Running,
+    { percent, seconds: share, inOnePiece = false }: Load,
+    round: number,
+  ): Promise<void> => {
     const routes = routesAt(mode.mix, running.routes, percent / 100, costs.ms);
     const perSecond = (rate(routes) * percent) / 100;
-    const duration_ms = Math.round((1000 * seconds * share) / options.runs);
+    const rounds = inOnePiece ? 1 : options.runs;
+    const duration_ms = Math.round((1000 * seconds * share) / rounds);
     measured.runs.push(await arrivals(running, routes, percent, perSecond, duration_ms, round));
   };
 
@@ -100,12 +112,13 @@ export async function measure(mode: Mode, loads: Load[], options: Options): Prom
     for (let round = 0; round < options.runs; round += 1) {
       if (mode.connections !== undefined) {
         for (const running of rotated(all, round)) {
-          const requests = rate(running.routes) * seconds * 0.2;
+          const guess = await closed(running, running.routes, 4 * mode.connections, mode.connections);
+          const requests = guess * seconds * 0.2;
           const perSecond = await closed(running, running.routes, requests, mode.connections);
           measured.throughput[running.name] = [...(measured.throughput[running.name] ?? []), perSecond];
         }
       }
-      for (const each of loads) {
+      for (const each of loads.filter(({ inOnePiece }) => round === 0 || inOnePiece !== true)) {
         process.stderr.write(`round ${round + 1} of ${options.runs}, ${each.percent} %\n`);
         const wanted = all.filter(({ name }) => each.only?.includes(name) ?? true);
         for (const running of rotated(wanted, round)) await run(running, each, round);
