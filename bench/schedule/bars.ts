@@ -20,12 +20,25 @@ function cell(cells: Cell[], percent: number, server: string, name: string): Cel
   return cells.find((each) => each.percent === percent && each.server === server && each.class === name);
 }
 
-function atMost(what: string, figure: number, other: number, factor: number, against: string): Bar {
+/** Latencies are those of what was answered; a server that refuses much has short ones. */
+function unanswered({ server, sent, ok }: Cell): string {
+  return ok < sent ? `; ${nameOf(server)} left ${share(1 - ok / sent)} unanswered` : '';
+}
+
+function atMost(
+  what: string,
+  own: Cell,
+  other: Cell,
+  at: 'p95' | 'p99',
+  factor: number,
+  against: string,
+): Bar {
+  const ratio = own[at] / other[at];
   return {
     what,
     bar: `≤ ${short(factor)}× ${against}`,
-    figure: `${ms(figure)} / ${ms(other)} = ${(figure / other).toFixed(2)}`,
-    met: figure <= factor * other,
+    figure: `${ms(own[at])} / ${ms(other[at])} = ${ratio.toFixed(2)}${unanswered(own)}${unanswered(other)}`,
+    met: ratio <= factor,
   };
 }
 
@@ -34,7 +47,7 @@ export const shortTail: Judge = (cells) => {
   return QUEUED_FAIRLY.flatMap((peer) => {
     const other = cell(cells, USUAL, peer, SHORT);
     if (own === undefined || other === undefined) return [];
-    return [atMost(`${SHORT} class, p99 at ${USUAL} %`, own.p99, other.p99, 0.1, nameOf(peer))];
+    return [atMost(`${SHORT} class, p99 at ${USUAL} %`, own, other, 'p99', 0.1, nameOf(peer))];
   });
 };
 
@@ -45,13 +58,7 @@ export const longTail: Judge = (cells) => {
   const limits = [['p95', 1.4], ['p99', 1.5]] as const; // prettier-ignore
   return limits.map(([figure, factor]) => {
     const best = others.reduce((a, b) => (b[figure] < a[figure] ? b : a));
-    return atMost(
-      `${LONG} class, ${figure} at ${USUAL} %`,
-      own[figure],
-      best[figure],
-      factor,
-      nameOf(best.server),
-    );
+    return atMost(`${LONG} class, ${figure} at ${USUAL} %`, own, best, figure, factor, nameOf(best.server));
   });
 };
 
@@ -67,7 +74,7 @@ export const mean: Judge = (cells) => {
     {
       what: `all requests, mean at ${USUAL} %`,
       bar: 'better than every peer',
-      figure: `${ms(own.mean)}; best peer ${nameOf(best.server)} ${ms(best.mean)}`,
+      figure: `${ms(own.mean)}; best peer ${nameOf(best.server)} ${ms(best.mean)}${unanswered(own)}${unanswered(best)}`,
       met: own.mean < best.mean,
     },
   ];
@@ -127,7 +134,7 @@ export const overload: Judge = (cells, { costs }) => {
     });
   }
   if (own !== undefined && usual !== undefined)
-    bars.push(atMost(`${SHORT} class, p99 at ×2`, own.p99, usual.p99, 2, `its own at ${USUAL} %`));
+    bars.push(atMost(`${SHORT} class, p99 at ×2`, own, usual, 'p99', 2, `its own at ${USUAL} %`));
   return bars;
 };
 
@@ -145,7 +152,7 @@ export const asFifo: Judge = (cells, { throughput }) => {
   }
   for (const each of cells.filter(({ server }) => server === 'sluice')) {
     const other = cell(cells, each.percent, 'sluice-fifo', each.class);
-    if (other !== undefined) bars.push(atMost(`p99 at ${each.percent} %`, each.p99, other.p99, 1.05, 'fifo'));
+    if (other !== undefined) bars.push(atMost(`p99 at ${each.percent} %`, each, other, 'p99', 1.05, 'fifo'));
   }
   return bars;
 };
@@ -175,13 +182,7 @@ export const io: Judge = (cells, { throughput }) => {
     const strict = cell(cells, each.percent, 'sluice', each.class);
     if (strict !== undefined)
       bars.push(
-        atMost(
-          `auto, p99 at ${each.percent} % of what strict can carry`,
-          each.p99,
-          strict.p99,
-          1.1,
-          'strict',
-        ),
+        atMost(`auto, p99 at ${each.percent} % of what strict can carry`, each, strict, 'p99', 1.1, 'strict'),
       );
   }
   return bars;

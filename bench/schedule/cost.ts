@@ -64,7 +64,8 @@ export async function measureCosts(
         throw new Error(`costs: ${JSON.stringify(result.statuses)} ${JSON.stringify(result.errors)}`);
       return result;
     };
-    await closed(routes, 20 * app.workers, app.workers);
+    // The compiler has to have seen the work.
+    await closed(routes, Math.ceil(50 * seconds) * app.workers, app.workers);
     const ms: Record<string, number> = {};
     for (const name of new Set(routes.map((route) => route.class ?? 'all'))) {
       const some = routes.filter((route) => (route.class ?? 'all') === name);
