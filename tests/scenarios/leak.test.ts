@@ -59,3 +59,19 @@ void test('a worker below the bound stays', async (t) => {
   assert.equal(pidOf(after.workers[0]), pidOf(before.workers[0]));
   assert.ok(!sluice.logs.some(({ event }) => event === 'worker_recycled'));
 });
+
+void test('a bound below what the app needs by itself is named once, and workers are replaced more and more seldom', async (t) => {
+  const env = {
+    LEAK_MIB: '0',
+    SLUICE_RECYCLE_MEMORY_BYTES_MAX: String(10 * MIB),
+    SLUICE_WORKERS_BACKOFF_MS_MIN: '200',
+  };
+  const sluice = await running(t, { entry: ownApp('leaky.js'), workers: 1, env });
+  const load = new Load(t, sluice, { clients: 1 });
+  await recycled(sluice, 'memory', 4);
+  assert.deepEqual(Object.keys(await load.end()), ['ok\n']);
+  const notes = sluice.logs.filter(({ text }) => /is below what the app needs by itself/.test(String(text)));
+  assert.equal(notes.length, 1, JSON.stringify(notes));
+  assert.equal(notes[0]?.['level'], 'warn');
+  assert.match(String(notes[0]?.['text']), /uses \d{2,} MiB .*\(10 MiB\).*Raise the bound/);
+});

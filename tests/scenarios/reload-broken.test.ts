@@ -1,7 +1,7 @@
 // A new version that does not come up: the present one stays, and whoever asked is told why, with the app's own words.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { running, statusWhen } from './scenario.ts';
+import { pidOf, running, statusWhen } from './scenario.ts';
 import { Load, type Version, Versions, allOf, answering, reload } from './versions.ts';
 
 interface Broken {
@@ -82,4 +82,28 @@ void test('a program that is not there is told before anything is started', asyn
   assert.equal(code, 1);
   assert.match(stderr, /no reload: SLU-ENTRY-MISSING: .*gone\.js/);
   assert.deepEqual([(await sluice.status()).generation, await answering(sluice)], [1, 'one']);
+});
+
+void test('a worker that somebody kills in its warm-up was killed from outside, not by the gateway', async (t) => {
+  const versions = new Versions(t, { version: 'one' });
+  const sluice = await running(t, {
+    entry: versions.app,
+    workers: 1,
+    config: inFile('["/slow"]'),
+    env: versions.env,
+  });
+  await allOf(sluice, 1, 1);
+  versions.next({ version: 'two', hangs_at: '/slow' });
+  const reloading = sluice.cli(['reload']);
+  const { workers } = await statusWhen(
+    sluice,
+    (now) => now.workers.some(({ state }) => state === 'warming') && versions.warmUps.length > 1,
+    'a worker that is warmed',
+  );
+  process.kill(pidOf(workers.find(({ state }) => state === 'warming')), 'SIGKILL');
+  const { code, stderr } = await reloading;
+  assert.equal(code, 1);
+  assert.match(stderr, /exited before it took requests: signal 9 \(SIGKILL\): killed from outside/);
+  assert.ok(!sluice.stdout.includes('(SIGKILL) of the gateway'), sluice.stdout);
+  assert.equal(await answering(sluice), 'one');
 });

@@ -24,6 +24,7 @@ import {
   sent,
   statusWhen,
 } from './scenario.ts';
+import { Versions } from './versions.ts';
 
 const websocket =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGVzdA==\r\n';
@@ -328,6 +329,37 @@ void test('a gateway that leaves takes the one that was to replace it along', as
   assert.equal((await upgrade).code, 1);
   assert.equal((await sluice.finished()).code, 0);
   await nothingLeftOf(sluice);
+  assert.deepEqual(fs.readdirSync(sluice.runDir), ['lock']);
+});
+
+void test('a reload that an upgrade overtakes is in force with it', async (t) => {
+  const versions = new Versions(t, { version: 'one' });
+  const sluice = await running(t, { entry: versions.app, workers: 1, env: { ...versions.env, ...quick } });
+  versions.next({ version: 'two', never_listens: true });
+  const reloading = sluice.cli(['reload']);
+  await eventually(() => sluice.stdout.includes('runs two'), { what: 'the reload' });
+  versions.next({ version: 'three' });
+  const pid = await upgraded(sluice);
+  const { code, stdout, stderr } = await reloading;
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, new RegExp(`an upgrade has taken over: process ${pid} serves now, .*it is in force`));
+  assert.equal((await ask(sluice, '/')).body.toString(), 'three');
+});
+
+void test('a reload that is asked for during an upgrade may not be in force with it, and says so', async (t) => {
+  const versions = new Versions(t, { version: 'one' });
+  const sluice = await running(t, { entry: versions.app, workers: 1, env: { ...versions.env, ...quick } });
+  versions.next({ version: 'two', listens_after_ms: 1_500 });
+  const upgrading = upgraded(sluice);
+  await eventually(() => sluice.stdout.includes('runs two'), { what: 'the upgrade' });
+  versions.next({ version: 'three', never_listens: true });
+  const reloading = sluice.cli(['reload']);
+  await eventually(() => sluice.stdout.includes('runs three'), { what: 'the reload' });
+  const pid = await upgrading;
+  const { code, stderr } = await reloading;
+  assert.equal(code, 1);
+  assert.match(stderr, new RegExp(`an upgrade has taken over: process ${pid} serves now, .*Reload again`));
+  assert.equal((await ask(sluice, '/')).body.toString(), 'two');
 });
 
 void test('an old gateway that is killed after the takeover takes nothing with it', async (t) => {

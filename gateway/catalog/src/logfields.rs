@@ -188,7 +188,7 @@ lines! {
     "reload_abandoned" Gateway "A generation was given up; the workers that it had not replaced stay." {
         "generation" number "" "" "The version that was given up."
         "reason" string "" "" "Why."
-        "superseded" boolean "" "" "Whether only a later reload stood in the way."
+        "superseded" boolean "" "" "Whether only a later reload or an upgrade stood in the way."
         "stderr" string "" "" "The end of what the worker that failed wrote to standard error."
     }
     "reload_refused" Gateway "A reload was asked for and did not begin." {

@@ -10,6 +10,7 @@ mod service;
 mod shepherd;
 mod shutdown;
 mod signals;
+mod sources;
 mod successor;
 mod upgrade;
 
@@ -38,8 +39,9 @@ use crate::settings;
 use doors::{Doors, Place};
 use handover::Inherited;
 use operator::{Gateway, Places};
-use reload::{Reloader, Sources};
+use reload::Reloader;
 use shutdown::Ending;
+use sources::Sources;
 use successor::Succession;
 use upgrade::{Estate, Launch};
 
@@ -106,7 +108,8 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     for warning in &loaded.warnings {
         eprintln!("sluice: {warning}");
     }
-    let here = reload::here().map_err(|error| Failure::new(Exit::Failed, format!("the current directory: {error}")))?;
+    let here =
+        sources::here().map_err(|error| Failure::new(Exit::Failed, format!("the current directory: {error}")))?;
     let names_app = args.entry.is_some() || !args.command.is_empty();
     let sources = Sources { config: args.config.clone(), flags: args.flags(), names_app, here };
     let app = app::resolve(&loaded, names_app, &sources.here).map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -258,6 +261,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
             Err(shutdown::did_not_start(&gateway))
         }
     };
+    upgrade::cleared_away(&gateway).await;
     gate.flush_records();
     journal.emit(Event::Stopped);
     journal.close(Duration::from_secs(2));

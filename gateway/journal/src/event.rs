@@ -112,7 +112,7 @@ pub enum Event<'a> {
         generation: u64,
         /// Why, in words.
         reason: &'a str,
-        /// Whether a later reload took its place.
+        /// Whether a later reload, or an upgrade, took its place.
         superseded: bool,
         /// The end of what its worker wrote to stderr; may hold several lines.
         stderr_tail: &'a str,

@@ -56,6 +56,8 @@ pub trait WorkerHost {
     fn gives_up(&self);
     /// A successor is on its way for a healthy worker.
     fn recycles(&self, worker: WorkerId, reason: RecycleReason);
+    /// Fresh workers, this one the latest, use more memory than allowed.
+    fn is_bloated(&self, worker: WorkerId);
     /// A reload is over: with nothing to say where the generation took all places over, else with why it did not.
     /// Called within a step, so it must not call the gate.
     fn reload_ended(&self, generation: u64, abandoned: Option<AbandonReason>);

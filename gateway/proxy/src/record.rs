@@ -56,10 +56,12 @@ pub(crate) struct CostReports {
 impl CostReports {
     /// The request has ended.
     pub(crate) fn finish(&self, gate: &Gate, request: RequestId, record: Record) {
-        if record.worker.is_none() {
+        let mut waiting = self.waiting.borrow_mut();
+        if record.worker.is_none() || record.outcome == Outcome::WorkerDied {
+            // Nobody is left who could report; the line belongs to the moment of the cut.
+            waiting.remove(&request);
             return emit(gate, &record, None);
         }
-        let mut waiting = self.waiting.borrow_mut();
         match waiting.remove(&request) {
             Some(Waiting::Report(cpu_us, _)) => emit(gate, &record, Some(cpu_us)),
             _ if waiting.len() >= WAITING_MAX => emit(gate, &record, None),

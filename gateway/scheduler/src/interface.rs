@@ -250,6 +250,12 @@ pub enum Action {
         /// What it has had enough of.
         reason: RecycleReason,
     },
+    /// Fresh workers are over their memory bound one after the other, so the bound is below what the app needs. They are
+    /// still replaced, less and less often. Said once, and again after a reload.
+    Bloated {
+        /// The latest of them.
+        worker: WorkerId,
+    },
     /// Every place has a worker of this generation that takes requests.
     Reloaded {
         /// The generation in force.

@@ -88,7 +88,7 @@ impl Scheduler {
             Event::Warmed { worker } => self.pool.warmed(now, worker, false, limits, actions),
             Event::WarmUpFailed { worker } => self.pool.warmed(now, worker, true, limits, actions),
             Event::ReloadAsked { generation } => self.pool.reload_asked(now, generation, actions),
-            Event::Overweight { worker } => self.pool.overweight(worker),
+            Event::Overweight { worker } => self.pool.overweight(now, worker, limits, actions),
             Event::Stuck { worker } => self.pool.stuck(now, worker, limits, actions),
             Event::Examined { worker } => self.pool.examined(now, worker, actions),
             Event::Closing { worker } => self.pool.closing(now, worker, limits, actions),

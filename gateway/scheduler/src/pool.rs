@@ -29,6 +29,8 @@ struct Place {
     successor: Option<WorkerId>,
     failures: u32,
     not_before: Time,
+    /// Workers in a row that were over their memory bound soon after they listened; outlasts a successor.
+    bloated: u32,
 }
 
 #[derive(Debug)]
@@ -53,6 +55,8 @@ pub(crate) struct Pool {
     /// When all workers have to be looked at again. Most requests bring that no nearer, which keeps a decision cheap.
     deadline: Option<Time>,
     ready_count: u32,
+    /// The generation in whose time it was said that the memory bound is too low; with another the bound may be another.
+    bloat_told: Option<u64>,
 }
 
 impl Pool {
@@ -73,6 +77,7 @@ impl Pool {
             overlaps_total: 0,
             deadline: None,
             ready_count: 0,
+            bloat_told: None,
         }
     }
 

@@ -271,6 +271,11 @@ impl WorkerHost for Host {
     }
 
     fn kill(&self, worker: WorkerId, reason: KillReason) {
+        let dying = self.0.processes.borrow().get(&worker).filter(|process| process.is_dying.get()).cloned();
+        if let Some(process) = dying {
+            // Whoever ended it, it was not the gateway, unless something of it is still there after a while.
+            return process.end_the_rest(Some(reason));
+        }
         let text = match reason {
             KillReason::StartTimeout => {
                 let processes = self.0.processes.borrow();
@@ -314,6 +319,23 @@ impl WorkerHost for Host {
             RecycleReason::Memory => Recycled::Memory,
         };
         self.0.journal.emit(Event::WorkerRecycled { worker: worker.0, reason });
+    }
+
+    fn is_bloated(&self, worker: WorkerId) {
+        let mib = |bytes: u64| bytes / (1024 * 1024);
+        let config = self.0.gate.config();
+        let rss_bytes = self.0.view(worker).rss_bytes.unwrap_or(0);
+        let text = format!(
+            "worker {} uses {} MiB soon after its start, and so did the one before it: recycle.memory_bytes_max \
+             ({} MiB) is below what the app needs by itself, so replacing its workers mends nothing and is done more and \
+             more seldom, every {} s in the end (workers.backoff_ms_max). Raise the bound well above what a fresh worker \
+             has after some requests (`sluice status`), or set it to 0",
+            worker.0,
+            mib(rss_bytes),
+            mib(config.recycle.memory_bytes_max),
+            config.workers.backoff_ms_max.div_ceil(1000),
+        );
+        self.0.note(Level::Warn, &text);
     }
 
     fn reload_ended(&self, generation: u64, abandoned: Option<AbandonReason>) {

@@ -98,7 +98,7 @@ impl Process {
             let _ = control.try_write(b"{\"type\":\"message\",\"message\":\"shutdown\"}\n");
         }
         if self.is_dying.get() {
-            return self.end_the_rest();
+            return self.end_the_rest(None);
         }
         if !self.hears_messages.get() && !has_streams() {
             return self.terminate();
@@ -115,11 +115,12 @@ impl Process {
 
     /// The process that serves is gone, so its id may be another's by now. What stood above it, npm or a shell, has a moment
     /// to follow.
-    fn end_the_rest(self: &Rc<Self>) {
+    pub(crate) fn end_the_rest(self: &Rc<Self>, reason: Option<KillReason>) {
         let process = Rc::clone(self);
         tokio::task::spawn_local(async move {
             tokio::time::sleep(FOLLOW_TIMEOUT).await;
             if !process.has_exited.get() {
+                process.was_killed.set(process.was_killed.get().or(reason));
                 process.signal_group(Signal::SIGKILL);
             }
         });

@@ -297,7 +297,9 @@ export interface WarmUpConfig {
 /** `[recycle]` */
 export interface RecycleConfig {
   /**
-   * Resident memory above which a worker is replaced; 0 for any. In bytes, from 0 to 1099511627776.
+   * Resident memory above which a worker is replaced; 0 for any. To be set well above what a fresh
+   * worker needs: where even that is over it, the log says so, and workers are replaced more and more
+   * seldom (`workers.backoff_ms_max`). In bytes, from 0 to 1099511627776.
    * @default 0
    */
   memory_bytes_max?: number;

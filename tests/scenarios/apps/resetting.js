@@ -1,4 +1,5 @@
-// An app that keeps the visitor in a global and puts it back between two requests, which takes RESET_MS.
+// An app that keeps the visitor in a global and puts it back between two requests, which takes RESET_MS. It breaks off
+// its answer to `/broken`.
 'use strict';
 
 const http = require('node:http');
@@ -15,6 +16,10 @@ http
   .createServer((request, response) => {
     const before = visitor;
     visitor = request.url;
+    if (visitor === '/broken') {
+      response.writeHead(200, { 'content-length': 100 });
+      return response.write('half', () => response.destroy());
+    }
     response.end(before);
   })
   .listen(process.env.PORT);

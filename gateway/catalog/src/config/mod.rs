@@ -150,7 +150,8 @@ config! {
 
     /// When a healthy worker is replaced: one at a time, by a successor that is ready before the old one leaves.
     recycle: Recycle {
-        /// Resident memory above which a worker is replaced; 0 for any.
+        /// Resident memory above which a worker is replaced; 0 for any. To be set well above what a fresh worker needs: where
+        /// even that is over it, the log says so, and workers are replaced more and more seldom (`workers.backoff_ms_max`).
         memory_bytes_max: u64 = 0, in 0..=1_099_511_627_776, "bytes" => reload;
         /// Requests after which a worker is replaced; 0 for any. Each worker's own bound is up to a tenth lower, so that they
         /// do not all end together.

@@ -39,6 +39,10 @@ pub struct Gateway {
     /// The gateway before this one still finishes what it has.
     pub has_predecessor: Cell<bool>,
     pub upgrading: Cell<bool>,
+    /// What is left of an upgrade that did not come about is being cleared away.
+    pub clearing: Cell<bool>,
+    /// Another gateway serves.
+    pub overtaken: Cell<Option<Overtaken>>,
     /// The successor has the word to take over and has not answered it.
     pub committing: Cell<bool>,
     upgrades: mpsc::Sender<Wanted>,
@@ -47,6 +51,14 @@ pub struct Gateway {
     wanted: Cell<u32>,
     was_ready: Cell<bool>,
     overlaps_told: Cell<u64>,
+}
+
+/// The gateway that serves instead of this one.
+#[derive(Clone, Copy, Debug)]
+pub struct Overtaken {
+    pub pid: u32,
+    /// What it runs was read after that.
+    pub started: Instant,
 }
 
 /// Where everything is.
@@ -74,6 +86,8 @@ impl Gateway {
             in_charge: Cell::new(false),
             has_predecessor: Cell::new(false),
             upgrading: Cell::new(false),
+            clearing: Cell::new(false),
+            overtaken: Cell::new(None),
             committing: Cell::new(false),
             upgrades,
             places,

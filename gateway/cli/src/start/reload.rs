@@ -5,22 +5,22 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_admin::Progress;
-use sluice_catalog::config::{Config, ConfigError, Loaded};
+use sluice_catalog::config::Config;
 use sluice_catalog::snapshot::{ReloadSnapshot, ReloadState};
 use sluice_journal::Event;
 use sluice_scheduler::{AbandonReason, Scheduler, WorkerState as Life};
 use sluice_supervisor::ReloadEnd;
 use tokio::sync::mpsc;
 
-use super::app::{self, Resolved};
-use super::operator::Gateway;
+use super::app::Resolved;
+use super::operator::{Gateway, Overtaken};
+use super::sources::Sources;
 use super::worker_count;
-use crate::{files, settings};
+use crate::settings;
 
 /// Reloads that may be asked for before the first of them is looked at.
 const REQUESTS_MAX: usize = 64;
@@ -30,19 +30,6 @@ const LINES_MAX: usize = 64;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// After how long service times are compared: that of the window they are taken from.
 const COMPARE_AFTER: Duration = Duration::from_secs(60);
-
-/// Where the settings of the start came from, to be read again.
-#[derive(Clone)]
-pub struct Sources {
-    /// The file after `--config`.
-    pub config: Option<PathBuf>,
-    pub flags: Vec<(&'static str, String)>,
-    /// The command line names the app.
-    pub names_app: bool,
-    /// The directory of the start, by the name that leads to it: where that is a symbolic link to a release, it may lead to
-    /// another one by now.
-    pub here: PathBuf,
-}
 
 /// Somebody asks for a reload.
 struct Request {
@@ -177,6 +164,9 @@ impl Reloader {
     }
 
     async fn try_begin(&mut self, request: &Request) -> Result<(), String> {
+        if let Some(Overtaken { pid, .. }) = self.gateway.overtaken.get() {
+            return Err(format!("an upgrade has taken over: process {pid} serves now, ask again and it will reload"));
+        }
         if self.gateway.gate.is_leaving() || self.gateway.gate.is_draining() {
             return Err("the gateway leaves".to_owned());
         }
@@ -184,7 +174,7 @@ impl Reloader {
             return Err("the first start is still under way; no worker has been ready yet".to_owned());
         }
         let sources = self.sources.clone();
-        let read = tokio::task::spawn_blocking(move || read(&sources)).await;
+        let read = tokio::task::spawn_blocking(move || sources.read()).await;
         let (loaded, start) = read.unwrap_or_else(|error| Err(error.to_string()))?;
         let Resolved { start, cwd } = start;
         let gateway = Rc::clone(&self.gateway);
@@ -227,8 +217,40 @@ impl Reloader {
         self.tell(&text);
     }
 
+    /// An upgrade has ended what was still under way, one way or the other. How it goes on in here concerns nobody.
+    fn overtaken(&mut self, Overtaken { pid, started }: Overtaken) {
+        let (generation, asked) = (self.latest, self.pending.remove(&self.latest).map(|pending| pending.asked));
+        self.pending.clear();
+        // What was asked for before the other gateway was started, that one has read.
+        let has_read_it = asked.is_some_and(|asked| asked <= started);
+        let stands = if has_read_it {
+            "which has read it at its start: it is in force"
+        } else {
+            "which was started before this reload was asked for: the new version may not be in force. Reload again"
+        };
+        let reason = format!("an upgrade has taken over: process {pid} serves now, {stands}");
+        self.gateway.journal.emit(Event::ReloadAbandoned {
+            generation,
+            reason: &reason,
+            superseded: true,
+            stderr_tail: "",
+        });
+        let text = format!("generation {generation} is given up: {reason}");
+        if has_read_it {
+            self.tell(&text);
+            self.finish(&Ok(()));
+        } else {
+            self.finish(&Err(text));
+        }
+    }
+
     /// How far it has come.
     fn look(&mut self) {
+        if let Some(overtaken) = self.gateway.overtaken.get()
+            && !self.pending.is_empty()
+        {
+            return self.overtaken(overtaken);
+        }
         if let Some((at, generation, before_ms)) = self.compare
             && Instant::now() >= at
         {
@@ -269,6 +291,9 @@ impl Reloader {
     }
 
     async fn ended(&mut self, end: ReloadEnd) {
+        if self.gateway.overtaken.get().is_some() {
+            return self.look();
+        }
         let ReloadEnd { generation, abandoned } = end;
         self.note_takeover(generation);
         let Some(pending) = self.pending.remove(&generation) else { return };
@@ -353,25 +378,4 @@ impl Reloader {
             tokio::task::spawn_local(async move { drop(listener.send(ended).await) });
         }
     }
-}
-
-/// Reads everything that a start reads, and looks at the files that a new worker needs.
-fn read(sources: &Sources) -> Result<(Loaded, Resolved), String> {
-    let config_error = |error: ConfigError| error.to_string();
-    let loaded =
-        settings::load_in(&sources.here, sources.config.as_deref(), sources.flags.clone()).map_err(config_error)?;
-    let start = app::resolve(&loaded, sources.names_app, &sources.here)?;
-    files::check_node(&loaded, &start).map_err(config_error)?;
-    Ok((loaded, start))
-}
-
-/// The current directory by the name that the shell knows it by, which may be that of a symbolic link.
-pub fn here() -> std::io::Result<PathBuf> {
-    use std::os::unix::fs::MetadataExt as _;
-    let real = std::env::current_dir()?;
-    let Some(named) = std::env::var_os("PWD").map(PathBuf::from).filter(|named| named.is_absolute()) else {
-        return Ok(real);
-    };
-    let place = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
-    Ok(if place(&named).is_some() && place(&named) == place(&real) { named } else { real })
 }

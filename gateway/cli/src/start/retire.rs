@@ -13,7 +13,7 @@ use sluice_proxy::listen::Then;
 use tokio::sync::oneshot;
 
 use super::handover::Word;
-use super::operator::Gateway;
+use super::operator::{Gateway, Overtaken};
 use super::shutdown::{at_once, finish, is_busy};
 use super::signals::{SAME_SIGNAL, Signals};
 use super::upgrade::Successor;
@@ -60,6 +60,7 @@ async fn finish_beside(
     // First of all, so that none is missed.
     let mut signals = Signals::new().map_err(|_| Failure::new(Exit::Failed, "no signal handlers can be had"))?;
     let pid = successor.pid;
+    gateway.overtaken.set(Some(Overtaken { pid, started: successor.started }));
     gateway.gate.hand_over(&format!("sluice upgrade: process {pid} serves now"));
     let _ = stop_accepting.send(Then::HandOver);
     gateway.retiring.notify_waiters();

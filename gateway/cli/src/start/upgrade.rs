@@ -11,7 +11,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sluice_admin::{ControlSocket, Operator, Upgrade};
 use sluice_journal::{Event, Level};
@@ -27,6 +27,8 @@ use crate::run_dir::RunDir;
 const TAKE_OVER_MAX: Duration = Duration::from_secs(10);
 /// For the exit behind a closed connection.
 const EXIT_MAX: Duration = Duration::from_secs(2);
+/// How often is looked whether what was killed has gone.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Failed attempts before names in the run directory are used again; below the number of names, so that neither this
 /// gateway's nor those of the one before it are touched.
 const ATTEMPTS: u32 = 8;
@@ -77,6 +79,8 @@ pub struct Estate {
 /// The gateway that serves now, started by this one.
 pub struct Successor {
     pub pid: u32,
+    /// When it was started.
+    pub started: Instant,
     attempt: Attempt,
 }
 
@@ -86,19 +90,52 @@ impl Successor {
     }
 }
 
-/// A new gateway. Unless it has taken over, it dies with this value; if it has, it is never waited for, because its exit
-/// is the shepherd's to see.
+/// A new gateway. Unless it has taken over, it dies with this value, and its names go with it; if it has, it is never
+/// waited for, because its exit is the shepherd's to see.
 struct Attempt {
-    child: Child,
     wire: Wire,
+    newcomer: Option<Newcomer>,
     has_taken_over: bool,
+}
+
+/// The process of a new gateway, and the names that it has until it takes over.
+struct Newcomer {
+    gateway: Rc<Gateway>,
+    child: Child,
+    sockets: PathBuf,
+    control_socket: PathBuf,
 }
 
 impl Drop for Attempt {
     fn drop(&mut self) {
-        if !self.has_taken_over {
-            let _ = self.child.start_kill();
+        if let Some(newcomer) = self.newcomer.take_if(|_| !self.has_taken_over) {
+            newcomer.gateway.clearing.set(true);
+            tokio::task::spawn_local(newcomer.clear_away());
         }
+    }
+}
+
+impl Newcomer {
+    /// Kills the new gateway, whose guardian kills its workers, and takes away their sockets.
+    async fn clear_away(mut self) {
+        let end = Instant::now() + EXIT_MAX;
+        let _ = self.child.start_kill();
+        let _ = timeout(EXIT_MAX, self.child.wait()).await;
+        // A worker that outlives its gateway for a moment may put its socket there in just that moment.
+        while std::fs::remove_dir_all(&self.sockets).is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
+            && Instant::now() < end
+        {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        let _ = std::fs::remove_file(&self.control_socket);
+        self.gateway.clearing.set(false);
+    }
+}
+
+/// Waits until nothing is left of an upgrade that did not come about.
+pub async fn cleared_away(gateway: &Gateway) {
+    while gateway.clearing.get() {
+        tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
@@ -110,6 +147,7 @@ pub async fn serve(gateway: Rc<Gateway>, estate: Estate, mut requests: mpsc::Rec
         let number = estate.number.wrapping_add(1 + attempts % ATTEMPTS);
         attempts += 1;
         let outcome = upgrade(&gateway, &estate, number, wanted).await;
+        cleared_away(&gateway).await;
         gateway.upgrading.set(false);
         match outcome {
             Ok(successor) => {
@@ -127,9 +165,10 @@ pub async fn serve(gateway: Rc<Gateway>, estate: Estate, mut requests: mpsc::Rec
 
 async fn upgrade(gateway: &Rc<Gateway>, estate: &Estate, number: u32, wanted: Upgrade) -> Result<Successor, String> {
     let program = wanted.binary.as_ref().unwrap_or(&estate.launch.program);
+    let started = Instant::now();
     let mut attempt =
         start(gateway, estate, &wanted, number).map_err(|error| format!("{}: {error}", program.display()))?;
-    let pid = attempt.child.id().unwrap_or(0);
+    let pid = attempt.newcomer.as_ref().and_then(|newcomer| newcomer.child.id()).unwrap_or(0);
     let text = format!("upgrade: {} is started as process {pid}", program.display());
     gateway.journal.emit(Event::Note { level: Level::Info, text: &text });
     let mut taken_over = attempt.ready(wanted.timeout).await;
@@ -141,17 +180,12 @@ async fn upgrade(gateway: &Rc<Gateway>, estate: &Estate, number: u32, wanted: Up
         }
         gateway.committing.set(false);
     }
-    if let Err(reason) = taken_over {
-        attempt.kill().await;
-        let _ = std::fs::remove_dir_all(estate.run_dir.sockets_of(number));
-        let _ = std::fs::remove_file(estate.run_dir.control_socket_of(number));
-        return Err(reason);
-    }
+    taken_over?;
     attempt.has_taken_over = true;
-    Ok(Successor { pid, attempt })
+    Ok(Successor { pid, started, attempt })
 }
 
-fn start(gateway: &Gateway, estate: &Estate, wanted: &Upgrade, number: u32) -> io::Result<Attempt> {
+fn start(gateway: &Rc<Gateway>, estate: &Estate, wanted: &Upgrade, number: u32) -> io::Result<Attempt> {
     let program = wanted.binary.as_ref().unwrap_or(&estate.launch.program);
     let config = &gateway.gate.config();
     let offer = Offer::new(
@@ -172,8 +206,14 @@ fn start(gateway: &Gateway, estate: &Estate, wanted: &Upgrade, number: u32) -> i
     if let Some(cwd) = &wanted.cwd {
         command.current_dir(cwd);
     }
-    let child = command.spawn()?;
-    Ok(Attempt { child, wire: Wire::new(ours)?, has_taken_over: false })
+    let wire = Wire::new(ours)?;
+    let newcomer = Newcomer {
+        gateway: Rc::clone(gateway),
+        child: command.spawn()?,
+        sockets: estate.run_dir.sockets_of(number),
+        control_socket: estate.run_dir.control_socket_of(number),
+    };
+    Ok(Attempt { wire, newcomer: Some(newcomer), has_taken_over: false })
 }
 
 /// A new gateway that died while it took over may have left the public names with nobody behind them.
@@ -210,15 +250,10 @@ impl Attempt {
         }
     }
 
-    /// Its guardian kills its workers.
-    async fn kill(&mut self) {
-        let _ = self.child.start_kill();
-        let _ = timeout(EXIT_MAX, self.child.wait()).await;
-    }
-
     /// Words for a process that closed its end without one.
     async fn how_it_ended(&mut self) -> String {
-        match timeout(EXIT_MAX, self.child.wait()).await {
+        let Some(newcomer) = &mut self.newcomer else { return "the new gateway has gone".to_owned() };
+        match timeout(EXIT_MAX, newcomer.child.wait()).await {
             Ok(Ok(status)) => {
                 format!(
                     "the new gateway ended with {status} before its workers were ready; what it wrote to standard error is with this gateway's"

@@ -51,6 +51,7 @@ impl Gate {
             }
             Action::WarmUp { worker } => warm_up::start(self, worker),
             Action::Recycling { worker, reason } => self.with_host(|host| host.recycles(worker, reason)),
+            Action::Bloated { worker } => self.with_host(|host| host.is_bloated(worker)),
             Action::Reloaded { generation } => {
                 // What the version before died with, this one may survive.
                 self.release_quarantined("all");

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_catalog::config::Config;
-use sluice_journal::{Format, Journal, Options};
+use sluice_journal::{Format, Journal, Options, Outcome};
 use sluice_scheduler::{Event, RequestId, WorkerId};
 
 use sluice_catalog::errors::Code;
@@ -12,6 +12,7 @@ use sluice_http1::Method;
 
 use super::{Gate, WorkerHost};
 use crate::answer::Answer;
+use crate::record::Record;
 use crate::spool::Body;
 use crate::upstream::Job;
 
@@ -28,6 +29,7 @@ impl WorkerHost for Host {
     fn kill(&self, _worker: WorkerId, _reason: sluice_scheduler::KillReason) {}
     fn backs_off(&self, _worker: WorkerId, _instance: u32, _delay_ms: u64) {}
     fn gives_up(&self) {}
+    fn is_bloated(&self, _worker: WorkerId) {}
     fn recycles(&self, _worker: WorkerId, _reason: sluice_scheduler::RecycleReason) {}
     fn reload_ended(&self, _generation: u64, _abandoned: Option<sluice_scheduler::AbandonReason>) {}
 }
@@ -45,6 +47,29 @@ fn one_ready_worker_at(socket: std::path::PathBuf) -> (Rc<Gate>, WorkerId) {
     let worker = host.0.get().expect("a worker is asked for");
     gate.listening(worker, socket);
     (gate, worker)
+}
+
+fn record(worker: WorkerId, outcome: Outcome) -> Record {
+    Record {
+        time_unix_ms: 0,
+        request_id: "r".into(),
+        method: Some(Method::Get),
+        target: "/page".to_owned(),
+        host: "app".to_owned(),
+        class: "".into(),
+        worker: Some(worker),
+        tries: 1,
+        status: 200,
+        error: None,
+        bytes_in: 0,
+        bytes_out: 0,
+        receive_ms: 0.0,
+        queue_ms: None,
+        service_ms: None,
+        total_ms: 0.0,
+        outcome,
+        peer: std::net::Ipv4Addr::LOCALHOST.into(),
+    }
 }
 
 /// A request as it comes from a client.
@@ -143,6 +168,20 @@ async fn i3_a_worker_that_exits_at_any_moment_of_a_request_neither_loses_nor_dou
             while let Some(case) = cases.join_next().await {
                 case.unwrap();
             }
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn the_record_of_an_answer_that_its_worker_died_with_waits_for_no_report() {
+    let local = tokio::task::LocalSet::new();
+    local
+        .run_until(async {
+            let (gate, worker) = one_ready_worker_at("/nowhere.sock".into());
+            gate.costs.finish(&gate, RequestId(1), record(worker, Outcome::Answered));
+            assert_eq!(gate.journal.outcomes().get("answered"), None, "the worker is still to say what it cost");
+            gate.costs.finish(&gate, RequestId(2), record(worker, Outcome::WorkerDied));
+            assert_eq!(gate.journal.outcomes().get("worker_died"), Some(&1));
         })
         .await;
 }

@@ -318,7 +318,8 @@ async fn read_chunked(reader: &mut Reader<'_, '_>, answer: &Answer, limits: &Hea
     }
 }
 
-/// The rest of an event stream, outside of any slot, until either side ends it.
+/// The rest of an event stream, outside of any slot, until either side ends it. Returns whether the worker broke it off;
+/// the client is still to be told then.
 pub(crate) async fn run_stream(
     gate: &Gate,
     mut wire: Wire,
@@ -326,7 +327,7 @@ pub(crate) async fn run_stream(
     exchange: &Exchange,
     head: ResponseHead,
     framing: ResponseFraming,
-) {
+) -> bool {
     let (mut read_half, _write_half) = wire.stream.split();
     let mut reader = Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: true };
     answer.begin(head);
@@ -341,10 +342,10 @@ pub(crate) async fn run_stream(
         })
         .await
     };
-    match outcome {
-        Some(Ok(trailers)) => answer.complete(trailers),
-        Some(Err(_)) => answer.fail(Code::WorkerAnswerTruncated),
-        // Whoever closed it has said why where there is a why; a client that has gone is no error.
-        None => {}
+    if let Some(Ok(trailers)) = outcome {
+        answer.complete(trailers);
+        return false;
     }
+    // Whoever closed it has said why where there is a why; a client that has gone is no error.
+    outcome.is_some()
 }

@@ -20,14 +20,16 @@ use super::{Exchange, Job};
 use crate::gate::{Cause, Gate, Seen};
 use crate::signal::Signal;
 
+/// How long an app's hooks may take after a request before its end is reported all the same: `SETTLE_MS_MAX` of the preload.
+const HOOKS_MAX: Duration = Duration::from_secs(5);
 /// How long a worker that broke off a response may take to report its end.
-const CONFIRM_TIMEOUT: Duration = Duration::from_secs(2);
+const CONFIRM_TIMEOUT: Duration = Duration::from_secs(2).saturating_add(HOOKS_MAX);
 /// How long the exit of a worker may take to be known after its connection has closed.
 pub(crate) const EXIT_TIMEOUT: Duration = Duration::from_millis(200);
 /// The same for one whose process is known to have gone, while npm or a shell above it has not.
 const DYING_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long an app may take to end a response whose connection the gateway has closed.
-const CUT_TIMEOUT: Duration = Duration::from_secs(5);
+const CUT_TIMEOUT: Duration = Duration::from_secs(5).saturating_add(HOOKS_MAX);
 /// Requests of a worker whose response was read and whose end is not reported yet; more are forgotten, oldest first.
 const UNREPORTED_MAX: usize = 1024;
 
@@ -283,12 +285,14 @@ impl Slots {
             Ended::Stream { head, framing } => {
                 job.answer.is_stream.set(true);
                 gate.detached(self.worker, job.request);
-                let (gate, worker, request) = (Rc::clone(gate), self.worker, job.request);
+                let (slots, gate, request) = (Rc::clone(self), Rc::clone(gate), job.request);
                 let answer = Rc::clone(&job.answer);
                 let exchange = Rc::clone(exchange);
                 tokio::task::spawn_local(async move {
-                    exchange::run_stream(&gate, wire, &answer, &exchange, head, framing).await;
-                    gate.stream_ended(worker, request);
+                    if exchange::run_stream(&gate, wire, &answer, &exchange, head, framing).await {
+                        answer.fail(slots.stream_broke_by(request).await);
+                    }
+                    gate.stream_ended(slots.worker, request);
                 });
                 None
             }
@@ -301,6 +305,14 @@ impl Slots {
                 None
             }
         }
+    }
+
+    /// Whether a stream ended because its worker died, or the worker ended it and goes on. A dying worker's connections close
+    /// a moment before its exit is known.
+    async fn stream_broke_by(&self, request: RequestId) -> Code {
+        self.reported(request, EXIT_TIMEOUT).await;
+        let has_died = self.closed.get() || self.is_dying.get();
+        if has_died { Code::WorkerDied } else { Code::WorkerAnswerTruncated }
     }
 
     /// The response broke. The client is answered, unless the worker is known to have died; the slot waits until the worker

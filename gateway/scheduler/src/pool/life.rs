@@ -109,9 +109,20 @@ impl Pool {
         }
     }
 
-    pub(crate) fn overweight(&mut self, worker: WorkerId) {
-        if let Some(w) = self.workers.get_mut(&worker) {
-            w.is_overweight = true;
+    /// One that has grown for long is replaced at once. Where even fresh workers are over the bound one after the other,
+    /// replacing them mends nothing, so that happens more and more seldom.
+    pub(crate) fn overweight(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
+        let Some(w) = self.workers.get_mut(&worker).filter(|w| w.overweight_due.is_none()) else { return };
+        w.overweight_due = Some(now);
+        let is_early = w.listened.is_some_and(|at| now.since_us(at) < limits.healthy_after_ms * 1000);
+        let place = &mut self.places[w.instance as usize];
+        place.bloated = if is_early { place.bloated.saturating_add(1) } else { 0 };
+        // As with deaths, one alone is an accident.
+        if place.bloated > 1 {
+            w.overweight_due = Some(now.plus_ms(backoff_ms(limits, place.bloated - 1, worker)));
+            if self.bloat_told.replace(self.generation_asked) != Some(self.generation_asked) {
+                actions.push(Action::Bloated { worker });
+            }
         }
     }
 

@@ -82,7 +82,7 @@ impl Pool {
         };
         let place = &mut self.places[instance as usize];
         let before = place.worker.replace(worker);
-        *place = Place { worker: place.worker, ..Place::default() };
+        *place = Place { worker: place.worker, bloated: place.bloated, ..Place::default() };
         if let Some(w) = before.and_then(|before| self.workers.get_mut(&before)) {
             w.dismiss(now);
         }

@@ -78,7 +78,8 @@ pub(super) struct Worker {
     pub streams: u32,
     /// Requests that it has finished, warm-up not counted.
     pub finished: u64,
-    pub is_overweight: bool,
+    /// It is over its memory bound, and is to be replaced from then on.
+    pub overweight_due: Option<Time>,
     /// It holds a request that it will never finish.
     pub faulted: bool,
     /// It leaves because it is not wanted any more, not because of anything it did.
@@ -100,7 +101,7 @@ impl Worker {
             held: Vec::new(),
             streams: 0,
             finished: 0,
-            is_overweight: false,
+            overweight_due: None,
             faulted: false,
             dismissed: false,
         }
@@ -154,14 +155,13 @@ impl Worker {
     /// From when on it has had enough, and of what; `None` when only more requests or memory can bring that about.
     pub fn recycle_due(&self, id: WorkerId, limits: &Limits) -> Option<(Time, RecycleReason)> {
         let bounds = limits.recycle;
-        if self.is_overweight {
-            return Some((Time(0), RecycleReason::Memory));
-        }
         if bounds.requests_max > 0 && self.finished >= lowered(bounds.requests_max, id) {
             return Some((Time(0), RecycleReason::Requests));
         }
-        let listened = self.listened.filter(|_| bounds.age_ms_max > 0)?;
-        Some((listened.plus_ms(lowered(bounds.age_ms_max, id)), RecycleReason::Age))
+        let old = self.listened.filter(|_| bounds.age_ms_max > 0);
+        let old = old.map(|listened| (listened.plus_ms(lowered(bounds.age_ms_max, id)), RecycleReason::Age));
+        let large = self.overweight_due.map(|due| (due, RecycleReason::Memory));
+        [large, old].into_iter().flatten().min_by_key(|(at, _)| *at)
     }
 }
 

@@ -131,6 +131,30 @@ fn warm_up_requests_do_not_wear_a_worker_out() {
 }
 
 #[test]
+fn fresh_workers_that_are_too_large_are_replaced_more_and_more_seldom_and_that_is_said_once() {
+    let mut stage = Stage::ready(LIMITS, 1);
+    let mut last_ms = 0;
+    for worker in 1..6 {
+        let actions = stage.step(overweight(worker));
+        if worker == 1 {
+            assert_eq!(actions, [recycling(1, RecycleReason::Memory), start(2, 0)], "one alone is an accident");
+        } else {
+            assert_eq!(actions.contains(&Action::Bloated { worker: WorkerId(worker) }), worker == 2, "{actions:?}");
+            let due = stage.scheduler.next_deadline().expect("it is replaced in the end");
+            let delay_ms = due.since_us(stage.now) / 1000;
+            assert!(delay_ms > last_ms, "{delay_ms} after {last_ms}");
+            last_ms = delay_ms;
+            assert_eq!(stage.pass_ms(delay_ms), [recycling(worker, RecycleReason::Memory), start(worker + 1, 0)]);
+        }
+        stage.listen(worker + 1);
+        stage.exit(worker);
+    }
+    // One that has grown for long is not to blame for those before it.
+    stage.pass_ms(LIMITS.healthy_after_ms);
+    assert_eq!(stage.step(overweight(6)), [recycling(6, RecycleReason::Memory), start(7, 0)]);
+}
+
+#[test]
 fn other_limits_hold_from_the_next_step() {
     let mut stage = Stage::ready(LIMITS, 1);
     stage.pass_ms(50_000);

@@ -269,6 +269,7 @@ impl Model {
             Action::BackOff { worker, instance, delay_ms } => {
                 self.workers.back_off(self.now, worker, instance, delay_ms)?;
             }
+            Action::Bloated { .. } => self.note("bloated"),
             Action::GiveUp => self.workers.say(Due::GiveUp)?,
             Action::Examine { worker } => self.workers.say(Due::Examine(worker))?,
             Action::ReloadAbandoned { generation, reason } => {

@@ -32,6 +32,8 @@ pub struct Place {
     not_before: Time,
     /// What the back-off is for.
     failed: Option<u64>,
+    /// Workers in a row that were too large while they were young.
+    bloated: u32,
 }
 
 #[derive(Debug)]
@@ -275,7 +277,8 @@ impl Workers {
             w.dismiss();
         }
         self.live.get_mut(&worker).expect("was just found").post = Post::Holder;
-        self.places.places[instance as usize] = Place::default();
+        let place = &mut self.places.places[instance as usize];
+        *place = Place { bloated: place.bloated, ..Place::default() };
         self.places.generations = generation - 1;
         match &mut self.places.reload {
             Some(reload) => {
@@ -291,7 +294,8 @@ impl Workers {
     fn retry_empty_places(&mut self, now: Time) {
         for instance in 0..self.places.places.len() {
             if self.find(u32::try_from(instance).expect("few"), Post::Holder).is_none() {
-                self.places.places[instance] = Place { not_before: now, ..Place::default() };
+                self.places.places[instance] =
+                    Place { not_before: now, bloated: self.places.places[instance].bloated, ..Place::default() };
             }
         }
     }

@@ -41,7 +41,8 @@ pub struct Worker {
     pub held: Vec<(RequestId, bool)>,
     pub streams: u32,
     pub finished: u64,
-    pub overweight: bool,
+    /// It is too large, and may be replaced from the first on, and must be from the second on.
+    pub overweight: Option<(Time, Time)>,
 }
 
 impl Worker {
@@ -66,7 +67,7 @@ impl Worker {
             held: Vec::new(),
             streams: 0,
             finished: 0,
-            overweight: false,
+            overweight: None,
         }
     }
 
@@ -192,11 +193,7 @@ impl Workers {
                     w.examined = true;
                 }
             }
-            Event::Overweight { worker } => {
-                if let Some(w) = self.live.get_mut(&worker) {
-                    w.overweight = true;
-                }
-            }
+            Event::Overweight { worker } => self.grow_heavy(now, worker),
             Event::StreamEnded { worker } => {
                 if let Some(w) = self.live.get_mut(&worker) {
                     w.streams = w.streams.saturating_sub(1);

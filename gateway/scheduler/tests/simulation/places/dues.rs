@@ -15,7 +15,7 @@ impl Workers {
         promise!(w.serves() && w.post == Post::Holder, "{worker:?} is recycled and not healthy: {w:?}");
         let bounds = self.limits.recycle;
         let enough = match reason {
-            RecycleReason::Memory => w.overweight,
+            RecycleReason::Memory => w.overweight.is_some_and(|(early, _)| early <= now),
             RecycleReason::Requests => bounds.requests_max > 0 && w.finished * 10 >= bounds.requests_max * 9,
             RecycleReason::Age => {
                 let age_us = w.listened.map_or(0, |listened| now.since_us(listened));
@@ -29,6 +29,20 @@ impl Workers {
         Ok(())
     }
 
+    /// Replaced at once, unless young ones were too large in this place before: then after a back-off.
+    pub fn grow_heavy(&mut self, now: Time, worker: WorkerId) {
+        let Some(w) = self.live.get_mut(&worker).filter(|w| w.overweight.is_none()) else { return };
+        let is_young = w.listened.is_some_and(|at| now.since_us(at) < self.limits.healthy_after_ms * 1000);
+        let place = &mut self.places.places[w.instance as usize];
+        place.bloated = if is_young { place.bloated + 1 } else { 0 };
+        let (min, max) = (self.limits.backoff_ms_min, self.limits.backoff_ms_max);
+        let least_ms = match place.bloated {
+            0 | 1 => return w.overweight = Some((now, now)),
+            in_a_row => min.saturating_mul(1 << (in_a_row - 2).min(20)).min(max) * 3 / 4,
+        };
+        w.overweight = Some((now.plus_ms(least_ms), now.plus_ms(max)));
+    }
+
     /// Workers that may be recycled, each with the earliest and the latest time.
     fn recyclings(&self) -> impl Iterator<Item = (&Worker, (Time, Time))> {
         let never = Time(u64::MAX);
@@ -37,8 +51,9 @@ impl Workers {
             let has_finished = |percent| bounds.requests_max > 0 && w.finished * 100 >= bounds.requests_max * percent;
             let aged = |per_mille| w.listened.map_or(never, |at| Time(at.0 + bounds.age_ms_max * per_mille));
             let (early, late) = if bounds.age_ms_max > 0 { (aged(900), aged(1000)) } else { (never, never) };
-            let early = if w.overweight || has_finished(90) { Time(0) } else { early };
-            let late = if w.overweight || has_finished(100) { Time(0) } else { late };
+            let (large_early, large_late) = w.overweight.unwrap_or((never, never));
+            let early = if has_finished(90) { Time(0) } else { early.min(large_early) };
+            let late = if has_finished(100) { Time(0) } else { late.min(large_late) };
             (early < never).then_some((w, (early, late)))
         })
     }

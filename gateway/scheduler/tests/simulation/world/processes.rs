@@ -95,6 +95,7 @@ impl World {
             | Action::BackOff { .. }
             | Action::GiveUp
             | Action::Recycling { .. }
+            | Action::Bloated { .. }
             | Action::Reloaded { .. }
             | Action::ReloadAbandoned { .. } => {}
         }

@@ -1,0 +1,43 @@
+//! Where the settings of the start came from, and reading them again. It must not know what is done with them.
+
+use std::path::{Path, PathBuf};
+
+use sluice_catalog::config::{ConfigError, Loaded};
+
+use super::app::{self, Resolved};
+use crate::{files, settings};
+
+/// Where the settings of the start came from, to be read again.
+#[derive(Clone)]
+pub struct Sources {
+    /// The file after `--config`.
+    pub config: Option<PathBuf>,
+    pub flags: Vec<(&'static str, String)>,
+    /// The command line names the app.
+    pub names_app: bool,
+    /// The directory of the start, by the name that leads to it: where that is a symbolic link to a release, it may lead to
+    /// another one by now.
+    pub here: PathBuf,
+}
+
+impl Sources {
+    /// Reads everything that a start reads, and looks at the files that a new worker needs.
+    pub fn read(&self) -> Result<(Loaded, Resolved), String> {
+        let config_error = |error: ConfigError| error.to_string();
+        let loaded = settings::load_in(&self.here, self.config.as_deref(), self.flags.clone()).map_err(config_error)?;
+        let start = app::resolve(&loaded, self.names_app, &self.here)?;
+        files::check_node(&loaded, &start).map_err(config_error)?;
+        Ok((loaded, start))
+    }
+}
+
+/// The current directory by the name that the shell knows it by, which may be that of a symbolic link.
+pub fn here() -> std::io::Result<PathBuf> {
+    use std::os::unix::fs::MetadataExt as _;
+    let real = std::env::current_dir()?;
+    let Some(named) = std::env::var_os("PWD").map(PathBuf::from).filter(|named| named.is_absolute()) else {
+        return Ok(real);
+    };
+    let place = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
+    Ok(if place(&named).is_some() && place(&named) == place(&real) { named } else { real })
+}
