@@ -52,7 +52,7 @@ test-packages: packages
 .PHONY: test-gateway
 test-gateway: build
 	tests/scenarios/install.sh
-	$(NODE_TEST) --test-concurrency=2 tests/support/*.test.ts tests/docs/*.test.ts tests/strictness/*.test.ts tests/scenarios/*.test.ts
+	$(NODE_TEST) --test-concurrency=2 tests/support/*.test.ts tests/docs/*.test.ts tests/strictness/*.test.ts tests/scenarios/*.test.ts bench/schedule/*.test.ts
 
 .PHONY: test-conformance
 test-conformance: build
