@@ -12,6 +12,7 @@ import {
   type AppToServe,
   type Server,
   answering,
+  configuration,
   find,
   local,
   nodeEnvironment,
@@ -66,21 +67,24 @@ type Settings = Record<string, Record<string, string | number | boolean>>;
 
 function sluice(name: string, settings: Settings): Contender {
   const start = async (app: AppToServe): Promise<Server> => {
-    const config = await understood({ ...settings, log: { server_timing: true } });
+    const config = configuration(
+      `${name}: sluice.toml`,
+      await understood({ ...settings, log: { server_timing: true } }),
+    );
     return { ...(await startSluiceServer(app, { config })), name };
   };
   return { name, isOurs: true, start };
 }
 
-/** The settings as TOML, without those that the binary does not know yet. */
+/** The settings as TOML, without those that the binary does not know. */
 async function understood(settings: Settings): Promise<string> {
-  const kept = { ...settings };
-  for (const section of ['scheduling', 'workers']) {
-    if (kept[section] === undefined) continue;
-    const complaint = await complaintAbout(toml({ [section]: kept[section] }));
-    if (complaint === undefined) continue;
-    console.log(`Left out, since this binary does not know it: ${complaint}`);
-    delete kept[section];
+  const kept: Settings = {};
+  for (const [section, keys] of Object.entries(settings)) {
+    for (const [key, value] of Object.entries(keys)) {
+      const complaint = await complaintAbout(toml({ [section]: { [key]: value } }));
+      if (complaint === undefined) kept[section] = { ...kept[section], [key]: value };
+      else console.log(`Left out, since this binary does not know it: ${complaint}`);
+    }
   }
   return toml(kept);
 }
@@ -168,7 +172,7 @@ async function startWatt(app: AppToServe): Promise<Server> {
       workers: { static: app.workers },
     },
   };
-  fs.writeFileSync(path.join(dir, 'watt.json'), JSON.stringify(config, null, 2));
+  fs.writeFileSync(path.join(dir, 'watt.json'), configuration('watt.json', JSON.stringify(config, null, 2)));
   const { env } = nodeEnvironment(app, port);
   const turns = app.env?.['BENCH_TURNS_PER_MS'] === undefined ? {} : await turnsEnvironment(node);
   const child = run(node, [path.join(modules, 'wattpm/bin/cli.js'), 'start'], {
