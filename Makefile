@@ -52,7 +52,7 @@ test-packages: packages
 .PHONY: test-gateway
 test-gateway: build
 	tests/scenarios/install.sh
-	$(NODE_TEST) --test-concurrency=2 tests/support/*.test.ts tests/docs/*.test.ts tests/strictness/*.test.ts tests/scenarios/*.test.ts
+	$(NODE_TEST) --test-concurrency=2 tests/support/*.test.ts tests/docs/*.test.ts tests/strictness/*.test.ts tests/scenarios/*.test.ts bench/schedule/*.test.ts
 
 .PHONY: test-conformance
 test-conformance: build
@@ -109,6 +109,12 @@ bench-render5ms bench-overload bench-slow-clients bench-memory bench-overlap: be
 bench-faults: build
 	bench/install-peers.sh
 	$(TSX) bench/faults.ts $(ARGS)
+
+## bench-schedule: short requests beside long ones, against nginx + HAProxy, Passenger, Watt, node:cluster; ARGS="--mode io" and others
+.PHONY: bench-schedule
+bench-schedule: build
+	bench/install-peers.sh nginx haproxy passenger
+	$(TSX) bench/schedule.ts $(ARGS)
 
 ## clean: remove what was built
 .PHONY: clean

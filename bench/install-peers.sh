@@ -1,14 +1,16 @@
 #!/bin/sh
-# Installs the balancers that the benchmarks compare with, from Debian's own archive, where they are missing.
-# Neither is left running as a service: the benchmarks start their own, with their own configuration.
+# Installs the servers that the benchmarks compare with, from Debian's own archive, where they are missing: nginx and haproxy,
+# or those that are named (`install-peers.sh nginx haproxy passenger`).
+# None is left running as a service: the benchmarks start their own, with their own configuration.
 set -eu
 
+[ $# -gt 0 ] || set -- nginx haproxy
 missing=""
-for package in nginx haproxy; do
+for package in "$@"; do
   command -v "$package" >/dev/null 2>&1 || [ -x "/usr/sbin/$package" ] || missing="$missing $package"
 done
 if [ -z "$missing" ]; then
-  echo "nginx and haproxy are installed."
+  echo "Installed: $*."
   exit 0
 fi
 if ! command -v apt-get >/dev/null 2>&1; then

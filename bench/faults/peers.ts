@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tests/support/ports.ts';
+import { installFromNpm, versionIn } from '../lib/npm.ts';
 import {
   type Server,
   type SluiceServer,
@@ -153,7 +154,7 @@ class Place {
 const PM2_VERSION = '7';
 
 export async function startPm2(workers: number): Promise<FaultServer> {
-  const pm2 = installPm2();
+  const pm2 = installPm2().entry;
   const mark = randomUUID();
   const port = await freePort();
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-pm2-'));
@@ -203,28 +204,11 @@ export async function startPm2(workers: number): Promise<FaultServer> {
 }
 
 export function pm2Version(): string {
-  const file = path.join(path.dirname(installPm2()), '../package.json');
-  return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version;
+  return versionIn(installPm2().dir, 'pm2');
 }
 
-/** Into a temporary folder that later runs find again: PM2 is compared with, not depended on. */
-function installPm2(): string {
-  const dir = path.join(os.tmpdir(), `sluice-bench-pm2-${PM2_VERSION}`);
-  const entry = path.join(dir, 'node_modules/pm2/bin/pm2');
-  if (fs.existsSync(entry)) return entry;
-  console.log(`PM2 ${PM2_VERSION} is installed from npm into ${dir}, for this benchmark only.`);
-  fs.mkdirSync(dir, { recursive: true });
-  const args = [
-    'install',
-    '--prefix',
-    dir,
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-    `pm2@${PM2_VERSION}`,
-  ];
-  const { status } = spawnSync('npm', args, { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
-  if (status !== 0)
-    throw new Error('PM2 could not be installed; `--only sluice,nginx-haproxy` leaves it out');
-  return entry;
+function installPm2(): { dir: string; entry: string } {
+  const file = 'pm2/bin/pm2';
+  const dir = installFromNpm(`pm2-${PM2_VERSION}`, [`pm2@${PM2_VERSION}`], file);
+  return { dir, entry: path.join(dir, 'node_modules', file) };
 }

@@ -54,8 +54,13 @@ export interface Plan {
   check_echo?: boolean;
   /** Whether a request is sent again on a new connection when a kept one was closed before any answer; true unless said. */
   resend?: boolean;
+  /** Whether the result lists every request. */
+  samples?: boolean;
   seed?: number;
 }
+
+/** µs from the start to when it was meant to be sent, µs it took, status (0: failed), µs in a queue where the server says. */
+export type Sample = [at_us: number, took_us: number, status: number, queue_us: number | null];
 
 /** Milliseconds; all but `count` are missing when the count is 0. */
 export interface Times {
@@ -100,7 +105,10 @@ export interface LoadResult {
   ok_in_window: number;
   window_s: number | null;
   generator_cpu_s: number | null;
-  classes: Record<string, { ok: number; refused: number; failed: number; latency_ms: Times }>;
+  classes: Record<
+    string,
+    { ok: number; refused: number; failed: number; latency_ms: Times; samples?: Sample[] }
+  >;
   extra: { open_at_end?: number; closed_by_server?: number; groups?: SlowGroupResult[] };
 }
 

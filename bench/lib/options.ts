@@ -11,6 +11,8 @@ export interface Options {
   numbers: Record<string, number>;
   /** A benchmark's own flags that take a word. */
   words: Record<string, string>;
+  /** A benchmark's own flags that take several numbers, `50,72`; empty when not given. */
+  lists: Record<string, number[]>;
   /** Names of servers to compare; all when empty. */
   only: string[];
   /** Leave with 1 when a bar is missed. */
@@ -25,6 +27,8 @@ interface Defaults {
   numbers?: Record<string, [number, number]>;
   /** Flag name → what it may be; the first is the default. */
   words?: Record<string, string[]>;
+  /** Flags that take several numbers. */
+  lists?: string[];
 }
 
 export const cores = os.availableParallelism();
@@ -32,7 +36,8 @@ export const cores = os.availableParallelism();
 export function readOptions(defaults: Defaults): Options {
   // Leaving through `exit` lets everything that was started be stopped.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-  const own = [...Object.keys(defaults.numbers ?? {}), ...Object.keys(defaults.words ?? {})];
+  const lists = defaults.lists ?? [];
+  const own = [...Object.keys(defaults.numbers ?? {}), ...Object.keys(defaults.words ?? {}), ...lists];
   const { values } = parseArgs({
     options: {
       quick: { type: 'boolean', default: false },
@@ -56,6 +61,13 @@ export function readOptions(defaults: Defaults): Options {
     if (typeof value === 'string' && choices.includes(value)) return value;
     throw new Error(`--${name} must be one of ${choices.join(', ')}`);
   };
+  const list = (name: string): number[] => {
+    const text = given[name];
+    if (typeof text !== 'string') return [];
+    const values = text.split(',').map(Number);
+    if (values.every((value) => Number.isFinite(value) && value > 0)) return values;
+    throw new Error(`--${name} must be numbers above 0 with commas between`);
+  };
   return {
     quick,
     strict: values.strict,
@@ -65,6 +77,7 @@ export function readOptions(defaults: Defaults): Options {
     words: Object.fromEntries(
       Object.entries(defaults.words ?? {}).map(([name, choices]) => [name, word(name, choices)]),
     ),
+    lists: Object.fromEntries(lists.map((name) => [name, list(name)])),
     numbers: Object.fromEntries(
       Object.entries(defaults.numbers ?? {}).map(([name, [full, short]]) => [
         name,

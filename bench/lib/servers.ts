@@ -291,7 +291,8 @@ export function configurationsUsed(): Record<string, string> {
   return configurations;
 }
 
-function configuration(name: string, text: string): string {
+/** Keeps a configuration for the report, and hands it on. */
+export function configuration(name: string, text: string): string {
   configurations[name] = text;
   return text;
 }

@@ -4,6 +4,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -48,6 +49,8 @@ pub struct Answer {
     pub keep_alive: bool,
     /// The value of `x-load-id`.
     pub load_id: Option<u64>,
+    /// What `Server-Timing` says of the wait in a queue.
+    pub queue: Option<Duration>,
 }
 
 /// A connection and what was read from it but not used yet.
@@ -232,7 +235,8 @@ fn parse_head(bytes: &[u8], is_head: bool) -> Result<Option<(usize, Answer, Fram
         Err(_) => return Err(Failure::Malformed),
     };
     let status = response.code.ok_or(Failure::Malformed)?;
-    let mut answer = Answer { status, body_bytes: 0, keep_alive: response.version == Some(1), load_id: None };
+    let keep_alive = response.version == Some(1);
+    let mut answer = Answer { status, body_bytes: 0, keep_alive, load_id: None, queue: None };
     let mut framing = Framing::UntilClose;
     for header in response.headers.iter() {
         if header.name.eq_ignore_ascii_case("content-length") {
@@ -245,6 +249,8 @@ fn parse_head(bytes: &[u8], is_head: bool) -> Result<Option<(usize, Answer, Fram
             answer.keep_alive &= !header.value.eq_ignore_ascii_case(b"close");
         } else if header.name.eq_ignore_ascii_case("x-load-id") {
             answer.load_id = parse_number(header.value);
+        } else if header.name.eq_ignore_ascii_case("server-timing") {
+            answer.queue = answer.queue.or_else(|| parse_queue(header.value));
         }
     }
     if is_head || status < 200 || status == 204 || status == 304 {
@@ -255,6 +261,13 @@ fn parse_head(bytes: &[u8], is_head: bool) -> Result<Option<(usize, Answer, Fram
 
 fn parse_number(value: &[u8]) -> Option<u64> {
     std::str::from_utf8(value).ok()?.trim().parse().ok()
+}
+
+/// The duration of the metric `queue`, in milliseconds: `queue;dur=12.5, worker;dur=5.1`.
+fn parse_queue(value: &[u8]) -> Option<Duration> {
+    let mut metrics = std::str::from_utf8(value).ok()?.split(',');
+    let ms: f64 = metrics.find_map(|metric| metric.trim().strip_prefix("queue;dur="))?.parse().ok()?;
+    Duration::try_from_secs_f64(ms / 1000.0).ok()
 }
 
 fn parse_chunk_size(line: &[u8]) -> Result<u64, Failure> {
@@ -301,6 +314,12 @@ mod tests {
         assert_eq!((chunked.status, chunked.body_bytes, chunked.keep_alive), (200, 6, true));
         let until_close = exchange_with(&["HTTP/1.1 200 OK\r\n\r\nhel", "lo"]).await.unwrap();
         assert_eq!((until_close.body_bytes, until_close.keep_alive), (5, false));
+    }
+
+    #[test]
+    fn the_wait_in_a_queue_is_read_from_server_timing() {
+        assert_eq!(parse_queue(b"worker;dur=5.1, queue;dur=12.5"), Some(Duration::from_micros(12_500)));
+        assert_eq!(parse_queue(b"cache;desc=hit"), None);
     }
 
     #[tokio::test]

@@ -35,7 +35,7 @@ PLAN is JSON, or the path of a file that holds it. Only loopback targets are acc
                  {"slow":"headers","connections":100,"interval_ms":1000,"bytes":1,"path":"/"}]}
 
 Further keys: routes[].class, method, weight, headers, body_bytes; abort {fraction, after_ms_min, after_ms_max,
-reset_fraction}; timeout_ms; check_echo; resend; seed. `hold` and `slow` say `ready` on stderr. SIGTERM ends a run early; the
+reset_fraction}; timeout_ms; check_echo; resend; samples; seed. `hold` and `slow` say `ready` on stderr. SIGTERM ends a run early; the
 result so far is printed."#;
 
 fn main() -> ExitCode {

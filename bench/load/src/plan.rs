@@ -30,6 +30,9 @@ pub struct Plan {
     /// Without it such a request failed, unless the connection was seen to be closed before the request was sent.
     #[serde(default = "yes")]
     pub resend: bool,
+    /// Lists every request in the result, so that runs can be put together and their percentiles stay exact.
+    #[serde(default)]
+    pub samples: bool,
     /// Same seed, same sequence of routes, delays and aborts.
     #[serde(default = "default_seed")]
     pub seed: u64,

@@ -52,6 +52,8 @@ pub enum Outcome {
         status: u16,
         /// Length of its body.
         body_bytes: u64,
+        /// How long it waited in a queue, where the server says.
+        queue: Option<Duration>,
     },
     /// The client gave up on purpose.
     Aborted,
@@ -65,6 +67,24 @@ struct Class {
     refused: Times,
     failed: u64,
     aborted: u64,
+    samples: Vec<Sample>,
+}
+
+/// One request that was not given up: when it was meant to be sent, how long it took, how it ended.
+struct Sample {
+    at: Duration,
+    took: Duration,
+    /// 0 where no whole answer came.
+    status: u16,
+    queue: Option<Duration>,
+}
+
+impl Sample {
+    /// Microseconds, and a status between.
+    fn report(&self) -> Value {
+        let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        json!([us(self.at), us(self.took), self.status, self.queue.map(us)])
+    }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -86,6 +106,7 @@ pub struct Tally {
     body_bytes: u64,
     ok_in_window: u64,
     window: Option<(Instant, Instant)>,
+    keeps_samples: bool,
     /// Exchanges begun.
     pub sent: u64,
     /// Connections made.
@@ -101,7 +122,7 @@ const SECONDS_MAX: usize = 7_200;
 
 impl Tally {
     /// Starts the clock.
-    pub fn new(now: Instant) -> Self {
+    pub fn new(now: Instant, keeps_samples: bool) -> Self {
         Self {
             started: now,
             finished: now,
@@ -113,6 +134,7 @@ impl Tally {
             body_bytes: 0,
             ok_in_window: 0,
             window: None,
+            keeps_samples,
             sent: 0,
             connections: 0,
             stale_retries: 0,
@@ -149,8 +171,15 @@ impl Tally {
             self.seconds.resize(at + 1, Second::default());
         }
         let second = &mut self.seconds[at];
+        if self.keeps_samples && !matches!(outcome, Outcome::Aborted) {
+            let (status, queue) = match outcome {
+                Outcome::Answered { status, queue, .. } => (status, queue),
+                Outcome::Aborted | Outcome::Failed(_) => (0, None),
+            };
+            counts.samples.push(Sample { at: from - self.started, took: now - from, status, queue });
+        }
         match outcome {
-            Outcome::Answered { status, body_bytes } => {
+            Outcome::Answered { status, body_bytes, .. } => {
                 *self.statuses.entry(status).or_default() += 1;
                 self.body_bytes += body_bytes;
                 match status {
@@ -187,7 +216,7 @@ impl Tally {
             .classes
             .iter()
             .map(|(name, class)| {
-                let figures = json!({
+                let mut figures = json!({
                     "ok": class.ok.0.len(),
                     "refused": class.refused.0.len(),
                     "failed": class.failed,
@@ -195,6 +224,9 @@ impl Tally {
                     "latency_ms": Times::report([&class.ok].into_iter()),
                     "refused_ms": Times::report([&class.refused].into_iter()),
                 });
+                if self.keeps_samples {
+                    figures["samples"] = class.samples.iter().map(Sample::report).collect();
+                }
                 (name, figures)
             })
             .collect();
@@ -251,13 +283,31 @@ mod tests {
     #[test]
     fn refusals_do_not_count_as_answers_or_failures() {
         let start = Instant::now();
-        let mut tally = Tally::new(start);
+        let mut tally = Tally::new(start, false);
         for status in [200, 503, 500] {
-            tally.end("a", Outcome::Answered { status, body_bytes: 1 }, start, start + Duration::from_millis(3));
+            tally.end(
+                "a",
+                Outcome::Answered { status, body_bytes: 1, queue: None },
+                start,
+                start + Duration::from_millis(3),
+            );
         }
         tally.end("b", Outcome::Failed("timeout"), start, start + Duration::from_millis(3));
         let report = tally.report();
         assert_eq!((&report["ok"], &report["refused"], &report["failed"]), (&json!(1), &json!(1), &json!(2)));
         assert_eq!(report["refused_ms"]["p50"], json!(3.0));
+    }
+
+    #[test]
+    fn samples_tell_when_a_request_was_meant_to_be_sent_and_what_became_of_it() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut tally = Tally::new(start, true);
+        let queue = Some(Duration::from_millis(2));
+        tally.end("a", Outcome::Answered { status: 200, body_bytes: 1, queue }, at(4), at(9));
+        tally.end("a", Outcome::Failed("timeout"), at(5), at(9));
+        tally.end("a", Outcome::Aborted, at(5), at(9));
+        let samples = &tally.report()["classes"]["a"]["samples"];
+        assert_eq!(samples, &json!([[4_000, 5_000, 200, 2_000], [5_000, 4_000, 0, null]]));
     }
 }

@@ -77,14 +77,8 @@ impl Traffic {
             })
             .collect();
         let random = Random::new(plan.seed);
-        Self {
-            plan,
-            tally: RefCell::new(Tally::new(Instant::now())),
-            routes,
-            random,
-            next_id: Cell::new(1),
-            next_target: Cell::new(0),
-        }
+        let tally = Tally::new(Instant::now(), plan.samples);
+        Self { plan, tally: RefCell::new(tally), routes, random, next_id: Cell::new(1), next_target: Cell::new(0) }
     }
 
     /// Targets in turn.
@@ -114,7 +108,7 @@ impl Traffic {
                 if self.plan.check_echo && answer.status == 200 && answer.load_id != Some(draw.id) {
                     self.tally.borrow_mut().mixed_up();
                 }
-                Outcome::Answered { status: answer.status, body_bytes: answer.body_bytes }
+                Outcome::Answered { status: answer.status, body_bytes: answer.body_bytes, queue: answer.queue }
             }
             Ok(Err(failure)) => {
                 *slot = None;

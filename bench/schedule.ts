@@ -1,0 +1,165 @@
+// Short requests beside long ones: what each class gets, through Sluice and through what users would pick instead.
+//
+//   npx tsx bench/schedule.ts [--mode mixed|memory|storefront|autocomplete|only-short|only-long|unknown|io] [--quick]
+//     [--runs N] [--seconds N] [--loads 50,72] [--only sluice,nginx-haproxy] [--workers N]
+//
+// The modes are below. `--seconds` is how long requests arrive at 72 % load in `mixed`, for each server and over all rounds;
+// other loads and modes take their part of it. `--loads` and `--only` choose among those of the mode.
+import {
+  type Judge,
+  asFifo,
+  fairness,
+  io,
+  longTail,
+  mean,
+  overload,
+  shortTail,
+  starvation,
+  suggestions,
+} from './schedule/bars.ts';
+import { cellsOf, printCells } from './schedule/cells.ts';
+import { type Load, type Mode, contender, measure } from './schedule/measure.ts';
+import { MIXES, type Mix } from './schedule/mixes.ts';
+import { buildGenerator } from './lib/load.ts';
+import { cores, readOptions } from './lib/options.ts';
+import { conclude, describe, short } from './lib/report.ts';
+
+const OURS = ['sluice-fifo', 'sluice'];
+const PEERS = ['nginx-haproxy', 'passenger', 'watt', 'cluster'];
+const USUAL: Load = { percent: 72, seconds: 1 };
+/** Those with more than one bar get more time. In overload a server needs as long again to answer what it took. */
+const LOADS: Load[] = [
+  { percent: 50, seconds: 0.2 },
+  USUAL,
+  { percent: 90, seconds: 0.3 },
+  { percent: 95, seconds: 0.25, only: OURS },
+  { percent: 200, seconds: 0.2, inOnePiece: true },
+];
+/** 50 ms of wait and 5 of CPU, one at a time. */
+const QUOTE_MS = 55;
+
+const ofKind = (mix: Mix): Mode => ({
+  mix,
+  servers: OURS,
+  loads: [USUAL],
+  seconds: [0.8, 1],
+  connections: 4 * cores,
+});
+
+const MODES: Record<string, { mode: Mode; judges: Judge[] }> = {
+  mixed: {
+    mode: { mix: mixOf('mixed'), servers: [...OURS, ...PEERS], loads: LOADS, seconds: [1, 1] },
+    judges: [shortTail, longTail, mean, fairness, starvation, overload],
+  },
+  // Sluice with its defaults has a worker more than there are cores; here all others have as many.
+  memory: {
+    mode: { mix: mixOf('mixed'), servers: [...OURS, ...PEERS], loads: LOADS, seconds: [0.6, 1], more: 1 },
+    judges: [shortTail, longTail, mean, overload],
+  },
+  storefront: {
+    mode: { mix: mixOf('storefront'), servers: [...OURS, ...PEERS], loads: LOADS, seconds: [0.6, 1] },
+    judges: [mean, fairness, starvation],
+  },
+  autocomplete: {
+    mode: { mix: mixOf('autocomplete'), servers: [...OURS, ...PEERS], loads: [USUAL], seconds: [0.8, 1.5] },
+    judges: [suggestions, mean, fairness],
+  },
+  'only-short': { mode: ofKind(mixOf('only-short')), judges: [asFifo] },
+  'only-long': { mode: ofKind(mixOf('only-long')), judges: [asFifo] },
+  unknown: {
+    mode: {
+      mix: mixOf('mixed'),
+      servers: [...OURS, 'nginx-haproxy', 'passenger'],
+      loads: [USUAL],
+      seconds: [1, 3.2],
+      skip: 100,
+    },
+    judges: [shortTail, longTail, mean, fairness],
+  },
+  io: {
+    mode: {
+      mix: mixOf('quotes'),
+      servers: ['sluice', 'sluice-auto', 'sluice-unlimited', 'cluster'],
+      loads: [
+        { percent: 50, seconds: 1 },
+        USUAL,
+        { percent: 750, seconds: 0.3, only: ['sluice-auto', 'sluice-unlimited', 'cluster'] },
+      ],
+      seconds: [0.6, 1],
+      capacity: (workers) => (workers * 1000) / QUOTE_MS,
+      connections: 32 * cores,
+    },
+    judges: [io],
+  },
+};
+
+/** Share of the cores that a closed loop gets on a machine of one's own; the generator and Node's own threads take the rest. */
+const BUSY_BELOW = 0.85;
+
+/** What `--quick` looks at, where the mode has it. */
+const QUICK = [72, 200];
+
+const options = readOptions({
+  runs: 2,
+  runsQuick: 1,
+  workers: cores,
+  words: { mode: Object.keys(MODES) },
+  numbers: { seconds: [95, 5] },
+  lists: ['loads'],
+});
+const name = options.words['mode'] ?? '';
+const chosen = MODES[name];
+if (chosen === undefined) throw new Error(`there is no mode ${name}`);
+const { mode, judges } = chosen;
+const given = options.lists['loads'] ?? [];
+const wanted = given.length === 0 && options.quick ? QUICK : given;
+const loads = [
+  ...mode.loads.filter(({ percent }) => wanted.length === 0 || wanted.includes(percent)),
+  ...given
+    .filter((percent) => mode.loads.every((load) => load.percent !== percent))
+    .map((percent) => ({ percent, seconds: 0.3 })),
+];
+
+// Each server that runs has something to do when this process ends.
+process.setMaxListeners(50);
+buildGenerator();
+const about = describe(`Scheduling: ${name}`, options);
+for (const server of mode.servers.filter(
+  (each) => options.only.length === 0 || options.only.includes(each),
+)) {
+  const version = contender(server).version?.();
+  if (version === undefined) continue;
+  about[server] = version;
+  console.log(`${server.padEnd(15)} ${version}`);
+}
+const measured = await measure(mode, loads, options);
+const cells = cellsOf(measured, mode.skip);
+const { ms, work_per_s } = measured.costs;
+const each = Object.entries(ms).map(([key, cost]) => `${key} ${short(cost)} ms`);
+const carried = mode.capacity?.(options.workers);
+console.log(
+  `\nCPU time of a request, HTTP included: ${each.join(', ')}.\n` +
+    (carried === undefined
+      ? `Load is a share of ${options.workers} cores. `
+      : `Load is a share of ${short(carried)} requests a second, which ${options.workers} workers carry one at a time. `) +
+    `A closed loop without a front got ${short(work_per_s)} CPU seconds a second; goodput is a share of that.\n`,
+);
+if (work_per_s < BUSY_BELOW * options.workers)
+  console.log('Others used the machine: what follows says little.\n');
+printCells(cells, measured);
+const bars = judges.flatMap((judge) => judge(cells, measured));
+const { runs, ...rest } = measured;
+const late = runs.map(({ percent, server, round, late_p99_ms, generator_cpu }) => ({
+  percent,
+  server,
+  round,
+  late_p99_ms,
+  generator_cpu,
+}));
+conclude(`schedule-${name}`, options, about, bars, { loads, cells, ...rest, runs: late });
+
+function mixOf(key: string): Mix {
+  const mix = MIXES[key];
+  if (mix === undefined) throw new Error(`there is no mix ${key}`);
+  return mix;
+}

@@ -1,0 +1,201 @@
+// The servers of the scheduling benchmark, and the one place where Sluice's configuration for it is written. Passenger and
+// Watt are started here as their manuals say.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../tests/support/ports.ts';
+import { runSluice } from '../../tests/support/sluice.ts';
+import { installFromNpm, versionIn } from '../lib/npm.ts';
+import { familyOf } from '../lib/processes.ts';
+import {
+  type AppToServe,
+  type Server,
+  answering,
+  configuration,
+  find,
+  local,
+  nodeEnvironment,
+  pidOf,
+  run,
+  startCluster,
+  startNginxHaproxy,
+  startSluiceServer,
+  stopAll,
+  versionOf,
+} from '../lib/servers.ts';
+import { turnsEnvironment } from './cost.ts';
+
+export interface Contender {
+  name: string;
+  /** Whether it is Sluice, as against what users would pick instead. */
+  isOurs: boolean;
+  start(app: AppToServe): Promise<Server>;
+  /** What it is, for the report; installs it where that is the benchmark's to do. */
+  version?(): string;
+}
+
+const FIFO = { scheduling: { order: 'fifo', lanes: 'off' } };
+
+export const CONTENDERS: Record<string, Contender> = {
+  'sluice-fifo': sluice('Sluice, fifo, no lanes', FIFO),
+  sluice: sluice('Sluice', {}),
+  'sluice-auto': sluice('Sluice, concurrency auto', { workers: { concurrency: 'auto' } }),
+  'sluice-unlimited': sluice('Sluice, concurrency 10000', { workers: { concurrency: 10_000 } }),
+  'nginx-haproxy': {
+    name: 'nginx + HAProxy',
+    isOurs: false,
+    start: startNginxHaproxy,
+    version: () => `${versionOf(find('nginx'), '-v')}; ${versionOf(find('haproxy'), '-v')}`,
+  },
+  passenger: {
+    name: 'Passenger',
+    isOurs: false,
+    start: startPassenger,
+    version: () => versionOf(find('passenger'), '--version'),
+  },
+  watt: {
+    name: 'Watt',
+    isOurs: false,
+    start: startWatt,
+    version: () => `${versionIn(installWatt(), 'wattpm')} on Node ${versionIn(installWatt(), 'node')}`,
+  },
+  cluster: { name: 'node:cluster', isOurs: false, start: startCluster },
+};
+
+type Settings = Record<string, Record<string, string | number | boolean>>;
+
+function sluice(name: string, settings: Settings): Contender {
+  const start = async (app: AppToServe): Promise<Server> => {
+    const config = configuration(
+      `${name}: sluice.toml`,
+      await understood({ ...settings, log: { server_timing: true } }),
+    );
+    return { ...(await startSluiceServer(app, { config })), name };
+  };
+  return { name, isOurs: true, start };
+}
+
+/** The settings as TOML, without those that the binary does not know. */
+async function understood(settings: Settings): Promise<string> {
+  const kept: Settings = {};
+  for (const [section, keys] of Object.entries(settings)) {
+    for (const [key, value] of Object.entries(keys)) {
+      const complaint = await complaintAbout(toml({ [section]: { [key]: value } }));
+      if (complaint === undefined) kept[section] = { ...kept[section], [key]: value };
+      else console.log(`Left out, since this binary does not know it: ${complaint}`);
+    }
+  }
+  return toml(kept);
+}
+
+async function complaintAbout(text: string): Promise<string | undefined> {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-sluice-'));
+  const file = path.join(dir, 'sluice.toml');
+  fs.writeFileSync(file, text);
+  const { code, stderr } = await runSluice(['check', '--config', file]);
+  fs.rmSync(dir, { recursive: true, force: true });
+  return code === 0 ? undefined : stderr.trim().replaceAll(`${dir}/`, '');
+}
+
+function toml(settings: Settings): string {
+  return Object.entries(settings)
+    .map(([section, keys]) => {
+      const lines = Object.entries(keys).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`);
+      return `[${section}]\n${lines.join('')}`;
+    })
+    .join('');
+}
+
+/** Passenger Standalone with its own HTTP server, which is all that Debian ships besides the module for Apache. */
+async function startPassenger(app: AppToServe): Promise<Server> {
+  const port = await freePort();
+  const entry = fileURLToPath(new URL('../apps/late-entry.cjs', import.meta.url));
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-passenger-'));
+  const flags = {
+    engine: 'builtin',
+    address: '127.0.0.1',
+    port,
+    environment: 'production',
+    'app-type': 'node',
+    'startup-file': entry,
+    nodejs: process.execPath,
+    'min-instances': app.workers,
+    'max-pool-size': app.workers,
+    'force-max-concurrent-requests-per-process': 1,
+    'pid-file': path.join(dir, 'pid'),
+    'log-file': path.join(dir, 'log'),
+  };
+  const switches = [
+    '--disable-turbocaching',
+    '--disable-security-update-check',
+    '--disable-anonymous-telemetry',
+  ];
+  const args = [
+    'start',
+    path.dirname(entry),
+    ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]),
+  ];
+  const { env } = nodeEnvironment(app, port);
+  const child = run(find('passenger'), [...args, ...switches], {
+    env: { ...env, BENCH_ENTRY: app.entry },
+    cwd: dir,
+  });
+  await answering(port, child);
+  const watchdog = Number(fs.readFileSync(path.join(dir, 'pid'), 'utf8'));
+  return {
+    name: 'Passenger',
+    targets: [local(port)],
+    frontPids: [watchdog],
+    workerPids: async () => familyOf(watchdog),
+    stop: async () => {
+      await stopAll([child]);
+      fs.rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Watt needs a later Node.js than Sluice does, and gets one from npm. */
+async function startWatt(app: AppToServe): Promise<Server> {
+  const modules = path.join(installWatt(), 'node_modules');
+  const node = path.join(modules, 'node/bin/node');
+  const port = await freePort();
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-watt-'));
+  fs.symlinkSync(modules, path.join(dir, 'node_modules'));
+  fs.writeFileSync(path.join(dir, 'package.json'), JSON.stringify({ name: 'bench', private: true }));
+  const config = {
+    $schema: `https://schemas.platformatic.dev/@platformatic/node/${versionIn(path.dirname(modules), '@platformatic/node')}.json`,
+    node: { main: app.entry },
+    runtime: {
+      logger: { level: 'error' },
+      server: { hostname: '127.0.0.1', port },
+      workers: { static: app.workers },
+    },
+  };
+  fs.writeFileSync(path.join(dir, 'watt.json'), configuration('watt.json', JSON.stringify(config, null, 2)));
+  const { env } = nodeEnvironment(app, port);
+  const turns = app.env?.['BENCH_TURNS_PER_MS'] === undefined ? {} : await turnsEnvironment(node);
+  const child = run(node, [path.join(modules, 'wattpm/bin/cli.js'), 'start'], {
+    env: { ...env, ...turns },
+    cwd: dir,
+  });
+  await answering(port, child);
+  const pid = pidOf(child);
+  return {
+    name: 'Watt',
+    targets: [local(port)],
+    frontPids: [],
+    // Its workers are threads.
+    workerPids: async () => [pid],
+    stop: async () => {
+      await stopAll([child]);
+      fs.rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+const WATT = ['wattpm@3', '@platformatic/node@3', 'node@22'];
+
+function installWatt(): string {
+  return installFromNpm('watt-3', WATT, 'wattpm/bin/cli.js');
+}
