@@ -35,7 +35,7 @@ export interface Contender {
   version?(): string;
 }
 
-const FIFO = { scheduling: { order: 'fifo', lanes: 'off' } };
+const FIFO = { queue: { order: 'fifo' }, workers: { lanes: 'off' } };
 
 export const CONTENDERS: Record<string, Contender> = {
   'sluice-fifo': sluice('Sluice, fifo, no lanes', FIFO),
