@@ -13,7 +13,7 @@ impl Scheduler {
             actions.push(Action::Refuse { request, reason: Refusal::Stopping, retry_after_s: 1 });
             return;
         }
-        if self.pool.short_taking() == 0 {
+        if self.pool.short_ready() == 0 {
             // One that is being warmed may have to serve.
             self.pool.unsettle();
         }

@@ -67,8 +67,8 @@ pub(crate) struct Pool {
     ready_count: u32,
     /// The generation in whose time it was said that the memory bound is too low; with another the bound may be another.
     bloat_told: Option<u64>,
-    /// Of the short lane's that are ready, the ones whose event loop turns.
-    short_taking: u32,
+    /// Of the short lane, those whose event loop turns.
+    short_ready: u32,
 }
 
 impl Pool {
@@ -92,7 +92,7 @@ impl Pool {
             deadline: None,
             ready_count: 0,
             bloat_told: None,
-            short_taking: 0,
+            short_ready: 0,
         }
     }
 
@@ -148,7 +148,7 @@ impl Pool {
         }
         self.dismiss_surplus(now);
         self.kill_overdue(now, limits, actions);
-        if someone_waits && self.count(Worker::takes_short_requests) == 0 {
+        if someone_waits && self.count_taking(Lane::Short) == 0 {
             self.rush(now);
         }
         self.finish_trial(now);
@@ -167,7 +167,7 @@ impl Pool {
     /// What is known from looking at all workers; to be taken again when the limits change.
     pub(crate) fn note_settled(&mut self, limits: &Limits) {
         self.ready_count = self.count(|w| w.state == WorkerState::Ready);
-        self.short_taking = self.count(Worker::takes_short_requests);
+        self.short_ready = self.count_taking(Lane::Short);
         self.deadline = self.find_deadline(limits);
     }
 
@@ -244,6 +244,10 @@ impl Pool {
         u32::try_from(self.workers.values().filter(|w| which(w)).count()).unwrap_or(u32::MAX)
     }
 
+    fn count_taking(&self, lane: Lane) -> u32 {
+        self.count(|w| w.takes_requests() && w.lane == lane)
+    }
+
     pub(crate) fn views(&self) -> impl Iterator<Item = WorkerView> + '_ {
         self.workers.iter().map(|(id, w)| WorkerView {
             worker: *id,
@@ -274,8 +278,8 @@ impl Pool {
         self.ready_count
     }
 
-    pub(crate) fn short_taking(&self) -> u32 {
-        self.short_taking
+    pub(crate) fn short_ready(&self) -> u32 {
+        self.short_ready
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -5,9 +5,10 @@
 //! kill. There is one such worker more than the pool has places at most, however many are overdue. Without the privilege to
 //! raise a priority a lowered worker is lost for good and is replaced even if its event loop turns again; a stand-in
 //! that turns out to have been needless makes the next one wait, longer each time, for an app whose renders are that long.
+//! A worker of the long lane has the lowest priority anyway and is meant for what takes long: nothing stands in for it.
 
 use super::{Place, Pool, WorkerState};
-use crate::{Action, Limits, RecycleReason, Time, WorkerId};
+use crate::{Action, Lane, Limits, RecycleReason, Time, WorkerId};
 
 /// Stand-ins that were started for workers whose event loop turned again by itself.
 #[derive(Debug, Default)]
@@ -115,7 +116,7 @@ impl Pool {
     /// From when on the place may get a stand-in, if it is to have one.
     fn stand_in_time(&self, place: &Place) -> Option<Time> {
         let worker = place.worker.filter(|_| place.successor.is_none())?;
-        let w = self.workers.get(&worker).filter(|w| w.state == WorkerState::Ready)?;
+        let w = self.workers.get(&worker).filter(|w| w.state == WorkerState::Ready && w.lane == Lane::Short)?;
         let is_one_too_many = self.workers.iter().any(|(id, other)| other.has_stand_in && *id != worker);
         // A reload replaces those of the generation before by itself.
         if !(w.is_overdue || w.is_lowered) || w.generation != self.generation || is_one_too_many {

@@ -82,8 +82,13 @@ impl Pool {
         };
         let place = &mut self.places[instance as usize];
         let before = place.worker.replace(worker);
-        let Place { lane, rank, bloated, .. } = *place;
-        *place = Place { worker: place.worker, lane, rank, bloated, ..Place::default() };
+        *place = Place {
+            worker: place.worker,
+            lane: place.lane,
+            rank: place.rank,
+            bloated: place.bloated,
+            ..Place::default()
+        };
         if let Some(w) = before.and_then(|before| self.workers.get_mut(&before)) {
             w.dismiss(now);
         }

@@ -151,11 +151,6 @@ impl Worker {
         self.state == WorkerState::Ready && !self.is_overdue
     }
 
-    /// And does so for short requests too.
-    pub fn takes_short_requests(&self) -> bool {
-        self.takes_requests() && self.lane == Lane::Short
-    }
-
     pub fn has_free_slot(&self, concurrency: u32) -> bool {
         self.held.len() < concurrency as usize
     }

@@ -1,6 +1,6 @@
 //! The model of stand-ins: who may be lowered, who gets a successor for standing still, and when the next one may be started.
 
-use sluice_scheduler::{Limits, Time, WorkerId, WorkerState};
+use sluice_scheduler::{Lane, Limits, Time, WorkerId, WorkerState};
 
 use super::{Due, Places};
 use crate::model::promise;
@@ -78,6 +78,7 @@ impl Workers {
 
     fn time_for(&self, worker: WorkerId, w: &Worker) -> Option<Time> {
         let is_candidate = w.post == Post::Holder
+            && w.lane == Lane::Short
             && self.places.is_wanted(w.instance)
             && w.serves()
             && (w.overdue || w.lowered)
