@@ -159,7 +159,7 @@ fn what_waits_as_long_is_short_when_the_cut_goes() {
     stage.arrive_with(LONG);
     assert!(stage.arrive_with(LONG).is_empty(), "two are with the short lane, one with the long one");
     for _ in 0..20 {
-        measure(&mut stage, SHORT.class, 5_000);
+        measure(&mut stage, LONG.class, 5_000);
     }
     assert_eq!(stage.scheduler.costs().cut_us(), None);
     assert_eq!(stage.finish(1, 4), [dispatch(6, 1)]);

@@ -119,8 +119,8 @@ fn those_that_wait_go_by_what_is_known_of_their_class_now() {
     let mut stage = stage(Limits { ageing: 0, ..SHORTEST });
     stage.arrive_with(class(2));
     stage.arrive_with(class(1));
-    for _ in 0..200 {
-        stage.step(Event::Measured { class: ClassId(1), cost_us: 1_000 });
+    for _ in 0..1_000 {
+        stage.learn(ClassId(1), 1_000);
     }
     assert_eq!(stage.finish(1, 1), [dispatch(3, 1)]);
 }
