@@ -33,7 +33,12 @@ async function nobodyIsReplaced(sluice: Sluice, workers: number, work: () => Pro
 }
 
 void test('a worker whose backlog is full because it computes is not replaced', async (t) => {
-  const env = { SLUICE_WORKERS_CONCURRENCY: '1000', SLUICE_QUEUE_LENGTH_MAX: '2000' };
+  // Standing still for so long gets it a stand-in, which is another matter.
+  const env = {
+    SLUICE_WORKERS_CONCURRENCY: '1000',
+    SLUICE_QUEUE_LENGTH_MAX: '2000',
+    SLUICE_WORKERS_OVERDUE_AFTER_MS: '0',
+  };
   const sluice = await running(t, { entry: corners, workers: 1, env });
   await nobodyIsReplaced(sluice, 1, async () => {
     const blocked = await sent(sluice, '/block?ms=1500');

@@ -21,6 +21,7 @@ pub static OPERATOR_METRICS: &[&Metric] = &[
     &metrics::REQUESTS_RETRIED_TOTAL,
     &metrics::QUARANTINED_REQUESTS,
     &metrics::QUARANTINE_REFUSED_TOTAL,
+    &metrics::ALARMS,
     &metrics::WORKERS_WANTED,
     &metrics::WORKER_HEAP_USED_BYTES,
     &metrics::WORKER_EVENT_LOOP_UTILIZATION_RATIO,
