@@ -5,7 +5,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tests/support/ports.ts';
-import { runSluice } from '../../tests/support/sluice.ts';
 import { installFromNpm, versionIn } from '../lib/npm.ts';
 import { familyOf } from '../lib/processes.ts';
 import {
@@ -67,35 +66,10 @@ type Settings = Record<string, Record<string, string | number | boolean>>;
 
 function sluice(name: string, settings: Settings): Contender {
   const start = async (app: AppToServe): Promise<Server> => {
-    const config = configuration(
-      `${name}: sluice.toml`,
-      await understood({ ...settings, log: { server_timing: true } }),
-    );
+    const config = configuration(`${name}: sluice.toml`, toml({ ...settings, log: { server_timing: true } }));
     return { ...(await startSluiceServer(app, { config })), name };
   };
   return { name, isOurs: true, start };
-}
-
-/** The settings as TOML, without those that the binary does not know. */
-async function understood(settings: Settings): Promise<string> {
-  const kept: Settings = {};
-  for (const [section, keys] of Object.entries(settings)) {
-    for (const [key, value] of Object.entries(keys)) {
-      const complaint = await complaintAbout(toml({ [section]: { [key]: value } }));
-      if (complaint === undefined) kept[section] = { ...kept[section], [key]: value };
-      else console.log(`Left out, since this binary does not know it: ${complaint}`);
-    }
-  }
-  return toml(kept);
-}
-
-async function complaintAbout(text: string): Promise<string | undefined> {
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-sluice-'));
-  const file = path.join(dir, 'sluice.toml');
-  fs.writeFileSync(file, text);
-  const { code, stderr } = await runSluice(['check', '--config', file]);
-  fs.rmSync(dir, { recursive: true, force: true });
-  return code === 0 ? undefined : stderr.trim().replaceAll(`${dir}/`, '');
 }
 
 function toml(settings: Settings): string {

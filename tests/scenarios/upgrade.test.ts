@@ -41,13 +41,16 @@ async function upgraded(sluice: Sluice, ...flags: string[]): Promise<number> {
 }
 
 /** What is in the run directory, without what was learned of costs, which outlasts every gateway. */
-function namesOf(sluice: Sluice): string[] {
-  return fs.readdirSync(sluice.runDir).filter((name) => name !== 'costs.json');
+function filesOf(sluice: Sluice): string[] {
+  return fs
+    .readdirSync(sluice.runDir)
+    .filter((name) => name !== 'costs.json')
+    .sort();
 }
 
 /** The gateway before the one that serves has finished, so that the next upgrade may begin. */
 async function settled(sluice: Sluice): Promise<void> {
-  await eventually(() => namesOf(sluice).filter((name) => /^w\d$/.test(name)).length === 1, {
+  await eventually(() => filesOf(sluice).filter((name) => /^w\d$/.test(name)).length === 1, {
     what: 'the end of the gateway before',
   });
 }
@@ -110,13 +113,6 @@ class Load {
     });
   }
 }
-
-/** What is in the run directory; what requests cost is meant to stay there, and is written when an upgrade is asked for. */
-const filesOf = (sluice: Sluice): string[] =>
-  fs
-    .readdirSync(sluice.runDir)
-    .filter((name) => name !== 'costs.json')
-    .sort();
 
 void test('I3: upgrades under load fail no request and no connection', { timeout: 240_000 }, async (t) => {
   const upgrades = long ? 10 : 5;

@@ -5,7 +5,7 @@
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 #[path = "../tests/simulation/rng.rs"]
-#[allow(dead_code)]
+#[allow(dead_code)] // The simulation, whose it is, uses all of it.
 mod rng;
 #[path = "../tests/simulation/lanes/toy.rs"]
 mod toy;
