@@ -8,6 +8,7 @@ use sluice_journal::{Event, HeldRequest, Level, Recycled};
 use sluice_proxy::gate::WorkerHost;
 use sluice_scheduler::{AbandonReason, KillReason, Lane, RecycleReason, WorkerId};
 
+use crate::priority::Priority;
 use crate::process::Process;
 use crate::reload::{Abandoned, ReloadEnd};
 use crate::{Supervisor, priority, process, stuck};
@@ -28,11 +29,11 @@ impl WorkerHost for Host {
     }
 
     fn lower(&self, worker: WorkerId) {
-        self.set_priority(worker, |process| priority::lowered(process.nice, self.0.may_raise));
+        self.set_priority(worker, |process| priority::lowered(process.priority, self.0.may_raise));
     }
 
     fn raise(&self, worker: WorkerId) {
-        self.set_priority(worker, |process| process.nice);
+        self.set_priority(worker, |process| process.priority);
     }
 
     fn stop(&self, worker: WorkerId) {
@@ -145,9 +146,9 @@ impl WorkerHost for Host {
 }
 
 impl Host {
-    fn set_priority(&self, worker: WorkerId, nice: impl Fn(&Process) -> i32) {
+    fn set_priority(&self, worker: WorkerId, priority: impl Fn(&Process) -> Priority) {
         let Some(process) = self.0.processes.borrow().get(&worker).cloned() else { return };
-        if let Err(error) = process.set_priority(nice(&process)) {
+        if let Err(error) = process.set_priority(priority(&process)) {
             self.0.note(Level::Warn, &format!("the priority of worker {} stays as it is: {error}", worker.0));
         }
     }

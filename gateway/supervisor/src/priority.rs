@@ -7,8 +7,17 @@ use std::io;
 use rustix::process::{Pid, getpriority_process, setpriority_process};
 use sluice_scheduler::Lane;
 
-/// Gets what the others leave.
-pub(crate) const LOWEST: i32 = 19;
+/// What a process gets of the cores that it shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Priority {
+    /// By this nice value, -20 to 19.
+    Nice(i32),
+    /// What the others leave, given up at once when one of them wakes. On Linux `SCHED_IDLE` (sched(7)), which differs
+    /// from nice 19 in just that; elsewhere nice 19.
+    Leftover,
+}
+
+const LOWEST: i32 = 19;
 /// Above the usual, for who cannot be raised again but has to answer an inspector within a second on a machine that is
 /// full: a tenth of what the others get, where [`LOWEST`] is a sixtieth.
 const LOWERED: i32 = 10;
@@ -17,13 +26,13 @@ const LOWERED: i32 = 10;
 #[cfg(target_os = "linux")]
 const ROUNDS_MAX: usize = 3;
 
-/// Gives every thread of the process this nice value, -20 to 19. On Linux priorities are those of threads.
+/// Gives every thread of the process this priority. On Linux priorities are those of threads.
 ///
 /// # Errors
-/// When the process is gone, is another user's, or the value is lower than the present one without the privilege for that.
+/// When the process is gone, is another user's, or has less now and the privilege to give it more is missing.
 #[cfg(target_os = "linux")]
-pub(crate) fn set(pid: u32, nice: i32) -> io::Result<()> {
-    set_one(pid, nice)?;
+pub(crate) fn set(pid: u32, priority: Priority) -> io::Result<()> {
+    set_one(pid, priority)?;
     let mut known = vec![pid];
     for _ in 0..ROUNDS_MAX {
         let mut is_complete = true;
@@ -35,7 +44,7 @@ pub(crate) fn set(pid: u32, nice: i32) -> io::Result<()> {
             }
             is_complete = false;
             known.push(thread);
-            match set_one(thread, nice) {
+            match set_one(thread, priority) {
                 // It has ended meanwhile.
                 Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => {}
                 other => other?,
@@ -48,31 +57,38 @@ pub(crate) fn set(pid: u32, nice: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the process this nice value, -20 to 19.
+/// Gives the process this priority.
 ///
 /// # Errors
-/// When the process is gone, is another user's, or the value is lower than the present one without the privilege for that.
+/// When the process is gone, is another user's, or has less now and the privilege to give it more is missing.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn set(pid: u32, nice: i32) -> io::Result<()> {
-    set_one(pid, nice)
+pub(crate) fn set(pid: u32, priority: Priority) -> io::Result<()> {
+    set_one(pid, priority)
 }
 
-/// The gateway's own nice value, with which its workers start.
-pub(crate) fn usual() -> i32 {
-    getpriority_process(None).unwrap_or(0)
+/// The gateway's own, with which its workers start.
+pub(crate) fn usual() -> Priority {
+    Priority::Nice(usual_nice())
 }
 
-/// For the workers of a lane, of which those for short requests have `added` to the gateway's.
-pub(crate) fn of_lane(lane: Lane, added: u32) -> i32 {
+/// For the workers of a lane, of which those for short requests have `added` to the gateway's nice value.
+pub(crate) fn of_lane(lane: Lane, added: u32) -> Priority {
     match lane {
-        Lane::Short => (usual() + i32::try_from(added).unwrap_or(0)).min(LOWEST),
-        Lane::Long => LOWEST,
+        Lane::Short => Priority::Nice((usual_nice() + i32::try_from(added).unwrap_or(0)).min(LOWEST)),
+        Lane::Long => Priority::Leftover,
     }
 }
 
-/// For a worker that has `nice` and is not to hold up the others.
-pub(crate) fn lowered(nice: i32, may_raise: bool) -> i32 {
-    if may_raise { LOWEST } else { (usual() + LOWERED).min(LOWEST).max(nice) }
+/// For a worker that has this priority and is not to hold up the others.
+pub(crate) fn lowered(priority: Priority, may_raise: bool) -> Priority {
+    match priority {
+        Priority::Nice(nice) if !may_raise => Priority::Nice((usual_nice() + LOWERED).min(LOWEST).max(nice)),
+        _ => Priority::Leftover,
+    }
+}
+
+fn usual_nice() -> i32 {
+    getpriority_process(None).unwrap_or(0)
 }
 
 /// Whether a priority that was lowered can be raised again, which takes a privilege (`CAP_SYS_NICE`) or a resource limit
@@ -80,7 +96,7 @@ pub(crate) fn lowered(nice: i32, may_raise: bool) -> i32 {
 #[cfg(target_os = "linux")]
 pub(crate) fn may_raise() -> bool {
     let tried = std::thread::spawn(|| {
-        let (own, usual) = (Some(rustix::thread::gettid()), usual());
+        let (own, usual) = (Some(rustix::thread::gettid()), usual_nice());
         setpriority_process(own, (usual + 1).min(LOWEST)).is_ok() && setpriority_process(own, usual).is_ok()
     });
     tried.join().unwrap_or(false)
@@ -92,10 +108,37 @@ pub(crate) fn may_raise() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-fn set_one(pid: u32, nice: i32) -> io::Result<()> {
+fn set_one(pid: u32, priority: Priority) -> io::Result<()> {
     // 0 would be this process, which keeps its own.
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::NotFound)?;
+    let nice = match priority {
+        Priority::Nice(nice) => {
+            set_policy(pid, priority)?;
+            nice
+        }
+        Priority::Leftover => {
+            // A sandbox may refuse it; then the nice value has to do.
+            let _ = set_policy(pid, priority);
+            LOWEST
+        }
+    };
     Ok(setpriority_process(Some(pid), nice)?)
+}
+
+#[cfg(target_os = "linux")]
+fn set_policy(pid: Pid, priority: Priority) -> io::Result<()> {
+    use uapi::c::{SCHED_IDLE, SCHED_OTHER, sched_param};
+    let policy = if priority == Priority::Leftover { SCHED_IDLE } else { SCHED_OTHER };
+    let pid = pid.as_raw_nonzero().get();
+    if uapi::sched_getscheduler(pid)? != policy {
+        uapi::sched_setscheduler(pid, policy, &sched_param { sched_priority: 0 })?;
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_policy(_pid: Pid, _priority: Priority) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -104,22 +147,29 @@ mod tests {
 
     use super::*;
 
-    fn nice_of(path: &str) -> Option<i32> {
+    /// Nice value and scheduling policy.
+    fn priority_of(path: &str) -> Option<(i32, i32)> {
         let stat = std::fs::read_to_string(path).ok()?;
-        // Field 19 of proc(5); the state, after the name, is field 3.
-        stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(16)?.parse().ok()
+        // Fields 19 and 41 of proc(5); the state, after the name, is field 3.
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+        Some((fields.get(16)?.parse().ok()?, fields.get(38)?.parse().ok()?))
     }
 
     #[test]
-    fn every_thread_is_lowered_and_the_caller_is_not() {
-        let own = nice_of("/proc/self/stat");
+    fn process_is_lowered_and_raised_and_the_caller_is_not() {
+        let own = priority_of("/proc/self/stat");
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        set(child.id(), 19).unwrap();
-        let lowered = nice_of(&format!("/proc/{}/stat", child.id()));
+        set(child.id(), Priority::Leftover).unwrap();
+        let path = format!("/proc/{}/stat", child.id());
+        let lowered = priority_of(&path);
+        let is_raised = set(child.id(), usual()).is_ok();
+        let raised = priority_of(&path);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(lowered, Some(19));
-        assert_eq!(nice_of("/proc/self/stat"), own);
+        assert_eq!(lowered, Some((19, uapi::c::SCHED_IDLE)));
+        assert_eq!(is_raised, may_raise());
+        assert_eq!(raised, if is_raised { own } else { lowered });
+        assert_eq!(priority_of("/proc/self/stat"), own);
     }
 
     #[test]
@@ -127,7 +177,7 @@ mod tests {
         let mut child = Command::new("true").spawn().unwrap();
         let pid = child.id();
         child.wait().unwrap();
-        assert!(set(pid, 19).is_err());
-        assert!(set(0, 19).is_err(), "0 would be the gateway itself");
+        assert!(set(pid, Priority::Leftover).is_err());
+        assert!(set(0, Priority::Leftover).is_err(), "0 would be the gateway itself");
     }
 }

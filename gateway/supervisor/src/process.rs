@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use crate::exit::{self, Ending};
 use crate::forensics::{Inspector, InspectorLine, inspector_line};
 use crate::output::{Tail, read_lines};
+use crate::priority::Priority;
 use crate::watch::{Look, Looks, Trouble, TroubleKind};
 use crate::{App, ProcessView, Supervisor, priority, probe};
 
@@ -35,8 +36,8 @@ pub(crate) struct Process {
     pub(crate) app: Rc<App>,
     pub(crate) pid: u32,
     pub(crate) started: Instant,
-    /// With which it was started.
-    pub(crate) nice: i32,
+    /// What it has from when it listens, unless it is lowered.
+    pub(crate) priority: Priority,
     /// The process that listens, where that is not the one that was started.
     pub(crate) listener_pid: Cell<Option<u32>>,
     /// Its server listens.
@@ -138,12 +139,12 @@ impl Process {
         }
     }
 
-    /// Gives the process that serves this nice value, with all its threads.
-    pub(crate) fn set_priority(&self, nice: i32) -> io::Result<()> {
+    /// Gives the process that serves this priority, with all its threads.
+    pub(crate) fn set_priority(&self, priority: Priority) -> io::Result<()> {
         if self.has_exited.get() {
             return Ok(());
         }
-        priority::set(self.listener_pid.get().unwrap_or(self.pid), nice)
+        priority::set(self.listener_pid.get().unwrap_or(self.pid), priority)
     }
 
     pub(crate) fn signal_group(&self, signal: Signal) {
@@ -182,9 +183,10 @@ pub(crate) async fn run(
         }
     };
     let pid = child.id().unwrap_or(0);
-    let nice = priority::of_lane(lane, supervisor.gate.config().workers.nice);
-    // At once, so that the threads to come have it too. It fails only where the process has gone already.
-    let _ = priority::set(pid, nice);
+    let added_nice = supervisor.gate.config().workers.nice;
+    // At once, so that the threads to come have it too. It fails only where the process has gone already. All start alike:
+    // with what the others leave, an app would take its time to boot just when the requests that it is for already wait.
+    let _ = priority::set(pid, priority::of_lane(Lane::Short, added_nice));
     supervisor.guardian.watch(pid);
     supervisor.journal.emit(Event::WorkerStarted { worker: worker.0, pid, generation });
     let (inspector_news, inspector) = watch::channel(Inspector::default());
@@ -194,7 +196,7 @@ pub(crate) async fn run(
         app,
         pid,
         started: Instant::now(),
-        nice,
+        priority: priority::of_lane(lane, added_nice),
         listener_pid: Cell::new(None),
         listens: Cell::new(false),
         waits_for_word: Cell::new(supervisor.gate.config().workers.wait_ready),

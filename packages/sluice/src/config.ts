@@ -226,7 +226,7 @@ export interface WorkersConfig {
   concurrency_max?: number;
   /**
    * How much is added to the gateway's nice value for its workers, so that the gateway goes before them.
-   * Those of the lane for long requests have 19. From 0 to 19.
+   * Those of the lane for long requests get what the others leave (`SCHED_IDLE` on Linux, else 19). From 0 to 19.
    * @default 2
    */
   nice?: number;

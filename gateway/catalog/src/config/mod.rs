@@ -130,7 +130,7 @@ config! {
         /// Requests that one worker holds at once at most where `concurrency` is `"auto"`.
         concurrency_max: u32 = 50, in 1..=10_000, "requests" => restart;
         /// How much is added to the gateway's nice value for its workers, so that the gateway goes before them. Those of the
-        /// lane for long requests have 19.
+        /// lane for long requests get what the others leave (`SCHED_IDLE` on Linux, else 19).
         nice: u32 = 2, in 0..=19 => reload;
         /// Which of the free workers gets the next request.
         choice: Choice = Choice::First => reload;
