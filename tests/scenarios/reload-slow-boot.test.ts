@@ -8,6 +8,7 @@ void test('I3: while the new version boots for seconds, the present one serves w
   const versions = new Versions(t, { version: 'one', works_ms: 2 });
   const env = { ...versions.env, SLUICE_RELOAD_AT_ONCE: '2' };
   const sluice = await running(t, { entry: versions.app, workers: 2, env });
+  await allOf(sluice, 1, 2);
   const load = new Load(t, sluice, { clients: 6 });
   await load.has('one', 20);
   versions.next({ version: 'two', works_ms: 2, listens_after_ms: 3_000 });
