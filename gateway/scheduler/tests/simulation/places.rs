@@ -266,14 +266,19 @@ impl Workers {
         }
     }
 
-    /// What follows without an action: who takes requests from now on, and whose place it takes.
+    /// Whoever is warm takes requests, and the place if it is a successor, before anything that time alone brings about in
+    /// the same step. Those of a generation on trial wait for each other.
+    pub fn serve_if_warm(&mut self, now: Time, worker: WorkerId) {
+        if !self.on_trial(worker) && self.live.get(&worker).is_some_and(|w| w.warms() && w.warm) {
+            self.serve(now, worker);
+        }
+    }
+
+    /// What follows without an action: who else takes requests from now on, and whose place it takes.
     pub fn turn(&mut self, now: Time, someone_waits: bool) {
         let is_next = |(id, w): (&WorkerId, &Worker)| w.warms().then_some((*id, w.warm));
         let warming: Vec<_> = self.live.iter().filter_map(is_next).collect();
         let (batch, rest): (Vec<_>, Vec<_>) = warming.into_iter().partition(|(id, _)| self.on_trial(*id));
-        for (id, _) in rest.iter().filter(|(_, warm)| *warm) {
-            self.serve(now, *id);
-        }
         if someone_waits && self.ready_in(Lane::Short) == 0 {
             if !rest.is_empty() {
                 self.places.reached.push("served instead of warmed");

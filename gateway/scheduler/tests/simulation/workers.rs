@@ -170,11 +170,13 @@ impl Workers {
                 if let Some(w) = self.in_state(worker, &[WorkerState::Starting]) {
                     (w.listened, w.warm) = (Some(now), warm);
                     self.places.ever_listened = true;
+                    self.serve_if_warm(now, worker);
                 }
             }
             Event::Warmed { worker } => {
                 if let Some(w) = self.in_state(worker, &[WorkerState::Warming]) {
                     w.warm = true;
+                    self.serve_if_warm(now, worker);
                 }
             }
             Event::WarmUpFailed { worker } => {
@@ -184,6 +186,7 @@ impl Workers {
                     if on_trial {
                         self.fail(worker, AbandonReason::WarmUpFailed { worker });
                     }
+                    self.serve_if_warm(now, worker);
                 }
             }
             Event::Closing { worker } => {
