@@ -1,9 +1,11 @@
 //! The model's part that follows the places: who holds them, who is to take them over, and what a failure has to bring.
 
 mod dues;
+mod reload;
 mod stand_in;
 
-use sluice_scheduler::{AbandonReason, Lane, RequestId, Time, WorkerId, WorkerState};
+use reload::Reload;
+use sluice_scheduler::{AbandonReason, Lane, RequestId, Time, WorkerId};
 
 use crate::model::promise;
 use crate::workers::{Post, Worker, Workers};
@@ -39,15 +41,6 @@ pub struct Place {
     failed: Option<u64>,
     /// Workers in a row that were too large while they were young.
     bloated: u32,
-}
-
-#[derive(Debug)]
-struct Reload {
-    generation: u64,
-    on_trial: bool,
-    failures: u32,
-    /// The first batch is chosen in one step.
-    batch: Option<Time>,
 }
 
 #[derive(Default)]
@@ -116,15 +109,6 @@ impl Workers {
         self.live.iter().filter(|(_, w)| w.post == Post::Successor).map(|(id, _)| *id).collect()
     }
 
-    fn is_trial(&self) -> bool {
-        self.places.reload.as_ref().is_some_and(|reload| reload.on_trial)
-    }
-
-    /// Of a generation that has taken no place over yet.
-    pub fn on_trial(&self, worker: WorkerId) -> bool {
-        self.is_trial() && self.live.get(&worker).is_some_and(|w| w.post == Post::Successor)
-    }
-
     pub fn generation(&self) -> u64 {
         self.places.generations + 1
     }
@@ -151,20 +135,6 @@ impl Workers {
         Ok(())
     }
 
-    pub fn ask_reload(&mut self, generation: u64) {
-        if self.places.is_closed() {
-            self.places.due.push(Due::Abandoned { generation, reason: AbandonReason::Stopping });
-            return;
-        }
-        self.abandon(AbandonReason::Superseded);
-        for w in self.live.values_mut().filter(|w| w.post == Post::Successor) {
-            w.post = Post::None;
-            w.dismiss();
-        }
-        self.places.forget_failures();
-        self.places.reload = Some(Reload { generation, on_trial: true, failures: 0, batch: None });
-    }
-
     pub fn begin_to_stop(&mut self) {
         self.places.stopping = true;
         if let Some(reload) = self.places.reload.take() {
@@ -174,39 +144,6 @@ impl Workers {
         for w in self.live.values_mut() {
             w.post = Post::None;
         }
-    }
-
-    fn abandon(&mut self, reason: AbandonReason) {
-        let Some(reload) = self.places.reload.take() else { return };
-        for w in self.live.values_mut().filter(|w| w.post == Post::Successor) {
-            w.post = Post::None;
-            w.condemned = w.stays() || w.state() == WorkerState::Leaving;
-        }
-        self.places.forget_failures();
-        self.places.due.push(Due::Abandoned { generation: reload.generation, reason });
-    }
-
-    /// A worker will not come up; if it was a successor, its place has none any more.
-    pub fn fail(&mut self, worker: WorkerId, reason: AbandonReason) {
-        if self.live.get(&worker).is_none_or(|w| w.post != Post::Successor) {
-            return;
-        }
-        if let Some(reload) = &mut self.places.reload {
-            reload.failures += 1;
-            if reload.on_trial || reload.failures == 3 {
-                if !reload.on_trial {
-                    self.places.reached.push("abandoned after it took over");
-                }
-                return self.abandon(reason);
-            }
-        }
-        self.places.reached.push("successor failed");
-        if let Some(w) = self.live.get_mut(&worker) {
-            w.post = Post::None;
-        }
-        self.places.failures += 1;
-        let failures = self.places.failures;
-        self.places.due.push(Due::BackOff { worker, post: Post::Successor, failures });
     }
 
     /// The worker is gone; returns what it held.
@@ -308,12 +245,6 @@ impl Workers {
         u32::try_from(self.places.all_wanted().len()).expect("few")
     }
 
-    /// Places where the generation takes requests.
-    fn taken(&self, generation: u64) -> u32 {
-        let is_taken = |w: &&Worker| w.post == Post::Holder && w.serves() && w.generation == generation;
-        u32::try_from(self.live.values().filter(is_taken).count()).expect("few")
-    }
-
     fn serve(&mut self, now: Time, worker: WorkerId) {
         let Some(w) = self.live.get_mut(&worker).filter(|w| w.serving.is_none()) else { return };
         w.serving = Some(now);
@@ -337,16 +268,6 @@ impl Workers {
                 }
             }
             None => self.places.forget_failures(),
-        }
-    }
-
-    /// A generation that works is tried where the one before failed, at once.
-    fn retry_empty_places(&mut self, now: Time) {
-        for instance in 0..self.places.places.len() {
-            if self.find(u32::try_from(instance).expect("few"), Post::Holder).is_none() {
-                let Place { lane, rank, bloated, .. } = self.places.places[instance];
-                self.places.places[instance] = Place { lane, rank, bloated, not_before: now, ..Place::default() };
-            }
         }
     }
 
@@ -394,14 +315,6 @@ impl Workers {
         Ok(())
     }
 
-    fn at_once(&self) -> u32 {
-        match self.limits.reload_at_once {
-            _ if self.places.reload.is_none() => 1,
-            0 => (self.places.wanted / 4).max(1),
-            at_once => at_once,
-        }
-    }
-
     /// It has no worker, nor one on the way that may be relied on.
     fn is_vacant(&self, instance: u32) -> bool {
         let has_successor = !self.is_trial() && self.find(instance, Post::Successor).is_some();
@@ -410,20 +323,5 @@ impl Workers {
 
     fn is_unfilled(&self, instance: u32, now: Time) -> bool {
         self.is_vacant(instance) && self.places.places[instance as usize].not_before <= now
-    }
-
-    /// Whether the reload may and must start a successor here now, back-off aside.
-    fn may_start_successor(&self, instance: u32) -> bool {
-        let Some(reload) = &self.places.reload else { return false };
-        let running = self.successors();
-        let is_batch_closed = || running.iter().any(|id| reload.batch != Some(self.live[id].started));
-        if running.len() >= self.at_once() as usize || reload.on_trial && !running.is_empty() && is_batch_closed() {
-            return false;
-        }
-        let holder = self.find(instance, Post::Holder).map(|id| &self.live[&id]);
-        self.find(instance, Post::Successor).is_none()
-            && holder.map_or(reload.on_trial, |w| {
-                w.generation != reload.generation && !matches!(w.state(), WorkerState::Stuck | WorkerState::Killed)
-            })
     }
 }
