@@ -217,10 +217,12 @@ impl Workers {
         let warming: Vec<_> = self.live.iter().filter_map(is_next).collect();
         let (batch, rest): (Vec<_>, Vec<_>) = warming.into_iter().partition(|(id, _)| self.on_trial(*id));
         if someone_waits && self.ready_in(Lane::Short) == 0 {
-            if !rest.is_empty() {
+            // One whose slot a warm-up request has can take nothing yet.
+            let rushed: Vec<_> = rest.into_iter().filter(|(id, _)| self.is_free(&self.live[id])).collect();
+            if !rushed.is_empty() {
                 self.places.reached.push("served instead of warmed");
             }
-            for (id, _) in rest {
+            for (id, _) in rushed {
                 self.serve(now, id);
             }
         }

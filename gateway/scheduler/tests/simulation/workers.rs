@@ -204,9 +204,13 @@ impl Workers {
         Ok(())
     }
 
+    pub fn is_free(&self, w: &Worker) -> bool {
+        w.held.len() < self.limits.concurrency as usize || w.granted
+    }
+
     /// Whether a request that comes now is served at once, by one that is being warmed if need be.
     pub fn has_free_slot(&self) -> bool {
-        let is_free = |w: &Worker| w.held.len() < self.limits.concurrency as usize || w.granted;
+        let is_free = |w: &Worker| self.is_free(w);
         let serving = if self.ready_in(Lane::Short) > 0 { Lane::Short } else { Lane::Long };
         let is_serving = self.live.values().any(|w| w.takes_requests() && w.lane == serving && is_free(w));
         if is_serving || serving == Lane::Short {
