@@ -1,68 +1,15 @@
-// Files that the gateway sends itself: what is sent and how, what is left to the app, and what clients and the disk may do
-// in the meantime. The app is `echo.js`, so an answer in JSON with `url` is the app's.
+// Files that the gateway sends itself: what is sent and how, and what is left to the app, which is `echo.js`, so that an
+// answer in JSON with `url` is the app's. What clients and the disk may do meanwhile is in `files-in-transit.test.ts`.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
-import os from 'node:os';
-import path from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import zlib from 'node:zlib';
-import { eventually } from '../support/eventually.ts';
 import { RawConnection, type RawResponse } from '../support/raw.ts';
-import { app, runSluice, type Sluice } from '../support/sluice.ts';
-import { ask, bytesOf, recordOf, running, statusWhen } from './scenario.ts';
-
-const script = 'console.log("grüße");\n'.repeat(50);
-
-/** A directory with a config and `site/` below it, which is served as `/assets/`; `secret.txt` lies beside `site/`. */
-class Site {
-  readonly dir: string = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-site-'));
-  readonly config: string = path.join(this.dir, 'sluice.toml');
-
-  constructor(t: TestContext) {
-    t.after(() => {
-      fs.rmSync(this.dir, { recursive: true, force: true });
-    });
-    this.write('site/app.js', script).write('secret.txt', 'secret').configure();
-  }
-
-  configure(text = 'cache_control = { "/assets/build/" = "public, max-age=31536000, immutable" }'): this {
-    // Relative, so that every test also sees that it is meant relative to this file.
-    return this.write('sluice.toml', `[files]\npaths = { "/assets/" = "site" }\n${text}\n`);
-  }
-
-  write(name: string, content: string | Buffer): this {
-    fs.mkdirSync(path.dirname(this.path(name)), { recursive: true });
-    fs.writeFileSync(this.path(name), content);
-    return this;
-  }
-
-  /** A file of this many bytes, none of which is like those near it. */
-  big(name: string, bytes: number): Buffer {
-    const content = Buffer.alloc(bytes);
-    for (let at = 0; at + 4 <= bytes; at += 4) content.writeUInt32LE(at, at);
-    this.write(name, content);
-    return content;
-  }
-
-  path(name: string): string {
-    return path.join(this.dir, name);
-  }
-
-  async start(t: TestContext, env: Record<string, string> = {}): Promise<Sluice> {
-    return running(t, { entry: app('echo.js'), workers: 1, flags: ['--config', this.config], env });
-  }
-}
-
-const isFromApp = (response: RawResponse): boolean =>
-  response.headers.get('content-type') === 'application/json' && response.body.includes('"url"');
-
-/** Headers by name, as they are there. */
-const pick = (response: RawResponse, ...names: string[]): (string | undefined)[] =>
-  names.map((name) => response.headers.get(name));
-
-const tagOf = (response: RawResponse): string => response.headers.get('etag') ?? assert.fail('no ETag');
+import { app, runSluice } from '../support/sluice.ts';
+import { ask, bytesOf, recordOf } from './scenario.ts';
+import { isFromApp, pick, script, Site, tagOf } from './site.ts';
 
 void test('a file is sent without a worker, with all that a browser needs to know', async (t) => {
   const site = new Site(t).write('site/build/a.css', 'a{}');
@@ -339,153 +286,6 @@ void test('the compressed sibling that the client accepts is sent in place of th
   const response = await ask(without, '/assets/app.js', { headers: 'Accept-Encoding: br, gzip\r\n' });
   assert.deepEqual(pick(response, 'content-encoding', 'vary'), [undefined, undefined]);
   assert.equal(response.body.toString(), script);
-});
-
-void test('a file that becomes shorter while it is sent ends the connection before its end', async (t) => {
-  const site = new Site(t);
-  const content = site.big('site/big.bin', 30_000_000);
-  const sluice = await site.start(t);
-  const connection = await RawConnection.connect(sluice.port);
-  connection.send(bytesOf('/assets/big.bin') + bytesOf('/assets/app.js'));
-  await connection.untilBytes('\r\n\r\n');
-  connection.pause();
-  fs.truncateSync(site.path('site/big.bin'), 1_000);
-  connection.resume();
-  const rest = await connection.untilClosed(20_000);
-  assert.ok(rest.length < content.length, `${rest.length} bytes came`);
-  assert.ok(
-    rest.equals(content.subarray(0, rest.length)),
-    'what came is what was there, and nothing behind it',
-  );
-  connection.close();
-  assert.equal((await ask(sluice, '/assets/app.js')).body.toString(), script);
-});
-
-void test('a file that is replaced or removed while it is sent arrives as it was', async (t) => {
-  const site = new Site(t);
-  const content = site.big('site/big.bin', 20_000_000);
-  const sluice = await site.start(t);
-  const connection = await RawConnection.connect(sluice.port);
-  connection.pause();
-  connection.send(bytesOf('/assets/big.bin'));
-  await statusWhen(sluice, (now) => now.connections === 1, 'the connection');
-  connection.resume();
-  await connection.untilBytes('\r\n\r\n');
-  connection.pause();
-  site.write('site/new', 'new');
-  fs.renameSync(site.path('site/new'), site.path('site/big.bin'));
-  assert.equal((await ask(sluice, '/assets/big.bin')).body.toString(), 'new');
-  fs.rmSync(site.path('site/big.bin'));
-  assert.ok(isFromApp(await ask(sluice, '/assets/big.bin')));
-  connection.resume();
-  await eventually(() => connection.received.length >= content.length, {
-    what: 'the whole file',
-    deadlineMs: 20_000,
-  });
-  assert.ok(connection.received.equals(content));
-  connection.close();
-});
-
-void test('I2: clients that do not read their file cost a little memory and nobody time', async (t) => {
-  const site = new Site(t);
-  const content = site.big('site/big.bin', 30_000_000);
-  const sluice = await site.start(t);
-  const residentBytes = async (): Promise<number> => {
-    const status = fs.readFileSync(`/proc/${await sluice.gatewayPid()}/status`, 'utf8');
-    return 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]);
-  };
-  const before = fs.existsSync('/proc/self') ? await residentBytes() : 0;
-  const connections = await Promise.all(Array.from({ length: 40 }, () => RawConnection.connect(sluice.port)));
-  for (const connection of connections) {
-    connection.pause();
-    connection.send(bytesOf('/assets/big.bin'));
-  }
-  await statusWhen(sluice, (now) => now.connections >= 40, 'the slow connections');
-  for (let round = 0; round < 20; round++) {
-    assert.equal((await ask(sluice, '/assets/app.js')).body.toString(), script);
-    assert.ok(isFromApp(await ask(sluice, '/')));
-  }
-  if (before > 0) {
-    const grown = (await residentBytes()) - before;
-    assert.ok(grown < 20_000_000, `memory grew by ${grown} bytes`);
-  }
-  const [first] = connections;
-  first?.resume();
-  const response = await first?.response({ deadlineMs: 20_000 });
-  assert.ok(response?.body.equals(content));
-  for (const connection of connections) connection.close();
-  await statusWhen(sluice, (now) => now.connections === 0, 'the end of the connections');
-});
-
-void test('I2: a client that takes nothing of its file for too long is let go', async (t) => {
-  const site = new Site(t);
-  site.big('site/big.bin', 30_000_000);
-  const sluice = await site.start(t, { SLUICE_SERVER_SEND_TIMEOUT_MS: '500' });
-  const connection = await RawConnection.connect(sluice.port);
-  t.after(() => {
-    connection.close();
-  });
-  connection.pause();
-  connection.send(bytesOf('/assets/big.bin'));
-  const record = await recordOf(sluice, '/assets/big.bin');
-  assert.equal(record['outcome'], 'edge');
-  assert.ok(Number(record['bytes_out']) < 30_000_000, `${String(record['bytes_out'])} bytes were sent`);
-  await statusWhen(sluice, (now) => now.connections === 0, 'the end of its connection');
-});
-
-void test('many requests on one connection are answered in order, files and app in turn', async (t) => {
-  const site = new Site(t);
-  const content = site.big('site/big.bin', 200_000);
-  const sluice = await site.start(t);
-  const connection = await RawConnection.connect(sluice.port);
-  for (let round = 0; round < 50; round++) {
-    connection.send(
-      bytesOf('/assets/app.js') +
-        bytesOf(`/app/${round}`) +
-        bytesOf('/assets/big.bin') +
-        bytesOf('/assets/missing.js') +
-        bytesOf('/assets/app.js', 'Range: bytes=0-6\r\n'),
-    );
-    assert.equal((await connection.response()).body.toString(), script);
-    assert.ok((await connection.response()).body.includes(`/app/${round}`));
-    assert.ok((await connection.response()).body.equals(content));
-    assert.ok(isFromApp(await connection.response()));
-    assert.equal((await connection.response()).body.toString(), script.slice(0, 7));
-  }
-  // The other end of keep-alive: asked to close, and HTTP/1.0 with and without it.
-  connection.send(bytesOf('/assets/app.js', 'Connection: close\r\n'));
-  assert.equal((await connection.response()).headers.get('connection'), 'close');
-  await connection.untilClosed();
-  const old = await RawConnection.connect(sluice.port);
-  old.send('GET /assets/app.js HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
-  assert.equal((await old.response()).headers.get('connection'), 'keep-alive');
-  old.send('GET /assets/app.js HTTP/1.0\r\n\r\n');
-  assert.equal((await old.response()).body.toString(), script);
-  assert.equal((await old.untilClosed()).length, 0);
-});
-
-void test('a file that is on its way is finished by a drain', async (t) => {
-  const site = new Site(t);
-  const content = site.big('site/big.bin', 20_000_000);
-  const sluice = await site.start(t);
-  const connection = await RawConnection.connect(sluice.port);
-  connection.send(bytesOf('/assets/big.bin'));
-  await connection.untilBytes('\r\n\r\n');
-  connection.pause();
-  sluice.signal('SIGTERM');
-  await eventually(
-    async () =>
-      RawConnection.connect(sluice.port).then(
-        () => false,
-        () => true,
-      ),
-    {
-      what: 'the end of accepting',
-    },
-  );
-  connection.resume();
-  assert.ok((await connection.untilClosed(20_000)).equals(content));
-  assert.equal((await sluice.finished()).code, 0);
 });
 
 void test('a directory that is not there is told at the start, with its key', async (t) => {

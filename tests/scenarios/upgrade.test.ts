@@ -1,15 +1,13 @@
-// `sluice upgrade`: another gateway process takes the place of the one that runs. Clients must not notice, and whatever
-// goes wrong before the new one serves must cost nothing.
+// `sluice upgrade`: another gateway process takes the place of the one that runs, and clients must not notice. What may go
+// wrong meanwhile is in `upgrade-faults.test.ts`.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import http from 'node:http';
-import os from 'node:os';
 import path from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/ports.ts';
-import { RawConnection } from '../support/raw.ts';
-import { app, type Finished, type Sluice } from '../support/sluice.ts';
+import { app } from '../support/sluice.ts';
 import {
   ask,
   bytesOf,
@@ -19,49 +17,15 @@ import {
   long,
   nothingLeftOf,
   ownApp,
-  processesOf,
   running,
   sent,
   statusWhen,
 } from './scenario.ts';
+import { filesOf, quick, settled, tempDir, upgraded } from './upgrades.ts';
 import { Versions } from './versions.ts';
 
 const websocket =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGVzdA==\r\n';
-
-/** A drain that does not take longer than a test should. */
-const quick = { SLUICE_DRAIN_TIMEOUT_MS: '4000' };
-
-async function upgraded(sluice: Sluice, ...flags: string[]): Promise<number> {
-  const { code, stdout, stderr } = await sluice.cli(['upgrade', ...flags]);
-  assert.equal(code, 0, `${stderr}\n${sluice.stderr}`);
-  const pid = await sluice.gatewayPid();
-  assert.match(stdout, new RegExp(`^process ${pid} serves now`));
-  return pid;
-}
-
-/** What is in the run directory, without what was learned of costs, which outlasts every gateway. */
-function filesOf(sluice: Sluice): string[] {
-  return fs
-    .readdirSync(sluice.runDir)
-    .filter((name) => name !== 'costs.json')
-    .sort();
-}
-
-/** The gateway before the one that serves has finished, so that the next upgrade may begin. */
-async function settled(sluice: Sluice): Promise<void> {
-  await eventually(() => filesOf(sluice).filter((name) => /^w\d$/.test(name)).length === 1, {
-    what: 'the end of the gateway before',
-  });
-}
-
-function tempDir(t: TestContext): string {
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-up-'));
-  t.after(() => {
-    fs.rmSync(dir, { recursive: true, force: true });
-  });
-  return dir;
-}
 
 /** Clients that ask again and again, on connections that are kept or not, until they are told to stop. */
 class Load {
@@ -219,127 +183,6 @@ void test('a WebSocket stays with the old gateway until drain.timeout_ms', async
   assert.equal((await ask(sluice, '/spin?ms=1')).status, 200);
 });
 
-/** An upgrade that fails and changes nothing. */
-async function failsAndChangesNothing(sluice: Sluice, reason: RegExp, ...flags: string[]): Promise<Finished> {
-  const before = await sluice.status();
-  const files = filesOf(sluice);
-  const failed = await sluice.cli(['upgrade', ...flags]);
-  assert.equal(failed.code, 1, failed.stdout);
-  assert.match(failed.stderr, /the upgrade has failed, and this gateway goes on/);
-  assert.match(failed.stderr, reason);
-  const after = await sluice.status();
-  assert.deepEqual(
-    [after.pid, after.state, after.workers.map(({ pid }) => pid)],
-    [before.pid, 'serving', before.workers.map(({ pid }) => pid)],
-  );
-  assert.equal((await ask(sluice, '/')).status, 200);
-  await eventually(() => processesOf(sluice).length <= before.workers.length, {
-    what: 'the end of the new workers',
-  });
-  await eventually(() => {
-    const names = filesOf(sluice).filter((name) => !/^w\d$/.test(name));
-    return names.sort().join() === files.filter((name) => !/^w\d$/.test(name)).join();
-  });
-  return failed;
-}
-
-void test('a new gateway that fails leaves the old one as it was, and says why', async (t) => {
-  const dir = tempDir(t);
-  const entry = path.join(dir, 'server.js');
-  const works = `require('node:http').createServer((_, response) => response.end('ok\\n')).listen(process.env.PORT);\n`;
-  fs.writeFileSync(entry, works);
-  const sluice = await running(t, { entry, workers: 1, env: quick, config: '[log]\naccess = true\n' });
-  const config = path.join(sluice.dir, 'sluice.toml');
-
-  fs.writeFileSync(config, '[log]\naccess = true\ncolour = "red"\n');
-  await failsAndChangesNothing(sluice, /colour/);
-  fs.writeFileSync(config, '[server]\ntls_cert = "missing.pem"\ntls_key = "missing.pem"\n');
-  await failsAndChangesNothing(sluice, /missing\.pem/);
-  fs.writeFileSync(config, '[server]\nhost = "127.0.0.1"\n');
-  await failsAndChangesNothing(sluice, /An upgrade keeps the address/);
-  fs.writeFileSync(config, '[log]\naccess = true\n');
-
-  fs.writeFileSync(entry, `throw new Error('broken on purpose');\n`);
-  await failsAndChangesNothing(sluice, /broken on purpose/);
-  fs.writeFileSync(entry, 'setInterval(() => {}, 1000);\n');
-  await failsAndChangesNothing(sluice, /not ready within 700 ms/, '--timeout-ms', '700');
-  fs.writeFileSync(entry, works);
-
-  await failsAndChangesNothing(sluice, /no-such-sluice/, '--binary', path.join(dir, 'no-such-sluice'));
-  const ends = path.join(dir, 'ends.sh');
-  fs.writeFileSync(ends, '#!/bin/sh\nexit 3\n', { mode: 0o755 });
-  await failsAndChangesNothing(sluice, /exit status: 3/, '--binary', ends);
-
-  // Failures leave nothing behind that would stand in the way of the next.
-  await upgraded(sluice);
-});
-
-void test('a new gateway that is killed before it is ready leaves the old one as it was', async (t) => {
-  const flag = path.join(tempDir(t), 'open');
-  fs.writeFileSync(flag, '');
-  const sluice = await running(t, {
-    entry: ownApp('listens-when-let.js'),
-    workers: 2,
-    env: { ...quick, LET: flag },
-  });
-  const [first, old] = [await sluice.gatewayPid(), processesOf(sluice)];
-  fs.rmSync(flag);
-  const upgrade = sluice.cli(['upgrade']);
-  const fresh = await eventually(
-    () => {
-      const pid = /is started as process (\d+)/.exec(sluice.stdout)?.[1];
-      return pid !== undefined && processesOf(sluice).length === 4 ? Number(pid) : undefined;
-    },
-    { what: 'the workers of the new gateway' },
-  );
-  const second = await sluice.cli(['upgrade']);
-  assert.equal(second.code, 1);
-  assert.match(second.stderr, /an upgrade is under way already/);
-  process.kill(fresh, 'SIGKILL');
-  const failed = await upgrade;
-  assert.equal(failed.code, 1);
-  assert.match(failed.stderr, /signal: 9/);
-  await eventually(() => processesOf(sluice).length === 2, { what: 'the end of its workers' });
-  assert.deepEqual(processesOf(sluice), old);
-  assert.equal(await sluice.gatewayPid(), first);
-  assert.equal((await ask(sluice, '/')).status, 200);
-  fs.writeFileSync(flag, '');
-  await upgraded(sluice);
-});
-
-void test('a new gateway that dies while it takes over gives everything back', async (t) => {
-  const sluice = await running(t, { entry: app('trivial.js'), workers: 1, env: quick });
-  const first = await sluice.gatewayPid();
-  const files = filesOf(sluice);
-  const failed = await sluice.cli(['upgrade', '--binary', ownApp('dies-at-takeover.js')]);
-  assert.equal(failed.code, 1);
-  assert.match(failed.stderr, /exit status: 9/);
-  // It had taken the public names along.
-  await statusWhen(sluice, ({ pid, state }) => pid === first && state === 'serving', 'the old gateway');
-  assert.equal(fs.readFileSync(path.join(sluice.runDir, 'sluice.pid'), 'utf8').trim(), String(first));
-  assert.deepEqual(filesOf(sluice), files);
-  assert.equal((await ask(sluice, '/')).status, 200);
-  await upgraded(sluice);
-});
-
-void test('a gateway that leaves takes the one that was to replace it along', async (t) => {
-  const flag = path.join(tempDir(t), 'open');
-  fs.writeFileSync(flag, '');
-  const sluice = await running(t, {
-    entry: ownApp('listens-when-let.js'),
-    workers: 1,
-    env: { ...quick, LET: flag },
-  });
-  fs.rmSync(flag);
-  const upgrade = sluice.cli(['upgrade']);
-  await eventually(() => processesOf(sluice).length === 2, { what: 'the worker of the new gateway' });
-  sluice.signal('SIGTERM');
-  assert.equal((await upgrade).code, 1);
-  assert.equal((await sluice.finished()).code, 0);
-  await nothingLeftOf(sluice);
-  assert.deepEqual(filesOf(sluice), ['lock']);
-});
-
 void test('a reload that an upgrade overtakes is in force with it', async (t) => {
   const versions = new Versions(t, { version: 'one' });
   const sluice = await running(t, { entry: versions.app, workers: 1, env: { ...versions.env, ...quick } });
@@ -368,75 +211,6 @@ void test('a reload that is asked for during an upgrade may not be in force with
   assert.equal(code, 1);
   assert.match(stderr, new RegExp(`an upgrade has taken over: process ${pid} serves now, .*Reload again`));
   assert.equal((await ask(sluice, '/')).body.toString(), 'two');
-});
-
-void test('an old gateway that is killed after the takeover takes nothing with it', async (t) => {
-  const hold = new Hold(t);
-  const sluice = await running(t, {
-    entry: hold.app,
-    workers: 1,
-    env: { ...hold.env, SLUICE_DRAIN_TIMEOUT_MS: '20000' },
-  });
-  const first = await sluice.gatewayPid();
-  const client = await sent(sluice, '/hold/never');
-  await hold.began('/hold/never');
-  const serving = await upgraded(sluice);
-  process.kill(first, 'SIGKILL');
-  await client.untilClosed();
-  await eventually(() => processesOf(sluice).length === 1, { what: 'the end of its worker' });
-  assert.equal((await ask(sluice, '/after')).status, 200);
-  assert.equal(await sluice.gatewayPid(), serving);
-  // It can be upgraded and stopped as before.
-  const next = await eventually(() => upgraded(sluice), { what: 'an upgrade of the one that is left' });
-  assert.equal((await ask(sluice, '/after')).status, 200);
-  assert.equal((await sluice.cli(['stop'])).code, 0);
-  await gone([serving, next]);
-  await nothingLeftOf(sluice);
-});
-
-void test('a gateway that is killed ends the process that stands for it, with failure', async (t) => {
-  const sluice = await running(t, { entry: app('trivial.js'), workers: 2, env: quick });
-  await upgraded(sluice);
-  await settled(sluice);
-  const serving = await upgraded(sluice);
-  await settled(sluice);
-  process.kill(serving, 'SIGKILL');
-  const { code } = await sluice.finished(20_000);
-  assert.equal(code, 137);
-  await nothingLeftOf(sluice);
-});
-
-void test('signals reach the gateway that serves', async (t) => {
-  const sluice = await running(t, { entry: app('trivial.js'), workers: 1, env: quick });
-  await upgraded(sluice);
-  await settled(sluice);
-  sluice.signal('SIGTTIN');
-  await statusWhen(sluice, ({ workers }) => workers.length === 2, 'a second worker');
-  sluice.signal('SIGINT');
-  assert.equal((await sluice.finished()).code, 0);
-  await nothingLeftOf(sluice);
-});
-
-void test('a signal while the old gateway still drains ends both', async (t) => {
-  const hold = new Hold(t);
-  const sluice = await running(t, {
-    entry: hold.app,
-    workers: 1,
-    env: { ...hold.env, SLUICE_DRAIN_TIMEOUT_MS: '20000' },
-  });
-  const idle = await sent(sluice, '/idle');
-  await idle.response();
-  const client = await sent(sluice, '/hold/slow');
-  await hold.began('/hold/slow');
-  const serving = await upgraded(sluice);
-  sluice.signal('SIGTERM');
-  await gone([serving]);
-  await idle.untilClosed();
-  await assert.rejects(RawConnection.connect(sluice.port), /ECONNREFUSED/);
-  hold.release('slow');
-  assert.equal((await client.response()).status, 200);
-  assert.equal((await sluice.finished()).code, 0);
-  await nothingLeftOf(sluice);
 });
 
 void test('the new gateway has the config and the program as they are on disk now', async (t) => {

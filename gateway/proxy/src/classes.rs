@@ -5,6 +5,8 @@
 //! the query or the size of the body explains it. Numbers of classes are rows here and in the scheduler's costs; what has
 //! to be told there is gathered as [`Change`]s. It must not know queues and workers.
 
+#[cfg(test)]
+mod cost;
 mod features;
 mod hosts;
 mod rules;

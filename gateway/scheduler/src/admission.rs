@@ -104,9 +104,12 @@ impl Scheduler {
         if self.queue.len_of(side) > 0 {
             return false;
         }
-        // One that is called from its warm-up brings lanes into force, and is kept for short ones then.
-        let is_kept = side == Lane::Long && self.is_mixed() && offer.long_ready > 0;
-        self.place(side, false, offer).is_some() || !is_kept && self.pool.may_rush_one(self.limits.concurrency)
+        let is_rushed = self.pool.may_rush_one(self.limits.concurrency);
+        if is_rushed && self.is_mixed() && offer.long_ready > 0 {
+            // One that is called from its warm-up brings lanes into force, and is kept for short ones then.
+            return side == Lane::Short || offer.long_held == 0;
+        }
+        is_rushed || self.place(side, false, offer).is_some()
     }
 
     /// Slots that serve as long as lanes are not in force, or for one of them.

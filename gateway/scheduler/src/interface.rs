@@ -1,7 +1,7 @@
-//! What goes into the scheduler and what comes out: events, actions, limits, numbers and time.
+//! What goes into the scheduler and what comes out: events, actions, numbers and time.
 
-use crate::choice::{Choice, Order};
 use crate::costs::ClassId;
+use crate::reasons::{AbandonReason, KillReason, RecycleReason, Refusal};
 
 /// A point in time, in microseconds since a start that the caller chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,66 +48,6 @@ pub enum Lane {
     Short,
     /// Takes what is long, with the CPU time that the others leave.
     Long,
-}
-
-/// What the scheduler must know from the config. All times in milliseconds.
-#[derive(Clone, Debug)]
-pub struct Limits {
-    /// Requests that may wait at once.
-    pub queue_length_max: usize,
-    /// The longest a request may wait, both predicted on arrival and as it turns out.
-    pub queue_wait_ms_max: u64,
-    /// Requests a worker may hold at once; 1 is strict mode.
-    pub concurrency: u32,
-    /// Requests that a worker may hold of which all wait on something else than the CPU ([`Event::Waits`]); no more than
-    /// `concurrency` where that is fixed.
-    pub concurrency_max: u32,
-    /// Which of the free workers gets the next request.
-    pub choice: Choice,
-    /// Which of the waiting requests is given away next.
-    pub order: Order,
-    /// With [`Order::Shortest`]: how many times as long as in the order of arrival a request may wait before it goes
-    /// first, whatever it costs.
-    pub ageing: u32,
-    /// Whether what is long gets a worker of its own, as long as there are both long and short requests.
-    pub lanes: bool,
-    /// Whether [`Action::Raise`] can be carried out: priorities can be raised again without a new process.
-    pub may_raise: bool,
-    /// How long a worker may take from its start until it listens.
-    pub start_timeout_ms: u64,
-    /// How long a worker that was asked to stop may take before it is killed.
-    pub stop_timeout_ms: u64,
-    /// The first delay before a worker that failed again is started again; doubles each time.
-    pub backoff_ms_min: u64,
-    /// The longest such delay.
-    pub backoff_ms_max: u64,
-    /// A worker that was ready for this long counts as healthy: its next death is not part of a crash loop.
-    pub healthy_after_ms: u64,
-    /// Upgraded connections and event streams that one worker may hold.
-    pub streams_per_worker_max: u32,
-    /// Whether a worker that listens is warmed before it takes requests, as far as others are there to take them.
-    pub warm_up: bool,
-    /// Workers of a new generation that start at once; 0 for a quarter of the pool.
-    pub reload_at_once: u32,
-    /// When a healthy worker is replaced.
-    pub recycle: Recycling,
-    /// How long no stand-in is started for a worker that is overdue after one that turned out to have been needless; doubles
-    /// each time.
-    pub needless_wait_ms_min: u64,
-    /// The longest such wait.
-    pub needless_wait_ms_max: u64,
-    /// How long the look into a stuck worker may take before it is killed.
-    pub examine_timeout_ms: u64,
-}
-
-/// When a healthy worker is replaced. 0 is never. Each worker's own bounds are up to a tenth lower, so that workers which
-/// started together do not end together.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Recycling {
-    /// Requests that it has finished.
-    pub requests_max: u64,
-    /// Time since it listened.
-    pub age_ms_max: u64,
 }
 
 /// What happened. The caller reports each once, in the order in which it learnt of them.
@@ -177,7 +117,7 @@ pub enum Event {
         worker: WorkerId,
     },
     /// Everything that the worker holds waits on something else than the CPU: it may hold one more, up to
-    /// [`Limits::concurrency_max`].
+    /// [`Limits::concurrency_max`](crate::Limits::concurrency_max).
     Waits {
         /// The worker.
         worker: WorkerId,
@@ -307,7 +247,7 @@ pub enum Action {
         /// The worker.
         worker: WorkerId,
     },
-    /// Give the worker its lane's priority again. Said only where [`Limits::may_raise`].
+    /// Give the worker its lane's priority again. Said only where [`Limits::may_raise`](crate::Limits::may_raise).
     Raise {
         /// The worker.
         worker: WorkerId,
@@ -377,67 +317,4 @@ pub enum Action {
         /// The worker that serves it.
         worker: WorkerId,
     },
-}
-
-/// Why a request was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The queue has reached its length.
-    Full,
-    /// It would wait longer than allowed.
-    Predicted,
-    /// It has waited as long as allowed.
-    Deadline,
-    /// The gateway is leaving.
-    Stopping,
-}
-
-/// Why a healthy worker is replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecycleReason {
-    /// It has finished as many requests as allowed.
-    Requests,
-    /// It is as old as allowed.
-    Age,
-    /// It uses more memory than allowed.
-    Memory,
-    /// Its event loop stands still, or its priority was lowered and cannot be raised again.
-    Overdue,
-}
-
-/// Why a generation was given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AbandonReason {
-    /// One of its workers exited, could not be started at all, closed its server or broke before it took requests.
-    Exited {
-        /// Which.
-        worker: WorkerId,
-    },
-    /// One of its workers did not listen in time.
-    StartTimeout {
-        /// Which.
-        worker: WorkerId,
-    },
-    /// A warm-up request failed, or left the worker stuck.
-    WarmUpFailed {
-        /// At which.
-        worker: WorkerId,
-    },
-    /// Another reload was asked for.
-    Superseded,
-    /// The gateway leaves.
-    Stopping,
-}
-
-/// Why a worker was killed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KillReason {
-    /// Its event loop has not turned for too long.
-    Stuck,
-    /// It belongs to a generation that was given up.
-    Abandoned,
-    /// It did not listen in time.
-    StartTimeout,
-    /// It did not leave in time.
-    StopTimeout,
 }

@@ -10,17 +10,18 @@ mod choice;
 mod costs;
 mod interface;
 mod lanes;
+mod limits;
 mod pool;
 mod predict;
 mod queue;
+mod reasons;
 
 pub use choice::{Choice, Order};
 pub use costs::{ClassId, Costs, SavedCosts};
-pub use interface::{
-    AbandonReason, Action, Event, KillReason, Lane, Limits, Need, RecycleReason, Recycling, Refusal, RequestId, Time,
-    WorkerId,
-};
+pub use interface::{Action, Event, Lane, Need, RequestId, Time, WorkerId};
+pub use limits::{Limits, Recycling};
 pub use pool::{ReloadProgress, WorkerState, WorkerView};
+pub use reasons::{AbandonReason, KillReason, RecycleReason, Refusal};
 
 use std::cell::Cell;
 

@@ -149,7 +149,7 @@ impl Pool {
         self.dismiss_surplus(now);
         self.kill_overdue(now, limits, actions);
         if someone_waits && self.count(Worker::takes_short_requests) == 0 {
-            self.rush(now);
+            self.rush(now, limits.concurrency);
         }
         self.finish_trial(now);
         self.begin_warm_ups(actions);

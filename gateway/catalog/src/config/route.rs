@@ -1,7 +1,7 @@
 //! How a route is written: which requests it is for (`GET shop.example/products/:id`), and what holds for them
 //! (`class=product priority=1`). It must not know how requests are compared with it.
 
-/// Routes that may be named; each request is compared with them until one fits.
+/// Routes that may be named.
 pub(super) const ROUTES_MAX: usize = 256;
 
 /// Which requests a route is for, and what holds for them.

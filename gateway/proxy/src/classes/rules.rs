@@ -1,4 +1,6 @@
-//! The routes that the config names, compared with a request. It must not know what becomes of a route's class.
+//! The routes that the config names, and which of them a request is of. It must not know what becomes of a route's class.
+
+use std::collections::HashMap;
 
 use sluice_catalog::config::{Config, Route, Segment};
 use sluice_http1::Method;
@@ -12,34 +14,148 @@ pub(super) struct Rule {
     pub(super) class: ClassId,
 }
 
-/// The routes of the config, closest first. One that does not parse was refused before it came here.
-pub(super) fn read(config: &Config) -> Vec<Rule> {
-    let routes = config.classes.routes.iter().filter_map(|(pattern, settings)| Route::parse(pattern, settings).ok());
-    let mut rules: Vec<_> = routes.map(|route| Rule { route, class: ClassId::OTHER }).collect();
-    rules.sort_by_key(|rule| std::cmp::Reverse(rule.route.closeness()));
-    rules
+/// The routes, closest first, with a tree of their paths, so that a request is not compared with each of them.
+#[derive(Debug, Default)]
+pub(super) struct Rules {
+    rules: Vec<Rule>,
+    /// The first one is for `/`.
+    places: Vec<Place>,
 }
 
-impl Rule {
-    pub(super) fn fits(&self, method: &Method, host: &str, path: &str) -> bool {
-        self.route.method.as_deref().is_none_or(|named| named == method.as_str())
-            && self.route.host.as_deref().is_none_or(|named| named.eq_ignore_ascii_case(host))
-            && self.fits_path(path)
+/// What may follow after the same segments.
+#[derive(Debug, Default)]
+struct Place {
+    names: HashMap<Box<str>, usize>,
+    any: Option<usize>,
+    /// Rules whose path ends here, and those that take whatever follows; closest first.
+    ends: Vec<usize>,
+    rests: Vec<usize>,
+}
+
+impl Rules {
+    /// The routes of the config, without classes yet. One that does not parse was refused before it came here.
+    pub(super) fn read(config: &Config) -> Rules {
+        let routes =
+            config.classes.routes.iter().filter_map(|(pattern, settings)| Route::parse(pattern, settings).ok());
+        let mut rules: Vec<_> = routes.map(|route| Rule { route, class: ClassId::OTHER }).collect();
+        rules.sort_by_key(|rule| std::cmp::Reverse(rule.route.closeness()));
+        let mut places = vec![Place::default()];
+        for (number, rule) in rules.iter().enumerate() {
+            add(&mut places, &rule.route.path, number);
+        }
+        Rules { rules, places }
     }
 
-    fn fits_path(&self, path: &str) -> bool {
-        let mut asked = segments(path);
-        for segment in &self.route.path {
-            if *segment == Segment::Rest {
-                return true;
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Rule> {
+        self.rules.iter_mut()
+    }
+
+    pub(super) fn get(&self, number: usize) -> Option<&Rule> {
+        self.rules.get(number)
+    }
+
+    /// The closest rule for the request: its number.
+    pub(super) fn find(&self, method: &Method, host: &str, path: &str) -> Option<usize> {
+        if self.rules.is_empty() {
+            return None;
+        }
+        self.find_below(0, segments(path), &|number| {
+            let Route { method: of, host: at, .. } = &self.rules[number].route;
+            of.as_deref().is_none_or(|named| named == method.as_str())
+                && at.as_deref().is_none_or(|named| named.eq_ignore_ascii_case(host))
+        })
+    }
+
+    fn find_below<'p>(
+        &self,
+        place: usize,
+        mut asked: impl Iterator<Item = &'p str> + Clone,
+        fits: &impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let place = &self.places[place];
+        let first = |rules: &[usize]| rules.iter().copied().find(|number| fits(*number));
+        let rest = first(&place.rests);
+        let deeper = match asked.next() {
+            None => first(&place.ends),
+            Some(segment) => {
+                let next = [place.names.get(segment).copied(), place.any];
+                next.into_iter().flatten().filter_map(|next| self.find_below(next, asked.clone(), fits)).min()
             }
-            let Some(asked) = asked.next() else { return false };
-            if let Segment::Name(name) = segment
-                && name != asked
-            {
-                return false;
+        };
+        rest.into_iter().chain(deeper).min()
+    }
+}
+
+fn add(places: &mut Vec<Place>, path: &[Segment], number: usize) {
+    let mut at = 0;
+    for segment in path {
+        let new = places.len();
+        at = match segment {
+            Segment::Name(name) => *places[at].names.entry(name.as_str().into()).or_insert(new),
+            Segment::Any => *places[at].any.get_or_insert(new),
+            Segment::Rest => return places[at].rests.push(number),
+        };
+        if at == new {
+            places.push(Place::default());
+        }
+    }
+    places[at].ends.push(number);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::{btree_map, vec};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Compares segment by segment.
+    fn fits(route: &Route, method: &Method, host: &str, path: &str) -> bool {
+        let mut asked = segments(path);
+        let is_prefix = route.path.iter().take_while(|segment| **segment != Segment::Rest).all(|segment| {
+            let next = asked.next();
+            next.is_some_and(|next| *segment == Segment::Any || *segment == Segment::Name(next.to_owned()))
+        });
+        is_prefix
+            && (route.path.last() == Some(&Segment::Rest) || asked.next().is_none())
+            && route.method.as_deref().is_none_or(|named| named == method.as_str())
+            && route.host.as_deref().is_none_or(|named| named == host)
+    }
+
+    fn path(segment: &'static str) -> impl Strategy<Value = String> {
+        vec(segment, 0..4).prop_map(|segments| format!("/{}", segments.join("/")))
+    }
+
+    proptest! {
+        #[test]
+        fn the_rule_that_is_found_is_the_first_of_all_that_fit(
+            routes in btree_map(
+                ("(GET |POST )?", "(one|two)?", path("[ab]|:x"), "(/[*])?"),
+                Just(()),
+                0..20,
+            ),
+            asked in vec((any::<bool>(), any::<bool>(), path("[abc]")), 1..20),
+        ) {
+            let mut config = Config::default();
+            config.classes.routes = routes
+                .into_keys()
+                .map(|(method, host, path, rest)| {
+                    let path = if rest.is_empty() { path } else { path.trim_end_matches('/').to_owned() + &rest };
+                    (format!("{method}{host}{path}"), String::new())
+                })
+                .collect();
+            let rules = Rules::read(&config);
+            prop_assert_eq!(rules.rules.len(), config.classes.routes.len());
+            for (is_get, is_one, path) in asked {
+                let (method, host) =
+                    (if is_get { Method::Get } else { Method::Post }, if is_one { "one" } else { "two" });
+                let expected = rules.iter().position(|rule| fits(&rule.route, &method, host, &path));
+                prop_assert_eq!(rules.find(&method, host, &path), expected, "{} {}{}", method.as_str(), host, path);
             }
         }
-        asked.next().is_none()
     }
 }

@@ -4,7 +4,7 @@
 pub(super) const SEGMENTS_MAX: usize = 6;
 
 /// The segments of a path; none for `/`.
-pub(super) fn segments(path: &str) -> impl Iterator<Item = &str> {
+pub(super) fn segments(path: &str) -> impl Iterator<Item = &str> + Clone {
     let path = path.strip_prefix('/').unwrap_or(path);
     path.split('/').filter(move |_| !path.is_empty())
 }

@@ -10,7 +10,7 @@ use sluice_http1::Method;
 use sluice_scheduler::{ClassId, SavedCosts};
 
 use super::hosts::Hosts;
-use super::rules::{self, Rule};
+use super::rules::{Rule, Rules};
 use super::split::{By, Moments, Splitter};
 use super::tree::{NodeId, Tree};
 use super::{Listed, Traits, path_of};
@@ -82,7 +82,7 @@ pub(super) struct Table {
     rows: Vec<Row>,
     rows_max: usize,
     free: Vec<ClassId>,
-    rules: Vec<Rule>,
+    rules: Rules,
     tree: Tree,
     root: NodeId,
     hosts: Hosts,
@@ -100,7 +100,7 @@ impl Table {
             rows: vec![Row::new("other".into(), Place::Other)],
             rows_max: config.classes.count_max as usize,
             free: Vec::new(),
-            rules: Vec::new(),
+            rules: Rules::default(),
             tree,
             root,
             hosts: Hosts::default(),
@@ -114,7 +114,7 @@ impl Table {
 
     /// Routes that share a name share a row, and a name that stays keeps its row.
     pub(super) fn set_routes(&mut self, config: &Config) {
-        let mut rules = rules::read(config);
+        let mut rules = Rules::read(config);
         let named = |row: &Row, rule: &Rule| matches!(row.place, Place::Route) && *row.name == *rule.route.class;
         let gone: Vec<_> = (0..self.rows.len())
             .filter(|at| matches!(self.rows[*at].place, Place::Route))
@@ -124,7 +124,7 @@ impl Table {
         for class in gone {
             self.release(class);
         }
-        for rule in &mut rules {
+        for rule in rules.iter_mut() {
             let at = self.rows.iter().position(|row| named(row, rule));
             rule.class = match at {
                 Some(at) => class_id(at),
@@ -147,9 +147,9 @@ impl Table {
             self.tidy();
         }
         let path = path_of(asked.target);
-        let rule = self.rules.iter().position(|rule| rule.fits(asked.method, asked.host, path));
-        if let Some(rule) = rule {
-            return (self.rules[rule].class, Some(rule));
+        let rule = self.rules.find(asked.method, asked.host, path);
+        if let Some(class) = rule.and_then(|rule| self.rules.get(rule)).map(|rule| rule.class) {
+            return (class, rule);
         }
         let root = self.hosts.root(asked.host);
         let place = self.tree.walk(root.unwrap_or(self.root), path);

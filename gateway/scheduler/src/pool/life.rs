@@ -44,16 +44,21 @@ impl Pool {
         }
     }
 
-    /// Serving beats warming: whoever listens serves, except a generation that has not proved itself.
-    pub(super) fn rush(&mut self, now: Time) {
-        let rushed: Vec<_> = self.workers.iter().filter(|(id, w)| self.may_rush(**id, w)).map(|(id, _)| *id).collect();
+    /// Serving beats warming: whoever listens and has a free slot serves.
+    pub(super) fn rush(&mut self, now: Time, concurrency: u32) {
+        let may = |(id, w): &(&WorkerId, &Worker)| self.may_rush(**id, w, concurrency);
+        let rushed: Vec<_> = self.workers.iter().filter(may).map(|(id, _)| *id).collect();
         for worker in rushed {
             self.make_ready(now, worker);
         }
     }
 
-    pub(super) fn may_rush(&self, id: WorkerId, w: &Worker) -> bool {
-        w.state == WorkerState::Warming && !(self.is_on_trial() && self.is_successor(id))
+    /// Not one of a generation that has not proved itself. One whose slot a warm-up request has could take nothing yet, and
+    /// would only keep the long lane from taking it meanwhile.
+    pub(super) fn may_rush(&self, id: WorkerId, w: &Worker, concurrency: u32) -> bool {
+        w.state == WorkerState::Warming
+            && w.has_free_slot(concurrency)
+            && !(self.is_on_trial() && self.is_successor(id))
     }
 
     /// From now on the worker takes requests, and where it is a successor, the other one does not.

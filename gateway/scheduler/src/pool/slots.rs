@@ -56,8 +56,7 @@ impl Pool {
 
     /// Whether a request that comes now gets the slot of a worker that is being warmed, because nobody else serves.
     pub(crate) fn may_rush_one(&self, concurrency: u32) -> bool {
-        self.short_taking == 0
-            && self.workers.iter().any(|(id, w)| w.has_free_slot(concurrency) && self.may_rush(*id, w))
+        self.short_taking == 0 && self.workers.iter().any(|(id, w)| self.may_rush(*id, w, concurrency))
     }
 
     pub(crate) fn assign(&mut self, now: Time, worker: WorkerId, given: Given, held_max: u32) {

@@ -2,7 +2,7 @@
 
 use sluice_scheduler::{Action, ClassId, Event, Lane, Limits, Need, Order, WorkerId};
 
-use crate::stage::{LIMITS, Stage, dispatch, stop};
+use crate::stage::{LIMITS, Stage, dispatch, stop, warm_up};
 
 const LANES: Limits = Limits { order: Order::Shortest, lanes: true, ..LIMITS };
 
@@ -70,6 +70,20 @@ fn a_short_request_never_gets_the_long_lane_while_the_short_one_serves() {
     stage.step(Event::Faulted { worker: WorkerId(1) });
     let actions = stage.step(Event::Faulted { worker: WorkerId(2) });
     assert!(actions.contains(&dispatch(6, 3)), "nobody else is left: {actions:?}");
+}
+
+#[test]
+fn the_long_lane_takes_short_ones_while_the_only_other_worker_has_a_warm_up_request() {
+    let mut stage = with_long_lane(LANES);
+    stage.scheduler.set_limits(Limits { warm_up: true, queue_length_max: 0, ..LANES });
+    stage.exit(1);
+    stage.exit(2);
+    assert_eq!(stage.listen(4), [warm_up(4)]);
+    stage.warm_with(4, 10);
+    assert_eq!(stage.arrive_with(SHORT), [dispatch(11, 3)], "what worker 4 could not take yet");
+    stage.finish(3, 11);
+    stage.finish(4, 10);
+    assert_eq!(stage.arrive_with(SHORT), [dispatch(12, 4)], "serving beats warming");
 }
 
 #[test]

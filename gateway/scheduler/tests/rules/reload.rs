@@ -1,7 +1,7 @@
 //! How a new generation takes the pool over without anybody waiting for it, and when it is given up.
 
 use sluice_scheduler::{
-    AbandonReason, Action, Event, KillReason, Limits, Need, ReloadProgress, RequestId, WorkerId, WorkerState,
+    AbandonReason, Action, Event, KillReason, Limits, Need, ReloadProgress, RequestId, Time, WorkerId, WorkerState,
 };
 
 use crate::stage::{LIMITS, Stage, abandoned, dispatch, kill, reloaded, start, start_of, stop};
@@ -106,6 +106,21 @@ fn a_first_worker_that_closes_faults_or_sticks_before_it_serves_ends_the_reload(
     let reason = AbandonReason::WarmUpFailed { worker: of };
     assert_eq!(stage.step(Event::Stuck { worker: of }), [Action::Examine { worker: of }, abandoned(2, reason)]);
     assert_eq!(stage.step(Event::Examined { worker: of }), [kill(2, KillReason::Stuck)]);
+}
+
+#[test]
+fn a_worker_that_can_serve_takes_its_place_before_the_time_of_another_is_over_in_the_same_step() {
+    let mut stage = half_way();
+    stage.exit(1);
+    stage.exit(2);
+    for (failed, next) in [(7, 9), (9, 10)] {
+        let delay_ms = back_off_ms(&stage.exit(failed));
+        assert_eq!(stage.pass_ms(delay_ms), [start_of(next, 2, 2)]);
+    }
+    stage.now = Time(0).plus_ms(LIMITS.start_timeout_ms);
+    let reason = AbandonReason::StartTimeout { worker: WorkerId(8) };
+    assert_eq!(stage.listen(10), [kill(8, KillReason::StartTimeout), abandoned(2, reason), stop(3)]);
+    assert_eq!(stage.serving(), [4, 5, 6, 10], "10 is not given up with its generation");
 }
 
 #[test]

@@ -77,9 +77,9 @@ fn i1_a_warm_up_request_holds_the_slot() {
     assert!(!stage.scheduler.is_warming(WorkerId(1)), "its slot is taken");
     stage.warm_with(1, 2);
     assert_eq!(stage.scheduler.in_service(), 1, "a second one is not taken in");
-    assert_eq!(stage.arrive(), [], "it serves from now on, but its slot is taken");
-    assert_eq!(stage.state(1), Some(WorkerState::Ready));
+    assert_eq!(stage.arrive(), [], "it is called when its slot is free");
     assert_eq!(stage.finish(1, 1), [dispatch(3, 1)]);
+    assert_eq!(stage.state(1), Some(WorkerState::Ready));
     assert_eq!(stage.scheduler.overlaps_total(), 0);
 }
 

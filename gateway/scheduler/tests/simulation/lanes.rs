@@ -15,7 +15,7 @@ use toy::{Day, Kind, Outcome};
 const FIFO: Limits = Limits { order: Order::Fifo, lanes: false, ..LIMITS };
 
 fn day(kinds: &[(f64, f64)], load: f64) -> Day {
-    let kinds = kinds.iter().map(|(share, cost_ms)| Kind { share: *share, cost_ms: *cost_ms }).collect();
+    let kinds = kinds.iter().map(|(share, cost_ms)| Kind::known(*share, *cost_ms)).collect();
     Day { cores: 2, short_workers: 2, kinds, cut_ms: 22.0, load, requests: 60_000, seed: 7 }
 }
 

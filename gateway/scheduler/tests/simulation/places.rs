@@ -1,9 +1,11 @@
 //! The model's part that follows the places: who holds them, who is to take them over, and what a failure has to bring.
 
 mod dues;
+mod reload;
 mod stand_in;
 
-use sluice_scheduler::{AbandonReason, Lane, RequestId, Time, WorkerId, WorkerState};
+use reload::Reload;
+use sluice_scheduler::{AbandonReason, Lane, RequestId, Time, WorkerId};
 
 use crate::model::promise;
 use crate::workers::{Post, Worker, Workers};
@@ -39,15 +41,6 @@ pub struct Place {
     failed: Option<u64>,
     /// Workers in a row that were too large while they were young.
     bloated: u32,
-}
-
-#[derive(Debug)]
-struct Reload {
-    generation: u64,
-    on_trial: bool,
-    failures: u32,
-    /// The first batch is chosen in one step.
-    batch: Option<Time>,
 }
 
 #[derive(Default)]
@@ -116,15 +109,6 @@ impl Workers {
         self.live.iter().filter(|(_, w)| w.post == Post::Successor).map(|(id, _)| *id).collect()
     }
 
-    fn is_trial(&self) -> bool {
-        self.places.reload.as_ref().is_some_and(|reload| reload.on_trial)
-    }
-
-    /// Of a generation that has taken no place over yet.
-    pub fn on_trial(&self, worker: WorkerId) -> bool {
-        self.is_trial() && self.live.get(&worker).is_some_and(|w| w.post == Post::Successor)
-    }
-
     pub fn generation(&self) -> u64 {
         self.places.generations + 1
     }
@@ -151,20 +135,6 @@ impl Workers {
         Ok(())
     }
 
-    pub fn ask_reload(&mut self, generation: u64) {
-        if self.places.is_closed() {
-            self.places.due.push(Due::Abandoned { generation, reason: AbandonReason::Stopping });
-            return;
-        }
-        self.abandon(AbandonReason::Superseded);
-        for w in self.live.values_mut().filter(|w| w.post == Post::Successor) {
-            w.post = Post::None;
-            w.dismiss();
-        }
-        self.places.forget_failures();
-        self.places.reload = Some(Reload { generation, on_trial: true, failures: 0, batch: None });
-    }
-
     pub fn begin_to_stop(&mut self) {
         self.places.stopping = true;
         if let Some(reload) = self.places.reload.take() {
@@ -174,39 +144,6 @@ impl Workers {
         for w in self.live.values_mut() {
             w.post = Post::None;
         }
-    }
-
-    fn abandon(&mut self, reason: AbandonReason) {
-        let Some(reload) = self.places.reload.take() else { return };
-        for w in self.live.values_mut().filter(|w| w.post == Post::Successor) {
-            w.post = Post::None;
-            w.condemned = w.stays() || w.state() == WorkerState::Leaving;
-        }
-        self.places.forget_failures();
-        self.places.due.push(Due::Abandoned { generation: reload.generation, reason });
-    }
-
-    /// A worker will not come up; if it was a successor, its place has none any more.
-    pub fn fail(&mut self, worker: WorkerId, reason: AbandonReason) {
-        if self.live.get(&worker).is_none_or(|w| w.post != Post::Successor) {
-            return;
-        }
-        if let Some(reload) = &mut self.places.reload {
-            reload.failures += 1;
-            if reload.on_trial || reload.failures == 3 {
-                if !reload.on_trial {
-                    self.places.reached.push("abandoned after it took over");
-                }
-                return self.abandon(reason);
-            }
-        }
-        self.places.reached.push("successor failed");
-        if let Some(w) = self.live.get_mut(&worker) {
-            w.post = Post::None;
-        }
-        self.places.failures += 1;
-        let failures = self.places.failures;
-        self.places.due.push(Due::BackOff { worker, post: Post::Successor, failures });
     }
 
     /// The worker is gone; returns what it held.
@@ -266,19 +203,26 @@ impl Workers {
         }
     }
 
-    /// What follows without an action: who takes requests from now on, and whose place it takes.
+    /// Whoever is warm takes requests, and the place if it is a successor, before anything that time alone brings about in
+    /// the same step. Those of a generation on trial wait for each other.
+    pub fn serve_if_warm(&mut self, now: Time, worker: WorkerId) {
+        if !self.on_trial(worker) && self.live.get(&worker).is_some_and(|w| w.warms() && w.warm) {
+            self.serve(now, worker);
+        }
+    }
+
+    /// What follows without an action: who else takes requests from now on, and whose place it takes.
     pub fn turn(&mut self, now: Time, someone_waits: bool) {
         let is_next = |(id, w): (&WorkerId, &Worker)| w.warms().then_some((*id, w.warm));
         let warming: Vec<_> = self.live.iter().filter_map(is_next).collect();
         let (batch, rest): (Vec<_>, Vec<_>) = warming.into_iter().partition(|(id, _)| self.on_trial(*id));
-        for (id, _) in rest.iter().filter(|(_, warm)| *warm) {
-            self.serve(now, *id);
-        }
         if someone_waits && self.ready_in(Lane::Short) == 0 {
-            if !rest.is_empty() {
+            // One whose slot a warm-up request has can take nothing yet.
+            let rushed: Vec<_> = rest.into_iter().filter(|(id, _)| self.is_free(&self.live[id])).collect();
+            if !rushed.is_empty() {
                 self.places.reached.push("served instead of warmed");
             }
-            for (id, _) in rest {
+            for (id, _) in rushed {
                 self.serve(now, id);
             }
         }
@@ -301,12 +245,6 @@ impl Workers {
 
     pub fn wanted(&self) -> u32 {
         u32::try_from(self.places.all_wanted().len()).expect("few")
-    }
-
-    /// Places where the generation takes requests.
-    fn taken(&self, generation: u64) -> u32 {
-        let is_taken = |w: &&Worker| w.post == Post::Holder && w.serves() && w.generation == generation;
-        u32::try_from(self.live.values().filter(is_taken).count()).expect("few")
     }
 
     fn serve(&mut self, now: Time, worker: WorkerId) {
@@ -332,16 +270,6 @@ impl Workers {
                 }
             }
             None => self.places.forget_failures(),
-        }
-    }
-
-    /// A generation that works is tried where the one before failed, at once.
-    fn retry_empty_places(&mut self, now: Time) {
-        for instance in 0..self.places.places.len() {
-            if self.find(u32::try_from(instance).expect("few"), Post::Holder).is_none() {
-                let Place { lane, rank, bloated, .. } = self.places.places[instance];
-                self.places.places[instance] = Place { lane, rank, bloated, not_before: now, ..Place::default() };
-            }
         }
     }
 
@@ -389,14 +317,6 @@ impl Workers {
         Ok(())
     }
 
-    fn at_once(&self) -> u32 {
-        match self.limits.reload_at_once {
-            _ if self.places.reload.is_none() => 1,
-            0 => (self.places.wanted / 4).max(1),
-            at_once => at_once,
-        }
-    }
-
     /// It has no worker, nor one on the way that may be relied on.
     fn is_vacant(&self, instance: u32) -> bool {
         let has_successor = !self.is_trial() && self.find(instance, Post::Successor).is_some();
@@ -405,20 +325,5 @@ impl Workers {
 
     fn is_unfilled(&self, instance: u32, now: Time) -> bool {
         self.is_vacant(instance) && self.places.places[instance as usize].not_before <= now
-    }
-
-    /// Whether the reload may and must start a successor here now, back-off aside.
-    fn may_start_successor(&self, instance: u32) -> bool {
-        let Some(reload) = &self.places.reload else { return false };
-        let running = self.successors();
-        let is_batch_closed = || running.iter().any(|id| reload.batch != Some(self.live[id].started));
-        if running.len() >= self.at_once() as usize || reload.on_trial && !running.is_empty() && is_batch_closed() {
-            return false;
-        }
-        let holder = self.find(instance, Post::Holder).map(|id| &self.live[&id]);
-        self.find(instance, Post::Successor).is_none()
-            && holder.map_or(reload.on_trial, |w| {
-                w.generation != reload.generation && !matches!(w.state(), WorkerState::Stuck | WorkerState::Killed)
-            })
     }
 }

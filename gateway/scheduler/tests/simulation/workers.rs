@@ -1,5 +1,7 @@
 //! The model's half that follows the workers: what each is, holds and may be told. Who replaces whom is in `places`.
 
+mod worker;
+
 use std::collections::BTreeMap;
 
 use sluice_scheduler::{
@@ -8,144 +10,7 @@ use sluice_scheduler::{
 
 use crate::model::promise;
 use crate::places::{Due, Places};
-
-/// What a worker is to its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Post {
-    Holder,
-    Successor,
-    /// Nothing any more; it is on its way out.
-    None,
-}
-
-#[derive(Clone, Debug)]
-#[allow(clippy::struct_excessive_bools)] // What was said of it, as it was said.
-pub struct Worker {
-    pub instance: u32,
-    pub generation: u64,
-    pub lane: Lane,
-    pub post: Post,
-    pub started: Time,
-    pub listened: Option<Time>,
-    pub asked_to_warm: bool,
-    pub warm: bool,
-    pub serving: Option<Time>,
-    pub dismissed: bool,
-    /// Closing or dismissed.
-    pub leaves: bool,
-    pub faulted: Option<Time>,
-    pub stuck: Option<Time>,
-    pub examined: bool,
-    pub stopped: Option<Time>,
-    /// Its generation was given up: it has to be killed in this step.
-    pub condemned: bool,
-    pub killed: bool,
-    /// And whether it is the gateway's own.
-    pub held: Vec<(RequestId, bool)>,
-    pub streams: u32,
-    pub finished: u64,
-    /// It is too large, and may be replaced from the first on, and must be from the second on.
-    pub overweight: Option<(Time, Time)>,
-    /// Its event loop stands still.
-    pub overdue: bool,
-    pub lowered: bool,
-    pub has_stand_in: bool,
-    pub is_stand_in: bool,
-    /// In this step it may take one more.
-    pub granted: bool,
-}
-
-impl Worker {
-    pub fn new(instance: u32, generation: u64, lane: Lane, post: Post, started: Time) -> Worker {
-        Worker {
-            instance,
-            generation,
-            lane,
-            post,
-            started,
-            listened: None,
-            asked_to_warm: false,
-            warm: false,
-            serving: None,
-            dismissed: false,
-            leaves: false,
-            faulted: None,
-            stuck: None,
-            examined: false,
-            stopped: None,
-            condemned: false,
-            killed: false,
-            held: Vec::new(),
-            streams: 0,
-            finished: 0,
-            overweight: None,
-            overdue: false,
-            lowered: false,
-            has_stand_in: false,
-            is_stand_in: false,
-            granted: false,
-        }
-    }
-
-    pub fn state(&self) -> WorkerState {
-        if self.killed {
-            WorkerState::Killed
-        } else if self.stopped.is_some() {
-            WorkerState::Stopping
-        } else if self.stuck.is_some() {
-            WorkerState::Stuck
-        } else if self.leaves || self.faulted.is_some() {
-            WorkerState::Leaving
-        } else if self.serving.is_some() {
-            WorkerState::Ready
-        } else if self.listened.is_some() {
-            WorkerState::Warming
-        } else {
-            WorkerState::Starting
-        }
-    }
-
-    /// Not on its way out for any reason.
-    pub fn stays(&self) -> bool {
-        matches!(self.state(), WorkerState::Starting | WorkerState::Warming | WorkerState::Ready)
-    }
-
-    pub fn serves(&self) -> bool {
-        self.state() == WorkerState::Ready
-    }
-
-    pub fn takes_requests(&self) -> bool {
-        self.serves() && !self.overdue
-    }
-
-    pub fn warms(&self) -> bool {
-        self.state() == WorkerState::Warming
-    }
-
-    pub fn dismiss(&mut self) {
-        if self.stays() {
-            (self.dismissed, self.leaves) = (true, true);
-        }
-    }
-
-    fn is_to_be_stopped(&self, now: Time, limits: &Limits, stopping: bool) -> bool {
-        let has_nothing_left = match self.faulted {
-            Some(at) => self.held.len() <= 1 || at.plus_ms(limits.stop_timeout_ms) <= now,
-            None => self.held.is_empty(),
-        };
-        self.state() == WorkerState::Leaving && has_nothing_left || stopping && self.stays()
-    }
-
-    pub fn deadline(&self, limits: &Limits) -> Option<Time> {
-        match self.state() {
-            WorkerState::Starting => Some(self.started.plus_ms(limits.start_timeout_ms)),
-            WorkerState::Stopping => self.stopped.map(|at| at.plus_ms(limits.stop_timeout_ms)),
-            WorkerState::Stuck => self.stuck.map(|at| at.plus_ms(limits.examine_timeout_ms)),
-            WorkerState::Leaving => self.faulted.map(|at| at.plus_ms(limits.stop_timeout_ms)),
-            WorkerState::Warming | WorkerState::Ready | WorkerState::Killed => None,
-        }
-    }
-}
+pub use worker::{Post, Worker};
 
 pub struct Workers {
     pub limits: Limits,
@@ -170,11 +35,13 @@ impl Workers {
                 if let Some(w) = self.in_state(worker, &[WorkerState::Starting]) {
                     (w.listened, w.warm) = (Some(now), warm);
                     self.places.ever_listened = true;
+                    self.serve_if_warm(now, worker);
                 }
             }
             Event::Warmed { worker } => {
                 if let Some(w) = self.in_state(worker, &[WorkerState::Warming]) {
                     w.warm = true;
+                    self.serve_if_warm(now, worker);
                 }
             }
             Event::WarmUpFailed { worker } => {
@@ -184,6 +51,7 @@ impl Workers {
                     if on_trial {
                         self.fail(worker, AbandonReason::WarmUpFailed { worker });
                     }
+                    self.serve_if_warm(now, worker);
                 }
             }
             Event::Closing { worker } => {
@@ -336,9 +204,13 @@ impl Workers {
         Ok(())
     }
 
+    pub fn is_free(&self, w: &Worker) -> bool {
+        w.held.len() < self.limits.concurrency as usize || w.granted
+    }
+
     /// Whether a request that comes now is served at once, by one that is being warmed if need be.
     pub fn has_free_slot(&self) -> bool {
-        let is_free = |w: &Worker| w.held.len() < self.limits.concurrency as usize || w.granted;
+        let is_free = |w: &Worker| self.is_free(w);
         let serving = if self.ready_in(Lane::Short) > 0 { Lane::Short } else { Lane::Long };
         let is_serving = self.live.values().any(|w| w.takes_requests() && w.lane == serving && is_free(w));
         if is_serving || serving == Lane::Short {

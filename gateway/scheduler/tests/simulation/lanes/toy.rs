@@ -12,11 +12,21 @@ use crate::rng::Rng;
 pub const WEIGHT_SHORT: f64 = 655.0;
 pub const WEIGHT_LONG: f64 = 15.0;
 
-/// One kind of request: how often it comes (shares add up to 1) and what CPU time it takes.
+/// CPU time before which no request is lowered.
+const LOWER_MS_MIN: f64 = 50.0;
+
+/// One kind of request: how often it comes (shares add up to 1), what CPU time it takes, and what its class is thought to.
 #[derive(Clone, Copy)]
 pub struct Kind {
     pub share: f64,
     pub cost_ms: f64,
+    pub expected_ms: f64,
+}
+
+impl Kind {
+    pub fn known(share: f64, cost_ms: f64) -> Kind {
+        Kind { share, cost_ms, expected_ms: cost_ms }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +58,9 @@ pub struct Policy {
     pub wait_ms_max: f64,
     /// Whether a short request's wait is predicted from short ones alone.
     pub predict_by_kind: bool,
+    /// A request in the short lane that has used so many times the CPU time that was expected of it, and [`LOWER_MS_MIN`],
+    /// goes on with the long lane's priority; 0 never.
+    pub lower_after: f64,
 }
 
 pub const FIFO: Policy = Policy {
@@ -61,6 +74,7 @@ pub const FIFO: Policy = Policy {
     overdue_takes_last: true,
     wait_ms_max: 10_000.0,
     predict_by_kind: false,
+    lower_after: 0.0,
 };
 
 pub const SHORTEST: Policy = Policy { order: Order::Shortest, predict_by_kind: true, ..FIFO };
@@ -141,13 +155,13 @@ struct World<'a> {
 
 impl World<'_> {
     fn is_long(&self, kind: usize) -> bool {
-        self.day.kinds[kind].cost_ms >= self.day.cut_ms
+        self.day.kinds[kind].expected_ms >= self.day.cut_ms
     }
 
     /// Queued CPU time, of these kinds.
     fn queued_ms(&self, counts: impl Fn(usize) -> bool) -> f64 {
         let kinds = 0..self.queues.len();
-        kinds.filter(|k| counts(*k)).map(|k| self.queues[k].len() as f64 * self.day.kinds[k].cost_ms).sum()
+        kinds.filter(|k| counts(*k)).map(|k| self.queues[k].len() as f64 * self.day.kinds[k].expected_ms).sum()
     }
 
     fn long_in_short(&self) -> usize {
@@ -199,7 +213,7 @@ impl World<'_> {
                     let key = match self.policy.order {
                         Order::Fifo => 0.0,
                         Order::Shortest if is_overdue => -1.0,
-                        Order::Shortest => self.day.kinds[r.kind].cost_ms,
+                        Order::Shortest => self.day.kinds[r.kind].expected_ms,
                     };
                     (key, r.arrived, r, is_overdue)
                 })
@@ -213,10 +227,19 @@ impl World<'_> {
         }
     }
 
+    /// CPU time until the worker's request is lowered, if it will be; none is left when it has been.
+    fn until_lowered_ms(&self, w: &Worker) -> Option<f64> {
+        let (request, left) = w.busy.filter(|(r, _)| !w.is_long && !self.is_long(r.kind))?;
+        let kind = &self.day.kinds[request.kind];
+        let after_ms = (self.policy.lower_after * kind.expected_ms).max(LOWER_MS_MIN);
+        (self.policy.lower_after > 0.0).then(|| (after_ms - (kind.cost_ms - left)).max(0.0))
+    }
+
     fn rates(&self) -> Vec<f64> {
         let weight = |w: &Worker| match (w.busy, w.is_long) {
             (None, _) => 0.0,
             (Some(_), true) => WEIGHT_LONG,
+            (Some(_), false) if self.until_lowered_ms(w).is_some_and(|left| left < 1e-9) => WEIGHT_LONG,
             (Some(_), false) => WEIGHT_SHORT,
         };
         rates(self.day.cores, &self.workers.iter().map(weight).collect::<Vec<_>>())
@@ -238,7 +261,10 @@ pub fn live(day: &Day, policy: Policy) -> (Vec<Outcome>, f64) {
     let mut next = exponential(&mut rng);
     while arrivals < day.requests {
         let rates = world.rates();
-        let left = |(w, rate): (&Worker, &f64)| w.busy.map_or(f64::INFINITY, |(_, left)| left / rate);
+        let left = |(w, rate): (&Worker, &f64)| {
+            let lowered = world.until_lowered_ms(w).filter(|left| *left >= 1e-9).unwrap_or(f64::INFINITY);
+            w.busy.map_or(f64::INFINITY, |(_, left)| left.min(lowered) / rate)
+        };
         let ends = world.workers.iter().zip(&rates).map(left).fold(f64::INFINITY, f64::min);
         let step = ends.min(next - now);
         now += step;
@@ -288,6 +314,7 @@ fn arrive(world: &mut World, now: f64, rng: &mut Rng, outcomes: &mut [Outcome]) 
         outcomes[kind].shed += 1;
         return;
     }
-    let overdue = now + world.policy.ageing * fifo_wait_ms + world.policy.ageing_costs * world.day.kinds[kind].cost_ms;
+    let expected_ms = world.day.kinds[kind].expected_ms;
+    let overdue = now + world.policy.ageing * fifo_wait_ms + world.policy.ageing_costs * expected_ms;
     world.queues[kind].push_back(Request { kind, arrived: now, overdue });
 }
