@@ -135,9 +135,7 @@ impl Workers {
         let places = &self.places;
         for w in self.live.values_mut().filter(|w| !places.is_wanted(w.instance) && w.post != Post::None) {
             w.dismiss();
-            if w.post == Post::Successor {
-                w.post = Post::None;
-            }
+            w.post = Post::None;
         }
     }
 
