@@ -205,3 +205,17 @@ fn i4_a_leaving_worker_gets_nothing() {
     assert_eq!(stage.arrive(), []);
     assert_eq!(stage.finish(1, 1), [dispatch(2, 1)]);
 }
+
+#[test]
+fn a_worker_that_closes_leaves_its_place_to_another_while_it_holds_a_request() {
+    let mut stage = Stage::ready(LIMITS, 1);
+    stage.arrive();
+    let closing = |worker| Event::Closing { worker: WorkerId(worker) };
+    assert_eq!(stage.step(closing(1)), [start(2, 0)], "once is an accident");
+    stage.listen(2);
+    stage.arrive();
+    assert!(matches!(stage.step(closing(2))[..], [Action::BackOff { instance: 0, .. }]), "a crash loop");
+    assert_eq!(stage.finish(1, 1), [stop(1)]);
+    assert_eq!(stage.exit(1), []);
+    assert_eq!(stage.pass_ms(500), [start(3, 0)]);
+}

@@ -221,6 +221,16 @@ impl Workers {
         dead.held.into_iter().map(|(request, _)| request).collect()
     }
 
+    /// The worker goes on without a place.
+    pub fn give_place_up(&mut self, now: Time, worker: WorkerId) {
+        if let Some(w) = self.live.get_mut(&worker).filter(|w| w.post == Post::Holder) {
+            w.post = Post::None;
+            let lost = w.clone();
+            self.places.reached.push("place given up by one that closes");
+            self.lose_holder(now, worker, &lost);
+        }
+    }
+
     fn lose_holder(&mut self, now: Time, worker: WorkerId, dead: &Worker) {
         let healthy_after_us = self.limits.healthy_after_ms * 1000;
         let is_healthy = dead.listened.is_some_and(|listened| now.since_us(listened) >= healthy_after_us);
