@@ -191,7 +191,8 @@ impl Pool {
         let (short, long) = (self.wanted, self.long_wanted);
         let is_surplus = |place: &&mut Place| place.rank >= if place.lane == Lane::Short { short } else { long };
         for place in self.places.iter_mut().filter(is_surplus) {
-            for id in place.worker.into_iter().chain(place.successor.take()) {
+            // Should the place be wanted again before the worker has finished what it holds, it starts another.
+            for id in place.worker.take().into_iter().chain(place.successor.take()) {
                 if let Some(w) = self.workers.get_mut(&id) {
                     w.dismiss(now);
                 }

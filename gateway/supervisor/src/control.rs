@@ -154,7 +154,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         supervisor.is_heard(process, Instant::now());
     }
     match &*said.kind {
-        "closing" => supervisor.gate.closing(process.worker),
+        "closing" => supervisor.closing(process),
         "listening" => supervisor.listening(process),
         "aux" => {
             let Some(address) = Address::new(said.port, said.host, said.path) else { return };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use sluice_journal::{Event, HeldRequest, Level, Recycled};
 use sluice_proxy::gate::WorkerHost;
-use sluice_scheduler::{AbandonReason, KillReason, Lane, RecycleReason, WorkerId};
+use sluice_scheduler::{AbandonReason, KillReason, Lane, RecycleReason, WorkerId, WorkerState as Life};
 
 use crate::priority::Priority;
 use crate::process::Process;
@@ -18,9 +18,11 @@ pub(crate) struct Host(pub(crate) Rc<Supervisor>);
 
 impl WorkerHost for Host {
     fn start(&self, worker: WorkerId, instance: u32, generation: u64, lane: Lane) {
-        // The successor of a worker that still serves is no restart.
-        let is_successor =
-            self.0.processes.borrow().values().any(|other| other.instance == instance && !other.has_exited.get());
+        // The successor of a worker that still serves is no restart; that of one which finishes what it holds is.
+        let is_successor = self.0.gate.scheduler(|scheduler| {
+            let mut others = scheduler.workers().filter(|view| view.instance == instance && view.worker != worker);
+            others.any(|view| matches!(view.state, Life::Starting | Life::Warming | Life::Ready))
+        });
         let again = u64::from(!is_successor);
         self.0.restarts.borrow_mut().entry(instance).and_modify(|restarts| *restarts += again).or_insert(0);
         self.0.backing_off.borrow_mut().remove(&instance);

@@ -223,6 +223,18 @@ impl Supervisor {
         self.gate.listening(process.worker, self.socket(process.worker));
     }
 
+    /// The app has closed its server. Unasked, that is how many apps begin to leave after an error.
+    fn closing(&self, process: &Process) {
+        if !process.is_asked_to_leave.get() {
+            let text = format!(
+                "worker {} has closed its server by itself: it finishes what it holds, and is replaced",
+                process.worker.0
+            );
+            self.note(Level::Warn, &text);
+        }
+        self.gate.closing(process.worker);
+    }
+
     /// The app has said `ready`.
     fn said_ready(&self, process: &Process) {
         if process.waits_for_word.replace(false) && process.listens.get() {

@@ -31,8 +31,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub(crate) struct Process {
     pub(crate) worker: WorkerId,
-    /// Its place in the pool.
-    pub(crate) instance: u32,
     pub(crate) app: Rc<App>,
     pub(crate) pid: u32,
     pub(crate) started: Instant,
@@ -192,7 +190,6 @@ pub(crate) async fn run(
     let (inspector_news, inspector) = watch::channel(Inspector::default());
     let process = Rc::new(Process {
         worker,
-        instance,
         app,
         pid,
         started: Instant::now(),

@@ -72,14 +72,20 @@ impl Pool {
         }
     }
 
-    /// From now on the worker gets nothing; it is stopped when it holds nothing.
+    /// From now on the worker gets nothing; it is stopped when it holds nothing. How long that takes nobody knows, and it may
+    /// wait for a request that it will never answer, so its place goes to another meanwhile.
     pub(crate) fn closing(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         if !matches!(w.state, WorkerState::Ready | WorkerState::Warming) {
             return;
         }
         w.enter(WorkerState::Leaving, now);
+        let holds_something = !w.held.is_empty();
         self.successor_failed(now, worker, AbandonReason::Exited { worker }, limits, actions);
+        if holds_something && let Some(w) = self.workers.remove(&worker) {
+            self.vacate(now, worker, &w, limits, actions);
+            self.workers.insert(worker, w);
+        }
     }
 
     /// From now on the worker gets nothing. One of its slots will never be freed by itself, so it is not waited for.
@@ -160,7 +166,12 @@ impl Pool {
         }
         let Some(dead) = self.workers.remove(&worker) else { return };
         self.successor_failed(now, worker, AbandonReason::Exited { worker }, limits, actions);
-        let instance = dead.instance as usize;
+        self.vacate(now, worker, &dead, limits, actions);
+    }
+
+    /// The place has lost its worker, if this was it.
+    fn vacate(&mut self, now: Time, worker: WorkerId, lost: &Worker, limits: &Limits, actions: &mut Vec<Action>) {
+        let instance = lost.instance as usize;
         if self.places[instance].worker != Some(worker) {
             return;
         }
@@ -168,7 +179,7 @@ impl Pool {
         if self.stopping || !self.is_wanted(&self.places[instance]) {
             return;
         }
-        let is_loop = self.count_failure(now, &dead, limits);
+        let is_loop = self.count_failure(now, lost, limits);
         if !self.is_on_trial()
             && let Some(successor) = self.places[instance].successor.take()
         {
@@ -177,16 +188,16 @@ impl Pool {
             return;
         }
         if is_loop {
-            self.back_off(now, worker, dead.instance, limits, actions);
+            self.back_off(now, worker, lost.instance, limits, actions);
         }
-        if !dead.was_ready && !dead.dismissed {
-            let was_killed = dead.state == WorkerState::Killed;
-            let reason = if was_killed && dead.listened.is_none() {
+        if !lost.was_ready && !lost.dismissed {
+            let was_killed = lost.state == WorkerState::Killed;
+            let reason = if was_killed && lost.listened.is_none() {
                 AbandonReason::StartTimeout { worker }
             } else {
                 AbandonReason::Exited { worker }
             };
-            self.start_failed(dead.generation, reason, now, actions);
+            self.start_failed(lost.generation, reason, now, actions);
         }
     }
 

@@ -170,8 +170,21 @@ fn a_worker_dismissed_before_it_listened_is_no_failure_of_the_app() {
     let mut stage = Stage::new(LIMITS);
     stage.step(Event::Scaled { workers: 1 });
     assert_eq!(stage.step(Event::Scaled { workers: 0 }), [stop(1)]);
+    assert_eq!(stage.step(Event::Scaled { workers: 1 }), [start(2, 0)]);
+    assert_eq!(stage.exit(1), []);
+}
+
+#[test]
+fn scaling_up_again_does_not_wait_for_what_a_dismissed_worker_holds() {
+    let mut stage = Stage::ready(LIMITS, 2);
+    stage.arrive();
+    stage.arrive();
     assert_eq!(stage.step(Event::Scaled { workers: 1 }), []);
-    assert_eq!(stage.exit(1), [start(2, 0)]);
+    assert_eq!(stage.step(Event::Scaled { workers: 2 }), [start(3, 1)]);
+    stage.listen(3);
+    assert_eq!(stage.arrive(), [dispatch(3, 3)]);
+    assert_eq!(stage.finish(2, 2), [stop(2)]);
+    assert_eq!(stage.exit(2), [], "its place has another");
 }
 
 #[test]
@@ -191,4 +204,18 @@ fn i4_a_leaving_worker_gets_nothing() {
     stage.arrive();
     assert_eq!(stage.arrive(), []);
     assert_eq!(stage.finish(1, 1), [dispatch(2, 1)]);
+}
+
+#[test]
+fn a_worker_that_closes_leaves_its_place_to_another_while_it_holds_a_request() {
+    let mut stage = Stage::ready(LIMITS, 1);
+    stage.arrive();
+    let closing = |worker| Event::Closing { worker: WorkerId(worker) };
+    assert_eq!(stage.step(closing(1)), [start(2, 0)], "once is an accident");
+    stage.listen(2);
+    stage.arrive();
+    assert!(matches!(stage.step(closing(2))[..], [Action::BackOff { instance: 0, .. }]), "a crash loop");
+    assert_eq!(stage.finish(1, 1), [stop(1)]);
+    assert_eq!(stage.exit(1), []);
+    assert_eq!(stage.pass_ms(500), [start(3, 0)]);
 }

@@ -119,9 +119,7 @@ impl Workers {
         let places = &self.places;
         for w in self.live.values_mut().filter(|w| !places.is_wanted(w.instance) && w.post != Post::None) {
             w.dismiss();
-            if w.post == Post::Successor {
-                w.post = Post::None;
-            }
+            w.post = Post::None;
         }
     }
 
@@ -158,6 +156,16 @@ impl Workers {
             self.lose_holder(now, worker, &dead);
         }
         dead.held.into_iter().map(|(request, _)| request).collect()
+    }
+
+    /// The worker goes on without a place.
+    pub fn give_place_up(&mut self, now: Time, worker: WorkerId) {
+        if let Some(w) = self.live.get_mut(&worker).filter(|w| w.post == Post::Holder) {
+            w.post = Post::None;
+            let lost = w.clone();
+            self.places.reached.push("place given up by one that closes");
+            self.lose_holder(now, worker, &lost);
+        }
     }
 
     fn lose_holder(&mut self, now: Time, worker: WorkerId, dead: &Worker) {

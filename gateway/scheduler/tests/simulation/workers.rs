@@ -57,7 +57,11 @@ impl Workers {
             Event::Closing { worker } => {
                 if let Some(w) = self.in_state(worker, &[WorkerState::Warming, WorkerState::Ready]) {
                     w.leaves = true;
+                    let holds_something = !w.held.is_empty();
                     self.fail(worker, AbandonReason::Exited { worker });
+                    if holds_something {
+                        self.give_place_up(now, worker);
+                    }
                 }
             }
             Event::Faulted { worker } => {
