@@ -255,7 +255,7 @@ export interface WorkersConfig {
    */
   stop_timeout_ms?: number;
   /**
-   * Wait before a worker that exited is started again; doubles with each exit that follows soon. In
+   * Wait before a worker that exited is started again; doubles with each exit that follows soon without an answer given. In
    * milliseconds, from 1 to 3600000.
    * @default 100
    */

@@ -141,7 +141,7 @@ config! {
         start_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds" => reload;
         /// How long a worker may take to leave once asked, before it is killed.
         stop_timeout_ms: u64 = 10_000, in 0..=3_600_000, "milliseconds" => reload;
-        /// Wait before a worker that exited is started again; doubles with each exit that follows soon.
+        /// Wait before a worker that exited is started again; doubles with each exit that follows soon without an answer given.
         backoff_ms_min: u64 = 100, in 1..=3_600_000, "milliseconds" => reload;
         /// Longest such wait.
         backoff_ms_max: u64 = 30_000, in 1..=3_600_000, "milliseconds" => reload;

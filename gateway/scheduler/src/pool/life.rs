@@ -214,6 +214,13 @@ impl Pool {
             // app that breaks soon after each start is a crash loop, however the gateway learnt of it.
             return false;
         }
+        if dead.finished > 0 {
+            // It worked before it died: another one right away answers more than none for a while does, even if all of them
+            // die soon, by a leak or by a request of many.
+            let is_again = place.failures > 0;
+            place.failures = 1;
+            return is_again;
+        }
         place.failures += 1;
         // One early death is an accident and costs nothing; only the second in a row looks like a loop.
         dead.listened.is_none() || place.failures > 1

@@ -166,6 +166,27 @@ fn workers_that_fault_soon_after_each_start_are_a_crash_loop() {
 }
 
 #[test]
+fn a_worker_that_worked_before_it_died_is_followed_soon_however_often_that_happens() {
+    let mut stage = Stage::ready(LIMITS, 1);
+    let mut delays = Vec::new();
+    for round in 1..=8 {
+        stage.arrive();
+        stage.finish(round, round);
+        match stage.exit(round)[..] {
+            [Action::Start { .. }] => delays.push(0),
+            [Action::BackOff { delay_ms, .. }] => {
+                stage.pass_ms(delay_ms);
+                delays.push(delay_ms);
+            }
+            ref actions => panic!("{actions:?}"),
+        }
+        stage.step(listening(round + 1));
+    }
+    assert_eq!(delays[0], 0, "once is an accident");
+    assert!(delays[1..].iter().all(|delay_ms| (100..=125).contains(delay_ms)), "{delays:?}");
+}
+
+#[test]
 fn a_worker_dismissed_before_it_listened_is_no_failure_of_the_app() {
     let mut stage = Stage::new(LIMITS);
     stage.step(Event::Scaled { workers: 1 });

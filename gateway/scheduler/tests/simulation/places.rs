@@ -173,13 +173,19 @@ impl Workers {
         let is_healthy = dead.listened.is_some_and(|listened| now.since_us(listened) >= healthy_after_us);
         let place = &mut self.places.places[dead.instance as usize];
         place.not_before = now;
+        let (had_failed, has_worked) = (place.failures > 0, dead.finished > 0);
         if is_healthy {
             (place.failures, place.delay_ms) = (0, 0);
         } else if !dead.dismissed {
+            if has_worked {
+                // As if the earlier ones had been long ago, but for the wait.
+                (place.failures, place.delay_ms) = (0, 0);
+            }
             place.failures += 1;
             place.failed = Some(dead.generation);
         }
-        let is_accident = is_healthy || dead.dismissed || dead.listened.is_some() && place.failures == 1;
+        let is_first = !had_failed && dead.listened.is_some();
+        let is_accident = is_healthy || dead.dismissed || is_first;
         let failures = place.failures;
         if !self.is_trial()
             && let Some(successor) = self.find(dead.instance, Post::Successor)
