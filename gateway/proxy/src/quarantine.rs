@@ -185,6 +185,11 @@ impl Quarantine {
         self.held(now).count()
     }
 
+    /// Forgets all, suspicions too.
+    pub(crate) fn forget(&mut self) {
+        self.entries.clear();
+    }
+
     /// Lets go of the one with this id, or of `all`. Returns how many there were.
     pub(crate) fn release(&mut self, now: Instant, which: &str) -> usize {
         let is_meant = |fingerprint: &Fingerprint| which == "all" || which == id(*fingerprint);

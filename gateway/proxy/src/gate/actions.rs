@@ -59,7 +59,7 @@ impl Gate {
             Action::Bloated { worker } => self.with_host(|host| host.is_bloated(worker)),
             Action::Reloaded { generation } => {
                 // What the version before died with, this one may survive.
-                self.release_quarantined("all");
+                self.forget_deaths();
                 self.with_host(|host| host.reload_ended(generation, None));
             }
             Action::ReloadAbandoned { generation, reason } => {

@@ -271,6 +271,11 @@ impl Gate {
         self.deaths.table.borrow_mut().release(Instant::now(), which) as u64
     }
 
+    /// Forgets every request that a worker died with: another version of the app serves.
+    pub(super) fn forget_deaths(&self) {
+        self.deaths.table.borrow_mut().forget();
+    }
+
     /// Requests that were given to a second worker.
     pub fn retried_total(&self) -> u64 {
         self.deaths.retried_total.get()

@@ -155,6 +155,8 @@ fn what_is_shown_is_cut_and_can_be_released_by_its_id() {
     assert_eq!(stage.table.release(stage.at(6), "all"), 1);
     assert_eq!(stage.table.len(stage.at(6)), 0);
     assert_eq!(stage.table.entries.len(), 1, "a suspicion is not released");
+    stage.table.forget();
+    assert!(stage.table.is_empty(), "but forgotten with the version of the app that it came from");
 }
 
 #[test]
