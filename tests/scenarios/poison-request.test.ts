@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sluice } from '../support/sluice.ts';
 import { eventually } from '../support/eventually.ts';
-import { allReady, ask, assertRefused, ownApp, running } from './scenario.ts';
+import { allReady, ask, assertRefused, ownApp, pidOf, running, sent, slotsHeld, statusWhen } from './scenario.ts';
 
 const quick = { SLUICE_WORKERS_BACKOFF_MS_MIN: '1', SLUICE_WORKERS_BACKOFF_MS_MAX: '10' };
 const entry = ownApp('poison.js');
@@ -125,4 +125,26 @@ void test('I5: of many clients with one poison, those that still wait when it is
   const count = await deaths(sluice, 2);
   assert.ok(count >= 2 && count <= 4, `${count} workers died`);
   assert.equal((await ask(sluice, '/other')).status, 200);
+});
+
+void test('I5: a worker that dies before it has read a request does not count against it', async (t) => {
+  if (process.platform !== 'linux') return t.skip('other systems do not tell that it was not read');
+  const sluice = await running(t, { entry, workers: 2, env: quick });
+  const target = '/slow?ms=60000';
+  const client = await sent(sluice, target);
+  const held = await statusWhen(sluice, (snapshot) => slotsHeld(snapshot) === 1, 'a worker with the request');
+  const first = held.workers.find(({ current }) => current.length === 1);
+  const second = held.workers.find(({ current }) => current.length === 0);
+  // As if both had been killed at once, and the death of one were known a little sooner.
+  process.kill(pidOf(second), 'SIGSTOP');
+  process.kill(pidOf(first), 'SIGKILL');
+  await statusWhen(
+    sluice,
+    ({ workers }) => workers.some(({ id, current }) => id === second?.id && current.length === 1),
+    'the other worker with it',
+  );
+  process.kill(pidOf(second), 'SIGKILL');
+  assertRefused(await client.response(), 502, 'SLU-WORKER-DIED');
+  await allReady(sluice, 2);
+  assert.deepEqual((await list(sluice)).quarantined, []);
 });

@@ -5,19 +5,24 @@
 
 use crate::{Lane, Time};
 
-/// An exponentially decaying mean. The last fifty or so samples decide it.
+/// An exponentially decaying mean. The last fifty or so samples decide it; the first few count alike, because the first of
+/// all is the slowest in many apps and would else stand for what is normal until it has decayed.
 #[derive(Debug, Default)]
 pub(crate) struct Mean {
     mean_us: Option<f64>,
+    /// Up to [`SAMPLES_ALIKE`].
+    samples: u32,
 }
 
-const WEIGHT: f64 = 1.0 / 32.0;
+const SAMPLES_ALIKE: u32 = 32;
 
 impl Mean {
     #[allow(clippy::cast_precision_loss)] // A service time of 2^53 µs is 285 years.
     pub(crate) fn record(&mut self, sample_us: u64) {
         let sample = sample_us as f64;
-        self.mean_us = Some(self.mean_us.map_or(sample, |mean| mean + (sample - mean) * WEIGHT));
+        self.samples = (self.samples + 1).min(SAMPLES_ALIKE);
+        let weight = 1.0 / f64::from(self.samples);
+        self.mean_us = Some(self.mean_us.map_or(sample, |mean| mean + (sample - mean) * weight));
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // A mean of u64 values lies within u64.
@@ -103,5 +108,29 @@ impl Predictor {
         let least_us = (service_us / u64::from(slots.max(1))).min(most_us);
         let interval_us = self.pace(side).interval.get_us().unwrap_or(least_us).clamp(least_us, most_us);
         Some(requests as u64 * interval_us)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_request_of_all_is_no_measure_for_the_others() {
+        let mut predictor = Predictor::default();
+        predictor.finished(Lane::Short, 3_000_000);
+        for _ in 0..9 {
+            predictor.finished(Lane::Short, 5_000);
+        }
+        assert!(predictor.shared_us(1, 1).is_some_and(|us| us < 310_000));
+    }
+
+    #[test]
+    fn mean_follows_when_what_is_normal_changes() {
+        let mut mean = Mean::default();
+        for sample_us in [vec![5_000; 1000], vec![50_000; 100]].concat() {
+            mean.record(sample_us);
+        }
+        assert!(mean.get_us().is_some_and(|us| us > 45_000));
     }
 }

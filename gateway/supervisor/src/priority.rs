@@ -127,8 +127,11 @@ fn set_one(pid: u32, priority: Priority) -> io::Result<()> {
 
 #[cfg(target_os = "linux")]
 fn set_policy(pid: Pid, priority: Priority) -> io::Result<()> {
-    use uapi::c::{SCHED_IDLE, SCHED_OTHER, sched_param};
-    let policy = if priority == Priority::Leftover { SCHED_IDLE } else { SCHED_OTHER };
+    use uapi::c::{SCHED_BATCH, SCHED_IDLE, SCHED_OTHER, sched_param};
+    // Who was started with less than others get must not have workers that get more than it. Not so with more: a worker
+    // in real time would leave the others nothing.
+    let usual = Some(uapi::sched_getscheduler(0)?).filter(|own| matches!(*own, SCHED_BATCH | SCHED_IDLE));
+    let policy = if priority == Priority::Leftover { SCHED_IDLE } else { usual.unwrap_or(SCHED_OTHER) };
     let pid = pid.as_raw_nonzero().get();
     if uapi::sched_getscheduler(pid)? != policy {
         uapi::sched_setscheduler(pid, policy, &sched_param { sched_priority: 0 })?;
@@ -170,6 +173,21 @@ mod tests {
         assert_eq!(is_raised, may_raise());
         assert_eq!(raised, if is_raised { own } else { lowered });
         assert_eq!(priority_of("/proc/self/stat"), own);
+    }
+
+    #[test]
+    fn workers_of_a_gateway_that_gets_what_others_leave_get_no_more() {
+        // A policy is that of a thread, which its children start with.
+        let of_worker = std::thread::spawn(|| {
+            uapi::sched_setscheduler(0, uapi::c::SCHED_IDLE, &uapi::c::sched_param { sched_priority: 0 }).unwrap();
+            let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+            set(child.id(), of_lane(Lane::Short, 0)).unwrap();
+            let priority = priority_of(&format!("/proc/{}/stat", child.id()));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            priority.map(|(_, policy)| policy)
+        });
+        assert_eq!(of_worker.join().unwrap(), Some(uapi::c::SCHED_IDLE));
     }
 
     #[test]

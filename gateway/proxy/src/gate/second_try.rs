@@ -30,6 +30,12 @@ pub(crate) struct Seen {
     pub(crate) sent: bool,
     /// A byte of an answer came.
     pub(crate) heard: bool,
+    /// The worker is known not to have read what was sent: it died of something else. Not known on every system.
+    pub(crate) unread: bool,
+}
+
+impl Seen {
+    pub(crate) const NOTHING: Self = Seen { sent: false, heard: false, unread: false };
 }
 
 /// Why a worker died, as far as the gateway itself had to do with it.
@@ -168,7 +174,7 @@ impl Gate {
     /// Returns whether the request is in quarantine now.
     async fn count_death(self: &Rc<Self>, job: &Job, seen: Seen, cause: Cause, shared: bool) -> bool {
         let target = job.target();
-        let counts = seen.sent && cause != Cause::Gateway;
+        let counts = seen.sent && !seen.unread && cause != Cause::Gateway;
         if !counts && !self.deaths.concerns(&job.method, target) {
             return false;
         }
@@ -291,9 +297,9 @@ impl Gate {
 mod tests {
     use super::*;
 
-    const NOTHING: Seen = Seen { sent: false, heard: false };
-    const SENT: Seen = Seen { sent: true, heard: false };
-    const HEARD: Seen = Seen { sent: true, heard: true };
+    const NOTHING: Seen = Seen::NOTHING;
+    const SENT: Seen = Seen { sent: true, heard: false, unread: false };
+    const HEARD: Seen = Seen { sent: true, heard: true, unread: false };
 
     fn get(seen: Seen, cause: Cause, was_retried: bool, is_quarantined: bool) -> Fate {
         fate(&Method::Get, seen, cause, was_retried, is_quarantined)

@@ -22,10 +22,13 @@ use tokio::net::unix::{ReadHalf, WriteHalf};
 use super::wire::{READ_BYTES, Wire};
 use super::{Exchange, Job};
 use crate::answer::Answer;
-use crate::gate::{Gate, to_usize};
+use crate::gate::{Gate, Seen, to_usize};
 
 /// Up to here copying is cheaper than sharing the buffer.
 const COPY_BYTES_MAX: usize = 4096;
+
+/// A request up to here that was written at once is read at once: less than what a runtime takes in one read.
+const PIECE_BYTES_MAX: usize = 4096;
 
 /// How long the report of a worker's end, or of a response's, may take after its connection has closed.
 const LAST_WORD_TIMEOUT: Duration = Duration::from_millis(60);
@@ -43,8 +46,8 @@ pub(crate) enum Ended {
 
 /// How a response broke.
 pub(crate) enum Fault {
-    /// The worker closed the connection. `sent`: a byte of the request was written; `heard`: a byte of an answer came.
-    Closed { sent: bool, heard: bool },
+    /// The worker closed the connection.
+    Closed(Seen),
     /// What it sent is not HTTP/1.1, or more than it announced.
     Malformed(&'static str),
     /// Nobody waited any more and the worker has had its time.
@@ -57,9 +60,9 @@ pub(crate) async fn run(gate: &Gate, wire: &mut Wire, job: &Job, exchange: &Rc<E
     let (mut read_half, mut write_half) = wire.stream.split();
     let mut reader = Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: false };
     let mut written = None;
-    let begun = Cell::new(false);
+    let (begun, is_one_piece) = (Cell::new(false), Cell::new(false));
     let outcome = {
-        let mut writing = pin!(write_request(&mut write_half, job, exchange, &begun));
+        let mut writing = pin!(write_request(&mut write_half, job, exchange, &begun, &is_one_piece));
         let mut reading = pin!(read_response(gate, &mut reader, job));
         std::future::poll_fn(|cx| {
             if written.is_none()
@@ -76,12 +79,20 @@ pub(crate) async fn run(gate: &Gate, wire: &mut Wire, job: &Job, exchange: &Rc<E
     match outcome {
         Ok(Ended::Whole { reusable }) => Ok(Ended::Whole { reusable: reusable && is_written }),
         Err(Fault::Cut) if !heard => Err(exchange.busy_with.get().map_or(Fault::Cut, |by| Fault::Busy { by })),
-        Err(Fault::Closed { heard, .. }) => Err(Fault::Closed { sent: begun.get(), heard }),
+        Err(Fault::Closed(seen)) => {
+            Err(Fault::Closed(Seen { sent: begun.get(), unread: seen.unread && is_one_piece.get(), ..seen }))
+        }
         other => other,
     }
 }
 
-async fn write_request(half: &mut WriteHalf<'_>, job: &Job, exchange: &Exchange, begun: &Cell<bool>) -> io::Result<()> {
+async fn write_request(
+    half: &mut WriteHalf<'_>,
+    job: &Job,
+    exchange: &Exchange,
+    begun: &Cell<bool>,
+    is_one_piece: &Cell<bool>,
+) -> io::Result<()> {
     let memory = job.body.memory();
     let first = if memory.is_empty() || memory.len() > READ_BYTES {
         Cow::Borrowed(&*job.head)
@@ -90,6 +101,8 @@ async fn write_request(half: &mut WriteHalf<'_>, job: &Job, exchange: &Exchange,
     };
     let len = half.write(&first).await?;
     begun.set(true);
+    is_one_piece
+        .set(len == first.len() && len <= PIECE_BYTES_MAX && job.head.len() as u64 + job.body.len() == len as u64);
     half.write_all(&first[len..]).await?;
     if memory.len() > READ_BYTES {
         half.write_all(memory).await?;
@@ -130,7 +143,7 @@ impl Reader<'_, '_> {
                 return Poll::Ready(Ok(read));
             }
             if exchange.died.poll(cx).is_ready() {
-                return Poll::Ready(Err(Fault::Closed { sent: true, heard }));
+                return Poll::Ready(Err(Fault::Closed(Seen { sent: true, heard, unread: false })));
             }
             exchange.cut.poll(cx).map(|()| Err(Fault::Cut))
         })
@@ -144,12 +157,16 @@ impl Reader<'_, '_> {
                 exchange.answer.last_moved.set(now);
                 Ok(true)
             }
+            // What Linux answers when the other side has closed with bytes that it had not read.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                Err(Fault::Closed(Seen { sent: false, heard, unread: !heard }))
+            }
             Err(_) => Err(self.closed()),
         }
     }
 
     fn closed(&self) -> Fault {
-        Fault::Closed { sent: false, heard: self.heard }
+        Fault::Closed(Seen { sent: false, heard: self.heard, unread: false })
     }
 }
 

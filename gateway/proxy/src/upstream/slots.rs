@@ -175,7 +175,7 @@ impl Slots {
         // Given in the moment of the worker's death.
         let job = slot.job.borrow_mut().take();
         if let (Some((job, exchange)), Some(gate)) = (job, self.gate.upgrade()) {
-            gate.bury(job, &exchange, Seen { sent: false, heard: false }, self.cause.get()).await;
+            gate.bury(job, &exchange, Seen::NOTHING, self.cause.get()).await;
         }
     }
 
@@ -202,7 +202,7 @@ impl Slots {
                 // Of this request the worker has not seen a byte, so it can go to another.
                 slot.is_busy.set(false);
                 if self.closed.get() {
-                    let unseen = Seen { sent: false, heard: false };
+                    let unseen = Seen::NOTHING;
                     gate.bury(job, &exchange, unseen, self.cause.get()).await;
                 } else {
                     gate.undelivered(self.worker, job);
@@ -219,7 +219,9 @@ impl Slots {
                     return wire;
                 }
                 // The connection had been closed while it was idle; again, not a byte was seen.
-                Err(Fault::Closed { sent: false, heard: false }) if is_reused && !self.closed.get() => continue,
+                Err(Fault::Closed(Seen { sent: false, heard: false, .. })) if is_reused && !self.closed.get() => {
+                    continue;
+                }
                 Err(Fault::Busy { by }) if !self.closed.get() => {
                     self.take_back(gate, slot, job, by).await;
                     return None;
@@ -228,10 +230,10 @@ impl Slots {
             };
             drop(wire);
             let seen = match fault {
-                Fault::Closed { sent, heard } => Seen { sent, heard },
+                Fault::Closed(seen) => seen,
                 // The preload said that the app has not seen it.
-                Fault::Busy { .. } => Seen { sent: false, heard: false },
-                Fault::Malformed(_) | Fault::Cut => Seen { sent: true, heard: true },
+                Fault::Busy { .. } => Seen::NOTHING,
+                Fault::Malformed(_) | Fault::Cut => Seen { sent: true, heard: true, unread: false },
             };
             self.conclude_fault(gate, slot, &job, &exchange, fault).await;
             slot.is_busy.set(false);
@@ -327,7 +329,7 @@ impl Slots {
                 self.note(gate, job, &format!("was answered with {detail}; the client got 502 if it had nothing yet"));
                 self.confirmed_end(exchange, job.request, CONFIRM_TIMEOUT).await
             }
-            Fault::Closed { .. } => {
+            Fault::Closed(_) => {
                 // A dying worker's connections close a moment before its exit is known.
                 let mut confirmed = self.confirmed_end(exchange, job.request, EXIT_TIMEOUT).await;
                 if !confirmed && self.is_dying.get() {
