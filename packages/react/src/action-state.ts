@@ -1,0 +1,9 @@
+/** The key by which a posted form finds its `useActionState` again. */
+import { createHash } from 'node:crypto';
+
+export function createPostbackKey(permalink: string | undefined, keyPath: unknown, hookIndex: number): string {
+  if (permalink !== undefined) return `p${permalink}`;
+  const hash = createHash('md5');
+  hash.update(JSON.stringify([keyPath, null, hookIndex]));
+  return `k${hash.digest('hex')}`;
+}
