@@ -1,7 +1,11 @@
 /** The key by which a posted form finds its `useActionState` again. */
 import { createHash } from 'node:crypto';
 
-export function createPostbackKey(permalink: string | undefined, keyPath: unknown, hookIndex: number): string {
+export function createPostbackKey(
+  permalink: string | undefined,
+  keyPath: unknown,
+  hookIndex: number,
+): string {
   if (permalink !== undefined) return `p${permalink}`;
   const hash = createHash('md5');
   hash.update(JSON.stringify([keyPath, null, hookIndex]));

@@ -40,9 +40,12 @@ const overloaded: Rule = (open, value) => {
 };
 const numeric: Rule = (open, value) =>
   unprintable(value) || Number.isNaN(Number(value)) ? '' : open + escapeHtml(value) + '"';
-const positive: Rule = (open, value) => (!unprintable(value) && Number(value) >= 1 ? numeric(open, value) : '');
+const positive: Rule = (open, value) =>
+  !unprintable(value) && Number(value) >= 1 ? numeric(open, value) : '';
 const url: Rule = (open, value) =>
-  unprintable(value) || typeof value === 'boolean' ? '' : open + escapeText(sanitizeUrl('' + (value as string))) + '"';
+  unprintable(value) || typeof value === 'boolean'
+    ? ''
+    : open + escapeText(sanitizeUrl('' + (value as string))) + '"';
 const urlUnlessEmpty: Rule = (open, value) => (value === '' ? '' : url(open, value));
 const style: Rule = (_open, value) => styleAttribute(value);
 
@@ -171,7 +174,8 @@ export function styleAttribute(value: unknown): string {
 function styleDeclaration(name: string, value: unknown): string {
   if (name.startsWith('--')) return `${escapeText(name)}:${escapeText(('' + (value as string)).trim())}`;
   const property = styleProperties.get(name) ?? learnStyleProperty(name);
-  if (typeof value === 'number') return property.open + value + (value === 0 || property.unitless ? '' : 'px');
+  if (typeof value === 'number')
+    return property.open + value + (value === 0 || property.unitless ? '' : 'px');
   return property.open + escapeText(('' + (value as string)).trim());
 }
 

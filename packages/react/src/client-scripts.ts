@@ -70,7 +70,8 @@ async function readScripts(): Promise<void> {
   let viewTransitions = '';
   if (animated !== null) {
     const both = before(animated[1], '$RC("B:0"');
-    if (!both.startsWith(completeBoundary)) throw new Error('The scripts of react-dom are in an unknown order.');
+    if (!both.startsWith(completeBoundary))
+      throw new Error('The scripts of react-dom are in an unknown order.');
     viewTransitions = both.slice(completeBoundary.length);
   }
   scripts = {
@@ -100,6 +101,11 @@ function boundary(children: unknown): unknown {
   return element(SUSPENSE, { fallback: null, children });
 }
 
+/** A boundary that could still contain the whole document would hold up the shell. */
+function shellAround(children: unknown): unknown {
+  return element('div', { children });
+}
+
 /** What react-dom writes for the shell, and what it writes when the content has come, which `content` gives. */
 async function stagesOf(content: () => unknown, page: (content: unknown) => unknown): Promise<Stages> {
   let arrived = false;
@@ -125,7 +131,7 @@ async function stagesOf(content: () => unknown, page: (content: unknown) => unkn
     on: () => destination,
   };
   const { promise: shellIsReady, resolve: onShellReady } = deferred();
-  const { pipe } = ReactDOMServer.renderToPipeableStream(page(element(Late, {})) as never, {
+  const { pipe } = ReactDOMServer.renderToPipeableStream(shellAround(page(element(Late, {}))) as never, {
     onShellReady,
     onError: () => undefined,
   });

@@ -73,9 +73,7 @@ function sourceLine(component: Component | undefined, isClass: boolean): string 
     const frame = sample === null || control === null ? null : firstDifference(sample, control);
     if (frame !== null) {
       const { displayName } = component;
-      return displayName && frame.includes('<anonymous>')
-        ? frame.replace('<anonymous>', displayName)
-        : frame;
+      return displayName && frame.includes('<anonymous>') ? frame.replace('<anonymous>', displayName) : frame;
     }
   } finally {
     searching = false;

@@ -10,7 +10,8 @@ const LOOP_LENGTH_MAX = 24;
 
 export function escapeHtml(value: unknown): string {
   if (typeof value === 'string') return escapeText(value);
-  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint')
+    return String(value);
   // Not String(): a symbol has to throw, as it does in react-dom.
   return escapeText('' + (value as string));
 }

@@ -52,9 +52,7 @@ function writeStyles(resources: Resources, sink: Sink, queue: StyleQueue): void 
   // A precedence without any sheet is written too: it keeps its place among the others.
   if (hadSheets && hrefs.length === 0) return;
   const names = hrefs.length === 0 ? '' : `" data-href="${hrefs.join(' ')}`;
-  sink.text(
-    `${resources.openStyle} data-precedence="${queue.precedence}${names}">${queue.rules}</style>`,
-  );
+  sink.text(`${resources.openStyle} data-precedence="${queue.precedence}${names}">${queue.rules}</style>`);
   queue.rules = '';
   queue.hrefs = [];
 }

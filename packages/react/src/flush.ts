@@ -121,9 +121,7 @@ function writeShellTime({ render, sink }: Turn): void {
   const { resources } = render;
   if (resources.instructions & SENT_SHELL_TIME) return;
   resources.instructions |= SENT_SHELL_TIME;
-  sink.text(
-    `${resources.openScript}${shellId(resources)}>${clientScripts().shellTime}</script>`,
-  );
+  sink.text(`${resources.openScript}${shellId(resources)}>${clientScripts().shellTime}</script>`);
 }
 
 function writeBootstrap({ render, sink }: Turn): void {

@@ -57,7 +57,9 @@ function create(
   return { mode, selected, scope, transition, plain };
 }
 
-const UNSCOPED: readonly FormatContext[] = Array.from({ length: 10 }, (_, mode) => create(mode, null, 0, null));
+const UNSCOPED: readonly FormatContext[] = Array.from({ length: 10 }, (_, mode) =>
+  create(mode, null, 0, null),
+);
 
 function inMode(mode: number, scope: number): FormatContext {
   return scope === 0 ? (UNSCOPED[mode] as FormatContext) : create(mode, null, scope, null);

@@ -22,8 +22,7 @@ export const selectTag: SpecialTag = (render, tag, props, format) => {
   const content: Content = { children: null, inner: null };
   const html = attributesOf(
     props,
-    (name, value) =>
-      takesContent(content, name, value) || name === 'defaultValue' || name === 'value',
+    (name, value) => takesContent(content, name, value) || name === 'defaultValue' || name === 'value',
   );
   render.out += `${tag.open}${html}${transitionOf(format)}>${innerHtml(content.inner, content.children)}`;
   return opened(content.children);

@@ -1,7 +1,14 @@
 /** What belongs into the document's head wherever it is rendered: title, meta, link, style, script, and preloads of images. */
 import { escapeText } from './escape.js';
 import { addHint, preloadHint } from './headers.js';
-import { IN_FALLBACK, IN_NOSCRIPT, IN_PICTURE, SHOWS_WITH_IMAGES, SVG, type FormatContext } from './format.js';
+import {
+  IN_FALLBACK,
+  IN_NOSCRIPT,
+  IN_PICTURE,
+  SHOWS_WITH_IMAGES,
+  SVG,
+  type FormatContext,
+} from './format.js';
 import { NO_END, voidTag, type SpecialTag } from './host-special.js';
 import { overtake } from './preloads.js';
 import type { Props } from './react.js';
@@ -22,9 +29,7 @@ import type { Render } from './work.js';
 function staysInPlace(format: FormatContext, props: Props): boolean {
   const { itemProp } = props;
   return (
-    format.mode === SVG ||
-    (format.scope & IN_NOSCRIPT) !== 0 ||
-    (itemProp !== null && itemProp !== undefined)
+    format.mode === SVG || (format.scope & IN_NOSCRIPT) !== 0 || (itemProp !== null && itemProp !== undefined)
   );
 }
 

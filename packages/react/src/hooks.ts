@@ -215,9 +215,7 @@ function reduceAgain(hooks: HookState, reducer: Reducer): [unknown, Dispatch] {
 
 function dispatchAction(queue: Queue, action: Action): void {
   if (now.rerenders >= RERENDERS_MAX) {
-    throw new Error(
-      'Too many re-renders. React limits the number of renders to prevent an infinite loop.',
-    );
+    throw new Error('Too many re-renders. React limits the number of renders to prevent an infinite loop.');
   }
   if (queue.component !== now.component) return;
   now.updated = true;

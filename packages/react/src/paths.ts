@@ -48,11 +48,7 @@ export function keyPathOf(
   return path;
 }
 
-export function stackOf(
-  base: StackNode | null,
-  nodes: readonly unknown[],
-  depth: number,
-): StackNode | null {
+export function stackOf(base: StackNode | null, nodes: readonly unknown[], depth: number): StackNode | null {
   let stack = base;
   for (let at = 0; at < depth; at += 1) {
     const node = nodes[at];

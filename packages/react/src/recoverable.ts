@@ -16,8 +16,7 @@ export function createRecoverableError({ _reason: reason }: BrowserOnly): Error 
     try {
       cause = (reason as () => unknown)();
     } catch {
-      cause =
-        'The reason for browser-only rendering could not be determined because its initializer threw.';
+      cause = 'The reason for browser-only rendering could not be determined because its initializer threw.';
     }
   }
   const message = 'Browser-only rendering was requested by `browser()`.';

@@ -32,7 +32,7 @@ export function performWork(render: Render): void {
     pingedTasks.length = 0;
     if (render.sink !== null) flushCompleted(render, render.sink);
   } catch (error) {
-    if (error instanceof Unsupported) throw error;
+    if (error instanceof Unsupported && render.mayFallBack) throw error;
     logRecoverable(render, error, {});
     fatalError(render, error);
   } finally {

@@ -38,6 +38,7 @@ export class StringSink implements Sink {
 /** Gathers short pieces; stretches that are long already go out as they are, in their order. */
 const CHUNK_BYTES = 16_384;
 const COPIED_BYTES_MAX = 2048;
+const ASKED_BYTES = 4096;
 
 abstract class ChunkedSink implements Sink {
   #chunk = Buffer.alloc(0);
@@ -76,6 +77,8 @@ abstract class ChunkedSink implements Sink {
   }
 
   hasCapacity(): boolean {
+    // The reader is asked as often as react-dom asks: with every 4 KB.
+    if (this.#used >= ASKED_BYTES) this.#passOn();
     return this.#capacity;
   }
 

@@ -32,6 +32,8 @@ export function renderString(
     onError: nothing,
     onShellReady: () => {
       shellIsReady = true;
+      // Nothing leaves before the whole string does.
+      render.mayFallBack = true;
     },
   });
   startRoot(render, children);

@@ -8,16 +8,7 @@ import { switchContexts } from './contexts.js';
 import { logRecoverable, thrownInfo } from './errors.js';
 import { resetHooks } from './hooks.js';
 import { waitsForResources } from './resources.js';
-import {
-  ABORTED,
-  Boundary,
-  COMPLETED,
-  ERRORED,
-  PENDING,
-  Segment,
-  type Render,
-  type Task,
-} from './work.js';
+import { ABORTED, Boundary, COMPLETED, ERRORED, PENDING, Segment, type Render, type Task } from './work.js';
 
 /** Content shorter than this is never sent apart from what is around it. */
 const OUTLINED_BYTES_MIN = 500;

@@ -36,7 +36,7 @@ export function performTask(render: Render, task: Task): void {
     task.abortSet.delete(task);
     finishedTask(render, task.boundary, segment);
   } catch (thrown) {
-    if (thrown instanceof Unsupported) throw thrown;
+    if (thrown instanceof Unsupported && render.mayFallBack) throw thrown;
     resetHooks();
     segment.parts.length = parts;
     segment.out = out;
@@ -139,9 +139,7 @@ function finishedRootTask(render: Render, segment: Segment | null): void {
 
 function finishedBoundaryTask(render: Render, boundary: Boundary, segment: Segment | null): void {
   const isContentRoot =
-    segment !== null &&
-    segment.parentFlushed &&
-    (segment.status === COMPLETED || segment.status === ABORTED);
+    segment !== null && segment.parentFlushed && (segment.status === COMPLETED || segment.status === ABORTED);
   if (boundary.pendingTasks > 0) {
     if (!isContentRoot) return;
     queueCompletedSegment(boundary, segment);
@@ -173,6 +171,7 @@ function dropFallback(render: Render, boundary: Boundary): void {
 export function completeShell(render: Render): void {
   emitEarlyPreloads(render, true);
   preparePreamble(render);
+  render.mayFallBack = false;
   render.onShellReady();
 }
 

@@ -168,6 +168,8 @@ export class Render implements HookHost {
   readonly mode: Mode;
   status = OPENING;
   aborted = false;
+  /** Nothing has been said to the app or sent to the client: the render can still be left to react-dom. */
+  mayFallBack = true;
   fatalError: unknown = null;
   sink: Sink | null = null;
   flushScheduled = false;

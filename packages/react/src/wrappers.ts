@@ -58,7 +58,8 @@ function renderViewTransition(render: Render, props: Props): void {
   const { name } = props;
   const isNamed = name !== null && name !== undefined && name !== 'auto';
   const autoName = isNamed ? (name as string) : render.makeId(0);
-  render.format = transitionFormat(render.resources, format, props, autoName);
+  // A string is no stream that a browser could animate: its elements get no attributes for that.
+  if (render.mode === 'stream') render.format = transitionFormat(render.resources, format, props, autoName);
   if (isNamed) renderNode(render, props['children'], ALONE);
   else {
     render.chained = false;
@@ -68,4 +69,3 @@ function renderViewTransition(render: Render, props: Props): void {
   }
   render.format = format;
 }
-
