@@ -8,12 +8,37 @@ import { ELEMENT, ReactDOMServer, type Props } from './react.js';
 
 type Rule = (open: string, value: unknown) => string;
 
-interface Attribute {
+/**
+ * Values of the same attribute repeat (class names, types, roles) or do not (links, ids). Attributes whose values repeat remember what they were
+ * written as; one whose values turn out not to, forgets them for good. Bounded in number and length.
+ */
+const MEMO_VALUES_MAX = 128;
+const MEMO_LENGTH_MAX = 64;
+
+class Attribute {
   /** Strings are written as they are (escaped): by far the most frequent case, so it has a flag of its own. */
   readonly plain: boolean;
   readonly rule: Rule;
   /** ` name="`, with react-dom's spelling of the name. */
   readonly open: string;
+  memo: Map<string, string> | null = new Map();
+  #misses = 0;
+
+  constructor(plain: boolean, rule: Rule, open: string) {
+    this.plain = plain;
+    this.rule = rule;
+    this.open = open;
+  }
+
+  write(value: string): string {
+    const html = this.open + escapeText(value) + '"';
+    const { memo } = this;
+    if (memo === null || value.length > MEMO_LENGTH_MAX) return html;
+    this.#misses += 1;
+    if (memo.size < MEMO_VALUES_MAX) memo.set(value, html);
+    else if (this.#misses > 4 * MEMO_VALUES_MAX) this.memo = null;
+    return html;
+  }
 }
 
 const JAVASCRIPT_URL =
@@ -81,12 +106,12 @@ const QUESTIONS: readonly unknown[] = [
 
 /** Names come from the app's source, rarely from its data; a page that makes up names must not fill the memory. */
 const REMEMBERED_MAX = 4096;
-const attributes = new Map<string, Attribute>([['style', { plain: false, rule: style, open: '' }]]);
+const attributes = new Map<string, Attribute>([['style', new Attribute(false, style, '')]]);
 
 /** The attribute with its leading space, or ''. `value` is neither null nor undefined. */
 export function attribute(name: string, value: unknown): string {
   const known = attributes.get(name) ?? learnAttribute(name);
-  if (known.plain && typeof value === 'string') return known.open + escapeText(value) + '"';
+  if (known.plain && typeof value === 'string') return known.memo?.get(value) ?? known.write(value);
   return known.rule(known.open, value);
 }
 
@@ -106,13 +131,13 @@ function learnAttribute(name: string): Attribute {
   const rule = RULES.find((candidate) =>
     QUESTIONS.every((question, at) => candidate(open, question) === answers[at]),
   );
-  const learned: Attribute = {
-    plain: rule === string || rule === stringOrBoolean,
-    rule: rule ?? ((_open, value) => askReactDOM('div', { [name]: value })),
+  const learned = new Attribute(
+    rule === string || rule === stringOrBoolean,
+    rule ?? ((_open, value) => askReactDOM('div', { [name]: value })),
     open,
-  };
+  );
   if (attributes.size >= REMEMBERED_MAX) attributes.clear();
-  attributes.set('style', { plain: false, rule: style, open: '' });
+  attributes.set('style', new Attribute(false, style, ''));
   attributes.set(name, learned);
   return learned;
 }

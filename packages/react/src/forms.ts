@@ -5,7 +5,6 @@ import {
   NO_END,
   attributesOf,
   openWith,
-  opened,
   takesContent,
   transitionOf,
   type Content,
@@ -25,7 +24,7 @@ export const selectTag: SpecialTag = (render, tag, props, format) => {
     (name, value) => takesContent(content, name, value) || name === 'defaultValue' || name === 'value',
   );
   render.out += `${tag.open}${html}${transitionOf(format)}>${innerHtml(content.inner, content.children)}`;
-  return opened(content.children);
+  return content.children;
 };
 
 export const optionTag: SpecialTag = (render, tag, props, format) => {
@@ -49,7 +48,7 @@ export const optionTag: SpecialTag = (render, tag, props, format) => {
   }
   const start = `${tag.open}${html}${isSelected ? ' selected=""' : ''}>`;
   render.out += start + innerHtml(content.inner, content.children);
-  return opened(content.children);
+  return content.children;
 };
 
 /** An option without a value has its text for one. */
@@ -90,7 +89,7 @@ export const textareaTag: SpecialTag = (render, tag, props, format) => {
     text += escapeHtml('' + (value as string));
   }
   render.out += `${tag.open}${html}${transitionOf(format)}>${text}`;
-  return opened(null);
+  return null;
 };
 
 // Actions ----------------------------------------------------------------------------------------------------------

@@ -13,31 +13,19 @@ import type { Preamble } from './resources.js';
 import { innerHtml } from './script.js';
 import type { Render } from './work.js';
 
-/** What is left to do after the start tag; NO_END: nothing. */
-export interface Opened {
-  readonly nodes: unknown;
-  readonly end: (render: Render, tag: Tag, format: FormatContext) => void;
-}
+/** The tag is complete: it has neither children nor an end. */
+export const NO_END = Symbol('no end');
 
-export const NO_END: Opened = { nodes: null, end: () => undefined };
-
+/** Writes the start of a tag; returns the children to be rendered into it, or NO_END. */
 export type SpecialTag = (
   render: Render,
   tag: Tag,
   props: Props,
   format: FormatContext,
   type: string,
-) => Opened;
+) => unknown;
 
 const hasOwn = Object.prototype.hasOwnProperty;
-
-function close(render: Render, tag: Tag): void {
-  render.out += tag.close;
-}
-
-export function opened(nodes: unknown): Opened {
-  return { nodes, end: close };
-}
 
 /** Attributes by ordinary rules, and what stands apart from them. `special` takes a name for itself by returning true. */
 export function attributesOf(props: Props, special: (name: string, value: unknown) => boolean): string {
@@ -68,40 +56,33 @@ export function transitionOf(format: FormatContext): string {
 }
 
 /** The end of a start tag with what stands in it, `first` before all: a string for children is written at once, without text rules. */
-export function openWith(render: Render, html: string, content: Content, first = ''): Opened {
+export function openWith(render: Render, html: string, content: Content, first = ''): unknown {
   const { children, inner } = content;
   render.out += `${html}>${first}${innerHtml(inner, children)}`;
-  if (typeof children !== 'string') return opened(children ?? null);
+  if (typeof children !== 'string') return children;
   render.out += escapeText(children);
-  return opened(null);
+  return null;
 }
 
-export function voidTag(html: string, tag: string, props: Props, format: FormatContext): string {
-  const attributes = attributesOf(props, (name) => {
-    if (name !== 'children' && name !== 'dangerouslySetInnerHTML') return false;
-    throw new Error(
-      `${tag} is a self-closing tag and must neither have \`children\` nor use \`dangerouslySetInnerHTML\`.`,
-    );
-  });
-  return `${html}${attributes}${transitionOf(format)}/>`;
+export function voidTag(open: string, tag: string, props: Props, format: FormatContext): string {
+  let html = open;
+  for (const name in props) {
+    if (!hasOwn.call(props, name)) continue;
+    const value = props[name];
+    if (value === null || value === undefined) continue;
+    if (name === 'children' || name === 'dangerouslySetInnerHTML') {
+      throw new Error(
+        `${tag} is a self-closing tag and must neither have \`children\` nor use \`dangerouslySetInnerHTML\`.`,
+      );
+    }
+    html += attribute(name, value);
+  }
+  return html + (format.transition === null ? '/>' : transitionAttributes(format.transition) + '/>');
 }
 
 const selfClosing: SpecialTag = (render, tag, props, format, type) => {
   render.out += voidTag(tag.open, type, props, format);
   return NO_END;
-};
-
-const anchor: SpecialTag = (render, tag, props, format) => {
-  const content: Content = { children: null, inner: null };
-  let html = tag.open;
-  for (const name in props) {
-    if (!hasOwn.call(props, name)) continue;
-    const value = props[name];
-    if (value === null || value === undefined || takesContent(content, name, value)) continue;
-    // An empty link leads to the page itself; elsewhere react-dom takes an empty URL for a mistake.
-    html += name === 'href' && value === '' ? ' href=""' : attribute(name, value);
-  }
-  return openWith(render, html + transitionOf(format), content);
 };
 
 const menuItem: SpecialTag = (render, tag, props, format) => {
@@ -110,7 +91,7 @@ const menuItem: SpecialTag = (render, tag, props, format) => {
     throw new Error('menuitems cannot have `children` nor `dangerouslySetInnerHTML`.');
   });
   render.out += `${tag.open}${html}${transitionOf(format)}>`;
-  return opened(null);
+  return null;
 };
 
 const objectTag: SpecialTag = (render, tag, props, format) => {
@@ -141,7 +122,7 @@ const preformatted: SpecialTag = (render, tag, props, format) => {
   if (isString && raw.startsWith('\n')) render.out += '\n';
   render.out += raw;
   if (typeof children === 'string' && children.startsWith('\n')) render.out += '\n';
-  return opened(children);
+  return children;
 };
 
 const custom: SpecialTag = (render, tag, props, format) => {
@@ -154,7 +135,7 @@ const custom: SpecialTag = (render, tag, props, format) => {
     html += customAttribute(name, value);
   }
   render.out += `${html}${transitionOf(format)}>${innerHtml(content.inner, content.children)}`;
-  return opened(content.children);
+  return content.children;
 };
 
 // The document ----------------------------------------------------------------------------------------------------
@@ -170,22 +151,18 @@ function documentTag(part: 'html' | 'head' | 'body', highestMode: number): Speci
     if (render.preamble !== null) render.out += `<!--${part}-->`;
     const doctype = part === 'html' && render.mode === 'stream' ? '<!DOCTYPE html>' : '';
     preamble[part] = `${doctype}${start}>${innerHtml(content.inner, content.children)}`;
-    return { nodes: content.children, end: END_OF[part] };
+    return content.children;
   };
 }
 
-const END_OF = {
-  html: (render: Render) => {
-    render.resources.hasHtml = true;
-  },
-  body: (render: Render) => {
-    render.resources.hasBody = true;
-  },
-  head: () => undefined,
-};
+/** The end of `<html>`, `<head>` and `<body>`: the document's own are ended when it is sent. */
+export function endDocumentTag(render: Render, tag: Tag, format: FormatContext, type: string): void {
+  if (format.mode > (type === 'html' ? ROOT : DOCUMENT)) render.out += tag.close;
+  else if (type === 'html') render.resources.hasHtml = true;
+  else if (type === 'body') render.resources.hasBody = true;
+}
 
 export const SPECIAL_TAGS = new Map<string, SpecialTag>([
-  ['a', anchor],
   ['select', selectTag],
   ['option', optionTag],
   ['textarea', textareaTag],

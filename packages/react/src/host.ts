@@ -2,7 +2,7 @@
 import { attribute, namedAttribute } from './attributes.js';
 import { escapeText } from './escape.js';
 import { FORMATTING_TAGS, HEAD, childFormat, type FormatContext, type ViewTransition } from './format.js';
-import { NO_END, SPECIAL_TAGS, type SpecialTag } from './host-special.js';
+import { NO_END, SPECIAL_TAGS, endDocumentTag, type SpecialTag } from './host-special.js';
 import type { Props } from './react.js';
 import { ALONE, renderNode } from './render.js';
 import { innerHtml } from './script.js';
@@ -12,11 +12,15 @@ import { Segment, type Render } from './work.js';
 export interface Tag {
   /** `<div` */
   readonly open: string;
+  /** `<div>` */
+  readonly whole: string;
   /** `</div>` */
   readonly close: string;
   readonly special: SpecialTag | undefined;
   /** Its children are elsewhere than itself (`format.ts`). */
   readonly formats: boolean;
+  readonly isAnchor: boolean;
+  readonly isDocument: boolean;
 }
 
 const VALID_TAG = /^[a-zA-Z][a-zA-Z:_.\-\d]*$/;
@@ -29,9 +33,12 @@ export function tagOf(type: string): Tag {
   if (!VALID_TAG.test(type)) throw new Error(`Invalid tag: ${type}`);
   const tag: Tag = {
     open: `<${type}`,
+    whole: `<${type}>`,
     close: `</${type}>`,
     special: SPECIAL_TAGS.get(type) ?? (type.includes('-') ? SPECIAL_TAGS.get('-') : undefined),
     formats: FORMATTING_TAGS.has(type),
+    isAnchor: type === 'a',
+    isDocument: type === 'html' || type === 'head' || type === 'body',
   };
   if (tags.size >= REMEMBERED_MAX) tags.clear();
   tags.set(type, tag);
@@ -43,8 +50,8 @@ const hasOwn = Object.prototype.hasOwnProperty;
 export function renderHost(render: Render, type: string, props: Props): void {
   render.chained = false;
   const tag = tags.get(type) ?? tagOf(type);
-  if (tag.special !== undefined) return renderSpecialHost(render, tag, type, props);
-  let html = tag.open;
+  if (tag.special !== undefined) return renderSpecialHost(render, tag, type, props, tag.special);
+  let attributes = '';
   let children: unknown = null;
   let inner: unknown = null;
   for (const name in props) {
@@ -53,11 +60,15 @@ export function renderHost(render: Render, type: string, props: Props): void {
     if (value === null || value === undefined) continue;
     if (name === 'children') children = value;
     else if (name === 'dangerouslySetInnerHTML') inner = value;
-    else html += attribute(name, value);
+    else if (value === '' && tag.isAnchor && name === 'href') {
+      // An empty link leads to the page itself; elsewhere react-dom takes an empty URL for a mistake.
+      attributes += ' href=""';
+    } else attributes += attribute(name, value);
   }
   const { format } = render;
-  if (format.transition !== null) html += transitionAttributes(format.transition);
-  html += inner === null ? '>' : '>' + innerHtml(inner, children);
+  if (format.transition !== null) attributes += transitionAttributes(format.transition);
+  let html = attributes === '' ? tag.whole : tag.open + attributes + '>';
+  if (inner !== null) html += innerHtml(inner, children);
   if (typeof children === 'string') {
     render.out += html + escapeText(children) + tag.close;
     render.lastText = false;
@@ -83,16 +94,20 @@ function renderHostChildren(render: Render, tag: Tag, type: string, props: Props
   return undefined;
 }
 
-function renderSpecialHost(render: Render, tag: Tag, type: string, props: Props): void {
+function renderSpecialHost(
+  render: Render,
+  tag: Tag,
+  type: string,
+  props: Props,
+  special: SpecialTag,
+): void {
   const { format } = render;
-  const children = (tag.special as SpecialTag)(render, tag, props, format, type);
-  if (children === NO_END) {
-    render.lastText = false;
-    return;
+  const children = special(render, tag, props, format, type);
+  if (children !== NO_END) {
+    renderHostChildren(render, tag, type, props, children);
+    if (tag.isDocument) endDocumentTag(render, tag, format, type);
+    else render.out += tag.close;
   }
-  const ends = children.end;
-  renderHostChildren(render, tag, type, props, children.nodes);
-  ends(render, tag, format);
   render.lastText = false;
   if (render.out.length > render.spillLength) spill(render);
 }
