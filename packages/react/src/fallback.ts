@@ -47,10 +47,12 @@ export function countFallback(fallback: Fallback): void {
 }
 
 let warned = false;
+/** Read once, as react-dom does; reading the environment is slow. */
+const isDevelopment = process.env['NODE_ENV'] !== 'production';
 
 /** Why no render of this process can be ours; null when they can. */
 export function reasonToDelegate(): string | null {
-  if (process.env['NODE_ENV'] !== 'production') return 'development build';
+  if (isDevelopment) return 'development build';
   if (knownVersion) return null;
   if (!warned) {
     warned = true;
