@@ -63,10 +63,11 @@ const overloaded: Rule = (open, value) => {
   if (value === true) return empty(open);
   return value === false || unprintable(value) ? '' : open + escapeHtml(value) + '"';
 };
-const numeric: Rule = (open, value) =>
-  unprintable(value) || Number.isNaN(Number(value)) ? '' : open + escapeHtml(value) + '"';
+/** The global function, not that of Number: it converts, and throws for what cannot be converted. */
+const isNumeric = (value: unknown): boolean => !unprintable(value) && !globalThis.isNaN(value as number);
+const numeric: Rule = (open, value) => (isNumeric(value) ? open + escapeHtml(value) + '"' : '');
 const positive: Rule = (open, value) =>
-  !unprintable(value) && Number(value) >= 1 ? numeric(open, value) : '';
+  isNumeric(value) && (value as number) >= 1 ? open + escapeHtml(value) + '"' : '';
 const url: Rule = (open, value) =>
   unprintable(value) || typeof value === 'boolean'
     ? ''

@@ -4,6 +4,7 @@
  */
 import { ELEMENT, React, ReactDOMServer, SUSPENSE, VIEW_TRANSITION, type Props } from './react.js';
 import type { Thenable } from './thenables.js';
+import { Unsupported } from './unsupported.js';
 
 export interface ClientScripts {
   /** `$RS=…`: puts a late segment into its place. */
@@ -24,10 +25,11 @@ export interface ClientScripts {
 let scripts: ClientScripts | null = null;
 let learning: Promise<void> | null = null;
 
-/** Known once `learnClientScripts` is done. */
+/** Known once `learnClientScripts` is done: streams wait for that. Strings hardly ever need them, and then leave it to react-dom. */
 export function clientScripts(): ClientScripts {
-  if (scripts === null) throw new Error('The client scripts of react-dom are not known.');
-  return scripts;
+  if (scripts !== null) return scripts;
+  learnClientScripts().catch(() => undefined);
+  throw new Unsupported('client scripts not known yet');
 }
 
 export function knowsClientScripts(): boolean {

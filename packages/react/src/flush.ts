@@ -82,7 +82,7 @@ function flushQueues(turn: Turn): void {
   };
   if (isStopped(render.clientRenderedBoundaries, (boundary) => flushClientRendered(turn, boundary))) return;
   if (isStopped(render.completedBoundaries, (boundary) => flushBoundary(turn, boundary))) return;
-  sink.flush();
+  sink.handOn();
   turn.inPartial = true;
   if (isStopped(render.partialBoundaries, (boundary) => flushPartialBoundary(turn, boundary))) return;
   turn.inPartial = false;
@@ -137,8 +137,10 @@ function flushSegment(turn: Turn, segment: Segment, hoistables: Hoistables | nul
   if (boundary === null) return flushSubtree(turn, segment, hoistables);
   segment.boundary = null;
   boundary.parentFlushed = true;
+  // Static markup has no comments, except, in react-dom, around what never comes.
+  let isMarked = !render.markup;
   if (boundary.status === ERRORED) {
-    if (!render.markup) {
+    if (isMarked) {
       const digest = boundary.errorDigest;
       const attribute = digest === undefined ? '' : ` data-dgst="${escapeHtml(digest)}"`;
       sink.text(`<!--$!--><template${attribute}></template>`);
@@ -149,6 +151,7 @@ function flushSegment(turn: Turn, segment: Segment, hoistables: Hoistables | nul
     render.nextSegmentId += 1;
     if (boundary.completedSegments.length > 0) render.partialBoundaries.push(boundary);
     writePendingBoundary(turn, boundary);
+    isMarked = true;
     if (hoistables !== null) addHoistables(hoistables, boundary.fallback);
     flushSubtree(turn, segment, hoistables);
   } else if (isBetterLate(turn, boundary)) {
@@ -160,7 +163,7 @@ function flushSegment(turn: Turn, segment: Segment, hoistables: Hoistables | nul
   } else {
     turn.bytes += boundary.byteSize;
     if (hoistables !== null) addHoistables(hoistables, boundary.content);
-    if (!render.markup) sink.text('<!--$-->');
+    if (isMarked) sink.text('<!--$-->');
     if (boundary.completedSegments.length !== 1) {
       throw new Error(
         'A previously unvisited boundary must have exactly one root segment. This is a bug in React.',
@@ -168,7 +171,7 @@ function flushSegment(turn: Turn, segment: Segment, hoistables: Hoistables | nul
     }
     flushSegment(turn, boundary.completedSegments[0] as Segment, hoistables);
   }
-  if (!render.markup) sink.text('<!--/$-->');
+  if (isMarked) sink.text('<!--/$-->');
   return undefined;
 }
 

@@ -53,7 +53,8 @@ function create(
   scope: number,
   transition: ViewTransition | null,
 ): FormatContext {
-  const plain = mode >= HTML && mode < TABLE && transition === null && (scope & (MAY_EXIT | MAY_ENTER)) === 0;
+  const keepsMode = mode === HTML || mode === SVG || mode === MATHML;
+  const plain = keepsMode && transition === null && (scope & (MAY_EXIT | MAY_ENTER)) === 0;
   return { mode, selected, scope, transition, plain };
 }
 

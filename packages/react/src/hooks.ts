@@ -28,10 +28,14 @@ type Action = unknown;
 type Reducer = (state: unknown, action: Action) => unknown;
 type Dispatch = (action: Action) => void;
 
-interface Queue {
+class Queue {
   readonly component: number;
-  readonly dispatch: Dispatch;
-  updates: Action[] | null;
+  readonly dispatch: Dispatch = (action) => dispatchAction(this, action);
+  updates: Action[] | null = null;
+
+  constructor(component: number) {
+    this.component = component;
+  }
 }
 
 const RERENDERS_MAX = 25;
@@ -169,7 +173,9 @@ function basicReducer(state: unknown, action: Action): unknown {
 }
 
 function useState(initial: unknown): [unknown, Dispatch] {
-  const hooks = running();
+  // Fails one call deeper, as in react-dom: component stacks are read off traces, which have a greatest depth.
+  if (now.component === NONE) return useReducer(basicReducer, initial);
+  const hooks = now;
   if (hasState(hooks)) return reduceAgain(hooks, basicReducer);
   const at = hooks.next;
   hooks.next += 1;
@@ -189,11 +195,7 @@ function useReducer(
 }
 
 function addState(hooks: HookState, at: number, state: unknown): [unknown, Dispatch] {
-  const queue: Queue = {
-    component: hooks.component,
-    updates: null,
-    dispatch: (action) => dispatchAction(queue, action),
-  };
+  const queue = new Queue(hooks.component);
   hooks.states[at] = state;
   hooks.details[at] = queue;
   return [state, queue.dispatch];
@@ -202,7 +204,9 @@ function addState(hooks: HookState, at: number, state: unknown): [unknown, Dispa
 function reduceAgain(hooks: HookState, reducer: Reducer): [unknown, Dispatch] {
   const at = hooks.next;
   hooks.next += 1;
-  const queue = hooks.details[at] as Queue;
+  const queue = hooks.details[at];
+  // Another hook had this place before the update: what react-dom says then.
+  if (!(queue instanceof Queue)) throw new TypeError("Cannot read properties of null (reading 'dispatch')");
   const { updates } = queue;
   if (updates !== null) {
     queue.updates = null;
@@ -251,7 +255,9 @@ function sameDependencies(
 }
 
 function useCallback(callback: unknown, dependencies?: readonly unknown[] | null): unknown {
-  const hooks = running();
+  // As in `useState`.
+  if (now.component === NONE) return useMemo(() => callback, dependencies);
+  const hooks = now;
   const at = hooks.next;
   const again = hasState(hooks);
   hooks.next += 1;
@@ -268,7 +274,10 @@ function useRef(initial: unknown): unknown {
   const at = hooks.next;
   const again = hasState(hooks);
   hooks.next += 1;
-  if (!again) hooks.states[at] = { current: initial };
+  if (!again) {
+    hooks.states[at] = { current: initial };
+    hooks.details[at] = null;
+  }
   return hooks.states[at];
 }
 

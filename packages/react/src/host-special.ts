@@ -148,7 +148,7 @@ function documentTag(part: 'html' | 'head' | 'body', highestMode: number): Speci
     if (format.mode > highestMode) return openWith(render, start, content);
     const preamble: Preamble = render.preamble ?? render.resources.preamble;
     if (preamble[part] !== null) throw new Error(`The \`<${part}>\` tag may only be rendered once.`);
-    if (render.preamble !== null) render.out += `<!--${part}-->`;
+    if (render.preamble !== null && render.mode === 'stream') render.out += `<!--${part}-->`;
     const doctype = part === 'html' && render.mode === 'stream' ? '<!DOCTYPE html>' : '';
     preamble[part] = `${doctype}${start}>${innerHtml(content.inner, content.children)}`;
     return content.children;

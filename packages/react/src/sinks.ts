@@ -17,8 +17,12 @@ export class StringSink implements Sink {
     this.html += part.view().toString();
   }
 
-  flush(): void {
+  handOn(): void {
     // Nobody reads before the end.
+  }
+
+  flush(): void {
+    // As above.
   }
 
   hasCapacity(): boolean {
@@ -71,9 +75,13 @@ abstract class ChunkedSink implements Sink {
     this.#used += part.slab.copy(this.#chunk, this.#used, part.start, part.end);
   }
 
-  flush(): void {
+  handOn(): void {
     this.#passOn();
     this.#capacity = true;
+  }
+
+  flush(): void {
+    this.handOn();
   }
 
   hasCapacity(): boolean {

@@ -21,7 +21,7 @@ export function mayBeOutlined(render: Render, boundary: Boundary): boolean {
 
 export function renderSuspense(render: Render, props: Props): void {
   const { boundary: outer, preamble, hoistables, segment: around } = render;
-  const { format, depth, forks, contexts, keyPath } = render;
+  const { format, depth, forks, contexts } = render;
   // Read before anything of the content runs, as react-dom does.
   const { fallback, children } = props;
   const fallbackTasks = new Set<Task>();
@@ -32,6 +32,7 @@ export function renderSuspense(render: Render, props: Props): void {
   const content = new Segment(null, format, false, false);
   content.parentFlushed = true;
 
+  let stackDepth = depth;
   render.chained = false;
   render.boundary = boundary;
   render.preamble = boundary.preamble?.content ?? null;
@@ -51,6 +52,7 @@ export function renderSuspense(render: Render, props: Props): void {
     }
   } catch (thrown) {
     resetHooks();
+    stackDepth = render.depth;
     boundary.status = ERRORED;
     content.status = render.aborted ? ABORTED : ERRORED;
     const error = render.aborted ? render.fatalError : thrown;
@@ -68,7 +70,7 @@ export function renderSuspense(render: Render, props: Props): void {
       render.contexts = contexts;
     }
   }
-  const [parentPath = null, , place_ = null] = render.keyPathAt(depth) ?? [keyPath];
+  const [parentPath = null, , ownKey = null] = render.keyPathAt(depth) ?? [];
   render.pingedTasks.push(
     addTask(render, {
       node: fallback,
@@ -78,8 +80,9 @@ export function renderSuspense(render: Render, props: Props): void {
       preamble: boundary.preamble?.fallback ?? null,
       hoistables: boundary.fallback,
       abortSet: fallbackTasks,
-      keyPath: [parentPath, 'Suspense Fallback', place_],
-      stack: { parent: render.stackAt(depth - 1), type: 'Suspense Fallback' },
+      keyPath: [parentPath, 'Suspense Fallback', ownKey],
+      // In the place of what threw, not of the boundary: so react-dom reports it.
+      stack: { parent: render.stackAt(stackDepth)?.parent ?? null, type: 'Suspense Fallback' },
       format: fallbackFormat(render.resources, format),
       contexts,
       treeId: render.currentTreeId(),

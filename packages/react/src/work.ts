@@ -116,7 +116,9 @@ export interface RenderOptions extends ResourceOptions {
 export interface Sink {
   text(html: string): void;
   bytes(part: Bytes): void;
-  /** Ends a turn of flushing: everything is handed on. */
+  /** Gives the reader what has been gathered. */
+  handOn(): void;
+  /** Ends a turn of flushing: everything is handed on, and the reader is asked to do so too. */
   flush(): void;
   /** False when the reader has had enough for now. */
   hasCapacity(): boolean;
