@@ -19,6 +19,12 @@ function writeAll(sink: Sink, resources: Set<Resource>): void {
   }
 }
 
+/** Writes and empties. */
+export function writeOnce(sink: Sink, resource: Resource): void {
+  sink.text(resource.html);
+  resource.html = '';
+}
+
 function drain(sink: Sink, resources: Set<Resource>): void {
   writeAll(sink, resources);
   resources.clear();
@@ -26,11 +32,9 @@ function drain(sink: Sink, resources: Set<Resource>): void {
 
 /** All but what was hoisted, which the caller writes last. */
 export function writeHeadResources(resources: Resources, sink: Sink): void {
-  sink.text(resources.charset);
-  resources.charset = '';
+  writeOnce(sink, resources.charset);
   drain(sink, resources.preconnects);
-  sink.text(resources.viewport);
-  resources.viewport = '';
+  writeOnce(sink, resources.viewport);
   drain(sink, resources.fontPreloads);
   drain(sink, resources.highImagePreloads);
   for (const queue of resources.styles.values()) writeStyles(resources, sink, queue);
@@ -52,14 +56,13 @@ function writeStyles(resources: Resources, sink: Sink, queue: StyleQueue): void 
   // A precedence without any sheet is written too: it keeps its place among the others.
   if (hadSheets && hrefs.length === 0) return;
   const names = hrefs.length === 0 ? '' : `" data-href="${hrefs.join(' ')}`;
-  sink.text(`${resources.openStyle} data-precedence="${queue.precedence}${names}">${queue.rules}</style>`);
-  queue.rules = '';
+  sink.text(`${resources.openStyle} data-precedence="${queue.precedence}${names}">${queue.rules.html}</style>`);
+  queue.rules.html = '';
   queue.hrefs = [];
 }
 
 export function writeLateResources(resources: Resources, sink: Sink): void {
-  sink.text(resources.viewport);
-  resources.viewport = '';
+  writeOnce(sink, resources.viewport);
   drain(sink, resources.preconnects);
   drain(sink, resources.fontPreloads);
   drain(sink, resources.highImagePreloads);
@@ -73,8 +76,7 @@ export function writeLateResources(resources: Resources, sink: Sink): void {
   }
   drain(sink, resources.scripts);
   drain(sink, resources.bulkPreloads);
-  sink.text(resources.hoisted);
-  resources.hoisted = '';
+  writeOnce(sink, resources.hoisted);
 }
 
 function stylePreload(props: Props): Props {
@@ -101,9 +103,9 @@ export function writeStylesForBoundary(resources: Resources, sink: Sink, hoistab
     hasStyles = true;
     const names = hrefs.join(' ');
     sink.text(
-      `${resources.openStyle} media="not all" data-precedence="${queue.precedence}" data-href="${names}">${queue.rules}</style>`,
+      `${resources.openStyle} media="not all" data-precedence="${queue.precedence}" data-href="${names}">${queue.rules.html}</style>`,
     );
-    queue.rules = '';
+    queue.rules.html = '';
     queue.hrefs = [];
   }
   for (const sheet of hoistables.stylesheets) if (sheet.state !== SHEET_WRITTEN) hasStyles = true;

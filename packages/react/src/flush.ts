@@ -6,7 +6,7 @@ import { clientScripts } from './client-scripts.js';
 import { escapeHtml } from './escape.js';
 import { writeCompletedBoundary, writeClientRender, writeCompletedSegment } from './instructions.js';
 import { Bytes } from './encode.js';
-import { writeHeadResources, writeLateResources, writeStylesForBoundary } from './flush-resources.js';
+import { writeHeadResources, writeLateResources, writeOnce, writeStylesForBoundary } from './flush-resources.js';
 import { SENT_SHELL_ID, SENT_SHELL_TIME, addHoistables, shellId, waitsForResources } from './resources.js';
 import type { Hoistables } from './resources.js';
 import { mayBeOutlined } from './suspense.js';
@@ -99,8 +99,7 @@ function flushShell(turn: Turn, root: Segment, heads: Segment[][]): void {
   writeHeadResources(resources, sink);
   const hasHead = preamble.html !== null || preamble.head !== null;
   if (!hasHead || render.mode !== 'stream') resources.instructions |= SENT_SHELL_ID;
-  sink.text(resources.hoisted);
-  resources.hoisted = '';
+  writeOnce(sink, resources.hoisted);
   for (const segments of heads) for (const segment of segments) flushSegment(turn, segment, null);
   if (hasHead) sink.text('</head>');
   if (preamble.body !== null) sink.text(preamble.body);

@@ -9,7 +9,7 @@ import {
   SVG,
   type FormatContext,
 } from './format.js';
-import { NO_END, voidTag, type SpecialTag } from './host-special.js';
+import { NO_END, voidTag, writeVoid, type SpecialTag } from './host-special.js';
 import { overtake } from './preloads.js';
 import type { Props } from './react.js';
 import {
@@ -20,9 +20,10 @@ import {
   linkTag,
   lookUp,
   styleQueue,
+  writeLink,
   type Resource,
 } from './resources.js';
-import { scriptTag, styleTag, styleText, titleTag } from './script.js';
+import { writeScript, writeStyle, writeStyleText, writeTitle, written } from './script.js';
 import type { Render } from './work.js';
 
 /** Tags that stay where they are: in SVG, in `<noscript>`, or described as an item. */
@@ -39,8 +40,8 @@ function separateText(render: Render): void {
 }
 
 export const titleElement: SpecialTag = (render, _tag, props, format) => {
-  if (staysInPlace(format, props)) render.out += titleTag(props);
-  else if (!(format.scope & IN_FALLBACK)) render.resources.hoisted += titleTag(props);
+  if (staysInPlace(format, props)) render.out += written(writeTitle, props);
+  else if (!(format.scope & IN_FALLBACK)) writeTitle(render.resources.hoisted, props);
   return NO_END;
 };
 
@@ -52,10 +53,10 @@ export const metaElement: SpecialTag = (render, tag, props, format) => {
   }
   separateText(render);
   if (format.scope & IN_FALLBACK) return NO_END;
-  const html = voidTag(tag.open, 'meta', props, format);
-  if (typeof props['charSet'] === 'string') resources.charset += html;
-  else if (props['name'] === 'viewport') resources.viewport += html;
-  else resources.hoisted += html;
+  let to = resources.hoisted;
+  if (typeof props['charSet'] === 'string') to = resources.charset;
+  else if (props['name'] === 'viewport') to = resources.viewport;
+  writeVoid(to, tag.open, 'meta', props, format);
   return NO_END;
 };
 
@@ -70,7 +71,7 @@ export const linkElement: SpecialTag = (render, _tag, props, format) => {
     if (handled) render.out += linkTag(props);
     else {
       separateText(render);
-      if (!(format.scope & IN_FALLBACK)) render.resources.hoisted += linkTag(props);
+      if (!(format.scope & IN_FALLBACK)) writeLink(render.resources.hoisted, props);
     }
     return NO_END;
   }
@@ -115,7 +116,7 @@ export const scriptElement: SpecialTag = (render, _tag, props, format) => {
     !props['onLoad'] &&
     !props['onError'];
   if (!hoists || staysInPlace(format, props)) {
-    render.out += scriptTag(props);
+    render.out += written(writeScript, props);
     return NO_END;
   }
   const { resources } = render;
@@ -132,7 +133,9 @@ export const scriptElement: SpecialTag = (render, _tag, props, format) => {
       }
       overtake((isModule ? resources.modulePreloads : resources.scriptPreloads).get(src));
     }
-    resources.scripts.add({ html: scriptTag(given) });
+    const script = { html: '' };
+    resources.scripts.add(script);
+    writeScript(script, given);
   }
   separateText(render);
   return NO_END;
@@ -142,7 +145,7 @@ export const styleElement: SpecialTag = (render, _tag, props, format) => {
   const { precedence, href, nonce } = props;
   const isResource = typeof precedence === 'string' && typeof href === 'string' && href !== '';
   if (!isResource || staysInPlace(format, props)) {
-    render.out += styleTag(props);
+    render.out += written(writeStyle, props);
     return NO_END;
   }
   const { resources, hoistables } = render;
@@ -151,7 +154,7 @@ export const styleElement: SpecialTag = (render, _tag, props, format) => {
     const queue = styleQueue(resources, precedence);
     if (!resources.styleNonce || resources.styleNonce === nonce) {
       queue.hrefs.push(escapeText(href));
-      queue.rules += styleText(props);
+      writeStyleText(queue.rules, props);
     }
   }
   const queue = resources.styles.get(precedence);

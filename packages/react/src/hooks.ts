@@ -20,6 +20,7 @@ export interface HookHost {
   makeId(localId: number): string;
   /** The path of keys to the component that runs, as react-dom spells it for action states. */
   currentKeyPath(): unknown;
+  readonly mode: 'string' | 'markup' | 'stream';
   /** `[state, key, referenceId, boundArguments count]` of a form that was posted without JavaScript. */
   readonly formState: readonly unknown[] | null;
 }
@@ -345,7 +346,7 @@ function useActionState(
   }
   const path = host.currentKeyPath();
   let key: string | null = null;
-  const postbackKey = (): string => (key ??= createPostbackKey(permalink, path, index));
+  const postbackKey = (): string => (key ??= createPostbackKey(permalink, path, index, host.mode !== 'stream'));
   let state = initialState;
   const { formState } = host;
   if (formState !== null && typeof action.$$IS_SIGNATURE_EQUAL === 'function') {

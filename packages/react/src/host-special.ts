@@ -9,7 +9,7 @@ import { buttonTag, formTag, inputTag, optionTag, selectTag, textareaTag } from 
 import { transitionAttributes, type Tag } from './host.js';
 import { imageTag, linkElement, metaElement, scriptElement, styleElement, titleElement } from './hoisting.js';
 import type { Props } from './react.js';
-import type { Preamble } from './resources.js';
+import type { Preamble, Resource } from './resources.js';
 import { innerHtml } from './script.js';
 import type { Render } from './work.js';
 
@@ -64,8 +64,9 @@ export function openWith(render: Render, html: string, content: Content, first =
   return null;
 }
 
-export function voidTag(open: string, tag: string, props: Props, format: FormatContext): string {
-  let html = open;
+/** Piece by piece, as `writeLink`. */
+export function writeVoid(to: Resource, open: string, tag: string, props: Props, format: FormatContext): void {
+  to.html += open;
   for (const name in props) {
     if (!hasOwn.call(props, name)) continue;
     const value = props[name];
@@ -75,9 +76,15 @@ export function voidTag(open: string, tag: string, props: Props, format: FormatC
         `${tag} is a self-closing tag and must neither have \`children\` nor use \`dangerouslySetInnerHTML\`.`,
       );
     }
-    html += attribute(name, value);
+    to.html += attribute(name, value);
   }
-  return html + (format.transition === null ? '/>' : transitionAttributes(format.transition) + '/>');
+  to.html += format.transition === null ? '/>' : transitionAttributes(format.transition) + '/>';
+}
+
+export function voidTag(open: string, tag: string, props: Props, format: FormatContext): string {
+  const to = { html: '' };
+  writeVoid(to, open, tag, props, format);
+  return to.html;
 }
 
 const selfClosing: SpecialTag = (render, tag, props, format, type) => {
@@ -143,14 +150,23 @@ const custom: SpecialTag = (render, tag, props, format) => {
 function documentTag(part: 'html' | 'head' | 'body', highestMode: number): SpecialTag {
   return (render, tag, props, format) => {
     const content: Content = { children: null, inner: null };
-    const html = attributesOf(props, (name, value) => takesContent(content, name, value));
-    const start = `${tag.open}${html}${transitionOf(format)}`;
-    if (format.mode > highestMode) return openWith(render, start, content);
+    if (format.mode > highestMode) {
+      const html = attributesOf(props, (name, value) => takesContent(content, name, value));
+      return openWith(render, tag.open + html + transitionOf(format), content);
+    }
     const preamble: Preamble = render.preamble ?? render.resources.preamble;
     if (preamble[part] !== null) throw new Error(`The \`<${part}>\` tag may only be rendered once.`);
-    if (render.preamble !== null && render.mode === 'stream') render.out += `<!--${part}-->`;
-    const doctype = part === 'html' && render.mode === 'stream' ? '<!DOCTYPE html>' : '';
-    preamble[part] = `${doctype}${start}>${innerHtml(content.inner, content.children)}`;
+    if (render.preamble !== null) render.out += `<!--${part}-->`;
+    // Piece by piece, as `writeLink`.
+    preamble[part] = (part === 'html' && render.mode === 'stream' ? '<!DOCTYPE html>' : '') + tag.open;
+    for (const name in props) {
+      if (!hasOwn.call(props, name)) continue;
+      const value = props[name];
+      if (value === null || value === undefined || takesContent(content, name, value)) continue;
+      preamble[part] += attribute(name, value);
+    }
+    preamble[part] += transitionOf(format) + '>';
+    preamble[part] += innerHtml(content.inner, content.children);
     return content.children;
   };
 }

@@ -16,7 +16,7 @@ import {
   type Resource,
   type Resources,
 } from './resources.js';
-import { scriptTag } from './script.js';
+import { writeScript } from './script.js';
 
 /** The render a call belongs to. */
 export interface ResourceTarget {
@@ -208,6 +208,8 @@ function preinitScript(resources: Resources, src: string, options: Options, modu
     adoptCredentials(props, credentials);
     overtake((module ? resources.modulePreloads : resources.scriptPreloads).get(src));
   }
-  resources.scripts.add({ html: scriptTag(props) });
+  const script = { html: '' };
+  resources.scripts.add(script);
+  writeScript(script, props);
   return true;
 }

@@ -24,7 +24,7 @@ export interface Stylesheet {
 
 export interface StyleQueue {
   readonly precedence: string;
-  rules: string;
+  readonly rules: Resource;
   hrefs: string[];
   readonly sheets: Map<string, Stylesheet>;
 }
@@ -55,9 +55,9 @@ export class Resources {
   stylesToHoist = false;
 
   preamble: Preamble = { html: null, head: null, body: null };
-  charset = '';
-  viewport = '';
-  hoisted = '';
+  readonly charset: Resource = { html: '' };
+  readonly viewport: Resource = { html: '' };
+  readonly hoisted: Resource = { html: '' };
   bootstrap = '';
   importMap = '';
   readonly preconnects = new Set<Resource>();
@@ -199,8 +199,9 @@ function bootstrapScript(
 
 const hasOwn = Object.prototype.hasOwnProperty;
 
-export function linkTag(props: Props): string {
-  let html = '<link';
+/** Written piece by piece: when a property throws, react-dom has written what comes before it. */
+export function writeLink(to: Resource, props: Props): void {
+  to.html += '<link';
   for (const name in props) {
     if (!hasOwn.call(props, name)) continue;
     const value = props[name];
@@ -210,9 +211,15 @@ export function linkTag(props: Props): string {
         'link is a self-closing tag and must neither have `children` nor use `dangerouslySetInnerHTML`.',
       );
     }
-    html += attribute(name, value);
+    to.html += attribute(name, value);
   }
-  return html + '/>';
+  to.html += '/>';
+}
+
+export function linkTag(props: Props): string {
+  const link = { html: '' };
+  writeLink(link, props);
+  return link.html;
 }
 
 export function createHoistables(): Hoistables {
@@ -238,7 +245,7 @@ export function lookUp(table: Table, key: string): Credentials | undefined {
 export function styleQueue(resources: Resources, precedence: string): StyleQueue {
   let queue = resources.styles.get(precedence);
   if (queue === undefined) {
-    queue = { precedence: escapeHtml(precedence), rules: '', hrefs: [], sheets: new Map() };
+    queue = { precedence: escapeHtml(precedence), rules: { html: '' }, hrefs: [], sheets: new Map() };
     resources.styles.set(precedence, queue);
   }
   return queue;

@@ -2,7 +2,7 @@
 import { attribute } from './attributes.js';
 import { escapeText } from './escape.js';
 import type { Props } from './react.js';
-import { escapeScript } from './resources.js';
+import { escapeScript, type Resource } from './resources.js';
 
 const hasOwn = Object.prototype.hasOwnProperty;
 
@@ -21,25 +21,27 @@ export function innerHtml(inner: unknown, children: unknown): string {
   return html === null || html === undefined ? '' : '' + (html as string);
 }
 
-/** The start tag without its `>`, of an element whose text is not rendered as children are. */
-function startOfRaw(tag: string, props: Props): string {
-  let html = '<' + tag;
-  for (const name in props) {
-    if (!hasOwn.call(props, name) || name === 'children' || name === 'dangerouslySetInnerHTML') continue;
-    const value = props[name];
-    if (value !== null && value !== undefined) html += attribute(name, value);
-  }
-  return html;
-}
-
 function own(props: Props, name: string): unknown {
   return hasOwn.call(props, name) ? props[name] : undefined;
 }
 
-export function scriptTag(props: Props): string {
+/** The start tag of an element whose text is not rendered as children are. Piece by piece, as `writeLink`. */
+function writeStart(to: Resource, tag: string, props: Props): void {
+  to.html += '<' + tag;
+  for (const name in props) {
+    if (!hasOwn.call(props, name) || name === 'children' || name === 'dangerouslySetInnerHTML') continue;
+    const value = props[name];
+    if (value !== null && value !== undefined) to.html += attribute(name, value);
+  }
+  to.html += '>';
+}
+
+export function writeScript(to: Resource, props: Props): void {
   const children = own(props, 'children');
-  const html = `${startOfRaw('script', props)}>${innerHtml(own(props, 'dangerouslySetInnerHTML'), children)}`;
-  return `${html}${typeof children === 'string' ? escapeScript(children) : ''}</script>`;
+  writeStart(to, 'script', props);
+  to.html += innerHtml(own(props, 'dangerouslySetInnerHTML'), children);
+  if (typeof children === 'string') to.html += escapeScript(children);
+  to.html += '</script>';
 }
 
 /** The one child of a tag that takes only text; undefined when there is none that can be written. */
@@ -52,26 +54,37 @@ function onlyText(children: unknown): string | undefined {
   return '' + (child as string);
 }
 
-export function titleTag(props: Props): string {
+export function writeTitle(to: Resource, props: Props): void {
   const children = own(props, 'children');
+  writeStart(to, 'title', props);
   const text = onlyText(children);
-  const html = innerHtml(own(props, 'dangerouslySetInnerHTML'), children);
-  return `${startOfRaw('title', props)}>${text === undefined ? '' : escapeText(text)}${html}</title>`;
+  if (text !== undefined) to.html += escapeText(text);
+  to.html += innerHtml(own(props, 'dangerouslySetInnerHTML'), children);
+  to.html += '</title>';
 }
 
 const STYLE_END = /(<\/|<)(s)(tyle)/gi;
 
 /** Style text that cannot end its element. */
-export function styleText(props: Props): string {
+export function writeStyleText(to: Resource, props: Props): void {
   const children = own(props, 'children');
   const text = onlyText(children) ?? '';
-  const escaped = text.replace(
+  to.html += text.replace(
     STYLE_END,
     (_match, open: string, s: string, rest: string) => open + (s === 's' ? '\\73 ' : '\\53 ') + rest,
   );
-  return escaped + innerHtml(own(props, 'dangerouslySetInnerHTML'), children);
+  to.html += innerHtml(own(props, 'dangerouslySetInnerHTML'), children);
 }
 
-export function styleTag(props: Props): string {
-  return `${startOfRaw('style', props)}>${styleText(props)}</style>`;
+export function writeStyle(to: Resource, props: Props): void {
+  writeStart(to, 'style', props);
+  writeStyleText(to, props);
+  to.html += '</style>';
+}
+
+/** The whole of what a writer writes. */
+export function written(write: (to: Resource, props: Props) => void, props: Props): string {
+  const to = { html: '' };
+  write(to, props);
+  return to.html;
 }

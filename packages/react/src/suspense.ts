@@ -25,7 +25,7 @@ export function renderSuspense(render: Render, props: Props): void {
   // Read before anything of the content runs, as react-dom does.
   const { fallback, children } = props;
   const fallbackTasks = new Set<Task>();
-  const boundary = new Boundary(fallbackTasks, format.mode < HTML);
+  const boundary = new Boundary(fallbackTasks, render.mode === 'stream' && format.mode < HTML);
   const place = new Segment(boundary, format, false, false);
   addSegment(render, place);
   render.lastText = false;
