@@ -120,7 +120,8 @@ function declaration(
 }
 
 function call(types: Types, name: t.Identifier, { values, key }: Lowered): t.CallExpression {
-  const parts: t.Expression[] = values.length > 0 || key !== undefined ? [types.arrayExpression([...values])] : [];
+  const parts: t.Expression[] =
+    values.length > 0 || key !== undefined ? [types.arrayExpression([...values])] : [];
   if (key !== undefined) parts.push(key);
   return types.callExpression(types.cloneNode(name), parts);
 }

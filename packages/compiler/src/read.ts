@@ -8,7 +8,12 @@ import { jsxText } from './text.js';
 export type Attribute =
   /** `value` null: the attribute stands alone, and is true. */
   | { readonly name: string; readonly html: string; readonly value: t.Expression | null }
-  | { readonly name: string; readonly html: undefined; readonly isIgnored: boolean; readonly value: t.Expression };
+  | {
+      readonly name: string;
+      readonly html: undefined;
+      readonly isIgnored: boolean;
+      readonly value: t.Expression;
+    };
 
 export type Child =
   | { readonly kind: 'text'; readonly text: string }
@@ -77,7 +82,13 @@ export function createReader(reactDom: ReactDom, isUndefined: (node: t.Node) => 
     if (children === undefined || (isVoidTag(tag) && children.length > 0)) return undefined;
     if (isPreformatted(tag) && children.length === 1 && mayStartWithLineFeed(children[0])) return undefined;
     const known = key && literal(key);
-    return { tag, attributes, children, key, staticKey: known?.value === undefined ? null : String(known.value) };
+    return {
+      tag,
+      attributes,
+      children,
+      key,
+      staticKey: known?.value === undefined ? null : String(known.value),
+    };
   }
 
   function readAttribute(tag: string, name: string, node: t.JSXAttribute['value']): Attribute | undefined {
@@ -95,7 +106,12 @@ export function createReader(reactDom: ReactDom, isUndefined: (node: t.Node) => 
     return { name, html: undefined, isIgnored: isEventHandler(name), value };
   }
 
-  function written(tag: string, name: string, known: StaticValue, value: t.Expression | null): Attribute | undefined {
+  function written(
+    tag: string,
+    name: string,
+    known: StaticValue,
+    value: t.Expression | null,
+  ): Attribute | undefined {
     try {
       return { name, html: reactDom.attribute(tag, name, known), value };
     } catch {
@@ -146,7 +162,8 @@ export function createReader(reactDom: ReactDom, isUndefined: (node: t.Node) => 
 
 function expressionOf(node: t.JSXAttribute['value']): t.Expression | undefined {
   if (node?.type === 'StringLiteral') return node;
-  if (node?.type !== 'JSXExpressionContainer' || node.expression.type === 'JSXEmptyExpression') return undefined;
+  if (node?.type !== 'JSXExpressionContainer' || node.expression.type === 'JSXEmptyExpression')
+    return undefined;
   return node.expression;
 }
 

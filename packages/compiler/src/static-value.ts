@@ -35,7 +35,8 @@ export function literalOf(node: t.Node): { readonly value: Literal } | undefined
 
 /** The same for an object whose keys and values are literals, in its order of properties. */
 export function staticObjectOf(node: t.Node): Readonly<Record<string, Literal>> | undefined {
-  if (node.type === 'TSAsExpression' || node.type === 'TSSatisfiesExpression') return staticObjectOf(node.expression);
+  if (node.type === 'TSAsExpression' || node.type === 'TSSatisfiesExpression')
+    return staticObjectOf(node.expression);
   if (node.type !== 'ObjectExpression') return undefined;
   const object: Record<string, Literal> = {};
   for (const property of node.properties) {

@@ -22,7 +22,8 @@ interface LoaderContext {
 
 export default function sluiceLoader(this: LoaderContext, source: string, map?: object | string): void {
   const done = this.async();
-  const inputSourceMap = typeof map === 'string' ? (JSON.parse(map) as SourceMap) : (map as SourceMap | undefined);
+  const inputSourceMap =
+    typeof map === 'string' ? (JSON.parse(map) as SourceMap) : (map as SourceMap | undefined);
   // A development build warns about elements, and names their places: it keeps its own.
   if (this.mode === 'development' || this.target?.startsWith('web') === true) {
     done(null, source, inputSourceMap);
@@ -34,7 +35,12 @@ export default function sluiceLoader(this: LoaderContext, source: string, map?: 
     ...(reactFrom === undefined ? {} : { reactFrom }),
     ...(inputSourceMap === undefined ? {} : { inputSourceMap }),
   }).then(
-    (compiled) => done(null, compiled?.code ?? source, compiled === undefined ? inputSourceMap : (compiled.map ?? undefined)),
+    (compiled) =>
+      done(
+        null,
+        compiled?.code ?? source,
+        compiled === undefined ? inputSourceMap : (compiled.map ?? undefined),
+      ),
     (error: unknown) => done(error as Error),
   );
 }
