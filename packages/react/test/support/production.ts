@@ -1,0 +1,2 @@
+/** Imported first: React's packages choose their build when they load. */
+process.env['NODE_ENV'] = 'production';
