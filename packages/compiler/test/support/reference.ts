@@ -2,39 +2,45 @@
  * Writes templates by their definition alone, as plainly as possible, and leaves the rest to react-dom. Only for trees of
  * host elements and components without hooks.
  */
-import './production.js';
-import { createElement, Fragment, isValidElement, type ReactElement, type ReactNode } from 'react';
-import { renderToStaticMarkup, renderToString } from 'react-dom/server';
+import type { ReactElement, ReactNode } from 'react';
 import type { Template, TemplateElement } from '@sluice/react/template';
+import type { Version } from './versions.js';
 
 const MARKER = '<!-- -->';
 
 class Writer {
   html = '';
   lastIsText = false;
+  readonly #react: Version['react'];
+  readonly #server: Version['server'];
 
-  node(node: ReactNode): void {
-    if (typeof node === 'string' || typeof node === 'number') this.text(String(node));
-    else if (Array.isArray(node)) for (const child of node as ReactNode[]) this.node(child);
-    else if (isTemplate(node)) this.template(node.$$template, node.$$values);
-    else if (isValidElement(node)) this.element(node as ReactElement<{ children?: ReactNode }>);
+  constructor({ react, server }: Version) {
+    this.#react = react;
+    this.#server = server;
   }
 
-  private text(text: string): void {
+  node(node: ReactNode): void {
+    if (typeof node === 'string' || typeof node === 'number') this.#text(String(node));
+    else if (Array.isArray(node)) for (const child of node as ReactNode[]) this.node(child);
+    else if (isTemplate(node)) this.#template(node.$$template, node.$$values);
+    else if (this.#react.isValidElement(node)) this.#element(node as ReactElement<{ children?: ReactNode }>);
+  }
+
+  #text(text: string): void {
     if (text === '') return;
     if (this.lastIsText) this.html += MARKER;
-    this.html += renderToStaticMarkup(text);
+    this.html += this.#server.renderToStaticMarkup(text);
     this.lastIsText = true;
   }
 
-  private element({ type, props }: ReactElement<{ children?: ReactNode }>): void {
-    if (type === Fragment) return this.node(props.children);
+  #element({ type, props }: ReactElement<{ children?: ReactNode }>): void {
+    if (type === this.#react.Fragment) return this.node(props.children);
     if (typeof type === 'function') return this.node((type as (props: object) => ReactNode)(props));
-    this.html += renderToString(createElement(type, props));
+    this.html += this.#server.renderToString(this.#react.createElement(type, props));
     this.lastIsText = false;
   }
 
-  private template({ pieces, holes }: Template, values: readonly unknown[]): void {
+  #template({ pieces, holes }: Template, values: readonly unknown[]): void {
     this.html += pieces[0];
     this.lastIsText = false;
     for (const [index, hole] of holes.entries()) {
@@ -45,7 +51,7 @@ class Writer {
         if (hole[2] === 1 && this.lastIsText) this.html += MARKER;
       } else if (hole[0] === 1) {
         const tag = hole[2] === 'img' ? 'source' : hole[2];
-        const html = renderToStaticMarkup(createElement(tag, { [hole[1]]: value }));
+        const html = this.#server.renderToStaticMarkup(this.#react.createElement(tag, { [hole[1]]: value }));
         this.html += html.slice(tag.length + 1, html.endsWith('/>') ? -2 : -(tag.length + 4));
       }
       this.html += pieces[index + 1];
@@ -58,8 +64,8 @@ function isTemplate(node: unknown): node is TemplateElement {
   return typeof node === 'object' && node !== null && '$$template' in node;
 }
 
-export function renderByDefinition(node: ReactNode): string {
-  const writer = new Writer();
+export function renderByDefinition(version: Version, node: ReactNode): string {
+  const writer = new Writer(version);
   writer.node(node);
   return writer.html;
 }
