@@ -2,7 +2,7 @@
  * The Babel plugin, which is the compiler; the other entries run it. It works on JSX, so it has to come before whatever
  * turns JSX into calls, and behind what changes JSX (React Compiler). It uses the Babel that runs it, 7 or 8.
  */
-import { dirname, join } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { NodePath, PluginObj, PluginPass, types as t } from '@babel/core';
 import { KEY, type Lowered, VALUES, lower } from './lower.js';
 import { createReader } from './read.js';
@@ -29,7 +29,7 @@ export default function sluiceTemplates(
       Program(program, pass) {
         if (!mayBeCompiled(program, pass)) return;
         const from = options.reactFrom ?? (pass.filename ? dirname(pass.filename) : pass.cwd);
-        const reactDom = knownReactDom(join(pass.cwd, from), options.warn ?? console.warn);
+        const reactDom = knownReactDom(resolve(pass.cwd, from), options.warn ?? console.warn);
         if (reactDom !== undefined) compileProgram(types, program, reactDom);
       },
     },

@@ -18,7 +18,7 @@ export interface SluicePlugin {
     this: PluginContext,
     code: string,
     id: string,
-    options?: { readonly ssr?: boolean },
+    options?: { readonly ssr?: boolean | undefined },
   ): Promise<{ code: string; map: string | null } | undefined>;
 }
 
