@@ -22,7 +22,7 @@ const warned = new Set<string>();
 export default function sluiceTemplates(
   { types }: { readonly types: Types },
   options: BabelOptions = {},
-): PluginObj<PluginPass> {
+): PluginObj {
   return {
     name: 'sluice-templates',
     visitor: {

@@ -43,5 +43,5 @@ export async function compile(
   });
   // The name that the plugin gives what it imports stands in every file that it changed.
   if (typeof result?.code !== 'string' || !result.code.includes('@sluice/react/template')) return undefined;
-  return { code: result.code, map: (result.map as SourceMap | null | undefined) ?? null };
+  return { code: result.code, map: result.map ?? null };
 }

@@ -125,7 +125,7 @@ export function createReader(reactDom: ReactDom, isUndefined: (node: t.Node) => 
     for (const node of nodes) {
       if (node.type === 'JSXSpreadChild') return undefined;
       if (node.type === 'JSXText') {
-        const text = jsxText(String(node.extra?.['raw'] ?? node.value), node.value);
+        const text = jsxText((node.extra?.['raw'] as string | undefined) ?? node.value, node.value);
         if (text === undefined) return undefined;
         if (text !== '') children.push({ kind: 'text', text });
       } else if (node.type === 'JSXElement') {

@@ -7,31 +7,27 @@ export type StaticValue = Literal | Readonly<Record<string, Literal>>;
 
 /** Undefined where the value is not known; `{ value: undefined }` where it is, and is undefined. */
 export function literalOf(node: t.Node): { readonly value: Literal } | undefined {
-  switch (node.type) {
-    case 'StringLiteral':
-    case 'NumericLiteral':
-    case 'BooleanLiteral':
-      return { value: node.value };
-    case 'NullLiteral':
-      return { value: null };
-    case 'TemplateLiteral': {
-      const text = node.expressions.length === 0 ? node.quasis[0]?.value.cooked : undefined;
-      return text === undefined || text === null ? undefined : { value: text };
-    }
-    case 'UnaryExpression': {
-      const operand = node.argument.type === 'NumericLiteral' ? node.argument.value : undefined;
-      if (node.operator === 'void') return operand === undefined ? undefined : { value: undefined };
-      return node.operator === '-' && operand !== undefined ? { value: -operand } : undefined;
-    }
-    case 'TSAsExpression':
-    case 'TSSatisfiesExpression':
-    case 'TSNonNullExpression':
-    case 'ParenthesizedExpression':
-      return literalOf(node.expression);
-    default:
-      return undefined;
+  if (node.type === 'StringLiteral' || node.type === 'NumericLiteral' || node.type === 'BooleanLiteral') {
+    return { value: node.value };
   }
+  if (node.type === 'NullLiteral') return { value: null };
+  if (node.type === 'TemplateLiteral') {
+    const text = node.expressions.length === 0 ? node.quasis[0]?.value.cooked : undefined;
+    return typeof text === 'string' ? { value: text } : undefined;
+  }
+  if (node.type === 'UnaryExpression' && node.argument.type === 'NumericLiteral') {
+    if (node.operator === 'void') return { value: undefined };
+    return node.operator === '-' ? { value: -node.argument.value } : undefined;
+  }
+  return isTransparent(node) ? literalOf(node.expression) : undefined;
 }
+
+const isTransparent = (
+  node: t.Node,
+): node is t.TSAsExpression | t.TSSatisfiesExpression | t.TSNonNullExpression | t.ParenthesizedExpression =>
+  ['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression', 'ParenthesizedExpression'].includes(
+    node.type,
+  );
 
 /** The same for an object whose keys and values are literals, in its order of properties. */
 export function staticObjectOf(node: t.Node): Readonly<Record<string, Literal>> | undefined {

@@ -20,27 +20,27 @@ interface LoaderContext {
   emitWarning(warning: Error): void;
 }
 
+/** webpack calls it with its context as `this`. */
 export default function sluiceLoader(this: LoaderContext, source: string, map?: object | string): void {
-  const done = this.async();
+  // oxlint-disable-next-line oxc/no-this-in-exported-function -- That is how loaders are called.
+  load(this, source, map);
+}
+
+function load(context: LoaderContext, source: string, map?: object | string): void {
+  const done = context.async();
   const inputSourceMap =
     typeof map === 'string' ? (JSON.parse(map) as SourceMap) : (map as SourceMap | undefined);
+  const unchanged = (): void => done(null, source, inputSourceMap);
   // A development build warns about elements, and names their places: it keeps its own.
-  if (this.mode === 'development' || this.target?.startsWith('web') === true) {
-    done(null, source, inputSourceMap);
-    return;
-  }
-  const { reactFrom } = this.getOptions();
-  compile(source, this.resourcePath, {
-    warn: (message) => this.emitWarning(new Error(message)),
+  if (context.mode === 'development' || context.target?.startsWith('web') === true) return unchanged();
+  const { reactFrom } = context.getOptions();
+  compile(source, context.resourcePath, {
+    warn: (message) => context.emitWarning(new Error(message)),
     ...(reactFrom === undefined ? {} : { reactFrom }),
     ...(inputSourceMap === undefined ? {} : { inputSourceMap }),
   }).then(
     (compiled) =>
-      done(
-        null,
-        compiled?.code ?? source,
-        compiled === undefined ? inputSourceMap : (compiled.map ?? undefined),
-      ),
+      compiled === undefined ? unchanged() : done(null, compiled.code, compiled.map ?? undefined),
     (error: unknown) => done(error as Error),
   );
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { ComponentType, ReactNode } from 'react';
 import { VALUES, jsx, moduleSource } from './support/generate.js';
 import { renderByDefinition } from './support/reference.js';

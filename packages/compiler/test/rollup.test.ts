@@ -1,12 +1,11 @@
 /** A bundle built by Rollup, which has no notion of server and client. */
-import './support/production.js';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ComponentType, createElement } from 'react';
-import { renderToString } from 'react-dom/server';
+import type { ComponentType } from 'react';
 import { type Plugin, rollup } from 'rollup';
 import sluice from '../src/vite.js';
 import { APP, load } from './support/output.js';
+import { own } from './support/versions.js';
 
 type Page = ComponentType<{ items: string[] }>;
 
@@ -21,7 +20,7 @@ void test('the bundle is compiled, and gives the same HTML', async () => {
   assert.match(compiled, /import \{ template \} from '@sluice\/react\/template'/);
   const html = async (name: string, code: string): Promise<string> => {
     const { default: Page } = await load<{ default: Page }>(name, code);
-    return renderToString(createElement(Page, { items: ['a', '<b>'] }));
+    return own.server.renderToString(own.react.createElement(Page, { items: ['a', '<b>'] }));
   };
   const expected = await html('plain.mjs', plain);
   assert.match(expected, /^<section class="page"><b>a<\/b> and<!-- --> /);

@@ -1,5 +1,4 @@
 /** An app built by Vite: its server's bundle is compiled, its client's is not. */
-import './support/production.js';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type InlineConfig, type Plugin, type Rolldown, build, createBuilder, createServer } from 'vite';

@@ -1,5 +1,4 @@
 /** A bundle built by webpack, with this loader in front of one that compiles JSX, as in Next. */
-import './support/production.js';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

@@ -51,7 +51,7 @@ export interface TemplateElement {
   /** One per hole, in source order. */
   readonly $$values: readonly unknown[];
   readonly type: ReactElement['type'];
-  readonly props: unknown;
+  readonly props: ReactElement['props'];
 }
 
 const NO_VALUES: readonly unknown[] = [];
@@ -74,7 +74,7 @@ class Instance implements TemplateElement {
     return (this.$$element ??= this.$$template.build(this.$$values)).type;
   }
 
-  get props(): unknown {
+  get props(): ReactElement['props'] {
     return (this.$$element ??= this.$$template.build(this.$$values)).props;
   }
 }
@@ -100,10 +100,8 @@ export function template(
   if (isDevelopment || builtWith !== version) return (values = NO_VALUES, key) => build(values, key);
   const template: Template = { layout: 1, pieces, holes, build, plan: undefined };
   return (values = NO_VALUES, key) =>
-    new Instance(
-      template,
-      values,
-      // As React does, so that a symbol throws.
-      key === undefined ? null : '' + (key as string),
-    ) as unknown as ReactElement;
+    new Instance(template, values, key === undefined ? null : toKey(key)) as ReactElement;
 }
+
+/** As React makes it, so that a symbol throws. */
+const toKey = (key: unknown): string => '' + (key as number);

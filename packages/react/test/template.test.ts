@@ -1,22 +1,13 @@
 /** The template element with stock react-dom alone, in a production build of React. */
-import './support/production.js';
+import { react, server } from './support/production.js';
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import {
-  Children,
-  Fragment,
-  type ReactElement,
-  type ReactNode,
-  cloneElement,
-  createElement,
-  isValidElement,
-  memo,
-  useId,
-  version,
-} from 'react';
-import { renderToPipeableStream, renderToStaticMarkup, renderToString } from 'react-dom/server';
+import type { ReactElement, ReactNode } from 'react';
 import { type Hole, type TemplateElement, template } from '../src/template.js';
+
+const { Children, Fragment, cloneElement, createElement, isValidElement, memo, useId, version } = react;
+const { renderToPipeableStream, renderToStaticMarkup, renderToString } = server;
 
 let builds = 0;
 

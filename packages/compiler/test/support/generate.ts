@@ -1,5 +1,5 @@
 /** Random JSX as source text. Each expression is wrapped in `t(n, …)`, which records that it was evaluated. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 const GENERAL_TAGS = [
   'div',

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
+// For the bundles that tests load, and for the bundlers.
+process.env['NODE_ENV'] = 'production';
+
 export const APP = fileURLToPath(new URL('../fixtures/app/', import.meta.url));
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));

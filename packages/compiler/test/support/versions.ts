@@ -1,13 +1,14 @@
 /** The versions of React that tests compile for: this package's own, and those installed for `@sluice/react`. */
-import './production.js';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { readFileSync } from 'node:fs';
 import { transformSync } from 'esbuild';
 import type * as React from 'react';
 import type * as Server from 'react-dom/server';
 import { compile } from '../../src/compile.js';
+
+// React's packages choose their build when they load, which is below.
+process.env['NODE_ENV'] = 'production';
 
 export type Module = Readonly<Record<string, unknown>>;
 
