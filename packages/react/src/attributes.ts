@@ -15,7 +15,7 @@ type Rule = (open: string, value: unknown) => string;
 const MEMO_VALUES_MAX = 128;
 const MEMO_LENGTH_MAX = 64;
 
-class Attribute {
+export class Attribute {
   /** Strings are written as they are (escaped): by far the most frequent case, so it has a flag of its own. */
   readonly plain: boolean;
   readonly rule: Rule;
@@ -111,7 +111,15 @@ const attributes = new Map<string, Attribute>([['style', new Attribute(false, st
 
 /** The attribute with its leading space, or ''. `value` is neither null nor undefined. */
 export function attribute(name: string, value: unknown): string {
-  const known = attributes.get(name) ?? learnAttribute(name);
+  return writeAttribute(attributes.get(name) ?? learnAttribute(name), value);
+}
+
+/** For who writes the same attribute many times. */
+export function attributeOf(name: string): Attribute {
+  return attributes.get(name) ?? learnAttribute(name);
+}
+
+export function writeAttribute(known: Attribute, value: unknown): string {
   if (known.plain && typeof value === 'string') return known.memo?.get(value) ?? known.write(value);
   return known.rule(known.open, value);
 }

@@ -17,6 +17,9 @@ import {
   type ElementLike,
 } from './react.js';
 
+import { HolePlan } from './templates.js';
+import type { PathStep } from './template.js';
+
 /** `[parent, name, key or index]`, as react-dom has it: it is hashed as JSON. */
 export type KeyPath = readonly [KeyPath, string | null, unknown] | null;
 
@@ -38,21 +41,43 @@ export function keyPathOf(
     const node = nodes[at];
     const index = indexes[at] as number;
     if (Array.isArray(node)) path = [path, 'Fragment', index];
+    else if (node instanceof HolePlan) path = keyPathOfHole(path, node);
     else {
-      const { type, key } = node as ElementLike;
+      const { key } = node as ElementLike;
       const place = index === -1 ? 0 : index;
       const unkeyed = key === null || key === undefined || key === OPTIMISTIC_KEY;
-      path = [path, componentName(type), unkeyed ? place : key];
+      path = [path, componentName(typeOf(nodes, at)), unkeyed ? place : key];
     }
   }
   return path;
+}
+
+/** From below the template's root, which has its own place, to the hole. */
+function keyPathOfHole(base: KeyPath, { steps }: HolePlan): KeyPath {
+  let path = base;
+  for (let at = 1; at < steps.length; at += 1) {
+    const [tag, key] = steps[at] as PathStep;
+    const [, , length, index] = steps[at - 1] as PathStep;
+    path = [path, tag ?? 'Fragment', key ?? (length > 1 ? index : 0)];
+  }
+  return path;
+}
+
+/** The type of an element on the way; a template's root is known without building the ordinary element. */
+function typeOf(nodes: readonly unknown[], at: number): unknown {
+  const below = nodes[at + 1];
+  const node = nodes[at] as ElementLike & { $$template?: unknown };
+  if (node.$$template !== undefined && below instanceof HolePlan) return below.steps[0]?.[0];
+  return node.type;
 }
 
 export function stackOf(base: StackNode | null, nodes: readonly unknown[], depth: number): StackNode | null {
   let stack = base;
   for (let at = 0; at < depth; at += 1) {
     const node = nodes[at];
-    if (!Array.isArray(node)) stack = { parent: stack, type: (node as ElementLike).type };
+    if (Array.isArray(node)) continue;
+    if (!(node instanceof HolePlan)) stack = { parent: stack, type: typeOf(nodes, at) };
+    else for (const [tag] of node.steps.slice(1)) stack = { parent: stack, type: tag ?? FRAGMENT };
   }
   return stack;
 }

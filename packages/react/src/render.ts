@@ -20,6 +20,8 @@ import {
   type ElementLike,
   type Props,
 } from './react.js';
+import type { TemplateElement } from './template.js';
+import { isWritable, renderTemplate } from './templates.js';
 import { addSegment, addTask, resumeTaskLater, waitFor } from './segments.js';
 import { SUSPENDED, isThenable, unwrapThrown, useThenable, type Thenable } from './thenables.js';
 import { Segment, type Render } from './work.js';
@@ -58,6 +60,12 @@ function renderElement(render: Render, element: ElementLike, index: number): voi
   render.indexes[depth] = index;
   render.depth = depth + 1;
   try {
+    const { $$template: template } = element as Partial<TemplateElement>;
+    if (template !== undefined && isWritable(render, template)) {
+      renderTemplate(render, element as unknown as TemplateElement);
+      render.depth = depth;
+      return;
+    }
     const { type } = element;
     if (typeof type === 'string') renderHost(render, type, element.props);
     else renderType(render, type, element.props, element);
