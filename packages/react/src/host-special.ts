@@ -8,7 +8,7 @@ import { DOCUMENT, ROOT, type FormatContext } from './format.js';
 import { buttonTag, formTag, inputTag, optionTag, selectTag, textareaTag } from './forms.js';
 import { transitionAttributes, type Tag } from './host.js';
 import { imageTag, linkElement, metaElement, scriptElement, styleElement, titleElement } from './hoisting.js';
-import type { Props } from './react.js';
+import { holdsHead, type Props } from './react.js';
 import type { Preamble, Resource } from './resources.js';
 import { innerHtml } from './script.js';
 import type { Render } from './work.js';
@@ -155,6 +155,10 @@ function documentTag(part: 'html' | 'head' | 'body', highestMode: number): Speci
       return openWith(render, tag.open + html + transitionOf(format), content);
     }
     const preamble: Preamble = render.preamble ?? render.resources.preamble;
+    if (!holdsHead && (part === 'body' || preamble[part] !== null)) {
+      const html = attributesOf(props, (name, value) => takesContent(content, name, value));
+      return openWith(render, tag.open + html, content);
+    }
     if (preamble[part] !== null) throw new Error(`The \`<${part}>\` tag may only be rendered once.`);
     if (render.preamble !== null) render.out += `<!--${part}-->`;
     // Piece by piece, as `writeLink`.
@@ -167,13 +171,16 @@ function documentTag(part: 'html' | 'head' | 'body', highestMode: number): Speci
     }
     preamble[part] += transitionOf(format) + '>';
     preamble[part] += innerHtml(content.inner, content.children);
-    return content.children;
+    if (holdsHead || typeof content.children !== 'string') return content.children;
+    preamble[part] += escapeText(content.children);
+    return null;
   };
 }
 
 /** The end of `<html>`, `<head>` and `<body>`: the document's own are ended when it is sent. */
 export function endDocumentTag(render: Render, tag: Tag, format: FormatContext, type: string): void {
-  if (format.mode > (type === 'html' ? ROOT : DOCUMENT)) render.out += tag.close;
+  const isOrdinary = format.mode > (type === 'html' ? ROOT : DOCUMENT);
+  if (isOrdinary || (type === 'head' && !holdsHead)) render.out += tag.close;
   else if (type === 'html') render.resources.hasHtml = true;
   else if (type === 'body') render.resources.hasBody = true;
 }

@@ -5,7 +5,7 @@
 import { attribute } from './attributes.js';
 import { escapeHtml } from './escape.js';
 import { type HeaderHints, createHeaderHints } from './headers.js';
-import type { Props } from './react.js';
+import { minor19, type Props } from './react.js';
 
 /** HTML that is written once: whoever writes it (or takes its place) empties it. */
 export interface Resource {
@@ -145,7 +145,7 @@ export function escapeScript(text: string): string {
 
 /** ` id="…"` on the first script of a shell without `<html>`, by which the client knows where the shell ends; once. */
 export function shellId(resources: Resources): string {
-  if (resources.instructions & SENT_SHELL_ID) return '';
+  if (resources.instructions & SENT_SHELL_ID || minor19 < 2) return '';
   resources.instructions |= SENT_SHELL_ID;
   return ` id="${escapeHtml(`_${resources.idPrefix}R_`)}"`;
 }
