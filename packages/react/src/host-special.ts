@@ -2,15 +2,16 @@
  * Tags with rules of their own. Each writes its start (or all of itself) and says what children are to be rendered into it. Form controls
  * are in `forms.ts`, what belongs into the head in `hoisting.ts`.
  */
-import { attribute, customAttribute, sanitizeUrl } from './attributes.js';
+import { addAttribute, attribute, customAttribute, sanitizeUrl } from './attributes.js';
 import { escapeText } from './escape.js';
 import { DOCUMENT, ROOT, type FormatContext } from './format.js';
 import { buttonTag, formTag, inputTag, optionTag, selectTag, textareaTag } from './forms.js';
 import { transitionAttributes, type Tag } from './host.js';
 import { imageTag, linkElement, metaElement, scriptElement, styleElement, titleElement } from './hoisting.js';
-import { holdsHead, type Props } from './react.js';
+import { holdsHead, minor19, type Props } from './react.js';
 import type { Preamble, Resource } from './resources.js';
 import { innerHtml } from './script.js';
+import { Unsupported } from './unsupported.js';
 import type { Render } from './work.js';
 
 /** The tag is complete: it has neither children nor an end. */
@@ -76,7 +77,7 @@ export function writeVoid(to: Resource, open: string, tag: string, props: Props,
         `${tag} is a self-closing tag and must neither have \`children\` nor use \`dangerouslySetInnerHTML\`.`,
       );
     }
-    to.html += attribute(name, value);
+    addAttribute(to, name, value);
   }
   to.html += format.transition === null ? '/>' : transitionAttributes(format.transition) + '/>';
 }
@@ -160,20 +161,26 @@ function documentTag(part: 'html' | 'head' | 'body', highestMode: number): Speci
       return openWith(render, tag.open + html, content);
     }
     if (preamble[part] !== null) throw new Error(`The \`<${part}>\` tag may only be rendered once.`);
-    if (render.preamble !== null) render.out += `<!--${part}-->`;
-    // Piece by piece, as `writeLink`.
-    preamble[part] = (part === 'html' && render.mode === 'stream' ? '<!DOCTYPE html>' : '') + tag.open;
-    for (const name in props) {
-      if (!hasOwn.call(props, name)) continue;
-      const value = props[name];
-      if (value === null || value === undefined || takesContent(content, name, value)) continue;
-      preamble[part] += attribute(name, value);
+    // 19.1 marks the boundary in another way.
+    if (render.preamble !== null && minor19 === 1) throw new Unsupported('document within Suspense');
+    if (render.preamble !== null && render.mode === 'stream') render.out += `<!--${part}-->`;
+    const to = { html: (part === 'html' && render.mode === 'stream' ? '<!DOCTYPE html>' : '') + tag.open };
+    try {
+      // Piece by piece, as `writeLink`.
+      for (const name in props) {
+        if (!hasOwn.call(props, name)) continue;
+        const value = props[name];
+        if (value === null || value === undefined || takesContent(content, name, value)) continue;
+        addAttribute(to, name, value);
+      }
+      to.html += transitionOf(format) + '>';
+      to.html += innerHtml(content.inner, content.children);
+      if (holdsHead || typeof content.children !== 'string') return content.children;
+      to.html += escapeText(content.children);
+      return null;
+    } finally {
+      preamble[part] = to.html;
     }
-    preamble[part] += transitionOf(format) + '>';
-    preamble[part] += innerHtml(content.inner, content.children);
-    if (holdsHead || typeof content.children !== 'string') return content.children;
-    preamble[part] += escapeText(content.children);
-    return null;
   };
 }
 

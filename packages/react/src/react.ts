@@ -66,7 +66,7 @@ const slots18 = reactInternals.__SECRET_INTERNALS_DO_NOT_USE_OR_YOU_WILL_BE_FIRE
 const dom19 = domInternals.__DOM_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE;
 
 /** The release lines whose strings, or streams too, the differential tests compare; a prerelease is none of them. */
-const STRING_MINORS = ['18.3', '19.0', '19.1', '19.2', '19.3'];
+const STRING_MINORS = ['19.0', '19.1', '19.2', '19.3'];
 const STREAM_MINORS = ['19.3'];
 
 export const version = ReactModule.version;

@@ -2,7 +2,7 @@
  * What a render gathers for the document's head: stylesheets, scripts, preloads, hoisted tags, the tags of the document itself, and which of
  * these were already asked for. Keys and order of the sets are react-dom's, since the bytes depend on them.
  */
-import { attribute } from './attributes.js';
+import { addAttribute } from './attributes.js';
 import { escapeHtml } from './escape.js';
 import { type HeaderHints, createHeaderHints } from './headers.js';
 import { minor19, type Props } from './react.js';
@@ -211,7 +211,7 @@ export function writeLink(to: Resource, props: Props): void {
         'link is a self-closing tag and must neither have `children` nor use `dangerouslySetInnerHTML`.',
       );
     }
-    to.html += attribute(name, value);
+    addAttribute(to, name, value);
   }
   to.html += '/>';
 }

@@ -33,8 +33,6 @@ export function renderString(
     onError: nothing,
     onShellReady: () => {
       shellIsReady = true;
-      // Nothing leaves before the whole string does.
-      render.mayFallBack = true;
     },
   });
   startRoot(render, children);
