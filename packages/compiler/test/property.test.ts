@@ -1,0 +1,121 @@
+/** Random JSX, compiled and plain, gives the same bytes and evaluates the same expressions in the same order. */
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import type { ComponentType, ReactNode } from 'react';
+import { VALUES, jsx, moduleSource } from './support/generate.js';
+import { renderByDefinition } from './support/reference.js';
+import { type Version, versions } from './support/versions.js';
+
+const runs = process.env['SLUICE_TEST_LONG'] === '1' ? 5_000 : 100;
+const seed = Number(process.env['SLUICE_SEED'] ?? Math.trunc(Math.random() * 2 ** 31));
+
+type Page = ComponentType<{ p: typeof VALUES; t: <T>(n: number, value: T) => T }>;
+
+interface Outcome {
+  readonly html: string;
+  readonly evaluated: readonly number[];
+}
+
+async function outcome(
+  { react }: Version,
+  Page: Page,
+  render: (node: ReactNode) => string | Promise<string>,
+): Promise<Outcome> {
+  const evaluated: number[] = [];
+  const t = <T>(n: number, value: T): T => {
+    evaluated.push(n);
+    return value;
+  };
+  let html: string;
+  try {
+    html = await render(react.createElement(Page, { p: VALUES, t }));
+  } catch (error) {
+    html = `throws ${(error as Error).message}`;
+  }
+  return { html, evaluated };
+}
+
+function streamed({ server }: Version, node: ReactNode): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let html = '';
+    const sink = new Writable({
+      write(chunk, _encoding, done) {
+        html += String(chunk);
+        done();
+      },
+      final(done) {
+        resolve(html);
+        done();
+      },
+    });
+    const { pipe } = server.renderToPipeableStream(node, {
+      onAllReady: () => pipe(sink),
+      onError: reject,
+      onShellError: reject,
+    });
+  });
+}
+
+/** Calls `compare` for each element, in one module of their own because compiling costs by the file. */
+async function forEachPage(
+  version: Version,
+  elements: readonly string[],
+  withIds: boolean,
+  compare: (plain: Page, compiled: Page, element: string) => Promise<void>,
+): Promise<void> {
+  const source = moduleSource(elements, { withIds });
+  const plain = version.evaluate(source)['default'] as Page[];
+  const output = await version.compile(source);
+  // Under another version, templates stay out of use.
+  if (output.includes('= _template(')) assert.ok(output.includes(`= _template("${version.name}", [`));
+  const compiled = version.evaluate(output)['default'] as Page[];
+  for (const [index, element] of elements.entries()) {
+    await compare(plain[index] as Page, compiled[index] as Page, element);
+  }
+}
+
+const trees = fc.array(jsx, { minLength: 1, maxLength: 20, size: 'max' });
+
+const check = (property: fc.IAsyncProperty<[string[]]>): Promise<void> =>
+  fc.assert(property, { numRuns: Math.ceil(runs / versions.length), seed }).catch((error: unknown) => {
+    console.error(`replay with SLUICE_SEED=${seed}`);
+    throw error;
+  });
+
+for (const version of versions) {
+  const { server } = version;
+
+  void test(`react-dom ${version.name} writes compiled JSX as it writes plain JSX (seed ${seed})`, () =>
+    check(
+      fc.asyncProperty(trees, (elements) =>
+        forEachPage(version, elements, true, async (plain, compiled, element) => {
+          for (const render of [
+            server.renderToString,
+            server.renderToStaticMarkup,
+            (node: ReactNode) => streamed(version, node),
+          ]) {
+            assert.deepEqual(
+              await outcome(version, compiled, render),
+              await outcome(version, plain, render),
+              element,
+            );
+          }
+        }),
+      ),
+    ));
+
+  void test(`pieces and holes give the HTML of react-dom ${version.name} (seed ${seed})`, () =>
+    check(
+      fc.asyncProperty(trees, (elements) =>
+        forEachPage(version, elements, false, async (plain, compiled, element) => {
+          const expected = await outcome(version, plain, server.renderToString);
+          // Hoisted tags and preloads stand in front of the page, which needs a renderer.
+          if (/<title|<link|^throws/.test(expected.html)) return;
+          const byDefinition = (node: ReactNode): string => renderByDefinition(version, node);
+          assert.deepEqual(await outcome(version, compiled, byDefinition), expected, element);
+        }),
+      ),
+    ));
+}
