@@ -82,7 +82,17 @@ async function rendererOf(
   const stop = sluice.onFallback(({ reason }) => {
     fallbacks[reason] = (fallbacks[reason] ?? 0) + 1;
   });
-  return { renderer: sluice, stop };
+  // What this version's react-dom lacks there is nothing to compare with. And the one warning about a version that is
+  // unknown is no difference: the share that fell back tells.
+  const { warn } = console;
+  console.warn = () => undefined;
+  sluice.renderToString(null);
+  console.warn = warn;
+  const has = (name: string): boolean => name in libraries.stock;
+  const renderer = Object.fromEntries(
+    apis.filter(has).map((name) => [name, sluice[name]]),
+  ) as unknown as Renderer;
+  return { renderer, stop };
 }
 
 function told(

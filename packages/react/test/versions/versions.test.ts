@@ -14,6 +14,8 @@ import { install, minors } from './install.ts';
 process.env['NODE_ENV'] = 'production';
 
 const trees = process.env['SLUICE_TEST_LONG'] === '1' ? 100_000 : 2_000;
+/** See `differential.test.ts`: here it also tells that the version is known. */
+const fallback_share_max = 0.02;
 const chosen = process.env['SLUICE_REACT_VERSIONS']?.split(',') ?? minors;
 
 for (const minor of chosen) {
@@ -23,6 +25,11 @@ for (const minor of chosen) {
     console.log(`React ${report.react}, seed ${report.seed}: ${report.trees} trees`, report.fallbacks);
     assert.ok(report.react.startsWith(`${minor}.`), `found React ${report.react}`);
     assert.equal(report.failure, null, report.failure ?? '');
+    const left = Object.values(report.fallbacks).reduce((sum, count) => sum + count, 0);
+    assert.ok(
+      left <= report.renders * fallback_share_max,
+      `${left} of ${report.renders} were left to react-dom`,
+    );
   });
 
   void test(`React ${minor}: react-dom does not differ from itself`, async () => {
