@@ -1,7 +1,7 @@
 /** Runs many scenarios through react-dom and the renderer that is tried, until one differs. */
 
 import { join } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { compare, shownDifference } from './compare.ts';
 import { apis, type Api, type Scenario } from './description.ts';
 import { scenarios } from './generate.ts';

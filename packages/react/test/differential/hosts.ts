@@ -1,6 +1,6 @@
 /** Host elements: the many that are alike, and those of which the renderer knows something. */
 
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { action, props, propsOfTag, style, text, value } from './attributes.ts';
 import type { ChildShape, Node, Prop, Value } from './description.ts';
 

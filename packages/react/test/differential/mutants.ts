@@ -49,11 +49,12 @@ const manners: Readonly<Record<string, (stock: Renderer) => Renderer>> = {
       renamingErrors(() => stock.renderToStaticMarkup(children, options)),
   }),
   'onError not called': (stock) =>
-    withOptions(stock, ({ onError: _, ...rest }) => ({ ...rest, onError: () => undefined })),
+    withOptions(stock, (options) => ({ ...options, onError: () => undefined })),
   'shell announced late': (stock) =>
     withOptions(stock, (options) => ({ ...options, onShellReady: undefined, onAllReady: both(options) })),
-  'headers forgotten': (stock) => withOptions(stock, ({ onHeaders: _, ...rest }) => rest),
-  'identifierPrefix ignored': (stock) => withOptions(stock, ({ identifierPrefix: _, ...rest }) => rest),
+  'headers forgotten': (stock) => withOptions(stock, (options) => ({ ...options, onHeaders: undefined })),
+  'identifierPrefix ignored': (stock) =>
+    withOptions(stock, (options) => ({ ...options, identifierPrefix: undefined })),
   'bytes held back until the end': (stock) => ({
     ...stock,
     renderToPipeableStream(children, options) {

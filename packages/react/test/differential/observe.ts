@@ -23,8 +23,8 @@ export interface Renderer {
 }
 
 interface Pipeable {
-  pipe(destination: Writable): Writable;
-  abort(reason?: unknown): void;
+  readonly pipe: (destination: Writable) => Writable;
+  readonly abort: (reason?: unknown) => void;
 }
 type WebStream = ReadableStream & { allReady: Promise<void> };
 
@@ -252,7 +252,7 @@ async function readWeb(stream: ReadableStream, log: Log, world: World): Promise<
 function streamOptions(scenario: Scenario, log: Log): Record<string, unknown> {
   const { digests, headers, options } = scenario;
   return {
-    ...(options as RenderOptions),
+    ...options,
     ...(digests === 'not-given'
       ? {}
       : {

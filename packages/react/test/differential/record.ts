@@ -115,8 +115,8 @@ export class Destination extends Writable {
 
 export function shownError(error: unknown): string {
   if (error instanceof Error) {
-    const { digest, cause } = error as { digest?: unknown; cause?: unknown };
-    return `${error.name}: ${error.message}${digest === undefined ? '' : ` (${String(digest)})`}${
+    const { digest, cause } = error as { digest?: string; cause?: unknown };
+    return `${error.name}: ${error.message}${digest === undefined ? '' : ` (${digest})`}${
       cause === undefined ? '' : ` because ${shownError(cause)}`
     }`;
   }
