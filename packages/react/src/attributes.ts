@@ -189,20 +189,38 @@ const styleProperties = new Map<string, StyleProperty>();
 const hasOwn = Object.prototype.hasOwnProperty;
 
 export function styleAttribute(value: unknown): string {
+  const to = { html: '' };
+  addStyle(to, value);
+  return to.html;
+}
+
+/** What HTML is added to. */
+interface Target {
+  html: string;
+}
+
+/** An attribute of a tag that stays when something in it throws: then react-dom has written what comes before that. */
+export function addAttribute(to: Target, name: string, value: unknown): void {
+  if (name === 'style') addStyle(to, value);
+  else to.html += attribute(name, value);
+}
+
+function addStyle(to: Target, value: unknown): void {
   if (typeof value !== 'object') {
     throw new Error(
       "The `style` prop expects a mapping from style properties to values, not a string. For example, style={{marginRight: spacing + 'em'}} when using JSX.",
     );
   }
   const styles = value as Props;
-  let css = '';
+  let isFirst = true;
   for (const name in styles) {
     if (!hasOwn.call(styles, name)) continue;
     const part = styles[name];
     if (part === null || part === undefined || typeof part === 'boolean' || part === '') continue;
-    css += (css === '' ? ' style="' : ';') + styleDeclaration(name, part);
+    to.html += (isFirst ? ' style="' : ';') + styleDeclaration(name, part);
+    isFirst = false;
   }
-  return css === '' ? '' : css + '"';
+  if (!isFirst) to.html += '"';
 }
 
 function styleDeclaration(name: string, value: unknown): string {

@@ -24,7 +24,7 @@ export function thrownInfo(stack: StackNode | null): ErrorInfo {
 /** Tells the app; returns the digest that the client gets, if any. */
 export function logRecoverable(render: Render, error: unknown, info: ErrorInfo): string | undefined {
   if (error instanceof Unsupported && render.mayFallBack) throw error;
-  render.mayFallBack = false;
+  if (render.mode === 'stream') render.mayFallBack = false;
   if (isRecoverableError(error)) {
     render.onBrowserBailout(error, info);
     return '';

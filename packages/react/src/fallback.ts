@@ -1,5 +1,5 @@
 /** Renders that are react-dom's: why, and how many. Nobody's page depends on what this renderer cannot do. */
-import { knownVersion, ReactDOM, version } from './react.js';
+import { knownVersion, knowsStreams, ReactDOM, version } from './react.js';
 
 export interface Fallback {
   /** A short, stable phrase: it is a label in metrics. */
@@ -61,4 +61,9 @@ export function reasonToDelegate(): string | null {
     );
   }
   return 'unknown React version';
+}
+
+/** The same for streams, of which fewer versions are known. */
+export function reasonToDelegateStreams(): string | null {
+  return reasonToDelegate() ?? (knowsStreams ? null : `streams of React ${version}`);
 }

@@ -7,6 +7,7 @@ import { escapeHtml } from './escape.js';
 import { writeCompletedBoundary, writeClientRender, writeCompletedSegment } from './instructions.js';
 import { Bytes } from './encode.js';
 import { writeHeadResources, writeLateResources, writeOnce, writeStylesForBoundary } from './flush-resources.js';
+import { holdsHead, minor19 } from './react.js';
 import { SENT_SHELL_ID, SENT_SHELL_TIME, addHoistables, shellId, waitsForResources } from './resources.js';
 import type { Hoistables } from './resources.js';
 import { mayBeOutlined } from './suspense.js';
@@ -101,7 +102,8 @@ function flushShell(turn: Turn, root: Segment, heads: Segment[][]): void {
   if (!hasHead || render.mode !== 'stream') resources.instructions |= SENT_SHELL_ID;
   writeOnce(sink, resources.hoisted);
   for (const segments of heads) for (const segment of segments) flushSegment(turn, segment, null);
-  if (hasHead) sink.text('</head>');
+  const endsHead = holdsHead ? hasHead : preamble.html !== null && preamble.head === null;
+  if (endsHead) sink.text('</head>');
   if (preamble.body !== null) sink.text(preamble.body);
   turn.inShell = true;
   flushSegment(turn, root, null);
@@ -118,7 +120,7 @@ function flushShell(turn: Turn, root: Segment, heads: Segment[][]): void {
 /** The client counts from the time at which the shell was shown. */
 function writeShellTime({ render, sink }: Turn): void {
   const { resources } = render;
-  if (resources.instructions & SENT_SHELL_TIME) return;
+  if (resources.instructions & SENT_SHELL_TIME || minor19 < 2) return;
   resources.instructions |= SENT_SHELL_TIME;
   sink.text(`${resources.openScript}${shellId(resources)}>${clientScripts().shellTime}</script>`);
 }

@@ -2,7 +2,7 @@
  * Where in a document the renderer is: what react-dom calls the format context. It decides which tags become part of the document's
  * head, how a late piece is wrapped for transport, and which option is selected.
  */
-import type { Props } from './react.js';
+import { holdsHead, type Props } from './react.js';
 
 export const ROOT = 0;
 export const DOCUMENT = 1;
@@ -103,7 +103,7 @@ export function childFormat(parent: FormatContext, tag: string, props: Props): F
     case 'tr':
       return inMode(TABLE_ROW, scope);
     case 'head':
-      if (parent.mode < HTML) return inMode(HEAD, scope);
+      if (parent.mode < HTML && holdsHead) return inMode(HEAD, scope);
       break;
     case 'html':
       if (parent.mode === ROOT) return inMode(DOCUMENT, scope);

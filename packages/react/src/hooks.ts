@@ -8,6 +8,7 @@ import {
   CONTEXT,
   MEMO_CACHE_SENTINEL,
   RECOVERABLE,
+  minor19,
   setDispatchers,
   type ContextLike,
   type Dispatchers,
@@ -288,7 +289,7 @@ function use(usable: unknown): unknown {
   if (typeof usable === 'object' && usable !== null) {
     if (typeof (usable as Thenable).then === 'function') return useNextThenable(usable as Thenable);
     const kind = (usable as ContextLike).$$typeof;
-    if (kind === RECOVERABLE) throw createRecoverableError(usable as never);
+    if (kind === RECOVERABLE && minor19 >= 3) throw createRecoverableError(usable as never);
     if (kind === CONTEXT) return readContext(usable as ContextLike);
   }
   throw new Error(`An unsupported type was passed to use(): ${String(usable)}`);

@@ -2,15 +2,16 @@
  * Tags with rules of their own. Each writes its start (or all of itself) and says what children are to be rendered into it. Form controls
  * are in `forms.ts`, what belongs into the head in `hoisting.ts`.
  */
-import { attribute, customAttribute, sanitizeUrl } from './attributes.js';
+import { addAttribute, attribute, customAttribute, sanitizeUrl } from './attributes.js';
 import { escapeText } from './escape.js';
 import { DOCUMENT, ROOT, type FormatContext } from './format.js';
 import { buttonTag, formTag, inputTag, optionTag, selectTag, textareaTag } from './forms.js';
 import { transitionAttributes, type Tag } from './host.js';
 import { imageTag, linkElement, metaElement, scriptElement, styleElement, titleElement } from './hoisting.js';
-import type { Props } from './react.js';
+import { holdsHead, minor19, type Props } from './react.js';
 import type { Preamble, Resource } from './resources.js';
 import { innerHtml } from './script.js';
+import { Unsupported } from './unsupported.js';
 import type { Render } from './work.js';
 
 /** The tag is complete: it has neither children nor an end. */
@@ -76,7 +77,7 @@ export function writeVoid(to: Resource, open: string, tag: string, props: Props,
         `${tag} is a self-closing tag and must neither have \`children\` nor use \`dangerouslySetInnerHTML\`.`,
       );
     }
-    to.html += attribute(name, value);
+    addAttribute(to, name, value);
   }
   to.html += format.transition === null ? '/>' : transitionAttributes(format.transition) + '/>';
 }
@@ -155,25 +156,38 @@ function documentTag(part: 'html' | 'head' | 'body', highestMode: number): Speci
       return openWith(render, tag.open + html + transitionOf(format), content);
     }
     const preamble: Preamble = render.preamble ?? render.resources.preamble;
-    if (preamble[part] !== null) throw new Error(`The \`<${part}>\` tag may only be rendered once.`);
-    if (render.preamble !== null) render.out += `<!--${part}-->`;
-    // Piece by piece, as `writeLink`.
-    preamble[part] = (part === 'html' && render.mode === 'stream' ? '<!DOCTYPE html>' : '') + tag.open;
-    for (const name in props) {
-      if (!hasOwn.call(props, name)) continue;
-      const value = props[name];
-      if (value === null || value === undefined || takesContent(content, name, value)) continue;
-      preamble[part] += attribute(name, value);
+    if (!holdsHead && (part === 'body' || preamble[part] !== null)) {
+      const html = attributesOf(props, (name, value) => takesContent(content, name, value));
+      return openWith(render, tag.open + html, content);
     }
-    preamble[part] += transitionOf(format) + '>';
-    preamble[part] += innerHtml(content.inner, content.children);
-    return content.children;
+    if (preamble[part] !== null) throw new Error(`The \`<${part}>\` tag may only be rendered once.`);
+    // 19.1 marks the boundary in another way.
+    if (render.preamble !== null && minor19 === 1) throw new Unsupported('document within Suspense');
+    if (render.preamble !== null && render.mode === 'stream') render.out += `<!--${part}-->`;
+    const to = { html: (part === 'html' && render.mode === 'stream' ? '<!DOCTYPE html>' : '') + tag.open };
+    try {
+      // Piece by piece, as `writeLink`.
+      for (const name in props) {
+        if (!hasOwn.call(props, name)) continue;
+        const value = props[name];
+        if (value === null || value === undefined || takesContent(content, name, value)) continue;
+        addAttribute(to, name, value);
+      }
+      to.html += transitionOf(format) + '>';
+      to.html += innerHtml(content.inner, content.children);
+      if (holdsHead || typeof content.children !== 'string') return content.children;
+      to.html += escapeText(content.children);
+      return null;
+    } finally {
+      preamble[part] = to.html;
+    }
   };
 }
 
 /** The end of `<html>`, `<head>` and `<body>`: the document's own are ended when it is sent. */
 export function endDocumentTag(render: Render, tag: Tag, format: FormatContext, type: string): void {
-  if (format.mode > (type === 'html' ? ROOT : DOCUMENT)) render.out += tag.close;
+  const isOrdinary = format.mode > (type === 'html' ? ROOT : DOCUMENT);
+  if (isOrdinary || (type === 'head' && !holdsHead)) render.out += tag.close;
   else if (type === 'html') render.resources.hasHtml = true;
   else if (type === 'body') render.resources.hasBody = true;
 }

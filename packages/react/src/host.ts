@@ -3,10 +3,10 @@ import { attribute, namedAttribute } from './attributes.js';
 import { escapeText } from './escape.js';
 import { FORMATTING_TAGS, HEAD, childFormat, type FormatContext, type ViewTransition } from './format.js';
 import { NO_END, SPECIAL_TAGS, endDocumentTag, type SpecialTag } from './host-special.js';
-import type { Props } from './react.js';
+import { minor19, type Props } from './react.js';
 import { ALONE, renderNode } from './render.js';
 import { innerHtml } from './script.js';
-import { finishSegment, spill, switchSegment } from './segments.js';
+import { addTask, finishSegment, spill, switchSegment } from './segments.js';
 import { Segment, type Render } from './work.js';
 
 export interface Tag {
@@ -117,6 +117,7 @@ function renderIntoHead(render: Render, format: FormatContext, children: unknown
   const around = render.segment;
   const segment = new Segment(null, format, false, false);
   (around.preambleChildren ??= []).push(segment);
+  if (minor19 === 1) return renderIntoHeadLater(render, segment, children);
   switchSegment(render, segment);
   try {
     renderNode(render, children, ALONE);
@@ -124,6 +125,27 @@ function renderIntoHead(render: Render, format: FormatContext, children: unknown
   } finally {
     switchSegment(render, around);
   }
+}
+
+/** In 19.1, when the rest of the page has been rendered. */
+function renderIntoHeadLater(render: Render, segment: Segment, children: unknown): void {
+  const { boundary, preamble, hoistables, abortableTasks, depth, format, contexts } = render;
+  const task = addTask(render, {
+    node: children,
+    index: ALONE,
+    boundary,
+    segment,
+    preamble,
+    hoistables,
+    abortSet: abortableTasks,
+    keyPath: render.keyPathAt(depth),
+    stack: render.stackAt(depth),
+    format,
+    contexts,
+    treeId: render.currentTreeId(),
+    thenables: null,
+  });
+  render.pingedTasks.push(task);
 }
 
 export function transitionAttributes(transition: ViewTransition): string {

@@ -14,6 +14,7 @@ import {
   SUSPENSE,
   SUSPENSE_LIST,
   VIEW_TRANSITION,
+  minor19,
   type ElementLike,
 } from './react.js';
 
@@ -116,7 +117,7 @@ export function componentName(type: unknown): string | null {
     case PORTAL:
       return 'Portal';
     case CONTEXT:
-      return named.displayName || 'Context';
+      return (named.displayName || 'Context') + (minor19 < 2 ? '.Provider' : '');
     case CONSUMER:
       return `${named._context?.displayName || 'Context'}.Consumer`;
     case FORWARD_REF: {

@@ -3,7 +3,7 @@
  * whoever had the slot before.
  */
 import { addHint, hintParameter, hintUrl, preloadHint } from './headers.js';
-import { resourceSlot, type Props, type ResourceDispatcher } from './react.js';
+import { minor19, resourceSlot, type Props, type ResourceDispatcher } from './react.js';
 import {
   adoptCredentials,
   credentialsOf,
@@ -159,8 +159,13 @@ function preloadImage(resources: Resources, href: string, options: Options): boo
 function preloadModule(resources: Resources, href: string, options: Options): boolean {
   if (!href) return false;
   const as = options && typeof options['as'] === 'string' ? options['as'] : 'script';
-  const keys = as === 'script' ? resources.moduleKeys : (resources.otherModuleKeys[as] ??= {});
-  if (lookUp(keys, href) !== undefined) return false;
+  let keys = resources.moduleKeys;
+  if (as !== 'script') {
+    keys = resources.otherModuleKeys[as] ??= {};
+    // Before 19.3 the second one looks into the table of other preloads, which may not be there.
+    if (minor19 < 3 && Object.keys(keys).length > 0) keys = resources.otherKeys[as] as typeof keys;
+  }
+  if (keys.hasOwnProperty(href)) return false;
   keys[href] = as === 'script' ? credentialsOf(options) : NO_CREDENTIALS;
   const resource = { html: linkTag({ rel: 'modulepreload', href, ...options }) };
   if (as === 'script') resources.modulePreloads.set(href, resource);

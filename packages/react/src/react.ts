@@ -65,14 +65,20 @@ const slots19 = reactInternals.__CLIENT_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_
 const slots18 = reactInternals.__SECRET_INTERNALS_DO_NOT_USE_OR_YOU_WILL_BE_FIRED;
 const dom19 = domInternals.__DOM_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE;
 
-/** The release lines whose output the differential tests compare; a prerelease is none of them. */
-const KNOWN_MINORS = ['19.3'];
+/** The release lines whose strings, or streams too, the differential tests compare; a prerelease is none of them. */
+const STRING_MINORS = ['19.0', '19.1', '19.2', '19.3'];
+const STREAM_MINORS = ['19.3'];
 
 export const version = ReactModule.version;
 export const react18 = major === 18;
+/** The minor of React 19; -1 for React 18. */
+export const minor19 = react18 ? -1 : minor;
+/** Since 19.1 the whole of `<head>` is held back for what the page hoists; before, only its start tag was. */
+export const holdsHead = minor19 >= 1;
+export const knowsStreams = STREAM_MINORS.includes(`${major}.${minor}`);
 export const knownVersion =
   /^\d+\.\d+\.\d+$/.test(version) &&
-  KNOWN_MINORS.includes(`${major}.${minor}`) &&
+  STRING_MINORS.includes(`${major}.${minor}`) &&
   version === ReactDOMServerModule.version &&
   (react18 ? slots18?.ReactCurrentDispatcher !== undefined : slots19 !== undefined && dom19 !== undefined);
 

@@ -2,10 +2,10 @@
  * What a render gathers for the document's head: stylesheets, scripts, preloads, hoisted tags, the tags of the document itself, and which of
  * these were already asked for. Keys and order of the sets are react-dom's, since the bytes depend on them.
  */
-import { attribute } from './attributes.js';
+import { addAttribute } from './attributes.js';
 import { escapeHtml } from './escape.js';
 import { type HeaderHints, createHeaderHints } from './headers.js';
-import type { Props } from './react.js';
+import { minor19, type Props } from './react.js';
 
 /** HTML that is written once: whoever writes it (or takes its place) empties it. */
 export interface Resource {
@@ -145,7 +145,7 @@ export function escapeScript(text: string): string {
 
 /** ` id="…"` on the first script of a shell without `<html>`, by which the client knows where the shell ends; once. */
 export function shellId(resources: Resources): string {
-  if (resources.instructions & SENT_SHELL_ID) return '';
+  if (resources.instructions & SENT_SHELL_ID || minor19 < 2) return '';
   resources.instructions |= SENT_SHELL_ID;
   return ` id="${escapeHtml(`_${resources.idPrefix}R_`)}"`;
 }
@@ -211,7 +211,7 @@ export function writeLink(to: Resource, props: Props): void {
         'link is a self-closing tag and must neither have `children` nor use `dangerouslySetInnerHTML`.',
       );
     }
-    to.html += attribute(name, value);
+    addAttribute(to, name, value);
   }
   to.html += '/>';
 }

@@ -1,5 +1,5 @@
 /** Tags with raw text, and the pieces that every tag writer shares. */
-import { attribute } from './attributes.js';
+import { addAttribute } from './attributes.js';
 import { escapeText } from './escape.js';
 import type { Props } from './react.js';
 import { escapeScript, type Resource } from './resources.js';
@@ -31,7 +31,7 @@ function writeStart(to: Resource, tag: string, props: Props): void {
   for (const name in props) {
     if (!hasOwn.call(props, name) || name === 'children' || name === 'dangerouslySetInnerHTML') continue;
     const value = props[name];
-    if (value !== null && value !== undefined) to.html += attribute(name, value);
+    if (value !== null && value !== undefined) addAttribute(to, name, value);
   }
   to.html += '>';
 }

@@ -11,7 +11,7 @@ import type {
   ServerOptions,
 } from 'react-dom/server';
 import type { PrerenderOptions, PrerenderResult, PrerenderToNodeStreamResult } from 'react-dom/static';
-import { countFallback, countRender, reasonToDelegate } from './fallback.js';
+import { countFallback, countRender, reasonToDelegate, reasonToDelegateStreams } from './fallback.js';
 import { ReactDOMServer, version } from './react.js';
 import { pipeableStream, readableStream, type ReadableOptions, type StreamOptions } from './streams.js';
 import { renderString } from './strings.js';
@@ -61,7 +61,7 @@ export function renderToPipeableStream(
     const { onHeaders: _sent, ...rest } = options ?? {};
     return ReactDOMServer.renderToPipeableStream(children, headersAreSent ? rest : options);
   };
-  const reason = reasonToDelegate();
+  const reason = reasonToDelegateStreams();
   if (reason !== null) return renderWithReactDOM(reason);
   const stream = pipeableStream(children, (options ?? {}) as StreamOptions, renderWithReactDOM as never);
   return stream as unknown as PipeableStream;
@@ -77,7 +77,7 @@ export function renderToReadableStream(
     countFallback({ reason, api });
     return ReactDOMServer.renderToReadableStream(children, options);
   };
-  const reason = reasonToDelegate();
+  const reason = reasonToDelegateStreams();
   if (reason !== null) return renderWithReactDOM(reason);
   return readableStream(
     children,

@@ -2,6 +2,7 @@
 import { abort } from './abort.js';
 import { rootFormat } from './format.js';
 import { flushCompleted } from './flush.js';
+import { minor19 } from './react.js';
 import { startRoot } from './root.js';
 import { performWork } from './scheduler.js';
 import { StringSink } from './sinks.js';
@@ -32,8 +33,6 @@ export function renderString(
     onError: nothing,
     onShellReady: () => {
       shellIsReady = true;
-      // Nothing leaves before the whole string does.
-      render.mayFallBack = true;
     },
   });
   startRoot(render, children);
@@ -42,7 +41,9 @@ export function renderString(
   abort(render, reason);
   const sink = new StringSink();
   if (render.status === FAILED) {
-    const error = render.fatalError;
+    // Before 19.3, giving up on what waited took the place of the error that ended the render.
+    const isAborted = minor19 < 3 && render.abortableTasks.size > 0;
+    const error = isAborted ? reason : render.fatalError;
     sink.destroy(isRecoverableError(error) ? asFatal(error) : error);
   } else {
     render.sink = sink;

@@ -1,7 +1,7 @@
 /** Suspense: content that may come later or not at all, and a fallback in its place until then. */
 import { contentFormat, fallbackFormat, HTML } from './format.js';
 import { preparePreamble } from './preamble.js';
-import type { Props } from './react.js';
+import { holdsHead, minor19, type Props } from './react.js';
 import { ALONE, renderNode } from './render.js';
 import { addSegment, addTask, finishSegment, queueCompletedSegment, switchSegment } from './segments.js';
 import { switchContexts } from './contexts.js';
@@ -19,13 +19,18 @@ export function mayBeOutlined(render: Render, boundary: Boundary): boolean {
   return boundary.byteSize > OUTLINED_BYTES_MIN || waitsForResources(boundary.content, false);
 }
 
+/** Strings are complete when they are given out, so that a boundary cannot hold up the document; 19.1 let it all the same. */
+function mayHoldDocument(render: Render): boolean {
+  return render.mode === 'stream' ? holdsHead : minor19 === 1;
+}
+
 export function renderSuspense(render: Render, props: Props): void {
   const { boundary: outer, preamble, hoistables, segment: around } = render;
   const { format, depth, forks, contexts } = render;
   // Read before anything of the content runs, as react-dom does.
   const { fallback, children } = props;
   const fallbackTasks = new Set<Task>();
-  const boundary = new Boundary(fallbackTasks, render.mode === 'stream' && format.mode < HTML);
+  const boundary = new Boundary(fallbackTasks, format.mode < HTML && mayHoldDocument(render));
   const place = new Segment(boundary, format, false, false);
   addSegment(render, place);
   render.lastText = false;

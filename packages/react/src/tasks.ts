@@ -171,7 +171,8 @@ function dropFallback(render: Render, boundary: Boundary): void {
 export function completeShell(render: Render): void {
   emitEarlyPreloads(render, true);
   preparePreamble(render);
-  render.mayFallBack = false;
+  // A string has not left yet.
+  if (render.mode === 'stream') render.mayFallBack = false;
   render.onShellReady();
 }
 

@@ -8,6 +8,7 @@ import type { Bytes } from './encode.js';
 import type { FormatContext } from './format.js';
 import type { HookHost } from './hooks.js';
 import { type KeyPath, type StackNode, keyPathOf, stackOf } from './paths.js';
+import { minor19 } from './react.js';
 import {
   type Hoistables,
   type Preamble,
@@ -136,6 +137,10 @@ function nothing(): void {
   // A callback that was not given.
 }
 
+/** What stands around the parts of an id, by version: `:R…:`, `«R…»`, `_R_…_`. */
+const [ID_START, ID_ROOT, ID_END] =
+  minor19 >= 2 ? ['_', 'R_', '_'] : minor19 === 1 ? ['\u00ab', 'R', '\u00bb'] : [':', 'R', ':'];
+
 export class Render implements HookHost {
   // Registers of the task that runs, the hottest first.
   out = '';
@@ -218,7 +223,8 @@ export class Render implements HookHost {
 
   makeId(localId: number): string {
     const tree = spellId(this.currentTreeId());
-    return `_${this.resources.idPrefix}R_${tree}${localId > 0 ? `H${localId.toString(32)}` : ''}_`;
+    const local = localId > 0 ? `H${localId.toString(32)}` : '';
+    return ID_START + this.resources.idPrefix + ID_ROOT + tree + local + ID_END;
   }
 
   currentTreeId(): TreeId {

@@ -10,6 +10,7 @@ import {
   SUSPENSE,
   SUSPENSE_LIST,
   VIEW_TRANSITION,
+  minor19,
   type Props,
 } from './react.js';
 import { ALONE, renderNode } from './render.js';
@@ -17,8 +18,14 @@ import { renderSuspense } from './suspense.js';
 import { Unsupported } from './unsupported.js';
 import type { Render } from './work.js';
 
+/** Types that this version of React does not have are as wrong as any other symbol. */
+const UNKNOWN_TYPES = new Set([
+  ...(minor19 < 3 ? [VIEW_TRANSITION] : []),
+  ...(minor19 < 2 ? [ACTIVITY] : []),
+]);
+
 export function renderWrapper(render: Render, type: unknown, props: Props): void {
-  switch (type) {
+  switch (UNKNOWN_TYPES.has(type as symbol) ? undefined : type) {
     case FRAGMENT:
     case STRICT_MODE:
     case PROFILER:
