@@ -62,7 +62,7 @@ const faults: fc.Arbitrary<Node> = fc.oneof(
     weight: 1,
     arbitrary: fc
       .constantFrom('undefined', 'null', 'object', 'number', 'symbol', 'element', '')
-      .map((v) => ({ k: 'bad-type', v })),
+      .map((v): Node => ({ k: 'bad-type', v })),
   },
 );
 

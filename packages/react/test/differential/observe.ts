@@ -5,7 +5,7 @@
 
 import type { Writable } from 'node:stream';
 import { build } from './build.ts';
-import type { RenderOptions, Scenario } from './description.ts';
+import type { Scenario } from './description.ts';
 import { Destination, Log, shownError } from './record.ts';
 import { errorOf, newWorld, type Libraries, type World } from './world.ts';
 
