@@ -63,10 +63,14 @@ export async function build(): Promise<void> {
 function templates(): Plugin {
   return {
     name: 'sluice-templates',
-    setup({ onLoad }) {
-      onLoad({ filter: /\.tsx$/ }, async ({ path: file }) => {
+    setup(on) {
+      on.onLoad({ filter: /\.tsx$/ }, async ({ path: file }) => {
         const { compile } = (await import('@sluice/compiler')) as {
-          compile(source: string, path: string, options: object): Promise<{ code: string } | undefined>;
+          readonly compile: (
+            source: string,
+            path: string,
+            options: object,
+          ) => Promise<{ code: string } | undefined>;
         };
         const source = await readFile(file, 'utf8');
         const compiled = await compile(source, file, { reactFrom: folder });
@@ -78,15 +82,19 @@ function templates(): Plugin {
 
 function babel(options: object): Plugin {
   const { transformAsync } = require('@babel/core') as {
-    transformAsync(source: string, options: object): Promise<{ code: string }>;
+    readonly transformAsync: (source: string, options: object) => Promise<{ code: string }>;
   };
   return {
     name: 'babel',
-    setup({ onLoad, esbuild }) {
-      onLoad({ filter: /\.tsx$/ }, async ({ path: file }) => {
+    setup(on) {
+      on.onLoad({ filter: /\.tsx$/ }, async ({ path: file }) => {
         // Types go first, with esbuild; Babel sees plain JSX.
         const source = await readFile(file, 'utf8');
-        const plain = await esbuild.transform(source, { loader: 'tsx', jsx: 'preserve', target: 'es2022' });
+        const plain = await on.esbuild.transform(source, {
+          loader: 'tsx',
+          jsx: 'preserve',
+          target: 'es2022',
+        });
         const { code } = await transformAsync(plain.code, {
           filename: file,
           babelrc: false,
@@ -101,12 +109,12 @@ function babel(options: object): Plugin {
 
 function svelte(): Plugin {
   const { compile } = require('svelte/compiler') as {
-    compile(source: string, options: object): { js: { code: string } };
+    readonly compile: (source: string, options: object) => { js: { code: string } };
   };
   return {
     name: 'svelte',
-    setup({ onLoad }) {
-      onLoad({ filter: /\.svelte$/ }, async ({ path: file }) => ({
+    setup(on) {
+      on.onLoad({ filter: /\.svelte$/ }, async ({ path: file }) => ({
         contents: compile(await readFile(file, 'utf8'), { generate: 'server', filename: file }).js.code,
         loader: 'js',
       }));

@@ -7,9 +7,9 @@ import type { ReactNode } from 'react';
 
 export interface Contender {
   readonly name: string;
-  data(seed: number): unknown;
+  readonly data: (seed: number) => unknown;
   /** `seen` gets the length of each piece as it leaves; settles when the last one has. */
-  render(data: unknown, seen: (bytes: number) => void): Promise<void> | void;
+  readonly render: (data: unknown, seen: (bytes: number) => void) => Promise<void> | void;
 }
 
 /** The part of react-dom/server that is measured. */
@@ -18,21 +18,21 @@ interface Server {
   renderToPipeableStream(
     element: ReactNode,
     options: { onShellReady(): void; onError(error: unknown): void },
-  ): { pipe(destination: Writable): void };
+  ): { readonly pipe: (destination: Writable) => void };
   renderToReadableStream(
     element: ReactNode,
     options: { onError(error: unknown): void },
   ): Promise<ReadableStream<Uint8Array>>;
 }
 interface Page {
-  data(seed: number): unknown;
-  element(data: unknown): ReactNode;
+  readonly data: (seed: number) => unknown;
+  readonly element: (data: unknown) => ReactNode;
 }
 interface Pages {
   readonly pages: Readonly<Record<string, Page>>;
 }
 interface Other {
-  render(data: unknown): string | Promise<string>;
+  readonly render: (data: unknown) => string | Promise<string>;
 }
 
 /** They render the listing only: the same page, written for each. */
@@ -45,8 +45,8 @@ export async function loadContenders(page: string): Promise<Contender[]> {
   const load = async <T>(name: string): Promise<T> =>
     (await import(new URL(`./${name}.mjs`, import.meta.url).href)) as T;
   const [stock, sluice] = [
-    (await import('react-dom/server')) as unknown as Server,
-    (await import('@sluice/react/server')) as unknown as Server,
+    (await import('react-dom/server')) as Server,
+    (await import('@sluice/react/server')) as Server,
   ];
   const [plain, compiled] = [await load<Pages>('react'), await load<Pages>('react-compiled')];
   const found = (of: Pages): Page => {

@@ -8,12 +8,18 @@
 
 import { loadContenders, type Contender } from './contenders.ts';
 
-const [mode, page = '', runs = '5'] = process.argv.slice(2);
+const [mode = '', page = '', runs = '5'] = process.argv.slice(2);
 const rounds = Number(runs);
 /** As many renders are measured in one go as take about that long: collections of garbage fall into them as they do. */
 const batch_ms = 150;
 /** Fresh data for each render, made in portions outside of what is measured. */
 const portion = 10;
+
+const measures: Record<string, (contender: Contender) => Promise<number>> = {
+  cpu: (contender) => cpu_ms(contender, counts.get(contender) ?? portion),
+  'first-byte': firstByte_ms,
+  memory: bytesPerRender,
+};
 
 const contenders = await loadContenders(page);
 let seed = 1;
@@ -30,16 +36,9 @@ for (let round = 0; round < rounds; round += 1) {
 console.log(JSON.stringify(figures));
 
 function figure(contender: Contender): Promise<number> {
-  switch (mode) {
-    case 'cpu':
-      return cpu_ms(contender, counts.get(contender) ?? portion);
-    case 'first-byte':
-      return firstByte_ms(contender);
-    case 'memory':
-      return bytesPerRender(contender);
-    default:
-      throw new Error(`measure what? ${String(mode)}`);
-  }
+  const measure = measures[mode];
+  if (measure === undefined) throw new Error(`measure what? ${mode}`);
+  return measure(contender);
 }
 
 /** Warms up, too: half a second of renders is enough for the optimizing compiler. */

@@ -6,7 +6,7 @@ import { built } from './build.ts';
 
 interface Server {
   renderToString(element: unknown): string;
-  renderToPipeableStream(element: unknown, options: object): { pipe(to: Writable): void };
+  renderToPipeableStream(element: unknown, options: object): { readonly pipe: (to: Writable) => void };
 }
 type Pages = Record<string, { data(seed: number): unknown; element(data: unknown): unknown }>;
 

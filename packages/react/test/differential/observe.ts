@@ -58,11 +58,10 @@ export async function observe(
 }
 
 /**
- * React 19.1 and older keep, in a variable of their module, the promises of a component that was aborted, and give them
- * to the next one that awaits a child. A component that awaits none clears it.
+ * react-dom keeps, in a variable of its module, the promises of a component that was given up, and may take them for those
+ * of a child that is awaited, even in a later render. A component that awaits none clears it.
  */
 async function clearLeftovers(renderer: Renderer, { React }: Libraries): Promise<void> {
-  if (!/^(18|19\.[01])\./.test(React.version)) return;
   renderer.renderToPipeableStream(React.createElement(() => null));
   await new Promise((resolve) => setImmediate(resolve));
 }
@@ -93,7 +92,10 @@ async function observeStream(
   formState: unknown,
 ): Promise<void> {
   const control = new AbortController();
-  const options = { ...streamOptions(scenario, log), formState, signal: control.signal };
+  const bySignal = scenario.api !== 'renderToPipeableStream';
+  // Not where it will not be used: with a signal a renderer may have to take another way.
+  const signal = bySignal && scenario.abortAt !== null ? { signal: control.signal } : {};
+  const options = { ...streamOptions(scenario, log), formState, ...signal };
   const running = starters[scenario.api as keyof typeof starters](renderer, scenario, world, log, options);
   const abort = (): void => {
     log.event('abort');
@@ -118,9 +120,10 @@ async function observeStream(
     log.step(`after ${step.join(' ')}`);
   }
   if (!log.finished) {
-    abort();
+    if (bySignal) for (const turn of world.turns) turn.settle();
+    else abort();
     await comeToRest(world, log);
-    log.step('aborted at the end');
+    log.step('at the end');
   }
   log.event(log.finished ? 'finished' : 'NEVER FINISHED');
   running.drop?.();
@@ -140,7 +143,7 @@ type Start = (
 ) => Running;
 
 const starters = {
-  renderToPipeableStream(renderer, { root, flow }, world, log, { signal: _signal, ...options }) {
+  renderToPipeableStream(renderer, { root, flow }, world, log, options) {
     const destination = new Destination(log, world, flow === 'slow');
     let stream: Pipeable | undefined;
     let wanted = false;
