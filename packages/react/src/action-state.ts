@@ -1,8 +1,76 @@
-/** The key by which a posted form finds its `useActionState` again. */
+/**
+ * `useActionState`: a form that may be posted before the page has come to life carries a key, by which the state that the post led to finds its
+ * component again.
+ */
 import { createHash } from 'node:crypto';
+import { toText } from './escape.js';
+
+/** What is asked of the render. */
+export interface ActionStateHost {
+  readonly mode: 'string' | 'markup' | 'stream';
+  /** `[state, key, referenceId, number of bound arguments]` of a form that was posted without JavaScript. */
+  readonly formState: readonly unknown[] | null;
+  /** The path of keys to the component that runs, as react-dom spells it. */
+  currentKeyPath(): unknown;
+}
+
+interface FormFields {
+  action?: unknown;
+  data?: FormData | null;
+}
+
+export type ServerAction = ((...args: unknown[]) => unknown) & {
+  $$FORM_ACTION?: (prefix: string) => FormFields;
+  $$IS_SIGNATURE_EQUAL?: (referenceId: unknown, boundCount: unknown) => boolean;
+};
+
+export interface ActionState {
+  readonly value: unknown;
+  readonly dispatch: unknown;
+  /** Whether the posted form is this component's. */
+  readonly matches: boolean;
+}
+
+export function actionState(
+  host: ActionStateHost,
+  action: ServerAction,
+  initialState: unknown,
+  permalink: string | undefined,
+  index: number,
+): ActionState {
+  if (typeof action.$$FORM_ACTION !== 'function') {
+    const bound = action.bind(null, initialState);
+    return { value: initialState, dispatch: (payload: unknown) => void bound(payload), matches: false };
+  }
+  const path = host.currentKeyPath();
+  let key: string | null = null;
+  const postbackKey = (): string =>
+    (key ??= createPostbackKey(permalink, path, index, host.mode !== 'stream'));
+  let value = initialState;
+  let matches = false;
+  const { formState } = host;
+  if (formState !== null && typeof action.$$IS_SIGNATURE_EQUAL === 'function') {
+    const isSameAction = action.$$IS_SIGNATURE_EQUAL(formState[2], formState[3]);
+    if (isSameAction && formState[1] === postbackKey()) {
+      matches = true;
+      [value] = formState;
+    }
+  }
+  const bound = action.bind(null, value) as ServerAction;
+  const dispatch = ((payload: unknown) => void bound(payload)) as ServerAction;
+  if (typeof bound.$$FORM_ACTION === 'function') {
+    dispatch.$$FORM_ACTION = (prefix) => {
+      const fields = (bound.$$FORM_ACTION as NonNullable<ServerAction['$$FORM_ACTION']>)(prefix);
+      if (permalink !== undefined) fields.action = toText(permalink);
+      if (fields.data) fields.data.append('$ACTION_KEY', postbackKey());
+      return fields;
+    };
+  }
+  return { value, dispatch, matches };
+}
 
 /** `short`: react-dom's string renderer also runs where there is no cryptography, and uses another hash. */
-export function createPostbackKey(
+function createPostbackKey(
   permalink: string | undefined,
   keyPath: unknown,
   hookIndex: number,

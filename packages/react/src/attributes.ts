@@ -3,7 +3,7 @@
  * table here: the first time a name is met, the app's own react-dom is asked with a set of telling values, and the rule whose
  * answers are all the same as react-dom's is remembered. No rule the same: react-dom is asked every time.
  */
-import { escapeHtml, escapeText } from './escape.js';
+import { escapeHtml, escapeText, toText } from './escape.js';
 import { ELEMENT, ReactDOMServer, type Props } from './react.js';
 
 type Rule = (open: string, value: unknown) => string;
@@ -69,9 +69,7 @@ const numeric: Rule = (open, value) => (isNumeric(value) ? open + escapeHtml(val
 const positive: Rule = (open, value) =>
   isNumeric(value) && (value as number) >= 1 ? open + escapeHtml(value) + '"' : '';
 const url: Rule = (open, value) =>
-  unprintable(value) || typeof value === 'boolean'
-    ? ''
-    : open + escapeText(sanitizeUrl('' + (value as string))) + '"';
+  unprintable(value) || typeof value === 'boolean' ? '' : open + escapeText(sanitizeUrl(toText(value))) + '"';
 const urlUnlessEmpty: Rule = (open, value) => (value === '' ? '' : url(open, value));
 const style: Rule = (_open, value) => styleAttribute(value);
 
@@ -224,11 +222,11 @@ function addStyle(to: Target, value: unknown): void {
 }
 
 function styleDeclaration(name: string, value: unknown): string {
-  if (name.startsWith('--')) return `${escapeText(name)}:${escapeText(('' + (value as string)).trim())}`;
+  if (name.startsWith('--')) return `${escapeText(name)}:${escapeText(toText(value).trim())}`;
   const property = styleProperties.get(name) ?? learnStyleProperty(name);
   if (typeof value === 'number')
     return property.open + value + (value === 0 || property.unitless ? '' : 'px');
-  return property.open + escapeText(('' + (value as string)).trim());
+  return property.open + escapeText(toText(value).trim());
 }
 
 function learnStyleProperty(name: string): StyleProperty {

@@ -1,4 +1,5 @@
 /** Attributes of a stylesheet that the client makes itself: names and values for `setAttribute`. */
+import { toText } from './escape.js';
 import { sanitizeUrl } from './attributes.js';
 
 const NOT_ATTRIBUTES = new Set([
@@ -25,14 +26,14 @@ export function attributeForClient(name: string, value: unknown): [string, strin
     );
   }
   if (NOT_ATTRIBUTES.has(name) || typeof value === 'function' || typeof value === 'symbol') return null;
-  const text = `${value as string}`;
+  const text = toText(value);
   switch (name) {
     case 'className':
       return ['class', text];
     case 'hidden':
       return value === false ? null : ['hidden', ''];
     case 'src':
-      return ['src', `${sanitizeUrl(text)}`];
+      return ['src', sanitizeUrl(text)];
     default: {
       const isHandler = name.length > 2 && /^on/i.test(name);
       return isHandler || !NAME.test(name) ? null : [name.toLowerCase(), text];

@@ -113,6 +113,7 @@ async function stagesOf(content: () => unknown, page: (content: unknown) => unkn
   let arrived = false;
   let arrive: () => void = () => undefined;
   const arrival: Thenable = {
+    // oxlint-disable-next-line unicorn/no-thenable -- a promise would only come in a later microtask
     then(resolve) {
       arrive = () => resolve(undefined);
     },

@@ -47,6 +47,7 @@ function describe(type: unknown): string {
       } catch {
         return line('Lazy');
       }
+    case undefined:
     default:
       return typeof described.name === 'string' ? line(described.name) : '';
   }
@@ -66,8 +67,9 @@ function sourceLine(component: Component | undefined, isClass: boolean): string 
   if (!component || searching) return '';
   searching = true;
   const prepare = Error.prepareStackTrace;
+  // oxlint-disable-next-line typescript/no-base-to-string -- frames have a toString of their own
   Error.prepareStackTrace = (error, frames) =>
-    `${error.name || 'Error'}: ${error.message || ''}${frames.map((frame) => `\n    at ${String(frame)}`).join('')}`;
+    `${error.name || 'Error'}: ${error.message || ''}${frames.map((frame) => `\n    at ${frame.toString()}`).join('')}`;
   try {
     const [sample, control] = DetermineComponentFrameRoot(component, isClass);
     const frame = sample === null || control === null ? null : firstDifference(sample, control);

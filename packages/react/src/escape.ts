@@ -8,12 +8,16 @@ const SPECIAL = /["'&<>]/;
 /** Strings at most this long are looked at character by character; a regular expression is faster on longer ones. */
 const LOOP_LENGTH_MAX = 24;
 
+/** As react-dom turns values into text: String() would accept a symbol, which has to throw. */
+export function toText(value: unknown): string {
+  return '' + (value as number);
+}
+
 export function escapeHtml(value: unknown): string {
   if (typeof value === 'string') return escapeText(value);
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint')
     return String(value);
-  // Not String(): a symbol has to throw, as it does in react-dom.
-  return escapeText('' + (value as string));
+  return escapeText(toText(value));
 }
 
 export function escapeText(text: string): string {

@@ -56,7 +56,9 @@ function writeStyles(resources: Resources, sink: Sink, queue: StyleQueue): void 
   // A precedence without any sheet is written too: it keeps its place among the others.
   if (hadSheets && hrefs.length === 0) return;
   const names = hrefs.length === 0 ? '' : `" data-href="${hrefs.join(' ')}`;
-  sink.text(`${resources.openStyle} data-precedence="${queue.precedence}${names}">${queue.rules.html}</style>`);
+  sink.text(
+    `${resources.openStyle} data-precedence="${queue.precedence}${names}">${queue.rules.html}</style>`,
+  );
   queue.rules.html = '';
   queue.hrefs = [];
 }

@@ -6,10 +6,21 @@ import { clientScripts } from './client-scripts.js';
 import { escapeHtml } from './escape.js';
 import { writeCompletedBoundary, writeClientRender, writeCompletedSegment } from './instructions.js';
 import { Bytes } from './encode.js';
-import { writeHeadResources, writeLateResources, writeOnce, writeStylesForBoundary } from './flush-resources.js';
+import {
+  writeHeadResources,
+  writeLateResources,
+  writeOnce,
+  writeStylesForBoundary,
+} from './flush-resources.js';
 import { holdsHead, minor19 } from './react.js';
-import { SENT_SHELL_ID, SENT_SHELL_TIME, addHoistables, shellId, waitsForResources } from './resources.js';
-import type { Hoistables } from './resources.js';
+import {
+  SENT_SHELL_ID,
+  SENT_SHELL_TIME,
+  addHoistables,
+  shellId,
+  waitsForResources,
+  type Hoistables,
+} from './resources.js';
 import { mayBeOutlined } from './suspense.js';
 import { endLifetime } from './tasks.js';
 import { segmentWrapper } from './transport.js';
@@ -20,9 +31,9 @@ import {
   ERRORED,
   FLUSHED,
   PENDING,
-  Segment,
   type Boundary,
   type Render,
+  type Segment,
   type Sink,
 } from './work.js';
 

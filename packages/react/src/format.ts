@@ -178,6 +178,13 @@ export function transitionFormat(
   let scope = parent.scope & ~(MAY_EXIT | MAY_ENTER);
   scope = update === 'none' ? scope & ~ANIMATES_UPDATES : scope | ANIMATES_UPDATES;
   if (enter !== 'none') scope |= SHOWS_WITH_IMAGES;
-  const transition = { update, enter, exit, share: share as string, name, autoName, nameIndex: 0 };
-  return create(parent.mode, parent.selected, scope, transition);
+  return create(parent.mode, parent.selected, scope, {
+    update,
+    enter,
+    exit,
+    share: share as string,
+    name,
+    autoName,
+    nameIndex: 0,
+  });
 }

@@ -1,6 +1,6 @@
 /** Form controls: values become attributes or text, and actions become URLs, hidden fields, or a script that keeps what was submitted too early. */
 import { attribute, booleanAttribute, namedAttribute } from './attributes.js';
-import { escapeHtml } from './escape.js';
+import { escapeHtml, toText } from './escape.js';
 import {
   NO_END,
   attributesOf,
@@ -41,10 +41,8 @@ export const optionTag: SpecialTag = (render, tag, props, format) => {
   const chosen = format.selected;
   let isSelected = Boolean(selected);
   if (chosen !== null && chosen !== undefined) {
-    const own = value === null ? textOf(content.children) : '' + (value as string);
-    isSelected = Array.isArray(chosen)
-      ? chosen.some((one) => '' + (one as string) === own)
-      : '' + (chosen as string) === own;
+    const own = value === null ? textOf(content.children) : toText(value);
+    isSelected = Array.isArray(chosen) ? chosen.some((one) => toText(one) === own) : toText(chosen) === own;
   }
   const start = `${tag.open}${html}${isSelected ? ' selected=""' : ''}>`;
   render.out += start + innerHtml(content.inner, content.children);
@@ -54,7 +52,7 @@ export const optionTag: SpecialTag = (render, tag, props, format) => {
 /** An option without a value has its text for one. */
 function textOf(children: unknown): string {
   let text = '';
-  React.Children.forEach(children as never, (child: unknown) => {
+  React.Children.forEach(children, (child: unknown) => {
     if (child !== null && child !== undefined) text += child as string;
   });
   return text;
@@ -81,12 +79,12 @@ export const textareaTag: SpecialTag = (render, tag, props, format) => {
     if (Array.isArray(children) && children.length > 1) {
       throw new Error('<textarea> can only have at most one child.');
     }
-    value = '' + (children as string);
+    value = toText(children);
   }
   let text = '';
   if (value !== null) {
     if (typeof value === 'string' && value.startsWith('\n')) text = '\n';
-    text += escapeHtml('' + (value as string));
+    text += escapeHtml(toText(value));
   }
   render.out += `${tag.open}${html}${transitionOf(format)}>${text}`;
   return null;

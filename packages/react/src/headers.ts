@@ -1,4 +1,5 @@
 /** The `Link` header that `onHeaders` gets: hints that fit in it are not written into the document as well. */
+import { toText } from './escape.js';
 import type { Props } from './react.js';
 
 export interface HeaderHints {
@@ -43,11 +44,11 @@ const IN_PARAMETER: Record<string, string> = {
 };
 
 export function hintUrl(href: unknown): string {
-  return `${href as string}`.replace(/[<>\r\n]/g, (character) => IN_URL[character] as string);
+  return toText(href).replace(/[<>\r\n]/g, (character) => IN_URL[character] as string);
 }
 
 export function hintParameter(value: unknown): string {
-  return `${value as string}`.replace(/["';,\r\n]/g, (character) => IN_PARAMETER[character] as string);
+  return toText(value).replace(/["';,\r\n]/g, (character) => IN_PARAMETER[character] as string);
 }
 
 const hasOwn = Object.prototype.hasOwnProperty;

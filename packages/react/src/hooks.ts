@@ -2,7 +2,7 @@
  * Hooks on the server: state is read once and never kept, except that a component which sets its own state while it renders runs again. One
  * component runs at a time, so its hooks stand in arrays that all components use in turn.
  */
-import { createPostbackKey } from './action-state.js';
+import { actionState, type ActionStateHost, type ServerAction } from './action-state.js';
 import { readContext } from './contexts.js';
 import {
   CONTEXT,
@@ -17,13 +17,8 @@ import { createRecoverableError } from './recoverable.js';
 import { useThenable, type Thenable } from './thenables.js';
 
 /** What hooks ask of the render that they run in. */
-export interface HookHost {
+export interface HookHost extends ActionStateHost {
   makeId(localId: number): string;
-  /** The path of keys to the component that runs, as react-dom spells it for action states. */
-  currentKeyPath(): unknown;
-  readonly mode: 'string' | 'markup' | 'stream';
-  /** `[state, key, referenceId, boundArguments count]` of a form that was posted without JavaScript. */
-  readonly formState: readonly unknown[] | null;
 }
 
 type Action = unknown;
@@ -328,45 +323,18 @@ function useSyncExternalStore(
   return getServerSnapshot();
 }
 
-type ServerAction = ((...args: unknown[]) => unknown) & {
-  $$FORM_ACTION?: (prefix: string) => { action?: unknown; data?: FormData | null };
-  $$IS_SIGNATURE_EQUAL?: (referenceId: unknown, boundCount: unknown) => boolean;
-};
-
 function useActionState(
   action: ServerAction,
   initialState: unknown,
   permalink?: string,
 ): [unknown, unknown, boolean] {
-  const host = running().host as HookHost;
-  const index = now.actionStates;
-  now.actionStates += 1;
-  if (typeof action.$$FORM_ACTION !== 'function') {
-    const bound = action.bind(null, initialState) as (payload: unknown) => unknown;
-    return [initialState, (payload: unknown) => void bound(payload), false];
-  }
-  const path = host.currentKeyPath();
-  let key: string | null = null;
-  const postbackKey = (): string => (key ??= createPostbackKey(permalink, path, index, host.mode !== 'stream'));
-  let state = initialState;
-  const { formState } = host;
-  if (formState !== null && typeof action.$$IS_SIGNATURE_EQUAL === 'function') {
-    if (action.$$IS_SIGNATURE_EQUAL(formState[2], formState[3]) && formState[1] === postbackKey()) {
-      now.matchingActionState = index;
-      state = formState[0];
-    }
-  }
-  const bound = action.bind(null, state) as ServerAction;
-  const dispatch = ((payload: unknown) => void bound(payload)) as ServerAction;
-  if (typeof bound.$$FORM_ACTION === 'function') {
-    dispatch.$$FORM_ACTION = (prefix) => {
-      const fields = (bound.$$FORM_ACTION as NonNullable<ServerAction['$$FORM_ACTION']>)(prefix);
-      if (permalink !== undefined) fields.action = `${permalink}`;
-      if (fields.data) fields.data.append('$ACTION_KEY', postbackKey());
-      return fields;
-    };
-  }
-  return [state, dispatch, false];
+  const hooks = running();
+  const index = hooks.actionStates;
+  hooks.actionStates += 1;
+  const host = hooks.host as HookHost;
+  const state = actionState(host, action, initialState, permalink, index);
+  if (state.matches) hooks.matchingActionState = index;
+  return [state.value, state.dispatch, false];
 }
 
 const NOT_PENDING = { pending: false, data: null, method: null, action: null };

@@ -3,7 +3,7 @@
  * are in `forms.ts`, what belongs into the head in `hoisting.ts`.
  */
 import { addAttribute, attribute, customAttribute, sanitizeUrl } from './attributes.js';
-import { escapeText } from './escape.js';
+import { escapeText, toText } from './escape.js';
 import { DOCUMENT, ROOT, type FormatContext } from './format.js';
 import { buttonTag, formTag, inputTag, optionTag, selectTag, textareaTag } from './forms.js';
 import { transitionAttributes, type Tag } from './host.js';
@@ -66,7 +66,13 @@ export function openWith(render: Render, html: string, content: Content, first =
 }
 
 /** Piece by piece, as `writeLink`. */
-export function writeVoid(to: Resource, open: string, tag: string, props: Props, format: FormatContext): void {
+export function writeVoid(
+  to: Resource,
+  open: string,
+  tag: string,
+  props: Props,
+  format: FormatContext,
+): void {
   to.html += open;
   for (const name in props) {
     if (!hasOwn.call(props, name)) continue;
@@ -111,7 +117,7 @@ const objectTag: SpecialTag = (render, tag, props, format) => {
     if (value === null || value === undefined || takesContent(content, name, value)) continue;
     if (name !== 'data') html += attribute(name, value);
     else {
-      const url = sanitizeUrl('' + (value as string));
+      const url = sanitizeUrl(toText(value));
       if (url !== '') html += ` data="${escapeText(url)}"`;
     }
   }

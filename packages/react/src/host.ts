@@ -94,13 +94,7 @@ function renderHostChildren(render: Render, tag: Tag, type: string, props: Props
   return undefined;
 }
 
-function renderSpecialHost(
-  render: Render,
-  tag: Tag,
-  type: string,
-  props: Props,
-  special: SpecialTag,
-): void {
+function renderSpecialHost(render: Render, tag: Tag, type: string, props: Props, special: SpecialTag): void {
   const { format } = render;
   const children = special(render, tag, props, format, type);
   if (children !== NO_END) {

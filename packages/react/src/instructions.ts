@@ -1,4 +1,5 @@
 /** Calls of the client's functions: what the server tells the page about pieces that come after the shell. */
+import { toText } from './escape.js';
 import { attributeForClient } from './client-attributes.js';
 import { clientScripts } from './client-scripts.js';
 import { sanitizeUrl } from './attributes.js';
@@ -91,10 +92,10 @@ const hasOwn = Object.prototype.hasOwnProperty;
 
 function sheetForClient(sheet: Stylesheet): string {
   const { props } = sheet;
-  const href = `${props['href'] as string}`;
+  const href = toText(props['href']);
   if (sheet.state === SHEET_LATE) return literalForClient(href);
   sheet.state = SHEET_LATE;
-  const values = [sanitizeUrl(href), `${props['data-precedence'] as string}`];
+  const values = [sanitizeUrl(href), toText(props['data-precedence'])];
   for (const name in props) {
     if (!hasOwn.call(props, name)) continue;
     const value = props[name];

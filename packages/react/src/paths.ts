@@ -133,6 +133,7 @@ export function componentName(type: unknown): string | null {
       } catch {
         return null;
       }
+    case undefined:
     default:
       return null;
   }

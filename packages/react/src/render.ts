@@ -5,7 +5,7 @@
 import { renderFunction, renderClass } from './components.js';
 import { renderWrapper } from './wrappers.js';
 import { provide, readContext, switchContexts, unprovide } from './contexts.js';
-import { escapeText } from './escape.js';
+import { escapeText, toText } from './escape.js';
 import { takeThenables, resetHooks } from './hooks.js';
 import { renderHost } from './host.js';
 import {
@@ -39,7 +39,7 @@ export function renderNode(render: Render, node: unknown, index: number): void {
     if (Array.isArray(node)) return renderArray(render, node, index);
     return renderOther(render, node, index);
   }
-  if (typeof node === 'number' || typeof node === 'bigint') writeText(render, `${node}`);
+  if (typeof node === 'number' || typeof node === 'bigint') writeText(render, toText(node));
   return undefined;
 }
 
@@ -161,6 +161,7 @@ function renderType(render: Render, type: unknown, props: Props, element: Elemen
         if (render.aborted) throw null;
         return renderInner(render, inner, props, element);
       }
+      case undefined:
       default:
     }
   }

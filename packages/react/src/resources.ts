@@ -3,7 +3,7 @@
  * these were already asked for. Keys and order of the sets are react-dom's, since the bytes depend on them.
  */
 import { addAttribute } from './attributes.js';
-import { escapeHtml } from './escape.js';
+import { escapeHtml, toText } from './escape.js';
 import { type HeaderHints, createHeaderHints } from './headers.js';
 import { minor19, type Props } from './react.js';
 
@@ -92,10 +92,9 @@ export class Resources {
 
   constructor(options: ResourceOptions) {
     const { nonce, onHeaders } = options;
-    // In a template literal, as react-dom concatenates: null and numbers are spelled out.
-    this.idPrefix = options.identifierPrefix === undefined ? '' : `${options.identifierPrefix as string}`;
-    this.scriptNonce = typeof nonce === 'string' ? nonce : ((nonce && nonce.script) as string | undefined);
-    this.styleNonce = typeof nonce === 'string' ? undefined : ((nonce && nonce.style) as string | undefined);
+    this.idPrefix = options.identifierPrefix === undefined ? '' : toText(options.identifierPrefix);
+    this.scriptNonce = typeof nonce === 'string' ? nonce : nonce?.script;
+    this.styleNonce = typeof nonce === 'string' ? undefined : nonce?.style;
     const open = (tag: string, value: unknown): string =>
       value === undefined ? `<${tag}` : `<${tag} nonce="${escapeHtml(value)}"`;
     this.openScript = open('script', this.scriptNonce);
@@ -153,11 +152,11 @@ export function shellId(resources: Resources): string {
 function writeBootstrap(resources: Resources, options: ResourceOptions): void {
   const { bootstrapScriptContent: content, bootstrapScripts = [], bootstrapModules = [] } = options;
   if (content !== undefined) {
-    resources.bootstrap += `${resources.openScript}${shellId(resources)}>${escapeScript(`${content}`)}</script>`;
+    resources.bootstrap += `${resources.openScript}${shellId(resources)}>${escapeScript(toText(content))}</script>`;
   }
   if (options.importMap !== undefined) {
     const nonce = resources.scriptNonce === undefined ? '' : ` nonce="${escapeHtml(resources.scriptNonce)}"`;
-    const map = escapeScript(`${JSON.stringify(options.importMap)}`);
+    const map = escapeScript(toText(JSON.stringify(options.importMap)));
     resources.importMap = `<script type="importmap"${nonce}>${map}</script>`;
   }
   for (const script of bootstrapScripts) {

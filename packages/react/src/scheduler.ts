@@ -47,7 +47,7 @@ export function pingTask(render: Render, task: Task): void {
   if (render.pingedTasks.length !== 1) return;
   render.flushScheduled = render.sink !== null;
   // Until the first turn of the event loop has passed the shell may still be completed without a wait.
-  if (render.status === OPENING) queueMicrotask(() => render.work());
+  if (render.status === OPENING || render.prerenders) queueMicrotask(() => render.work());
   else setImmediate(() => render.work());
 }
 
@@ -56,6 +56,7 @@ export function startWork(render: Render): void {
   queueMicrotask(() => storage.run(render, () => render.work()));
   setImmediate(() => {
     if (render.status === OPENING) render.status = OPEN;
+    if (render.prerenders) return;
     storage.run(render, () => emitEarlyPreloads(render, render.pendingRootTasks === 0));
   });
 }

@@ -1,6 +1,6 @@
 /** Tags with raw text, and the pieces that every tag writer shares. */
 import { addAttribute } from './attributes.js';
-import { escapeText } from './escape.js';
+import { escapeText, toText } from './escape.js';
 import type { Props } from './react.js';
 import { escapeScript, type Resource } from './resources.js';
 
@@ -18,7 +18,7 @@ export function innerHtml(inner: unknown, children: unknown): string {
     );
   }
   const html = inner.__html;
-  return html === null || html === undefined ? '' : '' + (html as string);
+  return html === null || html === undefined ? '' : toText(html);
 }
 
 function own(props: Props, name: string): unknown {
@@ -51,7 +51,7 @@ function onlyText(children: unknown): string | undefined {
   if (typeof child === 'function' || typeof child === 'symbol' || child === null || child === undefined) {
     return undefined;
   }
-  return '' + (child as string);
+  return toText(child);
 }
 
 export function writeTitle(to: Resource, props: Props): void {

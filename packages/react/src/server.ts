@@ -12,8 +12,9 @@ import type {
 } from 'react-dom/server';
 import type { PrerenderOptions, PrerenderResult, PrerenderToNodeStreamResult } from 'react-dom/static';
 import { countFallback, countRender, reasonToDelegate, reasonToDelegateStreams } from './fallback.js';
-import { ReactDOMServer, version } from './react.js';
+import { ReactDOMServer, react18, version } from './react.js';
 import { pipeableStream, readableStream, type ReadableOptions, type StreamOptions } from './streams.js';
+import { nodePrelude, prerenderWith, webPrelude } from './prerender.js';
 import { renderString } from './strings.js';
 import { Unsupported } from './unsupported.js';
 
@@ -63,7 +64,7 @@ export function renderToPipeableStream(
   };
   const reason = reasonToDelegateStreams();
   if (reason !== null) return renderWithReactDOM(reason);
-  const stream = pipeableStream(children, (options ?? {}) as StreamOptions, renderWithReactDOM as never);
+  const stream = pipeableStream(children, (options ?? {}) as StreamOptions, renderWithReactDOM);
   return stream as unknown as PipeableStream;
 }
 
@@ -82,23 +83,67 @@ export function renderToReadableStream(
   return readableStream(
     children,
     (options ?? {}) as ReadableOptions,
-    renderWithReactDOM as never,
+    renderWithReactDOM,
   ) as unknown as Promise<ReactDOMServerReadableStream>;
 }
 
-export async function prerender(children: ReactNode, options?: PrerenderOptions): Promise<PrerenderResult> {
-  countRender();
-  countFallback({ reason: reasonToDelegate() ?? 'prerender', api: 'prerender' });
-  const { prerender: render } = await import('react-dom/static');
-  return render(children, options);
+type StaticModule = typeof import('react-dom/static');
+
+/** React 18 does not have it, so that it cannot be imported as the rest is. */
+let staticModule: StaticModule | null = null;
+
+async function loadStatic(): Promise<StaticModule> {
+  staticModule = await import('react-dom/static');
+  return staticModule;
 }
 
-export async function prerenderToNodeStream(
+function withStatic<Result>(use: (module: StaticModule) => Promise<Result>): Promise<Result> {
+  return staticModule === null ? loadStatic().then(use) : use(staticModule);
+}
+
+// Its code is that of `react-dom/server`, which is loaded: this costs nothing, and saves a turn later.
+if (!react18) loadStatic().catch(() => undefined);
+
+export function prerender(children: ReactNode, options?: PrerenderOptions): Promise<PrerenderResult> {
+  const renderWithReactDOM = (reason: string): Promise<PrerenderResult> => {
+    countFallback({ reason, api: 'prerender' });
+    return withStatic((module) => module.prerender(children, options));
+  };
+  countRender();
+  const reason = reasonToDelegatePrerender(options);
+  if (reason !== null) return renderWithReactDOM(reason);
+  const { onHeaders, ...rest } = (options ?? {}) as ReadableOptions;
+  const headers = onHeaders && ((given: object) => onHeaders(new Headers({ ...given })));
+  const given: StreamOptions = { ...rest, onHeaders: headers };
+  return prerenderWith(
+    children,
+    given,
+    webPrelude,
+    renderWithReactDOM as never,
+  ) as unknown as Promise<PrerenderResult>;
+}
+
+export function prerenderToNodeStream(
   children: ReactNode,
   options?: PrerenderOptions,
 ): Promise<PrerenderToNodeStreamResult> {
+  const renderWithReactDOM = (reason: string): Promise<PrerenderToNodeStreamResult> => {
+    countFallback({ reason, api: 'prerenderToNodeStream' });
+    return withStatic((module) => module.prerenderToNodeStream(children, options));
+  };
   countRender();
-  countFallback({ reason: reasonToDelegate() ?? 'prerender', api: 'prerenderToNodeStream' });
-  const { prerenderToNodeStream: render } = await import('react-dom/static');
-  return render(children, options);
+  const reason = reasonToDelegatePrerender(options);
+  if (reason !== null) return renderWithReactDOM(reason);
+  const given = (options ?? {}) as StreamOptions;
+  return prerenderWith(
+    children,
+    given,
+    nodePrelude,
+    renderWithReactDOM as never,
+  ) as unknown as Promise<PrerenderToNodeStreamResult>;
+}
+
+/** With a signal, what is not ready may have to be resumed later: only react-dom knows how. */
+function reasonToDelegatePrerender(options: PrerenderOptions | undefined): string | null {
+  return reasonToDelegateStreams() ?? (options?.signal ? 'prerender with a signal' : null);
 }

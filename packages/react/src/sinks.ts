@@ -1,5 +1,5 @@
 /** Where flushed HTML goes: a string, a Node stream, or a web stream. */
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { Bytes } from './encode.js';
 import type { Sink } from './work.js';
 
@@ -157,5 +157,26 @@ export class ReadableSink extends ChunkedSink {
 
   destroy(error: unknown): void {
     this.#controller.error(error);
+  }
+}
+
+export class NodeReadableSink extends ChunkedSink {
+  readonly #readable: Readable;
+
+  constructor(readable: Readable) {
+    super();
+    this.#readable = readable;
+  }
+
+  protected write(chunk: Buffer): boolean {
+    return this.#readable.push(chunk);
+  }
+
+  end(): void {
+    this.#readable.push(null);
+  }
+
+  destroy(error: unknown): void {
+    this.#readable.destroy(error as Error);
   }
 }

@@ -152,16 +152,16 @@ export function readableStream(
         },
         onShellError: (error) => {
           allReady.catch(() => undefined);
-          reject(error as Error);
+          reject(error);
         },
       },
-      (reason) => renderWithReactDOM(reason).then(resolve, reject),
+      (reason) => void renderWithReactDOM(reason).then(resolve, reject),
     );
     if (signal) attachSignal(render, signal);
   });
 }
 
-function webStream(render: Render): ReadableStream<Uint8Array> {
+export function webStream(render: Render): ReadableStream<Uint8Array> {
   let sink: ReadableSink;
   return new ReadableStream(
     {

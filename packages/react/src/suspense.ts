@@ -1,7 +1,8 @@
 /** Suspense: content that may come later or not at all, and a fallback in its place until then. */
 import { contentFormat, fallbackFormat, HTML } from './format.js';
+import type { KeyPath } from './paths.js';
 import { preparePreamble } from './preamble.js';
-import { holdsHead, minor19, type Props } from './react.js';
+import { holdsHead, minor19, SUSPENSE, type Props } from './react.js';
 import { ALONE, renderNode } from './render.js';
 import { addSegment, addTask, finishSegment, queueCompletedSegment, switchSegment } from './segments.js';
 import { switchContexts } from './contexts.js';
@@ -37,6 +38,10 @@ export function renderSuspense(render: Render, props: Props): void {
   const content = new Segment(null, format, false, false);
   content.parentFlushed = true;
 
+  if (render.prerenders) {
+    prerenderSuspense(render, boundary, place, content, props);
+    return;
+  }
   let stackDepth = depth;
   render.chained = false;
   render.boundary = boundary;
@@ -75,7 +80,6 @@ export function renderSuspense(render: Render, props: Props): void {
       render.contexts = contexts;
     }
   }
-  const [parentPath = null, , ownKey = null] = render.keyPathAt(depth) ?? [];
   render.pingedTasks.push(
     addTask(render, {
       node: fallback,
@@ -85,12 +89,77 @@ export function renderSuspense(render: Render, props: Props): void {
       preamble: boundary.preamble?.fallback ?? null,
       hoistables: boundary.fallback,
       abortSet: fallbackTasks,
-      keyPath: [parentPath, 'Suspense Fallback', ownKey],
+      keyPath: fallbackPath(render, depth),
       // In the place of what threw, not of the boundary: so react-dom reports it.
       stack: { parent: render.stackAt(stackDepth)?.parent ?? null, type: 'Suspense Fallback' },
       format: fallbackFormat(render.resources, format),
       contexts,
       treeId: render.currentTreeId(),
+      thenables: null,
+    }),
+  );
+}
+
+function fallbackPath(render: Render, depth: number): KeyPath {
+  const [parent = null, , key = null] = render.keyPathAt(depth) ?? [];
+  return [parent, 'Suspense Fallback', key];
+}
+
+/** Before a page is prerendered it is unknown what will be ready: the fallback comes first, the content is a task of its own. */
+function prerenderSuspense(
+  render: Render,
+  boundary: Boundary,
+  place: Segment,
+  content: Segment,
+  props: Props,
+): void {
+  const { preamble, segment: around, format, depth, forks, keyPath, stack, nodes, indexes } = render;
+  const { fallback, children } = props;
+  const ownPath = render.keyPathAt(depth);
+  const ownStack = render.stackAt(depth - 1);
+  const treeId = render.currentTreeId();
+  render.chained = false;
+  render.preamble = boundary.preamble?.fallback ?? null;
+  render.format = fallbackFormat(render.resources, format);
+  switchSegment(render, place);
+  try {
+    // Below here paths lead through the fallback: they start anew from it.
+    const inner = { nodes: nodes.slice(0, depth), indexes: indexes.slice(0, depth) };
+    render.keyPath = fallbackPath(render, depth);
+    render.stack = { parent: ownStack, type: 'Suspense Fallback' };
+    render.depth = 0;
+    renderNode(render, fallback, ALONE);
+    finishSegment(render, render.boundary);
+    nodes.splice(0, depth, ...inner.nodes);
+    indexes.splice(0, depth, ...inner.indexes);
+  } catch (thrown) {
+    place.status = render.aborted ? ABORTED : ERRORED;
+    throw thrown;
+  } finally {
+    switchSegment(render, around);
+    render.preamble = preamble;
+    render.format = format;
+    render.forks = forks;
+    if (place.status === COMPLETED) {
+      render.keyPath = keyPath;
+      render.stack = stack;
+      render.depth = depth;
+    }
+  }
+  render.pingedTasks.push(
+    addTask(render, {
+      node: children,
+      index: ALONE,
+      boundary,
+      segment: content,
+      preamble: boundary.preamble?.content ?? null,
+      hoistables: boundary.content,
+      abortSet: render.abortSet,
+      keyPath: ownPath,
+      stack: { parent: ownStack, type: SUSPENSE },
+      format: contentFormat(format),
+      contexts: render.contexts,
+      treeId,
       thenables: null,
     }),
   );

@@ -93,7 +93,7 @@ function failTask(render: Render, task: Task, error: unknown): void {
     boundary.status = ERRORED;
     boundary.errorDigest = digest;
     if (boundary.parentFlushed) render.clientRenderedBoundaries.push(boundary);
-    if (render.pendingRootTasks === 0 && boundary.preamble !== null) preparePreamble(render);
+    if (documentMayBeSettled(render, boundary)) preparePreamble(render);
   }
   if (render.allPendingTasks === 0) completeAll(render);
 }
@@ -153,7 +153,11 @@ function finishedBoundaryTask(render: Render, boundary: Boundary, segment: Segme
   if (boundary.parentFlushed) render.completedBoundaries.push(boundary);
   if (boundary.status !== COMPLETED) return;
   if (!mayBeOutlined(render, boundary)) dropFallback(render, boundary);
-  if (render.pendingRootTasks === 0 && boundary.preamble !== null) preparePreamble(render);
+  if (documentMayBeSettled(render, boundary)) preparePreamble(render);
+}
+
+function documentMayBeSettled(render: Render, boundary: Boundary): boolean {
+  return render.pendingRootTasks === 0 && boundary.preamble !== null && !render.prerenders;
 }
 
 /** The content is here, so what is left of the fallback need not be rendered. */
@@ -169,8 +173,10 @@ function dropFallback(render: Render, boundary: Boundary): void {
 }
 
 export function completeShell(render: Render): void {
-  emitEarlyPreloads(render, true);
-  preparePreamble(render);
+  if (!render.prerenders) {
+    emitEarlyPreloads(render, true);
+    preparePreamble(render);
+  }
   // A string has not left yet.
   if (render.mode === 'stream') render.mayFallBack = false;
   render.onShellReady();

@@ -3,7 +3,7 @@
  * the tree of ids and of keys, and where in the document it is are known from the template.
  */
 import { attributeOf, writeAttribute, type Attribute } from './attributes.js';
-import { escapeText } from './escape.js';
+import { escapeText, toText } from './escape.js';
 import { FORMATTING_TAGS, HEAD, childFormat, type FormatContext } from './format.js';
 import { ALONE, renderNode } from './render.js';
 import { spill } from './segments.js';
@@ -121,7 +121,7 @@ function attributeHole(hole: HolePlan, value: unknown): string {
 }
 
 function textHole(render: Render, value: string | number | bigint): string {
-  const text = typeof value === 'string' ? escapeText(value) : `${value}`;
+  const text = typeof value === 'string' ? escapeText(value) : toText(value);
   if (render.markup || text === '') return text;
   const html = render.lastText ? '<!-- -->' + text : text;
   render.lastText = true;

@@ -147,6 +147,8 @@ export class Render implements HookHost {
   lastText = false;
   /** True while no place has been passed at which react-dom would begin a new task: a suspension then is the whole task's. */
   chained = false;
+  /** Everything is waited for before anything is sent. */
+  prerenders = false;
   /** Static markup: no comments for the client. */
   readonly markup: boolean;
   readonly spillLength: number;
