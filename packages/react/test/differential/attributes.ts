@@ -1,6 +1,6 @@
 /** Attributes with all their oddities: names by the group whose rule they share, values of every type. */
 
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { ActionSpec, Prop, Special, Value } from './description.ts';
 
 const words = [

@@ -56,7 +56,7 @@ function buildNode(node: Node, world: World): ReactNode {
     }
     case 'consumer':
       return h(contextOf(world, node.context).Consumer, null, (value: unknown) => [
-        `${shown(value)}`,
+        shown(value),
         build(node.of, world),
       ]);
     case 'context-child':
@@ -92,7 +92,7 @@ function buildNode(node: Node, world: World): ReactNode {
         null,
       );
     case 'portal':
-      return world.ReactDOM.createPortal(build(node.of, world), { nodeType: 1 } as never);
+      return world.ReactDOM.createPortal(build(node.of, world), { nodeType: 1 });
     case 'bad-type':
       return badElement(node.v, world);
     case 'twice': {
@@ -277,5 +277,5 @@ function named<T extends (...args: never[]) => unknown>(name: string, component:
 export function shown(value: unknown): string {
   if (typeof value === 'symbol' || typeof value === 'function') return typeof value;
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
-  return String(value as string | number | boolean | bigint | null | undefined);
+  return String(value);
 }

@@ -62,7 +62,7 @@ export function classOf(
     });
   if (has.has('default-props')) statics['defaultProps'] = { maybe: 'by default', other: 'default' };
   if (has.has('error-boundary')) statics['getDerivedStateFromError'] = () => ({ failed: true });
-  return Made as unknown as ComponentClass;
+  return Made;
 }
 
 /** The contexts of React before 16.3, which React 18 still hands down and React 19 ignores. */

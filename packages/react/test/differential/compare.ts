@@ -1,6 +1,7 @@
 /** Two renderers, one scenario: what differs between what their callers see. */
 
 import type { Scenario } from './description.ts';
+import { cutMark } from './record.ts';
 import { observe, type Observation, type Renderer } from './observe.ts';
 import type { Libraries } from './world.ts';
 
@@ -24,12 +25,16 @@ export async function compare(
 }
 
 function same(one: Observation, other: Observation): boolean {
-  return one.length === other.length && one.every((line, index) => line === other[index]);
+  return one.length === other.length && one.every((line, index) => sameLine(line, other[index] ?? ''));
+}
+
+function sameLine(one: string, other: string): boolean {
+  return one === other || (one.includes(cutMark) && (one.startsWith(other) || other.startsWith(one)));
 }
 
 /** The lines around the first that differs, for people. */
 export function shownDifference({ expected, actual }: Difference): string {
-  const at = expected.findIndex((line, index) => line !== actual[index]);
+  const at = expected.findIndex((line, index) => !sameLine(line, actual[index] ?? ''));
   const first = at === -1 ? expected.length : at;
   return [
     ...expected.slice(0, first).map((line) => `  both     ${JSON.stringify(line)}`),

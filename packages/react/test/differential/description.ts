@@ -200,7 +200,7 @@ export interface Scenario {
   readonly outcomes: readonly Outcome[];
   /** Promises that have settled before the render begins. */
   readonly before: readonly number[];
-  /** Then, step by step, those that settle at once. What is left never settles: the render is aborted at the end. */
+  /** Then, step by step, those that settle at once. What is left settles at the end, or the render is aborted then. */
   readonly steps: readonly (readonly number[])[];
   /** The step before which the render is aborted, or null. */
   readonly abortAt: number | null;

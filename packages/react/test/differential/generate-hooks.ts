@@ -1,6 +1,6 @@
 /** Invents the hooks of a component. */
 
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { action, value } from './attributes.ts';
 import type { Hint, Hook } from './description.ts';
 import { contextCount, promiseCount } from './world.ts';

@@ -1,6 +1,6 @@
 /** Invents scenarios. Every arbitrary shrinks towards a single text rendered by `renderToString`. */
 
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { text, value } from './attributes.ts';
 import {
   apis,
@@ -62,7 +62,7 @@ const faults: fc.Arbitrary<Node> = fc.oneof(
     weight: 1,
     arbitrary: fc
       .constantFrom('undefined', 'null', 'object', 'number', 'symbol', 'element', '')
-      .map((v) => ({ k: 'bad-type', v }) as Node),
+      .map((v): Node => ({ k: 'bad-type', v })),
   },
 );
 
@@ -178,7 +178,7 @@ function treesUpTo(depth: number, wild: boolean): fc.Arbitrary<Node> {
           { weight: 1, arbitrary: fc.record({ k: fc.constant('portal' as const), of: few }) },
         ]
       : []),
-  ) as fc.Arbitrary<Node>;
+  );
 }
 
 const scripts: fc.Arbitrary<readonly (string | Script)[]> = fc.array(
@@ -264,5 +264,5 @@ export function scenarios(depth: number, only: readonly Api[] = apis): fc.Arbitr
       headers: fc.boolean(),
       formState: fc.constantFrom('none', 'none', 'no-match', 'permalink', 'key-path'),
     })
-    .map(({ order: { before, steps }, ...rest }) => ({ ...rest, before, steps }) as Scenario);
+    .map(({ order: { before, steps }, ...rest }) => ({ ...rest, before, steps }));
 }

@@ -86,10 +86,12 @@ function useOne(hook: Hook, world: World): ReactNode {
     case 'use':
       return shown(optional(React, 'use')?.(world.turns[hook.promise]?.promise));
     case 'use-settled': {
+      // oxlint-disable unicorn/no-thenable -- what libraries hand to `use` when they have the value already
       const settled =
         hook.status === 'fulfilled'
           ? { status: 'fulfilled', value: 'at once', then: () => undefined }
           : { status: 'rejected', reason: errorOf('rejected before'), then: () => undefined };
+      // oxlint-enable unicorn/no-thenable
       return shown(optional(React, 'use')?.(settled));
     }
     case 'effects':

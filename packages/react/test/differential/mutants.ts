@@ -28,7 +28,11 @@ const edits: Readonly<Record<string, Edit>> = {
   'activity without markers': (html) => html.replace('<!--&-->', ''),
   'hidden fields forgotten': (html) => html.replace(/<input type="hidden"[^>]*>/, ''),
   'form state without marker': (html) => html.replace('<!--F!-->', '').replace('<!--F-->', ''),
-  'custom element attribute dropped': (html) => html.replace(/(<my-element[^>]*) className=/, '$1 class='),
+  'custom element attribute in lower case': (html) =>
+    html.replace(
+      /(<(?:my-element|x-|a-b-c)[^>]*? )([a-z]*[A-Z]\w*)=/,
+      (_all, before: string, name: string) => `${before}${name.toLowerCase()}=`,
+    ),
   'stylesheet without precedence': (html) => html.replace(/ data-precedence="[^"]*"/, ''),
   'nonce forgotten': (html) => html.replace(/ nonce="[^"]*"/, ''),
   'doctype forgotten': (html) => html.replace('<!DOCTYPE html>', ''),
@@ -45,11 +49,12 @@ const manners: Readonly<Record<string, (stock: Renderer) => Renderer>> = {
       renamingErrors(() => stock.renderToStaticMarkup(children, options)),
   }),
   'onError not called': (stock) =>
-    withOptions(stock, ({ onError: _, ...rest }) => ({ ...rest, onError: () => undefined })),
+    withOptions(stock, (options) => ({ ...options, onError: () => undefined })),
   'shell announced late': (stock) =>
     withOptions(stock, (options) => ({ ...options, onShellReady: undefined, onAllReady: both(options) })),
-  'headers forgotten': (stock) => withOptions(stock, ({ onHeaders: _, ...rest }) => rest),
-  'identifierPrefix ignored': (stock) => withOptions(stock, ({ identifierPrefix: _, ...rest }) => rest),
+  'headers forgotten': (stock) => withOptions(stock, (options) => ({ ...options, onHeaders: undefined })),
+  'identifierPrefix ignored': (stock) =>
+    withOptions(stock, (options) => ({ ...options, identifierPrefix: undefined })),
   'bytes held back until the end': (stock) => ({
     ...stock,
     renderToPipeableStream(children, options) {

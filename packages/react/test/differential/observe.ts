@@ -3,9 +3,10 @@
  * callbacks, the errors, and where in the bytes each of these came.
  */
 
-import { Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { build } from './build.ts';
-import type { RenderOptions, Scenario } from './description.ts';
+import type { Scenario } from './description.ts';
+import { Destination, Log, shownError } from './record.ts';
 import { errorOf, newWorld, type Libraries, type World } from './world.ts';
 
 /** The functions of react-dom/server and react-dom/static, from wherever they come. */
@@ -22,8 +23,8 @@ export interface Renderer {
 }
 
 interface Pipeable {
-  pipe(destination: Writable): Writable;
-  abort(reason?: unknown): void;
+  readonly pipe: (destination: Writable) => Writable;
+  readonly abort: (reason?: unknown) => void;
 }
 type WebStream = ReadableStream & { allReady: Promise<void> };
 
@@ -43,6 +44,7 @@ export async function observe(
 ): Promise<Observation> {
   const world = newWorld(libraries, scenario.outcomes);
   for (const index of scenario.before) world.turns[index]?.settle();
+  await clearLeftovers(renderer, libraries);
   const log = new Log(scenario.flow === 'slow');
   const restore = captureProcess(log);
   try {
@@ -53,6 +55,15 @@ export async function observe(
     restore();
   }
   return log.lines();
+}
+
+/**
+ * react-dom keeps, in a variable of its module, the promises of a component that was given up, and may take them for those
+ * of a child that is awaited, even in a later render. A component that awaits none clears it.
+ */
+async function clearLeftovers(renderer: Renderer, { React }: Libraries): Promise<void> {
+  renderer.renderToPipeableStream(React.createElement(() => null));
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 function observeString(
@@ -81,7 +92,10 @@ async function observeStream(
   formState: unknown,
 ): Promise<void> {
   const control = new AbortController();
-  const options = { ...streamOptions(scenario, log), formState, signal: control.signal };
+  const bySignal = scenario.api !== 'renderToPipeableStream';
+  // Not where it will not be used: with a signal a renderer may have to take another way.
+  const signal = bySignal && scenario.abortAt !== null ? { signal: control.signal } : {};
+  const options = { ...streamOptions(scenario, log), formState, ...signal };
   const running = starters[scenario.api as keyof typeof starters](renderer, scenario, world, log, options);
   const abort = (): void => {
     log.event('abort');
@@ -106,9 +120,10 @@ async function observeStream(
     log.step(`after ${step.join(' ')}`);
   }
   if (!log.finished) {
-    abort();
+    if (bySignal) for (const turn of world.turns) turn.settle();
+    else abort();
     await comeToRest(world, log);
-    log.step('aborted at the end');
+    log.step('at the end');
   }
   log.event(log.finished ? 'finished' : 'NEVER FINISHED');
   running.drop?.();
@@ -128,7 +143,7 @@ type Start = (
 ) => Running;
 
 const starters = {
-  renderToPipeableStream(renderer, { root, flow }, world, log, { signal: _signal, ...options }) {
+  renderToPipeableStream(renderer, { root, flow }, world, log, options) {
     const destination = new Destination(log, world, flow === 'slow');
     let stream: Pipeable | undefined;
     let wanted = false;
@@ -240,12 +255,13 @@ async function readWeb(stream: ReadableStream, log: Log, world: World): Promise<
 function streamOptions(scenario: Scenario, log: Log): Record<string, unknown> {
   const { digests, headers, options } = scenario;
   return {
-    ...(options as RenderOptions),
+    ...options,
     ...(digests === 'not-given'
       ? {}
       : {
-          onError(error: unknown, info: { componentStack?: string; digest?: string }) {
-            log.event(`onError ${shownError(error)} in ${stackOf(info.componentStack)}`);
+          // React 18 gives no second argument.
+          onError(error: unknown, info?: { componentStack?: string }) {
+            log.event(`onError ${shownError(error)} in ${stackOf(info?.componentStack)}`);
             if (digests === 'message')
               return `digest of ${error instanceof Error ? error.message : typeof error}`;
             if (digests === 'own') return (error as { digest?: string } | null)?.digest;
@@ -262,92 +278,6 @@ function streamOptions(scenario: Scenario, log: Log): Record<string, unknown> {
         }
       : {}),
   };
-}
-
-class Log {
-  finished = false;
-  readonly #lines: string[] = [];
-  #bytes: Buffer[] = [];
-  #length = 0;
-  #events: string[] = [];
-  readonly #anywhere: boolean;
-
-  /**
-   * `anywhere`: do not say at which byte an event came. To a destination that is full, larger or smaller chunks come at
-   * other times, and a renderer may choose them.
-   */
-  constructor(anywhere: boolean) {
-    this.#anywhere = anywhere;
-  }
-
-  get size(): number {
-    return this.#length + this.#events.length + this.#lines.length;
-  }
-
-  write(bytes: Buffer): void {
-    this.#bytes.push(bytes);
-    this.#length += bytes.length;
-  }
-
-  /** Events carry the count of bytes before them, so that a callback that comes early or late is seen. */
-  event(text: string): void {
-    this.#events.push(this.#anywhere ? text : `@${this.#length} ${text}`);
-  }
-
-  step(name: string): void {
-    this.#lines.push(...this.#events, `${name}: ${textOf(Buffer.concat(this.#bytes))}`);
-    this.#events = [];
-    this.#bytes = [];
-  }
-
-  lines(): string[] {
-    return [...this.#lines, ...this.#events];
-  }
-}
-
-/** Bytes that are no UTF-8 are shown as such: a decoder would make the same sign of all of them. */
-function textOf(bytes: Buffer): string {
-  const text = bytes.toString('utf8');
-  return Buffer.from(text, 'utf8').equals(bytes) ? text : `latin1 ${bytes.toString('latin1')}`;
-}
-
-class Destination extends Writable {
-  readonly #log: Log;
-  readonly #world: World;
-  readonly #slow: boolean;
-
-  constructor(log: Log, world: World, slow: boolean) {
-    super({ highWaterMark: slow ? 1 : 1 << 20, decodeStrings: true });
-    this.#log = log;
-    this.#world = world;
-    this.#slow = slow;
-    this.on('error', (error) => log.event(`destination error ${shownError(error)}`));
-  }
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    // A renderer that keeps its buffer must not change what it has handed out: copy as a socket's kernel would.
-    this.#log.write(Buffer.from(chunk));
-    this.#world.activity += 1;
-    if (this.#slow) setImmediate(done);
-    else done();
-  }
-
-  override _final(done: () => void): void {
-    this.#log.finished = true;
-    this.#log.event('end');
-    done();
-  }
-
-  override _destroy(error: Error | null, done: () => void): void {
-    if (!this.#log.finished) this.#log.event(`destroyed ${shownError(error)}`);
-    this.#log.finished = true;
-    done();
-  }
-
-  /** Compressing middleware has this; a renderer calls it where what is written so far should reach the client. */
-  flush(): void {
-    if (!this.#slow) this.#log.event('flush');
-  }
 }
 
 async function comeToRest(world: World, log: Log): Promise<void> {
@@ -375,17 +305,6 @@ function captureProcess(log: Log): () => void {
     console.warn = warn;
     process.off('unhandledRejection', unhandled);
   };
-}
-
-function shownError(error: unknown): string {
-  if (error instanceof Error) {
-    const { digest, cause } = error as { digest?: unknown; cause?: unknown };
-    return `${error.name}: ${error.message}${digest === undefined ? '' : ` (${String(digest)})`}${
-      cause === undefined ? '' : ` because ${shownError(cause)}`
-    }`;
-  }
-  if (typeof error === 'object' && error !== null) return `object ${Object.keys(error).join()}`;
-  return typeof error === 'symbol' ? error.toString() : `${typeof error} ${String(error)}`;
 }
 
 /** The names in a component stack; the places of their code are those of the test's own files. */

@@ -1,1 +1,0 @@
-export declare function createPostbackKey(permalink: string | undefined, keyPath: unknown, hookIndex: number): string;

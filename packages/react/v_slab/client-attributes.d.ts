@@ -1,1 +1,0 @@
-export declare function attributeForClient(name: string, value: unknown): [string, string] | null;
