@@ -1,0 +1,1 @@
+export declare function createPostbackKey(permalink: string | undefined, keyPath: unknown, hookIndex: number): string;

@@ -1,0 +1,1 @@
+export declare function attributeForClient(name: string, value: unknown): [string, string] | null;

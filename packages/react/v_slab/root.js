@@ -1,0 +1,28 @@
+/** The first task of a render. */
+import { rootFormat } from './format.js';
+import { ALONE } from './render.js';
+import { addTask } from './segments.js';
+import { ROOT_ID } from './tree-id.js';
+import { Segment } from './work.js';
+export function startRoot(render, children, namespaceURI) {
+    const format = rootFormat(namespaceURI);
+    const segment = new Segment(null, format, false, false);
+    segment.parentFlushed = true;
+    render.segment = segment;
+    render.pingedTasks.push(addTask(render, {
+        node: children,
+        index: ALONE,
+        boundary: null,
+        segment,
+        preamble: null,
+        hoistables: null,
+        abortSet: render.abortableTasks,
+        keyPath: null,
+        stack: null,
+        format,
+        contexts: null,
+        treeId: ROOT_ID,
+        thenables: null,
+    }));
+}
+//# sourceMappingURL=root.js.map

@@ -1,0 +1,5 @@
+/** Thrown where the renderer knows that it would not write what react-dom writes: the render then is react-dom's. */
+export declare class Unsupported extends Error {
+    readonly reason: string;
+    constructor(reason: string);
+}

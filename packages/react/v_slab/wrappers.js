@@ -1,0 +1,60 @@
+/** Element types that are symbols of React: they have no HTML of their own but comments. */
+import { transitionFormat } from './format.js';
+import { ACTIVITY, FRAGMENT, LEGACY_HIDDEN, PROFILER, SCOPE, STRICT_MODE, SUSPENSE, SUSPENSE_LIST, VIEW_TRANSITION, } from './react.js';
+import { ALONE, renderNode } from './render.js';
+import { renderSuspense } from './suspense.js';
+import { Unsupported } from './unsupported.js';
+export function renderWrapper(render, type, props) {
+    switch (type) {
+        case FRAGMENT:
+        case STRICT_MODE:
+        case PROFILER:
+        case LEGACY_HIDDEN:
+            return renderNode(render, props['children'], ALONE);
+        case SUSPENSE:
+            return renderSuspense(render, props);
+        case ACTIVITY:
+            return renderActivity(render, props);
+        case VIEW_TRANSITION:
+            return renderViewTransition(render, props);
+        case SUSPENSE_LIST:
+            throw new Unsupported('SuspenseList');
+        case SCOPE:
+            throw new Error('ReactDOMServer does not yet support scope components.');
+        default: {
+            const found = type === null || type === undefined ? String(type) : typeof type;
+            throw new Error(`Element type is invalid: expected a string (for built-in components) or a class/function (for composite components) but got: ${found}.`);
+        }
+    }
+}
+function renderActivity(render, props) {
+    if (props['mode'] === 'hidden')
+        return;
+    render.chained = false;
+    if (!render.markup)
+        render.out += '<!--&-->';
+    render.lastText = false;
+    renderNode(render, props['children'], ALONE);
+    if (!render.markup)
+        render.out += '<!--/&-->';
+    render.lastText = false;
+}
+function renderViewTransition(render, props) {
+    const { format } = render;
+    const { name } = props;
+    const isNamed = name !== null && name !== undefined && name !== 'auto';
+    const autoName = isNamed ? name : render.makeId(0);
+    // A string is no stream that a browser could animate: its elements get no attributes for that.
+    if (render.mode === 'stream')
+        render.format = transitionFormat(render.resources, format, props, autoName);
+    if (isNamed)
+        renderNode(render, props['children'], ALONE);
+    else {
+        render.chained = false;
+        render.pushFork(1, 0);
+        renderNode(render, props['children'], ALONE);
+        render.forks -= 1;
+    }
+    render.format = format;
+}
+//# sourceMappingURL=wrappers.js.map
