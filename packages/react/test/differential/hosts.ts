@@ -220,6 +220,11 @@ const textarea: Host = () =>
     propsOfTag({ value, defaultValue: value, rows: value, readOnly: truth }),
     seldom(words.map((each) => each.slice(0, 2))),
   );
+/** A first newline, which a browser's parser drops, has to be doubled. */
+const preformatted: Host = () =>
+  fc
+    .tuple(fc.constantFrom('pre', 'listing', 'textarea', 'div'), fc.constantFrom('\n', '\nx', '\n\n', 'x\n'))
+    .map(([tag, v]) => ({ k: 'element', tag, props: [], shape: 'arguments', of: [{ k: 'text', v }] }));
 const formFields = {
   name: text,
   formAction: actionValue,
@@ -354,6 +359,7 @@ export function host(children: fc.Arbitrary<readonly Node[]>): fc.Arbitrary<Node
     [2, select],
     [1, option],
     [2, textarea],
+    [1, preformatted],
     [3, input],
     [2, button],
     [3, form],

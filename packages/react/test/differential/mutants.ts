@@ -28,7 +28,11 @@ const edits: Readonly<Record<string, Edit>> = {
   'activity without markers': (html) => html.replace('<!--&-->', ''),
   'hidden fields forgotten': (html) => html.replace(/<input type="hidden"[^>]*>/, ''),
   'form state without marker': (html) => html.replace('<!--F!-->', '').replace('<!--F-->', ''),
-  'custom element attribute dropped': (html) => html.replace(/(<my-element[^>]*) className=/, '$1 class='),
+  'custom element attribute in lower case': (html) =>
+    html.replace(
+      /(<(?:my-element|x-|a-b-c)[^>]*? )([a-z]*[A-Z]\w*)=/,
+      (_all, before: string, name: string) => `${before}${name.toLowerCase()}=`,
+    ),
   'stylesheet without precedence': (html) => html.replace(/ data-precedence="[^"]*"/, ''),
   'nonce forgotten': (html) => html.replace(/ nonce="[^"]*"/, ''),
   'doctype forgotten': (html) => html.replace('<!DOCTYPE html>', ''),
