@@ -29,7 +29,6 @@ const ODD_TAGS = [
   'pre',
   'table',
   'tr',
-  'title',
 ];
 const VOID_TAGS = ['br', 'hr', 'img', 'source', 'col'];
 
