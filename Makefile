@@ -73,7 +73,7 @@ check: packages
 	npm run --silent format:check
 	npm run --silent lint
 	npm run typecheck --workspaces --if-present --silent
-	for project in tests/*/tsconfig.json bench/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit; done
+	for project in tests/*/tsconfig.json bench/tsconfig.json bench/react/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit; done
 	npm audit --omit=dev --audit-level=high || echo "check: npm's registry answered no audit, or found something (above)"
 
 ## generate: write the reference pages, the schema and the types from the catalogue
@@ -115,6 +115,11 @@ bench-faults: build
 bench-schedule: build
 	bench/install-peers.sh nginx haproxy passenger
 	$(TSX) bench/schedule.ts $(ARGS)
+
+## bench-react: renders of React pages, against react-dom and other libraries; ARGS="--only listing,table" for some
+.PHONY: bench-react
+bench-react: packages
+	NODE_ENV=production $(TSX) bench/react.ts $(ARGS)
 
 ## clean: remove what was built
 .PHONY: clean

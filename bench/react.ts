@@ -1,0 +1,100 @@
+// What a render of React costs on the server: CPU per render with garbage collection and encoding, fresh data each time;
+// time to the first byte; memory. Against react-dom, and on the listing against other libraries.
+//
+//   NODE_ENV=production npx tsx bench/react.ts [--quick] [--runs N] [--only listing,table]
+//
+// One process for each page and Node; in it all that render the page take turns. A figure is the median over the rounds; a
+// ratio is the median of the rounds' ratios.
+import { execFileSync } from 'node:child_process';
+import { readOptions, type Options } from './lib/options.ts';
+import { conclude, describe, median, mebibytes, printTable, short, type Bar } from './lib/report.ts';
+import { build, built } from './react/lib/build.ts';
+import { checkPages } from './react/lib/same.ts';
+import { installIfStale } from '../tests/conformance/prepare.ts';
+import { ownRuntime, runtimeFor } from '../tests/conformance/runtime.ts';
+
+if (process.env['NODE_ENV'] !== 'production') throw new Error('run this with NODE_ENV=production');
+
+type Figures = Record<string, number[]>;
+const apis = ['renderToString', 'renderToPipeableStream', 'renderToReadableStream'];
+const measure_timeout_ms = 30 * 60_000;
+
+const options: Options = readOptions({ runs: 15, runsQuick: 3, workers: 1 });
+await installIfStale(`${import.meta.dirname}/react`, ownRuntime.bin);
+const about = describe('React on the server', options);
+await build();
+const { names, sizes } = await checkPages();
+const pages = names.filter((name) => options.only.length === 0 || options.only.includes(name));
+const newer = await runtimeFor('24.0.0', true);
+const nodes = [ownRuntime, ...(newer === undefined || newer.version === ownRuntime.version ? [] : [newer])];
+
+const bars: Bar[] = [];
+const data: Record<string, unknown> = { sizes };
+for (const page of pages) {
+  const { elements, bytes } = sizes[page] ?? { elements: 0, bytes: 0 };
+  for (const node of nodes) {
+    const cpu = measured('cpu', page, node.bin);
+    const memory = measured('memory', page, node.bin);
+    const first = measured('first-byte', page, node.bin);
+    console.log(`${page}: ${elements} elements, ${bytes} bytes; Node ${node.version.slice(1)}\n`);
+    print(cpu, memory, first);
+    judge(`${page}, Node ${node.version.slice(1)}`, page, cpu, memory, first);
+    data[`${page} ${node.version}`] = { cpu, memory, first };
+  }
+}
+conclude('react', options, about, bars, data);
+
+function measured(what: 'cpu' | 'memory' | 'first-byte', page: string, bin: string): Figures {
+  const flags =
+    what === 'memory' ? ['--expose-gc', '--min-semi-space-size=256', '--max-semi-space-size=256'] : [];
+  const runs = what === 'cpu' ? options.runs : Math.min(options.runs, 7);
+  const output = execFileSync(`${bin}/node`, [...flags, built('measure'), what, page, String(runs)], {
+    encoding: 'utf8',
+    timeout: measure_timeout_ms,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return JSON.parse(output.trim().split('\n').at(-1) ?? '{}') as Figures;
+}
+
+function print(cpu: Figures, memory: Figures, first: Figures): void {
+  const rows = Object.entries(cpu).map(([name, values]) => {
+    const api = apis.find((each) => name.endsWith(each));
+    const stock = cpu[`react-dom ${api ?? 'renderToString'}`];
+    return [
+      name,
+      short(median(values)),
+      stock === undefined ? '-' : `${short(ratio(stock, values))}×`,
+      short(median(first[name] ?? [])),
+      mebibytes(median(memory[name] ?? [])),
+    ];
+  });
+  printTable(['renders', 'CPU ms', 'against react-dom', 'first byte ms', 'memory'], rows);
+}
+
+/** How many times as much the first costs, round by round. */
+function ratio(expected: number[], actual: number[]): number {
+  return median(expected.map((value, round) => value / (actual[round] ?? Number.NaN)));
+}
+
+function judge(where: string, page: string, cpu: Figures, memory: Figures, first: Figures): void {
+  for (const [side, least] of [
+    ['sluice', { renderToString: 1.7, renderToPipeableStream: 3 }],
+    ['sluice, compiled', { renderToString: 2.7, renderToPipeableStream: 5 }],
+  ] as const)
+    for (const api of apis) {
+      const [stock, own] = [`react-dom ${api}`, `${side} ${api}`];
+      const wanted = page === 'listing' ? ((least as Record<string, number>)[api] ?? 1) : 1;
+      const speed = ratio(cpu[stock] ?? [], cpu[own] ?? []);
+      if (Number.isNaN(speed)) continue;
+      add(`${where}: CPU, ${own}`, `≥ ${wanted}×`, `${short(speed)}×`, speed >= wanted);
+      const share = median(memory[own] ?? []) / median(memory[stock] ?? []);
+      add(`${where}: memory, ${own}`, '≤ 1×', `${short(share)}×`, share <= 1);
+      if (api === 'renderToString') continue;
+      const wait = median(first[own] ?? []) / median(first[stock] ?? []);
+      add(`${where}: first byte, ${own}`, '≤ 1×', `${short(wait)}×`, wait <= 1);
+    }
+}
+
+function add(what: string, bar: string, figure: string, met: boolean): void {
+  bars.push({ what, bar, figure, met });
+}

@@ -1,0 +1,5 @@
+import { renderToString } from 'preact-render-to-string';
+import type { Listing } from '../lib/data.ts';
+import { Page } from '../pages/listing.tsx';
+
+export const render = (data: Listing): string => renderToString(<Page data={data} />);

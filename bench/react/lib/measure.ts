@@ -1,0 +1,93 @@
+/**
+ * Measures one page in one Node: all that render it take turns. Run by `bench/react.ts`, with NODE_ENV=production:
+ *
+ *   node measure.mjs cpu|first-byte|memory PAGE RUNS
+ *
+ * Prints one line of JSON, `{ name: figures[] }`: CPU milliseconds, wall milliseconds, or bytes, per render.
+ */
+
+import { loadContenders, type Contender } from './contenders.ts';
+
+const [mode = '', page = '', runs = '5'] = process.argv.slice(2);
+const rounds = Number(runs);
+/** As many renders are measured in one go as take about that long: collections of garbage fall into them as they do. */
+const batch_ms = 150;
+/** Fresh data for each render, made in portions outside of what is measured. */
+const portion = 10;
+
+const measures: Record<string, (contender: Contender) => Promise<number>> = {
+  cpu: (contender) => cpu_ms(contender, counts.get(contender) ?? portion),
+  'first-byte': firstByte_ms,
+  memory: bytesPerRender,
+};
+
+const contenders = await loadContenders(page);
+let seed = 1;
+const figures: Record<string, number[]> = Object.fromEntries(contenders.map(({ name }) => [name, []]));
+const counts = new Map<Contender, number>();
+for (const contender of contenders) counts.set(contender, await calibrate(contender));
+
+for (let round = 0; round < rounds; round += 1) {
+  // Each goes first in turn.
+  const turn = round % contenders.length;
+  for (const contender of [...contenders.slice(turn), ...contenders.slice(0, turn)])
+    figures[contender.name]?.push(await figure(contender));
+}
+console.log(JSON.stringify(figures));
+
+function figure(contender: Contender): Promise<number> {
+  const measure = measures[mode];
+  if (measure === undefined) throw new Error(`measure what? ${mode}`);
+  return measure(contender);
+}
+
+/** Warms up, too: half a second of renders is enough for the optimizing compiler. */
+async function calibrate(contender: Contender): Promise<number> {
+  let each_ms = 1;
+  for (let spent = 0; spent < 500;) {
+    each_ms = await cpu_ms(contender, portion);
+    spent += each_ms * portion + 1;
+  }
+  return Math.max(portion, Math.ceil(batch_ms / each_ms / portion) * portion);
+}
+
+async function cpu_ms({ data, render }: Contender, count: number): Promise<number> {
+  let spent_us = 0;
+  for (let done = 0; done < count; done += portion) {
+    const all = Array.from({ length: portion }, () => data((seed += 1)));
+    const before = process.cpuUsage();
+    for (const each of all) await render(each, discard);
+    const used = process.cpuUsage(before);
+    spent_us += used.user + used.system;
+  }
+  return spent_us / count / 1000;
+}
+
+async function firstByte_ms({ data, render }: Contender): Promise<number> {
+  const all = Array.from({ length: portion * 2 }, () => data((seed += 1)));
+  const waits: number[] = [];
+  for (const each of all) {
+    const started = performance.now();
+    let first: number | undefined;
+    await render(each, () => {
+      first ??= performance.now() - started;
+    });
+    waits.push(first ?? Number.NaN);
+  }
+  return waits.sort((a, b) => a - b)[portion] ?? Number.NaN;
+}
+
+/** What is allocated, in the heap and beside it: the new space is so large that nothing is collected meanwhile. */
+async function bytesPerRender({ data, render }: Contender): Promise<number> {
+  const all = Array.from({ length: portion }, () => data((seed += 1)));
+  (globalThis as { gc?: () => void }).gc?.();
+  const used = (): number => {
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    return heapUsed + arrayBuffers;
+  };
+  const before = used();
+  for (const each of all) await render(each, discard);
+  return (used() - before) / portion;
+}
+
+function discard(): void {}

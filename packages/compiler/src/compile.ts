@@ -1,0 +1,47 @@
+/** Compiles one file, leaving JSX and types in it for the tools that come next. */
+import { transformAsync, type TransformOptions } from '@babel/core';
+import sluiceTemplates, { type BabelOptions } from './babel.js';
+
+export type SourceMap = NonNullable<TransformOptions['inputSourceMap']>;
+
+export interface Compiled {
+  readonly code: string;
+  readonly map: SourceMap | null;
+}
+
+export interface CompileOptions extends BabelOptions {
+  /** Of an earlier step, which the new map is to include. */
+  readonly inputSourceMap?: SourceMap;
+}
+
+/** `path` is absolute. Undefined where nothing was compiled. Throws Babel's syntax errors. */
+export async function compile(
+  source: string,
+  path: string,
+  { inputSourceMap, ...options }: CompileOptions = {},
+): Promise<Compiled | undefined> {
+  if (!/<[a-z]/.test(source)) return undefined;
+  const isTypeScript = /\.[cm]?tsx?$/.test(path);
+  const result = await transformAsync(source, {
+    filename: path,
+    babelrc: false,
+    configFile: false,
+    compact: false,
+    sourceMaps: true,
+    // Others are chained by the bundler; one named in a comment is not to be looked for.
+    inputSourceMap: (inputSourceMap ?? false) as SourceMap,
+    parserOpts: {
+      plugins: [
+        'jsx',
+        ...(isTypeScript ? ['typescript' as const] : []),
+        'decorators-legacy',
+        'decoratorAutoAccessors',
+        'explicitResourceManagement',
+      ],
+    },
+    plugins: [[sluiceTemplates, options]],
+  });
+  // The name that the plugin gives what it imports stands in every file that it changed.
+  if (typeof result?.code !== 'string' || !result.code.includes('@sluice/react/template')) return undefined;
+  return { code: result.code, map: result.map ?? null };
+}

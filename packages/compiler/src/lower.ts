@@ -1,0 +1,143 @@
+/**
+ * Turns a tree of host JSX into the pieces and holes of one template. Pure, but for what react-dom is asked.
+ * The shape is `Template` in `@sluice/react/template`; the values of holes stay where they were and in their order.
+ */
+import type { types as t } from '@babel/core';
+import type { Attribute, Child, Reader } from './read.js';
+import type { Types } from './static-value.js';
+import { isVoidTag } from './tags.js';
+import { escapeHtml } from './text.js';
+
+type PathStep = readonly [tag: string | null, key: string | null, length: number, index: number];
+type Hole =
+  | [kind: 0, before: 0 | 1 | 2, followed: 0 | 1, path: readonly PathStep[]]
+  | [kind: 1, name: string, tag: string]
+  | [kind: 2];
+
+export interface Lowered {
+  readonly pieces: readonly string[];
+  readonly holes: readonly Readonly<Hole>[];
+  /** The expressions for the holes, moved out of the JSX. */
+  readonly values: readonly t.Expression[];
+  /** The JSX with `values[i]` in the place of each hole. */
+  readonly ordinary: t.JSXElement;
+  /** Of the root; undefined where it has none. */
+  readonly key: t.Expression | undefined;
+}
+
+/** Names in the function that builds the ordinary element. Its JSX refers to nothing else. */
+export const VALUES = 'values';
+export const KEY = 'key';
+
+/** Undefined where the root itself is left to the runtime. */
+export function lower(types: Types, reader: Reader, root: t.JSXElement): Lowered | undefined {
+  const pieces: string[] = [];
+  const holes: Hole[] = [];
+  const values: t.Expression[] = [];
+  let piece = '';
+  /** What was written last: 0 a tag, 1 text, 2 a child hole. The same numbers as in holes. */
+  let last: 0 | 1 | 2 = 0;
+
+  const rootHost = reader.host(root);
+  if (rootHost === undefined) return undefined;
+  const ordinary = host(root, [], true);
+  pieces.push(piece);
+  return { pieces, holes, values, ordinary, key: rootHost.key };
+
+  function host(element: t.JSXElement, path: readonly PathStep[], isRoot: boolean): t.JSXElement {
+    const read = reader.host(element);
+    if (read === undefined) throw new Error('Only elements that can be read are lowered.');
+    const { tag, attributes, children } = read;
+    piece += `<${tag}`;
+    const props = attributes.map((attribute) => writeAttribute(tag, attribute));
+    if (read.key !== undefined) {
+      const key = isRoot ? types.identifier(KEY) : copy(read.key);
+      props.push(types.jsxAttribute(types.jsxIdentifier('key'), types.jsxExpressionContainer(key)));
+    }
+    last = 0;
+    const name = () => types.jsxIdentifier(tag);
+    if (isVoidTag(tag)) {
+      piece += '/>';
+      return at(element, types.jsxElement(types.jsxOpeningElement(name(), props, true), null, []));
+    }
+    piece += '>';
+    const content = writeChildren(children, path, tag, isRoot ? null : read.staticKey);
+    piece += `</${tag}>`;
+    last = 0;
+    return at(
+      element,
+      types.jsxElement(types.jsxOpeningElement(name(), props), types.jsxClosingElement(name()), content),
+    );
+  }
+
+  function writeAttribute(tag: string, attribute: Attribute): t.JSXAttribute {
+    const name = types.jsxIdentifier(attribute.name);
+    if (attribute.html === undefined) {
+      const value = hole(attribute.isIgnored ? [2] : [1, attribute.name, tag], attribute.value);
+      return types.jsxAttribute(name, types.jsxExpressionContainer(value));
+    }
+    piece += attribute.html;
+    return types.jsxAttribute(name, attribute.value && types.jsxExpressionContainer(copy(attribute.value)));
+  }
+
+  function writeChildren(
+    children: readonly Child[],
+    path: readonly PathStep[],
+    tag: string | null,
+    key: string | null,
+  ): t.JSXElement['children'] {
+    return children.map((child, index) => {
+      const here = [...path, [tag, key, children.length, index] as const];
+      switch (child.kind) {
+        case 'text':
+          writeText(child.text);
+          return types.jsxExpressionContainer(types.stringLiteral(child.text));
+        case 'static':
+          writeText(child.text);
+          return types.jsxExpressionContainer(copy(child.node));
+        case 'host':
+          return host(child.node, here, false);
+        case 'fragment': {
+          const content = writeChildren(child.children, here, null, null);
+          return at(
+            child.node,
+            types.jsxFragment(types.jsxOpeningFragment(), types.jsxClosingFragment(), content),
+          );
+        }
+        case 'dynamic': {
+          const value = hole([0, last, 0, here], child.node);
+          last = 2;
+          return types.jsxExpressionContainer(value);
+        }
+      }
+    });
+  }
+
+  function writeText(text: string): void {
+    if (text === '') return;
+    if (last === 1) piece += '<!-- -->';
+    const before = holes.at(-1);
+    if (last === 2 && before?.[0] === 0) before[2] = 1;
+    piece += escapeHtml(text);
+    last = 1;
+  }
+
+  function hole(hole: Hole, value: t.Expression): t.Expression {
+    pieces.push(piece);
+    piece = '';
+    holes.push(hole);
+    const index = types.numericLiteral(values.push(value) - 1);
+    return at(value, types.memberExpression(types.identifier(VALUES), index, true));
+  }
+
+  /** Without how it was written: quotes in JSX follow other rules than those in an expression. */
+  function copy(node: t.Expression): t.Expression {
+    return node.type === 'StringLiteral' ? types.stringLiteral(node.value) : types.cloneNode(node);
+  }
+
+  /** Gives the copy the place of its original, for source maps and component stacks of development builds. */
+  function at<T extends t.Node>(original: t.Node, copy: T): T {
+    copy.loc = original.loc ?? null;
+    return copy;
+  }
+}

@@ -1,0 +1,58 @@
+/** The plugin for Vite and Rollup. In Vite it leaves the client's bundle and the development server alone. */
+import { compile } from './compile.js';
+
+export interface SluiceOptions {
+  /** Paths of files to compile; by default those that end in `.jsx` or `.tsx`, outside of `node_modules`. */
+  readonly include?: RegExp;
+  /** Where `react-dom` is looked up, as a path; by default from the directory of each file. */
+  readonly reactFrom?: string;
+}
+
+/** The part of Vite's and Rollup's plugin interface in use here, so that neither has to be installed. */
+export interface SluicePlugin {
+  readonly name: string;
+  readonly enforce: 'pre';
+  readonly apply: 'build';
+  configResolved(config: { readonly build: { readonly ssr?: boolean | string } }): void;
+  transform(
+    this: PluginContext,
+    code: string,
+    id: string,
+    options?: { readonly ssr?: boolean | undefined },
+  ): Promise<{ code: string; map: string | null } | undefined>;
+}
+
+interface PluginContext {
+  readonly environment?: { readonly config: { readonly consumer: string } };
+  readonly warn: (message: string) => void;
+}
+
+const JSX_FILE = /\.[cm]?[jt]sx$/;
+
+export default function sluice({ include, reactFrom }: SluiceOptions = {}): SluicePlugin {
+  /** Undefined under Rollup, which has one bundle and is given this plugin for that one. */
+  let isViteServerBuild: boolean | undefined;
+  return {
+    name: 'sluice',
+    enforce: 'pre',
+    apply: 'build',
+    configResolved(config) {
+      isViteServerBuild = Boolean(config.build.ssr);
+    },
+    async transform(code, id, options) {
+      const consumer = this.environment?.config.consumer;
+      const isServer =
+        consumer === undefined ? (options?.ssr ?? isViteServerBuild ?? true) : consumer === 'server';
+      const path = id.replace(/[?#].*$/, '');
+      if (!isServer || id.startsWith('\0') || !isIncluded(path, include)) return undefined;
+      const warn = (message: string): void => this.warn(message);
+      const compiled = await compile(code, path, reactFrom === undefined ? { warn } : { warn, reactFrom });
+      return compiled && { code: compiled.code, map: compiled.map && JSON.stringify(compiled.map) };
+    },
+  };
+}
+
+function isIncluded(path: string, include: RegExp | undefined): boolean {
+  if (include !== undefined) return include.test(path);
+  return JSX_FILE.test(path) && !/[\\/]node_modules[\\/]/.test(path);
+}

@@ -1,0 +1,74 @@
+/** Giving up on what is still to come: boundaries that wait are left to the client. */
+import { logRecoverable, thrownInfo } from './errors.js';
+import { flushCompleted } from './flush.js';
+import { asFatal, createRecoverableError, isBrowserOnly, isRecoverableError } from './recoverable.js';
+import { stackOf } from './paths.js';
+import { completeAll, endLifetime, fatalError } from './tasks.js';
+import { isThenable } from './thenables.js';
+import { ABORTED, ERRORED, FAILED, OPEN, OPENING, type Render, type Task } from './work.js';
+
+export function abort(render: Render, reason: unknown): void {
+  if (render.aborted || (render.status !== OPEN && render.status !== OPENING)) return;
+  endLifetime(render);
+  render.aborted = true;
+  render.fatalError = abortError(reason);
+  const { abortableTasks } = render;
+  for (const task of abortableTasks) abortTask(render, task);
+  if (render.mode === 'stream') setImmediate(() => finishAbort(render));
+  else finishAbort(render);
+}
+
+function abortError(reason: unknown): unknown {
+  if (isBrowserOnly(reason)) return createRecoverableError(reason);
+  if (reason === undefined) return new Error('The render was aborted by the server without a reason.');
+  if (isThenable(reason)) return new Error('The render was aborted by the server with a promise.');
+  return reason;
+}
+
+/** Marks the task; the one that is running is left to end by itself. */
+export function abortTask(render: Render, task: Task): void {
+  if (task === render.task) return;
+  task.segment.status = ABORTED;
+  if (task.boundary === null) return;
+  for (const fallback of task.boundary.fallbackTasks) abortTask(render, fallback);
+}
+
+function finishAbort(render: Render): void {
+  const { abortableTasks } = render;
+  try {
+    if (abortableTasks.size > 0) {
+      for (const task of abortableTasks) finishAbortedTask(render, task, render.fatalError);
+      abortableTasks.clear();
+    }
+    if (render.sink !== null) flushCompleted(render, render.sink);
+  } catch (error) {
+    logRecoverable(render, error, {});
+    fatalError(render, error);
+  }
+}
+
+export function finishAbortedTask(render: Render, task: Task, error: unknown): void {
+  if (task === render.task || task.segment.status !== ABORTED) return;
+  const info = thrownInfo(stackOf(task.stack, [task.node], isElement(task.node) ? 1 : 0));
+  const { boundary } = task;
+  if (boundary === null) {
+    const reason = isRecoverableError(error) ? asFatal(error) : error;
+    logRecoverable(render, reason, info);
+    if (render.status < FAILED) fatalError(render, reason);
+    return;
+  }
+  if (boundary.status !== ERRORED) {
+    boundary.status = ERRORED;
+    boundary.errorDigest = logRecoverable(render, error, info);
+    if (boundary.parentFlushed) render.clientRenderedBoundaries.push(boundary);
+  }
+  boundary.pendingTasks -= 1;
+  for (const fallback of boundary.fallbackTasks) finishAbortedTask(render, fallback, error);
+  boundary.fallbackTasks.clear();
+  render.allPendingTasks -= 1;
+  if (render.allPendingTasks === 0) completeAll(render);
+}
+
+function isElement(node: unknown): boolean {
+  return typeof node === 'object' && node !== null && 'type' in node && 'props' in node;
+}

@@ -1,0 +1,48 @@
+/**
+ * HTML to UTF-8. Stretches are encoded one after the other into slabs that are shared by consecutive renders; a slab is never written twice, so
+ * what has been handed to a socket stays as it is, and it is freed when nobody holds a part of it.
+ */
+
+const SLAB_BYTES = 65_536;
+/** UTF-8 takes three bytes at most for each UTF-16 unit. */
+const BYTES_PER_UNIT_MAX = 3;
+
+/** A stretch of encoded HTML. It grows while what follows it is encoded right behind it. */
+export class Bytes {
+  readonly slab: Buffer;
+  readonly start: number;
+  end: number;
+
+  constructor(slab: Buffer, start: number, end: number) {
+    this.slab = slab;
+    this.start = start;
+    this.end = end;
+  }
+
+  get length(): number {
+    return this.end - this.start;
+  }
+
+  view(): Buffer {
+    return this.slab.subarray(this.start, this.end);
+  }
+}
+
+let slab = Buffer.allocUnsafeSlow(0);
+let used = 0;
+
+/** Encodes `html`, behind `last` when that is the end of the slab; returns the stretch it now is in and how many bytes it took. */
+export function encodeAfter(last: Bytes | null, html: string): Bytes {
+  const needed = html.length * BYTES_PER_UNIT_MAX;
+  if (slab.length - used < needed) {
+    slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, needed));
+    used = 0;
+  }
+  const start = used;
+  used += slab.write(html, start);
+  if (last !== null && last.slab === slab && last.end === start) {
+    last.end = used;
+    return last;
+  }
+  return new Bytes(slab, start, used);
+}

@@ -1,0 +1,34 @@
+/** What becomes of errors: the app is told, with the components around, and names a digest for the client. */
+import { describeStack } from './component-stack.js';
+import type { StackNode } from './paths.js';
+import { isRecoverableError } from './recoverable.js';
+import { Unsupported } from './unsupported.js';
+import type { ErrorInfo, Render } from './work.js';
+
+/** The stack is spelled out only when somebody reads it. */
+export function thrownInfo(stack: StackNode | null): ErrorInfo {
+  const info: ErrorInfo = {};
+  if (stack === null) return info;
+  Object.defineProperty(info, 'componentStack', {
+    configurable: true,
+    enumerable: true,
+    get() {
+      const value = describeStack(stack);
+      Object.defineProperty(info, 'componentStack', { value });
+      return value;
+    },
+  });
+  return info;
+}
+
+/** Tells the app; returns the digest that the client gets, if any. */
+export function logRecoverable(render: Render, error: unknown, info: ErrorInfo): string | undefined {
+  if (error instanceof Unsupported && render.mayFallBack) throw error;
+  if (render.mode === 'stream') render.mayFallBack = false;
+  if (isRecoverableError(error)) {
+    render.onBrowserBailout(error, info);
+    return '';
+  }
+  const digest = render.onError(error, info);
+  return typeof digest === 'string' && digest !== '' ? digest : undefined;
+}

@@ -1,0 +1,44 @@
+/** `prerender` and `prerenderToNodeStream`, without a signal: everything is waited for. What an abort leaves to be resumed is react-dom's. */
+import { Readable } from 'node:stream';
+import { NodeReadableSink } from './sinks.js';
+import { startFlowing, startStream, webStream, type StreamOptions } from './streams.js';
+import type { Render } from './work.js';
+
+export interface Prerendered<Prelude> {
+  readonly prelude: Prelude;
+  readonly postponed: null;
+}
+
+export function prerenderWith<Prelude>(
+  children: unknown,
+  options: StreamOptions,
+  preludeOf: (render: Render) => Prelude,
+  renderWithReactDOM: (reason: string) => Promise<Prerendered<Prelude>>,
+): Promise<Prerendered<Prelude>> {
+  return new Promise((resolve, reject) => {
+    const render = startStream(
+      children,
+      {
+        ...options,
+        onAllReady: () => resolve({ prelude: preludeOf(render), postponed: null }),
+        onShellReady: undefined,
+        onShellError: undefined,
+        onFatalError: reject,
+        nonce: undefined,
+        formState: undefined,
+      },
+      (reason) => void renderWithReactDOM(reason).then(resolve, reject),
+    );
+    render.prerenders = true;
+  });
+}
+
+export function webPrelude(render: Render): ReadableStream<Uint8Array> {
+  return webStream(render);
+}
+
+export function nodePrelude(render: Render): Readable {
+  const readable = new Readable({ read: () => startFlowing(render, sink) });
+  const sink = new NodeReadableSink(readable);
+  return readable;
+}

@@ -1,0 +1,277 @@
+/**
+ * Nodes: what a component returns or passes as children. This is the way that every element takes, so it allocates nothing: where the renderer is
+ * stands in the registers of `Render`.
+ */
+import { renderFunction, renderClass } from './components.js';
+import { renderWrapper } from './wrappers.js';
+import { provide, readContext, switchContexts, unprovide } from './contexts.js';
+import { escapeText, toText } from './escape.js';
+import { takeThenables, resetHooks } from './hooks.js';
+import { renderHost } from './host.js';
+import {
+  CONSUMER,
+  CONTEXT,
+  ELEMENT,
+  FORWARD_REF,
+  LAZY,
+  MEMO,
+  PORTAL,
+  type ContextLike,
+  type ElementLike,
+  type Props,
+} from './react.js';
+import type { TemplateElement } from './template.js';
+import { isWritable, renderTemplate } from './templates.js';
+import { addSegment, addTask, resumeTaskLater, waitFor } from './segments.js';
+import { SUSPENDED, isThenable, unwrapThrown, useThenable, type Thenable } from './thenables.js';
+import { Segment, type Render } from './work.js';
+
+const STACK_OVERFLOW = 'Maximum call stack size exceeded';
+
+/** Index of a node that is no array's child. */
+export const ALONE = -1;
+
+export function renderNode(render: Render, node: unknown, index: number): void {
+  if (typeof node === 'string') return writeText(render, node);
+  if (typeof node === 'object') {
+    if (node === null) return undefined;
+    if ((node as ElementLike).$$typeof === ELEMENT) return renderElement(render, node as ElementLike, index);
+    if (Array.isArray(node)) return renderArray(render, node, index);
+    return renderOther(render, node, index);
+  }
+  if (typeof node === 'number' || typeof node === 'bigint') writeText(render, toText(node));
+  return undefined;
+}
+
+function writeText(render: Render, text: string): void {
+  if (render.markup) {
+    render.out += escapeText(text);
+    return;
+  }
+  if (text === '') return;
+  render.out += render.lastText ? '<!-- -->' + escapeText(text) : escapeText(text);
+  render.lastText = true;
+}
+
+function renderElement(render: Render, element: ElementLike, index: number): void {
+  const { out, lastText, chained, depth, forks, format, contexts } = render;
+  const parts = render.parts.length;
+  render.nodes[depth] = element;
+  render.indexes[depth] = index;
+  render.depth = depth + 1;
+  try {
+    const { $$template: template } = element as Partial<TemplateElement>;
+    if (template !== undefined && isWritable(render, template)) {
+      renderTemplate(render, element as unknown as TemplateElement);
+      render.depth = depth;
+      return;
+    }
+    const { type } = element;
+    if (typeof type === 'string') renderHost(render, type, element.props);
+    else renderType(render, type, element.props, element);
+    render.depth = depth;
+  } catch (thrown) {
+    const reason = suspension(render, thrown);
+    // A suspension leaves no trace of the element: it is rendered anew, here or in the place that is kept for it.
+    render.out = out;
+    render.lastText = lastText;
+    render.parts.length = parts;
+    render.depth = depth;
+    render.forks = forks;
+    render.format = format;
+    if (render.contexts !== contexts) {
+      switchContexts(contexts);
+      render.contexts = contexts;
+    }
+    suspend(render, element, index, reason, thrown === SUSPENDED ? takeThenables() : null, chained);
+  }
+}
+
+/** The promise that an element waits for, or null when the stack is full. Whatever else was thrown is thrown on. */
+function suspension(render: Render, thrown: unknown): Thenable | null {
+  if (thrown === CHAINED) throw thrown;
+  resetHooks();
+  const reason = unwrapThrown(thrown);
+  if (!render.aborted) {
+    if (isThenable(reason)) return reason;
+    if (reason instanceof Error && reason.message === STACK_OVERFLOW) return null;
+  }
+  throw reason;
+}
+
+/** Thrown through the rest of a task that waits as a whole. */
+export const CHAINED = new Error('Internal to the renderer: the task waits.');
+
+function suspend(
+  render: Render,
+  node: unknown,
+  index: number,
+  reason: Thenable | null,
+  thenables: Thenable[] | null,
+  chained: boolean,
+): void {
+  if (chained) {
+    // The task's own first element overflows an empty stack: to try again would not end.
+    if (reason === null && render.depth === 0) throw new RangeError(STACK_OVERFLOW);
+    resumeTaskLater(render, node, index, reason, thenables);
+    throw CHAINED;
+  }
+  const segment = new Segment(null, render.format, render.lastText, true);
+  const task = addTask(render, {
+    node,
+    index,
+    boundary: render.boundary,
+    segment,
+    preamble: render.preamble,
+    hoistables: render.hoistables,
+    abortSet: render.abortSet,
+    keyPath: render.keyPathAt(render.depth),
+    stack: render.stackAt(render.depth),
+    format: render.format,
+    contexts: render.contexts,
+    treeId: render.currentTreeId(),
+    thenables,
+  });
+  addSegment(render, segment);
+  render.lastText = false;
+  if (reason === null) render.pingedTasks.push(task);
+  else waitFor(render, task, reason);
+}
+
+function renderType(render: Render, type: unknown, props: Props, element: ElementLike): void {
+  if (typeof type === 'function') {
+    const { prototype } = type as { prototype?: { isReactComponent?: unknown } };
+    if (prototype?.isReactComponent) renderClass(render, type as never, props);
+    else renderFunction(render, type as never, props, undefined, true);
+    return;
+  }
+  if (typeof type === 'object' && type !== null) {
+    switch ((type as { $$typeof?: symbol }).$$typeof) {
+      case MEMO:
+        return renderInner(render, (type as { type: unknown }).type, props, element);
+      case FORWARD_REF:
+        return renderForwardRef(render, type as never, props, element);
+      case CONTEXT:
+        return renderProvider(render, type as ContextLike, props);
+      case CONSUMER:
+        return renderConsumer(render, type as never, props);
+      case LAZY: {
+        const { _init: init, _payload: payload } = type as { _init(p: unknown): unknown; _payload: unknown };
+        const inner = init(payload);
+        if (render.aborted) throw null;
+        return renderInner(render, inner, props, element);
+      }
+      case undefined:
+      default:
+    }
+  }
+  return renderWrapper(render, type, props);
+}
+
+/** The type within a `memo` or `lazy`; the element's place in the tree is already taken. */
+function renderInner(render: Render, type: unknown, props: Props, element: ElementLike): void {
+  if (typeof type === 'string') renderHost(render, type, props);
+  else renderType(render, type, props, element);
+}
+
+function renderForwardRef(
+  render: Render,
+  type: { render(props: unknown, ref: unknown): unknown },
+  props: Props,
+  element: ElementLike,
+): void {
+  let given = props;
+  if ('ref' in props) {
+    given = {};
+    for (const name in props) if (name !== 'ref') given[name] = props[name];
+  }
+  const ref = 'ref' in props ? props['ref'] : element.ref;
+  renderFunction(render, type.render, given, ref ?? null, false);
+}
+
+function renderProvider(render: Render, context: ContextLike, props: Props): void {
+  // Read in this order, as react-dom does: either may be a getter.
+  const { children, value } = props;
+  render.contexts = provide(context, value);
+  renderNode(render, children, ALONE);
+  render.contexts = unprovide();
+}
+
+function renderConsumer(render: Render, consumer: { _context: ContextLike }, props: Props): void {
+  const children = props['children'] as (value: unknown) => unknown;
+  renderNode(render, children(readContext(consumer._context)), ALONE);
+}
+
+export function renderArray(render: Render, children: readonly unknown[], index: number): void {
+  const { depth, forks } = render;
+  if (index !== ALONE) {
+    render.nodes[depth] = children;
+    render.indexes[depth] = index;
+    render.depth = depth + 1;
+  }
+  render.chained = false;
+  const { length } = children;
+  render.forkLengths[forks] = length;
+  render.forks = forks + 1;
+  for (let at = 0; at < length; at += 1) {
+    render.forkIndexes[forks] = at;
+    renderNode(render, children[at], at);
+  }
+  render.forks = forks;
+  render.depth = depth;
+}
+
+function renderOther(render: Render, node: object, index: number): void {
+  const { $$typeof: kind } = node as { $$typeof?: symbol };
+  if (kind === PORTAL) {
+    throw new Error(
+      'Portals are not currently supported by the server renderer. Render them conditionally so that they only appear on the client render.',
+    );
+  }
+  if (kind === LAZY) {
+    const { _init: init, _payload: payload } = node as { _init(p: unknown): unknown; _payload: unknown };
+    const resolved = attempt(render, node, index, () => init(payload));
+    if (render.aborted) throw null;
+    if (resolved !== NOT_YET) renderNode(render, resolved, index);
+    return;
+  }
+  const iterable = iteratorOf(node);
+  if (iterable !== null) {
+    const children = [...iterable];
+    if (children.length > 0) renderArray(render, children, index);
+    return;
+  }
+  if (isThenable(node)) {
+    const value = attempt(render, node, index, () => useThenable([], node, 0));
+    if (value !== NOT_YET) renderNode(render, value, index);
+    return;
+  }
+  if (kind === CONTEXT) return renderNode(render, readContext(node as ContextLike), index);
+  const text = Object.prototype.toString.call(node);
+  const found = text === '[object Object]' ? `object with keys {${Object.keys(node).join(', ')}}` : text;
+  throw new Error(
+    `Objects are not valid as a React child (found: ${found}). If you meant to render a collection of children, use an array instead.`,
+  );
+}
+
+const NOT_YET = Symbol('not yet');
+
+/** What a node that is still to come turns out to be; NOT_YET when a task now waits for it. */
+function attempt(render: Render, node: object, index: number, resolve: () => unknown): unknown {
+  const { chained } = render;
+  try {
+    return resolve();
+  } catch (thrown) {
+    const reason = suspension(render, thrown);
+    suspend(render, node, index, reason, null, chained);
+    return NOT_YET;
+  }
+}
+
+function iteratorOf(node: object): Iterable<unknown> | null {
+  const candidate = node as Iterable<unknown> & { '@@iterator'?: () => Iterator<unknown> };
+  const method = candidate[Symbol.iterator] || candidate['@@iterator'];
+  if (typeof method !== 'function') return null;
+  const iterator = method.call(candidate) as Iterator<unknown> | null | undefined;
+  return iterator ? { [Symbol.iterator]: () => iterator } : null;
+}

@@ -1,0 +1,30 @@
+/** The first task of a render. */
+import { rootFormat } from './format.js';
+import { ALONE } from './render.js';
+import { addTask } from './segments.js';
+import { ROOT_ID } from './tree-id.js';
+import { Segment, type Render } from './work.js';
+
+export function startRoot(render: Render, children: unknown, namespaceURI?: unknown): void {
+  const format = rootFormat(namespaceURI);
+  const segment = new Segment(null, format, false, false);
+  segment.parentFlushed = true;
+  render.segment = segment;
+  render.pingedTasks.push(
+    addTask(render, {
+      node: children,
+      index: ALONE,
+      boundary: null,
+      segment,
+      preamble: null,
+      hoistables: null,
+      abortSet: render.abortableTasks,
+      keyPath: null,
+      stack: null,
+      format,
+      contexts: null,
+      treeId: ROOT_ID,
+      thenables: null,
+    }),
+  );
+}

@@ -1,0 +1,71 @@
+/** When a render works: at once for strings; for streams on the same ticks as react-dom, so that a first byte is never later than its. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { enterContexts, leaveContexts } from './contexts.js';
+import { logRecoverable } from './errors.js';
+import { flushCompleted } from './flush.js';
+import { emitEarlyPreloads } from './early-hints.js';
+import { enterHooks, leaveHooks } from './hooks.js';
+import { installResourceFunctions, type ResourceTarget } from './preloads.js';
+import { fatalError, performTask } from './tasks.js';
+import { Unsupported } from './unsupported.js';
+import { FAILED, OPEN, OPENING, type Render, type Task } from './work.js';
+
+/** The render whose work is being done, for the resource functions; what components start to do later finds it by its async context. */
+let working: Render | null = null;
+const storage = new AsyncLocalStorage<Render>();
+
+installResourceFunctions((): ResourceTarget | null => {
+  const render = working ?? storage.getStore() ?? null;
+  return render && { resources: render.resources, enqueueFlush: () => enqueueFlush(render) };
+});
+
+export function performWork(render: Render): void {
+  if (render.aborted || render.status >= FAILED) return;
+  const contexts = enterContexts(render.mode !== 'stream');
+  const hooks = enterHooks();
+  const outer = working;
+  working = render;
+  try {
+    const { pingedTasks } = render;
+    // Tasks may ping others, which are done in the same turn.
+    for (let at = 0; at < pingedTasks.length; at += 1) performTask(render, pingedTasks[at] as Task);
+    pingedTasks.length = 0;
+    if (render.sink !== null) flushCompleted(render, render.sink);
+  } catch (error) {
+    if (error instanceof Unsupported && render.mayFallBack) throw error;
+    logRecoverable(render, error, {});
+    fatalError(render, error);
+  } finally {
+    working = outer;
+    leaveHooks(hooks);
+    leaveContexts(contexts);
+  }
+}
+
+export function pingTask(render: Render, task: Task): void {
+  render.pingedTasks.push(task);
+  if (render.pingedTasks.length !== 1) return;
+  render.flushScheduled = render.sink !== null;
+  // Until the first turn of the event loop has passed the shell may still be completed without a wait.
+  if (render.status === OPENING || render.prerenders) queueMicrotask(() => render.work());
+  else setImmediate(() => render.work());
+}
+
+export function startWork(render: Render): void {
+  render.flushScheduled = render.sink !== null;
+  queueMicrotask(() => storage.run(render, () => render.work()));
+  setImmediate(() => {
+    if (render.status === OPENING) render.status = OPEN;
+    if (render.prerenders) return;
+    storage.run(render, () => emitEarlyPreloads(render, render.pendingRootTasks === 0));
+  });
+}
+
+export function enqueueFlush(render: Render): void {
+  if (render.flushScheduled || render.pingedTasks.length > 0 || render.sink === null) return;
+  render.flushScheduled = true;
+  setImmediate(() => {
+    if (render.sink === null) render.flushScheduled = false;
+    else flushCompleted(render, render.sink);
+  });
+}

@@ -1,0 +1,191 @@
+/** `renderToPipeableStream` and `renderToReadableStream`. */
+import type { Writable } from 'node:stream';
+import { abort } from './abort.js';
+import { knowsClientScripts, learnClientScripts } from './client-scripts.js';
+import { emitEarlyPreloads } from './early-hints.js';
+import { logRecoverable } from './errors.js';
+import { flushCompleted } from './flush.js';
+import { rootFormat } from './format.js';
+import { asFatal, isRecoverableError } from './recoverable.js';
+import { startRoot } from './root.js';
+import { performWork, startWork } from './scheduler.js';
+import { ReadableSink, WritableSink } from './sinks.js';
+import { fatalError } from './tasks.js';
+import { Unsupported } from './unsupported.js';
+import { CLOSED, FAILED, Render, type RenderOptions, type Sink } from './work.js';
+
+export interface StreamOptions extends RenderOptions {
+  namespaceURI?: string | undefined;
+}
+
+/** Starts a render; `onUnsupported` is called, before anything has been said or sent, when it has to be react-dom's. */
+export function startStream(
+  children: unknown,
+  options: StreamOptions,
+  onUnsupported: (reason: string) => void,
+): Render {
+  const render = new Render('stream', rootFormat(options.namespaceURI), options);
+  render.work = () => {
+    try {
+      performWork(render);
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error;
+      giveUp(render);
+      onUnsupported(error.reason);
+    }
+  };
+  startRoot(render, children, options.namespaceURI);
+  if (knowsClientScripts()) startWork(render);
+  else {
+    // Once in the life of the process. It takes a few microtasks only, so that the order of all else stays as it is.
+    learnClientScripts().then(
+      () => startWork(render),
+      () => {
+        giveUp(render);
+        onUnsupported('unknown client scripts');
+      },
+    );
+  }
+  return render;
+}
+
+/** The render is somebody else's now: nothing of it may be heard of any more. */
+function giveUp(render: Render): void {
+  render.status = CLOSED;
+  render.abortableTasks.clear();
+  render.sink = null;
+}
+
+export function startFlowing(render: Render, sink: Sink): void {
+  if (render.status === FAILED) {
+    render.status = CLOSED;
+    const error = render.fatalError;
+    sink.destroy(isRecoverableError(error) ? asFatal(error) : error);
+    return;
+  }
+  if (render.status === CLOSED || render.sink !== null) return;
+  render.sink = sink;
+  try {
+    flushCompleted(render, sink);
+  } catch (error) {
+    logRecoverable(render, error, {});
+    fatalError(render, error);
+  }
+}
+
+// Node streams -----------------------------------------------------------------------------------------------------
+
+export interface Pipeable {
+  pipe<Destination extends Writable>(destination: Destination): Destination;
+  abort(reason?: unknown): void;
+}
+
+/** `renderWithReactDOM` takes over when this renderer cannot do it; then nothing has been piped yet. */
+export function pipeableStream(
+  children: unknown,
+  options: StreamOptions,
+  renderWithReactDOM: (reason: string, headersAreSent: boolean) => Pipeable,
+): Pipeable {
+  let other: Pipeable | null = null;
+  let piped: Writable | null = null;
+  const render = startStream(children, options, (reason) => {
+    other = renderWithReactDOM(reason, piped !== null);
+    if (piped !== null) other.pipe(piped);
+  });
+  return {
+    pipe(destination) {
+      if (other !== null) return other.pipe(destination);
+      if (piped !== null) throw new Error('React currently only supports piping to one writable stream.');
+      piped = destination;
+      const sink = new WritableSink(destination);
+      emitEarlyPreloads(render, render.pendingRootTasks === 0);
+      startFlowing(render, sink);
+      const cancel = (reason: string) => () => {
+        render.sink = null;
+        abort(render, new Error(reason));
+      };
+      destination.on('drain', () => startFlowing(render, sink));
+      destination.on('error', cancel('The destination stream errored while writing data.'));
+      destination.on('close', cancel('The destination stream closed early.'));
+      return destination;
+    },
+    abort(reason) {
+      if (other === null) abort(render, reason);
+      else other.abort(reason);
+    },
+  };
+}
+
+// Web streams ------------------------------------------------------------------------------------------------------
+
+export interface ReadableOptions extends Omit<StreamOptions, 'onHeaders'> {
+  signal?: AbortSignal | undefined;
+  onHeaders?: ((headers: Headers) => void) | undefined;
+}
+
+export type RenderedStream = ReadableStream<Uint8Array> & { allReady: Promise<void> };
+
+export function readableStream(
+  children: unknown,
+  options: ReadableOptions,
+  renderWithReactDOM: (reason: string) => Promise<RenderedStream>,
+): Promise<RenderedStream> {
+  return new Promise((resolve, reject) => {
+    let onAllReady: () => void = () => undefined;
+    let onFatalError: (error: unknown) => void = () => undefined;
+    const allReady = new Promise<void>((done, fail) => {
+      onAllReady = done;
+      onFatalError = fail;
+    });
+    const { onHeaders, signal, ...rest } = options;
+    const render = startStream(
+      children,
+      {
+        ...rest,
+        onHeaders: onHeaders && ((headers) => onHeaders(new Headers({ ...headers }))),
+        onAllReady,
+        onFatalError,
+        onShellReady: () => {
+          const stream = webStream(render) as RenderedStream;
+          stream.allReady = allReady;
+          resolve(stream);
+        },
+        onShellError: (error) => {
+          allReady.catch(() => undefined);
+          reject(error);
+        },
+      },
+      (reason) => void renderWithReactDOM(reason).then(resolve, reject),
+    );
+    if (signal) attachSignal(render, signal);
+  });
+}
+
+export function webStream(render: Render): ReadableStream<Uint8Array> {
+  let sink: ReadableSink;
+  return new ReadableStream(
+    {
+      type: 'bytes',
+      start(controller) {
+        sink = new ReadableSink(controller);
+      },
+      pull() {
+        startFlowing(render, sink);
+      },
+      cancel(reason) {
+        render.sink = null;
+        abort(render, reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function attachSignal(render: Render, signal: AbortSignal): void {
+  if (signal.aborted) {
+    abort(render, signal.reason);
+    return;
+  }
+  render.lifetime = new AbortController();
+  signal.addEventListener('abort', () => abort(render, signal.reason), { signal: render.lifetime.signal });
+}

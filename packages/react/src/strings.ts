@@ -1,0 +1,59 @@
+/** `renderToString` and `renderToStaticMarkup`: one turn of work, then whatever still waits is left to the client. */
+import { abort } from './abort.js';
+import { rootFormat } from './format.js';
+import { flushCompleted } from './flush.js';
+import { minor19 } from './react.js';
+import { startRoot } from './root.js';
+import { performWork } from './scheduler.js';
+import { StringSink } from './sinks.js';
+import { asFatal, isRecoverableError } from './recoverable.js';
+import { FAILED, OPEN, Render } from './work.js';
+
+function nothing(): void {
+  // Errors within a boundary are the client's to report.
+}
+
+const NOT_ASYNC = {
+  string:
+    'The server used "renderToString" which does not support Suspense. If you intended for this Suspense boundary to render the fallback content on the server consider throwing an Error somewhere within the Suspense boundary. If you intended to have the server wait for the suspended component please switch to "renderToPipeableStream" which supports Suspense on the server',
+  markup:
+    'The server used "renderToStaticMarkup" which does not support Suspense. If you intended to have the server wait for the suspended component please switch to "renderToPipeableStream" which supports Suspense on the server',
+};
+
+export function renderString(
+  children: unknown,
+  mode: 'string' | 'markup',
+  identifierPrefix: string | undefined,
+): string {
+  let shellIsReady = false;
+  const reason = NOT_ASYNC[mode];
+  const render = new Render(mode, rootFormat(), {
+    identifierPrefix,
+    progressiveChunkSize: Number.POSITIVE_INFINITY,
+    onError: nothing,
+    onShellReady: () => {
+      shellIsReady = true;
+    },
+  });
+  startRoot(render, children);
+  performWork(render);
+  if (render.status < OPEN) render.status = OPEN;
+  abort(render, reason);
+  const sink = new StringSink();
+  if (render.status === FAILED) {
+    // Before 19.3, giving up on what waited took the place of the error that ended the render.
+    const isAborted = minor19 < 3 && render.abortableTasks.size > 0;
+    const error = isAborted ? reason : render.fatalError;
+    sink.destroy(isRecoverableError(error) ? asFatal(error) : error);
+  } else {
+    render.sink = sink;
+    flushCompleted(render, sink);
+  }
+  if (sink.failed && sink.error !== reason) throw sink.error;
+  if (!shellIsReady) {
+    throw new Error(
+      'A component suspended while responding to synchronous input. This will cause the UI to be replaced with a loading indicator. To fix, updates that suspend should be wrapped with startTransition.',
+    );
+  }
+  return sink.html;
+}

@@ -1,0 +1,260 @@
+/**
+ * The state of one render, as react-dom divides it: a tree of segments (pieces of HTML, each finished at its own time), the Suspense boundaries
+ * around them, and tasks that fill them. `Render` also holds the registers of the task that runs: they are fields of one object,
+ * not module variables, because an object of this render is young and so cheap to write to.
+ */
+import type { Provided } from './contexts.js';
+import type { Bytes } from './encode.js';
+import type { FormatContext } from './format.js';
+import type { HookHost } from './hooks.js';
+import { type KeyPath, type StackNode, keyPathOf, stackOf } from './paths.js';
+import { minor19 } from './react.js';
+import {
+  type Hoistables,
+  type Preamble,
+  type ResourceOptions,
+  Resources,
+  createHoistables,
+} from './resources.js';
+import type { Thenable } from './thenables.js';
+import { ROOT_ID, type TreeId, forkedId, spellId } from './tree-id.js';
+
+// States of segments; boundaries use PENDING, COMPLETED and ERRORED (then the client renders them).
+export const PENDING = 0;
+export const COMPLETED = 1;
+export const FLUSHED = 2;
+export const ABORTED = 3;
+export const ERRORED = 4;
+
+// States of renders.
+export const OPENING = 10;
+export const OPEN = 11;
+export const FAILED = 12;
+export const CLOSED = 13;
+
+export type Part = string | Bytes | Segment;
+
+/** A stretch of HTML with places for others. */
+export class Segment {
+  status = PENDING;
+  parentFlushed = false;
+  id = -1;
+  /** What is complete, in order; `out` follows it. */
+  parts: Part[] = [];
+  out = '';
+  preambleChildren: Segment[] | null = null;
+  boundary: Boundary | null;
+  readonly format: FormatContext;
+  lastText: boolean;
+  textEmbedded: boolean;
+  /** UTF-8 length of its own HTML, as far as encoded. */
+  bytes = 0;
+
+  constructor(boundary: Boundary | null, format: FormatContext, lastText: boolean, textEmbedded: boolean) {
+    this.boundary = boundary;
+    this.format = format;
+    this.lastText = lastText;
+    this.textEmbedded = textEmbedded;
+  }
+}
+
+export class Boundary {
+  status = PENDING;
+  rootSegmentId = -1;
+  parentFlushed = false;
+  pendingTasks = 0;
+  byteSize = 0;
+  errorDigest: string | undefined;
+  readonly completedSegments: Segment[] = [];
+  readonly content: Hoistables = createHoistables();
+  readonly fallback: Hoistables = createHoistables();
+  readonly fallbackTasks: Set<Task>;
+  readonly preamble: { readonly content: Preamble; readonly fallback: Preamble } | null;
+
+  constructor(fallbackTasks: Set<Task>, holdsDocument: boolean) {
+    this.fallbackTasks = fallbackTasks;
+    this.preamble = holdsDocument ? { content: emptyPreamble(), fallback: emptyPreamble() } : null;
+  }
+}
+
+export function emptyPreamble(): Preamble {
+  return { html: null, head: null, body: null };
+}
+
+/** A place in the tree where rendering goes on later. */
+export interface Task {
+  node: unknown;
+  index: number;
+  readonly boundary: Boundary | null;
+  readonly segment: Segment;
+  readonly preamble: Preamble | null;
+  readonly hoistables: Hoistables | null;
+  readonly abortSet: Set<Task>;
+  keyPath: KeyPath;
+  stack: StackNode | null;
+  format: FormatContext;
+  contexts: Provided | null;
+  treeId: TreeId;
+  thenables: Thenable[] | null;
+}
+
+export interface ErrorInfo {
+  componentStack?: string;
+}
+
+export interface RenderOptions extends ResourceOptions {
+  progressiveChunkSize?: number | undefined;
+  formState?: readonly unknown[] | null | undefined;
+  onError?: ((error: unknown, info: ErrorInfo) => unknown) | undefined;
+  onBrowserBailout?: ((error: unknown, info: ErrorInfo) => unknown) | undefined;
+  onAllReady?: (() => void) | undefined;
+  onShellReady?: (() => void) | undefined;
+  onShellError?: ((error: unknown) => void) | undefined;
+  onFatalError?: ((error: unknown) => void) | undefined;
+}
+
+/** Where HTML goes when it is flushed. */
+export interface Sink {
+  text(html: string): void;
+  bytes(part: Bytes): void;
+  /** Gives the reader what has been gathered. */
+  handOn(): void;
+  /** Ends a turn of flushing: everything is handed on, and the reader is asked to do so too. */
+  flush(): void;
+  /** False when the reader has had enough for now. */
+  hasCapacity(): boolean;
+  end(): void;
+  destroy(error: unknown): void;
+}
+
+export type Mode = 'string' | 'markup' | 'stream';
+
+const PROGRESSIVE_CHUNK_BYTES = 12_800;
+/** How much HTML may stand in one string before it is encoded: large enough to be cheap, small enough to stay in the cache. */
+const SPILL_LENGTH = 4096;
+
+function nothing(): void {
+  // A callback that was not given.
+}
+
+/** What stands around the parts of an id, by version: `:R…:`, `«R…»`, `_R_…_`. */
+const [ID_START, ID_ROOT, ID_END] =
+  minor19 >= 2 ? ['_', 'R_', '_'] : minor19 === 1 ? ['\u00ab', 'R', '\u00bb'] : [':', 'R', ':'];
+
+export class Render implements HookHost {
+  // Registers of the task that runs, the hottest first.
+  out = '';
+  lastText = false;
+  /** True while no place has been passed at which react-dom would begin a new task: a suspension then is the whole task's. */
+  chained = false;
+  /** Everything is waited for before anything is sent. */
+  prerenders = false;
+  /** Static markup: no comments for the client. */
+  readonly markup: boolean;
+  readonly spillLength: number;
+  depth = 0;
+  forks = 0;
+  format: FormatContext;
+  /** The elements and nested arrays on the way from the task's root to here, with their places among their siblings. */
+  readonly nodes: unknown[] = [];
+  readonly indexes: number[] = [];
+  readonly forkLengths: number[] = [];
+  readonly forkIndexes: number[] = [];
+  parts: Part[] = [];
+  segment!: Segment;
+  contexts: Provided | null = null;
+  thenables: Thenable[] | null = null;
+  boundary: Boundary | null = null;
+  preamble: Preamble | null = null;
+  hoistables: Hoistables | null = null;
+  abortSet!: Set<Task>;
+  keyPath: KeyPath = null;
+  stack: StackNode | null = null;
+  treeId: TreeId = ROOT_ID;
+  task: Task | null = null;
+
+  // The render as a whole.
+  readonly mode: Mode;
+  status = OPENING;
+  aborted = false;
+  /** Nothing has been said to the app or sent to the client: the render can still be left to react-dom. */
+  mayFallBack = true;
+  fatalError: unknown = null;
+  sink: Sink | null = null;
+  flushScheduled = false;
+  nextSegmentId = 0;
+  allPendingTasks = 0;
+  pendingRootTasks = 0;
+  byteSize = 0;
+  completedRootSegment: Segment | null = null;
+  completedPreambleSegments: Segment[][] | null = null;
+  readonly abortableTasks = new Set<Task>();
+  readonly pingedTasks: Task[] = [];
+  readonly clientRenderedBoundaries: Boundary[] = [];
+  readonly completedBoundaries: Boundary[] = [];
+  readonly partialBoundaries: Boundary[] = [];
+  readonly resources: Resources;
+  readonly progressiveChunkSize: number;
+  readonly formState: readonly unknown[] | null;
+  readonly onError: (error: unknown, info: ErrorInfo) => unknown;
+  readonly onBrowserBailout: (error: unknown, info: ErrorInfo) => unknown;
+  readonly onAllReady: () => void;
+  readonly onShellReady: () => void;
+  readonly onShellError: (error: unknown) => void;
+  readonly onFatalError: (error: unknown) => void;
+  /** Does what is due, on behalf of the API that the render was started by. */
+  work: () => void = nothing;
+  /** Ends with the render: what waits for the caller's abort signal is taken off it. */
+  lifetime: AbortController | null = null;
+
+  constructor(mode: Mode, format: FormatContext, options: RenderOptions) {
+    this.mode = mode;
+    this.markup = mode === 'markup';
+    this.spillLength = mode === 'stream' ? SPILL_LENGTH : Number.POSITIVE_INFINITY;
+    this.format = format;
+    this.resources = new Resources(options);
+    this.progressiveChunkSize = options.progressiveChunkSize ?? PROGRESSIVE_CHUNK_BYTES;
+    this.formState = options.formState ?? null;
+    this.onError = options.onError ?? logError;
+    this.onBrowserBailout = options.onBrowserBailout ?? nothing;
+    this.onAllReady = options.onAllReady ?? nothing;
+    this.onShellReady = options.onShellReady ?? nothing;
+    this.onShellError = options.onShellError ?? nothing;
+    this.onFatalError = options.onFatalError ?? nothing;
+  }
+
+  makeId(localId: number): string {
+    const tree = spellId(this.currentTreeId());
+    const local = localId > 0 ? `H${localId.toString(32)}` : '';
+    return ID_START + this.resources.idPrefix + ID_ROOT + tree + local + ID_END;
+  }
+
+  currentTreeId(): TreeId {
+    return forkedId(this.treeId, this.forkLengths, this.forkIndexes, this.forks);
+  }
+
+  /** The path to the element at `depth` of the stack. */
+  keyPathAt(depth: number): KeyPath {
+    return keyPathOf(this.keyPath, this.nodes, this.indexes, depth);
+  }
+
+  currentKeyPath(): KeyPath {
+    return this.keyPathAt(this.depth);
+  }
+
+  stackAt(depth: number): StackNode | null {
+    return stackOf(this.stack, this.nodes, depth);
+  }
+
+  /** The length is one longer than `forks`: children of this array are at (length, index). */
+  pushFork(length: number, index: number): void {
+    this.forkLengths[this.forks] = length;
+    this.forkIndexes[this.forks] = index;
+    this.forks += 1;
+  }
+}
+
+function logError(error: unknown): null {
+  console.error(error);
+  return null;
+}

@@ -1,0 +1,268 @@
+/** Invents scenarios. Every arbitrary shrinks towards a single text rendered by `renderToString`. */
+
+import * as fc from 'fast-check';
+import { text, value } from './attributes.ts';
+import {
+  apis,
+  type Api,
+  type ClassPart,
+  type Node,
+  type Outcome,
+  type RenderOptions,
+  type Scenario,
+  type Script,
+  type Thrown,
+} from './description.ts';
+import { hooksOf } from './generate-hooks.ts';
+import { document, host, shape } from './hosts.ts';
+import { contextCount, promiseCount } from './world.ts';
+
+const context = fc.nat({ max: contextCount - 1 });
+const promise = fc.nat({ max: promiseCount - 1 });
+const name = fc.constantFrom('App', 'Card', 'List', '', 'Ünï');
+const digest = fc.option(fc.constantFrom('d1', 'd"2&', '404'), { nil: undefined });
+
+const thrown: fc.Arbitrary<Thrown> = fc.oneof(
+  fc
+    .record({ as: fc.constant('error' as const), message: text, digest })
+    .map(({ digest: of, ...rest }) => (of === undefined ? rest : { ...rest, digest: of })),
+  value.map((v) => ({ as: 'value' as const, v })),
+);
+
+const part = fc.constantFrom<ClassPart>(
+  'state',
+  'derived-state',
+  'will-mount',
+  'unsafe-will-mount',
+  'function-update',
+  'replace-state',
+  'snapshot',
+  'default-props',
+  'constructor-reads-context',
+  'error-boundary',
+  'pure',
+);
+
+const leaf: fc.Arbitrary<Node> = fc.oneof(
+  { weight: 12, arbitrary: text.map((v): Node => ({ k: 'text', v })) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom<Node>(
+      { k: 'value', v: null },
+      { k: 'value', v: 7 },
+      { k: 'value', v: true },
+      { k: 'value', v: { $: 'bigint', v: '9' } },
+    ),
+  },
+);
+const faults: fc.Arbitrary<Node> = fc.oneof(
+  { weight: 3, arbitrary: value.map((v): Node => ({ k: 'value', v })) },
+  { weight: 3, arbitrary: thrown.map((v): Node => ({ k: 'throw', v })) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .constantFrom('undefined', 'null', 'object', 'number', 'symbol', 'element', '')
+      .map((v): Node => ({ k: 'bad-type', v })),
+  },
+);
+
+/** Whatever waits, most of it inside a boundary: without one nothing is sent before it, and strings fail. */
+function waiting(of: fc.Arbitrary<readonly Node[]>): fc.Arbitrary<Node> {
+  const waits = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        k: fc.constant('lazy' as const),
+        promise,
+        as: fc.constantFrom('component', 'node'),
+        of,
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ k: fc.constant('awaited' as const), promise, of }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ k: fc.constant('async-component' as const), promise: fc.option(promise), of }),
+    },
+    { weight: 1, arbitrary: fc.record({ k: fc.constant('throw-promise' as const), promise, of }) },
+  ) as fc.Arbitrary<Node>;
+  const within = fc.record({
+    k: fc.constant('suspense' as const),
+    fallback: of,
+    of: fc.array(waits, { maxLength: 2 }),
+  });
+  return fc.oneof({ weight: 5, arbitrary: within }, { weight: 1, arbitrary: waits });
+}
+
+/** `wild`: with components that throw and types that are none. They end a render, so that most trees are without. */
+function treesUpTo(depth: number, wild: boolean): fc.Arbitrary<Node> {
+  if (depth === 0) return leaf;
+  const below = treesUpTo(depth - 1, wild);
+  const few = fc.array(below, { maxLength: 3 });
+  const of = fc.array(below, { maxLength: 4 });
+  return fc.oneof(
+    { withCrossShrink: true, maxDepth: 12 },
+    { weight: 14, arbitrary: leaf },
+    { weight: 26, arbitrary: host(of) },
+    {
+      weight: 14,
+      arbitrary: fc.record({
+        k: fc.constant('component' as const),
+        as: fc.constantFrom(
+          'function',
+          'function',
+          'function',
+          'memo',
+          'memo-compare',
+          'forward-ref',
+          'memo-forward-ref',
+          'default-props',
+        ),
+        name,
+        hooks: hooksOf(wild),
+        returns: fc.constantFrom('element', 'fragment', 'array', 'bare', 'body-first'),
+        of,
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        k: fc.constant('class' as const),
+        name,
+        parts: fc.uniqueArray(part, { maxLength: 5 }),
+        context: fc.option(context),
+        of,
+      }),
+    },
+    {
+      weight: 6,
+      arbitrary: fc
+        .record({
+          k: fc.constant('wrap' as const),
+          as: fc.constantFrom(
+            'fragment',
+            'fragment',
+            'strict',
+            'profiler',
+            'activity',
+            'activity-hidden',
+            'view-transition',
+            'view-transition-named',
+            'list-forwards',
+            'list-together',
+          ),
+          key: fc.option(fc.constantFrom('a', 'b', '0', 'ü"'), { nil: undefined }),
+          shape,
+          of,
+        })
+        .map(({ key, ...rest }) => (key === undefined ? rest : { ...rest, key })),
+    },
+    {
+      weight: 10,
+      arbitrary: fc
+        .record({
+          k: fc.constant('suspense' as const),
+          fallback: few,
+          defer: fc.constantFrom(undefined, undefined, undefined, true),
+          of,
+        })
+        .map(({ defer, ...rest }) => (defer === undefined ? rest : { ...rest, defer })),
+    },
+    { weight: 4, arbitrary: fc.record({ k: fc.constant('provider' as const), context, v: value, of }) },
+    { weight: 2, arbitrary: fc.record({ k: fc.constant('consumer' as const), context, of: few }) },
+    { weight: 8, arbitrary: waiting(few) },
+    { weight: 1, arbitrary: context.map((index): Node => ({ k: 'context-child', context: index })) },
+    { weight: 1, arbitrary: fc.record({ k: fc.constantFrom('legacy-context', 'twice', 'twice'), of: few }) },
+    ...(wild
+      ? [
+          { weight: 6, arbitrary: faults },
+          { weight: 1, arbitrary: fc.record({ k: fc.constant('portal' as const), of: few }) },
+        ]
+      : []),
+  );
+}
+
+const scripts: fc.Arbitrary<readonly (string | Script)[]> = fc.array(
+  fc.constantFrom<string | Script>(
+    '/main.js',
+    '/a?b&c"d',
+    { src: '/i.js', integrity: 'sha"1' },
+    { src: '/x.js', crossOrigin: 'anonymous' },
+    { src: '/y.js', crossOrigin: 'use-credentials' },
+  ),
+  { maxLength: 2 },
+);
+const sometimes = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(arbitrary, { nil: undefined, freq: 2 });
+const options: fc.Arbitrary<RenderOptions> = fc
+  .record({
+    identifierPrefix: sometimes(fc.constantFrom('p-', 'a"<')),
+    nonce: sometimes(
+      fc.constantFrom<NonNullable<RenderOptions['nonce']>>(
+        'n1',
+        'n"<',
+        { script: 's', style: 't' },
+        { style: 'u' },
+      ),
+    ),
+    bootstrapScriptContent: sometimes(fc.constantFrom('go()', '</script><b>', '')),
+    bootstrapScripts: sometimes(scripts),
+    bootstrapModules: sometimes(scripts),
+    progressiveChunkSize: sometimes(fc.constantFrom(1, 40, 600, 1e9)),
+    importMap: sometimes(fc.constant({ imports: { a: '/a.js</script>' } })),
+    namespaceURI: sometimes(
+      fc.constantFrom('http://www.w3.org/2000/svg', 'http://www.w3.org/1998/Math/MathML', 'other'),
+    ),
+    maxHeadersLength: sometimes(fc.constantFrom(20, 120, 4000)),
+  })
+  .map(
+    (given) =>
+      Object.fromEntries(Object.entries(given).filter(([, each]) => each !== undefined)) as RenderOptions,
+  );
+
+const outcome: fc.Arbitrary<Outcome> = fc
+  .record({ settles: fc.constantFrom('resolves', 'resolves', 'resolves', 'rejects'), v: text, digest })
+  .map(({ digest: of, ...rest }) => (of === undefined ? rest : { ...rest, digest: of }) as Outcome);
+
+/** Some settle before, some step by step, some never. */
+const order = fc
+  .tuple(
+    fc.shuffledSubarray([...Array(promiseCount).keys()], { minLength: 2 }),
+    fc.array(fc.boolean(), { minLength: promiseCount, maxLength: promiseCount }),
+    fc.constantFrom(0, 0, 0, 1, 2),
+  )
+  .map(([some, together, early]) => {
+    const steps: number[][] = [];
+    for (const [index, each] of some.slice(early).entries()) {
+      const last = steps.at(-1);
+      if (last !== undefined && together[index] === true) last.push(each);
+      else steps.push([each]);
+    }
+    return { before: some.slice(0, early), steps };
+  });
+
+/** `depth`: how deep trees may be; the size of a tree is bounded by it alone. */
+export function scenarios(depth: number, only: readonly Api[] = apis): fc.Arbitrary<Scenario> {
+  const nodes = fc.oneof(
+    { weight: 3, arbitrary: fc.array(treesUpTo(depth, false), { minLength: 1, maxLength: 3 }) },
+    { weight: 1, arbitrary: fc.array(treesUpTo(depth, true), { minLength: 1, maxLength: 3 }) },
+  );
+  const root = fc.oneof(
+    { weight: 5, arbitrary: nodes },
+    { weight: 1, arbitrary: document(nodes).map((each) => [each]) },
+  );
+  return fc
+    .record({
+      root,
+      api: fc.constantFrom(...only),
+      options: fc.oneof(fc.constant({}), options),
+      outcomes: fc.array(outcome, { minLength: promiseCount, maxLength: promiseCount }),
+      order,
+      abortAt: fc.constantFrom(null, null, null, null, null, null, 0, 1, 2),
+      abortReason: fc.constantFrom('error', 'none', 'string'),
+      flow: fc.constantFrom('shell', 'shell', 'all', 'slow'),
+      digests: fc.constantFrom('message', 'own', 'none', 'not-given'),
+      headers: fc.boolean(),
+      formState: fc.constantFrom('none', 'none', 'no-match', 'permalink', 'key-path'),
+    })
+    .map(({ order: { before, steps }, ...rest }) => ({ ...rest, before, steps }));
+}

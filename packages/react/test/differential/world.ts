@@ -1,0 +1,71 @@
+/**
+ * What one render of a tree holds on to: its promises, which settle when they are told to, its contexts, and the
+ * component types made for its descriptions. Each renderer gets a world of its own.
+ */
+
+import type { Outcome } from './description.ts';
+import type * as ReactTypes from 'react';
+import type * as ReactDOMTypes from 'react-dom';
+
+export type React = typeof ReactTypes & Record<string, unknown>;
+export type ReactDOM = typeof ReactDOMTypes & Record<string, unknown>;
+
+export interface Libraries {
+  readonly React: React;
+  readonly ReactDOM: ReactDOM;
+}
+
+export interface Turn {
+  readonly promise: Promise<string>;
+  settle(): void;
+}
+
+export interface World extends Libraries {
+  readonly turns: readonly Turn[];
+  readonly contexts: readonly ReactTypes.Context<unknown>[];
+  /** Made once for each description, as a module makes its components once. */
+  readonly types: WeakMap<object, unknown>;
+  /** Counts whatever a renderer does to the tree, which tells when it has come to rest. */
+  activity: number;
+}
+
+export const contextCount = 3;
+export const promiseCount = 4;
+
+export function newWorld({ React, ReactDOM }: Libraries, outcomes: readonly Outcome[]): World {
+  const world: World = {
+    React,
+    ReactDOM,
+    turns: outcomes.map((outcome) => turnOf(outcome)),
+    contexts: Array.from({ length: contextCount }, (_, index) =>
+      React.createContext<unknown>(`default ${index}`),
+    ),
+    types: new WeakMap(),
+    activity: 0,
+  };
+  return world;
+}
+
+function turnOf(outcome: Outcome): Turn {
+  let settle = (): void => undefined;
+  const promise = new Promise<string>((resolve, reject) => {
+    settle = () => {
+      if (outcome.settles === 'resolves') resolve(outcome.v);
+      else reject(errorOf(outcome.v, outcome.digest));
+    };
+  });
+  // A tree need not use all of its promises, and a rejection that nobody awaits would end the process.
+  promise.catch(() => undefined);
+  return { promise, settle: () => settle() };
+}
+
+export function errorOf(message: string, digest?: string): Error {
+  const error = new Error(message);
+  return digest === undefined ? error : Object.assign(error, { digest });
+}
+
+/** `make()` once for `key`, then the same again. */
+export function once<T>(world: World, key: object, make: () => T): T {
+  if (!world.types.has(key)) world.types.set(key, make());
+  return world.types.get(key) as T;
+}

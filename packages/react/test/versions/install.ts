@@ -1,0 +1,52 @@
+/**
+ * Installs the React of one minor version into its folder, and beside it Sluice's renderer as it was built last: a copy,
+ * because Node would resolve a link to the renderer's own place, and find the React that lies there.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const install_timeout_ms = 10 * 60_000;
+const own = join(import.meta.dirname, '../..');
+
+/** The minor versions that have a folder here. */
+export const minors: readonly string[] = readdirSync(import.meta.dirname, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .sort();
+
+/** Returns the folder of `minor`, ready for use. */
+export function install(minor: string): string {
+  const folder = join(import.meta.dirname, minor);
+  installIfStale(folder);
+  copyRenderer(folder);
+  return folder;
+}
+
+/** Only when the lock file has changed: a stamp in `node_modules` remembers. */
+export function installIfStale(folder: string): void {
+  const hash = createHash('sha256');
+  for (const file of ['package.json', 'package-lock.json']) hash.update(readFileSync(join(folder, file)));
+  const wanted = hash.digest('hex');
+  const stamp = join(folder, 'node_modules', '.sluice-installed');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  // Not `npm ci`: it refuses a lock file that was written where some platform's optional package was missing.
+  const { status, stderr } = spawnSync('npm', ['install', '--no-save', '--no-audit', '--no-fund'], {
+    cwd: folder,
+    encoding: 'utf8',
+    timeout: install_timeout_ms,
+    env: { ...process.env, NODE_ENV: '', NODE_TEST_CONTEXT: '', npm_config_update_notifier: 'false' },
+  });
+  if (status !== 0) throw new Error(`npm install in ${folder} ended with ${String(status)}:\n${stderr}`);
+  writeFileSync(stamp, wanted);
+}
+
+/** Puts a copy of the built renderer into the folder's `node_modules`. */
+export function copyRenderer(folder: string): void {
+  const copy = join(folder, 'node_modules/@sluice/react');
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(join(own, 'dist'), join(copy, 'dist'), { recursive: true });
+  cpSync(join(own, 'package.json'), join(copy, 'package.json'));
+}
