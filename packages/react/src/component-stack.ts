@@ -67,8 +67,8 @@ function sourceLine(component: Component | undefined, isClass: boolean): string 
   if (!component || searching) return '';
   searching = true;
   const prepare = Error.prepareStackTrace;
-  // oxlint-disable-next-line typescript/no-base-to-string -- frames have a toString of their own
   Error.prepareStackTrace = (error, frames) =>
+    // oxlint-disable-next-line typescript/no-base-to-string -- frames have a toString of their own
     `${error.name || 'Error'}: ${error.message || ''}${frames.map((frame) => `\n    at ${frame.toString()}`).join('')}`;
   try {
     const [sample, control] = DetermineComponentFrameRoot(component, isClass);

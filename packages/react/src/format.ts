@@ -162,7 +162,7 @@ export function transitionFormat(
   const update = className(props['default'], props['update']) ?? 'auto';
   let enter = className(props['default'], props['enter']) ?? 'auto';
   let exit = className(props['default'], props['exit']) ?? 'auto';
-  let share = className(props['default'], props['share']);
+  let share: string | null | undefined = className(props['default'], props['share']);
   let name = props['name'] as string | null | undefined;
   if (name === null || name === undefined) {
     name = parent.transition === null ? 'auto' : parent.transition.name;
@@ -182,7 +182,7 @@ export function transitionFormat(
     update,
     enter,
     exit,
-    share: share as string,
+    share,
     name,
     autoName,
     nameIndex: 0,

@@ -80,11 +80,7 @@ export function renderToReadableStream(
   };
   const reason = reasonToDelegateStreams();
   if (reason !== null) return renderWithReactDOM(reason);
-  return readableStream(
-    children,
-    (options ?? {}) as ReadableOptions,
-    renderWithReactDOM,
-  ) as unknown as Promise<ReactDOMServerReadableStream>;
+  return readableStream(children, (options ?? {}) as ReadableOptions, renderWithReactDOM);
 }
 
 type StaticModule = typeof import('react-dom/static');
@@ -115,12 +111,7 @@ export function prerender(children: ReactNode, options?: PrerenderOptions): Prom
   const { onHeaders, ...rest } = (options ?? {}) as ReadableOptions;
   const headers = onHeaders && ((given: object) => onHeaders(new Headers({ ...given })));
   const given: StreamOptions = { ...rest, onHeaders: headers };
-  return prerenderWith(
-    children,
-    given,
-    webPrelude,
-    renderWithReactDOM as never,
-  ) as unknown as Promise<PrerenderResult>;
+  return prerenderWith(children, given, webPrelude, renderWithReactDOM as never);
 }
 
 export function prerenderToNodeStream(
@@ -135,12 +126,7 @@ export function prerenderToNodeStream(
   const reason = reasonToDelegatePrerender(options);
   if (reason !== null) return renderWithReactDOM(reason);
   const given = (options ?? {}) as StreamOptions;
-  return prerenderWith(
-    children,
-    given,
-    nodePrelude,
-    renderWithReactDOM as never,
-  ) as unknown as Promise<PrerenderToNodeStreamResult>;
+  return prerenderWith(children, given, nodePrelude, renderWithReactDOM as never);
 }
 
 /** With a signal, what is not ready may have to be resumed later: only react-dom knows how. */

@@ -29,7 +29,6 @@ const ODD_TAGS = [
   'pre',
   'table',
   'tr',
-  'title',
 ];
 const VOID_TAGS = ['br', 'hr', 'img', 'source', 'col'];
 
@@ -79,23 +78,13 @@ const literal = fc.constantFrom(
   'undefined',
   '("as" as string)',
 );
-const rawText = fc.constantFrom(
-  'text',
-  ' text ',
-  '\n  line\n',
-  '  ',
-  '\n',
-  'a &amp; b',
-  '&nbsp;',
-  'x\ty',
-  '&#32;',
-  'two\n   lines  ',
-  '&lt;i&gt;',
-  '"q"',
-  '{/* comment */}',
-  "it's",
-  '\u00a0raw',
-  'é ✓',
+const rawText = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom('text', ' text ', '\n  line\n', '\n', 'a &amp; b', "it's", 'é ✓') },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom('  ', '&nbsp;', 'two\n   lines  ', '&lt;i&gt;', '"q"', '{/* comment */}'),
+  },
+  fc.constantFrom('x\ty', '&#32;', '\u00a0raw'),
 );
 
 const scalar = fc.constantFrom(...SCALARS).map((name) => expression(`p.${name}`));
@@ -142,50 +131,80 @@ const attribute = fc.oneof(
     ),
   },
 );
-const attributes = fc
-  .uniqueArray(attribute, { maxLength: 4, selector: (one) => one.split(/[={]/)[0] })
-  .map((all) => all.map((one) => ` ${one}`).join(''));
+const joined = (one: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc
+    .uniqueArray(one, { maxLength: 4, selector: (attribute) => attribute.split(/[={]/)[0] })
+    .map((all) => all.map((attribute) => ` ${attribute}`).join(''));
 
+// Most elements have what templates take, or templates would be small.
+const plain = fc.constantFrom(
+  'className="a"',
+  'id={"b"}',
+  'hidden',
+  `title={${expression('p.text')}}`,
+  `data-x={${expression('p.number')}}`,
+  `className={${expression('p.missing')}}`,
+  `onClick={${expression('p.call')}}`,
+  'style={{ top: 1 }}',
+);
+const attributes = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('') },
+  { weight: 3, arbitrary: joined(plain) },
+  { weight: 2, arbitrary: joined(attribute) },
+);
+
+/** Half of the images are lazy. */
 const lazy = (tag: string, all: string): string =>
-  tag === 'img' && !all.includes('src') ? ' loading="lazy"' : '';
+  tag === 'img' && all.length % 2 === 0 && !all.includes('loading') ? ' loading="lazy"' : '';
+
+const depth = { maxDepth: 6, depthSize: 'medium', depthIdentifier: 'jsx' } as const;
 
 /** An element; `t` and `p` are in scope. */
-export const jsx = fc.letrec<{ element: string; child: string; children: string; node: string }>((tie) => ({
-  node: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    scalar,
-    tie('element'),
-    fc.constant(expression('p.list')),
-    fc.tuple(scalar, tie('element')).map(([value, element]) => `(${value}) && ${element}`),
-    fc.tuple(scalar, tie('element'), tie('element')).map(([c, a, b]) => `(${c}) ? ${a} : ${b}`),
-    tie('element').map((element) => `p.list.map((one: unknown) => <Item key={t(1, one)}>${element}</Item>)`),
-    fc.tuple(tie('element'), tie('element')).map(([a, b]) => `[${a}, ${b}]`),
-    tie('children').map(
-      (children) => `p.list.map((one: unknown) => <li key={t(2, one)} data-x={t(3, one)}>${children}</li>)`,
+export const jsx = fc.letrec<Record<'container' | 'element' | 'child' | 'children' | 'node', string>>(
+  (tie) => ({
+    node: fc.oneof(
+      depth,
+      { weight: 4, arbitrary: scalar },
+      { weight: 2, arbitrary: tie('element') },
+      fc.constant(expression('p.list')),
+      fc.tuple(scalar, tie('element')).map(([value, element]) => `(${value}) && ${element}`),
+      fc.tuple(scalar, tie('element'), tie('element')).map(([c, a, b]) => `(${c}) ? ${a} : ${b}`),
+      tie('element').map(
+        (element) => `p.list.map((one: unknown) => <Item key={t(1, one)}>${element}</Item>)`,
+      ),
+      fc.tuple(tie('element'), tie('element')).map(([a, b]) => `[${a}, ${b}]`),
+      tie('children').map(
+        (children) => `p.list.map((one: unknown) => <li key={t(2, one)} data-x={t(3, one)}>${children}</li>)`,
+      ),
     ),
-  ),
-  child: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    rawText,
-    literal.map((value) => `{${value}}`),
-    tie('node').map((node) => `{${node}}`),
-    tie('element'),
-    tie('children').map((children) => `<>${children}</>`),
-    tie('children').map((children) => `<Item>${children}</Item>`),
-    tie('children').map((children) => `<Fragment>${children}</Fragment>`),
-    tie('element').map((element) => `<Item icon={${element}} />`),
-  ),
-  children: fc.array(tie('child'), { maxLength: 4, depthIdentifier: 'jsx' }).map((all) => all.join('')),
-  element: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    fc
-      .tuple(fc.constantFrom(...VOID_TAGS), attributes)
-      .map(([tag, all]) => `<${tag}${all}${lazy(tag, all)} />`),
-    fc
-      .tuple(fc.constantFrom(...GENERAL_TAGS, ...GENERAL_TAGS, ...ODD_TAGS), attributes, tie('children'))
+    child: fc.oneof(
+      depth,
+      { weight: 4, arbitrary: rawText },
+      { weight: 2, arbitrary: literal.map((value) => `{${value}}`) },
+      { weight: 4, arbitrary: tie('node').map((node) => `{${node}}`) },
+      { weight: 8, arbitrary: tie('element') },
+      tie('children').map((children) => `<>${children}</>`),
+      tie('children').map((children) => `<Item>${children}</Item>`),
+      tie('children').map((children) => `<Fragment>${children}</Fragment>`),
+      tie('element').map((element) => `<Item icon={${element}} />`),
+    ),
+    children: fc.array(tie('child'), { minLength: 1, maxLength: 4, size: 'max' }).map((all) => all.join('')),
+    container: fc
+      .tuple(
+        fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...GENERAL_TAGS) }, fc.constantFrom(...ODD_TAGS)),
+        attributes,
+        tie('children'),
+      )
       .map(([tag, all, children]) => `<${tag}${all}>${children}</${tag}>`),
-  ),
-})).element;
+    element: fc.oneof(
+      depth,
+      fc
+        .tuple(fc.constantFrom(...VOID_TAGS), attributes)
+        .map(([tag, all]) => `<${tag}${all}${lazy(tag, all)} />`),
+      { weight: 5, arbitrary: tie('container') },
+    ),
+  }),
+).container;
 
 /** Numbers each `t(` so that its record tells which expression was evaluated. */
 function numbered(source: string): string {

@@ -12,12 +12,16 @@ process.env['NODE_ENV'] = 'production';
 
 export type Module = Readonly<Record<string, unknown>>;
 
+type Renderer = typeof Server & { statistics(): { readonly fallbacks: number } };
+
 const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url));
 const TEMPLATE = readFileSync(`${PACKAGES}react/src/template.ts`, 'utf8');
 
 export class Version {
   readonly react: typeof React;
   readonly server: typeof Server;
+  /** Sluice's renderer with this version of React; undefined where its copy is not installed. */
+  readonly sluice: Renderer | undefined;
   readonly #directory: string;
   readonly #require: NodeJS.Require;
   readonly #template: Module;
@@ -27,6 +31,9 @@ export class Version {
     this.#require = createRequire(`${directory}/noop.js`);
     this.react = this.#require('react') as typeof React;
     this.server = this.#require('react-dom/server') as typeof Server;
+    const renderer = this.#require.resolve('@sluice/react/server');
+    const isOfThisVersion = this.#require.resolve('react') === createRequire(renderer).resolve('react');
+    this.sluice = isOfThisVersion ? (this.#require(renderer) as Renderer) : undefined;
     // A copy that imports this version's react.
     this.#template = this.evaluate(TEMPLATE);
   }
