@@ -159,7 +159,8 @@ function wrapperOf(as: (Node & { k: 'wrap' })['as'], { React }: World): { type: 
 function componentOf(node: Node & { k: 'component' }, world: World): unknown {
   const { React } = world;
   return once(world, node, () => {
-    const render = (props: { extra?: string }): ReactNode => {
+    // forwardRef wants two parameters, and says so in development.
+    const render = (props: { extra?: string }, _ref?: unknown): ReactNode => {
       world.activity += 1;
       const results = useHooks(node.hooks, world);
       const body = build(node.of, world);
