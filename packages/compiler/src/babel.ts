@@ -10,7 +10,7 @@ import { type ReactDom, UnknownReactError, reactDomFor } from './react-dom.js';
 import type { Types } from './static-value.js';
 
 export interface BabelOptions {
-  /** Where `react-dom` is looked up, as a path; by default from the directory of the compiled file. */
+  /** Where `react-dom` is looked up, as a path; by default from the directory of the compiled file, then Babel's. */
   readonly reactFrom?: string;
   /** Gets what the user should know, once each; by default it goes to standard error. */
   readonly warn?: (message: string) => void;
@@ -28,17 +28,21 @@ export default function sluiceTemplates(
     visitor: {
       Program(program, pass) {
         if (!mayBeCompiled(program, pass)) return;
-        const from = options.reactFrom ?? (pass.filename ? dirname(pass.filename) : pass.cwd);
-        const reactDom = knownReactDom(resolve(pass.cwd, from), options.warn ?? console.warn);
+        const own = pass.filename ? [dirname(pass.filename), pass.cwd] : [pass.cwd];
+        const places = options.reactFrom === undefined ? own : [resolve(pass.cwd, options.reactFrom)];
+        const reactDom = knownReactDom(places, options.warn ?? console.warn);
         if (reactDom !== undefined) compileProgram(types, program, reactDom);
       },
     },
   };
 }
 
-function knownReactDom(directory: string, warn: (message: string) => void): ReactDom | undefined {
+function knownReactDom(
+  directories: readonly string[],
+  warn: (message: string) => void,
+): ReactDom | undefined {
   try {
-    return reactDomFor(directory);
+    return reactDomFor(directories);
   } catch (error) {
     if (!(error instanceof UnknownReactError)) throw error;
     if (!warned.has(error.message)) warn(error.message);

@@ -40,15 +40,17 @@ const loaded = new Map<string, ReactDom>();
 const resolved = new Map<string, string>();
 
 /**
- * The react-dom that a file in `directory` would import.
+ * The react-dom that a file in one of these directories would import: the first that finds one. A package of a monorepo
+ * may leave it to the app.
  *
  * Throws `UnknownReactError` for a version without rules here, and Node's resolution error where there is none.
  */
-export function reactDomFor(directory: string): ReactDom {
-  let path = resolved.get(directory);
+export function reactDomFor(directories: readonly string[]): ReactDom {
+  const key = directories.join('\n');
+  let path = resolved.get(key);
   if (path === undefined) {
-    path = createRequire(pathToFileURL(join(directory, 'noop.js'))).resolve('react-dom/server');
-    resolved.set(directory, path);
+    path = createRequire(import.meta.url).resolve('react-dom/server', { paths: [...directories] });
+    resolved.set(key, path);
   }
   let reactDom = loaded.get(path);
   if (reactDom === undefined) {

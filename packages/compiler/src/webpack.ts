@@ -5,7 +5,7 @@
 import { type SourceMap, compile } from './compile.js';
 
 export interface LoaderOptions {
-  /** Where `react-dom` is looked up, as a path; by default from the directory of each file. */
+  /** Where `react-dom` is looked up, as a path; by default from the directory of each file, then the working directory. */
   readonly reactFrom?: string;
 }
 

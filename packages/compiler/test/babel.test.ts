@@ -1,6 +1,7 @@
 /** The Babel plugin among other plugins: TypeScript, the JSX transform, React Compiler. */
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type PluginItem, transformSync } from '@babel/core';
@@ -226,4 +227,16 @@ void test('an unknown version of React is left alone, with one warning', () => {
   }
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? '', /React 20\.0\.0 is not among the versions/);
+});
+
+void test('a file from which react-dom is not found is compiled for that of the working directory', () => {
+  const compiled = transformSync('export default () => <p>x</p>;', {
+    filename: join(tmpdir(), 'elsewhere.jsx'),
+    cwd: APP,
+    configFile: false,
+    babelrc: false,
+    parserOpts: { plugins: ['jsx'] },
+    plugins: [sluiceTemplates],
+  });
+  assert.match(compiled?.code ?? '', new RegExp(`_template\\("${own.name}"`));
 });
