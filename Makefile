@@ -63,6 +63,7 @@ test-conformance: build
 test-long: export SLUICE_TEST_LONG := 1
 test-long: export SLUICE_SIM_SEEDS := 100000
 test-long: test
+	npm run test:long --workspaces --if-present --silent
 
 ## check: formatters, lints, types, stale generated files, audits of dependencies
 .PHONY: check
