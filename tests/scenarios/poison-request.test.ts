@@ -3,7 +3,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sluice } from '../support/sluice.ts';
 import { eventually } from '../support/eventually.ts';
-import { allReady, ask, assertRefused, ownApp, pidOf, running, sent, slotsHeld, statusWhen } from './scenario.ts';
+import {
+  allReady,
+  ask,
+  assertRefused,
+  ownApp,
+  pidOf,
+  running,
+  sent,
+  slotsHeld,
+  statusWhen,
+} from './scenario.ts';
 
 const quick = { SLUICE_WORKERS_BACKOFF_MS_MIN: '1', SLUICE_WORKERS_BACKOFF_MS_MAX: '10' };
 const entry = ownApp('poison.js');

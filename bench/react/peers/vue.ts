@@ -109,4 +109,4 @@ const Page = component(
 );
 
 export const render = (data: Listing): Promise<string> =>
-  renderToString(createSSRApp(Page as never, { data }));
+  renderToString(createSSRApp(Page, { data }));
