@@ -226,7 +226,8 @@ export interface WorkersConfig {
   concurrency_max?: number;
   /**
    * How much is added to the gateway's nice value for its workers, so that the gateway goes before them.
-   * Those of the lane for long requests get what the others leave (`SCHED_IDLE` on Linux, else 19). From 0 to 19.
+   * Those of the lane for long requests get what the others leave (`SCHED_IDLE` on Linux, else 19). From
+   * 0 to 19.
    * @default 2
    */
   nice?: number;
@@ -255,8 +256,8 @@ export interface WorkersConfig {
    */
   stop_timeout_ms?: number;
   /**
-   * Wait before a worker that exited is started again; doubles with each exit that follows soon without an answer given. In
-   * milliseconds, from 1 to 3600000.
+   * Wait before a worker that exited is started again; doubles with each exit that follows soon without
+   * an answer given. In milliseconds, from 1 to 3600000.
    * @default 100
    */
   backoff_ms_min?: number;
