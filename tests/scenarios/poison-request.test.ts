@@ -140,6 +140,7 @@ void test('I5: of many clients with one poison, those that still wait when it is
 void test('I5: a worker that dies before it has read a request does not count against it', async (t) => {
   if (process.platform !== 'linux') return t.skip('other systems do not tell that it was not read');
   const sluice = await running(t, { entry, workers: 2, env: quick });
+  await allReady(sluice, 2);
   const target = '/slow?ms=60000';
   const client = await sent(sluice, target);
   const held = await statusWhen(sluice, (snapshot) => slotsHeld(snapshot) === 1, 'a worker with the request');
