@@ -178,5 +178,5 @@ export function pages(depth: number): fc.Arbitrary<Node> {
     },
     { weight: 2, arbitrary: fc.record({ k: fc.constant('provider' as const), context, v: text, of }) },
     { weight: 1, arbitrary: fc.record({ k: fc.constant('consumer' as const), context, of }) },
-  ) as fc.Arbitrary<Node>;
+  );
 }

@@ -16,7 +16,7 @@ const apps = readdirSync(join(import.meta.dirname, 'apps')).sort();
 
 /** An app makes its element afresh for each render; `after` gives what it collected meanwhile, as styles. */
 interface App {
-  default(): unknown;
+  readonly default: () => unknown;
 }
 interface Made {
   readonly element: unknown;

@@ -24,11 +24,7 @@ for (const minor of chosen) {
     console.log(`React ${report.react}, seed ${report.seed}: ${report.trees} trees`);
     assert.ok(report.react.startsWith(`${minor}.`), `found React ${report.react}`);
     assert.equal(report.failure, null, report.failure ?? '');
-    const left = Object.values(report.fallbacks).reduce((sum, count) => sum + count, 0);
-    assert.ok(
-      left <= report.renders * fallback_share_max,
-      `${left} of ${report.renders} were left to react-dom`,
-    );
+    judgeFallbacks([report]);
   });
 
   void test(`React ${minor}: react-dom does not differ from itself`, async () => {
