@@ -22,7 +22,7 @@ async function hydrate(root: readonly Node[], outcomes: readonly Outcome[]): Pro
   const libraries = { React: React as unknown as ReactOf, ReactDOM: ReactDOM as unknown as ReactDOMOf };
   const world = newWorld(libraries, outcomes);
   for (const turn of world.turns) turn.settle();
-  const { act } = React as unknown as { act: (body: () => Promise<void>) => Promise<void> };
+  const { act } = React as unknown as { readonly act: (body: () => Promise<void>) => Promise<void> };
   await act(async () => {
     hydrateRoot(document.getElementById('root'), build(root, world), {
       onRecoverableError: (error) => note('recovered from', error),

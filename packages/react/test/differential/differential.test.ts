@@ -8,6 +8,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { judgeFallbacks } from './fallbacks.ts';
 import { fuzz, type Report } from './fuzz.ts';
 
 process.env['NODE_ENV'] = 'production';
@@ -17,9 +18,6 @@ const trees = Number(process.env['SLUICE_REACT_TREES'] ?? (long ? 1_000_000 : 20
 const seed = process.env['SLUICE_REACT_SEED'];
 /** A run of fast-check keeps nothing of a tree that passed, but its trees grow alike: begin afresh now and then. */
 const trees_per_round_max = 50_000;
-
-/** The share of renders that react-dom may be left with. What falls back is right but slow, and nobody would notice. */
-const fallback_share_max = 0.02;
 
 void test(`no difference in ${trees} trees`, async () => {
   const rounds: Report[] = [];
@@ -34,18 +32,3 @@ void test(`no difference in ${trees} trees`, async () => {
   }
   judgeFallbacks(rounds);
 });
-
-function judgeFallbacks(rounds: readonly Report[]): void {
-  const byReason = new Map<string, number>();
-  for (const { fallbacks } of rounds)
-    for (const [reason, count] of Object.entries(fallbacks))
-      byReason.set(reason, (byReason.get(reason) ?? 0) + count);
-  const all = rounds.reduce((sum, { renders }) => sum + renders, 0);
-  for (const [reason, count] of [...byReason].sort(([, one], [, other]) => other - one))
-    console.log(`left to react-dom: ${((100 * count) / all).toFixed(2)} %, ${reason}`);
-  const share = [...byReason.values()].reduce((sum, count) => sum + count, 0) / all;
-  assert.ok(
-    share <= fallback_share_max,
-    `${(100 * share).toFixed(2)} % of ${all} renders were left to react-dom`,
-  );
-}

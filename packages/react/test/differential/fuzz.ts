@@ -1,6 +1,6 @@
 /** Runs many scenarios through react-dom and the renderer that is tried, until one differs. */
 
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import * as fc from 'fast-check';
 import { compare, shownDifference } from './compare.ts';
 import { apis, type Api, type Scenario } from './description.ts';
@@ -40,7 +40,8 @@ export interface Report {
 /** The process must have had `NODE_ENV=production` before anything loaded React. */
 export async function fuzz(options: FuzzOptions): Promise<Report> {
   if (process.env['NODE_ENV'] !== 'production') throw new Error('NODE_ENV has to be production');
-  const { trees, depth = 4, react = packageFolder } = options;
+  const { trees, depth = 4 } = options;
+  const react = resolve(options.react ?? packageFolder);
   const libraries = loadReact(react);
   const fallbacks: Record<string, number> = {};
   const { renderer, stop } = await rendererOf(options.mutant, react, libraries, fallbacks);

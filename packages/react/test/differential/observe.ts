@@ -62,7 +62,10 @@ export async function observe(
  * of a child that is awaited, even in a later render. A component that awaits none clears it.
  */
 async function clearLeftovers(renderer: Renderer, { React }: Libraries): Promise<void> {
-  renderer.renderToPipeableStream(React.createElement(() => null));
+  // Strings and streams are two builds of react-dom, with a variable each.
+  const element = React.createElement(() => null);
+  renderer.renderToString(element);
+  renderer.renderToPipeableStream(element);
   await new Promise((resolve) => setImmediate(resolve));
 }
 
