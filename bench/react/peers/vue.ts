@@ -108,5 +108,4 @@ const Page = component(
   () => (provide('currency', '€'), {}),
 );
 
-export const render = (data: Listing): Promise<string> =>
-  renderToString(createSSRApp(Page, { data }));
+export const render = (data: Listing): Promise<string> => renderToString(createSSRApp(Page, { data }));
