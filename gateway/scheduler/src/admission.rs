@@ -1,6 +1,7 @@
 //! Who may join the queue, by its length and by how long the wait will be.
 
 use crate::lanes::Offer;
+use crate::pool::Demand;
 use crate::queue::Waiting;
 use crate::{Action, ClassId, Lane, Need, Order, Refusal, RequestId, Scheduler, Time};
 
@@ -98,6 +99,14 @@ impl Scheduler {
         let max = self.limits.queue_length_max;
         let side_max = if self.has_two_sides() { max - max / 4 } else { max };
         self.queue.len() >= max || self.queue.len_of(side) >= side_max
+    }
+
+    /// Far from refusing anybody, and clearly more than chance: a tenth of the queue's length, or a twentieth of its time.
+    pub(crate) fn demand(&self, now: Time) -> Demand {
+        let Some((_, oldest)) = self.queue.oldest() else { return Demand::None };
+        let is_long = self.queue.len() > self.limits.queue_length_max / 10;
+        let is_late = now.since_us(oldest) > self.limits.queue_wait_ms_max.saturating_mul(1000) / 20;
+        if is_long || is_late { Demand::Pressing } else { Demand::Waiting }
     }
 
     fn goes_at_once(&self, side: Lane, offer: &Offer) -> bool {

@@ -26,8 +26,7 @@ pub use reasons::{AbandonReason, KillReason, RecycleReason, Refusal};
 use std::cell::Cell;
 
 use lanes::{Lanes, Offer, Situation};
-use pool::Given;
-use pool::Pool;
+use pool::{Demand, Given, Pool};
 use predict::Predictor;
 use queue::{Queue, Rating, Waiting};
 
@@ -100,6 +99,10 @@ impl Scheduler {
             self.offer.take();
         }
         self.size_long_lane(now, actions);
+        if self.pool.is_held_back() && self.demand(now) != Demand::Pressing {
+            self.pool.unsettle();
+            self.settle(now, actions);
+        }
     }
 
     /// The events after which every worker is looked at.
@@ -118,7 +121,7 @@ impl Scheduler {
             Event::Listening { worker } => self.pool.listening(now, worker, limits),
             Event::Warmed { worker } => self.pool.warmed(now, worker, false, limits, actions),
             Event::WarmUpFailed { worker } => self.pool.warmed(now, worker, true, limits, actions),
-            Event::ReloadAsked { generation } => self.pool.reload_asked(now, generation, actions),
+            Event::ReloadAsked { generation } => self.pool.reload_asked(now, generation, limits, actions),
             Event::Overweight { worker } => self.pool.overweight(now, worker, limits, actions),
             Event::Overdue { worker } => self.pool.overdue(worker),
             Event::Turned { worker } => self.pool.turned(now, worker, limits, actions),
@@ -159,7 +162,7 @@ impl Scheduler {
     }
 
     fn settle(&mut self, now: Time, actions: &mut Vec<Action>) {
-        if self.pool.settle(now, &self.limits, !self.queue.is_empty(), actions) {
+        if self.pool.settle(now, &self.limits, self.demand(now), actions) {
             self.offer.take();
         }
     }

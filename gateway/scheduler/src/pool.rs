@@ -40,6 +40,17 @@ struct Place {
     bloated: u32,
 }
 
+/// How much the queue asks of the pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Demand {
+    /// Nobody waits.
+    None,
+    /// Somebody does.
+    Waiting,
+    /// So many, or for so long, that nothing else should take the CPU.
+    Pressing,
+}
+
 #[derive(Debug)]
 pub(crate) struct Pool {
     /// Workers that the short lane is to have, and the long one.
@@ -136,19 +147,13 @@ impl Pool {
 
     /// Does what time, the queue and the wanted size ask for: takes over, warms, starts, stops, kills. Returns whether anything was
     /// due.
-    pub(crate) fn settle(
-        &mut self,
-        now: Time,
-        limits: &Limits,
-        someone_waits: bool,
-        actions: &mut Vec<Action>,
-    ) -> bool {
+    pub(crate) fn settle(&mut self, now: Time, limits: &Limits, demand: Demand, actions: &mut Vec<Action>) -> bool {
         if self.deadline.is_none_or(|deadline| deadline > now) {
             return false;
         }
         self.dismiss_surplus(now);
         self.kill_overdue(now, limits, actions);
-        if someone_waits && self.count(Worker::takes_short_requests) == 0 {
+        if demand != Demand::None && self.count(Worker::takes_short_requests) == 0 {
             self.rush(now, limits.concurrency);
         }
         self.finish_trial(now);
@@ -157,7 +162,7 @@ impl Pool {
         if !self.is_closed() {
             self.finish_reload(actions);
             self.fill_places(now, actions);
-            self.start_successors(now, limits, actions);
+            self.start_successors(now, limits, demand, actions);
         }
         self.stand_in(now, actions);
         self.note_settled(limits);

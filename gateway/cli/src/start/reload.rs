@@ -108,6 +108,7 @@ pub struct Reloader {
     latest: u64,
     listeners: Vec<mpsc::Sender<Progress>>,
     ready_told: usize,
+    held_back_told: bool,
     listening_told: BTreeSet<u64>,
     /// When which generation is to be compared with what was before it.
     compare: Option<(Instant, u64, Option<f64>)>,
@@ -126,6 +127,7 @@ impl Reloader {
             latest: 1,
             listeners: Vec::new(),
             ready_told: 0,
+            held_back_told: false,
             listening_told: BTreeSet::new(),
             compare: None,
         }
@@ -270,6 +272,12 @@ impl Reloader {
                 self.tell(&format!("worker {} listens", view.worker.0));
             }
         }
+        let progress = self.gateway.gate.scheduler(Scheduler::reload_progress);
+        let is_held_back = progress.is_some_and(|progress| progress.is_held_back);
+        if is_held_back && !self.held_back_told {
+            self.tell("many requests wait: the next workers start when fewer do");
+        }
+        self.held_back_told = is_held_back;
         self.note_takeover(generation);
         let ready = own.iter().filter(|view| view.state == Life::Ready).count();
         if ready > self.ready_told && self.pending.contains_key(&generation) {

@@ -2,10 +2,11 @@
 //!
 //! A reload's first batch is a trial: its workers take over together, or none does and the generation is abandoned.
 //! From then on the generation is in force, and the rest of the places follow as their successors become ready.
+//! A reload takes the CPU that the queue needs, so that it waits, for a while, until those who wait have become fewer.
 //! Recycling replaces one worker at a time, and none while a reload runs.
 
 use super::worker::backoff_ms;
-use super::{Place, Pool, Warmth, WorkerState};
+use super::{Demand, Place, Pool, Warmth, WorkerState};
 use crate::{AbandonReason, Action, KillReason, Limits, Time, WorkerId};
 
 /// Workers of a generation in force that may fail to come up before its reload is given up.
@@ -17,6 +18,21 @@ pub(super) struct Reload {
     has_taken_over: bool,
     /// Workers that did not come up since the generation took over.
     failures: u32,
+    /// For how long it still lets the queue go first, over its whole time.
+    patience_us: u64,
+    /// Since when it does, as far as that is not taken from its patience yet.
+    held_back: Option<Time>,
+}
+
+impl Reload {
+    /// Whether the next workers are to be started later.
+    fn holds_back(&mut self, now: Time, is_pressed: bool) -> bool {
+        if let Some(since) = self.held_back.take() {
+            self.patience_us = self.patience_us.saturating_sub(now.since_us(since));
+        }
+        self.held_back = (is_pressed && self.patience_us > 0).then_some(now);
+        self.held_back.is_some()
+    }
 }
 
 /// When the next successor may be started; one for the whole pool, because what keeps one from coming up keeps all.
@@ -37,6 +53,8 @@ pub struct ReloadProgress {
     pub taken_over: u32,
     /// Its workers that start, are warmed, or wait for the others of their batch.
     pub starting: u32,
+    /// Whether the next ones are started when fewer requests wait.
+    pub is_held_back: bool,
 }
 
 impl Pool {
@@ -53,7 +71,7 @@ impl Pool {
         u32::try_from(self.places.iter().filter(|place| place.successor.is_some()).count()).unwrap_or(u32::MAX)
     }
 
-    pub(crate) fn reload_asked(&mut self, now: Time, generation: u64, actions: &mut Vec<Action>) {
+    pub(crate) fn reload_asked(&mut self, now: Time, generation: u64, limits: &Limits, actions: &mut Vec<Action>) {
         if generation <= self.generation_asked {
             return;
         }
@@ -72,7 +90,8 @@ impl Pool {
             }
         }
         self.successors = Patience::default();
-        self.reload = Some(Reload { generation, has_taken_over: false, failures: 0 });
+        let patience_us = limits.queue_wait_ms_max.saturating_mul(1000);
+        self.reload = Some(Reload { generation, has_taken_over: false, failures: 0, patience_us, held_back: None });
     }
 
     /// The successor is the place's worker from now on; the one before finishes what it holds.
@@ -194,14 +213,21 @@ impl Pool {
     }
 
     /// Starts as many successors as are due and allowed.
-    pub(super) fn start_successors(&mut self, now: Time, limits: &Limits, actions: &mut Vec<Action>) {
+    pub(super) fn start_successors(&mut self, now: Time, limits: &Limits, demand: Demand, actions: &mut Vec<Action>) {
         if self.successors.not_before > now {
             return;
         }
-        let Some(generation) = self.reload.as_ref().map(|reload| reload.generation) else {
+        let is_due = self.is_reload_due(limits);
+        // A place that is missing is what the queue waits for.
+        let is_pressed = demand == Demand::Pressing && is_due && self.is_complete();
+        let Some(reload) = &mut self.reload else {
             self.recycle(now, limits, actions);
             return;
         };
+        if reload.holds_back(now, is_pressed) {
+            return;
+        }
+        let generation = reload.generation;
         let mut room = self.room_for_successors(limits);
         for at in 0..self.places.len() {
             let place = &self.places[at];
@@ -211,6 +237,25 @@ impl Pool {
                 room -= 1;
             }
         }
+    }
+
+    /// Whether a reload has a successor to start, and may.
+    fn is_reload_due(&self, limits: &Limits) -> bool {
+        self.reload.as_ref().is_some_and(|reload| {
+            let wants = |(_, place)| self.wants_successor(place, reload.generation);
+            self.room_for_successors(limits) > 0 && self.wanted_places().any(wants)
+        })
+    }
+
+    /// Whether every place has a worker that serves.
+    fn is_complete(&self) -> bool {
+        let serves = |id: WorkerId| self.workers.get(&id).is_some_and(|w| w.state == WorkerState::Ready);
+        self.wanted_places().all(|(_, place)| place.worker.is_some_and(serves))
+    }
+
+    /// Whether a reload waits until fewer requests do.
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.reload.as_ref().is_some_and(|reload| reload.held_back.is_some())
     }
 
     /// Successors that a reload may start now. The trial's batch is not filled up, so that it ends.
@@ -260,12 +305,9 @@ impl Pool {
     /// When the next successor is to be started, if that is a matter of time alone.
     pub(super) fn successor_due(&self, limits: &Limits) -> Option<Time> {
         let at = match &self.reload {
-            Some(reload) => {
-                let mut places = self.wanted_places();
-                let is_due = self.room_for_successors(limits) > 0
-                    && places.any(|(_, place)| self.wants_successor(place, reload.generation));
-                is_due.then_some(Time(0))
-            }
+            Some(reload) => self
+                .is_reload_due(limits)
+                .then(|| reload.held_back.map_or(Time(0), |since| Time(since.0.saturating_add(reload.patience_us)))),
             None if self.successors_count() > 0 => None,
             None => self.recycle_times(limits).map(|(_, at)| at).min(),
         };
@@ -284,6 +326,7 @@ impl Pool {
             wanted: u32::try_from(self.wanted_places().count()).unwrap_or(u32::MAX),
             taken_over: u32::try_from(taken_over).unwrap_or(u32::MAX),
             starting: u32::try_from(starting.count()).unwrap_or(u32::MAX),
+            is_held_back: self.is_held_back(),
         })
     }
 }

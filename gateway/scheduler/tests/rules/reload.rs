@@ -63,6 +63,79 @@ fn a_quarter_of_the_pool_starts_at_once_unless_told_otherwise() {
     }
 }
 
+/// Two workers that are busy, 11 requests in the queue where a tenth of its length is 10, and a reload that was asked for.
+fn pressed() -> Stage {
+    let mut stage = Stage::ready(LIMITS, 2);
+    for _ in 0..13 {
+        stage.arrive();
+    }
+    assert_eq!(stage.reload(2), []);
+    stage
+}
+
+fn is_held_back(stage: &Stage) -> Option<bool> {
+    stage.scheduler.reload_progress().map(|progress| progress.is_held_back)
+}
+
+#[test]
+fn i3_a_reload_goes_on_when_the_queue_has_recovered() {
+    let mut stage = pressed();
+    assert_eq!(is_held_back(&stage), Some(true));
+    assert_eq!(stage.finish(1, 1), [dispatch(3, 1), start_of(3, 0, 2)], "10 are no reason to wait");
+    stage.arrive();
+    stage.arrive();
+    assert_eq!(stage.listen(3), [dispatch(4, 3)], "the next has to wait again");
+    assert_eq!(is_held_back(&stage), Some(true));
+    stage.arrive();
+    assert_eq!(stage.finish(3, 4), [dispatch(5, 3)]);
+    assert_eq!(stage.finish(3, 5), [dispatch(6, 3), start_of(4, 1, 2)]);
+    assert_eq!(is_held_back(&stage), Some(false));
+}
+
+#[test]
+fn one_that_has_waited_for_long_holds_a_reload_back() {
+    for (ms, expected) in [(500, false), (501, true)] {
+        let mut stage = Stage::ready(LIMITS, 1);
+        stage.arrive();
+        stage.arrive();
+        stage.pass_ms(ms);
+        stage.reload(2);
+        assert_eq!(is_held_back(&stage), Some(expected), "{ms} ms");
+    }
+}
+
+#[test]
+fn i6_a_reload_waits_for_the_queue_no_longer_than_a_request_may() {
+    let mut stage = Stage::ready(Limits { queue_wait_ms_max: 10_000, queue_length_max: 10, ..LIMITS }, 2);
+    for _ in 0..4 {
+        stage.arrive();
+    }
+    stage.pass_ms(4_000);
+    stage.reload(2);
+    assert_eq!(stage.scheduler.next_deadline(), Some(Time(10_000_000)), "those who wait");
+    stage.pass_ms(4_000);
+    assert_eq!(stage.finish(1, 1), [dispatch(3, 1)], "one waits for 8 s");
+    assert_eq!(stage.finish(1, 3), [dispatch(4, 1), start_of(3, 0, 2)]);
+    // It has waited for 4 s of its 10, and the queue is pressed again when the next is due.
+    for _ in 0..3 {
+        stage.arrive();
+    }
+    assert_eq!(stage.listen(3), [dispatch(5, 3)]);
+    assert_eq!((is_held_back(&stage), stage.scheduler.next_deadline()), (Some(true), Some(Time(14_000_000))));
+    assert_eq!(stage.pass_ms(5_999), []);
+    assert_eq!(stage.pass_ms(1), [start_of(4, 1, 2)]);
+}
+
+#[test]
+fn a_reload_does_not_wait_for_a_queue_that_waits_for_a_missing_worker() {
+    let mut stage = Stage::ready(LIMITS, 2);
+    for _ in 0..13 {
+        stage.arrive();
+    }
+    stage.step(Event::Stuck { worker: WorkerId(1) });
+    assert_eq!(stage.reload(2), [start_of(3, 1, 2)]);
+}
+
 #[test]
 fn a_generation_of_which_one_exits_in_the_first_batch_is_abandoned_and_the_old_stays() {
     let mut stage = Stage::ready(TWO_AT_ONCE, 4);
@@ -284,7 +357,7 @@ fn the_operator_sees_how_far_a_reload_is() {
     let mut stage = Stage::ready(TWO_AT_ONCE, 4);
     assert_eq!(stage.scheduler.reload_progress(), None);
     stage.reload(2);
-    let begun = ReloadProgress { generation: 2, wanted: 4, taken_over: 0, starting: 2 };
+    let begun = ReloadProgress { generation: 2, wanted: 4, taken_over: 0, starting: 2, is_held_back: false };
     assert_eq!(stage.scheduler.reload_progress(), Some(begun));
     stage.listen(5);
     assert_eq!(stage.scheduler.reload_progress(), Some(begun));

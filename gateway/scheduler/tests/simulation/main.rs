@@ -136,6 +136,7 @@ fn random_days_keep_i1_i3_i4_i5_i6() {
         "abandoned: Superseded",
         "abandoned: Stopping",
         "abandoned after it took over",
+        "a reload waited for the queue",
         "abandoned by its place's own worker",
         "batch took over together",
         "successor failed",

@@ -134,6 +134,8 @@ impl Model {
         self.turn();
         self.workers.check_grant(event, self.queue.is_empty())?;
         self.check_capacity(event)?;
+        let oldest = self.queue.first_key_value().map(|(_, queued)| queued.arrived);
+        self.workers.wait_for_queue(now, self.queue.len(), oldest);
         for what in std::mem::take(&mut self.workers.places.reached) {
             self.note(what);
         }

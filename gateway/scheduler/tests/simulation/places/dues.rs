@@ -75,7 +75,7 @@ impl Workers {
             places.iter().filter(|at| self.is_vacant(**at)).map(|at| self.places.places[*at as usize].not_before),
         );
         if places.into_iter().any(|at| self.is_trial_open() && self.may_start_successor(at)) {
-            due.push(self.places.not_before);
+            due.push(self.waits_until().unwrap_or(self.places.not_before));
         }
         due.extend(self.stand_in_due());
         let mut early = None;
@@ -89,7 +89,7 @@ impl Workers {
     }
 
     /// After the step in which it was chosen, the first batch gets no more.
-    fn is_trial_open(&self) -> bool {
+    pub(super) fn is_trial_open(&self) -> bool {
         !self.is_trial() || self.successors().is_empty()
     }
 
@@ -101,7 +101,7 @@ impl Workers {
         if !places.is_closed() {
             let unfilled = places.all_wanted().into_iter().find(|at| self.is_unfilled(*at, now));
             promise!(unfilled.is_none(), "place {unfilled:?} was not filled");
-            let may = places.not_before <= now && self.is_trial_open();
+            let may = places.not_before <= now && self.is_trial_open() && self.waits_until().is_none();
             let unreplaced = places.all_wanted().into_iter().find(|at| may && self.may_start_successor(*at));
             promise!(unreplaced.is_none(), "place {unreplaced:?} got no successor");
             self.check_stand_ins(now)?;
@@ -113,6 +113,8 @@ impl Workers {
         let told = scheduler.reload_progress().map(|told| (told.generation, told.wanted, told.taken_over));
         let reload = places.reload.as_ref();
         let known = reload.map(|reload| (reload.generation, self.wanted(), self.taken(reload.generation)));
+        let waits = scheduler.reload_progress().is_some_and(|told| told.is_held_back);
+        promise!(waits == self.waits_until().is_some(), "the reload waits for the queue: {waits}");
         promise!(told == known, "progress is {told:?}, not {known:?}");
         Ok(())
     }

@@ -12,6 +12,9 @@ pub(super) struct Reload {
     pub(super) failures: u32,
     /// The first batch is chosen in one step.
     pub(super) batch: Option<Time>,
+    /// How long it may still wait for the queue, and since when it does.
+    pub(super) patience_us: u64,
+    pub(super) waits_since: Option<Time>,
 }
 
 impl Workers {
@@ -35,7 +38,14 @@ impl Workers {
             w.dismiss();
         }
         self.places.forget_failures();
-        self.places.reload = Some(Reload { generation, on_trial: true, failures: 0, batch: None });
+        self.places.reload = Some(Reload {
+            generation,
+            on_trial: true,
+            failures: 0,
+            batch: None,
+            patience_us: self.limits.queue_wait_ms_max * 1000,
+            waits_since: None,
+        });
     }
 
     pub(super) fn abandon(&mut self, reason: AbandonReason) {
@@ -69,6 +79,34 @@ impl Workers {
         self.places.failures += 1;
         let failures = self.places.failures;
         self.places.due.push(Due::BackOff { worker, post: Post::Successor, failures });
+    }
+
+    /// Whether the reload lets the queue go first, as things are after a step: it could go on, every place is served, and
+    /// more than a tenth of those who may wait do or one has for more than a twentieth of the time.
+    pub fn wait_for_queue(&mut self, now: Time, waiting: usize, oldest: Option<Time>) {
+        let is_long = waiting > self.limits.queue_length_max / 10;
+        let is_late = oldest.is_some_and(|at| now.since_us(at) > self.limits.queue_wait_ms_max * 1000 / 20);
+        let places = self.places.all_wanted();
+        let serves = |at: &u32| self.find(*at, Post::Holder).is_some_and(|id| self.live[&id].serves());
+        let could = places.iter().any(|at| self.may_start_successor(*at))
+            && self.is_trial_open()
+            && self.places.not_before <= now
+            && !self.places.is_closed();
+        let waits = (is_long || is_late) && could && places.iter().all(serves);
+        let Some(reload) = &mut self.places.reload else { return };
+        if let Some(since) = reload.waits_since.take() {
+            reload.patience_us = reload.patience_us.saturating_sub(now.since_us(since));
+        }
+        if waits && reload.patience_us > 0 {
+            reload.waits_since = Some(now);
+            self.places.reached.push("a reload waited for the queue");
+        }
+    }
+
+    /// Until when the reload waits for the queue.
+    pub(super) fn waits_until(&self) -> Option<Time> {
+        let reload = self.places.reload.as_ref()?;
+        reload.waits_since.map(|since| Time(since.0 + reload.patience_us))
     }
 
     /// Places where the generation takes requests.
