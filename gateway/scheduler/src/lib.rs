@@ -15,6 +15,7 @@ mod pool;
 mod predict;
 mod queue;
 mod reasons;
+mod starving;
 
 pub use choice::{Choice, Order};
 pub use costs::{ClassId, Costs, SavedCosts};
@@ -22,6 +23,7 @@ pub use interface::{Action, Event, Lane, Need, RequestId, Time, WorkerId};
 pub use limits::{Limits, Recycling};
 pub use pool::{ReloadProgress, WorkerState, WorkerView};
 pub use reasons::{AbandonReason, KillReason, RecycleReason, Refusal};
+pub use starving::Starving;
 
 use std::cell::Cell;
 
@@ -29,6 +31,7 @@ use lanes::{Lanes, Offer, Situation};
 use pool::{Demand, Given, Pool};
 use predict::Predictor;
 use queue::{Queue, Rating, Waiting};
+use starving::Starvation;
 
 /// The machine. See the module's text.
 #[derive(Debug)]
@@ -40,6 +43,7 @@ pub struct Scheduler {
     lanes: Lanes,
     offer: Cell<Option<Offer>>,
     costs: Costs,
+    starvation: Starvation,
     stopping: bool,
 }
 
@@ -55,6 +59,7 @@ impl Scheduler {
             lanes: Lanes::default(),
             offer: Cell::default(),
             costs: Costs::default(),
+            starvation: Starvation::default(),
             stopping: false,
         }
     }
@@ -217,7 +222,9 @@ impl Scheduler {
     fn dispatch(&mut self, now: Time, actions: &mut Vec<Action>) {
         let held_max = self.limits.concurrency.max(self.limits.concurrency_max);
         while let Some((request, side, worker)) = self.next(now) {
-            let Some(Waiting { arrived, need, .. }) = self.queue.remove(request) else { break };
+            let Some(waiting) = self.queue.remove(request) else { break };
+            self.note_given(now, request, &waiting);
+            let Waiting { arrived, need, .. } = waiting;
             self.predictor.dispatched(now, side, self.queue.len_of(side));
             self.pool.assign(now, worker, Given { request, arrived, need, side }, held_max);
             self.offer.take();
