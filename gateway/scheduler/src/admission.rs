@@ -122,6 +122,9 @@ impl Scheduler {
         if self.goes_at_once(side, offer) {
             return Some(0);
         }
+        if !self.predictor.knows(side) {
+            return None;
+        }
         let own = self.queue.len_of(side) + 1;
         let us = if self.has_lanes(offer) {
             self.predictor.paced_us(side, own, slots)
@@ -136,7 +139,7 @@ impl Scheduler {
     }
 
     /// What a request of this class that arrives now would wait, in milliseconds: what has to go before it, by the pace at
-    /// which that goes. `None` while that cannot be known: no worker is ready, or none has finished a request yet.
+    /// which that goes. `None` while that cannot be known: no worker is ready, or too few requests have been finished.
     #[must_use]
     pub fn predicted_wait_ms_of(&self, class: ClassId) -> Option<u64> {
         self.predict_ms(self.side(class), &self.offer())

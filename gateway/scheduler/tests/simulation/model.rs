@@ -61,6 +61,8 @@ pub struct Model {
     queue: BTreeMap<RequestId, Queued>,
     pub workers: Workers,
     admission: Option<Admission>,
+    /// Requests of clients that workers have finished, those that were detached not counted.
+    finished: u64,
     /// Requests that a worker held when it died in this step.
     orphans: Vec<RequestId>,
     /// A stream that was opened in this step and is one too many.
@@ -92,6 +94,7 @@ impl Model {
             requests: BTreeMap::new(),
             queue: BTreeMap::new(),
             admission: None,
+            finished: 0,
             orphans: Vec::new(),
             surplus_stream: None,
             ready_before: 0,
@@ -155,6 +158,7 @@ impl Model {
             Event::Finished { worker, request } => {
                 self.workers.turn_again(self.now, worker);
                 if let Some(own) = self.workers.release(worker, request) {
+                    self.finished += u64::from(!own);
                     self.count_finished(worker, own);
                     self.end(request, End::Finished);
                 }
