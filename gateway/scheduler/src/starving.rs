@@ -116,10 +116,11 @@ impl Scheduler {
         (waited_us as f64 * own) as u64 + in_front_us / u64::from(slots) + self.holds_us(class)
     }
 
-    /// How long a request of this class is expected to hold its worker.
+    /// How long a request of this class would be expected to hold its worker. With lanes, service times say less than costs:
+    /// the long ones are what short ones have left them, which is what is to be judged.
     fn holds_us(&self, class: ClassId) -> u64 {
-        let service_us = self.predictor.service_us(self.side(class)).unwrap_or(0);
-        service_us.max(self.costs.expected_us(class))
+        let service_us = self.predictor.service_us(self.side(class)).filter(|_| !self.is_mixed());
+        service_us.unwrap_or(0).max(self.costs.expected_us(class))
     }
 }
 
