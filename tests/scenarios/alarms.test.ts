@@ -102,22 +102,23 @@ void test('a burst that makes everybody wait and short ones overtake long ones s
     env: { SLUICE_ALARMS_AFTER_S: '20', SLUICE_QUEUE_WAIT_MS_MAX: '600000' },
   });
   const targets = Array.from({ length: 100 }, (_, index) => (index % 4 === 0 ? '/long' : '/short'));
+  const askAll = async (targets: readonly string[]) => {
+    const answers = await Promise.all(targets.map((target) => ask(sluice, target, { deadlineMs: 120_000 })));
+    for (const { status } of answers) assert.equal(status, 200);
+  };
   // Known first, so that short ones are let pass.
-  for (let round = 0; round < 2; round += 1) await Promise.all(targets.map((target) => ask(sluice, target)));
-  const burst = [...targets, ...targets, ...targets].map((target) =>
-    ask(sluice, target, { deadlineMs: 120_000 }),
-  );
-  for (const { status } of await Promise.all(burst)) assert.equal(status, 200);
+  await askAll(targets);
+  await askAll([...targets, ...targets, ...targets]);
   const waits = await eventually(
     () => {
       const access = sluice.logs.filter(({ event }) => event === 'access');
-      return access.length === 500 && access.slice(200);
+      return access.length === 400 && access.slice(100);
     },
     { what: 'what became of the burst' },
   );
   const longest = (target: string) =>
     Math.max(...waits.filter((line) => line['target'] === target).map((line) => Number(line['queue_ms'])));
-  assert.ok(longest('/long') > 2_000, `long ones waited for ${longest('/long')} ms`);
+  assert.ok(longest('/long') > 1_000, `long ones waited for ${longest('/long')} ms`);
   assert.ok(longest('/short') < longest('/long') / 2, `short ones for ${longest('/short')} ms`);
   assert.deepEqual(raised(sluice, 'class_starved'), []);
 });

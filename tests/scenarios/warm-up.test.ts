@@ -121,8 +121,8 @@ void test('the path of warm_up.paths that ends its worker is named', async (t) =
   const told = await sluice.cli(['reload']);
   assert.equal(told.code, 1);
   assert.match(told.stderr + told.stdout, /exit code 3.*\/deadly broke the worker/);
-  const [abandoned] = sluice.logs.filter(({ event }) => event === 'reload_abandoned');
-  assert.match(String(abandoned?.['reason']), /\/deadly/);
+  const abandoned = await eventually(() => sluice.logs.find(({ event }) => event === 'reload_abandoned'));
+  assert.match(String(abandoned['reason']), /\/deadly/);
   await allOf(sluice, 1, 2);
 });
 

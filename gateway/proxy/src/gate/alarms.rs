@@ -1,7 +1,6 @@
 //! Gathers what alarms are judged by, and tells what comes of it.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;

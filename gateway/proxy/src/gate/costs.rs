@@ -28,8 +28,8 @@ impl Gate {
         let mut scheduler = self.scheduler.borrow_mut();
         for change in changes {
             match change {
-                Change::Forget(class) => scheduler.costs_mut().forget(class),
-                Change::Seed(class, saved) => scheduler.costs_mut().restore(class, &saved),
+                Change::Forget(class) => scheduler.forget_class(class),
+                Change::Seed(class, saved) => scheduler.restore_class(class, &saved),
             }
         }
     }

@@ -130,13 +130,14 @@ impl Model {
         self.now = now;
         self.workers.places.lowered.clear();
         self.take_event(event, scheduler)?;
-        self.workers.scale_long(scheduler.long_wanted(), self.is_mixed(scheduler))?;
+        let dropped =
+            self.workers.scale_long(scheduler.long_wanted(), self.may_have_lanes(), self.is_mixed(scheduler))?;
         for action in actions {
             self.take_action(event, *action, scheduler)?;
         }
         self.turn();
         self.workers.check_grant(event, self.queue.is_empty())?;
-        self.check_capacity(event)?;
+        self.check_capacity(event, dropped)?;
         let oldest = self.queue.first_key_value().map(|(_, queued)| queued.arrived);
         self.workers.wait_for_queue(now, self.queue.len(), oldest);
         for what in std::mem::take(&mut self.workers.places.reached) {

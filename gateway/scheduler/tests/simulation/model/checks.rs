@@ -9,12 +9,12 @@ const FINISHED_MIN: u64 = 8;
 
 impl Model {
     /// I3: whoever is replaced serves until another does. Only what happens to a worker itself takes it away.
-    pub(super) fn check_capacity(&self, event: Event) -> Result<(), String> {
+    pub(super) fn check_capacity(&self, event: Event, dropped: u32) -> Result<(), String> {
         let lost = self.ready_before.saturating_sub(self.workers.ready());
         let allowed = match event {
-            Event::Exited { .. } | Event::Closing { .. } | Event::Faulted { .. } | Event::Stuck { .. } => 1,
+            Event::Exited { .. } | Event::Closing { .. } | Event::Faulted { .. } | Event::Stuck { .. } => 1 + dropped,
             Event::Scaled { .. } | Event::Stopping => u32::MAX,
-            _ => 0,
+            _ => dropped,
         };
         promise!(lost <= allowed, "I3: {lost} of {} workers stopped serving at {event:?}", self.ready_before);
         Ok(())
