@@ -19,6 +19,8 @@ import { useThenable, type Thenable } from './thenables.js';
 /** What hooks ask of the render that they run in. */
 export interface HookHost extends ActionStateHost {
   makeId(localId: number): string;
+  /** The component depends on what is of this render only. */
+  notCacheable(): void;
 }
 
 type Action = unknown;
@@ -293,6 +295,7 @@ function use(usable: unknown): unknown {
 /** Also for a promise that stands among children. */
 export function useNextThenable(thenable: Thenable): unknown {
   const hooks = now;
+  hooks.host?.notCacheable();
   const index = hooks.thenableIndex;
   hooks.thenableIndex += 1;
   return useThenable((hooks.thenables ??= []), thenable, index);
@@ -320,6 +323,7 @@ function useSyncExternalStore(
       'Missing getServerSnapshot, which is required for server-rendered content. Will revert to client rendering.',
     );
   }
+  now.host?.notCacheable();
   return getServerSnapshot();
 }
 
