@@ -7,7 +7,7 @@ import { renderFunction, renderClass } from './components.js';
 import { renderWrapper } from './wrappers.js';
 import { provide, readContext, switchContexts, unprovide } from './contexts.js';
 import { escapeText, toText } from './escape.js';
-import { takeThenables, resetHooks } from './hooks.js';
+import { takeThenables, resetHooks } from './running.js';
 import { renderHost } from './host.js';
 import {
   CONSUMER,

@@ -6,7 +6,7 @@
 import type { Provided } from './contexts.js';
 import type { Bytes } from './encode.js';
 import type { FormatContext } from './format.js';
-import type { HookHost } from './hooks.js';
+import type { HookHost } from './running.js';
 import { type KeyPath, type StackNode, keyPathOf, stackOf } from './paths.js';
 import { minor19 } from './react.js';
 import type { Recording } from './recording.js';
@@ -164,7 +164,7 @@ export class Render implements HookHost {
   forks = 0;
   format: FormatContext;
   /** The elements and nested arrays on the way from the task's root to here, with their places among their siblings. */
-  readonly nodes: unknown[] = [];
+  nodes: unknown[] = [];
   readonly indexes: number[] = [];
   readonly forkLengths: number[] = [];
   readonly forkIndexes: number[] = [];
@@ -250,6 +250,19 @@ export class Render implements HookHost {
   currentKeyPath(): KeyPath {
     this.notCacheable();
     return this.keyPathAt(this.depth);
+  }
+
+  /** Everything has been sent. Timers and listeners may hold the render for longer: they are not to hold the page with it. */
+  release(): void {
+    this.nodes = [];
+    this.parts = [];
+    this.segment.parts = this.parts;
+    this.contexts = null;
+    this.boundary = null;
+    this.hoistables = null;
+    this.stack = null;
+    this.keyPath = null;
+    this.work = nothing;
   }
 
   /** What happens now belongs to this render: HTML around it is not used again. */
