@@ -3,7 +3,8 @@
  * value. `recording.ts` says what that is, `component-cache.ts` holds the HTML.
  */
 import type { Cacheable } from './cached.js';
-import { ComponentCache, type CacheEntry, type CacheStatistics } from './component-cache.js';
+import { createCache } from './caches.js';
+import type { CacheEntry } from './component-cache.js';
 import { readSilently, watchReads } from './contexts.js';
 import type { FormatContext } from './format.js';
 import { ELEMENT, type ContextLike, type ElementLike, type Props } from './react.js';
@@ -30,30 +31,10 @@ interface Entry extends CacheEntry {
   readonly idPrefix: string;
 }
 
-const BYTES_MAX = 32 * 1024 * 1024;
 /** An entry without its HTML. */
 const ENTRY_BYTES = 512;
 
-const cache = new ComponentCache<Entry>(BYTES_MAX);
-
-export interface CacheOptions {
-  /** About what the HTML that is kept takes in memory; 0 keeps none. 32 MiB when not set. */
-  readonly bytes_max: number;
-}
-
-/** For this process; each worker has its own cache. */
-export function configureCache({ bytes_max }: CacheOptions): void {
-  cache.resize(bytes_max);
-}
-
-/** Drops the HTML that was made with the tag, or all of it, in this process; returns how many entries. */
-export function purge(tag?: string): number {
-  return cache.purge(tag);
-}
-
-export function cacheStatistics(): CacheStatistics {
-  return cache.statistics;
-}
+const cache = createCache<Entry>();
 
 /** How many purges there have been; a render keeps nothing when there was one meanwhile. */
 export function purges(): number {

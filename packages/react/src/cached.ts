@@ -26,15 +26,19 @@ export interface CachedProps {
   children?: ReactNode;
 }
 
-/** Where the server's part of this package, if there is any, waits to be told the tags of what other renderers render. */
-export const TAGS_LISTENER = Symbol.for('sluice.react.tags');
+/** Where the server's part of this package, if it is there, gathers the tags of what other renderers render. */
+export const TAGS_STORAGE = Symbol.for('sluice.react.tags.1');
 
-type TagsListener = (tags: readonly string[]) => void;
+export interface TagsStorage<Storage extends { getStore(): Set<string> | undefined }> {
+  [TAGS_STORAGE]?: Storage;
+}
 
 export function Cached({ tags, children }: CachedProps): ReactNode {
   if (tags !== undefined) {
-    const listener = (globalThis as { [TAGS_LISTENER]?: TagsListener })[TAGS_LISTENER];
-    listener?.(tags);
+    const collected = (globalThis as TagsStorage<{ getStore(): Set<string> | undefined }>)[
+      TAGS_STORAGE
+    ]?.getStore();
+    for (const tag of tags) collected?.add(tag);
   }
   return children;
 }

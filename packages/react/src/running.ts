@@ -139,4 +139,3 @@ export function hasState(hooks: HookState): boolean {
   if (hooks.rerenders > 0) throw new Error('Rendered more hooks than during the previous render');
   return false;
 }
-

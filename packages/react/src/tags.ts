@@ -1,8 +1,10 @@
 /** Tags of what a page used, told to whoever runs the render: whoever caches the page can purge it by them. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { TAGS_LISTENER } from './cached.js';
+import { TAGS_STORAGE, type TagsStorage } from './cached.js';
 
-const storage = new AsyncLocalStorage<Set<string>>();
+/** One for all copies of this package in the process, and for `<Cached>` when react-dom renders it. */
+const holder = globalThis as TagsStorage<AsyncLocalStorage<Set<string>>>;
+const storage = (holder[TAGS_STORAGE] ??= new AsyncLocalStorage<Set<string>>());
 
 export interface Tagged<Result> {
   readonly result: Result;
@@ -20,5 +22,3 @@ export function tellTags(tags: Iterable<string>): void {
   const collected = storage.getStore();
   if (collected !== undefined) for (const tag of tags) collected.add(tag);
 }
-
-Object.assign(globalThis, { [TAGS_LISTENER]: tellTags });

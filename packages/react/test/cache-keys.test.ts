@@ -184,3 +184,14 @@ for (const [name, renderer] of Object.entries({ stock, sluice })) {
     ]);
   });
 }
+
+void test('a second copy of the package in the process purges and counts for both', async () => {
+  sluice.purge();
+  const path = '../src/caches.js?second';
+  const second = (await import(path)) as Pick<typeof sluice, 'purge' | 'cacheStatistics'>;
+  assert.notEqual(second.purge, sluice.purge);
+  madeBy(h(Cached, { cacheKey: 'a' }, 'a'));
+  assert.equal(second.cacheStatistics().entries, 1);
+  assert.equal(second.purge(), 1);
+  assert.equal(sluice.cacheStatistics().entries, 0);
+});
