@@ -6,6 +6,7 @@ import { renderFunction, renderClass } from './components.js';
 import { renderWrapper } from './wrappers.js';
 import { provide, readContext, switchContexts, unprovide } from './contexts.js';
 import { escapeText, toText } from './escape.js';
+import { frameOf, naming } from './frames.js';
 import { takeThenables, resetHooks } from './hooks.js';
 import { renderHost } from './host.js';
 import {
@@ -140,6 +141,7 @@ function suspend(
 
 function renderType(render: Render, type: unknown, props: Props, element: ElementLike): void {
   if (typeof type === 'function') {
+    if (naming.make !== null) return frameOf(type, naming.make)(renderComponent, render, type, props);
     const { prototype } = type as { prototype?: { isReactComponent?: unknown } };
     if (prototype?.isReactComponent) renderClass(render, type as never, props);
     else renderFunction(render, type as never, props, undefined, true);
@@ -168,6 +170,12 @@ function renderType(render: Render, type: unknown, props: Props, element: Elemen
   return renderWrapper(render, type, props);
 }
 
+/** The same within a frame that has its name. */
+function renderComponent(render: Render, type: { prototype?: { isReactComponent?: unknown } }, props: Props): void {
+  if (type.prototype?.isReactComponent) renderClass(render, type as never, props);
+  else renderFunction(render, type as never, props, undefined, true);
+}
+
 /** The type within a `memo` or `lazy`; the element's place in the tree is already taken. */
 function renderInner(render: Render, type: unknown, props: Props, element: ElementLike): void {
   if (typeof type === 'string') renderHost(render, type, props);
@@ -186,7 +194,8 @@ function renderForwardRef(
     for (const name in props) if (name !== 'ref') given[name] = props[name];
   }
   const ref = 'ref' in props ? props['ref'] : element.ref;
-  renderFunction(render, type.render, given, ref ?? null, false);
+  if (naming.make === null) renderFunction(render, type.render, given, ref ?? null, false);
+  else frameOf(type, naming.make)(renderFunction, render, type.render, given, ref ?? null, false);
 }
 
 function renderProvider(render: Render, context: ContextLike, props: Props): void {
