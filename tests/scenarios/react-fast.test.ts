@@ -112,7 +112,10 @@ void test('where nothing of react-dom is loaded, that is said once', async (t) =
     return warnings(sluice).length > 0;
   });
   const [warning] = warnings(sluice);
-  assert.match(String(warning), /^react = "fast" has no effect in worker \d: after \d+ requests, no server module/);
+  assert.match(
+    String(warning),
+    /^react = "fast" has no effect in worker \d: after \d+ requests, no server module/,
+  );
   for (let at = 0; at < 3; at += 1) await Promise.all(Array.from({ length: 40 }, () => ask(sluice, '/')));
   assert.equal(warnings(sluice).length, 1);
   assert.equal((await sluice.status()).react, null);
@@ -144,7 +147,10 @@ void test('without the package, and with a React that it does not know, react-do
   }
   const unknown = await running(t, { entry: path.join(dir, 'react-required.cjs'), workers: 1, config: FAST });
   for (let at = 0; at < 2; at += 1) {
-    assert.equal((await ask(unknown, '/markup')).body.toString(), (await ask(missing, '/markup')).body.toString());
+    assert.equal(
+      (await ask(unknown, '/markup')).body.toString(),
+      (await ask(missing, '/markup')).body.toString(),
+    );
   }
   const react = await rendered(unknown, 2);
   assert.deepEqual(react.fallbacks, { 'unknown React version': 2 });

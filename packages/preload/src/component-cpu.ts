@@ -72,7 +72,11 @@ export function cpuByComponent(profile: Profiler.Profile): CpuByComponent {
     }
   }
   const components = [...times]
-    .map(([component, { self_us, total_us }]) => ({ component, self_ms: ms(self_us), total_ms: ms(total_us) }))
+    .map(([component, { self_us, total_us }]) => ({
+      component,
+      self_ms: ms(self_us),
+      total_ms: ms(total_us),
+    }))
     .sort((a, b) => b.self_ms - a.self_ms || a.component.localeCompare(b.component));
   return { samples: profile.samples?.length ?? 0, cpu_ms: ms(cpu_us), components };
 }

@@ -171,7 +171,11 @@ function renderType(render: Render, type: unknown, props: Props, element: Elemen
 }
 
 /** The same within a frame that has its name. */
-function renderComponent(render: Render, type: { prototype?: { isReactComponent?: unknown } }, props: Props): void {
+function renderComponent(
+  render: Render,
+  type: { prototype?: { isReactComponent?: unknown } },
+  props: Props,
+): void {
   if (type.prototype?.isReactComponent) renderClass(render, type as never, props);
   else renderFunction(render, type as never, props, undefined, true);
 }

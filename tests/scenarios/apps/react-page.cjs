@@ -62,8 +62,7 @@ exports.serve = function serve({ server, edge, still }) {
       return text((await still.prerender(h(Page, { rows: 3, request }), { signal })).prelude);
     },
     '/error': () => server.renderToString(h(Suspense, { fallback: 'failed' }, h(Unused))),
-    '/names': () =>
-      JSON.stringify([server, edge, still].map((module) => Object.keys(module).sort())),
+    '/names': () => JSON.stringify([server, edge, still].map((module) => Object.keys(module).sort())),
     '/nothing': () => 'nothing rendered',
   };
   const http = createServer((request, response) => {
