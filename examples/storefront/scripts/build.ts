@@ -27,8 +27,8 @@ const server = {
 /** Turns the host elements of each file into templates, before esbuild turns the rest of its JSX into calls. */
 const templates: Plugin = {
   name: 'templates',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.tsx$/ }, async ({ path }) => {
+  setup(builder) {
+    builder.onLoad({ filter: /\.tsx$/ }, async ({ path }) => {
       const compiled = await compile(await readFile(path, 'utf8'), path);
       if (compiled === undefined) return undefined;
       const map = Buffer.from(JSON.stringify(compiled.map)).toString('base64');

@@ -46,11 +46,7 @@ pub trait Operator {
     fn upgrade(&self, wanted: Upgrade) -> oneshot::Receiver<Result<u32, String>>;
     /// Profiles one worker for so long; that which has answered most requests unless one is named. The error is a sentence for
     /// the operator.
-    fn profile(
-        &self,
-        worker: Option<u64>,
-        duration: Duration,
-    ) -> oneshot::Receiver<Result<ProfileSnapshot, String>>;
+    fn profile(&self, worker: Option<u64>, duration: Duration) -> oneshot::Receiver<Result<ProfileSnapshot, String>>;
     /// Whether work gets done.
     fn readiness(&self) -> Readiness;
     /// Writes those of [`OPERATOR_METRICS`] that neither the snapshot nor the journal knows.

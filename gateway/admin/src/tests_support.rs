@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use sluice_catalog::snapshot::{
-    ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, ProfileSnapshot, QuarantinedRequest, QueueSnapshot, RequestsSnapshot,
-    Snapshot, WorkerSnapshot, WorkerState,
+    ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, ProfileSnapshot, QuarantinedRequest, QueueSnapshot,
+    RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Format, Journal, Options};
 

@@ -18,7 +18,8 @@ mod upgrade;
 use std::process::ExitCode;
 
 use crate::args::{
-    ClassesArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs,
+    ClassesArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs,
+    UpgradeArgs,
 };
 
 /// `sluice status`: how things are, as a table or as JSON.

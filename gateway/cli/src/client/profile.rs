@@ -76,7 +76,8 @@ mod tests {
 
     #[test]
     fn the_table_says_what_each_component_took_of_a_render() {
-        let cpu = |component: &str, self_ms, total_ms| ComponentCpu { component: component.to_owned(), self_ms, total_ms };
+        let cpu =
+            |component: &str, self_ms, total_ms| ComponentCpu { component: component.to_owned(), self_ms, total_ms };
         let mut profile = ProfileSnapshot {
             worker: 3,
             duration_ms: 5000.0,
@@ -87,11 +88,14 @@ mod tests {
             file: "/run/shop/profiles/worker-3.cpuprofile".to_owned(),
         };
         let text = table(&profile);
-        assert!(text.starts_with("worker 3, 5.0 s: 4.00 s of CPU in 9000 samples, 100 renders by @sluice/react\n"), "{text}");
+        assert!(
+            text.starts_with("worker 3, 5.0 s: 4.00 s of CPU in 9000 samples, 100 renders by @sluice/react\n"),
+            "{text}"
+        );
         let words: Vec<_> = text.lines().nth(4).unwrap().split_whitespace().collect();
         assert_eq!(words.join(" "), "Card? 1.00 s 1.50 s 25.0 % 10 ms 15 ms");
         profile.renders = 0;
-        assert!(table(&profile).lines().nth(4).unwrap().ends_with("-"));
+        assert!(table(&profile).lines().nth(4).unwrap().ends_with('-'));
         profile.components.clear();
         assert!(table(&profile).contains("did nothing"));
     }
