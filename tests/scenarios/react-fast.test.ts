@@ -114,7 +114,7 @@ void test('where nothing of react-dom is loaded, that is said once', async (t) =
   const [warning] = warnings(sluice);
   assert.match(
     String(warning),
-    /^react = "fast" has no effect in worker \d: after \d+ requests, no server module/,
+    /^react = "fast" has no effect in worker \d: after \d+ requests, the thread that serves/,
   );
   for (let at = 0; at < 3; at += 1) await Promise.all(Array.from({ length: 40 }, () => ask(sluice, '/')));
   assert.equal(warnings(sluice).length, 1);

@@ -75,7 +75,7 @@ export class ReactRenders {
   #unused(answered: number): ToGateway | undefined {
     if (!this.#isExpected || this.#isToldUnused || answered < REQUESTS_TO_TELL) return undefined;
     this.#isToldUnused = true;
-    const why = `after ${answered} requests, no server module of react-dom has been loaded from node_modules; a bundle with react-dom inside stays as it is`;
+    const why = `after ${answered} requests, the thread that serves has loaded no server module of react-dom from node_modules; a bundle with react-dom inside stays as it is`;
     return { type: 'react-off', why };
   }
 }
