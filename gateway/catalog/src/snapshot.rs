@@ -146,7 +146,7 @@ pub struct ProfileSnapshot {
     pub renders: u64,
     /// How often was looked where the main thread is.
     pub samples: u64,
-    /// Time in which the main thread did not idle, milliseconds.
+    /// Time in which the main thread did not idle, milliseconds; at most the CPU time that its process used.
     pub cpu_ms: f64,
     /// Those with most time in themselves first. Names in parentheses are no components.
     pub components: Vec<ComponentCpu>,

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Script } from 'node:vm';
 import { type ComponentCpu, componentUrl, cpuByComponent } from './component-cpu.js';
 import { type Frame, reactCopies } from './react-renders.js';
+import { cpuUs } from './report.js';
 
 const SAMPLING_INTERVAL_US = 500;
 /** Components that get a frame of their own; further ones share one. */
@@ -22,7 +23,7 @@ export interface Profile {
   /** React renders that were begun meanwhile. */
   readonly renders: number;
   readonly samples: number;
-  /** Time in which the main thread did not idle. */
+  /** Time in which the main thread did not idle, and at most what the process used. */
   readonly cpu_ms: number;
   /** Most time in themselves first. */
   readonly components: readonly ComponentCpu[];
@@ -53,11 +54,13 @@ async function profileFor(duration_ms: number, file: string): Promise<Profile> {
     session.post('Profiler.enable');
     session.post('Profiler.setSamplingInterval', { interval: SAMPLING_INTERVAL_US });
     session.post('Profiler.start');
+    const usedBefore_us = cpuUs();
     await pause(duration_ms);
+    const used_us = cpuUs() - usedBefore_us;
     const rendersDone = renders() - rendersBefore;
     const profile = stopped(session);
     writeFileSync(file, JSON.stringify(profile), { mode: 0o600 });
-    const { samples, cpu_ms, components } = cpuByComponent(profile);
+    const { samples, cpu_ms, components } = cpuByComponent(profile, used_us);
     return {
       duration_ms: Math.round((profile.endTime - profile.startTime) / 1000),
       renders: rendersDone,

@@ -63,6 +63,19 @@ test('a sample belongs to the innermost component, and to all around it in total
   assert.deepEqual([samples, cpu_ms], [124, 23]);
 });
 
+test('time in which the process waited for a CPU is taken from all alike', () => {
+  const profile = profileOf([component('Page', 30, component('Card', 10))]);
+  assert.deepEqual(cpuByComponent(profile, 10_000), {
+    samples: 41,
+    cpu_ms: 10,
+    components: [
+      { component: 'Page', self_ms: 7.5, total_ms: 10 },
+      { component: 'Card', self_ms: 2.5, total_ms: 2.5 },
+    ],
+  });
+  assert.equal(cpuByComponent(profile, 90_000).cpu_ms, 40);
+});
+
 test('a component within itself takes no time twice', () => {
   const { components } = cpuByComponent(
     profileOf([component('Tree', 1, component('Branch', 1, component('Tree', 2)))]),
