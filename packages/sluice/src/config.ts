@@ -8,6 +8,8 @@ export interface Config {
   server?: ServerConfig;
   /** How often one client may ask. Requests over a limit get 429 from the gateway and reach no worker. */
   rate?: RateLimitsConfig;
+  /** How React renders on the server. `react = "fast"` is short for this section with that renderer. */
+  react?: ReactConfig | 'react-dom' | 'fast';
   /** The processes that run the app. */
   workers?: WorkersConfig;
   /** A new version of the app in place of the present one: `sluice reload`, SIGHUP, SIGUSR2. */
@@ -200,6 +202,17 @@ export interface RateLimitsConfig {
    * @default []
    */
   exempt?: string[];
+}
+
+/** `[react]` */
+export interface ReactConfig {
+  /**
+   * What the app's own imports of `react-dom/server` and `react-dom/static` give. With `fast`,
+   * `@sluice/react` is looked for from the app, then beside Sluice; without it, or with a version of
+   * React that it does not know, react-dom renders. A bundle with react-dom inside has no such imports.
+   * @default "react-dom"
+   */
+  renderer?: 'react-dom' | 'fast';
 }
 
 /** `[workers]` */

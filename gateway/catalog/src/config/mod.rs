@@ -22,7 +22,7 @@ pub use problem::{ConfigError, Place, Problem};
 pub use rate::Rate;
 pub use route::{Route, Segment};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
-pub use values::{Choice, Concurrency, Kind, Lanes, LogFormat, Order, Value};
+pub use values::{Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, Value};
 
 use table::config;
 
@@ -116,6 +116,14 @@ config! {
         clients_max: u64 = 100_000, in 1..=10_000_000, "clients" => restart;
         /// Networks (`10.0.0.0/8`, `::1`) whose requests are never limited.
         exempt: Vec<String> = Vec::new() => restart;
+    }
+
+    /// How React renders on the server. `react = "fast"` is short for this section with that renderer.
+    react: React {
+        /// What the app's own imports of `react-dom/server` and `react-dom/static` give. With `fast`, `@sluice/react` is looked
+        /// for from the app, then beside Sluice; without it, or with a version of React that it does not know, react-dom
+        /// renders. A bundle with react-dom inside has no such imports.
+        renderer: Renderer = Renderer::ReactDom => reload;
     }
 
     /// The processes that run the app.

@@ -9,11 +9,11 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_admin::Progress;
-use sluice_catalog::config::Config;
+use sluice_catalog::config::{Config, Renderer};
 use sluice_catalog::snapshot::{ReloadSnapshot, ReloadState};
 use sluice_journal::Event;
 use sluice_scheduler::{AbandonReason, Scheduler, WorkerState as Life};
-use sluice_supervisor::ReloadEnd;
+use sluice_supervisor::{ReloadEnd, Version};
 use tokio::sync::mpsc;
 
 use super::app::Resolved;
@@ -184,7 +184,13 @@ impl Reloader {
         let generation = self.latest;
         let written = loaded.config.clone();
         let used = Rc::new(self.in_force.used.reloaded(&settings::resolved(&loaded)));
-        gateway.supervisor.add_generation(generation, start, cwd.clone(), used.app.env.clone());
+        let version = Version {
+            start,
+            cwd: cwd.clone(),
+            env: used.app.env.clone(),
+            renders_fast: used.react.renderer == Renderer::Fast,
+        };
+        gateway.supervisor.add_generation(generation, version);
         gateway.gate.set_config(Rc::clone(&used));
         gateway.journal.emit(Event::ReloadStarted { generation, by: request.by });
         self.listeners.push(request.progress.clone());
