@@ -3,7 +3,7 @@
 import type { CompiledTree } from './compiled.ts';
 import type { Scenario } from './description.ts';
 import { cutMark } from './record.ts';
-import { observe, type Observation, type Renderer } from './observe.ts';
+import { clearLeftovers, observe, type Observation, type Renderer } from './observe.ts';
 import type { Libraries } from './world.ts';
 
 export interface Difference {
@@ -20,10 +20,14 @@ export async function compare(
   compiled?: CompiledTree,
 ): Promise<Difference | undefined> {
   const formState = await formStateFor(scenario, expected, libraries);
+  const look = async (renderer: Renderer, from: Libraries): Promise<Observation> => {
+    await clearLeftovers(expected, libraries);
+    return observe(renderer, scenario, from, formState);
+  };
   const compiledLibraries = compiled === undefined ? libraries : { ...libraries, compiled };
   const observed = {
-    expected: await observe(expected, scenario, libraries, formState),
-    actual: await observe(actual, scenario, compiledLibraries, formState),
+    expected: await look(expected, libraries),
+    actual: await look(actual, compiledLibraries),
   };
   return same(observed.expected, observed.actual) ? undefined : observed;
 }

@@ -6,10 +6,12 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { transformSync } from 'esbuild';
+import { transformAsync } from '@babel/core';
 import type { ReactNode } from 'react';
-import { compile } from '../../../compiler/src/compile.js';
+import sluiceTemplates from '../../../compiler/src/babel.js';
 import type { ChildShape, Node, Prop, Value } from './description.ts';
+
+const jsxTransform = createRequire(import.meta.url).resolve('@babel/plugin-transform-react-jsx');
 
 /** What stands in a place of the JSX that is known at run time only. */
 export type Place =
@@ -54,22 +56,30 @@ export async function loadCompiler(
   const resolve = (name: string): unknown =>
     name === '@sluice/react/template' ? { template: counted } : require(name);
 
+  const evaluated = async (source: string): Promise<readonly CompiledElement['make'][]> => {
+    const output = await transformAsync(`export default ${source};`, {
+      filename: join(folder, 'app.jsx'),
+      babelrc: false,
+      configFile: false,
+      compact: true,
+      parserOpts: { plugins: ['jsx'] },
+      plugins: [sluiceTemplates, [jsxTransform, { runtime: 'automatic', throwIfNamespace: false }]],
+    });
+    const code = (output?.code ?? '')
+      .replaceAll(/import\s*{([^}]*)}\s*from\s*("[^"]*")/g, (_all, names: string, from: string) => {
+        return `const {${names.replaceAll(' as ', ':')}}=resolve(${from})`;
+      })
+      .replace('export default', 'return');
+    // oxlint-disable-next-line typescript/no-implied-eval -- The source is what was compiled just now.
+    return new Function('resolve', code)(resolve) as readonly CompiledElement['make'][];
+  };
+
   return {
     templates: () => templates,
     async compiled(root) {
       const { sources, elements } = written(root);
       if (sources.length === 0) return new Map();
-      const source = `export default [\n${sources.map((jsx) => `(at) => ${jsx}`).join(',\n')}\n];`;
-      const output = await compile(source, join(folder, 'app.jsx'));
-      const { code } = transformSync(output?.code ?? source, {
-        loader: 'jsx',
-        jsx: 'automatic',
-        format: 'cjs',
-      });
-      const module: { exports: { default?: readonly CompiledElement['make'][] } } = { exports: {} };
-      // oxlint-disable-next-line typescript/no-implied-eval -- The source is what was compiled just now.
-      new Function('require', 'module', code)(resolve, module);
-      const makers = module.exports.default ?? [];
+      const makers = await evaluated(`[\n${sources.map((jsx) => `(at) => ${jsx}`).join(',\n')}\n]`);
       return new Map(
         elements.map(({ node, places }, index) => {
           const make = makers[index];
@@ -128,7 +138,9 @@ class Writer {
   #literals = 0;
 
   element({ tag, props, shape, of }: Element): string {
-    const attributes = props.map((prop) => ` ${this.#attribute(prop)}`).join('');
+    const attributes = single(props)
+      .map((prop) => ` ${this.#attribute(prop)}`)
+      .join('');
     if (of.length === 0) return `<${tag}${attributes} />`;
     return `<${tag}${attributes}>${this.#children(shape, of)}</${tag}>`;
   }
@@ -165,13 +177,18 @@ class Writer {
   }
 }
 
+/** A name's first place and last value, as an object keeps it. Not every JSX transform does. */
+function single(props: readonly Prop[]): Prop[] {
+  return [...new Map(props)];
+}
+
 /** As JavaScript has it in a source; undefined where it has no literal for that. */
 function literalOf(value: Value): string | undefined {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (value.$ === 'undefined') return 'undefined';
   if (value.$ === 'minus-zero') return '-0';
   if (value.$ !== 'object') return undefined;
-  const properties = value.v.map(([name, each]) => {
+  const properties = single(value.v).map(([name, each]) => {
     const literal = literalOf(each);
     return literal === undefined ? undefined : `${JSON.stringify(name)}: ${literal}`;
   });

@@ -34,7 +34,11 @@ export function mayBeLeft({ reason, api }: Left, scenario: Scenario, version: st
       return JSON.stringify(scenario.root).includes('"as":"list-');
     // 19.1 lets a boundary hold the document in strings.
     case 'document within Suspense':
-      return minor === '19.1' && isString(scenario.api) && /"tag":"(html|head|body)"/.test(JSON.stringify(scenario.root));
+      return (
+        minor === '19.1' &&
+        isString(scenario.api) &&
+        /"tag":"(html|head|body)"/.test(JSON.stringify(scenario.root))
+      );
     // Until they are learnt, which the first that needs them begins.
     case 'client scripts not known yet':
       return isString(scenario.api);

@@ -40,5 +40,7 @@ export async function noDifference(share: number, options: Omit<FuzzOptions, 'tr
       left.set(reason, (left.get(reason) ?? 0) + count);
   }
   for (const [reason, count] of left)
-    console.log(`left to react-dom: ${((100 * count) / renders).toFixed(2)} % of ${renders} renders, ${reason}`);
+    console.log(
+      `left to react-dom: ${((100 * count) / renders).toFixed(2)} % of ${renders} renders, ${reason}`,
+    );
 }

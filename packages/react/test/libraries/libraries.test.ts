@@ -45,7 +45,10 @@ void describe('libraries', () => {
   let stock: Pair;
   let sluice: Sluice;
   let fallbacks: string[] = [];
-  const table: Record<string, { version: string; bytes: number; renders: number; 'left to react-dom': number }> = {};
+  const table: Record<
+    string,
+    { version: string; bytes: number; renders: number; 'left to react-dom': number }
+  > = {};
 
   before(async () => {
     installIfStale(import.meta.dirname);
@@ -63,7 +66,12 @@ void describe('libraries', () => {
   for (const app of apps) {
     const name = basename(app, '.js');
     void it(name, async () => {
-      const row = { version: versionOf(packages[name] ?? name), bytes: 0, renders: 0, 'left to react-dom': 0 };
+      const row = {
+        version: versionOf(packages[name] ?? name),
+        bytes: 0,
+        renders: 0,
+        'left to react-dom': 0,
+      };
       table[name] = row;
       const { default: make } = (await import(
         pathToFileURL(join(import.meta.dirname, 'apps', app)).href
