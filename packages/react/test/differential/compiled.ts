@@ -6,12 +6,17 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { transformAsync } from '@babel/core';
+import { transformAsync, type PluginItem } from '@babel/core';
 import type { ReactNode } from 'react';
 import sluiceTemplates from '../../../compiler/src/babel.js';
 import type { ChildShape, Node, Prop, Value } from './description.ts';
 
 const jsxTransform = createRequire(import.meta.url).resolve('@babel/plugin-transform-react-jsx');
+/** The same array each time: Babel remembers what it made of it. */
+const plugins: PluginItem[] = [
+  sluiceTemplates,
+  [jsxTransform, { runtime: 'automatic', throwIfNamespace: false }],
+];
 
 /** What stands in a place of the JSX that is known at run time only. */
 export type Place =
@@ -63,7 +68,7 @@ export async function loadCompiler(
       configFile: false,
       compact: true,
       parserOpts: { plugins: ['jsx'] },
-      plugins: [sluiceTemplates, [jsxTransform, { runtime: 'automatic', throwIfNamespace: false }]],
+      plugins,
     });
     const code = (output?.code ?? '')
       .replaceAll(/import\s*{([^}]*)}\s*from\s*("[^"]*")/g, (_all, names: string, from: string) => {
@@ -131,6 +136,9 @@ function isWritable(node: Node): node is Element {
   return node.k === 'element' && /^[a-z][\w-]*$/.test(node.tag);
 }
 
+/** Which of the values that could stand in the source do: so that texts and holes meet in every order. */
+const turns: readonly boolean[] = [true, true, false, false, true];
+
 class Writer {
   readonly places: Place[] = [];
   /** In the holes: written on their own. */
@@ -165,11 +173,12 @@ class Writer {
     return `{...{ ${JSON.stringify(name)}: ${this.#value(value)} }}`;
   }
 
-  /** Every other one that could stand in the source does, so that texts and holes meet in every order. */
   #value(value: Value): string {
     const literal = literalOf(value);
-    if (literal !== undefined && (this.#literals += 1) % 2 === 1) return literal;
-    return this.#place({ value });
+    if (literal === undefined) return this.#place({ value });
+    const inSource = turns[this.#literals % turns.length];
+    this.#literals += 1;
+    return inSource === true ? literal : this.#place({ value });
   }
 
   #place(place: Place): string {

@@ -3,4 +3,4 @@
 import { test } from 'node:test';
 import { noDifference, share_newest } from './rounds.ts';
 
-void test('no difference to the newest react-dom', () => noDifference(share_newest));
+void test('no difference to the newest react-dom', () => noDifference({ share: share_newest, index: 0 }));

@@ -19,18 +19,26 @@ const seed_first = Number(
 );
 /** The trees of a run of fast-check grow alike: begin afresh now and then. */
 const trees_per_round_max = 50_000;
+const rounds_max = 1_000;
 
 /** The newest version gets half of all trees, the others the other half. */
 export const share_newest = 0.5;
 
-/** `share` of all trees; prints each seed before what is done with it, and fails at the first difference. */
-export async function noDifference(share: number, options: Omit<FuzzOptions, 'trees'> = {}): Promise<void> {
-  const trees = Math.round(trees_all * share);
+export interface Part {
+  /** Of all trees. */
+  readonly share: number;
+  /** Which one: each part has trees of its own. */
+  readonly index: number;
+}
+
+/** Prints the seed of each round, and fails at the first difference. */
+export async function noDifference(part: Part, options: Omit<FuzzOptions, 'trees'> = {}): Promise<void> {
+  const trees = Math.round(trees_all * part.share);
   let renders = 0;
   const left = new Map<string, number>();
   for (let done = 0, round = 0; done < trees; round += 1) {
     const some = Math.min(trees - done, trees_per_round_max);
-    const seed = (seed_first + round) | 0;
+    const seed = (seed_first + part.index * rounds_max + round) | 0;
     const report = await fuzz({ ...options, trees: some, seed });
     console.log(`React ${report.react}, seed ${seed}: ${report.trees} trees, ${report.templates} templates`);
     assert.equal(report.failure, null, report.failure ?? '');

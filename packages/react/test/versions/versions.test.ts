@@ -16,12 +16,12 @@ const newest = loadReact(packageFolder).version;
 const others = minors.filter((minor) => !newest.startsWith(`${minor}.`));
 const chosen = process.env['SLUICE_REACT_VERSIONS']?.split(',') ?? others;
 
-for (const minor of chosen) {
+for (const [index, minor] of chosen.entries()) {
   void test(`no difference to react-dom ${minor}`, async () => {
     const react = install(minor);
     const { version } = loadReact(react);
     assert.ok(version.startsWith(`${minor}.`), `found React ${version}`);
-    await noDifference((1 - share_newest) / chosen.length, { react });
+    await noDifference({ share: (1 - share_newest) / chosen.length, index: index + 1 }, { react });
   });
 
   void test(`react-dom ${minor} does not differ from itself`, async () => {
