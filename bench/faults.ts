@@ -3,7 +3,7 @@
 //   npx tsx bench/faults.ts [--mode matrix] [--quick] [--runs N] [--requests N] [--workers N] [--ms N] [--only sluice,nginx-haproxy,pm2] [--fault loop]
 //   npx tsx bench/faults.ts --mode reloads|upgrade [--times N] [--load PERCENT]
 //   npx tsx bench/faults.ts --mode kills [--seconds N]
-//   npx tsx bench/faults.ts --mode loop [--requests N | --seconds N] [--load PERCENT]
+//   npx tsx bench/faults.ts --mode loop [--runs N] [--requests N | --seconds N] [--load PERCENT]
 //   npx tsx bench/faults.ts --mode all-killed [--runs N]
 //
 // The matrix: each of three loads in normal operation, during rolling reloads (one every 10 s), with a random worker killed

@@ -105,9 +105,13 @@ export function randomKills(server: FaultServer, interval_ms: number): { stop():
   });
 }
 
-/** Sends the request that never ends, and lets it wait. */
+let loops = 0;
+
+/** Sends the request that never ends, and lets it wait. Each is another, because one that has killed two workers is refused. */
 export function askForLoop(server: FaultServer): http.ClientRequest {
-  const request = http.get(`http://${server.targets[0]}/loop`, (response) => response.resume());
+  loops += 1;
+  const url = `http://${server.targets[0]}/loop?${loops}`;
+  const request = http.get(url, (response) => response.resume());
   request.on('error', () => {});
   return request;
 }

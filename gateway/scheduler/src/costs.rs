@@ -182,6 +182,12 @@ impl Costs {
         (self.records > 0).then(|| whole(self.mean_us))
     }
 
+    /// The same, once so many requests were reported that it is worth something.
+    #[must_use]
+    pub fn known_mean_us(&self) -> Option<u64> {
+        self.mean_us().filter(|_| self.records >= MEMORY_RECORDS)
+    }
+
     /// The class's part of the arrivals of the latest minutes.
     #[must_use]
     pub fn share_of_arrivals(&self, class: ClassId) -> f64 {

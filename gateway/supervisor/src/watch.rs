@@ -24,6 +24,11 @@ const PERIOD_LATE: Duration = Duration::from_millis(50);
 const LATENESS_MAX: Duration = Duration::from_millis(500);
 /// A worker that has not beaten for so long is late; the first look at its main thread is taken then.
 const SILENCE_LATE: Duration = Duration::from_millis(1500);
+/// An app whose requests cost less than this part of `workers.overdue_after_ms` on average stands still for longer than it
+/// ever should after half of that.
+const CHEAP_PART: u64 = 100;
+/// No worker is overdue before, because its signs of life are a quarter of a second apart.
+const OVERDUE_MS_MIN: u64 = 500;
 /// Two looks that are closer together tell nothing.
 const WINDOW_MIN: Duration = Duration::from_millis(200);
 /// Only over so long is a thread said to wait. A look that led to nothing gives way to a new one after so long as well, or
@@ -67,7 +72,10 @@ impl Limits {
         let config = supervisor.gate.config();
         let workers = &config.workers;
         Limits {
-            overdue: limit(workers.overdue_after_ms),
+            overdue: limit(overdue_after_ms(
+                workers.overdue_after_ms,
+                supervisor.gate.scheduler(|scheduler| scheduler.costs().known_mean_us()),
+            )),
             burning: limit(workers.stuck_after_ms),
             blocked: limit(workers.blocked_after_ms),
         }
@@ -89,6 +97,12 @@ impl Limits {
     fn burning_window(self) -> Duration {
         self.burning.map_or(WINDOW, |limit| limit.saturating_sub(self.late() + PERIOD)).max(WINDOW_MIN)
     }
+}
+
+/// The limit in force, from the configured one and from what requests cost on average, once that is known.
+fn overdue_after_ms(configured_ms: u64, mean_us: Option<u64>) -> u64 {
+    let are_cheap = mean_us.is_some_and(|mean_us| mean_us * CHEAP_PART <= configured_ms * 1000);
+    if are_cheap { (configured_ms / 2).max(OVERDUE_MS_MIN.min(configured_ms)) } else { configured_ms }
 }
 
 /// Watches for as long as the gateway runs.
@@ -250,6 +264,16 @@ mod tests {
             }
         }
         None
+    }
+
+    #[test]
+    fn half_the_time_is_enough_where_requests_are_cheap() {
+        assert_eq!(overdue_after_ms(1_000, None), 1_000, "nothing is known yet");
+        assert_eq!(overdue_after_ms(1_000, Some(10_001)), 1_000);
+        assert_eq!(overdue_after_ms(1_000, Some(10_000)), 500);
+        assert_eq!(overdue_after_ms(6_000, Some(10_000)), 3_000);
+        assert_eq!(overdue_after_ms(700, Some(1_000)), 500, "signs of life are a quarter of a second apart");
+        assert_eq!(overdue_after_ms(0, Some(0)), 0, "switched off");
     }
 
     #[test]

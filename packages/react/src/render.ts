@@ -2,11 +2,12 @@
  * Nodes: what a component returns or passes as children. This is the way that every element takes, so it allocates nothing: where the renderer is
  * stands in the registers of `Render`.
  */
+import { renderCacheable, type CacheableType } from './cacheable.js';
 import { renderFunction, renderClass } from './components.js';
 import { renderWrapper } from './wrappers.js';
 import { provide, readContext, switchContexts, unprovide } from './contexts.js';
 import { escapeText, toText } from './escape.js';
-import { takeThenables, resetHooks } from './hooks.js';
+import { takeThenables, resetHooks } from './running.js';
 import { renderHost } from './host.js';
 import {
   CONSUMER,
@@ -131,6 +132,7 @@ function suspend(
     contexts: render.contexts,
     treeId: render.currentTreeId(),
     thenables,
+    suspended: true,
   });
   addSegment(render, segment);
   render.lastText = false;
@@ -140,17 +142,20 @@ function suspend(
 
 function renderType(render: Render, type: unknown, props: Props, element: ElementLike): void {
   if (typeof type === 'function') {
-    const { prototype } = type as { prototype?: { isReactComponent?: unknown } };
-    if (prototype?.isReactComponent) renderClass(render, type as never, props);
-    else renderFunction(render, type as never, props, undefined, true);
-    return;
+    if (typeof (type as CacheableType).cacheKey !== 'function') return renderComponent(render, type, props);
+    return renderCacheable(render, type, props, element, () => renderComponent(render, type, props));
   }
   if (typeof type === 'object' && type !== null) {
     switch ((type as { $$typeof?: symbol }).$$typeof) {
       case MEMO:
-        return renderInner(render, (type as { type: unknown }).type, props, element);
-      case FORWARD_REF:
-        return renderForwardRef(render, type as never, props, element);
+      case FORWARD_REF: {
+        if (typeof (type as CacheableType).cacheKey !== 'function') {
+          return renderWrapped(render, type as WrappedType, props, element);
+        }
+        return renderCacheable(render, type, props, element, () =>
+          renderWrapped(render, type as WrappedType, props, element),
+        );
+      }
       case CONTEXT:
         return renderProvider(render, type as ContextLike, props);
       case CONSUMER:
@@ -166,6 +171,19 @@ function renderType(render: Render, type: unknown, props: Props, element: Elemen
     }
   }
   return renderWrapper(render, type, props);
+}
+
+function renderComponent(render: Render, type: unknown, props: Props): void {
+  const { prototype } = type as { prototype?: { isReactComponent?: unknown } };
+  if (prototype?.isReactComponent) renderClass(render, type as never, props);
+  else renderFunction(render, type as never, props, undefined, true);
+}
+
+type WrappedType = { type: unknown } | { render(props: unknown, ref: unknown): unknown };
+
+function renderWrapped(render: Render, type: WrappedType, props: Props, element: ElementLike): void {
+  if ('render' in type) renderForwardRef(render, type, props, element);
+  else renderInner(render, type.type, props, element);
 }
 
 /** The type within a `memo` or `lazy`; the element's place in the tree is already taken. */
@@ -242,6 +260,7 @@ function renderOther(render: Render, node: object, index: number): void {
     return;
   }
   if (isThenable(node)) {
+    render.notCacheable();
     const value = attempt(render, node, index, () => useThenable([], node, 0));
     if (value !== NOT_YET) renderNode(render, value, index);
     return;
