@@ -48,6 +48,8 @@ pub(crate) struct Lanes {
 /// What a step has left.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
+    /// The config leaves room for lanes.
+    pub may_be: bool,
     /// Lanes are wanted: there are short and long requests.
     pub is_mixed: bool,
     pub short_waiting: usize,
@@ -60,6 +62,10 @@ impl Lanes {
     /// Notes how a step has ended. Returns how many workers the long lane is to have.
     pub(crate) fn note(&mut self, now: Time, offer: &Offer, left: &Situation) -> u32 {
         self.take_in(now, offer, left);
+        if !left.may_be && offer.short_ready > 0 {
+            // Whoever says so does not want to pay for them any longer.
+            self.kept_until = [None; LONG_WORKERS_MAX as usize];
+        }
         let is_needed = left.is_mixed && left.short_wanted > 0;
         let waits = left.short_waiting + left.long_waiting > 0;
         let has_first = self.kept_until[0].is_some_and(|until| until > now);

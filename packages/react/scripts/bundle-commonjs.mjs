@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 const entry = (name) => fileURLToPath(new URL(`../dist/${name}.js`, import.meta.url));
 
 await build({
-  entryPoints: { server: entry('server'), template: entry('template') },
+  entryPoints: { index: entry('index'), server: entry('server'), template: entry('template') },
   outdir: fileURLToPath(new URL('../dist', import.meta.url)),
   outExtension: { '.js': '.cjs' },
   bundle: true,

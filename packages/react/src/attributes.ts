@@ -48,6 +48,9 @@ const BLOCKED_URL =
   "javascript:throw new Error('React has blocked a javascript: URL as a security precaution.')";
 
 export function sanitizeUrl(url: string): string {
+  const first = url.charCodeAt(0);
+  // Neither skipped by browsers nor a j, as in almost every URL: cheaper to see than to match.
+  if (first > 32 && first !== 74 && first !== 106) return url;
   return JAVASCRIPT_URL.test(url) ? BLOCKED_URL : url;
 }
 

@@ -1,6 +1,6 @@
 /** Components: functions with hooks, and classes. */
 import { readContext } from './contexts.js';
-import { actionStateCount, callComponent, matchingActionState, usedIds, type Renderable } from './hooks.js';
+import { actionStateCount, callComponent, matchingActionState, usedIds, type Renderable } from './running.js';
 import type { ContextLike, Props } from './react.js';
 import { ALONE, renderNode } from './render.js';
 import type { Render } from './work.js';

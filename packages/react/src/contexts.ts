@@ -19,7 +19,35 @@ export interface Provided {
 let second = false;
 let current: Provided | null = null;
 
+/** Told of every context that a component reads, for as long as it watches. */
+export interface Reads {
+  read(context: ContextLike): void;
+}
+
+let reads: Reads | null = null;
+
+/** Returns who watched before, who is to be put back. */
+export function watchReads(next: Reads | null): Reads | null {
+  const before = reads;
+  reads = next;
+  return before;
+}
+
 export function readContext(context: ContextLike): unknown {
+  if (reads !== null) reads.read(context);
+  return readSilently(context);
+}
+
+/** Whether a provider of it stands between here and `around`, which is further out. */
+export function isProvidedSince(context: ContextLike, around: Provided | null): boolean {
+  for (let at = current; at !== null && at !== around; at = at.parent) {
+    if (at.context === context) return true;
+  }
+  return false;
+}
+
+/** On behalf of nobody: what is rendered does not depend on it. */
+export function readSilently(context: ContextLike): unknown {
   return second ? context._currentValue2 : context._currentValue;
 }
 
@@ -30,7 +58,7 @@ function write(context: ContextLike, value: unknown): void {
 
 export function provide(context: ContextLike, value: unknown): Provided {
   const depth = current === null ? 0 : current.depth + 1;
-  current = { parent: current, depth, context, before: readContext(context), value };
+  current = { parent: current, depth, context, before: readSilently(context), value };
   write(context, value);
   return current;
 }
@@ -73,11 +101,12 @@ function enter(next: Provided | null, until: Provided | null): void {
 export interface ContextState {
   readonly second: boolean;
   readonly current: Provided | null;
+  readonly reads: Reads | null;
 }
 
 /** Another renderer's run begins: nothing of the present one may be seen by it, unless it has a field of its own. */
 export function enterContexts(useSecond: boolean): ContextState {
-  const state = { second, current };
+  const state = { second, current, reads: watchReads(null) };
   if (useSecond === second) switchContexts(null);
   else {
     second = useSecond;
@@ -87,6 +116,7 @@ export function enterContexts(useSecond: boolean): ContextState {
 }
 
 export function leaveContexts(state: ContextState): void {
+  reads = state.reads;
   switchContexts(null);
   if (state.second === second) switchContexts(state.current);
   else {

@@ -69,6 +69,7 @@ export function flushCompleted(render: Render, sink: Sink): void {
       render.status = CLOSED;
       sink.end();
       render.sink = null;
+      render.release();
     } else sink.flush();
   }
 }

@@ -118,6 +118,7 @@ function checkField(value: unknown): void {
 /** What a server action wants to be posted; null for a function that only the client can call. */
 function customFields(render: Render, action: FormAction): Partial<FormTarget> | null | undefined {
   if (typeof action.$$FORM_ACTION !== 'function') return null;
+  render.notCacheable();
   const id = render.resources.nextFormId;
   render.resources.nextFormId += 1;
   try {
@@ -160,6 +161,7 @@ function hiddenFields(data: FormData | null | undefined): string {
 }
 
 function injectReplay(render: Render): void {
+  render.notCacheable();
   const { resources } = render;
   if (resources.instructions & SENT_FORM_REPLAY) return;
   resources.instructions |= SENT_FORM_REPLAY;

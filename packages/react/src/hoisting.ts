@@ -10,8 +10,10 @@ import {
   type FormatContext,
 } from './format.js';
 import { NO_END, voidTag, writeVoid, type SpecialTag } from './host-special.js';
+import type { Tag } from './host.js';
 import { overtake } from './preloads.js';
 import type { Props } from './react.js';
+import type { Effect } from './recording.js';
 import {
   NO_CREDENTIALS,
   SHEET_PENDING,
@@ -246,4 +248,41 @@ function preloadImage(render: Render, props: Props, format: FormatContext): void
 function imageCredentials(crossOrigin: unknown): string | undefined {
   if (typeof crossOrigin !== 'string') return undefined;
   return crossOrigin === 'use-credentials' ? crossOrigin : '';
+}
+
+// Again ------------------------------------------------------------------------------------------------------------
+
+const HOISTED = new Set(['title', 'meta', 'link', 'script', 'style']);
+
+const IMAGE_PROPS = 'src srcSet sizes loading fetchPriority crossOrigin integrity type referrerPolicy nonce';
+/** About what a copy of a tag's properties takes beside its texts. */
+const EFFECT_BYTES = 256;
+
+/** What the tag does beside writing HTML where it stands; null when it does nothing. */
+export function effectOf(type: string, tag: Tag, props: Props, format: FormatContext): Effect | null {
+  if (type === 'img') {
+    if (!isPreloadable(props, format)) return null;
+    // Not the others: handlers would keep alive whatever they refer to.
+    const copy = Object.fromEntries(IMAGE_PROPS.split(' ').map((name) => [name, props[name]]));
+    return { again: (render) => preloadImage(render, copy, format), bytes: bytesOf(copy) };
+  }
+  const { special } = tag;
+  if (special === undefined || !HOISTED.has(type) || staysInPlace(format, props)) return null;
+  const isHandled = Boolean(props['onLoad']) || Boolean(props['onError']);
+  if (isHandled && (type === 'link' || type === 'script')) return null;
+  const copy = { ...props };
+  const again = (render: Render): void => {
+    const { out, lastText } = render;
+    special(render, tag, copy, format, type);
+    render.out = out;
+    render.lastText = lastText;
+  };
+  return { again, bytes: bytesOf(copy) };
+}
+
+function bytesOf(props: Props): number {
+  return Object.values(props).reduce(
+    (sum: number, value) => sum + (typeof value === 'string' ? value.length : 0),
+    EFFECT_BYTES,
+  );
 }

@@ -14,6 +14,8 @@ import { innerHtml } from './script.js';
 import { Unsupported } from './unsupported.js';
 import type { Render } from './work.js';
 
+export { effectOf } from './hoisting.js';
+
 /** The tag is complete: it has neither children nor an end. */
 export const NO_END = Symbol('no end');
 
@@ -161,6 +163,7 @@ function documentTag(part: 'html' | 'head' | 'body', highestMode: number): Speci
       const html = attributesOf(props, (name, value) => takesContent(content, name, value));
       return openWith(render, tag.open + html + transitionOf(format), content);
     }
+    render.notCacheable();
     const preamble: Preamble = render.preamble ?? render.resources.preamble;
     if (!holdsHead && (part === 'body' || preamble[part] !== null)) {
       const html = attributesOf(props, (name, value) => takesContent(content, name, value));

@@ -2,7 +2,7 @@
 import { attribute, namedAttribute } from './attributes.js';
 import { escapeText } from './escape.js';
 import { FORMATTING_TAGS, HEAD, childFormat, type FormatContext, type ViewTransition } from './format.js';
-import { NO_END, SPECIAL_TAGS, endDocumentTag, type SpecialTag } from './host-special.js';
+import { NO_END, SPECIAL_TAGS, effectOf, endDocumentTag, type SpecialTag } from './host-special.js';
 import { minor19, type Props } from './react.js';
 import { ALONE, renderNode } from './render.js';
 import { innerHtml } from './script.js';
@@ -96,6 +96,10 @@ function renderHostChildren(render: Render, tag: Tag, type: string, props: Props
 
 function renderSpecialHost(render: Render, tag: Tag, type: string, props: Props, special: SpecialTag): void {
   const { format } = render;
+  if (render.recording !== null) {
+    const effect = effectOf(type, tag, props, format);
+    if (effect !== null) render.recording.effects.push(effect);
+  }
   const children = special(render, tag, props, format, type);
   if (children !== NO_END) {
     renderHostChildren(render, tag, type, props, children);

@@ -21,6 +21,8 @@ import { writeScript } from './script.js';
 /** The render a call belongs to. */
 export interface ResourceTarget {
   readonly resources: Resources;
+  /** The call is part of a subtree that the component cache may keep: it is to be made again with it. */
+  noteEffect(again: (resources: Resources) => boolean): void;
   /** Asks for a flush of what has been added, when nothing else will bring one. */
   enqueueFlush(): void;
 }
@@ -40,8 +42,10 @@ function resourceFunctions(
   /** Runs `add` on the current render; it says whether it has added something to flush. */
   const onRender = (add: (resources: Resources) => boolean, otherwise: () => void): void => {
     const render = target();
-    if (render === null) otherwise();
-    else if (add(render.resources)) render.enqueueFlush();
+    if (render === null) return otherwise();
+    render.noteEffect(add);
+    if (add(render.resources)) render.enqueueFlush();
+    return undefined;
   };
   return {
     f: next.f,

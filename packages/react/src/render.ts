@@ -2,12 +2,13 @@
  * Nodes: what a component returns or passes as children. This is the way that every element takes, so it allocates nothing: where the renderer is
  * stands in the registers of `Render`.
  */
+import { renderCacheable, type CacheableType } from './cacheable.js';
 import { renderFunction, renderClass } from './components.js';
 import { renderWrapper } from './wrappers.js';
 import { provide, readContext, switchContexts, unprovide } from './contexts.js';
 import { escapeText, toText } from './escape.js';
 import { frameOf, naming } from './frames.js';
-import { takeThenables, resetHooks } from './hooks.js';
+import { takeThenables, resetHooks } from './running.js';
 import { renderHost } from './host.js';
 import {
   CONSUMER,
@@ -132,6 +133,7 @@ function suspend(
     contexts: render.contexts,
     treeId: render.currentTreeId(),
     thenables,
+    suspended: true,
   });
   addSegment(render, segment);
   render.lastText = false;
@@ -141,18 +143,20 @@ function suspend(
 
 function renderType(render: Render, type: unknown, props: Props, element: ElementLike): void {
   if (typeof type === 'function') {
-    if (naming.make !== null) return frameOf(type, naming.make)(renderComponent, render, type, props);
-    const { prototype } = type as { prototype?: { isReactComponent?: unknown } };
-    if (prototype?.isReactComponent) renderClass(render, type as never, props);
-    else renderFunction(render, type as never, props, undefined, true);
-    return;
+    if (typeof (type as CacheableType).cacheKey !== 'function') return renderComponent(render, type, props);
+    return renderCacheable(render, type, props, element, () => renderComponent(render, type, props));
   }
   if (typeof type === 'object' && type !== null) {
     switch ((type as { $$typeof?: symbol }).$$typeof) {
       case MEMO:
-        return renderInner(render, (type as { type: unknown }).type, props, element);
-      case FORWARD_REF:
-        return renderForwardRef(render, type as never, props, element);
+      case FORWARD_REF: {
+        if (typeof (type as CacheableType).cacheKey !== 'function') {
+          return renderWrapped(render, type as WrappedType, props, element);
+        }
+        return renderCacheable(render, type, props, element, () =>
+          renderWrapped(render, type as WrappedType, props, element),
+        );
+      }
       case CONTEXT:
         return renderProvider(render, type as ContextLike, props);
       case CONSUMER:
@@ -170,14 +174,24 @@ function renderType(render: Render, type: unknown, props: Props, element: Elemen
   return renderWrapper(render, type, props);
 }
 
-/** The same within a frame that has its name. */
-function renderComponent(
-  render: Render,
-  type: { prototype?: { isReactComponent?: unknown } },
-  props: Props,
-): void {
+type Component = object & { prototype?: { isReactComponent?: unknown } };
+
+/** Within a frame that has its name, while a profile is taken. */
+function renderComponent(render: Render, type: Component, props: Props): void {
+  if (naming.make !== null) frameOf(type, naming.make)(callComponent, render, type, props);
+  else callComponent(render, type, props);
+}
+
+function callComponent(render: Render, type: Component, props: Props): void {
   if (type.prototype?.isReactComponent) renderClass(render, type as never, props);
   else renderFunction(render, type as never, props, undefined, true);
+}
+
+type WrappedType = { type: unknown } | { render(props: unknown, ref: unknown): unknown };
+
+function renderWrapped(render: Render, type: WrappedType, props: Props, element: ElementLike): void {
+  if ('render' in type) renderForwardRef(render, type, props, element);
+  else renderInner(render, type.type, props, element);
 }
 
 /** The type within a `memo` or `lazy`; the element's place in the tree is already taken. */
@@ -255,6 +269,7 @@ function renderOther(render: Render, node: object, index: number): void {
     return;
   }
   if (isThenable(node)) {
+    render.notCacheable();
     const value = attempt(render, node, index, () => useThenable([], node, 0));
     if (value !== NOT_YET) renderNode(render, value, index);
     return;

@@ -1,4 +1,5 @@
 /** The first task of a render. */
+import { purges } from './cacheable.js';
 import { rootFormat } from './format.js';
 import { ALONE } from './render.js';
 import { addTask } from './segments.js';
@@ -9,6 +10,7 @@ export function startRoot(render: Render, children: unknown, namespaceURI?: unkn
   const format = rootFormat(namespaceURI);
   const segment = new Segment(null, format, false, false);
   segment.parentFlushed = true;
+  render.purges = purges();
   render.segment = segment;
   render.pingedTasks.push(
     addTask(render, {

@@ -6,6 +6,7 @@ import { flushCompleted } from './flush.js';
 import { emitEarlyPreloads } from './early-hints.js';
 import { enterHooks, leaveHooks } from './hooks.js';
 import { installResourceFunctions, type ResourceTarget } from './preloads.js';
+import type { Resources } from './resources.js';
 import { fatalError, performTask } from './tasks.js';
 import { Unsupported } from './unsupported.js';
 import { FAILED, OPEN, OPENING, type Render, type Task } from './work.js';
@@ -16,8 +17,24 @@ const storage = new AsyncLocalStorage<Render>();
 
 installResourceFunctions((): ResourceTarget | null => {
   const render = working ?? storage.getStore() ?? null;
-  return render && { resources: render.resources, enqueueFlush: () => enqueueFlush(render) };
+  return (
+    render && {
+      resources: render.resources,
+      noteEffect: (add) => noteEffect(render, add),
+      enqueueFlush: () => enqueueFlush(render),
+    }
+  );
 });
+
+/** About what the arguments of a resource function take. */
+const CALL_BYTES = 512;
+
+function noteEffect(render: Render, add: (resources: Resources) => boolean): void {
+  const again = (later: Render): void => {
+    if (add(later.resources)) enqueueFlush(later);
+  };
+  render.recording?.effects.push({ again, bytes: CALL_BYTES });
+}
 
 export function performWork(render: Render): void {
   if (render.aborted || render.status >= FAILED) return;

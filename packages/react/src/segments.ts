@@ -105,6 +105,7 @@ export function resumeTaskLater(
   task.format = render.format;
   task.contexts = render.contexts;
   task.thenables = thenables;
+  task.suspended = true;
   if (reason === null) render.pingedTasks.push(task);
   else waitFor(render, task, reason);
 }

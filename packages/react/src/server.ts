@@ -19,8 +19,13 @@ import { nodePrelude, prerenderWith, webPrelude } from './prerender.js';
 import { renderString } from './strings.js';
 import { Unsupported } from './unsupported.js';
 
+export { cacheStatistics, configureCache, purge } from './caches.js';
+export type { CacheOptions } from './caches.js';
+export type { CacheStatistics } from './component-cache.js';
 export { onFallback, statistics } from './fallback.js';
 export type { Fallback, FallbackListener, Statistics } from './fallback.js';
+export { collectTags } from './tags.js';
+export type { Tagged } from './tags.js';
 export { version };
 
 register();

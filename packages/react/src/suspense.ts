@@ -7,7 +7,7 @@ import { ALONE, renderNode } from './render.js';
 import { addSegment, addTask, finishSegment, queueCompletedSegment, switchSegment } from './segments.js';
 import { switchContexts } from './contexts.js';
 import { logRecoverable, thrownInfo } from './errors.js';
-import { resetHooks } from './hooks.js';
+import { resetHooks } from './running.js';
 import { waitsForResources } from './resources.js';
 import { ABORTED, Boundary, COMPLETED, ERRORED, PENDING, Segment, type Render, type Task } from './work.js';
 

@@ -3,7 +3,7 @@ import { abortTask, finishAbortedTask } from './abort.js';
 import { switchContexts } from './contexts.js';
 import { emitEarlyPreloads } from './early-hints.js';
 import { logRecoverable, thrownInfo } from './errors.js';
-import { resetHooks } from './hooks.js';
+import { resetHooks } from './running.js';
 import { preparePreamble } from './preamble.js';
 import { asFatal, isRecoverableError } from './recoverable.js';
 import { CHAINED, renderNode } from './render.js';

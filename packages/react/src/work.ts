@@ -6,9 +6,10 @@
 import type { Provided } from './contexts.js';
 import type { Bytes } from './encode.js';
 import type { FormatContext } from './format.js';
-import type { HookHost } from './hooks.js';
+import type { HookHost } from './running.js';
 import { type KeyPath, type StackNode, keyPathOf, stackOf } from './paths.js';
 import { minor19 } from './react.js';
+import type { Recording } from './recording.js';
 import {
   type Hoistables,
   type Preamble,
@@ -96,6 +97,8 @@ export interface Task {
   contexts: Provided | null;
   treeId: TreeId;
   thenables: Thenable[] | null;
+  /** It goes on where something was waited for. */
+  suspended?: boolean;
 }
 
 export interface ErrorInfo {
@@ -151,12 +154,17 @@ export class Render implements HookHost {
   prerenders = false;
   /** Static markup: no comments for the client. */
   readonly markup: boolean;
-  readonly spillLength: number;
+  /** HTML this long is made a part; unlimited while a subtree is recorded. */
+  spillLength: number;
+  /** The innermost subtree that is rendered for the component cache. */
+  recording: Recording | null = null;
+  /** How often the component cache had been purged when the render began. */
+  purges = 0;
   depth = 0;
   forks = 0;
   format: FormatContext;
   /** The elements and nested arrays on the way from the task's root to here, with their places among their siblings. */
-  readonly nodes: unknown[] = [];
+  nodes: unknown[] = [];
   readonly indexes: number[] = [];
   readonly forkLengths: number[] = [];
   readonly forkIndexes: number[] = [];
@@ -224,6 +232,7 @@ export class Render implements HookHost {
   }
 
   makeId(localId: number): string {
+    if (this.recording !== null) this.recording.usesIds = true;
     const tree = spellId(this.currentTreeId());
     const local = localId > 0 ? `H${localId.toString(32)}` : '';
     return ID_START + this.resources.idPrefix + ID_ROOT + tree + local + ID_END;
@@ -239,7 +248,26 @@ export class Render implements HookHost {
   }
 
   currentKeyPath(): KeyPath {
+    this.notCacheable();
     return this.keyPathAt(this.depth);
+  }
+
+  /** Everything has been sent. Timers and listeners may hold the render for longer: they are not to hold the page with it. */
+  release(): void {
+    this.nodes = [];
+    this.parts = [];
+    this.segment.parts = this.parts;
+    this.contexts = null;
+    this.boundary = null;
+    this.hoistables = null;
+    this.stack = null;
+    this.keyPath = null;
+    this.work = nothing;
+  }
+
+  /** What happens now belongs to this render: HTML around it is not used again. */
+  notCacheable(): void {
+    if (this.recording !== null) this.recording.failed = true;
   }
 
   stackAt(depth: number): StackNode | null {

@@ -61,6 +61,7 @@ function renderActivity(render: Render, props: Props): void {
 }
 
 function renderViewTransition(render: Render, props: Props): void {
+  render.notCacheable();
   const { format } = render;
   const { name } = props;
   const isNamed = name !== null && name !== undefined && name !== 'auto';

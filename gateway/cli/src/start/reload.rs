@@ -288,8 +288,13 @@ impl Reloader {
         let ready = own.iter().filter(|view| view.state == Life::Ready).count();
         if ready > self.ready_told && self.pending.contains_key(&generation) {
             self.ready_told = ready;
-            self.tell(&format!("{ready} of {} workers have taken over", self.gateway.wanted()));
+            self.tell(&format!("{ready} of {} workers have taken over", self.places()));
         }
+    }
+
+    /// Workers that there are to be, those of the long lane among them.
+    fn places(&self) -> u32 {
+        self.gateway.wanted() + self.gateway.gate.scheduler(Scheduler::long_wanted)
     }
 
     /// The last moment at which service times are those of the generation before.
@@ -327,8 +332,8 @@ impl Reloader {
             self.gateway.journal.emit(Event::ReloadFinished { generation, after_ms });
             self.gateway.reloads.update(|snapshot| snapshot.state = ReloadState::Done);
             self.compare = Some((Instant::now() + COMPARE_AFTER, generation, p95_before_ms));
-            let wanted = self.gateway.wanted();
-            self.tell(&format!("{wanted} of {wanted} workers have taken over"));
+            let places = self.places();
+            self.tell(&format!("{places} of {places} workers have taken over"));
             #[allow(clippy::cast_precision_loss, reason = "shown with one decimal")]
             self.tell(&format!("done in {:.1} s", after_ms as f64 / 1000.0));
             return self.finish(&Ok(()));

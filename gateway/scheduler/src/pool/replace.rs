@@ -3,9 +3,9 @@
 //! A reload's first batch is a trial: its workers take over together, or none does and the generation is abandoned.
 //! From then on the generation is in force, and the rest of the places follow as their successors become ready.
 //! A reload takes the CPU that the queue needs, so that it waits, for a while, until those who wait have become fewer.
-//! Recycling replaces one worker at a time, and none while a reload runs.
+//! Recycling replaces one worker at a time, the next when the one before has gone, and none while a reload runs.
 
-use super::worker::backoff_ms;
+use super::worker::{Worker, backoff_ms};
 use super::{Demand, Place, Pool, Warmth, WorkerState};
 use crate::{AbandonReason, Action, KillReason, Limits, Time, WorkerId};
 
@@ -280,7 +280,7 @@ impl Pool {
 
     /// Replaces the worker that has run for longest of those that have had enough, one at a time.
     fn recycle(&mut self, now: Time, limits: &Limits, actions: &mut Vec<Action>) {
-        if self.successors_count() > 0 {
+        if self.is_replacing() {
             return;
         }
         let due = self.recycle_times(limits).filter(|(_, at)| *at <= now).map(|(id, _)| id);
@@ -291,6 +291,13 @@ impl Pool {
         actions.push(Action::Recycling { worker, reason });
         let successor = self.start(now, at, self.generation, actions);
         self.places[at].successor = Some(successor);
+    }
+
+    /// Whether one that is not needed any more still finishes what it holds or shuts down, or a successor is on its way: the
+    /// memory and the boot of one worker are what a machine has to have room for, not those of two.
+    fn is_replacing(&self) -> bool {
+        let leaves = |w: &Worker| w.dismissed && matches!(w.state, WorkerState::Leaving | WorkerState::Stopping);
+        self.successors_count() > 0 || self.workers.values().any(leaves)
     }
 
     /// The workers that serve, and from when on each has had enough.
@@ -308,7 +315,8 @@ impl Pool {
             Some(reload) => self
                 .is_reload_due(limits)
                 .then(|| reload.held_back.map_or(Time(0), |since| Time(since.0.saturating_add(reload.patience_us)))),
-            None if self.successors_count() > 0 => None,
+            // What ends that is an event of its own.
+            None if self.is_replacing() => None,
             None => self.recycle_times(limits).map(|(_, at)| at).min(),
         };
         at.map(|at| at.max(self.successors.not_before))

@@ -33,6 +33,9 @@ pub const LIMITS: Limits = Limits {
     examine_timeout_ms: 900,
 };
 
+/// As in the config, unless said otherwise.
+const STARVED_FACTOR: u64 = 5;
+
 struct Busy {
     request: RequestId,
     left_ms: f64,
@@ -45,6 +48,7 @@ struct Machine {
     requests: BTreeMap<RequestId, (usize, f64)>,
     outcomes: Vec<Outcome>,
     now_ms: f64,
+    looked_ms: f64,
 }
 
 impl Machine {
@@ -103,6 +107,19 @@ impl Machine {
         (rates.iter().sum::<f64>() * step_ms, finished)
     }
 
+    /// Once a second; notes for how long each kind is said to starve, at most.
+    fn look_for_starving(&mut self) {
+        if self.now_ms < self.looked_ms + 1000.0 {
+            return;
+        }
+        self.looked_ms = self.now_ms;
+        let now = Time((self.now_ms * 1000.0).round() as u64);
+        for starving in self.scheduler.look_for_starving(now, STARVED_FACTOR) {
+            let outcome = &mut self.outcomes[usize::from(starving.class.0) - 1];
+            outcome.starved_ms_max = outcome.starved_ms_max.max(starving.for_ms);
+        }
+    }
+
     fn finish(&mut self, day: &Day, worker: WorkerId, request: RequestId) {
         let (kind, arrived) = self.requests.remove(&request).expect("arrived");
         self.outcomes[kind].latencies_ms.push(self.now_ms - arrived);
@@ -128,6 +145,7 @@ pub fn live(day: &Day, limits: Limits) -> (Vec<Outcome>, f64) {
         requests: BTreeMap::new(),
         outcomes: vec![Outcome::default(); day.kinds.len()],
         now_ms: 0.0,
+        looked_ms: 0.0,
     };
     machine.tell(day, Event::Scaled { workers: u32::try_from(day.short_workers).expect("few") });
     let (mut worked_ms, mut began_ms, mut arrivals) = (0.0, 0.0, 0);
@@ -152,6 +170,7 @@ pub fn live(day: &Day, limits: Limits) -> (Vec<Outcome>, f64) {
             machine.now_ms = machine.now_ms.max(due);
             machine.tell(day, Event::Tick);
         }
+        machine.look_for_starving();
         if arrivals == day.requests / 10 && began_ms == 0.0 {
             (worked_ms, began_ms) = (0.0, machine.now_ms);
             machine.outcomes.fill(Outcome::default());

@@ -1,0 +1,217 @@
+/**
+ * The component cache: the HTML of a component that has a `cacheKey` is used again wherever everything that it read from around it has the same
+ * value. `recording.ts` says what that is, `component-cache.ts` holds the HTML.
+ */
+import type { Cacheable } from './cached.js';
+import { createCache } from './caches.js';
+import type { CacheEntry } from './component-cache.js';
+import { readSilently, watchReads } from './contexts.js';
+import type { FormatContext } from './format.js';
+import { ELEMENT, type ContextLike, type ElementLike, type Props } from './react.js';
+import { Recording, type Effect } from './recording.js';
+import { spill } from './segments.js';
+import { isSame, snapshotBytes, snapshotOf, type Snapshot } from './snapshots.js';
+import { tellTags } from './tags.js';
+import type { TreeId } from './tree-id.js';
+import type { Mode, Render } from './work.js';
+
+interface Entry extends CacheEntry {
+  readonly html: string;
+  readonly lastText: boolean;
+  readonly effects: readonly Effect[];
+  // What it was made from.
+  readonly mode: Mode;
+  readonly format: FormatContext;
+  readonly selected: Snapshot;
+  readonly startsAfterText: boolean;
+  readonly childTypes: readonly Snapshot[];
+  readonly contexts: ReadonlyMap<ContextLike, Snapshot>;
+  readonly usesIds: boolean;
+  readonly treeId: TreeId;
+  readonly idPrefix: string;
+}
+
+/** An entry without its HTML. */
+const ENTRY_BYTES = 512;
+
+const cache = createCache<Entry>();
+
+/** How many purges there have been; a render keeps nothing when there was one meanwhile. */
+export function purges(): number {
+  return cache.purges;
+}
+
+export type CacheableType = Cacheable<Props> & object;
+
+/** Two components may use the same key. */
+const numbers = new WeakMap<object, number>();
+let lastNumber = 0;
+
+function numberOf(type: object): number {
+  let number = numbers.get(type);
+  if (number === undefined) {
+    lastNumber += 1;
+    number = lastNumber;
+    numbers.set(type, number);
+  }
+  return number;
+}
+
+/** Writes the HTML that is kept for the component, or calls `make`, which renders it, and keeps what it writes. */
+export function renderCacheable(
+  render: Render,
+  type: CacheableType,
+  props: Props,
+  element: ElementLike,
+  make: () => void,
+): void {
+  const own = type.cacheKey?.(props, element.key as string | null);
+  const tags = type.cacheTags?.(props) ?? [];
+  tellTags(tags);
+  if (render.recording !== null) for (const tag of tags) render.recording.tags.add(tag);
+  if (typeof own !== 'string' || !mayCache(render)) return make();
+  const key = `${numberOf(type)} ${own}`;
+  const childTypes = typesOf(props['children']);
+  const entry = cache.find(key, (candidate) => fits(candidate, render, childTypes));
+  if (entry !== undefined) return writeAgain(render, entry);
+  const ttl = type.cacheTtl_ms;
+  const ttl_ms = (typeof ttl === 'function' ? ttl(props) : ttl) ?? Number.POSITIVE_INFINITY;
+  return record(render, key, childTypes, ttl_ms, tags, make);
+}
+
+/** What was posted, an animated transition, and the second try of something that suspended belong to one render. */
+function mayCache(render: Render): boolean {
+  const isSecondTry = render.depth === 1 && render.task?.suspended === true;
+  return render.formState === null && render.format.transition === null && !isSecondTry && !render.aborted;
+}
+
+// Used again -------------------------------------------------------------------------------------------------------
+
+function fits(entry: Entry, render: Render, childTypes: readonly unknown[]): boolean {
+  const { format } = render;
+  if (entry.mode !== render.mode || entry.startsAfterText !== render.lastText) return false;
+  if (entry.format.mode !== format.mode || entry.format.scope !== format.scope) return false;
+  if (!isSame(entry.selected, format.selected)) return false;
+  if (entry.usesIds && !isSamePlace(entry, render)) return false;
+  if (entry.childTypes.length !== childTypes.length) return false;
+  for (const [at, type] of entry.childTypes.entries()) if (!isSameType(type, childTypes[at])) return false;
+  for (const [context, value] of entry.contexts) if (!isSame(value, readSilently(context))) return false;
+  return true;
+}
+
+function isSamePlace({ treeId, idPrefix }: Entry, render: Render): boolean {
+  const { bits, overflow } = render.currentTreeId();
+  return treeId.bits === bits && treeId.overflow === overflow && idPrefix === render.resources.idPrefix;
+}
+
+function writeAgain(render: Render, entry: Entry): void {
+  // A component that suspended has no second try if its HTML is here.
+  render.thenables = null;
+  render.out += entry.html;
+  render.lastText = entry.lastText;
+  for (const effect of entry.effects) effect.again(render);
+  tellTags(entry.tags);
+  render.recording?.include(entry);
+  if (render.out.length > render.spillLength) spill(render);
+}
+
+// Made -------------------------------------------------------------------------------------------------------------
+
+function record(
+  render: Render,
+  key: string,
+  childTypes: readonly unknown[],
+  ttl_ms: number,
+  tags: readonly string[],
+  make: () => void,
+): void {
+  const { spillLength, lastText: startsAfterText, format } = render;
+  // Nothing may come between the outermost recording's HTML and its start.
+  if (render.recording === null) spill(render);
+  render.spillLength = Number.POSITIVE_INFINITY;
+  const recording = new Recording(render);
+  for (const tag of tags) recording.tags.add(tag);
+  recording.expires_at_ms = cache.now_ms() + ttl_ms;
+  render.recording = recording;
+  const reads = watchReads(recording);
+  try {
+    make();
+  } finally {
+    watchReads(reads);
+    render.spillLength = spillLength;
+    render.recording = recording.parent;
+  }
+  const html = recording.htmlOf(render);
+  const { parent } = recording;
+  if (parent !== null) {
+    parent.include(recording);
+    parent.failed ||= recording.failed;
+  }
+  if (html !== null && render.purges === cache.purges) {
+    const { contexts, effects, usesIds, expires_at_ms } = recording;
+    const kept = flat(html);
+    cache.add(key, {
+      html: kept,
+      bytes: ENTRY_BYTES + key.length + stringBytes(kept) + bytesOf(recording),
+      expires_at_ms,
+      tags: recording.tags,
+      lastText: render.lastText,
+      effects,
+      mode: render.mode,
+      format,
+      selected: snapshotOf(format.selected),
+      startsAfterText,
+      childTypes: childTypes.map(typeSnapshot),
+      contexts,
+      usesIds,
+      treeId: render.currentTreeId(),
+      idPrefix: render.resources.idPrefix,
+    });
+  }
+  if (render.out.length > render.spillLength) spill(render);
+}
+
+/** A copy of its own, instead of a tree of the pieces that it was put together from. */
+function flat(html: string): string {
+  const copy = Buffer.from(html).toString();
+  // Half a surrogate pair does not come back.
+  return copy === html ? copy : html;
+}
+
+/** V8 keeps a string in one byte a character, or in two when it is not Latin. */
+function stringBytes(text: string): number {
+  return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
+}
+
+function bytesOf({ contexts, effects, tags }: Recording): number {
+  let bytes = 0;
+  for (const value of contexts.values()) bytes += snapshotBytes(value);
+  for (const effect of effects) bytes += effect.bytes;
+  for (const tag of tags) bytes += tag.length;
+  return bytes;
+}
+
+// Children ---------------------------------------------------------------------------------------------------------
+
+const CHILDREN_MAX = 16;
+
+/** What the children are, so that a key which was used for something else by mistake is noticed. */
+function typesOf(children: unknown): readonly unknown[] {
+  return Array.isArray(children) ? children.slice(0, CHILDREN_MAX).map(typeOf) : [typeOf(children)];
+}
+
+function typeOf(child: unknown): unknown {
+  if (typeof child !== 'object' || child === null) return typeof child;
+  if ((child as ElementLike).$$typeof !== ELEMENT) return Array.isArray(child) ? 'array' : 'object';
+  // A template is recognised without building its ordinary element.
+  return (child as { $$template?: unknown }).$$template ?? (child as ElementLike).type;
+}
+
+function typeSnapshot(type: unknown): Snapshot {
+  const isObject = (typeof type === 'object' && type !== null) || typeof type === 'function';
+  return isObject ? new WeakRef(type) : type;
+}
+
+function isSameType(before: Snapshot, type: unknown): boolean {
+  return before instanceof WeakRef ? before.deref() === type : before === type;
+}

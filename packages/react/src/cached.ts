@@ -1,0 +1,50 @@
+/**
+ * `<Cached>`: its HTML is kept on the server and used again (`cacheable.ts`). On the client, under stock react-dom and in development it is its
+ * children. Knows nothing of the server: it is part of the client's bundle.
+ */
+import type { ReactNode } from 'react';
+
+/** Statics by which a component says that its HTML may be used again. */
+export interface Cacheable<Props = object> {
+  /**
+   * Names all that the HTML is made of and React does not see: the props that matter, what the component reads from modules, the user when
+   * the content is a user's. null: this time it is not cached. `key` is React's key of the element.
+   */
+  cacheKey?: (props: Props, key: string | null) => string | null | undefined;
+  /** Milliseconds until the HTML is made anew; without it, it is kept until it is purged or its room is needed. */
+  cacheTtl_ms?: number | ((props: Props) => number | undefined);
+  /** By which the HTML can be purged. They are also told to who collects the tags of a page. */
+  cacheTags?: (props: Props) => readonly string[] | undefined;
+}
+
+export interface CachedProps {
+  /** As `cacheKey` of `Cacheable`, for all of the process; when not given, React's `key` is taken. null: not cached. */
+  cacheKey?: string | null;
+  /** As `cacheTtl_ms` of `Cacheable`. */
+  ttl_ms?: number;
+  tags?: readonly string[];
+  children?: ReactNode;
+}
+
+/** Where the server's part of this package, if it is there, gathers the tags of what other renderers render. */
+export const TAGS_STORAGE = Symbol.for('sluice.react.tags.1');
+
+export interface TagsStorage<Storage extends { getStore(): Set<string> | undefined }> {
+  [TAGS_STORAGE]?: Storage;
+}
+
+export function Cached({ tags, children }: CachedProps): ReactNode {
+  if (tags !== undefined) {
+    const collected = (globalThis as TagsStorage<{ getStore(): Set<string> | undefined }>)[
+      TAGS_STORAGE
+    ]?.getStore();
+    for (const tag of tags) collected?.add(tag);
+  }
+  return children;
+}
+
+// A function's own statics are what the renderer asks for, here as in any component.
+Cached.cacheKey = ({ cacheKey }: CachedProps, key: string | null): string | null =>
+  cacheKey === undefined ? key : cacheKey;
+Cached.cacheTtl_ms = ({ ttl_ms }: CachedProps): number | undefined => ttl_ms;
+Cached.cacheTags = ({ tags }: CachedProps): readonly string[] | undefined => tags;

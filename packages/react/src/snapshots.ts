@@ -1,0 +1,76 @@
+/**
+ * What a value was when it was read, so that it can be told later whether another one is the same. Plain data is compared by what is in it, also
+ * when the object is the same one (it may have been changed). Functions and instances are compared by identity, as React compares them.
+ * They are not kept alive: a cache must not hold a request's objects.
+ */
+
+export type Snapshot = unknown;
+
+const ENTRIES_MAX = 64;
+const DEPTH_MAX = 4;
+/** An entry of an object, a weak reference: about what they take. */
+const ENTRY_BYTES = 48;
+
+class PlainSnapshot {
+  readonly isArray: boolean;
+  readonly keys: readonly string[];
+  readonly values: readonly Snapshot[];
+
+  constructor(isArray: boolean, keys: readonly string[], values: readonly Snapshot[]) {
+    this.isArray = isArray;
+    this.keys = keys;
+    this.values = values;
+  }
+}
+
+export function snapshotOf(value: unknown): Snapshot {
+  return snapshot(value, DEPTH_MAX);
+}
+
+function snapshot(value: unknown, depth: number): Snapshot {
+  if (typeof value === 'function') return new WeakRef(value);
+  if (typeof value !== 'object' || value === null) return value;
+  const keys = depth > 0 ? plainKeys(value) : null;
+  if (keys === null) return new WeakRef(value);
+  const values = keys.map((key) => snapshot((value as Record<string, unknown>)[key], depth - 1));
+  return new PlainSnapshot(Array.isArray(value), keys, values);
+}
+
+export function isSame(before: Snapshot, value: unknown): boolean {
+  if (before instanceof WeakRef) return before.deref() === value;
+  if (!(before instanceof PlainSnapshot)) return Object.is(before, value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value) !== before.isArray) return false;
+  const keys = plainKeys(value);
+  return (
+    keys !== null &&
+    keys.length === before.keys.length &&
+    keys.every(
+      (key, at) =>
+        key === before.keys[at] && isSame(before.values[at], (value as Record<string, unknown>)[key]),
+    )
+  );
+}
+
+/** About what a snapshot takes. */
+export function snapshotBytes(of: Snapshot): number {
+  if (typeof of === 'string') return of.length * 2 + ENTRY_BYTES;
+  if (!(of instanceof PlainSnapshot)) return ENTRY_BYTES;
+  return of.values.reduce(
+    (sum: number, value, at) => sum + snapshotBytes(value) + (of.keys[at] as string).length,
+    ENTRY_BYTES,
+  );
+}
+
+/** The keys of a plain object or array of data; null for everything else, and for what is large. */
+function plainKeys(value: object): readonly string[] | null {
+  const isArray = Array.isArray(value);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== (isArray ? Array.prototype : Object.prototype) && prototype !== null) return null;
+  const keys = Object.keys(value);
+  if (keys.length > ENTRIES_MAX) return null;
+  // What is hidden, sparse, or computed when it is read cannot be compared like this.
+  const hidden = Reflect.ownKeys(value).length - keys.length;
+  if (hidden !== (isArray ? 1 : 0) || (isArray && value.length !== keys.length)) return null;
+  const isData = (key: string): boolean => 'value' in (Object.getOwnPropertyDescriptor(value, key) ?? {});
+  return keys.every(isData) ? keys : null;
+}

@@ -1,0 +1,24 @@
+/** Tags of what a page used, told to whoever runs the render: whoever caches the page can purge it by them. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { TAGS_STORAGE, type TagsStorage } from './cached.js';
+
+/** One for all copies of this package in the process, and for `<Cached>` when react-dom renders it. */
+const holder = globalThis as TagsStorage<AsyncLocalStorage<Set<string>>>;
+const storage = (holder[TAGS_STORAGE] ??= new AsyncLocalStorage<Set<string>>());
+
+export interface Tagged<Result> {
+  readonly result: Result;
+  /** Grows while what `run` started goes on: a stream has those of its shell when the shell is ready. */
+  readonly tags: ReadonlySet<string>;
+}
+
+/** Calls `run` and gathers the tags of all that is rendered in it, also later on its behalf, by this renderer or by react-dom. */
+export function collectTags<Result>(run: () => Result): Tagged<Result> {
+  const tags = new Set<string>();
+  return { result: storage.run(tags, run), tags };
+}
+
+export function tellTags(tags: Iterable<string>): void {
+  const collected = storage.getStore();
+  if (collected !== undefined) for (const tag of tags) collected.add(tag);
+}

@@ -1,0 +1,197 @@
+/** Keys, times and tags of the component cache, and how much it keeps. */
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import type { ReactNode } from 'react';
+import { React, sluice, stock } from './support/renderers.js';
+
+const { Cached } = await import('../src/index.js');
+const { ComponentCache } = await import('../src/component-cache.js');
+const { createElement: h } = React;
+
+let made = 0;
+const Counts = ({ children }: { children?: ReactNode }): ReactNode => {
+  made += 1;
+  return children;
+};
+
+function madeBy(node: ReactNode): number {
+  const expected = stock.renderToString(node);
+  const before = made;
+  assert.equal(sluice.renderToString(node), expected);
+  return made - before;
+}
+
+void test('a key of React serves, an explicit one counts before it, and null is no key', () => {
+  sluice.purge();
+  const page = (props: object): ReactNode => h('div', null, h(Cached, props, h(Counts, null, 'a')));
+  assert.deepEqual([page({ key: 'k' }), page({ key: 'k' })].map(madeBy), [1, 0]);
+  assert.equal(madeBy(page({ key: 'other', cacheKey: 'k' })), 0);
+  assert.deepEqual([page({}), page({})].map(madeBy), [1, 1]);
+  assert.deepEqual([page({ key: 'k', cacheKey: null })].map(madeBy), [1]);
+});
+
+void test('a component has its own keys, in whatever it is wrapped', () => {
+  sluice.purge();
+  const Card = ({ id }: { id: string }): ReactNode => {
+    made += 1;
+    return h('p', null, id);
+  };
+  Card.cacheKey = ({ id }: { id: string }) => (id === '' ? null : id);
+  const Like = Object.assign(({ id }: { id: string }): ReactNode => h('i', null, id), {
+    cacheKey: Card.cacheKey,
+  });
+  class Old extends React.Component<{ id: string }> {
+    static readonly cacheKey = Card.cacheKey;
+    override render(): ReactNode {
+      made += 1;
+      return this.props.id;
+    }
+  }
+  const forwarded = Object.assign(
+    React.forwardRef<unknown, { id: string }>(({ id }) => h(Counts, null, id)),
+    { cacheKey: Card.cacheKey },
+  );
+  for (const type of [Card, React.memo(Card), Old, forwarded]) {
+    const again = type !== Card && type !== Old && type !== forwarded;
+    assert.equal(madeBy(h('div', null, h(type as typeof Card, { id: '1' }))), again ? 0 : 1);
+    assert.equal(madeBy(h('div', null, h(type as typeof Card, { id: '1' }))), 0);
+    assert.ok(madeBy(h('div', null, h(type as typeof Card, { id: '' }))) === 1);
+  }
+  assert.equal(madeBy(h('div', null, h(Like, { id: '1' }))), 0);
+});
+
+void test('HTML is made anew when its time is over, or that of something within it', () => {
+  let now_ms = 0;
+  const cache = new ComponentCache<{ bytes: number; expires_at_ms: number; tags: Set<string> }>(
+    1000,
+    () => now_ms,
+  );
+  const entry = { bytes: 10, expires_at_ms: 5, tags: new Set<string>() };
+  cache.add('a', entry);
+  now_ms = 4;
+  assert.equal(
+    cache.find('a', () => true),
+    entry,
+  );
+  now_ms = 5;
+  assert.equal(
+    cache.find('a', () => true),
+    undefined,
+  );
+  cache.add('a', { ...entry, expires_at_ms: 50 });
+  assert.deepEqual(cache.statistics, { entries: 1, bytes: 10, hits: 1, misses: 1 });
+
+  sluice.purge();
+  const over = h(Cached, { cacheKey: 'inner', ttl_ms: -1 }, 'a');
+  const page = h(Cached, { cacheKey: 'outer' }, h(Counts, null, over));
+  assert.deepEqual([page, page].map(madeBy), [1, 1]);
+});
+
+void test('the cache stays within its bytes; what was used last is kept', () => {
+  const cache = new ComponentCache<{ bytes: number; expires_at_ms: number; tags: Set<string> }>(100);
+  const entry = (bytes: number): { bytes: number; expires_at_ms: number; tags: Set<string> } => ({
+    bytes,
+    expires_at_ms: Number.POSITIVE_INFINITY,
+    tags: new Set<string>(),
+  });
+  const has = (key: string): boolean => cache.find(key, () => true) !== undefined;
+  for (let at = 0; at < 10; at += 1) cache.add(String(at), entry(10));
+  assert.ok(has('0'));
+  cache.add('10', entry(10));
+  assert.deepEqual([has('0'), has('1'), has('2')], [true, false, true]);
+  cache.add('large', entry(13));
+  assert.equal(has('large'), false);
+  // Variants of one key are bounded, too.
+  for (let at = 0; at < 20; at += 1) cache.add('0', entry(1));
+  assert.equal(cache.statistics.entries, 8 + 8);
+  assert.equal(cache.statistics.bytes, 8 * 1 + 8 * 10);
+  cache.resize(0);
+  assert.deepEqual([cache.statistics.entries, cache.statistics.bytes], [0, 0]);
+});
+
+void test('the process keeps as much as it is told to', () => {
+  sluice.purge();
+  const page = h(Cached, { cacheKey: 'a' }, h(Counts, null, 'a'));
+  sluice.configureCache({ bytes_max: 0 });
+  assert.deepEqual([page, page].map(madeBy), [1, 1]);
+  sluice.configureCache({ bytes_max: 1 << 20 });
+  assert.deepEqual([page, page].map(madeBy), [1, 0]);
+  assert.ok(sluice.cacheStatistics().bytes > 0);
+});
+
+const tagged = h(
+  Cached,
+  { cacheKey: 'outer', tags: ['list'] },
+  h('p', null, h(Cached, { cacheKey: 'inner', tags: ['product-1'] }, h(Counts, null, 'a'))),
+);
+
+void test('a purge drops what has the tag and what is around it, and nothing else', () => {
+  sluice.purge();
+  const other = h(Cached, { cacheKey: 'other', tags: ['product-2'] }, h(Counts, null, 'b'));
+  madeBy(tagged);
+  madeBy(other);
+  assert.equal(sluice.purge('product-1'), 2);
+  assert.equal(madeBy(tagged), 1);
+  assert.equal(madeBy(other), 0);
+  assert.equal(sluice.purge('list'), 1);
+  // The outer one is made again, of the inner one's HTML.
+  assert.equal(madeBy(tagged), 0);
+  assert.equal(sluice.purge('product-1'), 2);
+});
+
+void test('what was being rendered when a purge came is not kept', () => {
+  sluice.purge();
+  const Purges = (): null => {
+    sluice.purge('something');
+    return null;
+  };
+  const page = h('div', null, h(Purges), h(Cached, { cacheKey: 'a' }, h(Counts, null, 'a')));
+  assert.deepEqual([madeBy(page), madeBy(page)], [1, 1]);
+});
+
+void test('whoever renders is told the tags, of new HTML and of HTML used again', () => {
+  sluice.purge();
+  for (let time = 0; time < 3; time += 1) {
+    const { result, tags } = sluice.collectTags(() => sluice.renderToString(tagged));
+    assert.equal(result, '<p>a</p>');
+    assert.deepEqual([...tags].toSorted(), ['list', 'product-1']);
+  }
+  assert.deepEqual([...sluice.collectTags(() => stock.renderToString(tagged)).tags], ['list', 'product-1']);
+});
+
+for (const [name, renderer] of Object.entries({ stock, sluice })) {
+  void test(`the tags of a stream by ${name} are known when its shell is, and grow with it`, async () => {
+    sluice.purge();
+    const later = new Promise<ReactNode>((resolve) => void setImmediate(() => resolve('late')));
+    const Waits = (): ReactNode => h(Cached, { tags: ['late'] }, React.use(later));
+    const page = h('div', null, tagged, h(React.Suspense, null, h(Waits)));
+    const seen: string[][] = [];
+    await new Promise<void>((resolve) => {
+      const { result: stream, tags } = sluice.collectTags(() =>
+        renderer.renderToPipeableStream(page, {
+          onShellReady: () => seen.push([...tags]),
+          onAllReady: () => {
+            seen.push([...tags]);
+            stream.pipe(new Writable({ write: (_chunk, _encoding, done) => done(), final: () => resolve() }));
+          },
+        }),
+      );
+    });
+    assert.deepEqual(seen, [
+      ['list', 'product-1'],
+      ['list', 'product-1', 'late'],
+    ]);
+  });
+}
+
+void test('a second copy of the package in the process purges and counts for both', async () => {
+  sluice.purge();
+  const path = '../src/caches.js?second';
+  const second = (await import(path)) as Pick<typeof sluice, 'purge' | 'cacheStatistics'>;
+  assert.notEqual(second.purge, sluice.purge);
+  madeBy(h(Cached, { cacheKey: 'a' }, 'a'));
+  assert.equal(second.cacheStatistics().entries, 1);
+  assert.equal(second.purge(), 1);
+  assert.equal(sluice.cacheStatistics().entries, 0);
+});
