@@ -289,9 +289,9 @@ export interface WorkersConfig {
    * How long a worker's event loop may not turn while its main thread burns CPU before its
    * operating-system priority is lowered and a stand-in is started for its place. It goes on: a slow
    * render is answered, and its worker leaves when the stand-in serves. After a stand-in that was not
-   * needed the next one has to wait. Where requests cost less than a hundredth of it on average, half of
-   * it is enough, but never less than 500. At least 500; 0 for never. Linux only. In milliseconds, from
-   * 0 to 3600000.
+   * needed the next one has to wait. Where 99 of 100 requests of every class cost at most a twentieth of
+   * it, half of it is enough, but never less than 500. At least 500; 0 for never. Linux only. In
+   * milliseconds, from 0 to 3600000.
    * @default 1000
    */
   overdue_after_ms?: number;
