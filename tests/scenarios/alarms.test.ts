@@ -103,16 +103,18 @@ void test('a burst that makes everybody wait and short ones overtake long ones s
   });
   const targets = Array.from({ length: 100 }, (_, index) => (index % 4 === 0 ? '/long' : '/short'));
   const askAll = async (targets: readonly string[]) => {
-    const answers = await Promise.all(targets.map((target) => ask(sluice, target, { deadlineMs: 120_000 })));
+    const answers = await Promise.all(targets.map((target) => ask(sluice, target, { deadlineMs: 240_000 })));
     for (const { status } of answers) assert.equal(status, 200);
   };
   // Known first, so that short ones are let pass.
   await askAll(targets);
-  await askAll([...targets, ...targets, ...targets]);
+  await askAll([...targets, ...targets]);
   const waits = await eventually(
     () => {
-      const access = sluice.logs.filter(({ event }) => event === 'access');
-      return access.length === 400 && access.slice(100);
+      const access = sluice.logs.filter(
+        ({ event, target }) => event === 'access' && targets.includes(String(target)),
+      );
+      return access.length === 300 && access.slice(100);
     },
     { what: 'what became of the burst' },
   );

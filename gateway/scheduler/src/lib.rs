@@ -28,7 +28,7 @@ pub use starving::Starving;
 
 use std::cell::Cell;
 
-use lanes::{Lanes, Offer, Situation};
+use lanes::{Lanes, Offer};
 use pool::{Demand, Given, Pool};
 use predict::Predictor;
 use queue::{Queue, Waiting};
@@ -97,6 +97,7 @@ impl Scheduler {
                 self.take_rarer(now, event, actions);
             }
         }
+        self.close_long_lane();
         self.expire(now, actions);
         self.settle(now, actions);
         self.dispatch(now, actions);
@@ -253,54 +254,6 @@ impl Scheduler {
         let offer = self.pool.offer(self.limits.choice, self.limits.concurrency);
         self.offer.set(Some(offer));
         offer
-    }
-
-    /// Whether the config leaves room for lanes. In a worker that may hold several requests, long and short ones would get in
-    /// each other's way whatever its priority.
-    fn may_have_lanes(&self) -> bool {
-        self.limits.lanes
-            && self.limits.order == Order::Shortest
-            && self.limits.concurrency.max(self.limits.concurrency_max) == 1
-    }
-
-    /// Whether there are long and short requests, to be kept apart.
-    pub(crate) fn is_mixed(&self) -> bool {
-        self.may_have_lanes() && self.costs.cut_us().is_some()
-    }
-
-    /// Whether lanes are in force: both of them have somebody.
-    fn has_lanes(&self, offer: &Offer) -> bool {
-        self.is_mixed() && offer.short_ready > 0 && offer.long_ready > 0
-    }
-
-    /// The worker that a request of this side may have.
-    fn place(&self, side: Lane, is_overdue: bool, offer: &Offer) -> Option<WorkerId> {
-        if self.has_lanes(offer) {
-            return self.lanes.place(side, is_overdue, offer);
-        }
-        // Where nobody else serves, the long lane does; else it is for lanes alone.
-        if offer.short_ready == 0 { offer.long } else { offer.short }
-    }
-
-    /// Gives the long lane the workers that it needs now.
-    fn size_long_lane(&mut self, now: Time, actions: &mut Vec<Action>) {
-        let is_mixed = self.is_mixed();
-        if self.stopping || !is_mixed && self.lanes.next_deadline().is_none() {
-            return;
-        }
-        let left = Situation {
-            may_be: self.may_have_lanes(),
-            is_mixed,
-            short_waiting: self.queue.len_of(Lane::Short),
-            long_waiting: self.queue.len_of(Lane::Long),
-            short_wanted: self.pool.wanted(),
-        };
-        let wanted = self.lanes.note(now, &self.offer(), &left);
-        if wanted != self.pool.long_wanted() {
-            self.pool.scale_long(wanted);
-            self.pool.unsettle();
-            self.settle(now, actions);
-        }
     }
 
     fn stop(&mut self, now: Time, actions: &mut Vec<Action>) {

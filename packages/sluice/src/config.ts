@@ -20,8 +20,8 @@ export interface Config {
    */
   warm_up?: WarmUpConfig;
   /**
-   * When a healthy worker is replaced: one at a time, by a successor that is ready before the old one
-   * leaves.
+   * When a healthy worker is replaced: by a successor that is ready before the old one leaves, and one
+   * at a time: the next is begun with when the one before has finished what it held and has gone.
    */
   recycle?: RecycleConfig;
   /** Requests that wait for a worker. */
@@ -407,8 +407,8 @@ export interface QueueConfig {
 /** `[alarms]` */
 export interface AlarmsConfig {
   /**
-   * How long the queue must hold up requests until that is an alarm, and how long the cause of any alarm
-   * must be gone until it is over. In seconds, from 1 to 3600.
+   * How long the queue must hold up requests, or a class starve, until that is an alarm, and how long
+   * the cause of any alarm must be gone until it is over. In seconds, from 1 to 3600.
    * @default 60
    */
   after_s?: number;
@@ -424,8 +424,8 @@ export interface AlarmsConfig {
    */
   cost_drift_percent?: number;
   /**
-   * How many times as long as in the order of arrival a request may wait that others have overtaken. 0
-   * for any. In times, from 0 to 1000.
+   * How many times as long as an answer in the order of arrival would have taken requests of a class may
+   * wait while others that came later go first. 0 for any. In times, from 0 to 1000.
    * @default 5
    */
   starved_factor?: number;

@@ -200,6 +200,7 @@ impl Reloader {
         let pending = Pending { settings, asked: Instant::now(), has_taken_over: false, p95_before_ms: None };
         self.pending.insert(generation, pending);
         self.ready_told = 0;
+        self.held_back_told = false;
         self.compare = None;
         let snapshot = ReloadSnapshot {
             generation,
@@ -281,7 +282,7 @@ impl Reloader {
         let progress = self.gateway.gate.scheduler(Scheduler::reload_progress);
         let is_held_back = progress.is_some_and(|progress| progress.is_held_back);
         if is_held_back && !self.held_back_told {
-            self.tell("many requests wait: the next workers start when fewer do");
+            self.tell("requests wait for long: the next workers start when they do not, or in 10 s in any case");
         }
         self.held_back_told = is_held_back;
         self.note_takeover(generation);

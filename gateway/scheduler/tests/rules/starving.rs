@@ -20,8 +20,9 @@ struct Day {
 }
 
 impl Day {
-    fn new(limits: Limits) -> Day {
-        let mut stage = Stage::ready(Limits { queue_wait_ms_max: 1_000_000, queue_length_max: 10_000, ..limits }, 1);
+    fn new(limits: &Limits) -> Day {
+        let patient = Limits { queue_wait_ms_max: 1_000_000, queue_length_max: 10_000, ..limits.clone() };
+        let mut stage = Stage::ready(patient, 1);
         for _ in 0..200 {
             for (class, cost_us) in [(LONG, 100_000), (SHORT, 10_000), (OTHER_LONG, 100_000)] {
                 stage.learn(class, cost_us);
@@ -51,13 +52,13 @@ impl Day {
             for _ in 0..short {
                 self.arrive(SHORT);
             }
-            if step * 10 % service_ms == 0
+            if (step * 10).is_multiple_of(service_ms)
                 && let Some(held) = self.held.take()
             {
                 let actions = self.stage.finish(1, held);
                 self.take(&actions);
             }
-            if self.stage.now.0 % 1_000_000 == 0 {
+            if self.stage.now.0.is_multiple_of(1_000_000) {
                 self.look();
             }
         }
@@ -76,7 +77,7 @@ const UNFAIR: Limits = Limits { order: Order::Shortest, ageing: 0, ..LIMITS };
 
 #[test]
 fn a_class_that_others_always_overtake_starves() {
-    let mut day = Day::new(UNFAIR);
+    let mut day = Day::new(&UNFAIR);
     day.arrive(SHORT);
     day.arrive(LONG);
     day.pass(3_000, 1, 10);
@@ -89,7 +90,7 @@ fn a_class_that_others_always_overtake_starves() {
 
 #[test]
 fn a_class_that_ageing_puts_first_in_time_starves_for_a_moment_at_most_under_the_same_load() {
-    let mut day = Day::new(Limits { ageing: 3, ..UNFAIR });
+    let mut day = Day::new(&Limits { ageing: 3, ..UNFAIR });
     day.arrive(SHORT);
     for _ in 0..30 {
         day.arrive(LONG);
@@ -100,7 +101,7 @@ fn a_class_that_ageing_puts_first_in_time_starves_for_a_moment_at_most_under_the
 
 #[test]
 fn nobody_starves_where_everybody_waits() {
-    let mut day = Day::new(UNFAIR);
+    let mut day = Day::new(&UNFAIR);
     for _ in 0..100 {
         day.arrive(LONG);
     }
@@ -110,7 +111,7 @@ fn nobody_starves_where_everybody_waits() {
 
 #[test]
 fn a_wait_behind_what_came_before_is_no_starvation_though_others_overtake() {
-    let mut day = Day::new(UNFAIR);
+    let mut day = Day::new(&UNFAIR);
     day.arrive(SHORT);
     for _ in 0..100 {
         day.arrive(OTHER_LONG);
@@ -126,7 +127,7 @@ fn a_wait_behind_what_came_before_is_no_starvation_though_others_overtake() {
 
 #[test]
 fn a_class_whose_turn_comes_again_does_not_starve_any_more() {
-    let mut day = Day::new(UNFAIR);
+    let mut day = Day::new(&UNFAIR);
     day.arrive(SHORT);
     day.arrive(LONG);
     day.pass(1_000, 1, 10);
@@ -143,7 +144,7 @@ fn a_class_whose_turn_comes_again_does_not_starve_any_more() {
 
 #[test]
 fn nobody_starves_while_no_worker_serves() {
-    let mut day = Day::new(UNFAIR);
+    let mut day = Day::new(&UNFAIR);
     day.arrive(SHORT);
     day.arrive(LONG);
     day.pass(200, 1, 10);
@@ -160,7 +161,7 @@ fn nobody_starves_while_no_worker_serves() {
 #[test]
 fn in_the_order_of_arrival_and_with_a_factor_of_0_nobody_starves() {
     for (limits, factor) in [(LIMITS, FACTOR), (UNFAIR, 0)] {
-        let mut day = Day::new(limits);
+        let mut day = Day::new(&limits);
         for _ in 0..20 {
             day.arrive(LONG);
         }

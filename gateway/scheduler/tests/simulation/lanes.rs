@@ -9,7 +9,7 @@ mod toy;
 use sluice_scheduler::{Limits, Order};
 
 pub use day::LIMITS;
-use day::live;
+use day::{live, starved_ms};
 use toy::{Day, Kind, Outcome};
 
 const FIFO: Limits = Limits { order: Order::Fifo, lanes: false, ..LIMITS };
@@ -91,11 +91,6 @@ fn no_class_waits_more_than_five_times_its_wait_in_the_order_of_arrival() {
 
 /// The time after which it is an alarm, as in the config unless said otherwise.
 const ALARM_AFTER_MS: u64 = 60_000;
-
-fn starved_ms(day: &Day, limits: Limits) -> Vec<u64> {
-    let (outcomes, _) = live(day, limits);
-    outcomes.iter().map(|outcome| outcome.starved_ms_max).collect()
-}
 
 #[test]
 fn nobody_is_said_to_starve_as_long_as_short_requests_leave_room_for_long_ones() {

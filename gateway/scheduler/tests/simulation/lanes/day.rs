@@ -47,6 +47,8 @@ struct Machine {
     /// Kind and arrival of each request.
     requests: BTreeMap<RequestId, (usize, f64)>,
     outcomes: Vec<Outcome>,
+    /// For how long each kind was said to starve, at most.
+    starved_ms: Vec<u64>,
     now_ms: f64,
     looked_ms: f64,
 }
@@ -115,8 +117,8 @@ impl Machine {
         self.looked_ms = self.now_ms;
         let now = Time((self.now_ms * 1000.0).round() as u64);
         for starving in self.scheduler.look_for_starving(now, STARVED_FACTOR) {
-            let outcome = &mut self.outcomes[usize::from(starving.class.0) - 1];
-            outcome.starved_ms_max = outcome.starved_ms_max.max(starving.for_ms);
+            let most = &mut self.starved_ms[usize::from(starving.class.0) - 1];
+            *most = (*most).max(starving.for_ms);
         }
     }
 
@@ -136,6 +138,16 @@ fn class(kind: usize) -> ClassId {
 /// Lives the day: the outcome by kind, and the part of the CPU time that was used. The first tenth is not counted, in
 /// which the costs are learnt.
 pub fn live(day: &Day, limits: Limits) -> (Vec<Outcome>, f64) {
+    let (machine, used) = run(day, limits);
+    (machine.outcomes, used)
+}
+
+/// Lives the day: for how many milliseconds each kind was said to starve, at most.
+pub fn starved_ms(day: &Day, limits: Limits) -> Vec<u64> {
+    run(day, limits).0.starved_ms
+}
+
+fn run(day: &Day, limits: Limits) -> (Machine, f64) {
     let mut rng = Rng::new(day.seed);
     let mean_ms: f64 = day.kinds.iter().map(|kind| kind.share * kind.cost_ms).sum();
     let gap_ms = mean_ms / day.load / day.cores as f64;
@@ -144,6 +156,7 @@ pub fn live(day: &Day, limits: Limits) -> (Vec<Outcome>, f64) {
         workers: BTreeMap::new(),
         requests: BTreeMap::new(),
         outcomes: vec![Outcome::default(); day.kinds.len()],
+        starved_ms: vec![0; day.kinds.len()],
         now_ms: 0.0,
         looked_ms: 0.0,
     };
@@ -176,7 +189,8 @@ pub fn live(day: &Day, limits: Limits) -> (Vec<Outcome>, f64) {
             machine.outcomes.fill(Outcome::default());
         }
     }
-    (machine.outcomes, worked_ms / (machine.now_ms - began_ms) / day.cores as f64)
+    let used = worked_ms / (machine.now_ms - began_ms) / day.cores as f64;
+    (machine, used)
 }
 
 fn arrive(machine: &mut Machine, day: &Day, number: u64, rng: &mut Rng) {

@@ -98,8 +98,6 @@ pub struct Outcome {
     pub latencies_ms: Vec<f64>,
     pub waits_ms: Vec<f64>,
     pub shed: usize,
-    /// For how long it was said to starve at once; the model does not say that.
-    pub starved_ms_max: u64,
 }
 
 impl Outcome {
