@@ -5,11 +5,11 @@
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { transformAsync, type PluginItem } from '@babel/core';
 import type { ReactNode } from 'react';
 import sluiceTemplates from '../../../compiler/src/babel.js';
 import type { ChildShape, Node, Prop, Value } from './description.ts';
+import { moduleOf } from './libraries.ts';
 
 const jsxTransform = createRequire(import.meta.url).resolve('@babel/plugin-transform-react-jsx');
 /** The same array each time: Babel remembers what it made of it. */
@@ -51,8 +51,9 @@ export async function loadCompiler(
   change: (template: TemplateOf) => TemplateOf = (same) => same,
 ): Promise<Compiler> {
   const require = createRequire(join(folder, 'package.json'));
-  const runtime = pathToFileURL(require.resolve('@sluice/react/template')).href;
-  const template = change(((await import(runtime)) as { template: TemplateOf }).template);
+  const template = change(
+    ((await import(moduleOf(folder, 'template'))) as { template: TemplateOf }).template,
+  );
   let templates = 0;
   const counted: TemplateOf = (...args) => {
     templates += 1;

@@ -1,7 +1,7 @@
 /** React and both renderers, from the folder whose `node_modules` has them. */
 
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Renderer } from './observe.ts';
 import type { Libraries, React, ReactDOM } from './world.ts';
@@ -30,8 +30,14 @@ export function loadReact(folder: string): Pair {
 }
 
 export async function loadSluice(folder: string): Promise<Sluice> {
+  return (await import(moduleOf(folder, 'server'))) as Sluice;
+}
+
+/** One of Sluice's ES modules; `require.resolve` would find its CommonJS bundle. */
+export function moduleOf(folder: string, name: 'server' | 'template'): string {
   const require = createRequire(join(folder, 'package.json'));
-  return (await import(pathToFileURL(require.resolve('@sluice/react/server')).href)) as Sluice;
+  const own = dirname(require.resolve('@sluice/react/package.json'));
+  return pathToFileURL(join(own, 'dist', `${name}.js`)).href;
 }
 
 function has(require: NodeJS.Require, name: string): boolean {
