@@ -30,6 +30,11 @@ node_modules/.package-lock.json: package-lock.json package.json
 	npm ci --no-audit --no-fund
 	@touch $@
 
+# What @sluice/react is measured against.
+bench/react/node_modules/.package-lock.json: bench/react/package-lock.json
+	npm ci --prefix bench/react --no-audit --no-fund
+	@touch $@
+
 ## start: install, build, and run the example shop; PORT=… and WORKERS=… change where and how wide
 .PHONY: start
 start: build
@@ -67,14 +72,14 @@ test-long: test
 
 ## check: formatters, lints, types, stale generated files, audits of dependencies
 .PHONY: check
-check: packages
+check: packages bench/react/node_modules/.package-lock.json
 	$(CARGO) fmt --manifest-path $(MANIFEST) --all --check
 	$(CARGO) clippy --release --locked --manifest-path $(MANIFEST) --workspace --all-targets -- -D warnings
 	$(CARGO) run --release --quiet --locked --manifest-path $(MANIFEST) --bin sluice -- generate . --check
 	npm run --silent format:check
 	npm run --silent lint
 	npm run typecheck --workspaces --if-present --silent
-	for project in tests/*/tsconfig.json bench/tsconfig.json bench/react/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit; done
+	for project in tests/*/tsconfig.json bench/tsconfig.json bench/react/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit || exit 1; done
 	npm audit --omit=dev --audit-level=high || echo "check: npm's registry answered no audit, or found something (above)"
 
 ## generate: write the reference pages, the schema and the types from the catalogue

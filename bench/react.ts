@@ -32,7 +32,7 @@ const bars: Bar[] = [];
 const data: Record<string, unknown> = { sizes };
 for (const page of pages) {
   const { elements, bytes } = sizes[page] ?? { elements: 0, bytes: 0 };
-  for (const node of nodes) {
+  for (const node of options.quick && page !== 'listing' ? [ownRuntime] : nodes) {
     const cpu = measured('cpu', page, node.bin);
     const memory = measured('memory', page, node.bin);
     const first = measured('first-byte', page, node.bin);
@@ -48,7 +48,8 @@ function measured(what: 'cpu' | 'memory' | 'first-byte', page: string, bin: stri
   const flags =
     what === 'memory' ? ['--expose-gc', '--min-semi-space-size=256', '--max-semi-space-size=256'] : [];
   const runs = what === 'cpu' ? options.runs : Math.min(options.runs, 7);
-  const output = execFileSync(`${bin}/node`, [...flags, built('measure'), what, page, String(runs)], {
+  const length = options.quick ? 'short' : 'long';
+  const output = execFileSync(`${bin}/node`, [...flags, built('measure'), what, page, String(runs), length], {
     encoding: 'utf8',
     timeout: measure_timeout_ms,
     stdio: ['ignore', 'pipe', 'inherit'],

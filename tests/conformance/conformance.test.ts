@@ -213,20 +213,29 @@ for (const framework of chosen) {
     });
 
     if (framework.showsRoutes === true) {
+      const isOneClass = async (asks: (name: string) => Promise<void>, name: string) => {
+        await asks('first-item');
+        if (mode === 'bare') return;
+        await eventually(
+          async () => {
+            await asks('another-item');
+            return (await app.classes()).includes(name);
+          },
+          { deadlineMs: 10_000, what: `the class ${name}` },
+        );
+      };
       check('route', 'requests of one route are one class once its template was seen', async () => {
         const slug = async (name: string) => {
           const item = await send(`/items/${name}`);
           assert.deepEqual([item.status, JSON.parse(item.body)], [200, { slug: name }]);
         };
-        await slug('first-item');
-        if (mode === 'bare') return;
-        await eventually(
-          async () => {
-            await slug('another-item');
-            return (await app.classes()).includes('GET /items/:id');
-          },
-          { deadlineMs: 10_000, what: 'the class of the route' },
-        );
+        await isOneClass(slug, 'GET /items/:id');
+        if (framework.showsPages !== true) return;
+        const page = async (name: string) => {
+          const { status, body } = await send(`/shop/${name}`);
+          assert.deepEqual([status, body.includes(name)], [200, true]);
+        };
+        await isOneClass(page, 'GET /shop/:id');
       });
     }
 

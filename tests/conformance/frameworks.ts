@@ -35,6 +35,8 @@ export interface Framework {
   readonly webSocket?: { readonly messages: 'text' | 'json' };
   /** It has `GET /items/:slug`, and its router shows the template to the preload. */
   readonly showsRoutes?: boolean;
+  /** It also renders a page for `GET /shop/:slug`, of which the same holds. */
+  readonly showsPages?: boolean;
   readonly sees: Sees;
 }
 
@@ -138,6 +140,7 @@ export const frameworks: readonly Framework[] = [
     start: { entry: 'dist/main.js' },
     post: { sends: 'json', answers: 'json' },
     webSocket: { messages: 'json' },
+    showsRoutes: true,
     sees: { socket: true, ip: true },
   },
   {
@@ -148,6 +151,7 @@ export const frameworks: readonly Framework[] = [
     builtAsset: /\/_next\/static\/[^"'\\]+\.js/,
     post: { sends: 'form', answers: 'json' },
     showsRoutes: true,
+    showsPages: true,
     sees: { forwardedForAlone: true },
   },
   {
@@ -158,6 +162,7 @@ export const frameworks: readonly Framework[] = [
     builtAsset: /\/_next\/static\/[^"'\\]+\.js/,
     post: { sends: 'form', answers: 'json' },
     showsRoutes: true,
+    showsPages: true,
     sees: { forwardedForAlone: true },
   },
   {
@@ -168,6 +173,7 @@ export const frameworks: readonly Framework[] = [
     builtAsset: /\/_next\/static\/[^"'\\]+\.js/,
     post: { sends: 'form', answers: 'json' },
     showsRoutes: true,
+    showsPages: true,
     sees: { forwardedForAlone: true },
   },
   {

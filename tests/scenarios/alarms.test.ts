@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import type { Sluice } from '../support/sluice.ts';
-import { Hold, running, sent, statusWhen } from './scenario.ts';
+import { app, type Sluice } from '../support/sluice.ts';
+import { ask, Hold, ownApp, running, sent, statusWhen } from './scenario.ts';
 import { metric } from './stuck.ts';
 import { Load, reload, Versions } from './versions.ts';
 
+const raised = (sluice: Sluice, alarm: string) =>
+  lines(sluice, 'alarm_raised').filter((line) => line['alarm'] === alarm);
 const lines = (sluice: Sluice, event: string) => sluice.logs.filter((line) => line['event'] === event);
 
 void test('a queue that does not become empty is an alarm until it has', async (t) => {
@@ -57,4 +59,94 @@ void test('a version that costs many times as much is an alarm about its class',
   const about = alarms.find(({ alarm }) => alarm === 'cost_drift');
   assert.equal(about?.class, raised['class']);
   assert.equal(await metric(sluice, 'sluice_alarms{alarm="cost_drift"}'), 1);
+});
+
+void test('a class that another always overtakes is an alarm until its turn comes', async (t) => {
+  const sluice = await running(t, {
+    entry: app('spin.js'),
+    workers: 1,
+    config: '[classes.routes]\n"/spin" = "class=urgent priority=1"\n',
+    env: { SLUICE_ALARMS_AFTER_S: '2', SLUICE_QUEUE_AGEING: '0', SLUICE_QUEUE_WAIT_MS_MAX: '600000' },
+  });
+  let isOver = false;
+  const urgent = Promise.all(
+    Array.from({ length: 4 }, async () => {
+      while (!isOver) assert.equal((await ask(sluice, '/spin?ms=20')).status, 200);
+    }),
+  );
+  await statusWhen(sluice, ({ queue }) => queue.length > 0, 'urgent requests that wait');
+  const patient = await sent(sluice, '/');
+  const line = await eventually(() => raised(sluice, 'class_starved')[0], {
+    what: 'the alarm',
+    deadlineMs: 60_000,
+  });
+  assert.deepEqual([line['class'], line['level']], ['GET /', 'warn']);
+  assert.match(
+    String(line['text']),
+    /others that came later were served: .*classes\.routes .*`sluice classes`/,
+  );
+  assert.equal(await metric(sluice, 'sluice_alarms{alarm="class_starved"}'), 1);
+  isOver = true;
+  await urgent;
+  assert.equal((await patient.response()).status, 200);
+  await eventually(() => lines(sluice, 'alarm_cleared').some(({ alarm }) => alarm === 'class_starved'), {
+    what: 'the end of the alarm',
+  });
+  assert.equal(raised(sluice, 'class_starved').length, 1, 'of the urgent ones none waited for others');
+});
+
+void test('a burst that makes everybody wait and short ones overtake long ones starves nobody', async (t) => {
+  const sluice = await running(t, {
+    entry: ownApp('costly.js'),
+    workers: 1,
+    env: { SLUICE_ALARMS_AFTER_S: '20', SLUICE_QUEUE_WAIT_MS_MAX: '600000' },
+  });
+  const targets = Array.from({ length: 100 }, (_, index) => (index % 4 === 0 ? '/long' : '/short'));
+  const askAll = async (targets: readonly string[]) => {
+    const answers = await Promise.all(targets.map((target) => ask(sluice, target, { deadlineMs: 240_000 })));
+    for (const { status } of answers) assert.equal(status, 200);
+  };
+  // Known first, so that short ones are let pass.
+  await askAll(targets);
+  await askAll([...targets, ...targets]);
+  const waits = await eventually(
+    () => {
+      const access = sluice.logs.filter(
+        ({ event, target }) => event === 'access' && targets.includes(String(target)),
+      );
+      return access.length === 300 && access.slice(100);
+    },
+    { what: 'what became of the burst' },
+  );
+  const longest = (target: string) =>
+    Math.max(...waits.filter((line) => line['target'] === target).map((line) => Number(line['queue_ms'])));
+  assert.ok(longest('/long') > 1_000, `long ones waited for ${longest('/long')} ms`);
+  assert.ok(longest('/short') < longest('/long') / 2, `short ones for ${longest('/short')} ms`);
+  assert.deepEqual(raised(sluice, 'class_starved'), []);
+});
+
+void test('I1: a worker that reports an end too early and then an overlap is an alarm', async (t) => {
+  const sluice = await running(t, {
+    command: ['env', '-u', 'NODE_OPTIONS', process.execPath, ownApp('reports-early.js')],
+    workers: 1,
+    env: { SLUICE_ALARMS_AFTER_S: '1' },
+  });
+  assert.equal((await ask(sluice, '/')).body.toString(), '1');
+  assert.equal((await sluice.status()).overlaps_total, 0);
+  const early = await sent(sluice, '/early');
+  assert.equal((await early.response()).status, 502);
+  assert.equal((await ask(sluice, '/')).body.toString(), '2', 'it holds two now');
+  const { alarms, overlaps_total } = await statusWhen(sluice, ({ alarms }) => alarms.length > 0, 'an alarm');
+  assert.equal(overlaps_total, 1);
+  assert.deepEqual(
+    alarms.map(({ alarm }) => alarm),
+    ['overlap'],
+  );
+  assert.match(alarms[0]?.text ?? '', /please report it with the lines `overlap_seen`/);
+  assert.deepEqual(
+    lines(sluice, 'overlap_seen').map((line) => [line['worker'], line['count'], line['level']]),
+    [[1, 1, 'error']],
+  );
+  assert.equal(await metric(sluice, 'sluice_overlaps_total'), 1);
+  await eventually(() => lines(sluice, 'alarm_cleared')[0], { what: 'the end of the alarm' });
 });

@@ -20,6 +20,7 @@ export interface Version {
   works_ms?: number;
   fails_at?: string;
   hangs_at?: string;
+  dies_at?: string;
   ignores_sigterm?: boolean;
 }
 

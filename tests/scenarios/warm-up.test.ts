@@ -111,3 +111,33 @@ void test('a worker that hangs while it is warmed replaces no healthy one', asyn
   );
   for (let index = 0; index < 6; index++) assert.equal((await ask(sluice, '/')).body.toString(), 'one');
 });
+
+void test('the path of warm_up.paths that ends its worker is named', async (t) => {
+  const versions = new Versions(t, { version: 'one' });
+  const config = '[warm_up]\npaths = ["/", "/deadly", "/shop"]\n';
+  const sluice = await running(t, { entry: versions.app, workers: 2, config, env: versions.env });
+  await allOf(sluice, 1, 2);
+  versions.next({ version: 'two', dies_at: '/deadly' });
+  const told = await sluice.cli(['reload']);
+  assert.equal(told.code, 1);
+  assert.match(told.stderr + told.stdout, /exit code 3.*\/deadly broke the worker/);
+  const abandoned = await eventually(() => sluice.logs.find(({ event }) => event === 'reload_abandoned'));
+  assert.match(String(abandoned['reason']), /\/deadly/);
+  await allOf(sluice, 1, 2);
+});
+
+void test('a first worker that dies of a path of warm_up.paths says of which', async (t) => {
+  const versions = new Versions(t, { version: 'one', dies_at: '/deadly' });
+  const config = '[warm_up]\npaths = ["/deadly"]\n';
+  const sluice = await running(t, {
+    entry: versions.app,
+    workers: 1,
+    config,
+    env: versions.env,
+    waitUntilReady: false,
+  });
+  await eventually(
+    () => sluice.logs.some(({ text }) => /warm-up of worker 1 failed: \/deadly/.test(String(text))),
+    { what: 'the name of the path' },
+  );
+});

@@ -53,6 +53,7 @@ export interface Snapshot {
   connections: number;
   streams: number;
   quarantined: number;
+  react: { renders_total: number; fallbacks: Record<string, number> } | null;
   alarms: { alarm: string; class: string | null; text: string; age_s: number }[];
 }
 

@@ -1,17 +1,19 @@
 /**
  * Measures one page in one Node: all that render it take turns. Run by `bench/react.ts`, with NODE_ENV=production:
  *
- *   node measure.mjs cpu|first-byte|memory PAGE RUNS
+ *   node measure.mjs cpu|first-byte|memory PAGE RUNS [short]
  *
  * Prints one line of JSON, `{ name: figures[] }`: CPU milliseconds, wall milliseconds, or bytes, per render.
  */
 
 import { loadContenders, type Contender } from './contenders.ts';
 
-const [mode = '', page = '', runs = '5'] = process.argv.slice(2);
+const [mode = '', page = '', runs = '5', length = 'long'] = process.argv.slice(2);
 const rounds = Number(runs);
 /** As many renders are measured in one go as take about that long: collections of garbage fall into them as they do. */
-const batch_ms = 150;
+const batch_ms = length === 'short' ? 30 : 150;
+/** Half a second of renders is enough for the optimizing compiler. */
+const warmUp_ms = length === 'short' ? 100 : 500;
 /** Fresh data for each render, made in portions outside of what is measured. */
 const portion = 10;
 
@@ -41,10 +43,10 @@ function figure(contender: Contender): Promise<number> {
   return measure(contender);
 }
 
-/** Warms up, too: half a second of renders is enough for the optimizing compiler. */
+/** Warms up, too. */
 async function calibrate(contender: Contender): Promise<number> {
   let each_ms = 1;
-  for (let spent = 0; spent < 500;) {
+  for (let spent = 0; spent < warmUp_ms;) {
     each_ms = await cpu_ms(contender, portion);
     spent += each_ms * portion + 1;
   }

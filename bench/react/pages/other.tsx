@@ -175,7 +175,8 @@ function Item({ id }: { id: number }) {
 interface Part {
   name: string;
   texts: string[];
-  wait: Promise<string>;
+  /** After so many turns of the event loop, counted from when the page is rendered, there is this text. */
+  late: { turns: number; text: string };
 }
 
 /** Eight parts behind Suspense, whose data arrive in later turns of the event loop, out of order. */
@@ -185,7 +186,7 @@ export const async: Page<Part[]> = {
     return Array.from({ length: 8 }, (_, index) => ({
       name: sentence(pick, 2),
       texts: Array.from({ length: 30 }, () => sentence(pick, 8)),
-      wait: later((index * 5) % 8, sentence(pick, 3)),
+      late: { turns: (index * 5) % 8, text: sentence(pick, 3) },
     }));
   },
   element: (parts) => (
@@ -195,7 +196,7 @@ export const async: Page<Part[]> = {
         <section key={part.name}>
           <h2>{part.name}</h2>
           <Suspense fallback={<p className="waiting">Waiting for {part.name}</p>}>
-            <Awaited part={part} />
+            <Awaited part={part} wait={later(part.late)} />
           </Suspense>
         </section>
       ))}
@@ -203,8 +204,8 @@ export const async: Page<Part[]> = {
   ),
 };
 
-function Awaited({ part }: { part: Part }) {
-  const found = use(part.wait);
+function Awaited({ part, wait }: { part: Part; wait: Promise<string> }) {
+  const found = use(wait);
   return (
     <div className="part">
       <p>{found}</p>
@@ -217,7 +218,7 @@ function Awaited({ part }: { part: Part }) {
   );
 }
 
-function later(turns: number, text: string): Promise<string> {
+function later({ turns, text }: Part['late']): Promise<string> {
   return new Promise((resolve) => {
     const wait = (left: number): void => {
       if (left === 0) resolve(text);

@@ -1,8 +1,11 @@
-/** The one place that turns a page into an answer. It knows React's server renderer; the routes do not. */
+/**
+ * The one place that turns a page into an answer. It knows the renderer, which has react-dom's functions and gives its HTML;
+ * the routes do not.
+ */
 
 import type { ReactNode } from 'react';
 import type { NextFunction, Response } from 'express';
-import { renderToPipeableStream } from 'react-dom/server';
+import { renderToPipeableStream } from '@sluice/react/server';
 
 export interface PageOptions {
   status?: number;

@@ -12,9 +12,10 @@ export interface Shop {
 }
 
 const start_timeout_ms = 20_000;
-const entry = fileURLToPath(new URL('../dist/server.js', import.meta.url));
 
-export async function startShop(env: Record<string, string> = {}): Promise<Shop> {
+/** `bundle`: which one of `dist/`. */
+export async function startShop(env: Record<string, string> = {}, bundle = 'server.js'): Promise<Shop> {
+  const entry = fileURLToPath(new URL(`../dist/${bundle}`, import.meta.url));
   const child = spawn(process.execPath, [entry], {
     env: { ...process.env, NODE_ENV: 'production', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -150,6 +150,38 @@ describe('assets', () => {
   });
 });
 
+describe('the renderer', () => {
+  test('every_page_is_the_same_bytes_as_with_react_dom', async () => {
+    const [category] = createCatalogue().categories;
+    const paths = [
+      '/',
+      '/about',
+      '/products',
+      '/products?show=240',
+      `/c/${category?.slug ?? ''}`,
+      `/compare/${category?.slug ?? ''}`,
+      ...products.slice(0, 5).map(({ slug }) => `/p/${slug}`),
+      '/search?q=oak+lamp%22%3Cb%3E',
+      '/explore',
+      '/catalogue?pictures=1',
+      '/cart',
+      '/checkout',
+      '/nowhere',
+    ];
+    const headers = { cookie: cookiesOf(await post('/cart', buy())) };
+    const plain = await startShop({}, 'server.react-dom.js');
+    try {
+      for (const path of paths) {
+        const [fast, slow] = await Promise.all([get(path, headers), fetch(plain.url + path, { headers })]);
+        assert.equal(fast.text, await slow.text(), path);
+        assert.equal(fast.res.status, slow.status, path);
+      }
+    } finally {
+      await plain.stop();
+    }
+  });
+});
+
 describe('search', () => {
   test('a_search_finds_a_product_by_its_name', async () => {
     const product = products[100];

@@ -28,6 +28,8 @@ const CONNECTIONS_MAX: usize = 64;
 const IDLE_MAX: Duration = Duration::from_secs(60);
 /// Somebody who takes nothing for this long is disconnected.
 const WRITE_MAX: Duration = Duration::from_secs(10);
+/// The longest profile: what a worker gathers for it is in its memory.
+const PROFILE_MS_MAX: u64 = 60_000;
 /// The pause after a failed accept: such failures (no descriptors left) do not go away by trying at once.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
@@ -127,6 +129,13 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
                 None => return Ok(()),
             },
             Request::Classes => Reply { classes: Some(operator.classes()), ..Reply::done() },
+            Request::Profile { worker, duration_ms } => {
+                let outcome = operator.profile(worker, Duration::from_millis(duration_ms.min(PROFILE_MS_MAX)));
+                match outcome.await.unwrap_or_else(|_| Err("the gateway leaves".to_owned())) {
+                    Ok(profile) => Reply { profile: Some(profile), ..Reply::done() },
+                    Err(error) => Reply::failed("profile-failed", error),
+                }
+            }
             Request::Quarantine { release } => quarantine(&*operator, release.as_deref()),
             Request::Logs { lines, follow, worker, kind } => match filter(worker, kind.as_deref()) {
                 Ok(filter) => {

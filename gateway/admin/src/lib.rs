@@ -13,7 +13,7 @@ pub mod protocol;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
+use sluice_catalog::snapshot::{ClassesSnapshot, ProfileSnapshot, QuarantinedRequest, Snapshot};
 use sluice_journal::Page;
 use tokio::sync::{mpsc, oneshot};
 
@@ -44,6 +44,9 @@ pub trait Operator {
     /// Start a new gateway that takes this one's place. The receiver gets its process id once it serves, or a sentence
     /// for the operator about what was in the way; then this gateway goes on as before.
     fn upgrade(&self, wanted: Upgrade) -> oneshot::Receiver<Result<u32, String>>;
+    /// Profiles one worker for so long; that which has answered most requests unless one is named. The error is a sentence for
+    /// the operator.
+    fn profile(&self, worker: Option<u64>, duration: Duration) -> oneshot::Receiver<Result<ProfileSnapshot, String>>;
     /// Whether work gets done.
     fn readiness(&self) -> Readiness;
     /// Writes those of [`OPERATOR_METRICS`] that neither the snapshot nor the journal knows.

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use sluice_catalog::metrics::{self, Metric};
-use sluice_catalog::snapshot::{Snapshot, WorkerSnapshot, WorkerState};
+use sluice_catalog::snapshot::{ReactSnapshot, Snapshot, WorkerSnapshot, WorkerState};
 use sluice_journal::{Journal, Page};
 
 use crate::Operator;
@@ -37,6 +37,7 @@ pub fn page(operator: &dyn Operator, journal: &Journal) -> String {
     page.metric(&metrics::READY).sample(&[], u8::from(operator.readiness().ready));
     write_queue(&mut page, &snapshot);
     write_workers(&mut page, &snapshot.workers);
+    write_react(&mut page, &snapshot.react.unwrap_or_default());
     journal.write_metrics(&mut page);
     operator.write_metrics(&mut page);
     page.into_text()
@@ -115,6 +116,14 @@ fn write_workers(page: &mut Page, workers: &[WorkerSnapshot]) {
     page.metric(&metrics::WORKER_RESIDENT_MEMORY_BYTES);
     for (instance, bytes) in places.iter().filter_map(|(instance, place)| Some((instance, place.rss_bytes?))) {
         page.sample(&[("instance", instance)], bytes);
+    }
+}
+
+fn write_react(page: &mut Page, react: &ReactSnapshot) {
+    page.metric(&metrics::REACT_RENDERS_TOTAL).sample(&[], react.renders_total);
+    page.metric(&metrics::REACT_FALLBACKS_TOTAL);
+    for (why, count) in &react.fallbacks {
+        page.sample(&[("why", why)], *count);
     }
 }
 

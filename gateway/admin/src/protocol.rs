@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
+use sluice_catalog::snapshot::{ClassesSnapshot, ProfileSnapshot, QuarantinedRequest, Snapshot};
 
 /// The longest request line. Requests are far shorter.
 pub const REQUEST_BYTES_MAX: usize = 64 * 1024;
@@ -29,6 +29,14 @@ pub enum Request {
     Reload,
     /// What requests cost, by class.
     Classes,
+    /// The CPU time of a worker, by React component; answered after the time that it asks for.
+    Profile {
+        /// Which; the one that has answered most requests unless said.
+        #[serde(default)]
+        worker: Option<u64>,
+        /// How long.
+        duration_ms: u64,
+    },
     /// Requests in quarantine; first lets go of those that are named.
     Quarantine {
         /// The id of one of them, or `all`.
@@ -81,6 +89,9 @@ pub struct Reply {
     /// The answer to `classes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<ClassesSnapshot>,
+    /// The answer to `profile`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileSnapshot>,
     /// After `quarantine`: what is in it now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quarantined: Option<Vec<QuarantinedRequest>>,
@@ -144,6 +155,10 @@ mod tests {
             (r#"{"command":"stop"}"#, Request::Stop),
             (r#"{"command":"reload"}"#, Request::Reload),
             (r#"{"command":"classes"}"#, Request::Classes),
+            (
+                r#"{"command":"profile","worker":3,"duration_ms":9}"#,
+                Request::Profile { worker: Some(3), duration_ms: 9 },
+            ),
             (r#"{"command":"scale","workers":4}"#, Request::Scale { workers: 4 }),
             (r#"{"command":"quarantine","release":null}"#, Request::Quarantine { release: None }),
             (r#"{"command":"upgrade","timeout_ms":9}"#, Request::Upgrade { binary: None, cwd: None, timeout_ms: 9 }),

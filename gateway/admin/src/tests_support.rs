@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use sluice_catalog::snapshot::{
-    ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, QuarantinedRequest, QueueSnapshot, RequestsSnapshot,
-    Snapshot, WorkerSnapshot, WorkerState,
+    ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, ProfileSnapshot, QuarantinedRequest, QueueSnapshot,
+    RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Format, Journal, Options};
 
@@ -68,6 +68,7 @@ impl Operator for TestOperator {
             streams: 0,
             quarantined: 0,
             alarms: Vec::new(),
+            react: None,
         }
     }
 
@@ -117,6 +118,16 @@ impl Operator for TestOperator {
     fn upgrade(&self, _wanted: crate::Upgrade) -> tokio::sync::oneshot::Receiver<Result<u32, String>> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         sender.send(Err("There is nothing newer.".to_owned())).unwrap();
+        receiver
+    }
+
+    fn profile(
+        &self,
+        _worker: Option<u64>,
+        _duration: Duration,
+    ) -> tokio::sync::oneshot::Receiver<Result<ProfileSnapshot, String>> {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        sender.send(Err("No worker serves.".to_owned())).unwrap();
         receiver
     }
 

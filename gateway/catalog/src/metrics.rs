@@ -104,6 +104,11 @@ pub static LABELS: &[Label] = &[
         text: "What is alarming: `steady_queue`, `cost_drift`, `class_starved` or `overlap`.",
         bound: "the four words",
     },
+    Label {
+        name: "why",
+        text: "Why a React render was left to react-dom, in the renderer's words.",
+        bound: "the first 32, then `other`",
+    },
     Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
     Label { name: "version", text: "Version of the binary.", bound: "one" },
 ];
@@ -214,6 +219,10 @@ metrics! {
         "Share of the last second in which the event loop was busy."
     WORKER_EVENT_LOOP_DELAY_SECONDS "sluice_worker_event_loop_delay_seconds" Gauge Seconds ["instance"]
         "Longest delay of the event loop in the last second."
+    REACT_RENDERS_TOTAL "sluice_react_renders_total" Counter Count []
+        "React renders that `@sluice/react` was asked for."
+    REACT_FALLBACKS_TOTAL "sluice_react_fallbacks_total" Counter Count ["why"]
+        "Those of them that were left to react-dom, because they could not be done identically."
     ALARMS "sluice_alarms" Gauge Count ["alarm"]
         "Alarms that are raised now; of those about a class, how many classes. `sluice status` says what each is about."
     OVERLAPS_TOTAL "sluice_overlaps_total" Counter Count []

@@ -50,6 +50,18 @@ pub struct Snapshot {
     /// What is wrong now and lasts.
     #[serde(default)]
     pub alarms: Vec<AlarmSnapshot>,
+    /// Renders by `@sluice/react` since the start; `None` while there were none.
+    #[serde(default)]
+    pub react: Option<ReactSnapshot>,
+}
+
+/// Renders by `@sluice/react` since the start, whether their workers still live or not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReactSnapshot {
+    /// All that were asked for.
+    pub renders_total: u64,
+    /// Those of them that were left to react-dom, by why.
+    pub fallbacks: BTreeMap<String, u64>,
 }
 
 /// Something that is wrong and lasts.
@@ -120,6 +132,37 @@ pub struct ClassSnapshot {
     pub drift: Option<f64>,
     /// The class that this is a part of.
     pub split_from: Option<String>,
+}
+
+/// A CPU profile of a worker, by React component.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProfileSnapshot {
+    /// The worker.
+    #[serde(default)]
+    pub worker: u64,
+    /// How long it was watched, milliseconds.
+    pub duration_ms: f64,
+    /// React renders that `@sluice/react` began meanwhile.
+    pub renders: u64,
+    /// How often was looked where the main thread is.
+    pub samples: u64,
+    /// Time in which the main thread did not idle, milliseconds; at most the CPU time that its process used.
+    pub cpu_ms: f64,
+    /// Those with most time in themselves first. Names in parentheses are no components.
+    pub components: Vec<ComponentCpu>,
+    /// The whole profile, a `.cpuprofile` that developer tools open.
+    pub file: String,
+}
+
+/// Where the CPU time of a render went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComponentCpu {
+    /// Its name.
+    pub component: String,
+    /// In it, without the components below it, milliseconds.
+    pub self_ms: f64,
+    /// With them.
+    pub total_ms: f64,
 }
 
 /// What the gateway as a whole is doing.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
 use sluice_catalog::config::{
-    Choice, Config, ConfigError, Kind, Loaded, LogFormat, Origin, Place, Sources, find_file, key, keys,
+    Choice, Config, ConfigError, Kind, Loaded, LogFormat, Origin, Place, Renderer, Sources, find_file, key, keys,
 };
 
 /// A directory of its own, removed at the end.
@@ -94,6 +94,22 @@ fn every_type_of_value_is_read_from_the_file() {
     assert!(!config.log.access);
     assert_eq!(loaded.origins["server.port"], Origin::File(7));
     assert_eq!(loaded.origins["log.access"], Origin::File(13));
+}
+
+#[test]
+fn renderer_has_a_short_form_and_a_long_one() {
+    for (file, line) in [("react = \"fast\"\n", 1), ("[react]\nrenderer = \"fast\"\n", 2)] {
+        let loaded = load(file, &[], &[]).unwrap();
+        assert_eq!(loaded.config.react.renderer, Renderer::Fast);
+        assert_eq!(loaded.origins["react.renderer"], Origin::File(line));
+    }
+    assert_eq!(Config::default().react.renderer, Renderer::ReactDom);
+    assert_eq!(
+        problems("react = \"fats\"\n"),
+        ["1: react.renderer must be one of react-dom, fast, not \"fats\"; did you mean \"fast\"?"]
+    );
+    assert_eq!(problems("react = 1\n"), ["1: react.renderer must be a string, not a whole number"]);
+    assert_eq!(problems("queue = 1\n"), ["1: queue is a section and must be a table"]);
 }
 
 #[test]

@@ -79,6 +79,12 @@ Examples:
   sluice classes                       those that take most CPU time first
   sluice classes --json | jq '.classes[] | select(.long) | .class'";
 
+const PROFILE_EXAMPLES: &str = "\
+Examples:
+  sluice profile                       five seconds of the worker that has answered most requests
+  sluice profile --worker 3 --duration-ms 20000
+  sluice profile --json | jq -r '.components[] | [.self_ms, .component] | @tsv'";
+
 const CHECK_EXAMPLES: &str = "\
 Examples:
   sluice check                         validate, and print every key with where it comes from
@@ -120,6 +126,8 @@ pub enum Command {
     Logs(LogsArgs),
     /// Show what requests cost, by class
     Classes(ClassesArgs),
+    /// Show what CPU time of a worker goes into, by React component
+    Profile(ProfileArgs),
     /// Show, or let go of, requests that are answered without a worker because workers died with them
     Quarantine(QuarantineArgs),
     /// Validate the configuration and print every key in force
@@ -297,6 +305,23 @@ pub struct QuarantineArgs {
 pub struct ClassesArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
+    /// Print everything as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sluice profile`.
+#[derive(Args, Debug)]
+#[command(after_help = PROFILE_EXAMPLES)]
+pub struct ProfileArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Worker to look at [default: the one that has answered most requests]
+    #[arg(long, value_name = "ID")]
+    pub worker: Option<u64>,
+    /// How long to look
+    #[arg(long, value_name = "MS", default_value_t = 5_000, value_parser = clap::value_parser!(u64).range(50..=60_000))]
+    pub duration_ms: u64,
     /// Print everything as one JSON object
     #[arg(long)]
     pub json: bool,

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Top(args) => client::top(&args),
         Command::Logs(args) => client::logs(&args),
         Command::Classes(args) => client::classes(&args),
+        Command::Profile(args) => client::profile(&args),
         Command::Quarantine(args) => client::quarantine(&args),
         Command::Check(args) => check::run(&args),
         Command::Completion(args) => completion::run(args.shell),

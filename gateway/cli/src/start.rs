@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::SigSet;
 use sluice_admin::{ControlSocket, MetricsHttp};
-use sluice_catalog::config::{Config, Loaded, LogFormat};
+use sluice_catalog::config::{Config, Loaded, LogFormat, Renderer};
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Format, Journal, Options};
 use sluice_proxy::listen::{self, Then};
@@ -201,6 +201,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
         // What a client may send, and room for what the gateway adds.
         head_bytes_max: config.server.request_line_bytes_max + config.server.headers_bytes_max + 8192,
         concurrency: config.workers.held_max(),
+        renders_fast: config.react.renderer == Renderer::Fast,
     };
     let own_name = if wire.is_some() { run_dir.control_socket_of(number) } else { run_dir.control_socket() };
     let control = ControlSocket::bind(&own_name).map_err(failed)?;

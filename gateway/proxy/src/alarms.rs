@@ -9,18 +9,17 @@ use std::collections::btree_map::Entry;
 use std::rc::Rc;
 
 use sluice_journal::Alarm;
+use sluice_scheduler::Starving;
 
 /// When what becomes an alarm; from the config. 0 is never.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// How long a queue must hold up requests, and how long any cause must be gone.
+    /// How long a queue must hold up requests or a class starve, and how long any cause must be gone.
     pub(crate) after_ms: u64,
     /// Mean wait above which requests are held up whether or not the queue becomes empty.
     pub(crate) queue_wait_ms: u64,
     /// How much more than in the long run a class may cost.
     pub(crate) cost_drift_percent: u64,
-    /// How many times the wait in the order of arrival a request may wait.
-    pub(crate) starved_factor: u64,
 }
 
 /// What was seen since the look before.
@@ -34,28 +33,8 @@ pub(crate) struct Reading {
     pub(crate) overlaps_total: u64,
     /// Classes with what they cost lately, as a multiple of what they cost in the long run.
     pub(crate) drifts: Vec<(Rc<str>, f64)>,
-    /// Of each class that others have overtaken, the worst.
-    pub(crate) overtaken: BTreeMap<Rc<str>, Overtaken>,
-}
-
-/// A request that waits, or waited, while others that came later did not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Overtaken {
-    pub(crate) waited_ms: u64,
-    /// What it would have waited in the order of arrival, as it seemed when it came.
-    pub(crate) in_order_ms: u64,
-}
-
-/// Waits under that are no starvation, whatever was predicted: of tiny waits any multiple is tiny.
-pub(crate) const STARVED_MS_MIN: u64 = 1_000;
-/// Added to predictions before they are multiplied, for the same reason.
-const IN_ORDER_FLOOR_MS: u64 = 100;
-
-impl Overtaken {
-    /// By which multiple of its wait in the order of arrival it waited.
-    pub(crate) fn factor(self) -> u64 {
-        self.waited_ms / (self.in_order_ms + IN_ORDER_FLOOR_MS)
-    }
+    /// Classes that starve, or nearly.
+    pub(crate) starving: Vec<(Rc<str>, Starving)>,
 }
 
 /// What has changed with a look.
@@ -191,19 +170,21 @@ fn see_drifts(limits: &Limits, reading: &Reading) -> impl Iterator<Item = (Key, 
 }
 
 fn see_starved(limits: &Limits, reading: &Reading) -> impl Iterator<Item = (Key, Sight)> {
-    let limit = limits.starved_factor;
-    let overtaken = reading.overtaken.iter().filter(move |_| limit > 0);
-    overtaken
-        .filter(move |(_, worst)| worst.waited_ms >= STARVED_MS_MIN && worst.factor() >= limit)
-        .map(|(class, worst)| {
-            let text = format!(
-                "a request has waited {} ms while others that came later were served; in the order of arrival it would have \
-                 been about {} ms. Look at priorities in classes.routes, and whether there are enough workers for what is \
-                 long (`sluice classes`)",
-                worst.waited_ms, worst.in_order_ms
-            );
-            ((Alarm::ClassStarved, Some(Rc::clone(class))), Sight::There(text))
-        })
+    reading.starving.iter().map(|(class, starving)| {
+        let sight = if starving.for_ms >= limits.after_ms {
+            Sight::There(format!(
+                "for {} s its requests have waited while others that came later were served: its oldest for {} ms, in the \
+                 order of arrival it would have been answered after about {} ms. Look at priorities in classes.routes and at \
+                 queue.ageing, and whether there are enough workers for what is long (`sluice classes`)",
+                starving.for_ms / 1000,
+                starving.waited_ms,
+                starving.in_order_ms
+            ))
+        } else {
+            Sight::Near
+        };
+        ((Alarm::ClassStarved, Some(Rc::clone(class))), sight)
+    })
 }
 
 #[cfg(test)]

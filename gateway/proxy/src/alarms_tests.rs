@@ -1,6 +1,8 @@
+use sluice_scheduler::ClassId;
+
 use super::*;
 
-const LIMITS: Limits = Limits { after_ms: 60_000, queue_wait_ms: 500, cost_drift_percent: 100, starved_factor: 5 };
+const LIMITS: Limits = Limits { after_ms: 60_000, queue_wait_ms: 500, cost_drift_percent: 100 };
 
 /// A judge with a clock that moves one second a look.
 #[derive(Default)]
@@ -39,9 +41,9 @@ fn drifted(factor: f64) -> Reading {
     Reading { drifts: vec![("/a".into(), factor)], ..Reading::default() }
 }
 
-fn overtaken(waited_ms: u64, in_order_ms: u64) -> Reading {
-    let worst = Overtaken { waited_ms, in_order_ms };
-    Reading { overtaken: BTreeMap::from([("/a".into(), worst)]), ..Reading::default() }
+fn starving(for_ms: u64) -> Reading {
+    let starving = Starving { class: ClassId(1), for_ms, waited_ms: 9_000, in_order_ms: 1_000 };
+    Reading { starving: vec![("/a".into(), starving)], ..Reading::default() }
 }
 
 #[test]
@@ -103,25 +105,21 @@ fn i1_an_overlap_is_an_alarm_at_once_and_further_ones_prolong_it() {
 }
 
 #[test]
-fn a_request_that_waits_many_times_its_wait_in_order_is_an_alarm_and_a_short_wait_never() {
+fn a_class_that_starves_for_a_minute_is_an_alarm_until_it_has_not_been_close_to_it_for_one() {
     let mut stage = Stage::default();
-    stage.look(&overtaken(999, 0));
-    stage.look(&overtaken(10_000, 2_000));
-    assert_eq!(stage.log, [""; 0], "under a second, and under five times the wait in order");
-    stage.look(&overtaken(10_500, 2_000));
+    stage.look_for(10, &starving(59_999));
+    assert_eq!(stage.log, [""; 0]);
+    stage.look(&starving(60_000));
+    stage.look_for(100, &starving(0));
+    assert_eq!(stage.log, ["+11 class_starved/a"]);
     stage.look_for(70, &Reading::default());
-    assert_eq!(stage.log, ["+3 class_starved/a", "-64 class_starved/a"]);
+    assert_eq!(stage.log, ["+11 class_starved/a", "-172 class_starved/a"]);
 }
 
 #[test]
 fn what_is_switched_off_is_no_alarm() {
-    let limits = Limits { queue_wait_ms: 0, cost_drift_percent: 0, starved_factor: 0, ..LIMITS };
-    let reading = Reading {
-        wait_mean_ms: Some(1e9),
-        drifts: drifted(100.0).drifts,
-        overtaken: overtaken(1_000_000, 0).overtaken,
-        ..Reading::default()
-    };
+    let limits = Limits { queue_wait_ms: 0, cost_drift_percent: 0, ..LIMITS };
+    let reading = Reading { wait_mean_ms: Some(1e9), drifts: drifted(100.0).drifts, ..Reading::default() };
     let mut judge = Judge::default();
     for second in 0..100 {
         assert_eq!(judge.look(second * 1000, &limits, &reading), []);
@@ -134,7 +132,7 @@ fn an_alarm_says_what_to_do() {
     let mut everything = waiting(3, 840.0);
     everything.overlaps_total = 1;
     everything.drifts = drifted(3.0).drifts;
-    everything.overtaken = overtaken(9_000, 10).overtaken;
+    everything.starving = starving(60_000).starving;
     stage.look_for(61, &everything);
     let texts: Vec<_> = stage.judge.raised().map(|(_, raised)| raised.text.as_str()).collect();
     assert_eq!(texts.len(), 4);

@@ -52,7 +52,6 @@ pub(crate) struct Class {
     pub(crate) name: Rc<str>,
     pub(crate) need: Need,
     /// How long it may be predicted to wait before something cheaper is tried.
-    #[cfg_attr(not(test), allow(dead_code, reason = "the ladder asks for it"))]
     pub(crate) budget_ms: Option<u32>,
     /// Only where something is sought that explains the cost of its class.
     features: Option<Features>,

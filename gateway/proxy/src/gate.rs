@@ -281,6 +281,7 @@ impl Gate {
         if let Some(slots) = self.slots.borrow().get(&worker) {
             slots.is_dying.set(true);
         }
+        self.note_broken_warm_up(worker);
         self.step(Event::Faulted { worker });
     }
 

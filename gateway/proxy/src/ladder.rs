@@ -15,8 +15,6 @@ pub(crate) struct Arrival {
     pub(crate) at: Instant,
     /// What it is expected to wait for a worker, milliseconds; `None` while nobody can know.
     pub(crate) wait_ms: Option<u64>,
-    /// The same if everybody went in the order of arrival.
-    pub(crate) in_order_ms: Option<u64>,
     /// What it may wait.
     pub(crate) budget_ms: Option<u64>,
 }
@@ -50,7 +48,7 @@ mod tests {
     use super::*;
 
     fn arrival(wait_ms: Option<u64>, budget_ms: Option<u64>) -> Arrival {
-        Arrival { at: Instant::now(), wait_ms, in_order_ms: None, budget_ms }
+        Arrival { at: Instant::now(), wait_ms, budget_ms }
     }
 
     #[test]

@@ -71,19 +71,6 @@ impl Scheduler {
         self.predictor.both_us(short, long, self.slots(offer))
     }
 
-    /// What a request that arrives now would wait in the order of arrival, in milliseconds, whatever goes first in fact.
-    #[must_use]
-    pub fn in_order_wait_ms(&self) -> Option<u64> {
-        let offer = self.offer();
-        if self.slots(&offer) == 0 {
-            return None;
-        }
-        if self.queue.is_empty() && self.goes_at_once(Lane::Short, &offer) {
-            return Some(0);
-        }
-        self.in_order_us(&offer).map(|us| us / 1000)
-    }
-
     /// What a request of this class counts as.
     pub(crate) fn side(&self, class: ClassId) -> Lane {
         if self.limits.order == Order::Shortest && self.costs.is_long(class) { Lane::Long } else { Lane::Short }
@@ -122,7 +109,7 @@ impl Scheduler {
     }
 
     /// Slots that serve as long as lanes are not in force, or for one of them.
-    fn slots(&self, offer: &Offer) -> u32 {
+    pub(crate) fn slots(&self, offer: &Offer) -> u32 {
         let workers = if offer.short_ready > 0 { offer.short_ready } else { offer.long_ready };
         workers.saturating_mul(self.limits.concurrency.max(1))
     }
@@ -134,6 +121,9 @@ impl Scheduler {
         }
         if self.goes_at_once(side, offer) {
             return Some(0);
+        }
+        if !self.predictor.knows(side) {
+            return None;
         }
         let own = self.queue.len_of(side) + 1;
         let us = if self.has_lanes(offer) {
@@ -149,7 +139,7 @@ impl Scheduler {
     }
 
     /// What a request of this class that arrives now would wait, in milliseconds: what has to go before it, by the pace at
-    /// which that goes. `None` while that cannot be known: no worker is ready, or none has finished a request yet.
+    /// which that goes. `None` while that cannot be known: no worker is ready, or too few requests have been finished.
     #[must_use]
     pub fn predicted_wait_ms_of(&self, class: ClassId) -> Option<u64> {
         self.predict_ms(self.side(class), &self.offer())

@@ -182,10 +182,12 @@ impl Costs {
         (self.records > 0).then(|| whole(self.mean_us))
     }
 
-    /// The same, once so many requests were reported that it is worth something.
+    /// Whether requests cost no more than that, save one of a hundred of each class that is known. Not while none is.
     #[must_use]
-    pub fn known_mean_us(&self) -> Option<u64> {
-        self.mean_us().filter(|_| self.records >= MEMORY_RECORDS)
+    pub fn are_at_most(&self, us: u64) -> bool {
+        let mut known = self.rows.iter().filter(|row| row.is_known()).peekable();
+        let is_at_most = |row: &Row| row.sketch.quantile_us(0.99).is_some_and(|cost_us| cost_us <= us);
+        known.peek().is_some() && known.all(is_at_most)
     }
 
     /// The class's part of the arrivals of the latest minutes.

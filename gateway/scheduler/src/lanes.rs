@@ -6,7 +6,7 @@
 //! then the long lane gets a second one and the short lane is left to what it is for.
 //! `docs/decisions/0020-order-and-lanes.md` has the figures behind each rule.
 
-use crate::{Lane, Time, WorkerId};
+use crate::{Action, Lane, Order, Scheduler, Time, WorkerId};
 
 /// How long a worker of the long lane is kept when nothing asks for it any more.
 const KEPT_MS: u64 = 300_000;
@@ -111,5 +111,64 @@ impl Lanes {
         // Nobody waits for ever: one that has waited for far too long may have the last.
         let of_short = offer.short.filter(|_| has_room && leaves_one || is_overdue);
         of_long.or(of_short)
+    }
+}
+
+impl Scheduler {
+    /// Whether the config leaves room for lanes. In a worker that may hold several requests, long and short ones would get in
+    /// each other's way whatever its priority.
+    fn may_have_lanes(&self) -> bool {
+        self.limits.lanes
+            && self.limits.order == Order::Shortest
+            && self.limits.concurrency.max(self.limits.concurrency_max) == 1
+    }
+
+    /// Whether there are long and short requests, to be kept apart.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.may_have_lanes() && self.costs.cut_us().is_some()
+    }
+
+    /// Whether lanes are in force: both of them have somebody.
+    pub(crate) fn has_lanes(&self, offer: &Offer) -> bool {
+        self.is_mixed() && offer.short_ready > 0 && offer.long_ready > 0
+    }
+
+    /// The worker that a request of this side may have.
+    pub(crate) fn place(&self, side: Lane, is_overdue: bool, offer: &Offer) -> Option<WorkerId> {
+        if self.has_lanes(offer) {
+            return self.lanes.place(side, is_overdue, offer);
+        }
+        // Where nobody else serves, the long lane does; else it is for lanes alone.
+        if offer.short_ready == 0 { offer.long } else { offer.short }
+    }
+
+    /// Gives the long lane the workers that it needs now.
+    pub(crate) fn size_long_lane(&mut self, now: Time, actions: &mut Vec<Action>) {
+        let is_mixed = self.is_mixed();
+        if self.stopping || !is_mixed && self.lanes.next_deadline().is_none() {
+            return;
+        }
+        let left = Situation {
+            is_mixed,
+            short_waiting: self.queue.len_of(Lane::Short),
+            long_waiting: self.queue.len_of(Lane::Long),
+            short_wanted: self.pool.wanted(),
+        };
+        let wanted = self.lanes.note(now, &self.offer(), &left);
+        if wanted != self.pool.long_wanted() {
+            self.pool.scale_long(wanted);
+            self.pool.unsettle();
+            self.settle(now, actions);
+        }
+    }
+
+    /// Where the config leaves no room for lanes any more, nobody wants to pay for their workers, unless they alone serve.
+    pub(crate) fn close_long_lane(&mut self) {
+        let is_needless = self.lanes.next_deadline().is_some() && !self.may_have_lanes();
+        if is_needless && self.offer().short_ready > 0 {
+            self.lanes = Lanes::default();
+            self.pool.scale_long(0);
+            self.pool.unsettle();
+        }
     }
 }

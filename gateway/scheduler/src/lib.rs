@@ -10,11 +10,13 @@ mod choice;
 mod costs;
 mod interface;
 mod lanes;
+mod learned;
 mod limits;
 mod pool;
 mod predict;
 mod queue;
 mod reasons;
+mod starving;
 
 pub use choice::{Choice, Order};
 pub use costs::{ClassId, Costs, SavedCosts};
@@ -22,13 +24,15 @@ pub use interface::{Action, Event, Lane, Need, RequestId, Time, WorkerId};
 pub use limits::{Limits, Recycling};
 pub use pool::{ReloadProgress, WorkerState, WorkerView};
 pub use reasons::{AbandonReason, KillReason, RecycleReason, Refusal};
+pub use starving::Starving;
 
 use std::cell::Cell;
 
-use lanes::{Lanes, Offer, Situation};
+use lanes::{Lanes, Offer};
 use pool::{Demand, Given, Pool};
 use predict::Predictor;
-use queue::{Queue, Rating, Waiting};
+use queue::{Queue, Waiting};
+use starving::Starvation;
 
 /// The machine. See the module's text.
 #[derive(Debug)]
@@ -40,6 +44,7 @@ pub struct Scheduler {
     lanes: Lanes,
     offer: Cell<Option<Offer>>,
     costs: Costs,
+    starvation: Starvation,
     stopping: bool,
 }
 
@@ -55,6 +60,7 @@ impl Scheduler {
             lanes: Lanes::default(),
             offer: Cell::default(),
             costs: Costs::default(),
+            starvation: Starvation::default(),
             stopping: false,
         }
     }
@@ -91,6 +97,7 @@ impl Scheduler {
                 self.take_rarer(now, event, actions);
             }
         }
+        self.close_long_lane();
         self.expire(now, actions);
         self.settle(now, actions);
         self.dispatch(now, actions);
@@ -148,6 +155,7 @@ impl Scheduler {
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
         self.queue.set_order(self.limits.order, &self.costs);
+        self.note_emptied();
         self.offer.take();
         self.pool.note_settled(&self.limits);
     }
@@ -167,17 +175,6 @@ impl Scheduler {
         }
     }
 
-    fn measure(&mut self, now: Time, class: ClassId, cost_us: u64) {
-        let before = (self.costs.cut_us(), Rating::of(class, &self.costs));
-        self.costs.record(now, class, cost_us);
-        let after = (self.costs.cut_us(), Rating::of(class, &self.costs));
-        if after.0 != before.0 {
-            self.queue.rate_all_again(&self.costs);
-        } else if after.1 != before.1 {
-            self.queue.rate_again(class, &self.costs);
-        }
-    }
-
     /// A request that no app has seen, or that may be tried again, waits where it stood.
     fn put_back(&mut self, now: Time, request: RequestId, known: Option<(Time, Need)>, actions: &mut Vec<Action>) {
         let Some((arrived, need)) = known else { return };
@@ -194,12 +191,17 @@ impl Scheduler {
     /// Takes a request out of the queue, for whatever reason.
     fn leave_queue(&mut self, request: RequestId) -> Option<Waiting> {
         let waiting = self.queue.remove(request)?;
+        self.note_emptied();
+        Some(waiting)
+    }
+
+    /// Until somebody waits again is no part of any pace, whether the last of a side went or became one of the other.
+    fn note_emptied(&mut self) {
         for side in [Lane::Short, Lane::Long] {
             if self.queue.len_of(side) == 0 {
                 self.predictor.emptied(side);
             }
         }
-        Some(waiting)
     }
 
     fn expire(&mut self, now: Time, actions: &mut Vec<Action>) {
@@ -217,7 +219,9 @@ impl Scheduler {
     fn dispatch(&mut self, now: Time, actions: &mut Vec<Action>) {
         let held_max = self.limits.concurrency.max(self.limits.concurrency_max);
         while let Some((request, side, worker)) = self.next(now) {
-            let Some(Waiting { arrived, need, .. }) = self.queue.remove(request) else { break };
+            let Some(waiting) = self.queue.remove(request) else { break };
+            self.note_given(now, request, &waiting);
+            let Waiting { arrived, need, .. } = waiting;
             self.predictor.dispatched(now, side, self.queue.len_of(side));
             self.pool.assign(now, worker, Given { request, arrived, need, side }, held_max);
             self.offer.take();
@@ -252,49 +256,6 @@ impl Scheduler {
         offer
     }
 
-    /// Whether there are long and short requests, to be kept apart. In a worker that may hold several they would get in
-    /// each other's way whatever its priority.
-    pub(crate) fn is_mixed(&self) -> bool {
-        let may = self.limits.lanes
-            && self.limits.order == Order::Shortest
-            && self.limits.concurrency.max(self.limits.concurrency_max) == 1;
-        may && self.costs.cut_us().is_some()
-    }
-
-    /// Whether lanes are in force: both of them have somebody.
-    fn has_lanes(&self, offer: &Offer) -> bool {
-        self.is_mixed() && offer.short_ready > 0 && offer.long_ready > 0
-    }
-
-    /// The worker that a request of this side may have.
-    fn place(&self, side: Lane, is_overdue: bool, offer: &Offer) -> Option<WorkerId> {
-        if self.has_lanes(offer) {
-            return self.lanes.place(side, is_overdue, offer);
-        }
-        // Where nobody else serves, the long lane does; else it is for lanes alone.
-        if offer.short_ready == 0 { offer.long } else { offer.short }
-    }
-
-    /// Gives the long lane the workers that it needs now.
-    fn size_long_lane(&mut self, now: Time, actions: &mut Vec<Action>) {
-        let is_mixed = self.is_mixed();
-        if self.stopping || !is_mixed && self.lanes.next_deadline().is_none() {
-            return;
-        }
-        let left = Situation {
-            is_mixed,
-            short_waiting: self.queue.len_of(Lane::Short),
-            long_waiting: self.queue.len_of(Lane::Long),
-            short_wanted: self.pool.wanted(),
-        };
-        let wanted = self.lanes.note(now, &self.offer(), &left);
-        if wanted != self.pool.long_wanted() {
-            self.pool.scale_long(wanted);
-            self.pool.unsettle();
-            self.settle(now, actions);
-        }
-    }
-
     fn stop(&mut self, now: Time, actions: &mut Vec<Action>) {
         self.stopping = true;
         self.refuse_all(actions);
@@ -307,17 +268,6 @@ impl Scheduler {
             self.leave_queue(request);
             actions.push(Action::Refuse { request, reason: Refusal::Stopping, retry_after_s: 1 });
         }
-    }
-
-    /// What each class costs.
-    #[must_use]
-    pub fn costs(&self) -> &Costs {
-        &self.costs
-    }
-
-    /// The same, for who gives the classes their numbers and keeps what was learned.
-    pub fn costs_mut(&mut self) -> &mut Costs {
-        &mut self.costs
     }
 
     /// Requests that wait.

@@ -5,8 +5,8 @@
 
 use crate::{Lane, Time};
 
-/// An exponentially decaying mean. The last fifty or so samples decide it; the first few count alike, because the first of
-/// all is the slowest in many apps and would else stand for what is normal until it has decayed.
+/// An exponentially decaying mean. The last fifty or so samples decide it; the first few count alike, so that none of them
+/// stands for what is normal until it has decayed.
 #[derive(Debug, Default)]
 pub(crate) struct Mean {
     mean_us: Option<f64>,
@@ -15,6 +15,8 @@ pub(crate) struct Mean {
 }
 
 const SAMPLES_ALIKE: u32 = 32;
+/// Samples of a side before which nothing is predicted for it: a single slow one must not turn anybody away.
+const SAMPLES_MIN: u32 = 8;
 
 impl Mean {
     #[allow(clippy::cast_precision_loss)] // A service time of 2^53 µs is 285 years.
@@ -81,6 +83,11 @@ impl Predictor {
     /// None of this side waits any more, whatever became of the last.
     pub(crate) fn emptied(&mut self, side: Lane) {
         self.pace_mut(side).since = None;
+    }
+
+    /// Whether enough is known of this side to turn requests away for it.
+    pub(crate) fn knows(&self, side: Lane) -> bool {
+        self.pace(side).service.samples >= SAMPLES_MIN
     }
 
     /// Mean service time of this side, or of all while nothing is known of it.

@@ -227,6 +227,22 @@ impl Queue {
         self.waiting.first_key_value().map(|(request, waiting)| (*request, waiting.arrived))
     }
 
+    /// Of each class that waits, the request that arrived first, and when. Nothing where all go in the order of arrival.
+    pub(crate) fn oldest_by_class(&self) -> BTreeMap<ClassId, (RequestId, Time)> {
+        let mut oldest: BTreeMap<ClassId, (RequestId, Time)> = BTreeMap::new();
+        for (need, ranked) in &self.lines {
+            let first = ranked.line.first().and_then(|first| Some((first, self.waiting.get(&first)?.arrived)));
+            let Some(first) = first else { continue };
+            oldest.entry(need.class).and_modify(|other| *other = first.min(*other)).or_insert(first);
+        }
+        oldest
+    }
+
+    /// How many requests of each line arrived before this one.
+    pub(crate) fn waiting_before(&self, request: RequestId) -> impl Iterator<Item = (ClassId, usize)> + '_ {
+        self.lines.iter().map(move |(need, ranked)| (need.class, ranked.line.len_before(request)))
+    }
+
     /// The request whose deadline can no longer be met first, and from when on.
     pub(crate) fn first_late(&self) -> Option<(RequestId, Time)> {
         self.latest_starts.first().map(|(at, request)| (*request, *at))

@@ -47,6 +47,8 @@ pub struct App {
     pub head_bytes_max: u64,
     /// Requests a worker may hold.
     pub concurrency: u32,
+    /// Whether `@sluice/react` renders in place of react-dom.
+    pub renders_fast: bool,
 }
 
 impl App {
@@ -104,6 +106,11 @@ impl App {
             if !(self.is_command() && name == "NODE_OPTIONS") {
                 command.env(name, value);
             }
+        }
+        if self.renders_fast {
+            command.env("SLUICE_REACT", "fast");
+        } else {
+            command.env_remove("SLUICE_REACT");
         }
         command
             .current_dir(&self.cwd)

@@ -3,6 +3,7 @@
 //! Workers are input (I8): lines are bounded, what is not understood is ignored, and a worker speaks only for itself.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -10,6 +11,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use serde::Deserialize;
+use sluice_catalog::snapshot::ProfileSnapshot;
 use sluice_journal::{Event, Level};
 use sluice_scheduler::{RequestId, WorkerId};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
@@ -18,6 +20,7 @@ use tokio::net::{UnixListener, UnixStream};
 
 use crate::auxiliary::Address;
 use crate::process::Process;
+use crate::react::Renders;
 use crate::{ProcessView, Supervisor};
 
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
@@ -51,6 +54,14 @@ struct Line<'l> {
     loop_delay_ms_max: Option<f64>,
     overlaps_total: Option<u64>,
     cpu_us_total: Option<u64>,
+    // react
+    renders: u64,
+    reasons: BTreeMap<String, u64>,
+    // react-off
+    why: String,
+    // profiled
+    profile: Option<ProfileSnapshot>,
+    error: String,
     // send
     message: serde_json::Value,
 }
@@ -115,6 +126,9 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
             hear(&supervisor, process, said);
         }
     }
+    if let Some(process) = &process {
+        process.profiled.borrow_mut().take();
+    }
     // The process that serves has gone, even if npm or a shell above it has not noticed yet.
     if let Some(process) = process
         && process.is_ready.get()
@@ -170,6 +184,12 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         "idle" => supervisor.gate.idle(process.worker),
         "busy" => supervisor.gate.busy(process.worker, RequestId(said.id), RequestId(said.by)),
         "beat" => hear_beat(supervisor, process, &said),
+        "react" => {
+            let Line { renders, reasons, .. } = said;
+            supervisor.heard_renders(process, Renders { renders, reasons });
+        }
+        "react-off" => supervisor.heard_react_off(process, &said.why),
+        "profiled" => process.heard_profile(said.profile, &said.error),
         "hears-messages" => process.hears_messages.set(true),
         // Of what the app says with `process.send`, this one word means something; it is the one that pm2 knows too.
         "send" if said.message == "ready" => supervisor.said_ready(process),

@@ -16,12 +16,14 @@ mod output;
 mod priority;
 mod probe;
 mod process;
+mod profile;
+mod react;
 mod reload;
 mod stuck;
 mod waits;
 mod watch;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
@@ -37,6 +39,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
 pub use guardian::run as run_guardian;
+pub use react::Renders;
 pub use reload::{Abandoned, ReloadEnd};
 
 use auxiliary::Auxiliaries;
@@ -69,6 +72,15 @@ pub struct Told {
     pub reloads: mpsc::UnboundedReceiver<ReloadEnd>,
 }
 
+/// What a reload may change of what workers run; fields as in [`App`].
+#[allow(missing_docs, reason = "those of `App` say it")]
+pub struct Version {
+    pub start: Start,
+    pub cwd: PathBuf,
+    pub env: BTreeMap<String, String>,
+    pub renders_fast: bool,
+}
+
 /// The one supervisor of a gateway.
 pub struct Supervisor {
     /// By generation: the one in force, and the one that is to follow.
@@ -87,6 +99,10 @@ pub struct Supervisor {
     reloads: mpsc::UnboundedSender<ReloadEnd>,
     /// Whose start failed last and why, with what the app wrote to stderr.
     last_failure: RefCell<Option<(WorkerId, Code, String)>>,
+    /// React renders of all workers since the start.
+    react: RefCell<Renders>,
+    /// It was told why the latest generation does not render as the configuration says.
+    react_off_told: Cell<bool>,
 }
 
 impl Supervisor {
@@ -110,6 +126,8 @@ impl Supervisor {
             gave_up: RefCell::new(Some(sender)),
             reloads: reloads_sender,
             last_failure: RefCell::default(),
+            react: RefCell::default(),
+            react_off_told: Cell::new(false),
             sockets: app.sockets.clone(),
             apps: RefCell::new(BTreeMap::from([(1, Rc::new(app))])),
         });
@@ -122,11 +140,13 @@ impl Supervisor {
     }
 
     /// What workers of this generation are to run. Of those before, only the one in force is kept.
-    pub fn add_generation(&self, generation: u64, start: Start, cwd: PathBuf, env: BTreeMap<String, String>) {
+    pub fn add_generation(&self, generation: u64, version: Version) {
         let in_force = self.gate.scheduler(sluice_scheduler::Scheduler::generation);
         let mut apps = self.apps.borrow_mut();
         let Some(latest) = apps.values().next_back() else { return };
-        let app = App { start, cwd, env, ..App::clone(latest) };
+        self.react_off_told.set(false);
+        let Version { start, cwd, env, renders_fast } = version;
+        let app = App { start, cwd, env, renders_fast, ..App::clone(latest) };
         apps.insert(generation, Rc::new(app));
         apps.retain(|known, _| *known == generation || *known == in_force);
     }

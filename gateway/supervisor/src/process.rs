@@ -12,14 +12,15 @@ use sluice_catalog::errors::Code;
 use sluice_journal::{Event, ExitReason, Stream};
 use sluice_scheduler::{KillReason, Lane, WorkerId, WorkerState};
 use tokio::net::unix::OwnedWriteHalf;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use crate::exit::{self, Ending};
 use crate::forensics::{Inspector, InspectorLine, inspector_line};
 use crate::output::{Tail, read_lines};
 use crate::priority::Priority;
+use crate::react::Renders;
 use crate::watch::{Look, Looks, Trouble, TroubleKind};
-use crate::{App, ProcessView, Supervisor, priority, probe};
+use crate::{App, ProcessView, Supervisor, priority, probe, profile};
 
 /// How long the last lines of a dead process are waited for; a grandchild may hold the pipe open for ever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -76,6 +77,10 @@ pub(crate) struct Process {
     pub(crate) ended_as: RefCell<Option<String>>,
     /// The app listens to 'message'.
     pub(crate) hears_messages: Cell<bool>,
+    /// What it has last said of its React renders.
+    pub(crate) react: RefCell<Renders>,
+    /// Whoever waits for a profile of it.
+    pub(crate) profiled: RefCell<Option<oneshot::Sender<profile::Answer>>>,
 }
 
 impl Process {
@@ -216,6 +221,8 @@ pub(crate) async fn run(
         tail: Rc::default(),
         ended_as: RefCell::default(),
         hears_messages: Cell::new(false),
+        react: RefCell::default(),
+        profiled: RefCell::default(),
     });
     supervisor.processes.borrow_mut().insert(worker, Rc::clone(&process));
     match supervisor.gate.scheduler(|scheduler| scheduler.worker_state(worker)) {

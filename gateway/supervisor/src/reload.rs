@@ -73,15 +73,19 @@ impl Abandoned {
                 let missing = if listens { "say `ready` (workers.wait_ready)" } else { "listen" };
                 format!("worker {} did not {missing} within workers.start_timeout_ms", worker.0)
             }
-            AbandonReason::Exited { worker } => match (&self.never_ran, &self.process) {
-                (Some(why), _) => why.clone(),
-                (None, Some(process)) => {
-                    let ended_as = process.ended_as.borrow();
-                    let ended_as = ended_as.as_deref().unwrap_or("unknown");
-                    format!("worker {} exited before it took requests: {ended_as}", worker.0)
-                }
-                (None, None) => format!("worker {} exited before it took requests", worker.0),
-            },
+            AbandonReason::Exited { worker } => {
+                let exited = match (&self.never_ran, &self.process) {
+                    (Some(why), _) => why.clone(),
+                    (None, Some(process)) => {
+                        let ended_as = process.ended_as.borrow();
+                        let ended_as = ended_as.as_deref().unwrap_or("unknown");
+                        format!("worker {} exited before it took requests: {ended_as}", worker.0)
+                    }
+                    (None, None) => format!("worker {} exited before it took requests", worker.0),
+                };
+                let warm_up = self.warm_up.as_ref().map(|why| format!("; its warm-up failed: {why}"));
+                exited + &warm_up.unwrap_or_default()
+            }
         }
     }
 }

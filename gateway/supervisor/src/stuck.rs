@@ -55,12 +55,7 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     let pid = process.listener_pid.get().unwrap_or(process.pid);
     let subject = Subject { pid, cwd: process.app.cwd.clone() };
     let examination = forensics::examine(&subject, process.inspector.clone(), PATIENCE).await;
-    let file = supervisor
-        .sockets
-        .parent()
-        .unwrap_or(&supervisor.sockets)
-        .join("profiles")
-        .join(format!("stuck-{}.{EXTENSION}", worker.0));
+    let file = profiles_dir(&supervisor.sockets).join(format!("stuck-{}.{EXTENSION}", worker.0));
     tell(&supervisor, worker.0, silent_ms, &examination, request, &file);
     supervisor.gate.examined(worker);
     if let Ok(profile) = examination.profile {
@@ -115,8 +110,13 @@ fn named(frames: &[Frame]) -> Option<&Frame> {
     own.or(frames.first())
 }
 
-/// Writes the profile where nobody else can read it, and makes room for it first. Blocks.
-fn keep(file: &Path, json: &[u8]) -> io::Result<()> {
+/// Where profiles are kept, in the run directory.
+pub(crate) fn profiles_dir(sockets: &Path) -> PathBuf {
+    sockets.parent().unwrap_or(sockets).join("profiles")
+}
+
+/// Makes the directory of this profile, and room for it there: the oldest ones go. Blocks.
+pub(crate) fn make_room(file: &Path) -> io::Result<()> {
     let dir = file.parent().unwrap_or(file);
     fs::DirBuilder::new().mode(0o700).recursive(true).create(dir)?;
     let mut kept: Vec<(SystemTime, PathBuf)> = fs::read_dir(dir)?
@@ -130,6 +130,12 @@ fn keep(file: &Path, json: &[u8]) -> io::Result<()> {
     for (_, path) in kept.iter().take(surplus) {
         fs::remove_file(path)?;
     }
+    Ok(())
+}
+
+/// Writes the profile where nobody else can read it. Blocks.
+fn keep(file: &Path, json: &[u8]) -> io::Result<()> {
+    make_room(file)?;
     // Whoever waits for the file finds it whole or not at all.
     let part = file.with_extension("part");
     let written = fs::OpenOptions::new()

@@ -24,9 +24,8 @@ const PERIOD_LATE: Duration = Duration::from_millis(50);
 const LATENESS_MAX: Duration = Duration::from_millis(500);
 /// A worker that has not beaten for so long is late; the first look at its main thread is taken then.
 const SILENCE_LATE: Duration = Duration::from_millis(1500);
-/// An app whose requests cost less than this part of `workers.overdue_after_ms` on average stands still for longer than it
-/// ever should after half of that.
-const CHEAP_PART: u64 = 100;
+/// Where requests cost at most this part of `workers.overdue_after_ms`, half of it is ten times what any should take.
+const CHEAP_PART: u64 = 20;
 /// No worker is overdue before, because its signs of life are a quarter of a second apart.
 const OVERDUE_MS_MIN: u64 = 500;
 /// Two looks that are closer together tell nothing.
@@ -72,10 +71,9 @@ impl Limits {
         let config = supervisor.gate.config();
         let workers = &config.workers;
         Limits {
-            overdue: limit(overdue_after_ms(
-                workers.overdue_after_ms,
-                supervisor.gate.scheduler(|scheduler| scheduler.costs().known_mean_us()),
-            )),
+            overdue: limit(overdue_after_ms(workers.overdue_after_ms, |us| {
+                supervisor.gate.scheduler(|scheduler| scheduler.costs().are_at_most(us))
+            })),
             burning: limit(workers.stuck_after_ms),
             blocked: limit(workers.blocked_after_ms),
         }
@@ -99,10 +97,13 @@ impl Limits {
     }
 }
 
-/// The limit in force, from the configured one and from what requests cost on average, once that is known.
-fn overdue_after_ms(configured_ms: u64, mean_us: Option<u64>) -> u64 {
-    let are_cheap = mean_us.is_some_and(|mean_us| mean_us * CHEAP_PART <= configured_ms * 1000);
-    if are_cheap { (configured_ms / 2).max(OVERDUE_MS_MIN.min(configured_ms)) } else { configured_ms }
+/// The limit in force, from the configured one and whether requests cost at most so many microseconds.
+fn overdue_after_ms(configured_ms: u64, cost_at_most: impl Fn(u64) -> bool) -> u64 {
+    if configured_ms > OVERDUE_MS_MIN && cost_at_most(configured_ms * 1000 / CHEAP_PART) {
+        (configured_ms / 2).max(OVERDUE_MS_MIN)
+    } else {
+        configured_ms
+    }
 }
 
 /// Watches for as long as the gateway runs.
@@ -268,12 +269,12 @@ mod tests {
 
     #[test]
     fn half_the_time_is_enough_where_requests_are_cheap() {
-        assert_eq!(overdue_after_ms(1_000, None), 1_000, "nothing is known yet");
-        assert_eq!(overdue_after_ms(1_000, Some(10_001)), 1_000);
-        assert_eq!(overdue_after_ms(1_000, Some(10_000)), 500);
-        assert_eq!(overdue_after_ms(6_000, Some(10_000)), 3_000);
-        assert_eq!(overdue_after_ms(700, Some(1_000)), 500, "signs of life are a quarter of a second apart");
-        assert_eq!(overdue_after_ms(0, Some(0)), 0, "switched off");
+        let costing = |cost_us| move |us| cost_us <= us;
+        assert_eq!(overdue_after_ms(1_000, costing(50_001)), 1_000);
+        assert_eq!(overdue_after_ms(1_000, costing(50_000)), 500);
+        assert_eq!(overdue_after_ms(6_000, costing(50_000)), 3_000);
+        assert_eq!(overdue_after_ms(700, costing(1_000)), 500, "signs of life are a quarter of a second apart");
+        assert_eq!(overdue_after_ms(0, costing(0)), 0, "switched off");
     }
 
     #[test]

@@ -120,9 +120,7 @@ for (const version of versions) {
     const { sluice } = version;
 
     const name = `Sluice writes compiled JSX as react-dom ${version.name} writes plain JSX (seed ${seed})`;
-    // The renderer differs in plain JSX as well.
-    const todo = version.name.startsWith('18.') && "React 18's rules for `is`, title, meta and link";
-    void test(name, { todo }, async () => {
+    void test(name, async () => {
       await check(
         fc.asyncProperty(trees, (elements) =>
           forEachPage(version, elements, true, async (plain, compiled, element) => {

@@ -17,14 +17,14 @@ export class Control {
   readonly #settings: Settings;
   readonly #early: string[] = [];
   #socket: Socket | undefined;
-  #onMessage: (message: FromGateway) => void = () => {};
+  readonly #listeners: ((message: FromGateway) => void)[] = [];
 
   constructor(settings: Settings) {
     this.#settings = settings;
   }
 
   onMessage(listener: (message: FromGateway) => void): void {
-    this.#onMessage = listener;
+    this.#listeners.push(listener);
   }
 
   /** Connects and says hello. Called once, by the process that has the role. */
@@ -68,7 +68,7 @@ export class Control {
       if (rest.length > LINE_CHARACTERS_MAX) socket.destroy();
       for (const line of lines) {
         const message = parseFromGateway(line);
-        if (message !== undefined) this.#onMessage(message);
+        if (message !== undefined) for (const listener of this.#listeners) listener(message);
       }
     });
   }

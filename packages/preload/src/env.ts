@@ -11,6 +11,8 @@ export interface Settings {
   readonly concurrency: number;
   /** The gateway's own port, which the app believes to be its own. */
   readonly portPublic: number;
+  /** Whether `@sluice/react` renders what the app asks react-dom for. */
+  readonly rendersFast: boolean;
 }
 
 /** Returns undefined outside a worker, where the preload has nothing to do. */
@@ -24,6 +26,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings | undefined {
     controlPath,
     concurrency: readInteger(env['SLUICE_CONCURRENCY'], 1),
     portPublic: readInteger(env['SLUICE_PORT_PUBLIC'] ?? env['PORT'], 0),
+    rendersFast: env['SLUICE_REACT'] === 'fast',
   };
 }
 

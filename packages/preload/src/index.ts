@@ -1,7 +1,7 @@
 /**
  * Entry of the preload, loaded with `node --import` before the app. It arranges what must be in place when the
  * app's first line runs: `listen()` is caught, `process.send` exists, hooks can be registered, and the inspector's port is
- * a free one. Everything else waits until this process (or thread) is the one that serves. Without `SLUICE_SOCKET` in the
+ * a free one, and the server modules of react-dom are caught where `@sluice/react` is to render. Everything else waits until this process (or thread) is the one that serves. Without `SLUICE_SOCKET` in the
  * environment it does nothing at all.
  */
 import { isMainThread } from 'node:worker_threads';
@@ -11,6 +11,8 @@ import { Hooks } from './hooks.js';
 import { freeInspectorPort } from './inspector-port.js';
 import { catchListen } from './listen.js';
 import { offerProcessMessages } from './process-messages.js';
+import { offerProfiles } from './profiles.js';
+import { catchReactDOM } from './react.js';
 import { registryKey } from './registry.js';
 
 const settings = readSettings(process.env);
@@ -21,5 +23,7 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   Object.defineProperty(globalThis, registryKey, { value: hooks });
   const control = new Control(settings);
   if (isMainThread) offerProcessMessages(control);
+  offerProfiles(control);
+  if (settings.rendersFast) catchReactDOM((why) => control.send({ type: 'react-off', why }));
   catchListen(settings, control, hooks);
 }

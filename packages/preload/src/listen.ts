@@ -87,7 +87,7 @@ class Roles {
   #hasRole(): boolean {
     if (this.#requests !== undefined) return true;
     if (!claimRole(this.#settings.socketPath)) return false;
-    const report = new Report(this.#control);
+    const report = new Report(this.#control, this.#settings.rendersFast);
     this.#requests = new Requests(this.#settings.concurrency, report, this.#hooks);
     watchEventStreams(http().ServerResponse.prototype);
     this.#control.open();

@@ -1,4 +1,5 @@
 /** The lines that cross the control channel. One JSON value per line, both ways. */
+import type { Profile } from './profile.js';
 
 export interface Requested {
   readonly port: number | null;
@@ -30,6 +31,12 @@ export interface Beat {
   readonly cpu_us_total: number;
 }
 
+/** React renders of the process so far, and those of them that were left to react-dom, by why. */
+export interface ReactCounts {
+  readonly renders: number;
+  readonly reasons: Readonly<Record<string, number>>;
+}
+
 export type ToGateway =
   | {
       readonly type: 'hello';
@@ -52,15 +59,20 @@ export type ToGateway =
   | Beat
   /** The event loop turns. */
   | { readonly type: 'turn' }
+  | ({ readonly type: 'react' } & ReactCounts)
+  /** React is to be rendered by `@sluice/react` and is not: why. */
+  | { readonly type: 'react-off'; readonly why: string }
+  | { readonly type: 'profiled'; readonly profile: Profile }
+  | { readonly type: 'profiled'; readonly error: string }
   | { readonly type: 'idle' }
   | { readonly type: 'busy'; readonly id: number; readonly by: number }
   | { readonly type: 'hears-messages' }
   | { readonly type: 'send'; readonly message: unknown };
 
-export interface FromGateway {
-  readonly type: 'message';
-  readonly message: unknown;
-}
+export type FromGateway =
+  | { readonly type: 'message'; readonly message: unknown }
+  /** Take a CPU profile for so long, and write the whole of it to this file. */
+  | { readonly type: 'profile'; readonly duration_ms: number; readonly file: string };
 
 /** Undefined for a line that this version does not know, which is skipped so that the gateway may learn new ones. */
 export function parseFromGateway(line: string): FromGateway | undefined {
@@ -70,7 +82,10 @@ export function parseFromGateway(line: string): FromGateway | undefined {
   } catch {
     return undefined;
   }
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (!('type' in value) || value.type !== 'message' || !('message' in value)) return undefined;
-  return { type: 'message', message: value.message };
+  if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
+  if (value.type === 'message' && 'message' in value) return { type: 'message', message: value.message };
+  if (value.type !== 'profile' || !('duration_ms' in value) || !('file' in value)) return undefined;
+  const { duration_ms, file } = value;
+  if (typeof duration_ms !== 'number' || typeof file !== 'string') return undefined;
+  return { type: 'profile', duration_ms, file };
 }

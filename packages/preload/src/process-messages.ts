@@ -12,8 +12,8 @@ type SendCallback = (error: Error | null) => void;
 
 export function offerProcessMessages(control: Control): void {
   let connected = true;
-  control.onMessage(({ message }) => {
-    if (connected) process.emit('message', message, undefined);
+  control.onMessage((said) => {
+    if (connected && said.type === 'message') process.emit('message', said.message, undefined);
   });
   tellOfListeners(control);
   if (typeof process.send === 'function') return;

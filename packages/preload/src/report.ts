@@ -8,6 +8,7 @@ import type { Control } from './control.js';
 import { LoopWatch } from './loop.js';
 import type { DoneRequest, Leaving } from './messages.js';
 import { idOf } from './peer.js';
+import { ReactRenders } from './react-renders.js';
 import { Routes } from './routes.js';
 
 const BATCH_MS = 20;
@@ -21,11 +22,14 @@ export class Report {
   readonly #routes = new Routes();
   #batch: DoneRequest[] = [];
   #batchTimer: NodeJS.Timeout | undefined;
+  readonly #renders: ReactRenders;
   #utilization = performance.eventLoopUtilization();
+  #done_total = 0;
   overlaps_total = 0;
 
-  constructor(control: Control) {
+  constructor(control: Control, rendersFast: boolean) {
     this.#control = control;
+    this.#renders = new ReactRenders(rendersFast);
   }
 
   start(): void {
@@ -33,13 +37,17 @@ export class Report {
     setInterval(() => this.#beat(), BEAT_MS).unref();
     setInterval(() => this.#control.send({ type: 'turn' }), TURN_MS).unref();
     // A small line to a unix socket still goes out while the process exits.
-    process.once('exit', () => this.flush());
+    process.once('exit', () => {
+      this.flush();
+      this.#tellRenders();
+    });
     this.#beat();
   }
 
   done(label: string, cpu_us: number, loop_ms_max: number, left: Leaving, request?: IncomingMessage): void {
     const id = idOf(label);
     if (id === undefined) return;
+    this.#done_total += 1;
     const route = request === undefined ? undefined : this.#routes.news(request);
     const done = { id, cpu_us, loop_ms_max: round(loop_ms_max), left };
     this.#batch.push(route === undefined ? done : { ...done, route });
@@ -67,7 +75,13 @@ export class Report {
     this.#batch = [];
   }
 
+  #tellRenders(): void {
+    const news = this.#renders.news(this.#done_total);
+    if (news !== undefined) this.#control.send(news);
+  }
+
   #beat(): void {
+    this.#tellRenders();
     const memory = process.memoryUsage();
     const utilization = performance.eventLoopUtilization();
     const { utilization: elu } = performance.eventLoopUtilization(utilization, this.#utilization);

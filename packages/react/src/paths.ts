@@ -47,7 +47,7 @@ export function keyPathOf(
       const { key } = node as ElementLike;
       const place = index === -1 ? 0 : index;
       const unkeyed = key === null || key === undefined || key === OPTIMISTIC_KEY;
-      path = [path, componentName(typeOf(nodes, at)), unkeyed ? place : key];
+      path = [path, componentName(typeOf(nodes, at, depth)), unkeyed ? place : key];
     }
   }
   return path;
@@ -65,8 +65,9 @@ function keyPathOfHole(base: KeyPath, { steps }: HolePlan): KeyPath {
 }
 
 /** The type of an element on the way; a template's root is known without building the ordinary element. */
-function typeOf(nodes: readonly unknown[], at: number): unknown {
-  const below = nodes[at + 1];
+function typeOf(nodes: readonly unknown[], at: number, depth: number): unknown {
+  // What lies beyond the depth is from an earlier place.
+  const below = at + 1 < depth ? nodes[at + 1] : undefined;
   const node = nodes[at] as ElementLike & { $$template?: unknown };
   if (node.$$template !== undefined && below instanceof HolePlan) return below.steps[0]?.[0];
   return node.type;
@@ -77,7 +78,7 @@ export function stackOf(base: StackNode | null, nodes: readonly unknown[], depth
   for (let at = 0; at < depth; at += 1) {
     const node = nodes[at];
     if (Array.isArray(node)) continue;
-    if (!(node instanceof HolePlan)) stack = { parent: stack, type: typeOf(nodes, at) };
+    if (!(node instanceof HolePlan)) stack = { parent: stack, type: typeOf(nodes, at, depth) };
     else for (const [tag] of node.steps.slice(1)) stack = { parent: stack, type: tag ?? FRAGMENT };
   }
   return stack;

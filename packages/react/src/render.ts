@@ -7,6 +7,7 @@ import { renderFunction, renderClass } from './components.js';
 import { renderWrapper } from './wrappers.js';
 import { provide, readContext, switchContexts, unprovide } from './contexts.js';
 import { escapeText, toText } from './escape.js';
+import { frameOf, naming } from './frames.js';
 import { takeThenables, resetHooks } from './running.js';
 import { renderHost } from './host.js';
 import {
@@ -173,9 +174,16 @@ function renderType(render: Render, type: unknown, props: Props, element: Elemen
   return renderWrapper(render, type, props);
 }
 
-function renderComponent(render: Render, type: unknown, props: Props): void {
-  const { prototype } = type as { prototype?: { isReactComponent?: unknown } };
-  if (prototype?.isReactComponent) renderClass(render, type as never, props);
+type Component = object & { prototype?: { isReactComponent?: unknown } };
+
+/** Within a frame that has its name, while a profile is taken. */
+function renderComponent(render: Render, type: Component, props: Props): void {
+  if (naming.make !== null) frameOf(type, naming.make)(callComponent, render, type, props);
+  else callComponent(render, type, props);
+}
+
+function callComponent(render: Render, type: Component, props: Props): void {
+  if (type.prototype?.isReactComponent) renderClass(render, type as never, props);
   else renderFunction(render, type as never, props, undefined, true);
 }
 
@@ -204,7 +212,8 @@ function renderForwardRef(
     for (const name in props) if (name !== 'ref') given[name] = props[name];
   }
   const ref = 'ref' in props ? props['ref'] : element.ref;
-  renderFunction(render, type.render, given, ref ?? null, false);
+  if (naming.make === null) renderFunction(render, type.render, given, ref ?? null, false);
+  else frameOf(type, naming.make)(renderFunction, render, type.render, given, ref ?? null, false);
 }
 
 function renderProvider(render: Render, context: ContextLike, props: Props): void {

@@ -11,6 +11,7 @@ import type {
   ServerOptions,
 } from 'react-dom/server';
 import type { PrerenderOptions, PrerenderResult, PrerenderToNodeStreamResult } from 'react-dom/static';
+import { register } from './copies.js';
 import { countFallback, countRender, reasonToDelegate, reasonToDelegateStreams } from './fallback.js';
 import { ReactDOMServer, react18, version } from './react.js';
 import { pipeableStream, readableStream, type ReadableOptions, type StreamOptions } from './streams.js';
@@ -26,6 +27,8 @@ export type { Fallback, FallbackListener, Statistics } from './fallback.js';
 export { collectTags } from './tags.js';
 export type { Tagged } from './tags.js';
 export { version };
+
+register();
 
 export function renderToString(children: ReactNode, options?: ServerOptions): string {
   return stringOf(children, options, 'renderToString');

@@ -97,7 +97,7 @@ export function renderTemplate(render: Render, element: TemplateElement): void {
     const hole = holes[at] as HolePlan;
     const value = values[at];
     if (hole.kind === ATTRIBUTE) {
-      if (value !== null && value !== undefined) html += attributeHole(hole, value);
+      if (value !== null && value !== undefined) html += attributeHole(render, hole, template, at, value);
     } else if (hole.kind === CHILD) {
       if (hole.before !== 2) render.lastText = hole.before === AFTER_TEXT;
       if (typeof value === 'string' || typeof value === 'number') html += textHole(render, value);
@@ -115,9 +115,35 @@ export function renderTemplate(render: Render, element: TemplateElement): void {
   if (render.out.length > render.spillLength) spill(render);
 }
 
-function attributeHole(hole: HolePlan, value: unknown): string {
+function attributeHole(
+  render: Render,
+  hole: HolePlan,
+  template: Template,
+  at: number,
+  value: unknown,
+): string {
   if (hole.isAnchorHref && value === '') return ' href=""';
-  return writeAttribute(hole.attribute as Attribute, value);
+  try {
+    return writeAttribute(hole.attribute as Attribute, value);
+  } catch (error) {
+    // Values have methods that throw; the error is reported with the element in which that was.
+    const steps = openTags(template, at).map((tag): PathStep => [tag, null, 1, 0]);
+    render.nodes[render.depth] = new HolePlan([CHILD, AFTER_TAG, 0, steps]);
+    render.indexes[render.depth] = ALONE;
+    render.depth += 1;
+    throw error;
+  }
+}
+
+/** Around hole `at`, the root first; an attribute's own element is the last. What is no tag is escaped in pieces. */
+function openTags({ pieces }: Template, at: number): string[] {
+  const open: string[] = [];
+  const before = pieces.slice(0, at + 1).join('');
+  for (const [, tag] of before.matchAll(/<\/|\/>|<([a-z][^\s/>]*)/gi)) {
+    if (tag === undefined) open.pop();
+    else open.push(tag);
+  }
+  return open;
 }
 
 function textHole(render: Render, value: string | number | bigint): string {

@@ -8,6 +8,8 @@ export interface Config {
   server?: ServerConfig;
   /** How often one client may ask. Requests over a limit get 429 from the gateway and reach no worker. */
   rate?: RateLimitsConfig;
+  /** How React renders on the server. `react = "fast"` is short for this section with that renderer. */
+  react?: ReactConfig | 'react-dom' | 'fast';
   /** The processes that run the app. */
   workers?: WorkersConfig;
   /** A new version of the app in place of the present one: `sluice reload`, SIGHUP, SIGUSR2. */
@@ -18,8 +20,8 @@ export interface Config {
    */
   warm_up?: WarmUpConfig;
   /**
-   * When a healthy worker is replaced: one at a time, by a successor that is ready before the old one
-   * leaves.
+   * When a healthy worker is replaced: by a successor that is ready before the old one leaves, and one
+   * at a time: the next is begun with when the one before has finished what it held and has gone.
    */
   recycle?: RecycleConfig;
   /** Requests that wait for a worker. */
@@ -200,6 +202,17 @@ export interface RateLimitsConfig {
    * @default []
    */
   exempt?: string[];
+}
+
+/** `[react]` */
+export interface ReactConfig {
+  /**
+   * What the app's own imports of `react-dom/server` and `react-dom/static` give. With `fast`,
+   * `@sluice/react` is looked for from the app, then beside Sluice; without it, or with a version of
+   * React that it does not know, react-dom renders. A bundle with react-dom inside has no such imports.
+   * @default "react-dom"
+   */
+  renderer?: 'react-dom' | 'fast';
 }
 
 /** `[workers]` */
@@ -394,8 +407,8 @@ export interface QueueConfig {
 /** `[alarms]` */
 export interface AlarmsConfig {
   /**
-   * How long the queue must hold up requests until that is an alarm, and how long the cause of any alarm
-   * must be gone until it is over. In seconds, from 1 to 3600.
+   * How long the queue must hold up requests, or a class starve, until that is an alarm, and how long
+   * the cause of any alarm must be gone until it is over. In seconds, from 1 to 3600.
    * @default 60
    */
   after_s?: number;
@@ -411,8 +424,8 @@ export interface AlarmsConfig {
    */
   cost_drift_percent?: number;
   /**
-   * How many times as long as in the order of arrival a request may wait that others have overtaken. 0
-   * for any. In times, from 0 to 1000.
+   * How many times as long as an answer in the order of arrival would have taken requests of a class may
+   * wait while others that came later go first. 0 for any. In times, from 0 to 1000.
    * @default 5
    */
   starved_factor?: number;

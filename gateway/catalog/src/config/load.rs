@@ -149,6 +149,10 @@ impl Loader {
             return self.problem(place(start), &named(name, value), message);
         };
         let DeValue::Table(table) = value else {
+            if let Some(key) = section.short() {
+                let origin = Origin::File(lines.number(start));
+                return self.set(key, origin, |config| (key.set_toml)(config, value));
+            }
             return self.problem(place(start), name, "is a section and must be a table".to_owned());
         };
         for (name, value) in table {

@@ -22,7 +22,7 @@ pub use problem::{ConfigError, Place, Problem};
 pub use rate::Rate;
 pub use route::{Route, Segment};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
-pub use values::{Choice, Concurrency, Kind, Lanes, LogFormat, Order, Value};
+pub use values::{Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, Value};
 
 use table::config;
 
@@ -118,6 +118,14 @@ config! {
         exempt: Vec<String> = Vec::new() => restart;
     }
 
+    /// How React renders on the server. `react = "fast"` is short for this section with that renderer.
+    react: React {
+        /// What the app's own imports of `react-dom/server` and `react-dom/static` give. With `fast`, `@sluice/react` is looked
+        /// for from the app, then beside Sluice; without it, or with a version of React that it does not know, react-dom
+        /// renders. A bundle with react-dom inside has no such imports.
+        renderer: Renderer = Renderer::ReactDom => reload;
+    }
+
     /// The processes that run the app.
     workers: Workers {
         /// How many workers run. 0 takes the CPUs that the process may use: the quota of its cgroup or its affinity,
@@ -150,8 +158,8 @@ config! {
         wait_ready: bool = false => reload;
         /// How long a worker's event loop may not turn while its main thread burns CPU before its operating-system priority
         /// is lowered and a stand-in is started for its place. It goes on: a slow render is answered, and its worker leaves
-        /// when the stand-in serves. After a stand-in that was not needed the next one has to wait. Where requests cost less
-        /// than a hundredth of it on average, half of it is enough, but never less than 500. At least 500; 0 for never.
+        /// when the stand-in serves. After a stand-in that was not needed the next one has to wait. Where 99 of
+        /// 100 requests of every class cost at most a twentieth of it, half of it is enough, but never less than 500. At least 500; 0 for never.
         /// Linux only.
         overdue_after_ms: u64 = 1_000, in 0..=3_600_000, "milliseconds" => reload;
         /// How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an endless
@@ -186,7 +194,8 @@ config! {
         requests_max: u32 = 50, in 1..=10_000, "requests" => reload;
     }
 
-    /// When a healthy worker is replaced: one at a time, by a successor that is ready before the old one leaves.
+    /// When a healthy worker is replaced: by a successor that is ready before the old one leaves, and one at a time: the next is
+    /// begun with when the one before has finished what it held and has gone.
     recycle: Recycle {
         /// Resident memory above which a worker is replaced; 0 for any. To be set well above what a fresh worker needs: where
         /// even that is over it, the log says so, and workers are replaced more and more seldom (`workers.backoff_ms_max`).
@@ -217,15 +226,16 @@ config! {
     /// When an operator is told that something is wrong that lasts: in the log, in `sluice status` and in a metric. Overlaps
     /// always are.
     alarms: Alarms {
-        /// How long the queue must hold up requests until that is an alarm, and how long the cause of any alarm must be gone
-        /// until it is over.
+        /// How long the queue must hold up requests, or a class starve, until that is an alarm, and how long the cause of any
+        /// alarm must be gone until it is over.
         after_s: u32 = 60, in 1..=3_600, "seconds" => reload;
         /// Mean queue wait above which requests are held up, even where the queue becomes empty now and then. Below half of it
         /// they are not any more. 0 for any wait.
         queue_wait_ms: u32 = 500, in 0..=3_600_000, "milliseconds" => reload;
         /// How much more a class may cost lately than in the long run. 0 for any.
         cost_drift_percent: u32 = 100, in 0..=100_000, "percent" => reload;
-        /// How many times as long as in the order of arrival a request may wait that others have overtaken. 0 for any.
+        /// How many times as long as an answer in the order of arrival would have taken requests of a class may wait while
+        /// others that came later go first. 0 for any.
         starved_factor: u32 = 5, in 0..=1_000, "times" => reload;
     }
 

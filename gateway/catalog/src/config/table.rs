@@ -65,6 +65,12 @@ impl Section {
     pub fn description(&self) -> String {
         one_line(self.text)
     }
+
+    /// The key that is meant where the section's name has a plain value: `react = "fast"`.
+    #[must_use]
+    pub fn short(&self) -> Option<&'static Key> {
+        self.keys.first().filter(|_| self.name == "react")
+    }
 }
 
 impl Key {

@@ -286,6 +286,13 @@ words! {
         /// Never.
         Off = "off",
     }
+    /// Which renderer an app's imports of react-dom's server modules give.
+    Renderer {
+        /// Their own.
+        ReactDom = "react-dom",
+        /// `@sluice/react`, wherever it renders the same bytes.
+        Fast = "fast",
+    }
     /// How log lines look.
     LogFormat {
         /// Readable on a terminal, JSON lines elsewhere.

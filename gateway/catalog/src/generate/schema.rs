@@ -28,6 +28,10 @@ pub(super) fn schema() -> Value {
                 "properties": keys,
                 "additionalProperties": false,
             });
+            let schema = match section.short() {
+                Some(key) => json!({ "anyOf": [key_schema(key), schema] }),
+                None => schema,
+            };
             (section.name.to_owned(), schema)
         })
         .collect();

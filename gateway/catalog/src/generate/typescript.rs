@@ -13,7 +13,8 @@ pub(super) fn text() -> String {
     out += "export interface Config {\n";
     for section in SECTIONS {
         comment(&mut out, &[section.description()]);
-        let _ = writeln!(out, "  {}?: {}Config;", section.name, section.type_name);
+        let short = section.short().map_or_else(String::new, |key| format!(" | {}", type_text(key.kind)));
+        let _ = writeln!(out, "  {}?: {}Config{short};", section.name, section.type_name);
     }
     out += "}\n";
     for section in SECTIONS {

@@ -6,6 +6,7 @@
 mod classes;
 mod connect;
 mod logs;
+mod profile;
 mod quarantine;
 mod reload;
 mod scale;
@@ -17,7 +18,8 @@ mod upgrade;
 use std::process::ExitCode;
 
 use crate::args::{
-    ClassesArgs, LogsArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs,
+    ClassesArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs,
+    UpgradeArgs,
 };
 
 /// `sluice status`: how things are, as a table or as JSON.
@@ -53,6 +55,11 @@ pub fn scale(args: &ScaleArgs) -> ExitCode {
 /// `sluice classes`: what requests cost.
 pub fn classes(args: &ClassesArgs) -> ExitCode {
     classes::run(args).unwrap_or_else(connect::ClientError::exit)
+}
+
+/// `sluice profile`: what CPU time goes into.
+pub fn profile(args: &ProfileArgs) -> ExitCode {
+    profile::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
 /// `sluice quarantine`: requests that workers died with.

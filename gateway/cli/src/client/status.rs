@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use sluice_catalog::snapshot::{AlarmSnapshot, Percentiles, ReloadSnapshot, Snapshot, WorkerSnapshot};
+use sluice_catalog::snapshot::{AlarmSnapshot, Percentiles, ReactSnapshot, ReloadSnapshot, Snapshot, WorkerSnapshot};
 
 use super::connect::{ClientError, Gateway};
 use crate::args::StatusArgs;
@@ -75,6 +75,9 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     if let Some(reload) = &snapshot.reload {
         writeln!(out, "reload        {}", reload_text(reload))?;
     }
+    if let Some(react) = &snapshot.react {
+        writeln!(out, "react         {}", react_text(react))?;
+    }
     if snapshot.quarantined > 0 {
         writeln!(out, "quarantine    {} requests  (`sluice quarantine` lists them)", snapshot.quarantined)?;
     }
@@ -94,6 +97,19 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
 fn alarm_text(alarm: &AlarmSnapshot) -> String {
     let class = alarm.class.as_deref().map_or_else(String::new, |class| format!(" of {}", harmless(class)));
     format!("{}{class} for {}: {}", harmless(&alarm.alarm), duration(alarm.age_s), harmless(&alarm.text))
+}
+
+fn react_text(react: &ReactSnapshot) -> String {
+    let left: u64 = react.fallbacks.values().sum();
+    let mut text = format!("{} renders, {left} by react-dom", react.renders_total);
+    if left > 0 {
+        let mut reasons: Vec<_> = react.fallbacks.iter().collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let reasons: Vec<String> =
+            reasons.into_iter().map(|(reason, count)| format!("{} {count}", harmless(reason))).collect();
+        let _ = write!(text, " ({})", reasons.join(", "));
+    }
+    text
 }
 
 fn reload_text(reload: &ReloadSnapshot) -> String {
@@ -288,6 +304,7 @@ pub mod tests {
             streams: 0,
             quarantined: 0,
             alarms: Vec::new(),
+            react: None,
         }
     }
 
@@ -354,6 +371,16 @@ WORKER  INSTANCE  GEN  PID   STATE    AGE         MEMORY     CPU           REQUE
         snapshot.reload = Some(reload);
         let text = table(&snapshot);
         assert!(text.contains("done, asked for 12 s ago, p95 of service time in its first minute 30 ms, was 20 ms\n"));
+    }
+
+    #[test]
+    fn renders_are_shown_with_what_was_left_to_react_dom() {
+        let mut snapshot = snapshot();
+        snapshot.react = Some(ReactSnapshot { renders_total: 12, fallbacks: [].into() });
+        assert!(table(&snapshot).contains("\nreact         12 renders, 0 by react-dom\n"));
+        let fallbacks = [("SuspenseList".to_owned(), 1), ("late\u{1b}".to_owned(), 3)].into();
+        snapshot.react = Some(ReactSnapshot { renders_total: 12, fallbacks });
+        assert!(table(&snapshot).contains("\nreact         12 renders, 4 by react-dom (late? 3, SuspenseList 1)\n"));
     }
 
     #[test]

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use sluice_admin::{Operator, Progress, Readiness, Upgrade};
 use sluice_catalog::metrics;
 use sluice_catalog::snapshot::{
-    ClassesSnapshot, CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, RequestsSnapshot, Snapshot,
-    WorkerSnapshot, WorkerState,
+    ClassesSnapshot, CurrentRequest, GatewayState, ProfileSnapshot, QuarantinedRequest, QueueSnapshot, ReactSnapshot,
+    RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Alarm, Event, Journal, Level, Page};
 use sluice_proxy::edge;
@@ -244,6 +244,10 @@ impl Operator for Gateway {
             streams: gate.stream_count(),
             quarantined: gate.quarantined_count(),
             alarms: gate.alarms(),
+            react: self
+                .supervisor
+                .react_renders()
+                .map(|renders| ReactSnapshot { renders_total: renders.renders, fallbacks: renders.reasons }),
         }
     }
 
@@ -301,6 +305,16 @@ impl Operator for Gateway {
             return receiver;
         };
         let _ = answer.send(Err(refusal.to_owned()));
+        receiver
+    }
+
+    fn profile(&self, worker: Option<u64>, duration: Duration) -> oneshot::Receiver<Result<ProfileSnapshot, String>> {
+        let (answer, receiver) = oneshot::channel();
+        let supervisor = Rc::clone(&self.supervisor);
+        tokio::task::spawn_local(async move {
+            // Who has asked may have gone.
+            let _ = answer.send(supervisor.profile(worker, duration).await);
+        });
         receiver
     }
 

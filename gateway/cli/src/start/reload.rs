@@ -9,11 +9,11 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_admin::Progress;
-use sluice_catalog::config::Config;
+use sluice_catalog::config::{Config, Renderer};
 use sluice_catalog::snapshot::{ReloadSnapshot, ReloadState};
 use sluice_journal::Event;
 use sluice_scheduler::{AbandonReason, Scheduler, WorkerState as Life};
-use sluice_supervisor::ReloadEnd;
+use sluice_supervisor::{ReloadEnd, Version};
 use tokio::sync::mpsc;
 
 use super::app::Resolved;
@@ -184,7 +184,13 @@ impl Reloader {
         let generation = self.latest;
         let written = loaded.config.clone();
         let used = Rc::new(self.in_force.used.reloaded(&settings::resolved(&loaded)));
-        gateway.supervisor.add_generation(generation, start, cwd.clone(), used.app.env.clone());
+        let version = Version {
+            start,
+            cwd: cwd.clone(),
+            env: used.app.env.clone(),
+            renders_fast: used.react.renderer == Renderer::Fast,
+        };
+        gateway.supervisor.add_generation(generation, version);
         gateway.gate.set_config(Rc::clone(&used));
         gateway.journal.emit(Event::ReloadStarted { generation, by: request.by });
         self.listeners.push(request.progress.clone());
@@ -194,6 +200,7 @@ impl Reloader {
         let pending = Pending { settings, asked: Instant::now(), has_taken_over: false, p95_before_ms: None };
         self.pending.insert(generation, pending);
         self.ready_told = 0;
+        self.held_back_told = false;
         self.compare = None;
         let snapshot = ReloadSnapshot {
             generation,
@@ -275,15 +282,20 @@ impl Reloader {
         let progress = self.gateway.gate.scheduler(Scheduler::reload_progress);
         let is_held_back = progress.is_some_and(|progress| progress.is_held_back);
         if is_held_back && !self.held_back_told {
-            self.tell("many requests wait: the next workers start when fewer do");
+            self.tell("requests wait for long: the next workers start when they do not, or in 10 s in any case");
         }
         self.held_back_told = is_held_back;
         self.note_takeover(generation);
         let ready = own.iter().filter(|view| view.state == Life::Ready).count();
         if ready > self.ready_told && self.pending.contains_key(&generation) {
             self.ready_told = ready;
-            self.tell(&format!("{ready} of {} workers have taken over", self.gateway.wanted()));
+            self.tell(&format!("{ready} of {} workers have taken over", self.places()));
         }
+    }
+
+    /// Workers that there are to be, those of the long lane among them.
+    fn places(&self) -> u32 {
+        self.gateway.wanted() + self.gateway.gate.scheduler(Scheduler::long_wanted)
     }
 
     /// The last moment at which service times are those of the generation before.
@@ -321,8 +333,8 @@ impl Reloader {
             self.gateway.journal.emit(Event::ReloadFinished { generation, after_ms });
             self.gateway.reloads.update(|snapshot| snapshot.state = ReloadState::Done);
             self.compare = Some((Instant::now() + COMPARE_AFTER, generation, p95_before_ms));
-            let wanted = self.gateway.wanted();
-            self.tell(&format!("{wanted} of {wanted} workers have taken over"));
+            let places = self.places();
+            self.tell(&format!("{places} of {places} workers have taken over"));
             #[allow(clippy::cast_precision_loss, reason = "shown with one decimal")]
             self.tell(&format!("done in {:.1} s", after_ms as f64 / 1000.0));
             return self.finish(&Ok(()));

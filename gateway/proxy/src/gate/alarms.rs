@@ -1,17 +1,14 @@
 //! Gathers what alarms are judged by, and tells what comes of it.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
 use sluice_catalog::snapshot::AlarmSnapshot;
 use sluice_journal::{Alarm, Event as Happening};
-use sluice_scheduler::RequestId;
 
 use super::Gate;
-use crate::alarms::{Change, Judge, Limits, Overtaken, Reading, STARVED_MS_MIN};
+use crate::alarms::{Change, Judge, Limits, Reading};
 use crate::upstream::Job;
 
 /// How often is judged.
@@ -26,9 +23,6 @@ pub(super) struct Alarms {
     looked: Cell<Option<Instant>>,
     queue_length_min: Cell<Option<usize>>,
     waits: Cell<Waits>,
-    /// The latest arrival that a worker was given.
-    latest: Cell<Option<RequestId>>,
-    overtaken: RefCell<BTreeMap<Rc<str>, Overtaken>>,
 }
 
 /// Waits that are over, decaying.
@@ -46,22 +40,6 @@ impl Alarms {
         let waited = now.saturating_duration_since(arrival.at);
         let Waits { count, sum_ms } = self.waits.get();
         self.waits.set(Waits { count: count + 1.0, sum_ms: sum_ms + waited.as_secs_f64() * 1e3 });
-        self.note_overtaken(now, job);
-        self.latest.set(self.latest.get().max(Some(job.request)));
-    }
-
-    /// Notes a request that has waited for long while others that came later did not.
-    fn note_overtaken(&self, now: Instant, job: &Job) {
-        let Some(arrival) = job.answer.arrival.get().filter(|_| Some(job.request) < self.latest.get()) else { return };
-        let waited_ms = u64::try_from(now.saturating_duration_since(arrival.at).as_millis()).unwrap_or(u64::MAX);
-        let is_long = waited_ms >= STARVED_MS_MIN && !job.answer.was_retried.get();
-        let Some(in_order_ms) = arrival.in_order_ms.filter(|_| is_long) else { return };
-        let mut overtaken = self.overtaken.borrow_mut();
-        let worst = overtaken.entry(Rc::clone(&job.class.name)).or_default();
-        let seen = Overtaken { waited_ms, in_order_ms };
-        if *worst == Overtaken::default() || seen.factor() > worst.factor() {
-            *worst = seen;
-        }
     }
 
     fn wait_mean_ms(&self, is_idle: bool) -> Option<f64> {
@@ -80,7 +58,6 @@ fn limits(config: &Config) -> Limits {
         after_ms: u64::from(alarms.after_s) * 1000,
         queue_wait_ms: alarms.queue_wait_ms.into(),
         cost_drift_percent: alarms.cost_drift_percent.into(),
-        starved_factor: alarms.starved_factor.into(),
     }
 }
 
@@ -97,15 +74,12 @@ impl Gate {
         }
         alarms.looked.set(Some(now));
         alarms.queue_length_min.set(None);
-        for job in self.queued.borrow().values() {
-            alarms.note_overtaken(now, job);
-        }
         let reading = Reading {
             queue_length_min,
             wait_mean_ms: alarms.wait_mean_ms(queue_length_min == 0),
             overlaps_total: self.journal.overlaps_total(),
             drifts: self.class_drifts(),
-            overtaken: alarms.overtaken.take(),
+            starving: self.classes_starving(self.config().alarms.starved_factor.into()),
         };
         let changes = alarms.judge.borrow_mut().look(self.alarm_ms(now), &limits(&self.config()), &reading);
         for change in &changes {

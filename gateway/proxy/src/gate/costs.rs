@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use sluice_catalog::snapshot::{ClassSnapshot, ClassesSnapshot};
-use sluice_scheduler::{Event, RequestId, WorkerId};
+use sluice_scheduler::{Event, RequestId, Starving, WorkerId};
 
 use super::Gate;
 use crate::classes::{Change, Class, Listed, Traits, saved};
@@ -28,8 +28,8 @@ impl Gate {
         let mut scheduler = self.scheduler.borrow_mut();
         for change in changes {
             match change {
-                Change::Forget(class) => scheduler.costs_mut().forget(class),
-                Change::Seed(class, saved) => scheduler.costs_mut().restore(class, &saved),
+                Change::Forget(class) => scheduler.forget_class(class),
+                Change::Seed(class, saved) => scheduler.restore_class(class, &saved),
             }
         }
     }
@@ -85,6 +85,20 @@ impl Gate {
         let scheduler = self.scheduler.borrow();
         let drifts = self.classes.list().into_iter();
         drifts.filter_map(|class| Some((class.name, scheduler.costs().drift(class.id)?))).collect()
+    }
+
+    /// Classes that starve by this factor, or nearly.
+    pub(super) fn classes_starving(&self, factor: u64) -> Vec<(Rc<str>, Starving)> {
+        let mut starving = self.scheduler.borrow_mut().look_for_starving(self.now(), factor);
+        if starving.is_empty() {
+            return Vec::new();
+        }
+        let listed = self.classes.list().into_iter();
+        let found = listed.filter_map(|listed| {
+            let at = starving.iter().position(|starving| starving.class == listed.id)?;
+            Some((listed.name, starving.swap_remove(at)))
+        });
+        found.collect()
     }
 
     /// What is known of every class, those that take most CPU time first.

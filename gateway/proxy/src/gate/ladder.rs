@@ -34,7 +34,6 @@ impl Gate {
         Arrival {
             at: Instant::now(),
             wait_ms: scheduler.predicted_wait_ms_of(job.class.id),
-            in_order_ms: scheduler.in_order_wait_ms(),
             budget_ms: job.class.budget_ms.map(u64::from).or(budget_ms),
         }
     }

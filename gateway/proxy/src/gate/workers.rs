@@ -26,6 +26,7 @@ impl Gate {
 
     /// The worker's process is gone.
     pub fn exited(self: &Rc<Self>, worker: WorkerId) {
+        self.note_broken_warm_up(worker);
         if let Some(slots) = self.slots.borrow_mut().remove(&worker) {
             slots.close();
         }
@@ -123,6 +124,22 @@ impl Gate {
         let scheduler = self.scheduler.borrow();
         let in_force = scheduler.generation();
         scheduler.workers().any(|view| view.worker == worker && view.generation != in_force)
+    }
+
+    /// The worker can serve nobody any more. Where it was being warmed, the request that it held has to be named: it may be
+    /// what broke it.
+    pub(super) fn note_broken_warm_up(&self, worker: WorkerId) {
+        if !self.is_warming(worker) {
+            return;
+        }
+        let target = {
+            let exchanges = self.exchanges.borrow();
+            let held = exchanges.values().find(|held| held.is_own && held.answer.worker.get() == Some(worker));
+            held.map(|held| held.name().2)
+        };
+        if let Some(target) = target {
+            self.note_warm_up_failure(worker, format!("{target} broke the worker"));
+        }
     }
 
     fn note_warm_up_failure(&self, worker: WorkerId, why: String) {

@@ -3,9 +3,9 @@
 //! A reload's first batch is a trial: its workers take over together, or none does and the generation is abandoned.
 //! From then on the generation is in force, and the rest of the places follow as their successors become ready.
 //! A reload takes the CPU that the queue needs, so that it waits, for a while, until those who wait have become fewer.
-//! Recycling replaces one worker at a time, and none while a reload runs.
+//! Recycling replaces one worker at a time, the next when the one before has gone, and none while a reload runs.
 
-use super::worker::backoff_ms;
+use super::worker::{Worker, backoff_ms};
 use super::{Demand, Place, Pool, Warmth, WorkerState};
 use crate::{AbandonReason, Action, KillReason, Limits, Time, WorkerId};
 
@@ -18,9 +18,9 @@ pub(super) struct Reload {
     has_taken_over: bool,
     /// Workers that did not come up since the generation took over.
     failures: u32,
-    /// For how long it still lets the queue go first, over its whole time.
-    patience_us: u64,
-    /// Since when it does, as far as that is not taken from its patience yet.
+    /// For how long it may still let the queue go first.
+    may_wait_us: u64,
+    /// Since when it does, as far as that is not taken from the time yet.
     held_back: Option<Time>,
 }
 
@@ -28,12 +28,15 @@ impl Reload {
     /// Whether the next workers are to be started later.
     fn holds_back(&mut self, now: Time, is_pressed: bool) -> bool {
         if let Some(since) = self.held_back.take() {
-            self.patience_us = self.patience_us.saturating_sub(now.since_us(since));
+            self.may_wait_us = self.may_wait_us.saturating_sub(now.since_us(since));
         }
-        self.held_back = (is_pressed && self.patience_us > 0).then_some(now);
+        self.held_back = (is_pressed && self.may_wait_us > 0).then_some(now);
         self.held_back.is_some()
     }
 }
+
+/// For how long a reload lets the queue go first, over its whole time, where `queue.wait_ms_max` is more.
+const HELD_BACK_MS_MAX: u64 = 10_000;
 
 /// When the next successor may be started; one for the whole pool, because what keeps one from coming up keeps all.
 #[derive(Debug, Default)]
@@ -80,6 +83,14 @@ impl Pool {
             actions.push(Action::ReloadAbandoned { generation, reason: AbandonReason::Stopping });
             return;
         }
+        // Reloads that take each other's place must not put the new version off for ever.
+        let may_wait_us = match &mut self.reload {
+            Some(reload) => {
+                reload.holds_back(now, false);
+                reload.may_wait_us
+            }
+            None => limits.queue_wait_ms_max.min(HELD_BACK_MS_MAX) * 1000,
+        };
         if self.reload.is_some() {
             self.abandon(now, AbandonReason::Superseded, actions);
         }
@@ -90,8 +101,7 @@ impl Pool {
             }
         }
         self.successors = Patience::default();
-        let patience_us = limits.queue_wait_ms_max.saturating_mul(1000);
-        self.reload = Some(Reload { generation, has_taken_over: false, failures: 0, patience_us, held_back: None });
+        self.reload = Some(Reload { generation, has_taken_over: false, failures: 0, may_wait_us, held_back: None });
     }
 
     /// The successor is the place's worker from now on; the one before finishes what it holds.
@@ -214,20 +224,17 @@ impl Pool {
 
     /// Starts as many successors as are due and allowed.
     pub(super) fn start_successors(&mut self, now: Time, limits: &Limits, demand: Demand, actions: &mut Vec<Action>) {
-        if self.successors.not_before > now {
+        let is_early = self.successors.not_before > now;
+        // A place that is missing is what the queue waits for.
+        let is_pressed = demand == Demand::Pressing && !is_early && self.is_reload_due(limits) && self.is_complete();
+        let is_held_back = self.reload.as_mut().is_some_and(|reload| reload.holds_back(now, is_pressed));
+        if is_early || is_held_back {
             return;
         }
-        let is_due = self.is_reload_due(limits);
-        // A place that is missing is what the queue waits for.
-        let is_pressed = demand == Demand::Pressing && is_due && self.is_complete();
-        let Some(reload) = &mut self.reload else {
+        let Some(generation) = self.reload.as_ref().map(|reload| reload.generation) else {
             self.recycle(now, limits, actions);
             return;
         };
-        if reload.holds_back(now, is_pressed) {
-            return;
-        }
-        let generation = reload.generation;
         let mut room = self.room_for_successors(limits);
         for at in 0..self.places.len() {
             let place = &self.places[at];
@@ -249,7 +256,7 @@ impl Pool {
 
     /// Whether every place has a worker that serves.
     fn is_complete(&self) -> bool {
-        let serves = |id: WorkerId| self.workers.get(&id).is_some_and(|w| w.state == WorkerState::Ready);
+        let serves = |id: WorkerId| self.workers.get(&id).is_some_and(Worker::takes_requests);
         self.wanted_places().all(|(_, place)| place.worker.is_some_and(serves))
     }
 
@@ -280,7 +287,7 @@ impl Pool {
 
     /// Replaces the worker that has run for longest of those that have had enough, one at a time.
     fn recycle(&mut self, now: Time, limits: &Limits, actions: &mut Vec<Action>) {
-        if self.successors_count() > 0 {
+        if self.is_replacing() {
             return;
         }
         let due = self.recycle_times(limits).filter(|(_, at)| *at <= now).map(|(id, _)| id);
@@ -291,6 +298,13 @@ impl Pool {
         actions.push(Action::Recycling { worker, reason });
         let successor = self.start(now, at, self.generation, actions);
         self.places[at].successor = Some(successor);
+    }
+
+    /// Whether one that is not needed any more still finishes what it holds or shuts down, or a successor is on its way: the
+    /// memory and the boot of one worker are what a machine has to have room for, not those of two.
+    fn is_replacing(&self) -> bool {
+        let leaves = |w: &Worker| w.dismissed && matches!(w.state, WorkerState::Leaving | WorkerState::Stopping);
+        self.successors_count() > 0 || self.workers.values().any(leaves)
     }
 
     /// The workers that serve, and from when on each has had enough.
@@ -307,8 +321,9 @@ impl Pool {
         let at = match &self.reload {
             Some(reload) => self
                 .is_reload_due(limits)
-                .then(|| reload.held_back.map_or(Time(0), |since| Time(since.0.saturating_add(reload.patience_us)))),
-            None if self.successors_count() > 0 => None,
+                .then(|| reload.held_back.map_or(Time(0), |since| Time(since.0.saturating_add(reload.may_wait_us)))),
+            // What ends that is an event of its own.
+            None if self.is_replacing() => None,
             None => self.recycle_times(limits).map(|(_, at)| at).min(),
         };
         at.map(|at| at.max(self.successors.not_before))

@@ -100,8 +100,9 @@ impl Pool {
         }
     }
 
-    /// Frees the slot. Returns the service time in microseconds and what the request counted as; `None` when the worker
-    /// did not hold it, or when it was the gateway's own.
+    /// Frees the slot. Returns the service time in microseconds and what the request counted as; `None` when that is no
+    /// measure for others: the worker did not hold it, it was the gateway's own, or the worker's first, for which many apps
+    /// load and connect what they keep.
     pub(crate) fn release(
         &mut self,
         now: Time,
@@ -115,10 +116,11 @@ impl Pool {
             return None;
         }
         w.finished += 1;
+        let is_first = w.finished == 1;
         if w.recycle_due(worker, limits).is_some_and(|(at, _)| at <= now) {
             self.unsettle();
         }
-        Some((held.side, now.since_us(held.dispatched)))
+        (!is_first).then(|| (held.side, now.since_us(held.dispatched)))
     }
 
     fn free_slot(&mut self, now: Time, worker: WorkerId, request: RequestId) -> Option<Held> {

@@ -8,12 +8,17 @@ fn refuse(request: u64, reason: Refusal, retry_after_s: u32) -> Action {
     Action::Refuse { request: RequestId(request), reason, retry_after_s }
 }
 
-/// One worker that is known to take 1 s a request, and is busy.
+/// Requests after which a wait is predicted: the worker's first, which says nothing, and eight more.
+const KNOWN: u64 = 9;
+
+/// One worker that is known to take 1 s a request, and is busy with number 10.
 fn one_busy_worker(limits: Limits) -> Stage {
     let mut stage = Stage::ready(limits, 1);
-    stage.arrive();
-    stage.pass_ms(1_000);
-    stage.finish(1, 1);
+    for request in 1..=KNOWN {
+        stage.arrive();
+        stage.pass_ms(1_000);
+        stage.finish(1, request);
+    }
     stage.arrive();
     stage
 }
@@ -23,7 +28,7 @@ fn i6_a_request_beyond_the_queues_length_is_refused_and_the_others_keep_their_pl
     let mut stage = one_busy_worker(Limits { queue_length_max: 2, ..LIMITS });
     assert_eq!(stage.arrive(), []);
     assert_eq!(stage.arrive(), []);
-    assert_eq!(stage.arrive(), [refuse(5, Refusal::Full, 1)]);
+    assert_eq!(stage.arrive(), [refuse(13, Refusal::Full, 1)]);
     assert_eq!(stage.scheduler.queue_length(), 2);
 }
 
@@ -50,10 +55,16 @@ fn the_predicted_wait_is_the_work_in_front_shared_by_all_slots() {
 }
 
 #[test]
-fn nothing_is_predicted_before_a_request_has_finished_or_while_no_worker_is_ready() {
+fn nothing_is_predicted_before_some_requests_have_finished_or_while_no_worker_is_ready() {
     let mut stage = Stage::ready(LIMITS, 1);
+    for request in 1..=KNOWN {
+        stage.arrive();
+        assert_eq!(stage.scheduler.predicted_wait_ms(), None, "{request}");
+        stage.pass_ms(10);
+        stage.finish(1, request);
+    }
     stage.arrive();
-    assert_eq!(stage.scheduler.predicted_wait_ms(), None);
+    assert_eq!(stage.scheduler.predicted_wait_ms(), Some(10));
     let mut stage = one_busy_worker(LIMITS);
     stage.exit(1);
     assert_eq!(stage.scheduler.predicted_wait_ms(), None);
@@ -66,7 +77,32 @@ fn a_request_that_would_wait_too_long_is_refused_on_arrival() {
     for _ in 0..3 {
         assert_eq!(stage.arrive(), []);
     }
-    assert_eq!(stage.arrive(), [refuse(6, Refusal::Predicted, 2)]);
+    assert_eq!(stage.arrive(), [refuse(14, Refusal::Predicted, 2)]);
+}
+
+#[test]
+fn a_first_burst_on_cold_workers_is_not_refused_for_their_slow_first_requests() {
+    let mut stage = Stage::ready(LIMITS, 2);
+    for _ in 0..80 {
+        assert!(!stage.arrive().iter().any(is_refusal));
+    }
+    stage.pass_ms(3_000);
+    let mut held = [(1, 1), (2, 2)];
+    for round in 0..60 {
+        for (worker, request) in &mut held {
+            let actions = stage.finish(*worker, *request);
+            let [Action::Dispatch { request: next, .. }] = actions[..] else { panic!("round {round}: {actions:?}") };
+            *request = next.0;
+            let actions = stage.arrive();
+            assert!(!actions.iter().any(is_refusal), "round {round}: {actions:?}");
+        }
+        stage.pass_ms(5);
+    }
+    assert!(stage.scheduler.predicted_wait_ms().is_some_and(|ms| ms < 300));
+}
+
+fn is_refusal(action: &Action) -> bool {
+    matches!(action, Action::Refuse { .. })
 }
 
 #[test]
@@ -91,7 +127,7 @@ fn retry_after_lies_between_a_second_and_a_minute() {
 #[test]
 fn the_mean_service_time_follows_a_change_within_a_hundred_requests() {
     let mut stage = one_busy_worker(LIMITS);
-    for request in 2..=101 {
+    for request in 10..=109 {
         stage.now = stage.now.plus_ms(10);
         stage.finish(1, request);
         stage.arrive();
@@ -105,6 +141,6 @@ fn i3_what_waits_is_refused_when_the_gateway_leaves_and_nothing_waits_after_that
     let mut stage = one_busy_worker(LIMITS);
     stage.arrive();
     let actions = stage.step(Event::Stopping);
-    assert_eq!(actions[0], refuse(3, Refusal::Stopping, 1));
-    assert_eq!(stage.arrive(), [refuse(4, Refusal::Stopping, 1)]);
+    assert_eq!(actions[0], refuse(11, Refusal::Stopping, 1));
+    assert_eq!(stage.arrive(), [refuse(12, Refusal::Stopping, 1)]);
 }

@@ -179,3 +179,68 @@ fn what_waits_as_long_is_short_when_the_cut_goes() {
     assert_eq!(stage.finish(1, 4), [dispatch(6, 1)]);
     assert_eq!(stage.finish(2, 5), [dispatch(8, 2)], "without lanes the last free worker is for anybody");
 }
+
+#[test]
+fn time_in_which_no_long_request_waited_says_nothing_of_their_pace() {
+    let mut stage = with_long_lane(LANES);
+    let mut request = 3;
+    let mut arrive = |stage: &mut Stage| {
+        request += 1;
+        stage.arrive_with(LONG)
+    };
+    // Known, by 100 ms each.
+    for known in 4..=13 {
+        assert_eq!(arrive(&mut stage), [dispatch(known, 3)]);
+        stage.pass_ms(100);
+        stage.finish(3, known);
+    }
+    assert_eq!(arrive(&mut stage), [dispatch(14, 3)]);
+    assert_eq!(arrive(&mut stage), [dispatch(15, 1)]);
+    for _ in 16..=18 {
+        assert!(arrive(&mut stage).is_empty());
+    }
+    assert_eq!(stage.finish(3, 14), [dispatch(16, 3)], "and two wait on");
+    let mut held = vec![(3, 16), (1, 15)];
+    // They become short, and go as such; much later there are long ones again.
+    for (cost_us, wait_ms) in [(5_000, 200_000), (100_000, 0)] {
+        for _ in 0..2_000 {
+            stage.learn(LONG.class, cost_us);
+            stage.learn(SHORT.class, 5_000);
+        }
+        assert_eq!(stage.scheduler.costs().cut_us().is_some(), cost_us > 5_000);
+        let mut actions = stage.pass_ms(0);
+        loop {
+            held.extend(actions.iter().filter_map(|action| match action {
+                Action::Dispatch { request, worker } => Some((worker.0, request.0)),
+                _ => None,
+            }));
+            let Some((worker, request)) = held.pop() else { break };
+            actions = stage.finish(worker, request);
+        }
+        stage.pass_ms(wait_ms);
+    }
+    assert_eq!(arrive(&mut stage), [dispatch(19, 3)]);
+    assert!(!arrive(&mut stage).contains(&dispatch(20, 1)));
+    let pace = stage.scheduler.predicted_wait_ms_of(LONG.class).expect("enough is known");
+    assert!(pace <= 2 * 50, "two slots share two of 100 ms, not {pace} ms");
+}
+
+#[test]
+fn the_long_lane_goes_at_once_when_the_config_leaves_no_room_for_it() {
+    for limits in
+        [Limits { lanes: false, ..LANES }, Limits { order: Order::Fifo, ..LANES }, Limits { concurrency: 2, ..LANES }]
+    {
+        let mut stage = with_long_lane(LANES);
+        stage.scheduler.set_limits(limits);
+        assert_eq!(stage.pass_ms(0), [stop(3)]);
+        assert_eq!(stage.scheduler.long_wanted(), 0);
+    }
+    // Where nobody else serves, it does.
+    let mut stage = with_long_lane(LANES);
+    stage.exit(1);
+    stage.exit(2);
+    stage.scheduler.set_limits(Limits { lanes: false, ..LANES });
+    assert_eq!(stage.pass_ms(0), []);
+    let actions = stage.listen(4);
+    assert_eq!(actions, [stop(3)]);
+}

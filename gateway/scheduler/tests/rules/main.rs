@@ -9,5 +9,6 @@ mod overdue;
 mod recycle;
 mod reload;
 mod stage;
+mod starving;
 mod stuck;
 mod warm_up;

@@ -1,6 +1,6 @@
 //! Which of the waiting goes next, and when a request is refused because its time is over.
 
-use sluice_scheduler::{Action, ClassId, Limits, Need, Order, Refusal, RequestId};
+use sluice_scheduler::{Action, ClassId, Limits, Need, Order, Refusal, RequestId, SavedCosts};
 
 use crate::stage::{LIMITS, Stage, dispatch};
 
@@ -122,5 +122,18 @@ fn those_that_wait_go_by_what_is_known_of_their_class_now() {
     for _ in 0..1_000 {
         stage.learn(ClassId(1), 1_000);
     }
+    assert_eq!(stage.finish(1, 1), [dispatch(3, 1)]);
+}
+
+#[test]
+fn those_that_wait_go_by_what_their_class_is_said_to_be_when_it_falls_into_parts() {
+    let mut stage = stage(Limits { ageing: 0, ..SHORTEST });
+    stage.arrive_with(class(2));
+    stage.arrive_with(class(1));
+    let mean_us = 1_000.0;
+    let rest =
+        SavedCosts { records: 25, mean_us, mean_square: mean_us * mean_us, long_mean_us: mean_us, buckets: vec![] };
+    stage.scheduler.forget_class(ClassId(1));
+    stage.scheduler.restore_class(ClassId(1), &rest);
     assert_eq!(stage.finish(1, 1), [dispatch(3, 1)]);
 }

@@ -42,7 +42,21 @@ fn one_worker_is_recycled_at_a_time_and_the_oldest_first() {
     assert_eq!(actions[1], recycling(2, RecycleReason::Memory), "{actions:?}");
     let Action::Start { worker, .. } = actions[2] else { panic!("{actions:?}") };
     let actions = stage.listen(worker.0);
-    assert_eq!(actions[..2], [stop(2), recycling(3, RecycleReason::Memory)]);
+    assert_eq!(actions, [stop(2)]);
+    assert_eq!(stage.exit(2)[0], recycling(3, RecycleReason::Memory));
+}
+
+#[test]
+fn the_next_worker_is_recycled_when_the_one_before_has_finished_what_it_held_and_has_gone() {
+    let mut stage = Stage::ready(LIMITS, 2);
+    assert_eq!(stage.arrive_at_worker(), 1);
+    stage.step(overweight(1));
+    assert_eq!(stage.step(overweight(2)), []);
+    assert_eq!(stage.listen(3), [], "1 holds a request");
+    assert_eq!(stage.pass_ms(60_000), []);
+    assert_eq!(stage.finish(1, 1), [stop(1)]);
+    assert_eq!(stage.pass_ms(400), []);
+    assert_eq!(stage.exit(1), [recycling(2, RecycleReason::Memory), start(4, 1)]);
 }
 
 #[test]

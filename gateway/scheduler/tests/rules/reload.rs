@@ -127,6 +127,43 @@ fn i6_a_reload_waits_for_the_queue_no_longer_than_a_request_may() {
 }
 
 #[test]
+fn i6_reloads_that_take_each_others_place_wait_no_longer_than_one() {
+    let mut stage = pressed();
+    stage.pass_ms(6_000);
+    for _ in 0..13 {
+        stage.arrive();
+    }
+    assert_eq!(stage.reload(3), [abandoned(2, AbandonReason::Superseded)]);
+    assert_eq!(is_held_back(&stage), Some(true));
+    let actions = stage.pass_ms(4_000);
+    assert!(actions.contains(&start_of(3, 0, 3)), "{actions:?}");
+}
+
+#[test]
+fn a_reload_that_is_held_back_goes_on_when_a_worker_stands_still() {
+    let mut stage = pressed();
+    assert_eq!(stage.step(Event::Overdue { worker: WorkerId(1) })[0], start_of(3, 0, 2));
+}
+
+#[test]
+fn a_reload_that_waits_for_its_back_off_does_not_wait_for_the_queue() {
+    let mut stage = Stage::ready(TWO_AT_ONCE, 6);
+    stage.reload(2);
+    stage.listen(7);
+    stage.listen(8);
+    for _ in 0..30 {
+        stage.arrive();
+    }
+    stage.listen(9);
+    assert_eq!(is_held_back(&stage), Some(true));
+    let delay_ms = back_off_ms(&stage.exit(10));
+    assert_eq!(
+        (is_held_back(&stage), stage.scheduler.next_deadline()),
+        (Some(false), Some(stage.now.plus_ms(delay_ms)))
+    );
+}
+
+#[test]
 fn a_reload_does_not_wait_for_a_queue_that_waits_for_a_missing_worker() {
     let mut stage = Stage::ready(LIMITS, 2);
     for _ in 0..13 {

@@ -153,6 +153,7 @@ fn random_days_keep_i1_i3_i4_i5_i6() {
         "Short in Short",
         "Long in Short",
         "Long in Long",
+        "the long lane is switched off",
         "Refused(\"full\")",
         "Refused(\"predicted\")",
         "Refused(\"deadline\")",

@@ -61,6 +61,8 @@ pub struct Model {
     queue: BTreeMap<RequestId, Queued>,
     pub workers: Workers,
     admission: Option<Admission>,
+    /// Requests of clients that workers have finished, those that were detached not counted.
+    finished: u64,
     /// Requests that a worker held when it died in this step.
     orphans: Vec<RequestId>,
     /// A stream that was opened in this step and is one too many.
@@ -92,6 +94,7 @@ impl Model {
             requests: BTreeMap::new(),
             queue: BTreeMap::new(),
             admission: None,
+            finished: 0,
             orphans: Vec::new(),
             surplus_stream: None,
             ready_before: 0,
@@ -127,13 +130,14 @@ impl Model {
         self.now = now;
         self.workers.places.lowered.clear();
         self.take_event(event, scheduler)?;
-        self.workers.scale_long(scheduler.long_wanted(), self.is_mixed(scheduler))?;
+        let dropped =
+            self.workers.scale_long(scheduler.long_wanted(), self.may_have_lanes(), self.is_mixed(scheduler))?;
         for action in actions {
             self.take_action(event, *action, scheduler)?;
         }
         self.turn();
         self.workers.check_grant(event, self.queue.is_empty())?;
-        self.check_capacity(event)?;
+        self.check_capacity(event, dropped)?;
         let oldest = self.queue.first_key_value().map(|(_, queued)| queued.arrived);
         self.workers.wait_for_queue(now, self.queue.len(), oldest);
         for what in std::mem::take(&mut self.workers.places.reached) {
@@ -155,6 +159,7 @@ impl Model {
             Event::Finished { worker, request } => {
                 self.workers.turn_again(self.now, worker);
                 if let Some(own) = self.workers.release(worker, request) {
+                    self.finished += u64::from(!own);
                     self.count_finished(worker, own);
                     self.end(request, End::Finished);
                 }

@@ -116,21 +116,32 @@ impl Workers {
     pub fn scale(&mut self, wanted: u32) {
         self.places.wanted = wanted;
         self.places.add(Lane::Short, wanted);
+        self.dismiss_surplus();
+    }
+
+    /// How many workers the long lane has is the policy's to say; no more than two, and none is let go within a day unless
+    /// the config leaves no room for lanes any more. Returns how many serve no longer for that.
+    pub fn scale_long(&mut self, wanted: u32, may_be: bool, is_mixed: bool) -> Result<u32, String> {
+        let (before, serving) = (self.places.long_wanted, self.ready());
+        promise!(wanted <= 2, "the long lane is to have {wanted} workers");
+        if wanted < before {
+            promise!(!may_be && wanted == 0, "the long lane is to have {wanted} workers, and had {before}");
+            promise!(self.ready_in(Lane::Short) > 0, "the long lane goes while nobody else serves");
+            self.places.reached.push("the long lane is switched off");
+        }
+        promise!(wanted <= before || is_mixed, "a long lane without long requests");
+        self.places.long_wanted = wanted;
+        self.places.add(Lane::Long, wanted);
+        self.dismiss_surplus();
+        Ok(serving - self.ready())
+    }
+
+    fn dismiss_surplus(&mut self) {
         let places = &self.places;
         for w in self.live.values_mut().filter(|w| !places.is_wanted(w.instance) && w.post != Post::None) {
             w.dismiss();
             w.post = Post::None;
         }
-    }
-
-    /// How many workers the long lane has is the policy's to say; no more than two, and none is let go within a day.
-    pub fn scale_long(&mut self, wanted: u32, is_mixed: bool) -> Result<(), String> {
-        let before = self.places.long_wanted;
-        promise!(wanted <= 2 && wanted >= before, "the long lane is to have {wanted} workers, and had {before}");
-        promise!(wanted == before || is_mixed, "a long lane without long requests");
-        self.places.long_wanted = wanted;
-        self.places.add(Lane::Long, wanted);
-        Ok(())
     }
 
     pub fn begin_to_stop(&mut self) {

@@ -111,7 +111,7 @@ impl Workers {
                     w.held.push((request, true));
                 }
             }
-            Event::ReloadAsked { generation } => self.ask_reload(generation),
+            Event::ReloadAsked { generation } => self.ask_reload(now, generation),
             Event::Scaled { workers } => self.scale(workers),
             Event::Stopping => self.begin_to_stop(),
             _ => {}

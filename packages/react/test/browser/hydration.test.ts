@@ -13,11 +13,12 @@ import { build as bundle } from 'esbuild';
 import * as fc from 'fast-check';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { build } from '../differential/build.ts';
+import { loadCompiler, type Compiler } from '../differential/compiled.ts';
 import type { Node, Outcome } from '../differential/description.ts';
 import { packageFolder } from '../differential/fuzz.ts';
 import { loadReact, loadSluice, type Pair } from '../differential/libraries.ts';
 import type { Renderer } from '../differential/observe.ts';
-import { newWorld } from '../differential/world.ts';
+import { newWorld, type Libraries } from '../differential/world.ts';
 import { pages } from './pages.ts';
 
 process.env['NODE_ENV'] = 'production';
@@ -40,10 +41,12 @@ void describe('hydration in Chromium', { skip }, () => {
   let client: string;
   let libraries: Pair;
   let sluice: Renderer;
+  let compiler: Compiler;
 
   before(async () => {
     libraries = loadReact(packageFolder);
     sluice = await loadSluice(packageFolder);
+    compiler = await loadCompiler(packageFolder);
     const { outputFiles } = await bundle({
       entryPoints: [join(import.meta.dirname, 'client.ts')],
       bundle: true,
@@ -71,20 +74,24 @@ void describe('hydration in Chromium', { skip }, () => {
 
   const nodes = fc.array(pages(4), { minLength: 1, maxLength: 3 });
 
-  const check = async (render: (root: readonly Node[]) => Promise<string>): Promise<void> => {
-    const property = fc.asyncProperty(nodes, async (root) => {
-      const html = await render(root);
+  /** Half of the trees are compiled for the server; in the browser they never are. */
+  const check = async (
+    render: (root: readonly Node[], libraries: Libraries) => Promise<string>,
+  ): Promise<void> => {
+    const property = fc.asyncProperty(nodes, fc.boolean(), async (root, isCompiled) => {
+      const compiled = isCompiled ? { compiled: await compiler.compiled(root) } : {};
+      const html = await render(root, { ...libraries, ...compiled });
       assert.deepEqual(await complaintsOf(html, root), [], html);
     });
     await fc.assert(property, { numRuns: trees / 2, includeErrorInReport: true });
   };
 
   void it(`of ${trees / 2} trees that were streamed`, () =>
-    check((root) => streamed(sluice, root, libraries)));
+    check((root, given) => streamed(sluice, root, given)));
 
   void it(`of ${trees / 2} trees that were prerendered`, () =>
-    check(async (root) => {
-      const world = newWorld(libraries, outcomes);
+    check(async (root, given) => {
+      const world = newWorld(given, outcomes);
       for (const turn of world.turns) turn.settle();
       const result = await sluice.prerender?.(build(root, world));
       return new Response(result?.prelude).text();
@@ -100,7 +107,7 @@ void describe('hydration in Chromium', { skip }, () => {
 });
 
 /** The promises settle one by one after the shell was sent, so that the scripts have something to do. */
-async function streamed(renderer: Renderer, root: readonly Node[], libraries: Pair): Promise<string> {
+async function streamed(renderer: Renderer, root: readonly Node[], libraries: Libraries): Promise<string> {
   const world = newWorld(libraries, outcomes);
   let html = '';
   const sink = new Writable({

@@ -1,6 +1,7 @@
 /** Makes React elements of a description. Components build their own children when they render, as real ones do. */
 
 import type { Context, ReactNode } from 'react';
+import type { Place } from './compiled.ts';
 import type { ChildShape, Node, Thrown } from './description.ts';
 import { useHooks } from './hooks.ts';
 import { classOf, legacyContextOf } from './classes.ts';
@@ -22,8 +23,11 @@ function buildNode(node: Node, world: World): ReactNode {
       return node.v;
     case 'value':
       return valueOf(node.v) as ReactNode;
-    case 'element':
+    case 'element': {
+      const compiled = world.compiled?.get(node);
+      if (compiled !== undefined) return compiled.make((place) => inPlace(compiled.places[place], world));
       return h(node.tag, propsOf(node.props), ...childrenIn(node.shape, node.of, world));
+    }
     case 'wrap': {
       const type = wrapperOf(node.as, world);
       // What this version of React lacks is a fragment, for every renderer alike.
@@ -101,6 +105,12 @@ function buildNode(node: Node, world: World): ReactNode {
       return h('b', null, children, '|', children);
     }
   }
+}
+
+function inPlace(place: Place | undefined, world: World): unknown {
+  if (place === undefined) throw new Error('the compiled JSX asks for a place that it does not have');
+  if ('value' in place) return valueOf(place.value);
+  return 'node' in place ? buildNode(place.node, world) : childrenIn(place.shape, place.of, world)[0];
 }
 
 /** The arguments of createElement after the props. */

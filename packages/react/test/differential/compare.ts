@@ -1,8 +1,9 @@
 /** Two renderers, one scenario: what differs between what their callers see. */
 
+import type { CompiledTree } from './compiled.ts';
 import type { Scenario } from './description.ts';
 import { cutMark } from './record.ts';
-import { observe, type Observation, type Renderer } from './observe.ts';
+import { clearLeftovers, observe, type Observation, type Renderer } from './observe.ts';
 import type { Libraries } from './world.ts';
 
 export interface Difference {
@@ -10,16 +11,23 @@ export interface Difference {
   readonly actual: Observation;
 }
 
+/** `compiled`: what `actual` gets in the place of the tree's host elements. */
 export async function compare(
   expected: Renderer,
   actual: Renderer,
   scenario: Scenario,
   libraries: Libraries,
+  compiled?: CompiledTree,
 ): Promise<Difference | undefined> {
   const formState = await formStateFor(scenario, expected, libraries);
+  const look = async (renderer: Renderer, from: Libraries): Promise<Observation> => {
+    await clearLeftovers(expected, libraries);
+    return observe(renderer, scenario, from, formState);
+  };
+  const compiledLibraries = compiled === undefined ? libraries : { ...libraries, compiled };
   const observed = {
-    expected: await observe(expected, scenario, libraries, formState),
-    actual: await observe(actual, scenario, libraries, formState),
+    expected: await look(expected, libraries),
+    actual: await look(actual, compiledLibraries),
   };
   return same(observed.expected, observed.actual) ? undefined : observed;
 }

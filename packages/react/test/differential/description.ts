@@ -195,6 +195,8 @@ export interface Script {
 /** One tree, how it is rendered, and in which order its promises settle. */
 export interface Scenario {
   readonly root: readonly Node[];
+  /** The renderer that is tried gets the host elements from the compiler; react-dom gets them as they are. */
+  readonly compiled: boolean;
   readonly api: Api;
   readonly options: RenderOptions;
   readonly outcomes: readonly Outcome[];

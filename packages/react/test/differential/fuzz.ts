@@ -3,10 +3,12 @@
 import { join, resolve } from 'node:path';
 import * as fc from 'fast-check';
 import { compare, shownDifference } from './compare.ts';
+import { loadCompiler, type Compiler } from './compiled.ts';
 import { apis, type Api, type Scenario } from './description.ts';
+import { mayBeLeft, reasonsOnce, type Left } from './fallbacks.ts';
 import { scenarios } from './generate.ts';
-import { loadReact, loadSluice, type Pair } from './libraries.ts';
-import { mutants } from './mutants.ts';
+import { loadReact, loadSluice, type Pair, type Sluice } from './libraries.ts';
+import { mutants, templateMutants } from './mutants.ts';
 import type { Renderer } from './observe.ts';
 
 export const packageFolder = join(import.meta.dirname, '../..');
@@ -21,8 +23,10 @@ export interface FuzzOptions {
   /** The folder whose React is used. */
   readonly react?: string;
   readonly apis?: readonly Api[];
-  /** One of `mutants` instead of Sluice. */
+  /** One of `mutants` or `templateMutants` instead of Sluice as it is. */
   readonly mutant?: string;
+  /** False where it is enough to know that there is a failure. */
+  readonly shrinks?: boolean;
 }
 
 export interface Report {
@@ -31,10 +35,21 @@ export interface Report {
   readonly trees: number;
   /** By the renderer that is tried; the string APIs render each tree twice. */
   readonly renders: number;
-  /** Those of them that were given to react-dom, by reason. */
+  /** That the compiler made of the trees it was given. */
+  readonly templates: number;
+  /** Renders that were given to react-dom, by reason. */
   readonly fallbacks: Readonly<Record<string, number>>;
   /** What people need to see and to run again, or null. */
   readonly failure: string | null;
+}
+
+/** The renderer that is tried, and what it left to react-dom since it was asked last. */
+interface Tried {
+  readonly renderer: Renderer;
+  /** Undefined for a renderer that would only read templates as ordinary elements. */
+  readonly compiler: Compiler | undefined;
+  readonly taken: () => readonly Left[];
+  readonly stop: () => void;
 }
 
 /** The process must have had `NODE_ENV=production` before anything loaded React. */
@@ -43,17 +58,26 @@ export async function fuzz(options: FuzzOptions): Promise<Report> {
   const { trees, depth = 4 } = options;
   const react = resolve(options.react ?? packageFolder);
   const libraries = loadReact(react);
-  const fallbacks: Record<string, number> = {};
-  const { renderer, stop } = await rendererOf(options.mutant, react, libraries, fallbacks);
+  const { renderer, compiler, taken, stop } = await triedWith(options.mutant, react, libraries);
 
   let renders = 0;
+  const fallbacks: Record<string, number> = {};
   const property = fc.asyncProperty(scenarios(depth, options.apis ?? apis), async (scenario: Scenario) => {
-    const difference = await compare(libraries.stock, renderer, scenario, libraries);
+    const compiled = scenario.compiled ? await compiler?.compiled(scenario.root) : undefined;
+    const difference = await compare(libraries.stock, renderer, scenario, libraries, compiled);
     renders += scenario.api.startsWith('renderToSt') ? 2 : 1;
+    const left = taken();
     if (difference !== undefined) throw new Error(shownDifference(difference));
+    for (const each of left) {
+      const known = reasonsOnce.includes(each.reason) && each.reason in fallbacks;
+      if (known || !mayBeLeft(each, scenario, libraries.version))
+        throw new Error(`left to react-dom: ${each.reason}`);
+    }
+    for (const { reason } of left) fallbacks[reason] = (fallbacks[reason] ?? 0) + 1;
   });
   const details = await fc.check(property, {
     numRuns: trees,
+    endOnFailure: options.shrinks === false,
     ...(options.seed === undefined ? {} : { seed: options.seed }),
     ...(options.path === undefined ? {} : { path: options.path }),
   });
@@ -63,37 +87,55 @@ export async function fuzz(options: FuzzOptions): Promise<Report> {
     seed: details.seed,
     trees: details.numRuns,
     renders,
+    templates: compiler?.templates() ?? 0,
     fallbacks,
     failure: details.failed ? told(details, { ...options, depth, react }, libraries.version) : null,
   };
 }
 
-async function rendererOf(
-  mutant: string | undefined,
-  react: string,
-  libraries: Pair,
-  fallbacks: Record<string, number>,
-): Promise<{ renderer: Renderer; stop: () => void }> {
-  if (mutant !== undefined) {
-    const make = mutants[mutant];
-    if (make === undefined) throw new Error(`no mutant is called ${mutant}`);
-    return { renderer: make(libraries.stock), stop: () => undefined };
-  }
+async function triedWith(mutant: string | undefined, react: string, libraries: Pair): Promise<Tried> {
+  const altered = mutant === undefined ? undefined : mutants[mutant];
+  if (altered !== undefined)
+    return {
+      renderer: altered(libraries.stock),
+      compiler: undefined,
+      taken: () => [],
+      stop: () => undefined,
+    };
+  const change = mutant === undefined ? undefined : templateMutants[mutant];
+  if (mutant !== undefined && change === undefined) throw new Error(`no mutant is called ${mutant}`);
+
   const sluice = await loadSluice(react);
-  const stop = sluice.onFallback(({ reason }) => {
-    fallbacks[reason] = (fallbacks[reason] ?? 0) + 1;
-  });
-  // What this version's react-dom lacks there is nothing to compare with. And the one warning about a version that is
-  // unknown is no difference: the share that fell back tells.
-  const { warn } = console;
-  console.warn = () => undefined;
-  sluice.renderToString(null);
-  console.warn = warn;
+  await warmUp(sluice, libraries);
+  let left: Left[] = [];
+  const stop = sluice.onFallback((about) => left.push(about));
+  // What this version's react-dom lacks there is nothing to compare with.
   const has = (name: string): boolean => name in libraries.stock;
   const renderer = Object.fromEntries(
     apis.filter(has).map((name) => [name, sluice[name]]),
   ) as unknown as Renderer;
-  return { renderer, stop };
+  const taken = (): readonly Left[] => {
+    const all = left;
+    left = [];
+    return all;
+  };
+  return { renderer, compiler: await loadCompiler(react, change), taken, stop };
+}
+
+/**
+ * What happens once in the life of a process is no difference: the warning about a version that is unknown, loading
+ * `react-dom/static`, learning the client's scripts.
+ */
+async function warmUp(sluice: Sluice, { React, stock }: Pair): Promise<void> {
+  const { warn } = console;
+  console.warn = () => undefined;
+  const element = React.createElement('i');
+  sluice.renderToString(element);
+  await new Promise<void>((resolve) => {
+    sluice.renderToPipeableStream(element, { onAllReady: resolve });
+  });
+  if ('prerender' in stock) await sluice.prerender?.(element);
+  console.warn = warn;
 }
 
 function told(
@@ -104,7 +146,7 @@ function told(
   const path = failed.counterexamplePath ?? '';
   const again = [
     'node --import tsx test/differential/run.ts',
-    `--seed ${failed.seed} --path ${path} --trees ${options.trees} --depth ${options.depth}`,
+    `--seed ${failed.seed} --path ${path} --depth ${options.depth}`,
     ...(options.react === packageFolder ? [] : [`--react ${options.react}`]),
     ...(options.apis === undefined ? [] : [`--apis ${options.apis.join()}`]),
     ...(options.mutant === undefined ? [] : [`--mutant '${options.mutant}'`]),
@@ -115,5 +157,7 @@ function told(
     JSON.stringify(failed.counterexample?.[0]),
     error instanceof Error ? error.message : String(error),
     `Again, in packages/react: ${again}`,
+    // What an earlier tree left behind in react-dom or in Sluice is not there when a tree is run alone.
+    `If it passes alone, with all trees before it: ${again.replace(` --path ${path}`, ` --trees ${failed.numRuns}`)}`,
   ].join('\n');
 }

@@ -268,6 +268,7 @@ export function scenarios(depth: number, only: readonly Api[] = apis): fc.Arbitr
   return fc
     .record({
       root,
+      compiled: fc.constantFrom(false, false, true),
       api: fc.constantFrom(...only),
       options: fc.oneof(fc.constant({}), options),
       outcomes: fc.array(outcome, { minLength: promiseCount, maxLength: promiseCount }),

@@ -254,6 +254,8 @@ const form: Host = (children) =>
     children,
   );
 
+const anchor: Host = (children) =>
+  made('a', propsOfTag({ href: url, target: text, rel: text, name: text }), children);
 const img: Host = (children) =>
   made(
     'img',
@@ -363,6 +365,7 @@ export function host(children: fc.Arbitrary<readonly Node[]>): fc.Arbitrary<Node
     [3, input],
     [2, button],
     [3, form],
+    [2, anchor],
     [3, img],
     [3, link],
     [1, meta],

@@ -4,6 +4,9 @@
  */
 
 import { Transform, type Writable } from 'node:stream';
+// A type only: loading that module would load React, before NODE_ENV is set.
+import type { CHILD, PathStep } from '../../src/template.ts';
+import type { TemplateOf } from './compiled.ts';
 import type { Renderer } from './observe.ts';
 
 type Edit = (html: string) => string;
@@ -85,6 +88,44 @@ export const mutants: Readonly<Record<string, (stock: Renderer) => Renderer>> = 
   ),
   ...manners,
 };
+
+const child: typeof CHILD = 0;
+
+/** Compilers with a fault; the renderer is Sluice itself. */
+export const templateMutants: Readonly<Record<string, (template: TemplateOf) => TemplateOf>> = {
+  'static texts not separated': (template) => (builtWith, pieces, holes, build) =>
+    template(
+      builtWith,
+      pieces.map((piece) => piece.replaceAll('<!-- -->', '')),
+      holes,
+      build,
+    ),
+  'text behind a hole forgotten': (template) => (builtWith, pieces, holes, build) =>
+    template(
+      builtWith,
+      pieces,
+      holes.map((hole) => (hole[0] === child ? hole.with(2, 0) : hole)),
+      build,
+    ),
+  'a hole takes itself for an only child': (template) => (builtWith, pieces, holes, build) =>
+    template(
+      builtWith,
+      pieces,
+      holes.map((hole) => (hole[0] === child ? hole.with(3, alone(hole[3] as PathStep[])) : hole)),
+      build,
+    ),
+  'a static attribute lost': (template) => (builtWith, pieces, holes, build) =>
+    template(
+      builtWith,
+      pieces.map((piece) => piece.replace(/ title="[^"]*"/, '')),
+      holes,
+      build,
+    ),
+};
+
+function alone(path: readonly PathStep[]): readonly PathStep[] {
+  return path.map(([tag, key], at) => [tag, key, 1, path[at]?.[3] ?? 0]);
+}
 
 function edited(stock: Renderer, edit: Edit): Renderer {
   return {

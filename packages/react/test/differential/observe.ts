@@ -44,7 +44,6 @@ export async function observe(
 ): Promise<Observation> {
   const world = newWorld(libraries, scenario.outcomes);
   for (const index of scenario.before) world.turns[index]?.settle();
-  await clearLeftovers(renderer, libraries);
   const log = new Log(scenario.flow === 'slow');
   const restore = captureProcess(log);
   try {
@@ -61,11 +60,11 @@ export async function observe(
  * react-dom keeps, in a variable of its module, the promises of a component that was given up, and may take them for those
  * of a child that is awaited, even in a later render. A component that awaits none clears it.
  */
-async function clearLeftovers(renderer: Renderer, { React }: Libraries): Promise<void> {
+export async function clearLeftovers(stock: Renderer, { React }: Libraries): Promise<void> {
   // Strings and streams are two builds of react-dom, with a variable each.
   const element = React.createElement(() => null);
-  renderer.renderToString(element);
-  renderer.renderToPipeableStream(element);
+  stock.renderToString(element);
+  stock.renderToPipeableStream(element);
   await new Promise((resolve) => setImmediate(resolve));
 }
 

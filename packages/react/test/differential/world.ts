@@ -3,6 +3,7 @@
  * component types made for its descriptions. Each renderer gets a world of its own.
  */
 
+import type { CompiledTree } from './compiled.ts';
 import type { Outcome } from './description.ts';
 import type * as ReactTypes from 'react';
 import type * as ReactDOMTypes from 'react-dom';
@@ -13,6 +14,8 @@ export type ReactDOM = typeof ReactDOMTypes & Record<string, unknown>;
 export interface Libraries {
   readonly React: React;
   readonly ReactDOM: ReactDOM;
+  /** Where host elements come from the compiler. */
+  readonly compiled?: CompiledTree;
 }
 
 export interface Turn {
@@ -32,13 +35,12 @@ export interface World extends Libraries {
 export const contextCount = 3;
 export const promiseCount = 4;
 
-export function newWorld({ React, ReactDOM }: Libraries, outcomes: readonly Outcome[]): World {
+export function newWorld(libraries: Libraries, outcomes: readonly Outcome[]): World {
   const world: World = {
-    React,
-    ReactDOM,
+    ...libraries,
     turns: outcomes.map((outcome) => turnOf(outcome)),
     contexts: Array.from({ length: contextCount }, (_, index) =>
-      React.createContext<unknown>(`default ${index}`),
+      libraries.React.createContext<unknown>(`default ${index}`),
     ),
     types: new WeakMap(),
     activity: 0,

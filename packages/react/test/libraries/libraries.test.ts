@@ -1,7 +1,7 @@
 // What apps are made of, rendered by react-dom and by Sluice: the same bytes, and nothing left to react-dom.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
@@ -28,14 +28,27 @@ const ways: Readonly<Record<string, (renderer: Renderer, element: unknown) => st
   renderToString: (renderer, element) => renderer.renderToString(element),
   renderToStaticMarkup: (renderer, element) => renderer.renderToStaticMarkup(element),
   renderToPipeableStream: streamed,
+  renderToReadableStream: async (renderer, element) =>
+    new Response(await renderer.renderToReadableStream?.(element)).text(),
+  prerender: async (renderer, element) => new Response((await renderer.prerender?.(element))?.prelude).text(),
+};
+/** An app's file has the name of the package, but for these. */
+const packages: Readonly<Record<string, string>> = {
+  emotion: '@emotion/react',
+  mui: '@mui/material',
+  radix: 'radix-ui',
+  redux: 'react-redux',
+  'tanstack-query': '@tanstack/react-query',
 };
 
 void describe('libraries', () => {
   let stock: Pair;
   let sluice: Sluice;
   let fallbacks: string[] = [];
-  let renders = 0;
-  let left = 0;
+  const table: Record<
+    string,
+    { version: string; bytes: number; renders: number; 'left to react-dom': number }
+  > = {};
 
   before(async () => {
     installIfStale(import.meta.dirname);
@@ -45,31 +58,48 @@ void describe('libraries', () => {
     sluice.onFallback(({ reason }) => fallbacks.push(reason));
   });
 
-  after(() => console.log(`React ${stock.version}: ${left} of ${renders} renders were left to react-dom`));
+  after(() => {
+    console.log(`React ${stock.version}: identical in ${Object.keys(ways).join(', ')}`);
+    console.table(table);
+  });
 
   for (const app of apps) {
-    void it(basename(app, '.js'), async () => {
+    const name = basename(app, '.js');
+    void it(name, async () => {
+      const row = {
+        version: versionOf(packages[name] ?? name),
+        bytes: 0,
+        renders: 0,
+        'left to react-dom': 0,
+      };
+      table[name] = row;
       const { default: make } = (await import(
         pathToFileURL(join(import.meta.dirname, 'apps', app)).href
       )) as App;
-      for (const [name, render] of Object.entries(ways)) {
+      for (const [way, render] of Object.entries(ways)) {
         const expected = await whole(make, (element) => render(stock.stock, element));
         assert.equal(
           await whole(make, (element) => render(stock.stock, element)),
           expected,
-          `${name}: no two renders by react-dom are alike`,
+          `${way}: no two renders by react-dom are alike`,
         );
         fallbacks = [];
         const actual = await whole(make, (element) => render(sluice, element));
-        renders += 1;
-        left += fallbacks.length;
-        assert.equal(actual, expected, name);
-        assert.ok(expected.length > 60, `${name}: next to nothing was rendered: ${expected}`);
-        assert.deepEqual(fallbacks, [], `${name} was left to react-dom`);
+        row.renders += 1;
+        row['left to react-dom'] += fallbacks.length;
+        row.bytes = Buffer.byteLength(actual);
+        assert.equal(actual, expected, way);
+        assert.ok(expected.length > 60, `${way}: next to nothing was rendered: ${expected}`);
+        assert.deepEqual(fallbacks, [], `${way} was left to react-dom`);
       }
     });
   }
 });
+
+function versionOf(name: string): string {
+  const path = join(import.meta.dirname, 'node_modules', name, 'package.json');
+  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+}
 
 async function whole(
   make: () => unknown,

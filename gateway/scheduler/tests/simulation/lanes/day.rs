@@ -33,6 +33,9 @@ pub const LIMITS: Limits = Limits {
     examine_timeout_ms: 900,
 };
 
+/// As in the config, unless said otherwise.
+const STARVED_FACTOR: u64 = 5;
+
 struct Busy {
     request: RequestId,
     left_ms: f64,
@@ -44,7 +47,10 @@ struct Machine {
     /// Kind and arrival of each request.
     requests: BTreeMap<RequestId, (usize, f64)>,
     outcomes: Vec<Outcome>,
+    /// For how long each kind was said to starve, at most.
+    starved_ms: Vec<u64>,
     now_ms: f64,
+    looked_ms: f64,
 }
 
 impl Machine {
@@ -103,6 +109,19 @@ impl Machine {
         (rates.iter().sum::<f64>() * step_ms, finished)
     }
 
+    /// Once a second; notes for how long each kind is said to starve, at most.
+    fn look_for_starving(&mut self) {
+        if self.now_ms < self.looked_ms + 1000.0 {
+            return;
+        }
+        self.looked_ms = self.now_ms;
+        let now = Time((self.now_ms * 1000.0).round() as u64);
+        for starving in self.scheduler.look_for_starving(now, STARVED_FACTOR) {
+            let most = &mut self.starved_ms[usize::from(starving.class.0) - 1];
+            *most = (*most).max(starving.for_ms);
+        }
+    }
+
     fn finish(&mut self, day: &Day, worker: WorkerId, request: RequestId) {
         let (kind, arrived) = self.requests.remove(&request).expect("arrived");
         self.outcomes[kind].latencies_ms.push(self.now_ms - arrived);
@@ -119,6 +138,16 @@ fn class(kind: usize) -> ClassId {
 /// Lives the day: the outcome by kind, and the part of the CPU time that was used. The first tenth is not counted, in
 /// which the costs are learnt.
 pub fn live(day: &Day, limits: Limits) -> (Vec<Outcome>, f64) {
+    let (machine, used) = run(day, limits);
+    (machine.outcomes, used)
+}
+
+/// Lives the day: for how many milliseconds each kind was said to starve, at most.
+pub fn starved_ms(day: &Day, limits: Limits) -> Vec<u64> {
+    run(day, limits).0.starved_ms
+}
+
+fn run(day: &Day, limits: Limits) -> (Machine, f64) {
     let mut rng = Rng::new(day.seed);
     let mean_ms: f64 = day.kinds.iter().map(|kind| kind.share * kind.cost_ms).sum();
     let gap_ms = mean_ms / day.load / day.cores as f64;
@@ -127,7 +156,9 @@ pub fn live(day: &Day, limits: Limits) -> (Vec<Outcome>, f64) {
         workers: BTreeMap::new(),
         requests: BTreeMap::new(),
         outcomes: vec![Outcome::default(); day.kinds.len()],
+        starved_ms: vec![0; day.kinds.len()],
         now_ms: 0.0,
+        looked_ms: 0.0,
     };
     machine.tell(day, Event::Scaled { workers: u32::try_from(day.short_workers).expect("few") });
     let (mut worked_ms, mut began_ms, mut arrivals) = (0.0, 0.0, 0);
@@ -152,12 +183,14 @@ pub fn live(day: &Day, limits: Limits) -> (Vec<Outcome>, f64) {
             machine.now_ms = machine.now_ms.max(due);
             machine.tell(day, Event::Tick);
         }
+        machine.look_for_starving();
         if arrivals == day.requests / 10 && began_ms == 0.0 {
             (worked_ms, began_ms) = (0.0, machine.now_ms);
             machine.outcomes.fill(Outcome::default());
         }
     }
-    (machine.outcomes, worked_ms / (machine.now_ms - began_ms) / day.cores as f64)
+    let used = worked_ms / (machine.now_ms - began_ms) / day.cores as f64;
+    (machine, used)
 }
 
 fn arrive(machine: &mut Machine, day: &Day, number: u64, rng: &mut Rng) {

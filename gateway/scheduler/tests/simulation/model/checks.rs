@@ -4,14 +4,17 @@ use sluice_scheduler::{Event, Refusal, RequestId, Scheduler, Time};
 
 use super::{Fate, Model, Request, promise};
 
+/// Requests that must have finished before any is refused for how long others take.
+const FINISHED_MIN: u64 = 8;
+
 impl Model {
     /// I3: whoever is replaced serves until another does. Only what happens to a worker itself takes it away.
-    pub(super) fn check_capacity(&self, event: Event) -> Result<(), String> {
+    pub(super) fn check_capacity(&self, event: Event, dropped: u32) -> Result<(), String> {
         let lost = self.ready_before.saturating_sub(self.workers.ready());
         let allowed = match event {
-            Event::Exited { .. } | Event::Closing { .. } | Event::Faulted { .. } | Event::Stuck { .. } => 1,
+            Event::Exited { .. } | Event::Closing { .. } | Event::Faulted { .. } | Event::Stuck { .. } => 1 + dropped,
             Event::Scaled { .. } | Event::Stopping => u32::MAX,
-            _ => 0,
+            _ => dropped,
         };
         promise!(lost <= allowed, "I3: {lost} of {} workers stopped serving at {event:?}", self.ready_before);
         Ok(())
@@ -54,6 +57,8 @@ impl Model {
                 promise!(is_full, "{request:?} refused: full, which it is not");
             }
             (Refusal::Predicted, Some(admission)) => {
+                let few = self.finished < FINISHED_MIN;
+                promise!(!few, "{request:?} was refused by what {} requests took", self.finished);
                 let wait_ms = admission.predicted_wait_ms.unwrap_or(0);
                 // What it costs itself comes out of its deadline.
                 let deadline_ms = self.requests[&request].need.deadline_ms.map_or(u64::MAX, u64::from);

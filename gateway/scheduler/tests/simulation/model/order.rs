@@ -55,11 +55,14 @@ impl Model {
         self.queue.values().filter(|queued| self.side(queued.need, scheduler) == side).count()
     }
 
-    pub(super) fn is_mixed(&self, scheduler: &Scheduler) -> bool {
-        let may = self.limits.lanes
+    pub(super) fn may_have_lanes(&self) -> bool {
+        self.limits.lanes
             && self.limits.order == Order::Shortest
-            && self.limits.concurrency.max(self.limits.concurrency_max) == 1;
-        may && scheduler.costs().cut_us().is_some()
+            && self.limits.concurrency.max(self.limits.concurrency_max) == 1
+    }
+
+    pub(super) fn is_mixed(&self, scheduler: &Scheduler) -> bool {
+        self.may_have_lanes() && scheduler.costs().cut_us().is_some()
     }
 
     fn has_lanes(&self, scheduler: &Scheduler) -> bool {

@@ -1,6 +1,6 @@
 //! What is due about places: who may be recycled when, what has to be said, and that nothing was left undone.
 
-use sluice_scheduler::{RecycleReason, Scheduler, Time, WorkerId};
+use sluice_scheduler::{RecycleReason, Scheduler, Time, WorkerId, WorkerState};
 
 use super::Due;
 use crate::model::promise;
@@ -12,7 +12,7 @@ impl Workers {
             return self.stand_in_for(now, worker);
         }
         promise!(self.places.reload.is_none(), "{worker:?} is recycled during a reload");
-        promise!(self.successors().is_empty(), "{worker:?} is recycled while another is");
+        promise!(!self.is_replacing(), "{worker:?} is recycled while another is, or leaves");
         promise!(self.places.not_before <= now, "{worker:?} is recycled during the back-off");
         let Some(w) = self.live.get(&worker) else { return Err(format!("{worker:?} is gone and was recycled")) };
         promise!(w.serves() && w.post == Post::Holder, "{worker:?} is recycled and not healthy: {w:?}");
@@ -47,6 +47,12 @@ impl Workers {
         w.overweight = Some((now.plus_ms(least_ms), now.plus_ms(max)));
     }
 
+    /// A worker that is not needed any more is still there, or another is on its way.
+    fn is_replacing(&self) -> bool {
+        let leaves = |w: &Worker| w.dismissed && matches!(w.state(), WorkerState::Leaving | WorkerState::Stopping);
+        !self.successors().is_empty() || self.live.values().any(leaves)
+    }
+
     /// Workers that may be recycled, each with the earliest and the latest time.
     fn recyclings(&self) -> impl Iterator<Item = (&Worker, (Time, Time))> {
         let never = Time(u64::MAX);
@@ -79,7 +85,7 @@ impl Workers {
         }
         due.extend(self.stand_in_due());
         let mut early = None;
-        if self.places.reload.is_none() && self.successors().is_empty() {
+        if self.places.reload.is_none() && !self.is_replacing() {
             let not_before = self.places.not_before;
             early = self.recyclings().map(|(_, (early, _))| early.max(not_before)).min();
             let late = self.recyclings().map(|(_, (_, late))| late.max(not_before)).min();
@@ -105,7 +111,7 @@ impl Workers {
             let unreplaced = places.all_wanted().into_iter().find(|at| may && self.may_start_successor(*at));
             promise!(unreplaced.is_none(), "place {unreplaced:?} got no successor");
             self.check_stand_ins(now)?;
-            if places.reload.is_none() && self.successors().is_empty() && places.not_before <= now {
+            if places.reload.is_none() && !self.is_replacing() && places.not_before <= now {
                 let overdue = self.recyclings().find(|(_, (_, late))| *late <= now);
                 promise!(overdue.is_none(), "not recycled: {overdue:?}");
             }

@@ -13,7 +13,7 @@ pub(super) struct Reload {
     /// The first batch is chosen in one step.
     pub(super) batch: Option<Time>,
     /// How long it may still wait for the queue, and since when it does.
-    pub(super) patience_us: u64,
+    pub(super) may_wait_us: u64,
     pub(super) waits_since: Option<Time>,
 }
 
@@ -27,25 +27,23 @@ impl Workers {
         self.is_trial() && self.live.get(&worker).is_some_and(|w| w.post == Post::Successor)
     }
 
-    pub fn ask_reload(&mut self, generation: u64) {
+    pub fn ask_reload(&mut self, now: Time, generation: u64) {
         if self.places.is_closed() {
             self.places.due.push(Due::Abandoned { generation, reason: AbandonReason::Stopping });
             return;
         }
+        let asked = self.limits.queue_wait_ms_max.min(10_000) * 1000;
+        let may_wait_us = self.places.reload.as_ref().map_or(asked, |reload| {
+            reload.may_wait_us.saturating_sub(reload.waits_since.map_or(0, |since| now.since_us(since)))
+        });
         self.abandon(AbandonReason::Superseded);
         for w in self.live.values_mut().filter(|w| w.post == Post::Successor) {
             w.post = Post::None;
             w.dismiss();
         }
         self.places.forget_failures();
-        self.places.reload = Some(Reload {
-            generation,
-            on_trial: true,
-            failures: 0,
-            batch: None,
-            patience_us: self.limits.queue_wait_ms_max * 1000,
-            waits_since: None,
-        });
+        self.places.reload =
+            Some(Reload { generation, on_trial: true, failures: 0, batch: None, may_wait_us, waits_since: None });
     }
 
     pub(super) fn abandon(&mut self, reason: AbandonReason) {
@@ -87,7 +85,7 @@ impl Workers {
         let is_long = waiting > self.limits.queue_length_max / 10;
         let is_late = oldest.is_some_and(|at| now.since_us(at) > self.limits.queue_wait_ms_max * 1000 / 20);
         let places = self.places.all_wanted();
-        let serves = |at: &u32| self.find(*at, Post::Holder).is_some_and(|id| self.live[&id].serves());
+        let serves = |at: &u32| self.find(*at, Post::Holder).is_some_and(|id| self.live[&id].takes_requests());
         let could = places.iter().any(|at| self.may_start_successor(*at))
             && self.is_trial_open()
             && self.places.not_before <= now
@@ -95,9 +93,9 @@ impl Workers {
         let waits = (is_long || is_late) && could && places.iter().all(serves);
         let Some(reload) = &mut self.places.reload else { return };
         if let Some(since) = reload.waits_since.take() {
-            reload.patience_us = reload.patience_us.saturating_sub(now.since_us(since));
+            reload.may_wait_us = reload.may_wait_us.saturating_sub(now.since_us(since));
         }
-        if waits && reload.patience_us > 0 {
+        if waits && reload.may_wait_us > 0 {
             reload.waits_since = Some(now);
             self.places.reached.push("a reload waited for the queue");
         }
@@ -106,7 +104,7 @@ impl Workers {
     /// Until when the reload waits for the queue.
     pub(super) fn waits_until(&self) -> Option<Time> {
         let reload = self.places.reload.as_ref()?;
-        reload.waits_since.map(|since| Time(since.0 + reload.patience_us))
+        reload.waits_since.map(|since| Time(since.0 + reload.may_wait_us))
     }
 
     /// Places where the generation takes requests.

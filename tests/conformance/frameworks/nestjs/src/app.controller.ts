@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Body, Controller, Get, Header, HttpCode, Post, Query, Req, StreamableFile } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, StreamableFile } from '@nestjs/common';
 import type { Request } from 'express';
 import { AppService } from './app.service.js';
 
@@ -37,6 +37,11 @@ export class AppController {
     return new StreamableFile(Buffer.from('0123456789'.repeat(Number(bytes) / 10)), {
       type: 'text/plain; charset=utf-8',
     });
+  }
+
+  @Get('items/:slug')
+  item(@Param('slug') slug: string): { slug: string } {
+    return { slug };
   }
 
   @Get('debug')

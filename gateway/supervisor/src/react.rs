@@ -1,0 +1,106 @@
+//! React renders, as workers tell of them: counted for the gateway's whole life, whichever workers have died since.
+//!
+//! Workers are input (I8): reasons are bounded in number and length, and a count that falls counts as nothing new.
+
+use std::collections::BTreeMap;
+
+use sluice_journal::Level;
+
+use crate::Supervisor;
+use crate::process::Process;
+
+/// Reasons that are counted by name; what comes later counts as [`OTHER`].
+const REASONS_MAX: usize = 32;
+const REASON_CHARS_MAX: usize = 80;
+const OTHER: &str = "other";
+/// Longest sentence of a worker about why it does not use the renderer.
+const WHY_CHARS_MAX: usize = 500;
+
+/// Renders by `@sluice/react`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Renders {
+    /// All that were asked for.
+    pub renders: u64,
+    /// Those of them that react-dom did, by why.
+    pub reasons: BTreeMap<String, u64>,
+}
+
+impl Renders {
+    /// Adds what a worker has done since it was last heard.
+    fn add(&mut self, now: &Renders, before: &Renders) {
+        self.renders += now.renders.saturating_sub(before.renders);
+        for (reason, count) in &now.reasons {
+            let new = count.saturating_sub(before.reasons.get(reason).copied().unwrap_or(0));
+            if new == 0 {
+                continue;
+            }
+            let name: String = reason.chars().take(REASON_CHARS_MAX).collect();
+            let is_known = self.reasons.contains_key(&name);
+            // One place is kept for the rest.
+            let name = if is_known || self.reasons.len() < REASONS_MAX { name } else { OTHER.to_owned() };
+            *self.reasons.entry(name).or_default() += new;
+        }
+    }
+}
+
+impl Supervisor {
+    /// Renders of all workers since the start; `None` while there were none.
+    pub fn react_renders(&self) -> Option<Renders> {
+        let renders = self.react.borrow();
+        (*renders != Renders::default()).then(|| renders.clone())
+    }
+
+    /// What a worker has counted since its start.
+    pub(crate) fn heard_renders(&self, process: &Process, now: Renders) {
+        let before = process.react.borrow();
+        self.react.borrow_mut().add(&now, &before);
+        drop(before);
+        *process.react.borrow_mut() = now;
+    }
+
+    /// A worker does not use the renderer that the configuration asks for. All of a generation would say the same.
+    pub(crate) fn heard_react_off(&self, process: &Process, why: &str) {
+        if self.react_off_told.replace(true) {
+            return;
+        }
+        let why: String = why.chars().take(WHY_CHARS_MAX).collect();
+        let text = format!("react = \"fast\" has no effect in worker {}: {why}", process.worker.0);
+        self.note(Level::Warn, &text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn renders(renders: u64, reasons: &[(&str, u64)]) -> Renders {
+        Renders { renders, reasons: reasons.iter().map(|(reason, count)| ((*reason).to_owned(), *count)).collect() }
+    }
+
+    #[test]
+    fn what_workers_count_adds_up_over_their_deaths() {
+        let mut total = Renders::default();
+        let first = renders(5, &[("SuspenseList", 1)]);
+        total.add(&first, &Renders::default());
+        total.add(&renders(8, &[("SuspenseList", 1), ("development build", 2)]), &first);
+        // Its successor counts from 0.
+        total.add(&renders(2, &[("SuspenseList", 2)]), &Renders::default());
+        assert_eq!(total, renders(10, &[("SuspenseList", 3), ("development build", 2)]));
+        // A worker that takes something back is not believed.
+        total.add(&renders(1, &[]), &first);
+        assert_eq!(total, renders(10, &[("SuspenseList", 3), ("development build", 2)]));
+    }
+
+    #[test]
+    fn reasons_are_bounded_in_number_and_length_i6() {
+        let mut total = Renders::default();
+        for number in 0..1000 {
+            total.add(&renders(1, &[(&format!("reason {number}"), 1)]), &Renders::default());
+        }
+        total.add(&renders(1, &[(&"x".repeat(10_000), 1)]), &Renders::default());
+        assert_eq!(total.reasons.len(), REASONS_MAX + 1);
+        assert_eq!(total.reasons.values().sum::<u64>(), 1001);
+        assert_eq!(total.reasons[OTHER], 1001 - REASONS_MAX as u64);
+        assert!(total.reasons.keys().all(|reason| reason.chars().count() <= REASON_CHARS_MAX));
+    }
+}

@@ -1,0 +1,54 @@
+/**
+ * How many trees each test renders, with which seed.
+ *
+ * SLUICE_TEST_LONG=1    a million trees instead of 20,000
+ * SLUICE_REACT_TREES=N  that many
+ * SLUICE_REACT_SEED=N   from that seed; at random in long tests, and always the same in the others, whose outcome should
+ *                       not depend on chance
+ */
+
+import assert from 'node:assert/strict';
+import { fuzz, type FuzzOptions } from './fuzz.ts';
+
+process.env['NODE_ENV'] = 'production';
+
+const long = process.env['SLUICE_TEST_LONG'] === '1';
+const trees_all = Number(process.env['SLUICE_REACT_TREES'] ?? (long ? 1_000_000 : 20_000));
+const seed_first = Number(
+  process.env['SLUICE_REACT_SEED'] ?? (long ? Math.trunc(Math.random() * 2 ** 31) : 20_250_101),
+);
+/** The trees of a run of fast-check grow alike: begin afresh now and then. */
+const trees_per_round_max = 50_000;
+const rounds_max = 1_000;
+
+/** The newest version gets half of all trees, the others the other half. */
+export const share_newest = 0.5;
+
+export interface Part {
+  /** Of all trees. */
+  readonly share: number;
+  /** Which one: each part has trees of its own. */
+  readonly index: number;
+}
+
+/** Prints the seed of each round, and fails at the first difference. */
+export async function noDifference(part: Part, options: Omit<FuzzOptions, 'trees'> = {}): Promise<void> {
+  const trees = Math.round(trees_all * part.share);
+  let renders = 0;
+  const left = new Map<string, number>();
+  for (let done = 0, round = 0; done < trees; round += 1) {
+    const some = Math.min(trees - done, trees_per_round_max);
+    const seed = (seed_first + part.index * rounds_max + round) | 0;
+    const report = await fuzz({ ...options, trees: some, seed });
+    console.log(`React ${report.react}, seed ${seed}: ${report.trees} trees, ${report.templates} templates`);
+    assert.equal(report.failure, null, report.failure ?? '');
+    done += some;
+    renders += report.renders;
+    for (const [reason, count] of Object.entries(report.fallbacks))
+      left.set(reason, (left.get(reason) ?? 0) + count);
+  }
+  for (const [reason, count] of left)
+    console.log(
+      `left to react-dom: ${((100 * count) / renders).toFixed(2)} % of ${renders} renders, ${reason}`,
+    );
+}

@@ -1,0 +1,121 @@
+// What an operator is told of a worker's CPU time, by component, while the worker serves.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { app, type Sluice } from '../support/sluice.ts';
+import { allReady, ask, ownApp, pidOf, running } from './scenario.ts';
+
+interface Profile {
+  worker: number;
+  renders: number;
+  samples: number;
+  cpu_ms: number;
+  components: { component: string; self_ms: number; total_ms: number }[];
+  file: string;
+}
+
+async function profileOf(sluice: Sluice, ...flags: string[]): Promise<Profile> {
+  const { code, stdout, stderr } = await sluice.cli(['profile', '--json', ...flags]);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout) as Profile;
+}
+
+/** The profile of a gateway that answers meanwhile. */
+async function profileUnderLoad(sluice: Sluice, ...flags: string[]): Promise<Profile> {
+  await ask(sluice, '/');
+  let isOver = false;
+  const load = (async () => {
+    while (!isOver) assert.equal((await ask(sluice, '/')).status, 200);
+  })();
+  try {
+    return await profileOf(sluice, '--duration-ms', '3000', ...flags);
+  } finally {
+    isOver = true;
+    await load;
+  }
+}
+
+function timesOf(profile: Profile): (component: string) => { self_ms: number; total_ms: number } {
+  return (name) => {
+    const found = profile.components.find(({ component }) => component === name);
+    assert.ok(found !== undefined, `no ${name} in ${JSON.stringify(profile.components)}`);
+    return found;
+  };
+}
+
+void test('CPU time goes to the components that it was spent for, host elements to those that returned them', async (t) => {
+  const sluice = await running(t, {
+    entry: ownApp('react-costs.cjs'),
+    workers: 1,
+    config: 'react = "fast"\n',
+  });
+  const profile = await profileUnderLoad(sluice);
+  const of = timesOf(profile);
+  const [heavy, light, wide, old, page] = ['Heavy', 'Light', 'List.Wide', 'Old', 'Page'].map(of);
+  assert.ok(heavy && light && wide && old && page);
+  // Six, three and two times as much, in truth.
+  assert.ok(heavy.self_ms > 2 * light.self_ms, JSON.stringify(profile));
+  assert.ok(heavy.self_ms > 1.5 * old.self_ms, JSON.stringify(profile));
+  assert.ok(old.self_ms > light.self_ms, JSON.stringify(profile));
+  // Its own function makes elements only; the rest is their HTML.
+  assert.ok(wide.self_ms > 0);
+  assert.ok(page.self_ms < heavy.self_ms);
+  // A whole has its parts.
+  for (const part of [heavy, light, wide, old]) assert.ok(page.total_ms >= part.total_ms);
+  assert.ok(old.total_ms >= old.self_ms + heavy.self_ms + light.self_ms - 0.01, JSON.stringify(profile));
+  assert.ok(page.total_ms <= profile.cpu_ms + 0.01);
+  const selves = profile.components.reduce((sum, { self_ms }) => sum + self_ms, 0);
+  assert.ok(Math.abs(selves - profile.cpu_ms) < 1, `${selves} of ${profile.cpu_ms}`);
+  assert.ok(profile.renders > 0 && profile.samples > 20);
+
+  assert.equal(path.dirname(profile.file), path.join(sluice.runDir, 'profiles'));
+  assert.equal(fs.statSync(profile.file).mode & 0o777, 0o600);
+  const whole = JSON.parse(fs.readFileSync(profile.file, 'utf8')) as {
+    nodes: { callFrame: { functionName: string } }[];
+  };
+  const frames = new Set(whole.nodes.map(({ callFrame }) => callFrame.functionName));
+  for (const name of ['Heavy', 'Light', 'List.Wide', 'Old', 'Page']) assert.ok(frames.has(name), name);
+
+  const table = (await sluice.cli(['profile', '--duration-ms', '50'])).stdout;
+  assert.match(table, /^worker 1, \d+ ms: .* of CPU in \d+ samples, 0 renders by @sluice\/react\n/);
+});
+
+void test('components that react-dom renders are told apart by their own functions', async (t) => {
+  const sluice = await running(t, { entry: ownApp('react-costs.cjs'), workers: 1 });
+  const profile = await profileUnderLoad(sluice);
+  const of = timesOf(profile);
+  assert.equal(profile.renders, 0);
+  assert.ok(of('Heavy').self_ms > 2 * of('Light').self_ms, JSON.stringify(profile));
+  assert.ok(of('(outside of components)').self_ms > 0);
+});
+
+void test('an app without React has a profile too, and what cannot be profiled is said', async (t) => {
+  const sluice = await running(t, { entry: app('spin.js'), workers: 2 });
+  await allReady(sluice, 2);
+  const profile = await profileOf(sluice, '--duration-ms', '100', '--worker', '2');
+  assert.equal(profile.worker, 2);
+  assert.deepEqual(
+    profile.components.filter(({ component }) => !component.startsWith('(')),
+    [],
+  );
+  const unknown = await sluice.cli(['profile', '--worker', '99']);
+  assert.deepEqual([unknown.code, unknown.stderr.includes('no worker 99 serves')], [1, true]);
+
+  // A second one is refused; it is begun before the first one now and then, and then the first is.
+  const { workers } = await sluice.status();
+  const dying = await eventually(async () => {
+    const first = sluice.cli(['profile', '--worker', '2', '--duration-ms', '20000']);
+    const isOver = first.then(() => true);
+    for (;;) {
+      const { stderr } = await sluice.cli(['profile', '--worker', '2', '--duration-ms', '50']);
+      if (stderr.includes('is being taken already')) return { first };
+      if (await Promise.race([isOver, Promise.resolve(false)])) return undefined;
+    }
+  });
+  process.kill(pidOf(workers.find(({ id }) => id === 2)), 'SIGKILL');
+  const left = await dying.first;
+  assert.equal(left.code, 1);
+  assert.match(left.stderr, /worker 2 left before its profile was there/);
+});
