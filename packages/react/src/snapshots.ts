@@ -37,7 +37,8 @@ function snapshot(value: unknown, depth: number): Snapshot {
 }
 
 export function isSame(before: Snapshot, value: unknown): boolean {
-  if (before instanceof WeakRef) return before.deref() === value;
+  // What is gone is nobody's value any more, also where there is none now.
+  if (before instanceof WeakRef) return value !== undefined && before.deref() === value;
   if (!(before instanceof PlainSnapshot)) return Object.is(before, value);
   if (typeof value !== 'object' || value === null || Array.isArray(value) !== before.isArray) return false;
   const keys = plainKeys(value);
