@@ -1,8 +1,31 @@
 /**
- * React contexts. Values stand in the context objects themselves, where `useContext` of any code reads them; a linked list of
- * what was provided allows to leave one task's values for another's.
+ * React contexts. Each context has a place of this renderer's own for its value; a linked list of what was provided allows to leave
+ * one task's values for another's. React's own places, which react-dom uses, are neither read nor written while one renders: react-dom
+ * leaves the values of its last task in them until its next one, and takes them back in the middle of whatever runs then.
  */
-import type { ContextLike } from './react.js';
+import { React, ReactDOMServer, type ContextLike } from './react.js';
+
+const OWN = Symbol('sluice.react.context');
+
+interface OwnContext extends ContextLike {
+  /** What a component reads now; for want of a provider, what `createContext` was given. */
+  [OWN]?: { value: unknown };
+}
+
+function placeOf(context: OwnContext): { value: unknown } {
+  return (context[OWN] ??= { value: defaultOf(context) });
+}
+
+/** What react-dom reads outside of every provider. Asked of it, because React keeps it nowhere once something is provided. */
+function defaultOf(context: ContextLike): unknown {
+  let value: unknown;
+  const Reads = (): null => {
+    value = React.useContext(context as never);
+    return null;
+  };
+  ReactDOMServer.renderToStaticMarkup(React.createElement(Reads));
+  return value;
+}
 
 export interface Provided {
   readonly parent: Provided | null;
@@ -12,11 +35,6 @@ export interface Provided {
   readonly value: unknown;
 }
 
-/**
- * react-dom's string renderer keeps its values in another field than its stream renderer, so that one may run within the other. Whoever
- * renders a string in a component of a streamed page relies on it.
- */
-let second = false;
 let current: Provided | null = null;
 
 /** Told of every context that a component reads, for as long as it watches. */
@@ -48,12 +66,11 @@ export function isProvidedSince(context: ContextLike, around: Provided | null): 
 
 /** On behalf of nobody: what is rendered does not depend on it. */
 export function readSilently(context: ContextLike): unknown {
-  return second ? context._currentValue2 : context._currentValue;
+  return placeOf(context).value;
 }
 
 function write(context: ContextLike, value: unknown): void {
-  if (second) context._currentValue2 = value;
-  else context._currentValue = value;
+  placeOf(context).value = value;
 }
 
 export function provide(context: ContextLike, value: unknown): Provided {
@@ -99,28 +116,18 @@ function enter(next: Provided | null, until: Provided | null): void {
 }
 
 export interface ContextState {
-  readonly second: boolean;
   readonly current: Provided | null;
   readonly reads: Reads | null;
 }
 
-/** Another renderer's run begins: nothing of the present one may be seen by it, unless it has a field of its own. */
-export function enterContexts(useSecond: boolean): ContextState {
-  const state = { second, current, reads: watchReads(null) };
-  if (useSecond === second) switchContexts(null);
-  else {
-    second = useSecond;
-    current = null;
-  }
+/** Another run begins, perhaps within a component of the present one, of which it must see nothing. */
+export function enterContexts(): ContextState {
+  const state = { current, reads: watchReads(null) };
+  switchContexts(null);
   return state;
 }
 
 export function leaveContexts(state: ContextState): void {
   reads = state.reads;
-  switchContexts(null);
-  if (state.second === second) switchContexts(state.current);
-  else {
-    second = state.second;
-    current = state.current;
-  }
+  switchContexts(state.current);
 }

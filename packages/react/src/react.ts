@@ -19,8 +19,6 @@ export interface ElementLike {
 export interface ContextLike {
   readonly $$typeof: symbol;
   readonly displayName?: string;
-  _currentValue: unknown;
-  _currentValue2: unknown;
 }
 
 /** What React calls through its dispatcher slots; the hooks themselves are typed in `hooks.ts`. */

@@ -38,7 +38,7 @@ function noteEffect(render: Render, add: (resources: Resources) => boolean): voi
 
 export function performWork(render: Render): void {
   if (render.aborted || render.status >= FAILED) return;
-  const contexts = enterContexts(render.mode !== 'stream');
+  const contexts = enterContexts();
   const hooks = enterHooks();
   const outer = working;
   working = render;
