@@ -4,6 +4,7 @@ pub mod app;
 mod doors;
 mod handover;
 mod learned;
+mod listeners;
 mod operator;
 mod reload;
 mod retire;

@@ -3,10 +3,10 @@
  * nothing were kept.
  */
 import assert from 'node:assert/strict';
-import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { ReactNode } from 'react';
+import { piped } from './support/piped.js';
 import { React, ReactDOM, sluice, stock } from './support/renderers.js';
 
 const { Cached } = await import('../src/index.js');
@@ -117,27 +117,6 @@ const sessions = fc.record({
   ),
 });
 
-function pipe(
-  renderer: Pick<typeof stock, 'renderToPipeableStream'>,
-  node: ReactNode,
-  options: object,
-): Promise<string> {
-  return new Promise((resolve) => {
-    let html = '';
-    const destination = new Writable({
-      write(chunk, _encoding, done) {
-        html += String(chunk);
-        done();
-      },
-      final(done) {
-        resolve(html);
-        done();
-      },
-    });
-    renderer.renderToPipeableStream(node, options).pipe(destination);
-  });
-}
-
 async function rendered(
   renderer: typeof stock | typeof sluice,
   api: string,
@@ -145,7 +124,7 @@ async function rendered(
   prefix: string | undefined,
 ): Promise<string> {
   const options = prefix === undefined ? {} : { identifierPrefix: prefix };
-  if (api === 'pipe') return await pipe(renderer, node, options);
+  if (api === 'pipe') return await piped(renderer, node, options);
   return renderer[api as 'renderToString'](node, options);
 }
 

@@ -1,8 +1,8 @@
 /** The component cache: what is kept comes back as it would have been made, and only where all that it was made from is the same. */
 import assert from 'node:assert/strict';
-import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import type { ReactNode } from 'react';
+import { piped } from './support/piped.js';
 import { React, ReactDOM, sluice, stock } from './support/renderers.js';
 
 const { Cached } = await import('../src/index.js');
@@ -31,37 +31,16 @@ function madeBy(node: ReactNode, api: Api = 'renderToString', options?: object):
   return made - before;
 }
 
-function pipe(renderer: Pick<typeof stock, 'renderToPipeableStream'>, node: ReactNode): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let html = '';
-    const destination = new Writable({
-      write(chunk, _encoding, done) {
-        html += String(chunk);
-        done();
-      },
-      final(done) {
-        resolve(html);
-        done();
-      },
-    });
-    const stream = renderer.renderToPipeableStream(node, {
-      onAllReady: () => void stream.pipe(destination),
-      onError: () => undefined,
-      onShellError: reject,
-    });
-  });
-}
-
 void test('HTML is made once and used again in strings and in streams, each with their own', async () => {
   sluice.purge();
   const page = h('main', null, h('p', null, 'a'), kept(h('p', null, 'x & y'), 'text'), 'more');
   assert.equal(madeBy(page), 1);
   assert.equal(madeBy(page), 0);
   assert.equal(madeBy(page, 'renderToStaticMarkup'), 1);
-  const expected = await pipe(stock, page);
+  const expected = await piped(stock, page);
   const before = made;
-  assert.equal(await pipe(sluice, page), expected);
-  assert.equal(await pipe(sluice, page), expected);
+  assert.equal(await piped(sluice, page), expected);
+  assert.equal(await piped(sluice, page), expected);
   assert.equal(made - before, 1);
 });
 
@@ -69,8 +48,8 @@ void test('what is longer than a piece of a stream comes back whole', async () =
   sluice.purge();
   const row = (at: number): ReactNode => h('li', { key: at }, `${'äx'.repeat(40)} ${at}`);
   const page = h('ul', null, row(-1), kept(Array.from({ length: 300 }, (_, at) => row(at))), row(-2));
-  const expected = await pipe(stock, page);
-  for (let time = 0; time < 3; time += 1) assert.equal(await pipe(sluice, page), expected);
+  const expected = await piped(stock, page);
+  for (let time = 0; time < 3; time += 1) assert.equal(await piped(sluice, page), expected);
   assert.equal(sluice.cacheStatistics().entries, 1);
 });
 
@@ -221,8 +200,8 @@ for (const [name, effect] of Object.entries(effects)) {
     // Also through something that is kept around it, and next to the same thing.
     const around = h('div', null, effect, h(Cached, { cacheKey: 'outer' }, kept(effect, 'b')));
     for (let time = 0; time < 3; time += 1) madeBy(around);
-    const expected = await pipe(stock, page);
-    for (let time = 0; time < 3; time += 1) assert.equal(await pipe(sluice, page), expected);
+    const expected = await piped(stock, page);
+    for (let time = 0; time < 3; time += 1) assert.equal(await piped(sluice, page), expected);
   });
 }
 
@@ -274,9 +253,9 @@ void test('what suspends is not kept, and comes when it is there', async () => {
   const later = (): Promise<string> => new Promise((resolve) => void setImmediate(() => resolve('here')));
   const page = (): ReactNode =>
     h('div', null, 'a', h(Cached, { cacheKey: 'x' }, 'b', h(Waits, { of: later() }), 'c'), 'd');
-  const expected = await pipe(stock, page());
+  const expected = await piped(stock, page());
   assert.match(expected, /here/);
-  for (let time = 0; time < 2; time += 1) assert.equal(await pipe(sluice, page()), expected);
+  for (let time = 0; time < 2; time += 1) assert.equal(await piped(sluice, page()), expected);
   assert.equal(sluice.cacheStatistics().entries, 0);
 });
 
@@ -288,7 +267,7 @@ void test('what threw a promise is not kept at its second try either', async () 
     return h('p', null, data);
   };
   Throws.cacheKey = () => 'it';
-  assert.match(await pipe(sluice, h('div', null, h(Throws))), /here/);
+  assert.match(await piped(sluice, h('div', null, h(Throws))), /here/);
   assert.equal(sluice.cacheStatistics().entries, 0);
 });
 
@@ -317,24 +296,9 @@ void test('a page that a form was posted to keeps nothing and uses nothing', asy
   sluice.purge();
   const page = h('div', null, kept('a'));
   madeBy(page);
-  const post = (): Promise<string> =>
-    new Promise((resolve) => {
-      let html = '';
-      const destination = new Writable({
-        write(chunk, _encoding, done) {
-          html += String(chunk);
-          done();
-        },
-        final(done) {
-          resolve(html);
-          done();
-        },
-      });
-      const options = { formState: ['state', 'key', 'id', 0] } as never;
-      sluice.renderToPipeableStream(page, options).pipe(destination);
-    });
+  const options = { formState: ['state', 'key', 'id', 0] } as never;
   const before = made;
-  await post();
-  await post();
+  await piped(sluice, page, options);
+  await piped(sluice, page, options);
   assert.equal(made - before, 2);
 });

@@ -1,25 +1,11 @@
 /** Contexts while react-dom renders in the same process, whose values stay in React's objects between its renders. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { PassThrough } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import type { Context, ReactNode } from 'react';
+import { piped } from './support/piped.js';
 import { React, sluice, stock } from './support/renderers.js';
 
 const { createElement: h, Suspense, createContext, useContext } = React;
-
-interface Server {
-  renderToPipeableStream: typeof stock.renderToPipeableStream;
-}
-
-async function streamed(server: Server, node: ReactNode): Promise<string> {
-  const sink = new PassThrough();
-  const whole = text(sink);
-  const { pipe } = server.renderToPipeableStream(node, { onAllReady: () => pipe(sink) });
-  await once(sink, 'finish');
-  return whole;
-}
 
 function reader(context: Context<string>): ReactNode {
   const Reads = (): ReactNode => useContext(context);
@@ -36,7 +22,7 @@ async function leaveBehind(context: Context<string>, value: string): Promise<voi
     return 'late';
   };
   const within = (): ReactNode => h(context.Provider, { value }, h(Suspense, { fallback: '…' }, h(Late)));
-  await streamed(stock, within());
+  await piped(stock, within());
   const never = new Promise<never>(() => undefined);
   const Waits = (): ReactNode => React.use(never);
   stock.renderToString(h(context.Provider, { value }, h(Suspense, { fallback: 'wait' }, h(Waits))));
@@ -48,7 +34,7 @@ for (const seenBefore of [true, false]) {
     const context = createContext('nobody');
     if (seenBefore) assert.equal(sluice.renderToString(reader(context)), '<p>nobody</p>');
     await leaveBehind(context, "somebody's");
-    assert.equal(await streamed(sluice, reader(context)), '<p>nobody</p>');
+    assert.equal(await piped(sluice, reader(context)), '<p>nobody</p>');
     assert.equal(sluice.renderToString(reader(context)), '<p>nobody</p>');
   });
 }
@@ -60,12 +46,12 @@ void test('react-dom within a component, in the middle of a render, takes no con
   const page = h(context.Provider, { value: 'mine' }, h(Inner), reader(context));
   const expected = '<b>&lt;p&gt;nobody&lt;/p&gt;</b><p>mine</p>';
   assert.equal(sluice.renderToString(page), expected);
-  assert.equal(await streamed(sluice, page), expected);
+  assert.equal(await piped(sluice, page), expected);
 });
 
 void test('a string within a component of a stream sees nothing of its contexts, and leaves them', async () => {
   const context = createContext('nobody');
   const Inner = (): ReactNode => h('b', null, sluice.renderToStaticMarkup(reader(context)));
   const page = h(context.Provider, { value: 'mine' }, h(Inner), reader(context));
-  assert.equal(await streamed(sluice, page), '<b>&lt;p&gt;nobody&lt;/p&gt;</b><p>mine</p>');
+  assert.equal(await piped(sluice, page), '<b>&lt;p&gt;nobody&lt;/p&gt;</b><p>mine</p>');
 });

@@ -17,6 +17,7 @@ use sluice_supervisor::{ReloadEnd, Version};
 use tokio::sync::mpsc;
 
 use super::app::Resolved;
+use super::listeners::Listeners;
 use super::operator::{Gateway, Overtaken};
 use super::sources::Sources;
 use super::worker_count;
@@ -106,7 +107,7 @@ pub struct Reloader {
     count_applied: u32,
     pending: BTreeMap<u64, Pending>,
     latest: u64,
-    listeners: Vec<mpsc::Sender<Progress>>,
+    listeners: Listeners,
     ready_told: usize,
     held_back_told: bool,
     listening_told: BTreeSet<u64>,
@@ -125,7 +126,7 @@ impl Reloader {
             in_force: Settings { written, used },
             pending: BTreeMap::new(),
             latest: 1,
-            listeners: Vec::new(),
+            listeners: Listeners::default(),
             ready_told: 0,
             held_back_told: false,
             listening_told: BTreeSet::new(),
@@ -193,7 +194,7 @@ impl Reloader {
         gateway.supervisor.add_generation(generation, version);
         gateway.gate.set_config(Rc::clone(&used));
         gateway.journal.emit(Event::ReloadStarted { generation, by: request.by });
-        self.listeners.push(request.progress.clone());
+        self.listeners.add(request.progress.clone());
         self.tell(&format!("generation {generation} started in {}", cwd.display()));
         self.tell_kept(&written);
         let settings = Settings { written, used };
@@ -385,17 +386,10 @@ impl Reloader {
     }
 
     fn tell(&mut self, text: &str) {
-        self.listeners.retain(|listener| {
-            let told = listener.try_send(Progress::Line(text.to_owned()));
-            !matches!(told, Err(mpsc::error::TrySendError::Closed(_)))
-        });
+        self.listeners.tell(text);
     }
 
     fn finish(&mut self, result: &Result<(), String>) {
-        for listener in self.listeners.drain(..) {
-            let ended = Progress::Ended(result.clone());
-            // One who is slow to read still gets to know how it ended.
-            tokio::task::spawn_local(async move { drop(listener.send(ended).await) });
-        }
+        self.listeners.finish(result);
     }
 }

@@ -1,0 +1,160 @@
+use sluice_catalog::snapshot::{
+    CurrentRequest, GatewayState, QueueSnapshot, ReloadState, RequestsSnapshot, WorkerState,
+};
+
+use super::*;
+
+pub fn snapshot() -> Snapshot {
+    let busy = WorkerSnapshot {
+        id: 7,
+        instance: 0,
+        pid: Some(4711),
+        generation: 1,
+        state: WorkerState::Busy,
+        age_s: 3725.0,
+        rss_bytes: Some(104_857_600),
+        requests_total: 1234,
+        restarts_total: 1,
+        current: vec![CurrentRequest { id: "r-9".to_owned(), class: "GET /product/:id".to_owned(), for_ms: 12 }],
+        cpu_ms_total: Some(61_000.0),
+        streams: 0,
+        lowered: true,
+    };
+    let starting = WorkerSnapshot {
+        id: 8,
+        instance: 1,
+        pid: None,
+        generation: 0,
+        state: WorkerState::Backoff,
+        age_s: 0.25,
+        rss_bytes: None,
+        requests_total: 0,
+        restarts_total: 3,
+        current: Vec::new(),
+        cpu_ms_total: None,
+        streams: 0,
+        lowered: false,
+    };
+    Snapshot {
+        version: "0.1.0".to_owned(),
+        // No process has this id, so nobody waits for it to end.
+        pid: i32::MAX.cast_unsigned(),
+        state: GatewayState::Serving,
+        url: "http://localhost:3000".to_owned(),
+        admin_url: Some("http://127.0.0.1:9090".to_owned()),
+        run_dir: "/run/shop".to_owned(),
+        uptime_s: 90_000.0,
+        generation: 1,
+        reload: None,
+        workers: vec![busy, starting],
+        queue: QueueSnapshot { length: 2, length_max: 1000, oldest_wait_ms: 3.5, predicted_wait_ms: Some(1250.0) },
+        requests: RequestsSnapshot { answered_total: 1234, in_service: 1, per_second: 12.34, ..Default::default() },
+        queue_wait_ms: Percentiles { p50: Some(0.25), p95: Some(4.0), p99: Some(40.0) },
+        service_time_ms: Percentiles { p50: Some(12.0), p95: Some(90.0), p99: None },
+        overlaps_total: 0,
+        connections: 5,
+        streams: 0,
+        quarantined: 0,
+        alarms: Vec::new(),
+        react: None,
+    }
+}
+
+#[test]
+fn the_table_says_everything_and_adds_up_nothing() {
+    let expected = "\
+sluice 0.1.0  serving  http://localhost:3000  pid 2147483647  up 1 d 01 h  generation 1
+run dir /run/shop  admin http://127.0.0.1:9090
+
+requests      1234 answered, 12.3/s, 1 in service, 0 refused
+queue         2 of 1000, oldest 3.50 ms, expected wait 1.25 s
+connections   5, streams 0
+
+last minute     queue wait   service time
+p50                0.25 ms          12 ms
+p95                4.00 ms          90 ms
+p99                  40 ms              -
+
+WORKER  INSTANCE  GEN  PID   STATE    AGE         MEMORY     CPU           REQUESTS  RESTARTS  CURRENT REQUEST
+7       0         1    4711  busy, lowered  1 h 02 min  100.0 MiB  1 min 01 s    1234      1         GET /product/:id for 12 ms (r-9)
+8       1         -    -     backoff  250 ms      -          -             0         3         -
+";
+    let squeeze = |text: &str| {
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.lines().map(words).collect::<Vec<_>>()
+    };
+    assert_eq!(squeeze(&table(&snapshot())), squeeze(expected));
+}
+
+#[test]
+fn columns_stand_under_their_names() {
+    let text = table(&snapshot());
+    let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("WORKER")).collect();
+    let at = lines[0].find("CURRENT").unwrap();
+    assert_eq!(lines[1].find("GET /product"), Some(at));
+    assert_eq!(lines[2].rfind('-'), Some(at));
+}
+
+#[test]
+fn what_clients_sent_moves_no_cursor_and_breaks_no_line() {
+    let mut snapshot = snapshot();
+    snapshot.workers[0].current[0].class = format!("GET /\u{1b}[2J\n{}", "x".repeat(500));
+    let text = table(&snapshot);
+    assert!(!text.contains('\u{1b}'));
+    assert!(text.lines().all(|line| line.chars().count() < 200));
+    assert_eq!(text.lines().count(), table(&self::snapshot()).lines().count());
+}
+
+#[test]
+fn the_latest_reload_is_shown_with_what_it_changed() {
+    let mut snapshot = snapshot();
+    let mut reload = ReloadSnapshot {
+        generation: 2,
+        state: ReloadState::Abandoned,
+        reason: Some("worker 3 exited".to_owned()),
+        age_s: 12.0,
+        service_p95_before_ms: Some(20.0),
+        service_p95_after_ms: None,
+    };
+    snapshot.reload = Some(reload.clone());
+    let text = table(&snapshot);
+    assert!(text.contains("reload        generation 2 abandoned, asked for 12 s ago: worker 3 exited\n"), "{text}");
+    reload = ReloadSnapshot { state: ReloadState::Done, reason: None, service_p95_after_ms: Some(30.0), ..reload };
+    snapshot.reload = Some(reload);
+    let text = table(&snapshot);
+    assert!(text.contains("done, asked for 12 s ago, p95 of service time in its first minute 30 ms, was 20 ms\n"));
+}
+
+#[test]
+fn renders_are_shown_with_what_was_left_to_react_dom() {
+    let mut snapshot = snapshot();
+    snapshot.react = Some(ReactSnapshot { renders_total: 12, fallbacks: [].into() });
+    assert!(table(&snapshot).contains("\nreact         12 renders, 0 by react-dom\n"));
+    let fallbacks = [("SuspenseList".to_owned(), 1), ("late\u{1b}".to_owned(), 3)].into();
+    snapshot.react = Some(ReactSnapshot { renders_total: 12, fallbacks });
+    assert!(table(&snapshot).contains("\nreact         12 renders, 4 by react-dom (late? 3, SuspenseList 1)\n"));
+}
+
+#[test]
+fn outcomes_overlaps_and_quarantine_are_shown_once_there_are_any() {
+    let mut snapshot = snapshot();
+    snapshot.overlaps_total = 2;
+    snapshot.quarantined = 4;
+    snapshot.requests.outcomes.insert("shed".to_owned(), 3);
+    snapshot.requests.steps = [("render".to_owned(), 9), ("refuse".to_owned(), 3)].into();
+    snapshot.alarms.push(AlarmSnapshot {
+        alarm: "cost_drift".to_owned(),
+        class: Some("GET /".to_owned()),
+        text: "it costs more".to_owned(),
+        age_s: 90.0,
+    });
+    let text = table(&snapshot);
+    assert!(
+        text.contains("outcomes      shed 3\n")
+            && text.contains("ladder        refuse 3, render 9\n")
+            && text.contains("ALARM         cost_drift of GET / for 1 min 30 s: it costs more\n")
+            && text.contains("overlaps      2")
+            && text.contains("quarantine    4 requests"),
+        "{text}"
+    );
+}
