@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { app } from '../support/sluice.ts';
-import { ask, assertRefused, Hold, recordOf, running, sent, statusWhen } from './scenario.ts';
+import { LEARNED_AFTER, ask, assertRefused, Hold, recordOf, running, sent, statusWhen } from './scenario.ts';
 
 void test('what would wait for longer than its budget goes down the ladder, and each step is told', async (t) => {
   const sluice = await running(t, {
@@ -11,7 +11,7 @@ void test('what would wait for longer than its budget goes down the ladder, and 
     env: { SLUICE_QUEUE_BUDGET_MS: '400' },
   });
   // The gateway learns what a request costs.
-  for (let round = 0; round < 5; round++) await ask(sluice, '/sleep?ms=100');
+  for (let round = 0; round < LEARNED_AFTER; round++) await ask(sluice, '/sleep?ms=100');
   const targets = Array.from({ length: 20 }, (_, index) => `/sleep?ms=100&index=${index}`);
   const answers = await Promise.all(targets.map((target) => ask(sluice, target)));
   const at = answers.findIndex(({ status }) => status === 503);
@@ -21,7 +21,7 @@ void test('what would wait for longer than its budget goes down the ladder, and 
   const refused = await recordOf(sluice, targets[at] ?? '');
   assert.deepEqual([refused['step'], refused['outcome'], refused['worker']], ['refuse', 'shed', null]);
   assert.equal((await recordOf(sluice, '/sleep?ms=100'))['step'], 'render');
-  const steps = { render: 5 + served, refuse: 20 - served };
+  const steps = { render: LEARNED_AFTER + served, refuse: 20 - served };
   await statusWhen(
     sluice,
     ({ requests }) => requests.steps['render'] === steps.render && requests.steps['refuse'] === steps.refuse,
@@ -58,14 +58,16 @@ void test('a route may have a budget of its own', async (t) => {
   const config = '[queue]\nbudget_ms = 60000\n[classes.routes]\n"/tight" = "budget_ms=50"\n';
   const sluice = await running(t, { entry: hold.app, workers: 1, env: hold.env, config });
   // The gateway learns that requests take long.
-  const slow = await sent(sluice, '/hold/slow');
-  await statusWhen(
-    sluice,
-    ({ workers }) => (workers[0]?.current[0]?.for_ms ?? 0) > 300,
-    'a long service time',
-  );
-  hold.release('slow');
-  assert.equal((await slow.response()).status, 200);
+  for (let round = 0; round < LEARNED_AFTER; round++) {
+    const slow = await sent(sluice, `/hold/slow-${round}`);
+    await statusWhen(
+      sluice,
+      ({ workers }) => (workers[0]?.current[0]?.for_ms ?? 0) > 100,
+      'a long service time',
+    );
+    hold.release(`slow-${round}`);
+    assert.equal((await slow.response()).status, 200);
+  }
   const next = await sent(sluice, '/hold/next');
   await hold.began('/hold/next');
   assertRefused(await ask(sluice, '/tight'), 503, 'SLU-QUEUE-BUDGET');

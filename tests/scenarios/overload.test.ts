@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { app } from '../support/sluice.ts';
-import { ask, assertRefused, Hold, recordOf, running, sent, slotsHeld, statusWhen } from './scenario.ts';
+import {
+  LEARNED_AFTER,
+  ask,
+  assertRefused,
+  Hold,
+  recordOf,
+  running,
+  sent,
+  slotsHeld,
+  statusWhen,
+} from './scenario.ts';
 
 void test('a full queue refuses with 503, Retry-After and a code, and forgets nobody it took', async (t) => {
   const hold = new Hold(t);
@@ -45,7 +55,7 @@ void test('a wait that is foreseen to be too long is refused at once', async (t)
   const env = { SLUICE_QUEUE_WAIT_MS_MAX: '400' };
   const sluice = await running(t, { entry: app('spin.js'), workers: 1, env });
   // The gateway learns what a request costs.
-  for (let round = 0; round < 5; round++) await ask(sluice, '/sleep?ms=100');
+  for (let round = 0; round < LEARNED_AFTER; round++) await ask(sluice, '/sleep?ms=100');
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask(sluice, '/sleep?ms=100')));
   const refused = answers.filter(({ status }) => status === 503);
   assert.ok(refused.length >= 10, `${refused.length} of 20 are refused`);

@@ -213,3 +213,6 @@ export class Hold {
     return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
   }
 }
+
+/** Requests after which waits are predicted: the first of a worker says nothing, and eight others are enough. */
+export const LEARNED_AFTER = 9;
