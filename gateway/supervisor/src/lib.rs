@@ -267,6 +267,7 @@ impl Supervisor {
         process.last_heard.set(Some(now));
         *process.look.borrow_mut() = None;
         *process.looks.borrow_mut() = None;
+        process.is_spared.set(false);
         if process.overdue.take().is_some() {
             self.gate.turned(process.worker);
         }

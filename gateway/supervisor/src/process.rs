@@ -63,6 +63,8 @@ pub(crate) struct Process {
     pub(crate) looks: RefCell<Option<Looks>>,
     /// It was told to be overdue, after so long without a word, and has said nothing since.
     pub(crate) overdue: Cell<Option<Duration>>,
+    /// It has its priority again, before its time is over.
+    pub(crate) is_spared: Cell<bool>,
     /// Why it is examined.
     pub(crate) trouble: RefCell<Option<Trouble>>,
     /// It is looked into, and killed afterwards.
@@ -214,6 +216,7 @@ pub(crate) async fn run(
         look: RefCell::default(),
         looks: RefCell::default(),
         overdue: Cell::new(None),
+        is_spared: Cell::new(false),
         trouble: RefCell::default(),
         is_examined: Cell::new(false),
         inspector,

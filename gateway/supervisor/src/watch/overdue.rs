@@ -44,6 +44,14 @@ pub(super) fn judge(
         && u128::from(has_run_us) * 100 >= limit.as_micros() * RUNNING_PERCENT
 }
 
+/// Whether one that is overdue has hardly run: lowered on a machine that is full, it would not get to its end, and be taken for
+/// a loop.
+pub(super) fn is_starved(silent: Duration, looks: Option<&Looks>, latest: Option<&Activity>) -> bool {
+    let (Some(Looks { first: Some(first), .. }), Some(latest)) = (looks, latest) else { return false };
+    let has_run_us = latest.cpu_us.saturating_sub(first.cpu_us);
+    u128::from(has_run_us) * 100 < silent.as_micros() * RUNNING_PERCENT
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
@@ -92,6 +100,17 @@ mod tests {
         // It takes longer to tell a loop that has a fifth of a CPU.
         let after_ms = overdue_after_ms(Some(LIMIT), false, share_of(5)).unwrap();
         assert!((1700..=2000).contains(&after_ms), "{after_ms}");
+    }
+
+    #[test]
+    fn thread_that_gets_less_than_a_fifth_of_a_cpu_is_starved() {
+        let at =
+            |cpu_ms: u64| Activity { cpu_us: cpu_ms * 1000, queued_us: 0, state: 'R', waits_in: None, syscall: None };
+        let first = at(300);
+        let looks = Looks { first: Some(first.clone()), last: Look { at: Instant::now(), activity: Some(first) } };
+        let starves = |cpu_ms| is_starved(Duration::from_secs(5), Some(&looks), Some(&at(cpu_ms)));
+        assert_eq!((starves(300), starves(1299), starves(1300)), (true, true, false));
+        assert!(!is_starved(Duration::from_secs(5), Some(&looks), None), "where the system does not tell");
     }
 
     #[test]
