@@ -139,8 +139,9 @@ fn look_at(supervisor: &Supervisor, process: &Process, limits: Limits, subject: 
         process.overdue.set(Some(subject.silent));
         supervisor.gate.overdue(process.worker);
     }
-    if limits.burning.is_some_and(|limit| subject.silent >= limit / 2) && process.overdue.get().is_some() {
-        spare(supervisor, process, subject.silent, sample().as_ref());
+    let is_half_over = limits.burning.is_some_and(|limit| subject.silent >= limit / 2);
+    if is_half_over && process.overdue.get().is_some() && supervisor.may_raise && !process.is_spared.get() {
+        spare(process, subject.silent, sample().as_ref());
     }
     let trouble = judge(limits, subject, &mut process.look.borrow_mut(), sample);
     if let Some(trouble) = trouble {
@@ -155,11 +156,8 @@ fn look_at(supervisor: &Supervisor, process: &Process, limits: Limits, subject: 
 }
 
 /// Gives one that was lowered and has starved since its priority again while there is time to come to an end.
-fn spare(supervisor: &Supervisor, process: &Process, silent: Duration, latest: Option<&Activity>) {
-    if supervisor.may_raise
-        && !process.is_spared.get()
-        && overdue::is_starved(silent, process.looks.borrow().as_ref(), latest)
-    {
+fn spare(process: &Process, silent: Duration, latest: Option<&Activity>) {
+    if overdue::is_starved(silent, process.looks.borrow().as_ref(), latest) {
         process.is_spared.set(true);
         // It is gone, or stays as it is.
         let _ = process.set_priority(process.priority);
