@@ -71,8 +71,6 @@ export const version = ReactModule.version;
 export const react18 = major === 18;
 /** The minor of React 19; -1 for React 18. */
 export const minor19 = react18 ? -1 : minor;
-/** Since 19.1 the whole of `<head>` is held back for what the page hoists; before, only its start tag was. */
-export const holdsHead = minor19 >= 1;
 export const knowsStreams = STREAM_MINORS.includes(`${major}.${minor}`);
 export const knownVersion =
   /^\d+\.\d+\.\d+$/.test(version) &&

@@ -10,18 +10,18 @@ import {
   SUSPENSE,
   SUSPENSE_LIST,
   VIEW_TRANSITION,
-  minor19,
   type Props,
 } from './react.js';
 import { ALONE, renderNode } from './render.js';
 import { renderSuspense } from './suspense.js';
 import { Unsupported } from './unsupported.js';
+import { hasActivity, hasViewTransition } from './versions.js';
 import type { Render } from './work.js';
 
 /** Types that this version of React does not have are as wrong as any other symbol. */
 const UNKNOWN_TYPES = new Set([
-  ...(minor19 < 3 ? [VIEW_TRANSITION] : []),
-  ...(minor19 < 2 ? [ACTIVITY] : []),
+  ...(hasViewTransition ? [] : [VIEW_TRANSITION]),
+  ...(hasActivity ? [] : [ACTIVITY]),
 ]);
 
 export function renderWrapper(render: Render, type: unknown, props: Props): void {
