@@ -255,7 +255,8 @@ function imageCredentials(crossOrigin: unknown): string | undefined {
 
 const HOISTED = new Set(['title', 'meta', 'link', 'script', 'style']);
 
-const IMAGE_PROPS = 'src srcSet sizes loading fetchPriority crossOrigin integrity type referrerPolicy refererPolicy nonce';
+const IMAGE_PROPS =
+  'src srcSet sizes loading fetchPriority crossOrigin integrity type referrerPolicy refererPolicy nonce';
 /** About what a copy of a tag's properties takes beside its texts. */
 const EFFECT_BYTES = 256;
 

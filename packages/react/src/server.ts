@@ -12,7 +12,13 @@ import type {
 } from 'react-dom/server';
 import type { PrerenderOptions, PrerenderResult, PrerenderToNodeStreamResult } from 'react-dom/static';
 import { register } from './copies.js';
-import { countFallback, countRender, reasonToDelegate, reasonToDelegateStreams, reasonToDelegateWebStreams } from './fallback.js';
+import {
+  countFallback,
+  countRender,
+  reasonToDelegate,
+  reasonToDelegateStreams,
+  reasonToDelegateWebStreams,
+} from './fallback.js';
 import { ReactDOMServer, react18, version } from './react.js';
 import { pipeableStream, readableStream, type ReadableOptions, type StreamOptions } from './streams.js';
 import { nodePrelude, prerenderWith, webPrelude } from './prerender.js';

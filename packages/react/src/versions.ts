@@ -37,6 +37,8 @@ export const hasViewTransition = !before(3);
 // Until 19.2 -------------------------------------------------------------------------------------------------------
 
 export const hasActivity = !before(2);
+/** `SuspenseList` has an order in which its content appears. */
+export const listsReveal = !before(2);
 /** Content that is ready may still come late, when it is long or has stylesheets. */
 export const outlinesContent = !before(2);
 /** A fallback that is prerendered hoists its title, meta and links; later ones are left to the content. */
