@@ -1,6 +1,7 @@
 /** Where flushed HTML goes: a string, a Node stream, or a web stream. */
 import type { Readable, Writable } from 'node:stream';
 import type { Bytes } from './encode.js';
+import { viewBytes } from './versions.js';
 import type { Sink } from './work.js';
 
 /** For the renders that give a string: they are flushed once, to the end. */
@@ -42,7 +43,6 @@ export class StringSink implements Sink {
 /** Gathers short pieces; stretches that are long already go out as they are, in their order. */
 const CHUNK_BYTES = 16_384;
 const COPIED_BYTES_MAX = 2048;
-const ASKED_BYTES = 4096;
 
 abstract class ChunkedSink implements Sink {
   #chunk = Buffer.alloc(0);
@@ -85,8 +85,8 @@ abstract class ChunkedSink implements Sink {
   }
 
   hasCapacity(): boolean {
-    // The reader is asked as often as react-dom asks: with every 4 KB.
-    if (this.#used >= ASKED_BYTES) this.#passOn();
+    // The reader is asked as often as react-dom asks.
+    if (this.#used >= viewBytes) this.#passOn();
     return this.#capacity;
   }
 

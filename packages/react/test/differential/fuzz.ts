@@ -62,19 +62,22 @@ export async function fuzz(options: FuzzOptions): Promise<Report> {
 
   let renders = 0;
   const fallbacks: Record<string, number> = {};
-  const property = fc.asyncProperty(scenarios(depth, options.apis ?? apis), async (scenario: Scenario) => {
-    const compiled = scenario.compiled ? await compiler?.compiled(scenario.root) : undefined;
-    const difference = await compare(libraries.stock, renderer, scenario, libraries, compiled);
-    renders += scenario.api.startsWith('renderToSt') ? 2 : 1;
-    const left = taken();
-    if (difference !== undefined) throw new Error(shownDifference(difference));
-    for (const each of left) {
-      const known = reasonsOnce.includes(each.reason) && each.reason in fallbacks;
-      if (known || !mayBeLeft(each, scenario, libraries.version))
-        throw new Error(`left to react-dom: ${each.reason}`);
-    }
-    for (const { reason } of left) fallbacks[reason] = (fallbacks[reason] ?? 0) + 1;
-  });
+  const property = fc.asyncProperty(
+    scenarios(depth, options.apis ?? apis, libraries.version),
+    async (scenario: Scenario) => {
+      const compiled = scenario.compiled ? await compiler?.compiled(scenario.root) : undefined;
+      const difference = await compare(libraries.stock, renderer, scenario, libraries, compiled);
+      renders += scenario.api.startsWith('renderToSt') ? 2 : 1;
+      const left = taken();
+      if (difference !== undefined) throw new Error(shownDifference(difference));
+      for (const each of left) {
+        const known = reasonsOnce.includes(each.reason) && each.reason in fallbacks;
+        if (known || !mayBeLeft(each, scenario, libraries.version))
+          throw new Error(`left to react-dom: ${each.reason}`);
+      }
+      for (const { reason } of left) fallbacks[reason] = (fallbacks[reason] ?? 0) + 1;
+    },
+  );
   const details = await fc.check(property, {
     numRuns: trees,
     endOnFailure: options.shrinks === false,

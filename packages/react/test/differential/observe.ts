@@ -242,14 +242,25 @@ function settled<T>(log: Log, start: () => Promise<T> | undefined, then: (value:
   })();
 }
 
+/**
+ * What is read within a turn of the event loop counts at its end: how many reads that takes depends on the size of chunks,
+ * which a renderer may choose.
+ */
 async function readWeb(stream: ReadableStream, log: Log, world: World): Promise<void> {
   const reader = stream.getReader();
+  let parts: Buffer[] = [];
+  const count = (): void => {
+    for (const part of parts) log.write(part);
+    parts = [];
+  };
   for (;;) {
     const { done, value } = (await reader.read()) as { done: boolean; value?: Uint8Array };
     world.activity += 1;
     if (done) break;
-    log.write(Buffer.from(value ?? []));
+    if (parts.length === 0) setImmediate(count);
+    parts.push(Buffer.from(value ?? []));
   }
+  count();
   log.finished = true;
   log.event('end');
 }
