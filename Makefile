@@ -47,7 +47,7 @@ test: build test-rust test-packages test-gateway test-conformance
 
 .PHONY: test-rust
 test-rust:
-	$(CARGO) test --release --locked --quiet --manifest-path $(MANIFEST) --workspace
+	$(CARGO) test --profile checked --locked --quiet --manifest-path $(MANIFEST) --workspace
 
 .PHONY: test-packages
 test-packages: packages
