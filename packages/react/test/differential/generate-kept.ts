@@ -26,22 +26,28 @@ export function keeping(depth: number, only: readonly Api[] = apis): fc.Arbitrar
     .record({
       library,
       different: fc.array(page, { minLength: 1, maxLength: 2 }),
-      visits: fc.array(fc.record({ at: fc.nat(1), changed }), { minLength: 2, maxLength: 4 }),
+      visits: fc.array(visit, { minLength: 2, maxLength: 4 }),
     })
     .map(({ library: whole, different, visits }) => {
       const trees = apart({ library: whole, roots: different.map(({ root }) => root) });
-      const pages = visits.map((visit) => {
-        const at = visit.at % different.length;
+      const pages = visits.map(({ at: any, changed, posted }) => {
+        const at = any % different.length;
         // What is compiled for one page is for all: they have the library in common.
         const { compiled, outcomes } = different[0] as (typeof different)[0];
         const own = different[at] as (typeof different)[0];
-        return { ...own, root: trees.roots[at] ?? [], compiled, outcomes, changed: visit.changed };
+        const formState = posted ? ('no-match' as const) : own.formState;
+        return { ...own, root: trees.roots[at] ?? [], compiled, outcomes, changed, formState };
       });
       return { library: trees.library, pages };
     });
 }
 
-const changed = fc.uniqueArray(fc.nat(LIBRARY - 1), { maxLength: 1 });
+const visit = fc.record({
+  at: fc.nat(1),
+  changed: fc.uniqueArray(fc.nat(LIBRARY - 1), { maxLength: 1 }),
+  /** A form was posted to the page this time. */
+  posted: fc.constantFrom(false, false, true),
+});
 
 /** The one at this place in the library. */
 function kept(depth: number, at: number): fc.Arbitrary<Kept> {

@@ -158,7 +158,11 @@ export const cacheMutants: Readonly<Record<string, Alteration>> = {
     'this.expires_at_ms = Math.min',
     'Math.min',
   ],
-  'what is purged comes back within something kept': ['recording.js', 'this.tags.add(tag);', ''],
+  'what is purged comes back': [
+    'component-cache.js',
+    'tag === undefined || tags.has(tag)',
+    'tag === undefined',
+  ],
   'components share their keys': ['cacheable.js', '`${numberOf(type)} ${own}`', '`${own}`'],
   'what must not be kept is kept': ['recording.js', 'this.failed || ', ''],
   'what must not be kept is kept around something': [
