@@ -172,7 +172,6 @@ export const cacheMutants: Readonly<Record<string, Alteration>> = {
   ],
   'HTML without the holes in it comes back': ['recording.js', '!isOneString || ', ''],
   'a posted form does not count': ['cacheable.js', 'render.formState === null && ', ''],
-  'a view transition does not count': ['cacheable.js', 'render.format.transition === null && ', ''],
 };
 
 function alone(path: readonly PathStep[]): readonly PathStep[] {
