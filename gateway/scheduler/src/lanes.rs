@@ -33,6 +33,8 @@ pub(crate) struct Offer {
     /// Workers of each lane that take requests.
     pub short_ready: u32,
     pub long_ready: u32,
+    /// Workers of the long lane that would, but stand still: a long render is what they are for.
+    pub long_overdue: u32,
     /// Workers of the long lane that hold a request.
     pub long_held: u32,
 }
@@ -70,7 +72,9 @@ impl Lanes {
         let waits = left.short_waiting + left.long_waiting > 0;
         let has_first = self.kept_until[0].is_some_and(|until| until > now);
         let is_crowded = offer.long_held > 0 && left.long_waiting > 0 && self.leaves_no_room();
-        let asks = [is_needed && (has_first || waits), is_needed && has_first && is_crowded];
+        // A single worker has one core to give, which the first one fills.
+        let has_room = left.short_wanted > 1;
+        let asks = [is_needed && (has_first || waits), is_needed && has_first && is_crowded && has_room];
         for (until, asks) in self.kept_until.iter_mut().zip(asks) {
             if asks {
                 *until = Some(now.plus_ms(KEPT_MS));
@@ -139,7 +143,7 @@ impl Scheduler {
 
     /// Whether lanes are in force: both of them have somebody.
     pub(crate) fn has_lanes(&self, offer: &Offer) -> bool {
-        self.is_mixed() && offer.short_ready > 0 && offer.long_ready > 0
+        self.is_mixed() && offer.short_ready > 0 && offer.long_ready + offer.long_overdue > 0
     }
 
     /// The worker that a request of this side may have.

@@ -67,7 +67,9 @@ fn an_overload_that_begins_lets_no_short_request_wait_for_long_ones_that_are_ove
         for seed in 1..=5 {
             let (outcomes, used) = live_from(0.72, &Day { requests: 6_000, seed, ..mixed(load) }, LIMITS);
             let after = latency(&outcomes[0], 0.99);
-            println!("{load}, seed {seed}: {used:.3} of the cores used, short p99 {after:.0} ms, {before:.0} ms at 72 %");
+            println!(
+                "{load}, seed {seed}: {used:.3} of the cores used, short p99 {after:.0} ms, {before:.0} ms at 72 %"
+            );
             assert!(used >= 0.95, "{load}, seed {seed}: {used}");
             assert!(after <= before * most, "{load}, seed {seed}: {after:.0} ms, {before:.0} ms at 72 %");
         }
