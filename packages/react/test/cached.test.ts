@@ -294,7 +294,9 @@ void test('what throws is not kept', () => {
 
 void test('within a view transition nothing is kept and nothing is used', async () => {
   sluice.purge();
-  const { ViewTransition } = React as unknown as { ViewTransition: React.ComponentType<{ name: string; children?: ReactNode }> };
+  const { ViewTransition } = React as unknown as {
+    ViewTransition: React.ComponentType<{ name: string; children?: ReactNode }>;
+  };
   const page = h('div', null, kept(h('p', null, 'a')));
   const animated = h('div', null, h(ViewTransition, { name: 'hero' }, kept(h('p', null, 'a'))));
   for (const node of [animated, page, animated, page]) {
