@@ -232,3 +232,39 @@ fn totals_stay_whole_when_a_class_makes_room() {
     let sum: u64 = classes.list().iter().map(|listed| listed.totals.cpu_us).sum();
     assert_eq!(sum, 3_000);
 }
+
+const PAGES: [&str; 8] = ["about", "search", "cart", "help", "login", "news", "terms", "shop"];
+
+fn visit(classes: &Classes, times: usize) {
+    for _ in 0..times {
+        for page in PAGES {
+            ask(classes, &format!("/{page}"));
+        }
+    }
+}
+
+#[test]
+fn a_scanner_in_the_first_minute_does_not_fold_the_root_for_ever() {
+    let classes = classes();
+    for number in 0..24 {
+        ask(&classes, &format!("/{}", word(number)));
+    }
+    visit(&classes, 2_000);
+    assert_eq!(name(&classes, "/about"), "GET /about");
+    assert_eq!(name(&classes, "/never-seen"), "GET /never-seen", "the root is no parameter any more");
+}
+
+#[test]
+fn pages_get_their_places_back_while_a_scanner_goes_on_and_its_paths_get_none() {
+    let classes = classes();
+    for number in 0..40_000 {
+        ask(&classes, &format!("/{}", word(number)));
+        if number >= 100 {
+            ask(&classes, &format!("/{}", PAGES[number as usize % PAGES.len()]));
+        }
+    }
+    for page in PAGES {
+        assert_eq!(name(&classes, &format!("/{page}")), format!("GET /{page}"));
+    }
+    assert_eq!(classes.list().len(), PAGES.len() + 2, "and /:id, and what became of the scanner's first paths");
+}
