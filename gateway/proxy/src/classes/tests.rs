@@ -268,3 +268,13 @@ fn pages_get_their_places_back_while_a_scanner_goes_on_and_its_paths_get_none() 
     }
     assert_eq!(classes.list().len(), PAGES.len() + 2, "and /:id, and what became of the scanner's first paths");
 }
+
+#[test]
+fn what_a_scanner_folded_in_an_earlier_run_gives_way() {
+    let classes = classes();
+    let folds: Vec<_> = (0..24).map(|number| format!("/{}", word(number))).collect();
+    classes.restore(&folds, Vec::new());
+    visit(&classes, 2_000);
+    assert_eq!(name(&classes, "/about"), "GET /about");
+    assert_eq!(classes.folds(), Vec::<String>::new());
+}

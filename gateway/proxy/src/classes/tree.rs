@@ -247,11 +247,18 @@ impl Tree {
         folds
     }
 
-    /// The place of this pattern was folded in an earlier run.
+    /// The place of this pattern was folded in an earlier run. The way to it leaves like any other that nobody takes: a
+    /// scanner may have made it.
     pub(super) fn fold_at(&mut self, root: NodeId, pattern: &str) {
         let mut at = root;
         for segment in segments(pattern).take(SEGMENTS_MAX) {
-            let next = if segment == ":id" { self.parameter(at) } else { self.named(at, segment) };
+            let known = self.node(at).children.iter().find(|child| &*child.segment == segment).map(|child| child.node);
+            let next = match known {
+                Some(child) => Some(child),
+                None if segment == ":id" => self.parameter(at),
+                None if self.node(at).children.len() < CHILDREN_MAX => self.add_child(at, segment, false),
+                None => None,
+            };
             let Some(next) = next else { return };
             at = next;
         }
