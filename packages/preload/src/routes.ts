@@ -10,6 +10,11 @@ import type { IncomingMessage } from 'node:http';
 /** Templates that are remembered as told; further ones are not told. */
 const TOLD_MAX = 500;
 const TEMPLATE_CHARS_MAX = 256;
+/**
+ * Places of one router that are told. Express leaves what the client sent in place of the template of a mount, so that a
+ * router below `/:tenant` has as many places as clients make up.
+ */
+const MOUNTS_MAX = 8;
 
 const fastifyStarts = 'tracing:fastify.request.handler:start';
 const nextNotes = Symbol.for('NextInternalRequestMeta');
@@ -22,8 +27,16 @@ interface Routed extends IncomingMessage {
   readonly route?: unknown;
 }
 
+interface Found {
+  readonly template: string;
+  /** Express' own object for the route, where the template is from there. */
+  readonly route: object | undefined;
+}
+
 export class Routes {
   readonly #told = new Set<string>();
+  /** How many templates of a route of Express were told. */
+  readonly #mounts = new WeakMap<object, number>();
 
   constructor() {
     diagnostics.subscribe(fastifyStarts, noteFastify);
@@ -31,18 +44,27 @@ export class Routes {
 
   /** The request's template, unless the gateway was told of it before. */
   news(request: IncomingMessage): string | undefined {
-    const template = templateOf(request);
-    if (template === undefined || this.#told.has(template)) return undefined;
+    const found = find(request);
+    if (found === undefined || this.#told.has(found.template)) return undefined;
+    const { template, route } = found;
     if (this.#told.size >= TOLD_MAX || template.length > TEMPLATE_CHARS_MAX) return undefined;
+    if (route !== undefined) {
+      const mounts = this.#mounts.get(route) ?? 0;
+      if (mounts >= MOUNTS_MAX) return undefined;
+      this.#mounts.set(route, mounts + 1);
+    }
     this.#told.add(template);
     return template;
   }
 }
 
-function templateOf(request: Routed): string | undefined {
+function find(request: Routed): Found | undefined {
   try {
-    const template = request[templateKey] ?? ofNext(request[nextNotes]) ?? ofExpress(request);
-    return typeof template === 'string' && template.startsWith('/') ? template : undefined;
+    const noted = request[templateKey] ?? ofNext(request[nextNotes]);
+    const template = noted ?? ofExpress(request);
+    if (typeof template !== 'string' || !template.startsWith('/')) return undefined;
+    const { route } = request;
+    return { template, route: noted !== template && isObject(route) ? route : undefined };
   } catch {
     // These are the app's objects, and a property may be anything.
     return undefined;

@@ -61,3 +61,23 @@ test('I6: templates without end are told up to a bound', () => {
   const told = Array.from({ length: 2_000 }, (_, number) => routes.news(express(`/u${number}/:id`)));
   assert.equal(told.filter((template) => template !== undefined).length, 500);
 });
+
+test('I6: what clients put in place of a mounted parameter is told up to a bound, and no other route suffers', () => {
+  const routes = new Routes();
+  const dashboard = { path: '/dashboard' };
+  const told = Array.from({ length: 2_000 }, (_, number) =>
+    routes.news(request({ route: dashboard, baseUrl: `/tenant-${number}` })),
+  );
+  assert.equal(told.filter((template) => template !== undefined).length, 8);
+  assert.equal(routes.news(express('/dashboard', '/admin')), '/admin/dashboard', 'another router');
+});
+
+test('pages of Next behind one route of Express are all told', () => {
+  const routes = new Routes();
+  const route = { path: '/{*all}' };
+  for (let number = 0; number < 20; number += 1) {
+    const notes = { match: { definition: { pathname: `/page-${number}` } } };
+    const left = { [Symbol.for('NextInternalRequestMeta')]: notes, route, baseUrl: '' };
+    assert.equal(routes.news(request(left)), `/page-${number}`);
+  }
+});

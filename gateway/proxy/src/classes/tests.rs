@@ -278,3 +278,21 @@ fn what_a_scanner_folded_in_an_earlier_run_gives_way() {
     assert_eq!(name(&classes, "/about"), "GET /about");
     assert_eq!(classes.folds(), Vec::<String>::new());
 }
+
+#[test]
+fn words_that_clients_put_in_place_of_a_mounted_parameter_do_not_take_the_place_of_pages() {
+    let classes = classes();
+    // What Express reports for `app.use('/:tenant', router)` with `router.get('/dashboard')`: baseUrl is what came.
+    for number in 0..128 {
+        let path = format!("/{}/dashboard", word(number));
+        ask(&classes, &path);
+        classes.tell_route("app", &path, &path);
+    }
+    visit(&classes, 2_000);
+    assert_eq!(name(&classes, "/about"), "GET /about");
+    // Nor that of what the router names and has requests.
+    classes.tell_route("app", "/team", "/team");
+    classes.tell_route("app", "/some-post", "/:slug");
+    assert_eq!(name(&classes, "/team"), "GET /team");
+    assert_eq!(name(&classes, "/other-post"), "GET /:id");
+}

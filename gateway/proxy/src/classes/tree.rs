@@ -9,7 +9,8 @@ use super::segment::{SEGMENTS_MAX, Told, looks_like_an_id, segments, told};
 
 /// Different segments that are told apart in one place.
 const CHILDREN_MAX: usize = 24;
-/// The same with those that the app's router has named.
+/// Segments in one place that the app's router has named, besides those. Where there are more than half of it, those without
+/// requests leave: what stands before a router that is mounted below a parameter is made up by clients.
 const NAMED_MAX: usize = 128;
 const NODES_MAX: usize = 4_096;
 /// Requests that found no room in a place before it is looked at for folding.
@@ -97,7 +98,7 @@ impl Tree {
         if looks_like_an_id(segment) || node.is_told {
             return self.parameter(at);
         }
-        if !node.is_folded && node.children.len() < CHILDREN_MAX {
+        if !node.is_folded && node.unnamed() < CHILDREN_MAX {
             return self.add_child(at, segment, false);
         }
         node.overflow = node.overflow.saturating_add(1);
@@ -142,11 +143,13 @@ impl Tree {
     }
 
     fn named(&mut self, at: NodeId, name: &str) -> Option<NodeId> {
-        if let Some(child) = self.node_mut(at).children.iter_mut().find(|child| &*child.segment == name) {
-            child.is_named = true;
+        let node = self.node_mut(at);
+        let has_room = node.named() < NAMED_MAX;
+        if let Some(child) = node.children.iter_mut().find(|child| &*child.segment == name) {
+            child.is_named |= has_room;
             return Some(child.node);
         }
-        if self.node(at).children.len() < NAMED_MAX { self.add_child(at, name, true) } else { None }
+        if has_room { self.add_child(at, name, true) } else { None }
     }
 
     /// Halves all counts, drops what has become rare where room is short (`is_crowded`: everywhere), and unfolds places
@@ -162,10 +165,13 @@ impl Tree {
                 node.is_folded = false;
                 node.candidates = Vec::new();
             }
+            let unnamed_go = is_crowded || node.unnamed() >= CHILDREN_MAX;
+            let named_go = is_crowded || node.named() > NAMED_MAX / 2;
             if node.is_folded {
                 self.drop_weak(at);
-            } else if is_crowded || node.children.len() >= CHILDREN_MAX {
-                self.drop_where(at, |child| !child.is_named && child.hits == 0);
+            }
+            if unnamed_go || named_go {
+                self.drop_where(at, |child| child.hits == 0 && if child.is_named { named_go } else { unnamed_go });
             }
         }
     }
@@ -256,7 +262,7 @@ impl Tree {
             let next = match known {
                 Some(child) => Some(child),
                 None if segment == ":id" => self.parameter(at),
-                None if self.node(at).children.len() < CHILDREN_MAX => self.add_child(at, segment, false),
+                None if self.node(at).unnamed() < CHILDREN_MAX => self.add_child(at, segment, false),
                 None => None,
             };
             let Some(next) = next else { return };
@@ -308,6 +314,14 @@ impl Tree {
 }
 
 impl Node {
+    fn named(&self) -> usize {
+        self.children.iter().filter(|child| child.is_named).count()
+    }
+
+    fn unnamed(&self) -> usize {
+        self.children.len() - self.named()
+    }
+
     fn hits(&self) -> u32 {
         self.children.iter().map(|child| child.hits).fold(0, u32::saturating_add)
     }
@@ -327,7 +341,7 @@ impl Node {
         };
         let hits = self.candidates[at].hits + 1;
         self.candidates[at].hits = hits;
-        let has_room = self.children.len() < CHILDREN_MAX;
+        let has_room = self.unnamed() < CHILDREN_MAX;
         if !has_room || hits < KEPT_HITS || hits < (self.hits().saturating_add(self.overflow)) / CANDIDATE_PART {
             return None;
         }
