@@ -102,8 +102,8 @@ impl Classes {
     }
 
     /// The app's router has answered such a request by this template.
-    pub(crate) fn tell_route(&self, host: &str, target: &str, template: &str) {
-        self.table.borrow_mut().tell_route(host, path_of(target), template);
+    pub(crate) fn tell_route(&self, target: &str, template: &str) {
+        self.table.borrow_mut().tell_route(path_of(target), template);
     }
 
     /// A request of this class took so much. Returns whose cost that is: none's where the class has gone meanwhile.

@@ -35,15 +35,6 @@ impl Measure {
         method_and_target(&self.head).1
     }
 
-    pub(crate) fn host(&self) -> &str {
-        let mut lines = self.head.split(|byte| *byte == b'\n');
-        let value = lines.find_map(|line| {
-            let (name, value) = line.split_at_checked(5)?;
-            name.eq_ignore_ascii_case(b"host:").then_some(value)
-        });
-        value.and_then(|value| std::str::from_utf8(value).ok()).map_or("", str::trim)
-    }
-
     /// How long the worker had it, µs.
     pub(crate) fn service_us(&self) -> u64 {
         let ended = self.finished.unwrap_or(self.given);

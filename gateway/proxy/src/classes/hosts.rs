@@ -43,6 +43,11 @@ impl Hosts {
         self.entries.iter().find(|entry| entry.root == Some(root)).map(|entry| &*entry.host)
     }
 
+    /// Those of all hosts that are told apart.
+    pub(super) fn roots(&self) -> impl Iterator<Item = NodeId> {
+        self.entries.iter().filter_map(|entry| entry.root)
+    }
+
     /// Gives roots to hosts that have earned one, and returns those of hosts that have gone. The first host keeps the root
     /// that all had before, so that nothing is forgotten when a second one comes.
     pub(super) fn tidy(&mut self, mut add_root: impl FnMut() -> Option<NodeId>) -> Vec<NodeId> {

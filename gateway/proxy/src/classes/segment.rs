@@ -50,6 +50,16 @@ pub(super) fn told(segment: &str) -> Told<'_> {
     }
 }
 
+/// Whether the path is one of the template's, up to the first wildcard.
+pub(super) fn fits(path: &str, template: &str) -> bool {
+    let mut names = segments(path);
+    let templates = segments(template).take(SEGMENTS_MAX).map(told).take_while(|told| *told != Told::Rest);
+    templates.zip(std::iter::from_fn(|| Some(names.next()))).all(|(told, name)| match told {
+        Told::Name(told) => name == Some(told),
+        Told::Parameter | Told::Rest => name.is_some(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +101,15 @@ mod tests {
             assert_eq!(told(rest), Told::Rest, "{rest}");
         }
         assert_eq!(told("about"), Told::Name("about"));
+    }
+
+    #[test]
+    fn a_template_is_known_from_its_paths() {
+        for (path, template) in [("/", "/"), ("/a/b", "/a/:id"), ("/a/b/c", "/a/*"), ("/a", "/a/*"), ("/x", "*")] {
+            assert!(fits(path, template), "{path} {template}");
+        }
+        for (path, template) in [("/a", "/b"), ("/a", "/a/:id"), ("/a/b", "/:id/c"), ("/", "/:id")] {
+            assert!(!fits(path, template), "{path} {template}");
+        }
     }
 }

@@ -11,6 +11,7 @@ use sluice_scheduler::{ClassId, SavedCosts};
 
 use super::hosts::Hosts;
 use super::rules::{Rule, Rules};
+use super::segment::fits;
 use super::split::{By, Moments, Splitter};
 use super::tree::{NodeId, Tree};
 use super::{Listed, Traits, path_of};
@@ -19,6 +20,8 @@ use super::{Listed, Traits, path_of};
 const TIDY_EVERY: u32 = 4_096;
 /// A class with so many requests of late does not make room.
 const RARE_HITS: u32 = 4;
+/// Templates of the app's router that are remembered, the latest.
+const TOLD_MAX: usize = 500;
 /// What was kept from an earlier run and has not been asked for.
 const KEPT_MAX: usize = 1_000;
 
@@ -86,6 +89,8 @@ pub(super) struct Table {
     tree: Tree,
     root: NodeId,
     hosts: Hosts,
+    /// Templates of the app's router, for the roots of further hosts.
+    told: Vec<Box<str>>,
     /// From an earlier run, by name.
     kept: HashMap<Box<str>, SavedCosts>,
     changes: Vec<Change>,
@@ -104,6 +109,7 @@ impl Table {
             tree,
             root,
             hosts: Hosts::default(),
+            told: Vec::new(),
             kept: HashMap::new(),
             changes: Vec::new(),
             since_tidy: 0,
@@ -180,9 +186,20 @@ impl Table {
         Rc::clone(&row.name)
     }
 
-    pub(super) fn tell_route(&mut self, host: &str, path: &str, template: &str) {
-        let root = self.hosts.root(host).unwrap_or(self.root);
-        self.tree.tell(root, path, template);
+    /// Templates hold for all hosts: a worker tells each once, whoever asked.
+    pub(super) fn tell_route(&mut self, path: &str, template: &str) {
+        if !fits(path, template) {
+            return;
+        }
+        if self.told.iter().all(|told| **told != *template) {
+            if self.told.len() >= TOLD_MAX {
+                self.told.remove(0);
+            }
+            self.told.push(template.into());
+        }
+        for root in self.hosts.roots().chain([self.root]).collect::<Vec<_>>() {
+            self.tree.tell(root, template);
+        }
         self.release_dropped();
     }
 
@@ -285,7 +302,17 @@ impl Table {
 
     fn tidy(&mut self) {
         self.since_tidy = 0;
-        for root in self.hosts.tidy(|| self.tree.add_root()) {
+        let add_root = || {
+            let root = self.tree.add_root()?;
+            for template in &self.told {
+                // Hosts must not take each other's room for what perhaps nobody asks them.
+                if !self.tree.is_crowded() {
+                    self.tree.tell(root, template);
+                }
+            }
+            Some(root)
+        };
+        for root in self.hosts.tidy(add_root) {
             self.tree.drop_node(root);
         }
         let is_crowded = self.tree.is_crowded() || self.rows.len() - self.free.len() > self.rows_max / 4 * 3;

@@ -134,15 +134,15 @@ fn a_reload_keeps_the_number_of_a_route_that_stays() {
 #[test]
 fn what_the_router_reports_makes_parameters_at_once() {
     let classes = classes();
-    classes.tell_route("app", "/blog/hello-world", "/blog/:slug");
-    classes.tell_route("app", "/blog/archive", "/blog/archive");
+    classes.tell_route("/blog/hello-world", "/blog/:slug");
+    classes.tell_route("/blog/archive", "/blog/archive");
     assert_eq!(name(&classes, "/blog/other-post"), "GET /blog/:id");
     assert_eq!(name(&classes, "/blog/archive"), "GET /blog/archive");
-    classes.tell_route("app", "/docs/a/b", "/docs/[section]/[...path]");
+    classes.tell_route("/docs/a/b", "/docs/[section]/[...path]");
     assert_eq!(name(&classes, "/docs/x/intro"), "GET /docs/:id/intro");
     // An app that routes elsewhere has one route for everything; that says nothing.
-    classes.tell_route("app", "/anything", "*");
-    classes.tell_route("app", "/anything", "/mounted/:id");
+    classes.tell_route("/anything", "*");
+    classes.tell_route("/anything", "/mounted/:id");
     assert_eq!(name(&classes, "/anything-else"), "GET /anything-else");
 }
 
@@ -286,13 +286,34 @@ fn words_that_clients_put_in_place_of_a_mounted_parameter_do_not_take_the_place_
     for number in 0..128 {
         let path = format!("/{}/dashboard", word(number));
         ask(&classes, &path);
-        classes.tell_route("app", &path, &path);
+        classes.tell_route(&path, &path);
     }
     visit(&classes, 2_000);
     assert_eq!(name(&classes, "/about"), "GET /about");
     // Nor that of what the router names and has requests.
-    classes.tell_route("app", "/team", "/team");
-    classes.tell_route("app", "/some-post", "/:slug");
+    classes.tell_route("/team", "/team");
+    classes.tell_route("/some-post", "/:slug");
     assert_eq!(name(&classes, "/team"), "GET /team");
     assert_eq!(name(&classes, "/other-post"), "GET /:id");
+}
+
+#[test]
+fn what_the_router_reported_holds_for_every_host() {
+    let classes = classes();
+    let ask = |host: &str, target: &str| {
+        classes.classify(&Traits { method: &Method::Get, host, target, body_bytes: 0 }).name.to_string()
+    };
+    classes.tell_route("/blog/hello", "/blog/:slug");
+    classes.tell_route("/blog/archive", "/blog/archive");
+    classes.tell_route("/elsewhere", "/mounted/:id");
+    for _ in 0..5_000 {
+        ask("one.example", "/");
+        ask("one.example", "/");
+        ask("two.example", "/");
+    }
+    assert_eq!(ask("two.example", "/blog/other"), "two.example GET /blog/:id");
+    assert_eq!(ask("two.example", "/blog/archive"), "two.example GET /blog/archive");
+    assert_eq!(ask("two.example", "/mounted/x"), "two.example GET /mounted/x", "it was no template of its path");
+    classes.tell_route("/news/today", "/news/:slug");
+    assert_eq!(ask("two.example", "/news/other"), "two.example GET /news/:id");
 }

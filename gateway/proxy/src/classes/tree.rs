@@ -116,16 +116,13 @@ impl Tree {
         self.parameter(at)
     }
 
-    /// The app's router has answered this path by this template. What does not fit is ignored, and so is what stands behind
-    /// a wildcard, as an app whose routing is done elsewhere has one route for everything.
-    pub(super) fn tell(&mut self, root: NodeId, path: &str, template: &str) {
+    /// The app's router has this template. What stands behind a wildcard is ignored, as an app whose routing is done elsewhere
+    /// has one route for everything.
+    pub(super) fn tell(&mut self, root: NodeId, template: &str) {
         let mut at = root;
-        let mut names = segments(path);
         for segment in segments(template).take(SEGMENTS_MAX) {
-            let (Some(name), told) = (names.next(), told(segment)) else { return };
-            let next = match told {
+            let next = match told(segment) {
                 Told::Rest => return,
-                Told::Name(told) if told != name => return,
                 // A part of the path that an id stands in, as of a router that is mounted below one.
                 Told::Name(name) if looks_like_an_id(name) => self.parameter(at),
                 Told::Name(name) => self.named(at, name),

@@ -38,7 +38,7 @@ impl Gate {
     pub(super) fn measured(self: &Rc<Self>, worker: WorkerId, request: RequestId, cpu_us: u64, route: Option<&str>) {
         let Some(measure) = self.measures.take(worker, request) else { return };
         if let Some(route) = route {
-            self.classes.tell_route(measure.host(), measure.target(), route);
+            self.classes.tell_route(measure.target(), route);
         }
         self.take_measure(&measure, cpu_us);
     }
