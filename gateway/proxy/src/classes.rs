@@ -9,6 +9,7 @@
 mod cost;
 mod features;
 mod hosts;
+mod rare;
 mod rules;
 pub(crate) mod saved;
 mod segment;

@@ -1,8 +1,8 @@
 //! What of a request, besides its path, may explain its cost: the keys of its query, their values, and the size of its
 //! body. Numbers only, so that a request carries them without an allocation. It must not know what they explain.
 
-/// Keys of a query that are looked at.
-const KEYS_MAX: usize = 6;
+/// Keys of a query that are looked at: those of a campaign, and some more.
+const KEYS_MAX: usize = 16;
 
 /// A key and its value, as numbers that hardly ever meet. Who makes two meet gets a wrong guess and nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

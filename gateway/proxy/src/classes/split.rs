@@ -6,8 +6,9 @@
 mod tests;
 
 use super::features::{Features, hash, pairs};
+use super::rare::has_room;
 
-/// Keys of a query, and values of each, that are looked at.
+/// Keys of queries, and values of each, that are counted; the rarest make room.
 const KEYS_MAX: usize = 10;
 const VALUES_MAX: usize = 8;
 /// Longest text that is kept of either; longer ones name nothing that comes often.
@@ -82,6 +83,8 @@ impl Moments {
 struct Value {
     hash: u32,
     text: Box<str>,
+    /// Requests of late.
+    hits: u32,
     moments: Moments,
 }
 
@@ -89,6 +92,8 @@ struct Value {
 struct Key {
     hash: u32,
     text: Box<str>,
+    /// Requests of late.
+    hits: u32,
     present: Moments,
     values: Vec<Value>,
 }
@@ -133,19 +138,21 @@ impl Splitter {
     pub(super) fn notice(&mut self, target: &str) {
         for (key, value) in pairs(target).filter(|(key, _)| key.len() <= TEXT_BYTES_MAX) {
             let key_hash = hash(key);
-            let at = self.keys.iter().position(|known| known.hash == key_hash);
-            if at.is_none() && self.keys.len() >= KEYS_MAX {
-                continue;
-            }
-            let at = at.unwrap_or_else(|| {
-                let (text, present) = (key.into(), Moments::default());
-                self.keys.push(Key { hash: key_hash, text, present, values: Vec::new() });
-                self.keys.len() - 1
-            });
+            let at = match self.keys.iter().position(|known| known.hash == key_hash) {
+                Some(at) => at,
+                None if has_room(&mut self.keys, KEYS_MAX, |key| Some(&mut key.hits)) => {
+                    let (text, present) = (key.into(), Moments::default());
+                    self.keys.push(Key { hash: key_hash, text, hits: 0, present, values: Vec::new() });
+                    self.keys.len() - 1
+                }
+                None => continue,
+            };
+            self.keys[at].hits = self.keys[at].hits.saturating_add(1);
             let (values, hash) = (&mut self.keys[at].values, hash(value));
-            let is_new = value.len() <= TEXT_BYTES_MAX && values.iter().all(|known| known.hash != hash);
-            if is_new && values.len() < VALUES_MAX {
-                values.push(Value { hash, text: value.into(), moments: Moments::default() });
+            if let Some(known) = values.iter_mut().find(|known| known.hash == hash) {
+                known.hits = known.hits.saturating_add(1);
+            } else if value.len() <= TEXT_BYTES_MAX && has_room(values, VALUES_MAX, |value| Some(&mut value.hits)) {
+                values.push(Value { hash, text: value.into(), hits: 1, moments: Moments::default() });
             }
         }
     }
@@ -251,7 +258,11 @@ impl Splitter {
         self.sizes.iter_mut().for_each(Moments::halve);
         for key in &mut self.keys {
             key.present.halve();
-            key.values.iter_mut().for_each(|value| value.moments.halve());
+            key.hits /= 2;
+            for value in &mut key.values {
+                value.moments.halve();
+                value.hits /= 2;
+            }
             key.values.retain(|value| value.moments.count >= 4.0);
         }
         self.keys.retain(|key| key.present.count >= 4.0);

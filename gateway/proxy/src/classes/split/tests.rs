@@ -107,3 +107,49 @@ fn i6_keys_and_values_are_bounded_and_what_comes_often_gets_in() {
     assert!(found.keys.len() <= KEYS_MAX);
     assert_eq!(names(&found), ["?real"]);
 }
+
+fn is_found(target_of: impl Fn(u64) -> String) -> bool {
+    let mut splitter = Splitter::default();
+    (0..40_000).any(|number| {
+        let target = target_of(number);
+        let cost_us: f64 = if target.contains("facets") { 100_000.0 } else { 5_000.0 };
+        splitter.notice(&target);
+        splitter.record(&Features::of(&target, 0), cost_us.ln()) && splitter.best().is_some()
+    })
+}
+
+#[test]
+fn keys_that_explain_nothing_make_room_for_one_that_does() {
+    assert!(is_found(|number| match number {
+        0..20 => format!("/l?junk{}=1", number % 10),
+        _ if number % 20 == 0 => format!("/l?junk{}=1", number / 20 % 10),
+        _ if number % 2 == 0 => "/l?facets=1".to_owned(),
+        _ => "/l".to_owned(),
+    }));
+}
+
+#[test]
+fn values_that_explain_nothing_make_room_for_one_that_does() {
+    assert!(is_found(|number| match number {
+        0..20 => format!("/l?view=junk{}", number % 10),
+        _ if number % 20 == 0 => format!("/l?view=junk{}", number / 20 % 10),
+        _ if number % 2 == 0 => "/l?view=facets".to_owned(),
+        _ => "/l?view=plain".to_owned(),
+    }));
+}
+
+#[test]
+fn a_key_that_comes_often_stays_whatever_else_is_made_up() {
+    let found = splitter(6_000, |number| match number % 4 {
+        0 => ("/l?facets=1".to_owned(), 0, 90.0),
+        1 => (format!("/l?junk{number}=1"), 0, 5.0),
+        _ => ("/l".to_owned(), 0, 5.0),
+    });
+    assert_eq!(names(&found), ["?facets"]);
+}
+
+#[test]
+fn a_key_behind_those_of_a_campaign_is_seen() {
+    let campaign = "utm_source=a&utm_medium=b&utm_campaign=c&utm_term=d&utm_content=e&gclid=f";
+    assert!(is_found(|number| format!("/l?{campaign}{}", if number % 2 == 0 { "&facets=1" } else { "" })));
+}
