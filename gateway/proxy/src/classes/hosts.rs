@@ -1,9 +1,10 @@
 //! Which values of `Host` are sites of their own. Two that both have a real part of the traffic are told apart; a flood of
 //! values, or a probe by address now and then, tells nothing apart. It must not know paths.
 
+use super::rare::has_room;
 use super::tree::NodeId;
 
-/// Values that are counted; further ones count for nobody.
+/// Values that are counted; the rarest without a root make room.
 const HOSTS_MAX: usize = 16;
 /// Hosts that are told apart, besides the first.
 const TOLD_MAX: usize = 7;
@@ -32,7 +33,9 @@ impl Hosts {
             entry.hits = entry.hits.saturating_add(1);
             return entry.root;
         }
-        if self.entries.len() < HOSTS_MAX && host.len() <= 253 {
+        if host.len() <= 253
+            && has_room(&mut self.entries, HOSTS_MAX, |entry| entry.root.is_none().then_some(&mut entry.hits))
+        {
             self.entries.push(Entry { host: host.to_ascii_lowercase().into(), hits: 1, root: None });
         }
         None

@@ -317,3 +317,20 @@ fn what_the_router_reported_holds_for_every_host() {
     classes.tell_route("/news/today", "/news/:slug");
     assert_eq!(ask("two.example", "/news/other"), "two.example GET /news/:id");
 }
+
+#[test]
+fn a_second_site_is_told_apart_beside_a_few_made_up_hosts() {
+    let classes = classes();
+    let of = |host: &str| classes.classify(&Traits { method: &Method::Get, host, target: "/about", body_bytes: 0 });
+    for number in 0..32 {
+        of(&word(number % 16));
+    }
+    for number in 0..20_000 {
+        of("one.example");
+        of("two.example");
+        if number % 100 == 0 {
+            of(&word(number / 100 % 16));
+        }
+    }
+    assert_ne!(of("one.example").id, of("two.example").id);
+}
