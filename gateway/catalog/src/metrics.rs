@@ -67,7 +67,7 @@ pub static LABELS: &[Label] = &[
     Label {
         name: "class",
         text: "Requests expected to cost alike.",
-        bound: "the first 100 classes by name, then `other`",
+        bound: "100: routes, then what is frequent; `other`",
     },
     Label {
         name: "status",

@@ -2,6 +2,9 @@
 //!
 //! It must not know how a line looks. The number of label sets is bounded whatever the caller does.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, HashMap};
 
 use sluice_catalog::errors::Code;
@@ -20,11 +23,23 @@ const OTHER: usize = 0;
 /// Label sets of that class beyond the bound, so that a client that draws every status cannot do so without end either.
 const OTHER_SETS_MAX: usize = 100;
 
+/// Classes that get a place at their first request, besides those of the config's routes. Further ones get one at their
+/// twentieth: a client that makes up paths must not take them all.
+const AT_ONCE_MAX: usize = CLASSES_MAX / 2;
+const REQUESTS_MIN: u32 = 20;
+/// Classes without a place whose requests are counted. What has a greater part than one in so many and one more is always
+/// among them.
+const CANDIDATES_MAX: usize = 64;
+/// Label sets that each class of a route can count on.
+const SETS_PER_ROUTE: usize = 2;
+
 /// How a reload may end, as label values.
 const RELOAD_RESULTS: [&str; 4] = ["done", "abandoned", "superseded", "refused"];
 
 struct Class {
     name: Box<str>,
+    /// It is that of a route of the config.
+    is_route: bool,
     /// Count by status and outcome. Few of the pairs ever occur, so looking through them beats hashing.
     counts: Vec<(u16, Outcome, u64)>,
     /// Count by what requests were given.
@@ -36,6 +51,11 @@ pub(crate) struct Counters {
     pub(crate) overlaps_total: u64,
     class_places: HashMap<Box<str>, usize>,
     classes: Vec<Class>,
+    /// How many of those got their place at their first request, and how many are of the config's routes.
+    at_once: usize,
+    reserved: usize,
+    /// Classes without a place, and how often they came.
+    candidates: Vec<(Box<str>, u32)>,
     label_sets: usize,
     errors: BTreeMap<Code, u64>,
     shed: BTreeMap<Code, u64>,
@@ -60,6 +80,9 @@ impl Counters {
             overlaps_total: 0,
             class_places: HashMap::new(),
             classes: Vec::new(),
+            at_once: 0,
+            reserved: 0,
+            candidates: Vec::new(),
             label_sets: 0,
             errors: BTreeMap::new(),
             shed: BTreeMap::new(),
@@ -75,7 +98,7 @@ impl Counters {
             reloads: [0; RELOAD_RESULTS.len()],
             worker_exits: Default::default(),
         };
-        counters.add_class(CLASS_OTHER);
+        counters.add_class(CLASS_OTHER, false);
         counters
     }
 
@@ -145,22 +168,62 @@ impl Counters {
         self.classes.iter().map(|class| class.steps[step as usize]).sum()
     }
 
-    fn class_place(&mut self, name: &str) -> usize {
-        match self.class_places.get(name) {
-            Some(place) => *place,
-            None if name.is_empty() || self.classes.len() >= CLASSES_MAX || self.label_sets >= LABEL_SETS_MAX => OTHER,
-            None => self.add_class(name),
+    /// Gives the class of a route its place, whoever comes before its first request.
+    pub(crate) fn reserve(&mut self, name: &str) {
+        if self.classes.len() < CLASSES_MAX && !self.class_places.contains_key(name) {
+            self.add_class(name, true);
+            self.reserved += 1;
         }
     }
 
-    fn add_class(&mut self, name: &str) -> usize {
+    fn class_place(&mut self, name: &str) -> usize {
+        if let Some(place) = self.class_places.get(name) {
+            return *place;
+        }
+        if name.is_empty() || self.classes.len() >= CLASSES_MAX || self.label_sets >= self.unreserved_sets() {
+            return OTHER;
+        }
+        if self.at_once < AT_ONCE_MAX {
+            self.at_once += 1;
+        } else if !self.comes_often(name) {
+            return OTHER;
+        }
+        self.add_class(name, false)
+    }
+
+    /// Counts a class without a place. Where nothing is free, one that is not counted takes one from each that is, so that a
+    /// flood in which nothing comes twice leaves nothing.
+    fn comes_often(&mut self, name: &str) -> bool {
+        let Some(at) = self.candidates.iter().position(|(known, _)| **known == *name) else {
+            if self.candidates.len() < CANDIDATES_MAX {
+                self.candidates.push((name.into(), 1));
+            } else {
+                self.candidates.iter_mut().for_each(|(_, count)| *count -= 1);
+                self.candidates.retain(|(_, count)| *count > 0);
+            }
+            return false;
+        };
+        self.candidates[at].1 += 1;
+        let is_often = self.candidates[at].1 >= REQUESTS_MIN;
+        if is_often {
+            self.candidates.swap_remove(at);
+        }
+        is_often
+    }
+
+    fn unreserved_sets(&self) -> usize {
+        LABEL_SETS_MAX - SETS_PER_ROUTE * self.reserved
+    }
+
+    fn add_class(&mut self, name: &str, is_route: bool) -> usize {
         let place = self.classes.len();
-        self.classes.push(Class { name: name.into(), counts: Vec::new(), steps: [0; Step::ALL.len()] });
+        self.classes.push(Class { name: name.into(), is_route, counts: Vec::new(), steps: [0; Step::ALL.len()] });
         self.class_places.insert(name.into(), place);
         place
     }
 
     fn count_in(&mut self, place: usize, status: u16, outcome: Outcome) -> bool {
+        let sets_max = if self.classes[place].is_route { LABEL_SETS_MAX } else { self.unreserved_sets() };
         let counts = &mut self.classes[place].counts;
         if let Some(entry) = counts.iter_mut().find(|entry| entry.0 == status && entry.1 == outcome) {
             entry.2 += 1;
@@ -168,7 +231,7 @@ impl Counters {
         }
         // The pairs of `other` must have room when nothing else has.
         if place != OTHER {
-            if self.label_sets >= LABEL_SETS_MAX {
+            if self.label_sets >= sets_max {
                 return false;
             }
             self.label_sets += 1;
@@ -257,88 +320,4 @@ impl Histogram {
 #[allow(clippy::cast_precision_loss, reason = "the unit is coarse, and Prometheus has nothing but doubles")]
 fn seconds(value_us: u64) -> f64 {
     value_us as f64 / 1_000_000.0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::event::tests_support::record;
-
-    fn page(counters: &Counters) -> String {
-        let mut page = Page::default();
-        counters.write(&mut page);
-        page.into_text()
-    }
-
-    fn counts(text: &str) -> Vec<u64> {
-        text.lines()
-            .filter(|line| line.starts_with("sluice_requests_total{"))
-            .map(|line| line.rsplit(' ').next().unwrap().parse().unwrap())
-            .collect()
-    }
-
-    #[test]
-    fn classes_stay_bounded_and_no_request_is_lost() {
-        let mut counters = Counters::new();
-        for number in 0..5000_u16 {
-            let class = format!("GET /{number}");
-            for outcome in [Outcome::Answered, Outcome::Shed] {
-                counters.count(&Event::Access(AccessRecord { class: &class, outcome, ..record() }));
-            }
-        }
-        let text = page(&counters);
-        let counts = counts(&text);
-        assert_eq!(counts.len(), 2 * CLASSES_MAX);
-        assert_eq!(counts.iter().sum::<u64>(), 10_000);
-        assert!(text.contains("{class=\"other\",status=\"200\",outcome=\"shed\"} 4901"), "{text}");
-    }
-
-    #[test]
-    fn label_sets_stay_bounded_whatever_the_statuses() {
-        let mut counters = Counters::new();
-        for class in ["a", "b", ""] {
-            for status in 100..600 {
-                counters.count(&Event::Access(AccessRecord { class, status, ..record() }));
-            }
-        }
-        let counts = counts(&page(&counters));
-        assert_eq!(counts.len(), LABEL_SETS_MAX + OTHER_SETS_MAX);
-        assert_eq!(counts.iter().sum::<u64>(), 1500);
-    }
-
-    #[test]
-    fn a_class_that_is_called_other_counts_once() {
-        let mut counters = Counters::new();
-        counters.count(&Event::Access(AccessRecord { class: CLASS_OTHER, ..record() }));
-        counters.count(&Event::Access(AccessRecord { class: "", ..record() }));
-        assert!(page(&counters).contains("{class=\"other\",status=\"200\",outcome=\"answered\"} 2"));
-    }
-
-    #[test]
-    fn steps_are_counted_by_class_within_the_bound_of_classes() {
-        let mut counters = Counters::new();
-        for number in 0..300 {
-            let class = format!("GET /{number}");
-            for step in [None, Some(Step::Render), Some(Step::Refuse), Some(Step::Refuse)] {
-                counters.count(&Event::Access(AccessRecord { class: &class, step, ..record() }));
-            }
-        }
-        assert_eq!(Step::ALL.map(|step| counters.step_total(step)), [300, 600]);
-        let text = page(&counters);
-        assert_eq!(text.lines().filter(|line| line.starts_with("sluice_ladder_steps_total{")).count(), 2 * CLASSES_MAX);
-        assert!(text.contains("sluice_ladder_steps_total{class=\"GET /7\",step=\"refuse\"} 2\n"), "{text}");
-    }
-
-    #[test]
-    fn refusals_count_as_errors_and_as_shed() {
-        let mut counters = Counters::new();
-        for code in [Code::QueueFull, Code::QueueFull, Code::WorkerDied] {
-            counters.count(&Event::Access(AccessRecord { error: Some(code), ..record() }));
-        }
-        let text = page(&counters);
-        assert!(text.contains("sluice_errors_total{code=\"SLU-QUEUE-FULL\"} 2"));
-        assert!(text.contains("sluice_errors_total{code=\"SLU-WORKER-DIED\"} 1"));
-        assert!(text.contains("sluice_shed_total{code=\"SLU-QUEUE-FULL\"} 2"));
-        assert!(!text.contains("sluice_shed_total{code=\"SLU-WORKER-DIED\"}"));
-    }
 }

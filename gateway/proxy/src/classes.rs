@@ -82,6 +82,11 @@ impl Classes {
         self.table.borrow_mut().set_routes(config);
     }
 
+    /// The classes that the config's routes name.
+    pub(crate) fn route_names(&self) -> Vec<String> {
+        self.table.borrow().route_names().map(str::to_owned).collect()
+    }
+
     /// Finds the request's class, or makes one. Allocates nothing for a class that is there.
     pub(crate) fn classify(&self, asked: &Traits<'_>) -> Class {
         let mut table = self.table.borrow_mut();

@@ -129,9 +129,11 @@ impl Gate {
         store: Rc<TempStore>,
     ) -> Rc<Self> {
         let port = config.server.port;
+        let classes = Classes::new(&config);
+        journal.reserve_classes(classes.route_names().iter().map(String::as_str));
         Rc::new(Gate {
             deaths: SecondTries::new(&config),
-            classes: Classes::new(&config),
+            classes,
             journal,
             store,
             trust,

@@ -142,6 +142,10 @@ impl Table {
         self.rules = rules;
     }
 
+    pub(super) fn route_names(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().map(|rule| &*rule.route.class)
+    }
+
     pub(super) fn route(&self, rule: usize) -> Option<&Route> {
         self.rules.get(rule).map(|rule| &rule.route)
     }

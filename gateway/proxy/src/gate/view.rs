@@ -21,6 +21,7 @@ impl Gate {
         self.set_limits(&config);
         self.deaths.set_limits(&config);
         self.classes.set_routes(&config);
+        self.journal.reserve_classes(self.classes.route_names().iter().map(String::as_str));
         self.tell_costs();
         *self.config.borrow_mut() = config;
     }
