@@ -292,8 +292,8 @@ impl Table {
             split.parts.into_iter().for_each(|(_, part)| self.release(part));
         }
         let other = &mut self.row_mut(ClassId::OTHER).totals;
-        other.requests += row.totals.requests;
-        other.cpu_us += row.totals.cpu_us;
+        other.requests = other.requests.saturating_add(row.totals.requests);
+        other.cpu_us = other.cpu_us.saturating_add(row.totals.cpu_us);
         self.free.push(class);
         self.changes.push(Change::Forget(class));
     }

@@ -334,3 +334,16 @@ fn a_second_site_is_told_apart_beside_a_few_made_up_hosts() {
     }
     assert_ne!(of("one.example").id, of("two.example").id);
 }
+
+#[test]
+fn i8_costs_that_no_request_can_have_do_not_overflow_the_sums() {
+    let classes = Classes::new(&with_routes(&[("/a", "class=a"), ("/b", "class=b")]));
+    for target in ["/a", "/b"] {
+        let class = ask(&classes, target);
+        classes.measured(&class, u64::MAX);
+    }
+    classes.set_routes(&Config::default());
+    ask(&classes, "/");
+    let other = classes.list().into_iter().find(|class| &*class.name == "other").unwrap();
+    assert_eq!(other.totals.cpu_us, u64::MAX);
+}

@@ -104,7 +104,7 @@ impl Gate {
     /// What is known of every class, those that take most CPU time first.
     pub fn class_costs(&self) -> ClassesSnapshot {
         let listed = self.classes.list();
-        let cpu_us_all: u64 = listed.iter().map(|class| class.totals.cpu_us).sum();
+        let cpu_us_all = listed.iter().map(|class| class.totals.cpu_us).fold(0, u64::saturating_add);
         let mut classes: Vec<_> = listed.iter().map(|class| self.class_snapshot(class, cpu_us_all)).collect();
         classes
             .sort_by(|one, other| other.cpu_share.total_cmp(&one.cpu_share).then_with(|| one.class.cmp(&other.class)));

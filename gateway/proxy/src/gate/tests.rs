@@ -12,7 +12,7 @@ use sluice_http1::Method;
 
 use super::{Gate, WorkerHost};
 use crate::answer::Answer;
-use crate::classes::Class;
+use crate::classes::{Class, Traits};
 use crate::record::Record;
 use crate::spool::Body;
 use crate::upstream::Job;
@@ -74,20 +74,25 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
     }
 }
 
-/// A request as it comes from a client.
-fn submit(gate: &Rc<Gate>, method: Method) -> (RequestId, Rc<Answer>) {
-    let (request, answer) = (gate.next_request_id(), gate.new_answer());
-    gate.submit(Job {
-        request,
+fn job(gate: &Rc<Gate>, method: Method, class: Class) -> Job {
+    Job {
+        request: gate.next_request_id(),
         head: Rc::new(format!("{} /page HTTP/1.1\r\n\r\n", method.as_str()).into_bytes()),
         body: Body::default(),
         method,
         is_upgrade: false,
         request_id: "r".into(),
-        class: Class::default(),
-        answer: Rc::clone(&answer),
+        class,
+        answer: gate.new_answer(),
         is_own: false,
-    });
+    }
+}
+
+/// A request as it comes from a client.
+fn submit(gate: &Rc<Gate>, method: Method) -> (RequestId, Rc<Answer>) {
+    let job = job(gate, method, Class::default());
+    let (request, answer) = (job.request, Rc::clone(&job.answer));
+    gate.submit(job);
     (request, answer)
 }
 
@@ -184,6 +189,26 @@ async fn the_record_of_an_answer_that_its_worker_died_with_waits_for_no_report()
             assert_eq!(gate.journal.outcomes().get("answered"), None, "the worker is still to say what it cost");
             gate.costs.finish(&gate, RequestId(2), record(worker, Outcome::WorkerDied));
             assert_eq!(gate.journal.outcomes().get("worker_died"), Some(&1));
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn i8_a_cost_that_no_request_can_have_counts_as_an_hour() {
+    let local = tokio::task::LocalSet::new();
+    local
+        .run_until(async {
+            let (gate, worker) = one_ready_worker_at("/nowhere.sock".into());
+            for target in ["/", "/", "/about"] {
+                let class = gate.classify(&Traits { method: &Method::Get, host: "app", target, body_bytes: 0 });
+                let job = job(&gate, Method::Get, class);
+                gate.measures.expect(&job, worker);
+                gate.reported(worker, job.request, u64::MAX, None);
+            }
+            let took_us: Vec<_> = gate.classes.list().iter().map(|class| class.totals.cpu_us).collect();
+            assert_eq!(took_us, [7_200_000_000, 3_600_000_000]);
+            let shares: f64 = gate.class_costs().classes.iter().map(|class| class.cpu_share).sum();
+            assert!((shares - 1.0).abs() < 1e-9, "{shares}");
         })
         .await;
 }

@@ -8,6 +8,9 @@ use sluice_scheduler::{Event, RequestId, WorkerId};
 use super::{Cause, Gate, WorkerHost};
 use crate::upstream::{Job, Slots};
 
+/// What a request can have cost at most: an hour. More is a lie or a mistake.
+const CPU_US_MAX: u64 = 3_600_000_000;
+
 impl Gate {
     /// Names who starts and stops processes; before this nothing is started.
     pub fn set_host(&self, host: Rc<dyn WorkerHost>) {
@@ -53,6 +56,7 @@ impl Gate {
             slots.has_reported.set(true);
             slots.confirm(request);
         }
+        let cpu_us = cpu_us.min(CPU_US_MAX);
         self.measured(worker, request, cpu_us, route);
         self.costs.report(self, request, cpu_us);
     }
