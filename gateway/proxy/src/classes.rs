@@ -9,7 +9,7 @@
 mod cost;
 mod features;
 mod hosts;
-mod rare;
+mod newcomers;
 mod rules;
 pub(crate) mod saved;
 mod segment;

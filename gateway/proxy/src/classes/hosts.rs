@@ -1,7 +1,8 @@
 //! Which values of `Host` are sites of their own. Two that both have a real part of the traffic are told apart; a flood of
 //! values, or a probe by address now and then, tells nothing apart. It must not know paths.
 
-use super::rare::has_room;
+use super::features::hash;
+use super::newcomers::Newcomers;
 use super::tree::NodeId;
 
 /// Values that are counted; the rarest without a root make room.
@@ -22,6 +23,7 @@ struct Entry {
 #[derive(Debug, Default)]
 pub(super) struct Hosts {
     entries: Vec<Entry>,
+    newcomers: Newcomers,
     total: u32,
 }
 
@@ -33,11 +35,13 @@ impl Hosts {
             entry.hits = entry.hits.saturating_add(1);
             return entry.root;
         }
-        if host.len() <= 253
-            && has_room(&mut self.entries, HOSTS_MAX, |entry| entry.root.is_none().then_some(&mut entry.hits))
-        {
-            self.entries.push(Entry { host: host.to_ascii_lowercase().into(), hits: 1, root: None });
+        if host.len() > 253 {
+            return None;
         }
+        let host = host.to_ascii_lowercase();
+        let may_go = |entry: &Entry| entry.root.is_none().then_some(entry.hits);
+        let hits = self.newcomers.make_room(&mut self.entries, HOSTS_MAX, hash(&host), may_go)?;
+        self.entries.push(Entry { host: host.into(), hits, root: None });
         None
     }
 
@@ -67,6 +71,7 @@ impl Hosts {
             entry.hits /= 2;
         }
         self.total /= 2;
+        self.newcomers.halve();
         let (kept, gone): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.entries).into_iter().partition(|entry| entry.hits > 0);
         self.entries = kept;

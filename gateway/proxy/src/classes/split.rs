@@ -6,7 +6,7 @@
 mod tests;
 
 use super::features::{Features, hash, pairs};
-use super::rare::has_room;
+use super::newcomers::Newcomers;
 
 /// Keys of queries, and values of each, that are counted; the rarest make room.
 const KEYS_MAX: usize = 10;
@@ -96,6 +96,7 @@ struct Key {
     hits: u32,
     present: Moments,
     values: Vec<Value>,
+    newcomers: Newcomers,
 }
 
 /// What parts the requests of a class.
@@ -124,12 +125,14 @@ pub(super) struct Group {
 pub(super) struct Splitter {
     all: Moments,
     keys: Vec<Key>,
+    newcomers: Newcomers,
     sizes: [Moments; SIZES],
 }
 
 impl Default for Splitter {
     fn default() -> Self {
-        Splitter { all: Moments::default(), keys: Vec::new(), sizes: [Moments::default(); SIZES] }
+        let newcomers = Newcomers::default();
+        Splitter { all: Moments::default(), keys: Vec::new(), newcomers, sizes: [Moments::default(); SIZES] }
     }
 }
 
@@ -138,21 +141,24 @@ impl Splitter {
     pub(super) fn notice(&mut self, target: &str) {
         for (key, value) in pairs(target).filter(|(key, _)| key.len() <= TEXT_BYTES_MAX) {
             let key_hash = hash(key);
-            let at = match self.keys.iter().position(|known| known.hash == key_hash) {
-                Some(at) => at,
-                None if has_room(&mut self.keys, KEYS_MAX, |key| Some(&mut key.hits)) => {
-                    let (text, present) = (key.into(), Moments::default());
-                    self.keys.push(Key { hash: key_hash, text, hits: 0, present, values: Vec::new() });
-                    self.keys.len() - 1
-                }
-                None => continue,
+            let at = if let Some(at) = self.keys.iter().position(|known| known.hash == key_hash) {
+                self.keys[at].hits = self.keys[at].hits.saturating_add(1);
+                at
+            } else {
+                let may_go = |key: &Key| Some(key.hits);
+                let Some(hits) = self.newcomers.make_room(&mut self.keys, KEYS_MAX, key_hash, may_go) else { continue };
+                let (text, present, newcomers) = (key.into(), Moments::default(), Newcomers::default());
+                self.keys.push(Key { hash: key_hash, text, hits, present, values: Vec::new(), newcomers });
+                self.keys.len() - 1
             };
-            self.keys[at].hits = self.keys[at].hits.saturating_add(1);
-            let (values, hash) = (&mut self.keys[at].values, hash(value));
+            let Key { values, newcomers, .. } = &mut self.keys[at];
+            let hash = hash(value);
             if let Some(known) = values.iter_mut().find(|known| known.hash == hash) {
                 known.hits = known.hits.saturating_add(1);
-            } else if value.len() <= TEXT_BYTES_MAX && has_room(values, VALUES_MAX, |value| Some(&mut value.hits)) {
-                values.push(Value { hash, text: value.into(), hits: 1, moments: Moments::default() });
+            } else if value.len() <= TEXT_BYTES_MAX
+                && let Some(hits) = newcomers.make_room(values, VALUES_MAX, hash, |value| Some(value.hits))
+            {
+                values.push(Value { hash, text: value.into(), hits, moments: Moments::default() });
             }
         }
     }
@@ -259,6 +265,7 @@ impl Splitter {
         for key in &mut self.keys {
             key.present.halve();
             key.hits /= 2;
+            key.newcomers.halve();
             for value in &mut key.values {
                 value.moments.halve();
                 value.hits /= 2;
@@ -266,6 +273,7 @@ impl Splitter {
             key.values.retain(|value| value.moments.count >= 4.0);
         }
         self.keys.retain(|key| key.present.count >= 4.0);
+        self.newcomers.halve();
     }
 }
 

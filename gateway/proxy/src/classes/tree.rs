@@ -5,6 +5,7 @@
 use sluice_scheduler::ClassId;
 
 use super::features::hash;
+use super::newcomers::Newcomers;
 use super::segment::{SEGMENTS_MAX, Told, looks_like_an_id, segments, told};
 
 /// Different segments that are told apart in one place.
@@ -17,10 +18,8 @@ const NODES_MAX: usize = 4_096;
 const OVERFLOW_MIN: u32 = 64;
 /// A segment that came so often keeps its place when the others fold, or gets one where they have.
 const KEPT_HITS: u32 = 32;
-/// Segments that are counted where others have folded, and the part of a place's requests, as its inverse, that one of
-/// them has to have for a place of its own. What has a greater part than one in `CANDIDATES_MAX + 1` is always counted.
-const CANDIDATES_MAX: usize = 24;
-const CANDIDATE_PART: u32 = 64;
+/// The part of a folded place's requests, as its inverse, that a segment has to have for that.
+const NEWCOMER_PART: u32 = 64;
 /// Methods of which a path may have classes.
 const METHODS_MAX: usize = 8;
 
@@ -38,14 +37,6 @@ struct Child {
     is_named: bool,
 }
 
-/// A segment without a place. One of the same hash may win it the place, and folds again if it does not come often.
-#[derive(Debug)]
-struct Candidate {
-    hash: u32,
-    /// Requests of late, or somewhat less.
-    hits: u32,
-}
-
 #[derive(Debug, Default)]
 struct Node {
     parent: Option<(NodeId, Box<str>)>,
@@ -59,8 +50,8 @@ struct Node {
     is_told: bool,
     /// Too many different segments came.
     is_folded: bool,
-    /// Of those that became a parameter since, the ones that came most often.
-    candidates: Vec<Candidate>,
+    /// Those that became a parameter since.
+    newcomers: Newcomers,
     classes: Vec<(u8, ClassId)>,
 }
 
@@ -156,11 +147,10 @@ impl Tree {
             let node = self.node_mut(at);
             node.children.iter_mut().for_each(|child| child.hits /= 2);
             node.overflow /= 2;
-            node.candidates.iter_mut().for_each(|candidate| candidate.hits /= 2);
-            node.candidates.retain(|candidate| candidate.hits > 0);
+            node.newcomers.halve();
             if node.is_folded && node.overflow < node.hits() / 8 {
                 node.is_folded = false;
-                node.candidates = Vec::new();
+                node.newcomers = Newcomers::default();
             }
             let unnamed_go = is_crowded || node.unnamed() >= CHILDREN_MAX;
             let named_go = is_crowded || node.named() > NAMED_MAX / 2;
@@ -323,26 +313,17 @@ impl Node {
         self.children.iter().map(|child| child.hits).fold(0, u32::saturating_add)
     }
 
-    /// Counts a segment where others have folded: its requests, once they are enough for a place. Where nothing is free, one
-    /// that is not counted takes one from each that is, so that a flood in which nothing comes twice leaves nothing.
+    /// Counts a segment where others have folded: its requests, once they are enough for a place.
     fn has_earned_a_place(&mut self, segment: &str) -> Option<u32> {
         let hash = hash(segment);
-        let Some(at) = self.candidates.iter().position(|candidate| candidate.hash == hash) else {
-            if self.candidates.len() < CANDIDATES_MAX {
-                self.candidates.push(Candidate { hash, hits: 1 });
-            } else {
-                self.candidates.iter_mut().for_each(|candidate| candidate.hits -= 1);
-                self.candidates.retain(|candidate| candidate.hits > 0);
-            }
-            return None;
-        };
-        let hits = self.candidates[at].hits + 1;
-        self.candidates[at].hits = hits;
-        let has_room = self.unnamed() < CHILDREN_MAX;
-        if !has_room || hits < KEPT_HITS || hits < (self.hits().saturating_add(self.overflow)) / CANDIDATE_PART {
+        let hits = self.newcomers.count(hash);
+        if hits < KEPT_HITS
+            || self.unnamed() >= CHILDREN_MAX
+            || hits < self.hits().saturating_add(self.overflow) / NEWCOMER_PART
+        {
             return None;
         }
-        self.candidates.swap_remove(at);
+        self.newcomers.forget(hash);
         self.overflow = self.overflow.saturating_sub(hits);
         Some(hits)
     }
