@@ -82,6 +82,23 @@ void test('classes get known by the CPU time that workers report, and the long o
   assert.match(stdout, /^GET \/long .* long *$/m);
 });
 
+void test('no report is lost while a worker renders for more than a second', async (t) => {
+  const sluice = await running(t, {
+    entry: ownApp('costly.js'),
+    workers: 1,
+    config: '[workers]\noverdue_after_ms = 0\n',
+  });
+  const renders = Array.from({ length: 6 }, () => ask(sluice, '/render', { deadlineMs: 60_000 }));
+  await Promise.all(renders);
+  const lines = () => sluice.logs.filter(({ event, target }) => event === 'access' && target === '/render');
+  await eventually(() => lines().length === renders.length, { deadlineMs: 10_000, what: 'all access lines' });
+  const costs_ms = lines().map(({ cpu_ms }) => cpu_ms);
+  assert.ok(
+    costs_ms.every((cost_ms) => Number(cost_ms) >= 1_200),
+    JSON.stringify(costs_ms),
+  );
+});
+
 void test('a class whose cost spreads is split by the query that explains it', async (t) => {
   const sluice = await running(t, { entry: ownApp('costly.js') });
   const targets = ['/list', '/list?page=2', '/list?page=3', '/list?page=1&facets=all'];
