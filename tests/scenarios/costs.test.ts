@@ -80,6 +80,16 @@ void test('classes get known by the CPU time that workers report, and the long o
   const { stdout } = await sluice.cli(['classes']);
   assert.match(stdout, /Long is what costs .*\n\nCLASS +REQUESTS/);
   assert.match(stdout, /^GET \/long .* long *$/m);
+
+  await eventually(
+    async () => {
+      await askAll(sluice, targets, 4);
+      return (await sluice.status()).workers.some(({ lane }) => lane === 'long');
+    },
+    { deadlineMs: 30_000, what: 'a worker for long requests' },
+  );
+  assert.match((await sluice.cli(['status'])).stdout, /^WORKER +INSTANCE +LANE .*\n\d+ +0 +short /m);
+  assert.ok(sluice.logs.some(({ event, lane }) => event === 'worker_started' && lane === 'long'));
 });
 
 void test('no report is lost while a worker renders for more than a second', async (t) => {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use sluice_catalog::errors::Code;
+use sluice_catalog::snapshot;
 use sluice_journal::{Event, ExitReason, Stream};
 use sluice_scheduler::{KillReason, Lane, WorkerId, WorkerState};
 use tokio::net::unix::OwnedWriteHalf;
@@ -193,7 +194,15 @@ pub(crate) async fn run(
     // with what the others leave, an app would take its time to boot just when the requests that it is for already wait.
     let _ = priority::set(pid, priority::of_lane(Lane::Short, added_nice));
     supervisor.guardian.watch(pid);
-    supervisor.journal.emit(Event::WorkerStarted { worker: worker.0, pid, generation });
+    supervisor.journal.emit(Event::WorkerStarted {
+        worker: worker.0,
+        pid,
+        generation,
+        lane: match lane {
+            Lane::Short => snapshot::Lane::Short,
+            Lane::Long => snapshot::Lane::Long,
+        },
+    });
     let (inspector_news, inspector) = watch::channel(Inspector::default());
     let process = Rc::new(Process {
         worker,
