@@ -313,6 +313,35 @@ fn rate_limits_are_refused_with_what_is_allowed_and_in_bounded_number() {
 }
 
 #[test]
+fn routes_that_can_never_count_are_refused() {
+    for (routes, both) in [
+        ("\"/a/:x\" = \"priority=1\"\n\"/a/:y\" = \"priority=-1\"\n", "\"/a/:x\" and \"/a/:y\""),
+        ("\"A.example/x\" = \"\"\n\"a.example/x\" = \"\"\n", "\"A.example/x\" and \"a.example/x\""),
+        ("\"a.example:80/x\" = \"\"\n\"a.example./x\" = \"\"\n", "\"a.example./x\" and \"a.example:80/x\""),
+    ] {
+        let found = problems(&format!("[classes.routes]\n{routes}"));
+        assert_eq!(
+            found,
+            [format!("1: classes.routes holds {both}, which are for the same requests; keep one of them")]
+        );
+    }
+    let apart =
+        "\"/a/:x\" = \"\"\n\"GET /a/:x\" = \"\"\n\"a.example/a/:x\" = \"\"\n\"/a/*\" = \"\"\n\"/a/:x/\" = \"\"\n";
+    load(&format!("[classes.routes]\n{apart}"), &[], &[]).unwrap();
+}
+
+#[test]
+fn priorities_without_an_effect_are_a_warning() {
+    let warnings = |order: &str, settings: &str| {
+        let file = format!("[queue]\norder = \"{order}\"\n[classes.routes]\n\"/a\" = \"{settings}\"\n");
+        load(&file, &[], &[]).unwrap().warnings
+    };
+    let told = warnings("fifo", "priority=1");
+    assert!(told.len() == 1 && told[0].contains("queue.order is \"fifo\""), "{told:?}");
+    assert!(warnings("shortest", "priority=1").is_empty() && warnings("fifo", "class=a priority=0").is_empty());
+}
+
+#[test]
 fn paths_of_the_file_are_relative_to_it_and_others_to_the_current_directory() {
     let dir = Dir::new();
     let path = dir.0.join("sluice.toml");

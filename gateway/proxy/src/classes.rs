@@ -21,7 +21,7 @@ mod tree;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use sluice_catalog::config::Config;
+use sluice_catalog::config::{Config, site};
 use sluice_http1::{Method, RequestHead};
 use sluice_scheduler::{ClassId, Need, SavedCosts};
 
@@ -83,6 +83,7 @@ impl Classes {
 
     /// Finds the request's class, or makes one. Allocates nothing for a class that is there.
     pub(crate) fn classify(&self, asked: &Traits<'_>) -> Class {
+        let asked = &Traits { host: site(asked.host), ..*asked };
         let mut table = self.table.borrow_mut();
         let (base, rule) = table.base(asked);
         let (id, features) = table.part(base, asked);
@@ -103,7 +104,7 @@ impl Classes {
 
     /// The app's router has answered such a request by this template.
     pub(crate) fn tell_route(&self, host: &str, target: &str, template: &str) {
-        self.table.borrow_mut().tell_route(host, path_of(target), template);
+        self.table.borrow_mut().tell_route(site(host), path_of(target), template);
     }
 
     /// A request of this class took so much. Returns whose cost that is: none's where the class has gone meanwhile.
