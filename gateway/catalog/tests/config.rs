@@ -342,6 +342,12 @@ fn priorities_without_an_effect_are_a_warning() {
 }
 
 #[test]
+fn a_word_that_means_the_opposite_is_not_proposed() {
+    assert_eq!(problems("[workers]\nlanes = \"on\"\n"), ["2: workers.lanes must be one of auto, off, not \"on\""]);
+    assert!(problems("[workers]\nlanes = \"of\"\n")[0].ends_with("did you mean \"off\"?"));
+}
+
+#[test]
 fn paths_of_the_file_are_relative_to_it_and_others_to_the_current_directory() {
     let dir = Dir::new();
     let path = dir.0.join("sluice.toml");

@@ -306,7 +306,9 @@ words! {
 
 fn not_a_word(text: &str, words: &[&'static str]) -> String {
     let list = words.join(", ");
-    match nearest(text, words.iter().copied()) {
+    // "on" is two slips from "off" and means the opposite.
+    let says_on_or_off = ["on", "yes", "true", "no", "false"].contains(&text.trim().to_ascii_lowercase().as_str());
+    match nearest(text, words.iter().copied()).filter(|_| !says_on_or_off) {
         Some(word) => format!("must be one of {list}, not {text:?}; did you mean {word:?}?"),
         None => format!("must be one of {list}, not {text:?}"),
     }
