@@ -25,13 +25,18 @@ impl Scheduler {
             self.enqueue(now, request, need, &offer);
             return;
         }
-        let wait_ms = self.predict_ms(side, &offer);
+        let wait_ms = self.predict_ms(side, need.priority, &offer);
         let deadline_ms =
-            need.deadline_ms.map(|ms| u64::from(ms).saturating_sub(self.costs.expected_us(need.class) / 1000));
+            need.deadline_ms.map(|ms| u64::from(ms).saturating_sub(self.expected_service_us(need.class) / 1000));
         let wait_ms_max = deadline_ms.map_or(self.limits.queue_wait_ms_max, |ms| ms.min(self.limits.queue_wait_ms_max));
         let reason = if self.is_full(side) {
             Refusal::Full
         } else if wait_ms.is_some_and(|wait| wait > wait_ms_max) {
+            if self.is_on_trial(need) {
+                // Who is never let in is never known. It goes before the others, as one that has waited for too long.
+                self.enqueue_overdue(now, request, need, now);
+                return;
+            }
             Refusal::Predicted
         } else {
             self.enqueue(now, request, need, &offer);
@@ -42,6 +47,10 @@ impl Scheduler {
 
     fn enqueue(&mut self, now: Time, request: RequestId, need: Need, offer: &Offer) {
         let overdue = self.overdue_at(now, need.class, offer);
+        self.enqueue_overdue(now, request, need, overdue);
+    }
+
+    fn enqueue_overdue(&mut self, now: Time, request: RequestId, need: Need, overdue: Time) {
         let latest_start = self.latest_start(now, need);
         self.queue.push(request, Waiting { arrived: now, need, overdue, latest_start }, &self.costs);
     }
@@ -50,8 +59,19 @@ impl Scheduler {
     /// is wrongly thought to cost too much would stay so.
     pub(crate) fn latest_start(&self, arrived: Time, need: Need) -> Option<Time> {
         let deadline = arrived.plus_ms(u64::from(need.deadline_ms?));
-        let cost_us = self.costs.expected_us(need.class);
-        Some(Time(deadline.0.saturating_sub(cost_us).max(arrived.0 + 1)))
+        Some(Time(deadline.0.saturating_sub(self.expected_service_us(need.class)).max(arrived.0 + 1)))
+    }
+
+    /// How long a worker is likely to take for a request of this class, in microseconds: its CPU time, or more where it waits
+    /// meanwhile or gets the CPU late.
+    #[must_use]
+    pub fn expected_service_us(&self, class: ClassId) -> u64 {
+        self.costs.expected_us(class).max(self.predictor.service_us_of(class).unwrap_or(0))
+    }
+
+    /// Whether too little is known of what its class costs, and none of it waits that would tell.
+    fn is_on_trial(&self, need: Need) -> bool {
+        self.limits.order == Order::Shortest && !self.costs.is_known(need.class) && !self.queue.has_line(need)
     }
 
     /// When a request of this class that arrives now has waited for too long: a multiple of what it would have waited in
@@ -114,7 +134,7 @@ impl Scheduler {
         workers.saturating_mul(self.limits.concurrency.max(1))
     }
 
-    fn predict_ms(&self, side: Lane, offer: &Offer) -> Option<u64> {
+    fn predict_ms(&self, side: Lane, priority: i8, offer: &Offer) -> Option<u64> {
         let slots = self.slots(offer);
         if slots == 0 {
             return None;
@@ -125,7 +145,7 @@ impl Scheduler {
         if !self.predictor.knows(side) {
             return None;
         }
-        let own = self.queue.len_of(side) + 1;
+        let own = self.queue.len_from(side, priority) + 1;
         let us = if self.has_lanes(offer) {
             self.predictor.paced_us(side, own, slots)
         } else if !self.has_two_sides() {
@@ -133,24 +153,26 @@ impl Scheduler {
         } else if side == Lane::Short {
             self.predictor.both_us(own, 0, slots)
         } else {
-            self.predictor.both_us(self.queue.len_of(Lane::Short), own, slots)
+            self.predictor.both_us(self.queue.len_from(Lane::Short, priority), own, slots)
         };
         us.map(|us| us / 1000)
     }
 
-    /// What a request of this class that arrives now would wait, in milliseconds: what has to go before it, by the pace at
-    /// which that goes. `None` while that cannot be known: no worker is ready, or too few requests have been finished.
+    /// What such a request would wait if it arrived now, in milliseconds: what has to go before it, by the pace at which that
+    /// goes. `None` while that cannot be known, because no worker is ready or too few requests have been finished, and for
+    /// one that is let in to get its class known.
     #[must_use]
-    pub fn predicted_wait_ms_of(&self, class: ClassId) -> Option<u64> {
-        self.predict_ms(self.side(class), &self.offer())
+    pub fn predicted_wait_ms_of(&self, need: Need) -> Option<u64> {
+        let wait_ms = self.predict_ms(self.side(need.class), need.priority, &self.offer());
+        wait_ms.filter(|_| !self.is_on_trial(need))
     }
 
-    /// The same for a request of any class: the longer of what short and long ones would wait.
+    /// The same for a request of any class without a priority: the longer of what short and long ones would wait.
     #[must_use]
     pub fn predicted_wait_ms(&self) -> Option<u64> {
         let offer = self.offer();
-        let short = self.predict_ms(Lane::Short, &offer);
-        if self.has_two_sides() { short.max(self.predict_ms(Lane::Long, &offer)) } else { short }
+        let short = self.predict_ms(Lane::Short, 0, &offer);
+        if self.has_two_sides() { short.max(self.predict_ms(Lane::Long, 0, &offer)) } else { short }
     }
 
     /// Whether a request that arrived now would go to a worker at once, if it is short.

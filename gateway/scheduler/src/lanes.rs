@@ -10,10 +10,13 @@ use crate::{Action, Lane, Order, Scheduler, Time, WorkerId};
 
 /// How long a worker of the long lane is kept when nothing asks for it any more.
 const KEPT_MS: u64 = 300_000;
-/// Over how long the short requests' need of workers is averaged, in microseconds.
-const NEED_OVER_US: f64 = 2_000_000.0;
+/// Over how long the use of the short lane's workers is averaged, in microseconds.
+const AVERAGED_OVER_US: f64 = 2_000_000.0;
 /// Added to that need, because it varies.
 const NEED_MARGIN: f64 = 0.25;
+/// Where short requests need the whole lane: how many of its workers long ones that have waited for too long may take, on
+/// average. In an overload all of them have, and would make everybody wait for the sake of what they can not have.
+const TAKEN_MAX: f64 = 0.1;
 /// Long-lane workers that there may be: as many as it takes to use two cores in turn.
 pub(crate) const LONG_WORKERS_MAX: u32 = 2;
 
@@ -30,6 +33,8 @@ pub(crate) struct Offer {
     /// Workers of each lane that take requests.
     pub short_ready: u32,
     pub long_ready: u32,
+    /// Workers of the long lane that would, but stand still: a long render is what they are for.
+    pub long_overdue: u32,
     /// Workers of the long lane that hold a request.
     pub long_held: u32,
 }
@@ -40,9 +45,12 @@ pub(crate) struct Lanes {
     kept_until: [Option<Time>; LONG_WORKERS_MAX as usize],
     /// Short requests that hold a worker or wait for one, on average.
     need: f64,
-    /// How many they are, and since when that is taken in.
+    /// Workers of the short lane that long requests hold, on average.
+    taken: f64,
+    /// How many both are, and since when that is averaged.
     short_now: u32,
-    taken_in: Time,
+    long_now: u32,
+    averaged: Time,
 }
 
 /// What a step has left.
@@ -59,12 +67,14 @@ pub(crate) struct Situation {
 impl Lanes {
     /// Notes how a step has ended. Returns how many workers the long lane is to have.
     pub(crate) fn note(&mut self, now: Time, offer: &Offer, left: &Situation) -> u32 {
-        self.take_in(now, offer, left);
+        self.average(now, offer, left);
         let is_needed = left.is_mixed && left.short_wanted > 0;
         let waits = left.short_waiting + left.long_waiting > 0;
         let has_first = self.kept_until[0].is_some_and(|until| until > now);
         let is_crowded = offer.long_held > 0 && left.long_waiting > 0 && self.leaves_no_room();
-        let asks = [is_needed && (has_first || waits), is_needed && has_first && is_crowded];
+        // A single worker has one core to give, which the first one fills.
+        let has_room = left.short_wanted > 1;
+        let asks = [is_needed && (has_first || waits), is_needed && has_first && is_crowded && has_room];
         for (until, asks) in self.kept_until.iter_mut().zip(asks) {
             if asks {
                 *until = Some(now.plus_ms(KEPT_MS));
@@ -75,12 +85,14 @@ impl Lanes {
     }
 
     #[allow(clippy::cast_precision_loss)] // Time apart in µs, far below 2^53.
-    fn take_in(&mut self, now: Time, offer: &Offer, left: &Situation) {
-        let weight = 1.0 - (-(now.since_us(self.taken_in) as f64) / NEED_OVER_US).exp();
+    fn average(&mut self, now: Time, offer: &Offer, left: &Situation) {
+        let weight = 1.0 - (-(now.since_us(self.averaged) as f64) / AVERAGED_OVER_US).exp();
         self.need += (f64::from(self.short_now) - self.need) * weight;
-        self.taken_in = now;
+        self.taken += (f64::from(self.long_now) - self.taken) * weight;
+        self.averaged = now;
         let waiting = u32::try_from(left.short_waiting).unwrap_or(u32::MAX);
         self.short_now = offer.short_with_short.saturating_add(waiting).min(offer.short_ready);
+        self.long_now = offer.short_with_long;
     }
 
     /// When a worker of the long lane may be let go.
@@ -109,7 +121,8 @@ impl Lanes {
         let has_room = !is_crowded || f64::from(offer.short_with_long) < f64::from(offer.short_ready) - self.needed();
         let leaves_one = offer.short_free >= 2;
         // Nobody waits for ever: one that has waited for far too long may have the last.
-        let of_short = offer.short.filter(|_| has_room && leaves_one || is_overdue);
+        let has_turn = is_overdue && (!is_crowded || self.taken < TAKEN_MAX);
+        let of_short = offer.short.filter(|_| has_room && leaves_one || has_turn);
         of_long.or(of_short)
     }
 }
@@ -130,7 +143,7 @@ impl Scheduler {
 
     /// Whether lanes are in force: both of them have somebody.
     pub(crate) fn has_lanes(&self, offer: &Offer) -> bool {
-        self.is_mixed() && offer.short_ready > 0 && offer.long_ready > 0
+        self.is_mixed() && offer.short_ready > 0 && offer.long_ready + offer.long_overdue > 0
     }
 
     /// The worker that a request of this side may have.

@@ -27,6 +27,7 @@ impl Scheduler {
     /// The number belongs to another class from now on, or to other requests of it. Those that wait go by what is known now.
     pub fn forget_class(&mut self, class: ClassId) {
         self.costs.forget(class);
+        self.predictor.forget(class);
         self.queue.rate_again(class, &self.costs);
         self.note_emptied();
     }

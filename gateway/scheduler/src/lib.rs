@@ -82,8 +82,8 @@ impl Scheduler {
             Event::Finished { worker, request } => {
                 // Who finishes a request does not stand still, and may be gone before it says so itself.
                 self.pool.turned(now, worker, limits, actions);
-                if let Some((side, service_us)) = self.pool.release(now, worker, request, limits) {
-                    self.predictor.finished(side, service_us);
+                if let Some((side, class, service_us)) = self.pool.release(now, worker, request, limits) {
+                    self.predictor.finished(side, class, service_us);
                 }
             }
             Event::Detached { worker, request } => self.pool.detach(now, worker, request, limits, actions),
@@ -154,7 +154,7 @@ impl Scheduler {
     /// Other limits, from a reload of the config. What is due by them is due at the next step.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
-        self.queue.set_order(self.limits.order, &self.costs);
+        self.queue.set_order(self.limits.order, self.limits.ageing > 0, &self.costs);
         self.note_emptied();
         self.offer.take();
         self.pool.note_settled(&self.limits);
@@ -211,7 +211,7 @@ impl Scheduler {
             let due = [oldest, self.queue.first_late()].into_iter().flatten().find(|(_, at)| *at <= now);
             let Some((request, _)) = due else { break };
             let Some(waiting) = self.leave_queue(request) else { break };
-            let retry_after_s = self.retry_after_s(self.predicted_wait_ms_of(waiting.need.class));
+            let retry_after_s = self.retry_after_s(self.predicted_wait_ms_of(waiting.need));
             actions.push(Action::Refuse { request, reason: Refusal::Deadline, retry_after_s });
         }
     }

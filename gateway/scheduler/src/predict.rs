@@ -3,7 +3,9 @@
 //! Service time rather than CPU time: a worker that waits for a database holds its slot all the same, and one of low
 //! priority holds it for longer than its request costs.
 
-use crate::{Lane, Time};
+use std::collections::BTreeMap;
+
+use crate::{ClassId, Lane, Time};
 
 /// An exponentially decaying mean. The last fifty or so samples decide it; the first few count alike, so that none of them
 /// stands for what is normal until it has decayed.
@@ -49,6 +51,8 @@ pub(crate) struct Predictor {
     service: Mean,
     short: Pace,
     long: Pace,
+    /// As many as there are classes, which are forgotten with them.
+    classes: BTreeMap<ClassId, Mean>,
 }
 
 impl Predictor {
@@ -66,9 +70,19 @@ impl Predictor {
         }
     }
 
-    pub(crate) fn finished(&mut self, side: Lane, service_us: u64) {
+    pub(crate) fn finished(&mut self, side: Lane, class: ClassId, service_us: u64) {
         self.service.record(service_us);
         self.pace_mut(side).service.record(service_us);
+        self.classes.entry(class).or_default().record(service_us);
+    }
+
+    pub(crate) fn forget(&mut self, class: ClassId) {
+        self.classes.remove(&class);
+    }
+
+    /// Mean service time of this class.
+    pub(crate) fn service_us_of(&self, class: ClassId) -> Option<u64> {
+        self.classes.get(&class).and_then(Mean::get_us)
     }
 
     /// One of this side was given to a worker, and so many of it wait on.
@@ -125,9 +139,9 @@ mod tests {
     #[test]
     fn first_request_of_all_is_no_measure_for_the_others() {
         let mut predictor = Predictor::default();
-        predictor.finished(Lane::Short, 3_000_000);
+        predictor.finished(Lane::Short, ClassId(1), 3_000_000);
         for _ in 0..9 {
-            predictor.finished(Lane::Short, 5_000);
+            predictor.finished(Lane::Short, ClassId(1), 5_000);
         }
         assert!(predictor.shared_us(1, 1).is_some_and(|us| us < 310_000));
     }

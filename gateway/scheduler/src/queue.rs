@@ -8,6 +8,7 @@
 mod line;
 
 use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{ClassId, Costs, Lane, Need, Order, RequestId, Time};
@@ -56,6 +57,8 @@ impl Head {
 #[derive(Debug, Default)]
 struct Side {
     length: usize,
+    /// How many they are of each priority.
+    lengths: BTreeMap<i8, usize>,
     lines: BTreeSet<(Key, Need)>,
     overdue: BTreeSet<(Time, Need)>,
 }
@@ -133,6 +136,12 @@ impl Queue {
         let ranked = self.lines.remove(&need)?;
         let side = self.side_mut(ranked.side);
         side.length -= ranked.line.len();
+        if let Entry::Occupied(mut of_priority) = side.lengths.entry(need.priority) {
+            *of_priority.get_mut() -= ranked.line.len();
+            if *of_priority.get() == 0 {
+                of_priority.remove();
+            }
+        }
         side.lines.remove(&(ranked.key, need));
         side.overdue.remove(&(ranked.overdue, need));
         Some(ranked)
@@ -146,6 +155,7 @@ impl Queue {
         ranked.overdue = ranked.line.overdue();
         let side = self.side_mut(ranked.side);
         side.length += ranked.line.len();
+        *side.lengths.entry(need.priority).or_default() += ranked.line.len();
         side.lines.insert((ranked.key, need));
         side.overdue.insert((ranked.overdue, need));
         self.lines.insert(need, ranked);
@@ -206,8 +216,8 @@ impl Queue {
         self.put_line(need, ranked);
     }
 
-    /// Another order, for those that wait too.
-    pub(crate) fn set_order(&mut self, order: Order, costs: &Costs) {
+    /// Another order, for those that wait too. What waited in the order of arrival keeps it, unless nothing ages.
+    pub(crate) fn set_order(&mut self, order: Order, ages: bool, costs: &Costs) {
         if self.order == order {
             return;
         }
@@ -216,7 +226,11 @@ impl Queue {
         (self.short, self.long) = (Side::default(), Side::default());
         if order == Order::Shortest {
             let all: Vec<_> = self.waiting.iter().map(|(request, waiting)| (*request, *waiting)).collect();
-            for (request, waiting) in all {
+            for (request, mut waiting) in all {
+                if ages {
+                    waiting.overdue = waiting.overdue.min(waiting.arrived);
+                    self.waiting.insert(request, waiting);
+                }
                 self.join_line(request, waiting, costs);
             }
         }
@@ -258,6 +272,19 @@ impl Queue {
             (Order::Fifo, Lane::Long) => 0,
             (Order::Shortest, _) => self.side(side).length,
         }
+    }
+
+    /// How many of a side go before one of this priority, as long as none of them has waited for too long.
+    pub(crate) fn len_from(&self, side: Lane, priority: i8) -> usize {
+        match self.order {
+            Order::Fifo => self.len_of(side),
+            Order::Shortest => self.side(side).lengths.range(priority..).map(|(_, length)| length).sum(),
+        }
+    }
+
+    /// Whether others of its kind wait.
+    pub(crate) fn has_line(&self, need: Need) -> bool {
+        self.lines.contains_key(&need)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

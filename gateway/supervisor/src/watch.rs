@@ -14,6 +14,7 @@ pub(crate) use overdue::Looks;
 
 use crate::Supervisor;
 use crate::forensics::{Activity, Verdict, main_thread_activity, verdict};
+use crate::priority::Priority;
 use crate::process::Process;
 
 /// How often all workers are looked at.
@@ -125,7 +126,13 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
             let Some(silent) = process.last_heard.get().map(|heard| now.duration_since(heard)) else { continue };
             if silent >= limits.late() {
                 period = PERIOD_LATE;
-                look_at(&supervisor, process, limits, Silence { silent, is_debugged: process.is_inspected(), now });
+                let subject = Silence {
+                    silent,
+                    is_debugged: process.is_inspected(),
+                    has_leftovers: process.priority == Priority::Leftover,
+                    now,
+                };
+                look_at(&supervisor, process, limits, subject);
             }
         }
     }
@@ -177,6 +184,8 @@ struct Silence {
     silent: Duration,
     /// Somebody has opened the inspector and may look at a breakpoint, at which the main thread waits.
     is_debugged: bool,
+    /// It is of the long lane and gets the CPU time that the others leave, which may be none.
+    has_leftovers: bool,
     now: Instant,
 }
 
@@ -186,7 +195,7 @@ fn judge(
     look: &mut Option<Look>,
     sample: impl Fn() -> Option<Activity>,
 ) -> Option<Trouble> {
-    let Silence { silent, is_debugged, now } = subject;
+    let Silence { silent, is_debugged, has_leftovers, now } = subject;
     let Some(earlier) = look else {
         *look = Some(Look { at: now, activity: sample() });
         return None;
@@ -200,7 +209,11 @@ fn judge(
     let may_be_blocked = is_over(limits.blocked) && window >= WINDOW && !is_debugged;
     // Whoever could run but is not let, because a cgroup has had its share or the machine is full, does not wait.
     let is_runnable = later.as_ref().is_some_and(|activity| activity.state == 'R');
-    let kind = match verdict(earlier.activity.as_ref(), later.as_ref(), window) {
+    let (earlier_activity, later_activity) = (earlier.activity.as_ref(), later.as_ref());
+    // It takes nothing from anybody, and may be no loop but a render that does not get to its end.
+    let is_starved = has_leftovers && overdue::has_hardly_run(earlier_activity, later_activity, window);
+    let kind = match verdict(earlier_activity, later_activity, window) {
+        Verdict::Burns if is_starved => None,
         Verdict::Burns if is_over(limits.burning) && window >= limits.burning_window() => Some(TroubleKind::Stuck),
         Verdict::Blocked if may_be_blocked && !is_runnable => Some(TroubleKind::Blocked(describe(later.as_ref()))),
         // Where nothing is known of its thread, it has the longer of the times, and is looked into.
@@ -270,7 +283,7 @@ mod tests {
             cpu_ms += u64::from(burns(at_ms));
             let silent = Duration::from_millis(at_ms);
             if at_ms % 50 == 0 && silent >= limits.late() {
-                let subject = Silence { silent, is_debugged, now: begin + silent };
+                let subject = Silence { silent, is_debugged, has_leftovers: false, now: begin + silent };
                 let sample = || known.then(|| thread(cpu_ms));
                 if let Some(trouble) = judge(limits, subject, &mut look, sample) {
                     return Some((at_ms, trouble.kind));
@@ -295,6 +308,27 @@ mod tests {
         assert_eq!(judged(LIMITS, false, true, |_| true), Some((10_000, TroubleKind::Stuck)));
         let short = Limits { overdue: None, burning: Some(Duration::from_millis(1500)), blocked: None };
         assert_eq!(judged(short, false, true, |_| true), Some((1500, TroubleKind::Stuck)));
+    }
+
+    /// Every hundredth millisecond, then all of them; it could run all the time.
+    #[test]
+    fn thread_of_the_long_lane_that_gets_no_cpu_is_not_stuck_until_it_does() {
+        let stuck_after_s = |has_leftovers| {
+            let begin = Instant::now();
+            let (mut look, mut cpu_ms) = (None, 0);
+            (0..100_000).find(|at_ms: &u64| {
+                cpu_ms += u64::from(*at_ms > 40_000 || at_ms.is_multiple_of(100));
+                let silent = Duration::from_millis(*at_ms);
+                let subject = Silence { silent, is_debugged: false, has_leftovers, now: begin + silent };
+                let sample = || Some(Activity { queued_us: (at_ms - cpu_ms) * 1000, ..thread(cpu_ms) });
+                at_ms.is_multiple_of(50)
+                    && silent >= LIMITS.late()
+                    && judge(LIMITS, subject, &mut look, sample).is_some()
+            })
+        };
+        assert_eq!(stuck_after_s(false), Some(10_000));
+        let after_ms = stuck_after_s(true).unwrap();
+        assert!((42_000..58_000).contains(&after_ms), "{after_ms}");
     }
 
     #[test]
@@ -322,7 +356,7 @@ mod tests {
     #[test]
     fn thread_that_could_run_and_is_not_let_does_not_wait() {
         let second = Duration::from_secs(1);
-        let subject = |now| Silence { silent: 100 * second, is_debugged: false, now };
+        let subject = |now| Silence { silent: 100 * second, is_debugged: false, has_leftovers: false, now };
         let begin = Instant::now();
         let mut look = None;
         for count in 0..10 {

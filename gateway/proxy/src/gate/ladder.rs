@@ -33,7 +33,7 @@ impl Gate {
         let budget_ms = Some(self.config.borrow().queue.budget_ms).filter(|budget_ms| *budget_ms > 0);
         Arrival {
             at: Instant::now(),
-            wait_ms: scheduler.predicted_wait_ms_of(job.class.id),
+            wait_ms: scheduler.predicted_wait_ms_of(job.class.need),
             budget_ms: job.class.budget_ms.map(u64::from).or(budget_ms),
         }
     }

@@ -4,7 +4,7 @@ use super::worker::{Held, Warmth};
 use super::{Pool, WorkerState};
 use crate::choice::Choice;
 use crate::lanes::Offer;
-use crate::{Action, Lane, Limits, Need, RequestId, Time, WorkerId};
+use crate::{Action, ClassId, Lane, Limits, Need, RequestId, Time, WorkerId};
 
 /// A request that goes to a worker.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,11 @@ impl Pool {
     pub(crate) fn offer(&self, choice: Choice, concurrency: u32) -> Offer {
         let mut offer = Offer::default();
         let (mut best_short, mut best_long) = (None, None);
-        for (id, w) in self.workers.iter().filter(|(_, w)| w.takes_requests()) {
+        for (id, w) in &self.workers {
+            if !w.takes_requests() {
+                offer.long_overdue += u32::from(w.lane == Lane::Long && w.state == WorkerState::Ready);
+                continue;
+            }
             let is_free = w.has_free_slot(concurrency);
             let (best, chosen) = match w.lane {
                 Lane::Short => {
@@ -100,7 +104,7 @@ impl Pool {
         }
     }
 
-    /// Frees the slot. Returns the service time in microseconds and what the request counted as; `None` when that is no
+    /// Frees the slot. Returns what the request counted as, its class and its service time in microseconds; `None` when that is no
     /// measure for others: the worker did not hold it, it was the gateway's own, or the worker's first, for which many apps
     /// load and connect what they keep.
     pub(crate) fn release(
@@ -109,7 +113,7 @@ impl Pool {
         worker: WorkerId,
         request: RequestId,
         limits: &Limits,
-    ) -> Option<(Lane, u64)> {
+    ) -> Option<(Lane, ClassId, u64)> {
         let held = self.free_slot(now, worker, request)?;
         let w = self.workers.get_mut(&worker)?;
         if held.is_own {
@@ -120,7 +124,7 @@ impl Pool {
         if w.recycle_due(worker, limits).is_some_and(|(at, _)| at <= now) {
             self.unsettle();
         }
-        (!is_first).then(|| (held.side, now.since_us(held.dispatched)))
+        (!is_first).then(|| (held.side, held.need.class, now.since_us(held.dispatched)))
     }
 
     fn free_slot(&mut self, now: Time, worker: WorkerId, request: RequestId) -> Option<Held> {

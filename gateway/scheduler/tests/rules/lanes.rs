@@ -221,7 +221,7 @@ fn time_in_which_no_long_request_waited_says_nothing_of_their_pace() {
     }
     assert_eq!(arrive(&mut stage), [dispatch(19, 3)]);
     assert!(!arrive(&mut stage).contains(&dispatch(20, 1)));
-    let pace = stage.scheduler.predicted_wait_ms_of(LONG.class).expect("enough is known");
+    let pace = stage.scheduler.predicted_wait_ms_of(LONG).expect("enough is known");
     assert!(pace <= 2 * 50, "two slots share two of 100 ms, not {pace} ms");
 }
 

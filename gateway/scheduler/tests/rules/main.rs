@@ -2,6 +2,7 @@
 
 mod admission;
 mod choice;
+mod corners;
 mod held_back;
 mod lanes;
 mod life;

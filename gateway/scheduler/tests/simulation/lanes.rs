@@ -9,7 +9,7 @@ mod toy;
 use sluice_scheduler::{Limits, Order};
 
 pub use day::LIMITS;
-use day::{live, starved_ms};
+use day::{live, live_from, starved_ms};
 use toy::{Day, Kind, Outcome};
 
 const FIFO: Limits = Limits { order: Order::Fifo, lanes: false, ..LIMITS };
@@ -55,6 +55,25 @@ fn overload_costs_neither_throughput_nor_the_short_requests() {
     assert!(after <= before * 2.0, "{after:.0} ms, {before:.0} ms at 72 %");
     assert_eq!(outcomes[0].shed, 0, "short requests are shed for long ones");
     assert!(outcomes[1].shed > 0);
+}
+
+/// Long requests that come when it begins are told a short wait, so that all of them have waited for too long soon. At the
+/// higher load short ones alone need six sevenths of the cores.
+#[test]
+fn an_overload_that_begins_lets_no_short_request_wait_for_long_ones_that_are_overdue() {
+    let (usual, _) = live(&mixed(0.72), LIMITS);
+    let before = latency(&usual[0], 0.99);
+    for (load, most) in [(2.0, 2.0), (2.6, 10.0)] {
+        for seed in 1..=5 {
+            let (outcomes, used) = live_from(0.72, &Day { requests: 6_000, seed, ..mixed(load) }, LIMITS);
+            let after = latency(&outcomes[0], 0.99);
+            println!(
+                "{load}, seed {seed}: {used:.3} of the cores used, short p99 {after:.0} ms, {before:.0} ms at 72 %"
+            );
+            assert!(used >= 0.95, "{load}, seed {seed}: {used}");
+            assert!(after <= before * most, "{load}, seed {seed}: {after:.0} ms, {before:.0} ms at 72 %");
+        }
+    }
 }
 
 #[test]

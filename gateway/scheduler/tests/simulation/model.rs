@@ -104,6 +104,9 @@ impl Model {
     }
 
     pub fn set_limits(&mut self, limits: &Limits) {
+        if self.limits.order == Order::Fifo && limits.order == Order::Shortest && limits.ageing > 0 {
+            self.queue.values_mut().for_each(Queued::grow_old);
+        }
         self.workers.limits = limits.clone();
         self.limits = limits.clone();
     }
@@ -118,7 +121,7 @@ impl Model {
                 side_length: self.waiting_of(self.side(need, scheduler), scheduler),
                 has_two_sides: self.limits.order == Order::Shortest && scheduler.costs().cut_us().is_some(),
                 is_free: self.goes_at_once(need, scheduler),
-                predicted_wait_ms: scheduler.predicted_wait_ms_of(need.class),
+                predicted_wait_ms: scheduler.predicted_wait_ms_of(need),
             }),
             _ => None,
         };
@@ -239,7 +242,7 @@ impl Model {
         match action {
             Action::Dispatch { request, worker } => {
                 // One that comes back is offered to those that serve before anybody else is called.
-                let is_back = self.queue.get(&request).is_some_and(Queued::is_back);
+                let is_back = self.queue.get(&request).is_some_and(|queued| queued.is_back);
                 if !is_back || !self.workers.live.get(&worker).is_some_and(Worker::serves) {
                     self.turn();
                 }

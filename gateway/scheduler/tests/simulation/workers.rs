@@ -244,6 +244,11 @@ impl Workers {
         u32::try_from(self.live.values().filter(|w| w.takes_requests() && w.lane == lane).count()).expect("few")
     }
 
+    /// Whether the lane has somebody, who may stand still.
+    pub fn has_in(&self, lane: Lane) -> bool {
+        self.live.values().any(|w| w.serves() && w.lane == lane)
+    }
+
     /// Workers of this lane that serve and hold nothing.
     pub fn free_in(&self, lane: Lane) -> u32 {
         let is_free = |w: &&Worker| w.takes_requests() && w.lane == lane && w.held.is_empty();

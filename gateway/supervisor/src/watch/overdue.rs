@@ -25,7 +25,7 @@ pub(super) fn judge(
     looks: &mut Option<Looks>,
     sample: impl Fn() -> Option<Activity>,
 ) -> bool {
-    let Silence { silent, is_debugged, now } = subject;
+    let Silence { silent, is_debugged, now, .. } = subject;
     let Some(limit) = limit.filter(|_| !is_debugged) else { return false };
     let Some(known) = looks else {
         let activity = sample();
@@ -47,9 +47,14 @@ pub(super) fn judge(
 /// Whether one that is overdue has hardly run: lowered on a machine that is full, it would not get to its end, and be taken for
 /// a loop.
 pub(super) fn is_starved(silent: Duration, looks: Option<&Looks>, latest: Option<&Activity>) -> bool {
-    let (Some(Looks { first: Some(first), .. }), Some(latest)) = (looks, latest) else { return false };
-    let has_run_us = latest.cpu_us.saturating_sub(first.cpu_us);
-    u128::from(has_run_us) * 100 < silent.as_micros() * RUNNING_PERCENT
+    has_hardly_run(looks.and_then(|looks| looks.first.as_ref()), latest, silent)
+}
+
+/// Whether a thread had less than a fifth of a CPU between two looks. Not where the system does not tell.
+pub(super) fn has_hardly_run(earlier: Option<&Activity>, later: Option<&Activity>, elapsed: Duration) -> bool {
+    let (Some(earlier), Some(later)) = (earlier, later) else { return false };
+    let has_run_us = later.cpu_us.saturating_sub(earlier.cpu_us);
+    u128::from(has_run_us) * 100 < elapsed.as_micros() * RUNNING_PERCENT
 }
 
 #[cfg(test)]
@@ -72,7 +77,7 @@ mod tests {
             queued_us += u64::from(queues) * 1000;
             let silent = Duration::from_millis(at_ms);
             let sample = || Some(Activity { cpu_us, queued_us, state: 'R', waits_in: None, syscall: None });
-            let subject = Silence { silent, is_debugged, now: begin + silent };
+            let subject = Silence { silent, is_debugged, has_leftovers: false, now: begin + silent };
             if at_ms >= 750 && at_ms % 50 == 0 && judge(limit, subject, &mut looks, sample) {
                 return Some(at_ms);
             }

@@ -138,19 +138,24 @@ fn class(kind: usize) -> ClassId {
 /// Lives the day: the outcome by kind, and the part of the CPU time that was used. The first tenth is not counted, in
 /// which the costs are learnt.
 pub fn live(day: &Day, limits: Limits) -> (Vec<Outcome>, f64) {
-    let (machine, used) = run(day, limits);
+    live_from(day.load, day, limits)
+}
+
+/// The same, where the first tenth has a load of its own.
+pub fn live_from(load: f64, day: &Day, limits: Limits) -> (Vec<Outcome>, f64) {
+    let (machine, used) = run(load, day, limits);
     (machine.outcomes, used)
 }
 
 /// Lives the day: for how many milliseconds each kind was said to starve, at most.
 pub fn starved_ms(day: &Day, limits: Limits) -> Vec<u64> {
-    run(day, limits).0.starved_ms
+    run(day.load, day, limits).0.starved_ms
 }
 
-fn run(day: &Day, limits: Limits) -> (Machine, f64) {
+fn run(first_load: f64, day: &Day, limits: Limits) -> (Machine, f64) {
     let mut rng = Rng::new(day.seed);
     let mean_ms: f64 = day.kinds.iter().map(|kind| kind.share * kind.cost_ms).sum();
-    let gap_ms = mean_ms / day.load / day.cores as f64;
+    let mut gap_ms = mean_ms / first_load / day.cores as f64;
     let mut machine = Machine {
         scheduler: Scheduler::new(limits),
         workers: BTreeMap::new(),
@@ -187,6 +192,7 @@ fn run(day: &Day, limits: Limits) -> (Machine, f64) {
         if arrivals == day.requests / 10 && began_ms == 0.0 {
             (worked_ms, began_ms) = (0.0, machine.now_ms);
             machine.outcomes.fill(Outcome::default());
+            gap_ms = mean_ms / day.load / day.cores as f64;
         }
     }
     let used = worked_ms / (machine.now_ms - began_ms) / day.cores as f64;

@@ -15,6 +15,10 @@ pub(super) struct Queued {
     latest: Option<Time>,
     /// Before that it cannot have waited for too long.
     overdue_min: Time,
+    /// It has been with a worker before.
+    pub is_back: bool,
+    /// Of a class that is not known, which may be let in to get it known.
+    is_new: bool,
 }
 
 impl Queued {
@@ -22,16 +26,17 @@ impl Queued {
         let cost_us = scheduler.costs().expected_us(need.class);
         let latest = need.deadline_ms.map(|ms| {
             let deadline = arrived.plus_ms(u64::from(ms));
-            Time(deadline.0.saturating_sub(cost_us).max(arrived.0 + 1))
+            Time(deadline.0.saturating_sub(scheduler.expected_service_us(need.class)).max(arrived.0 + 1))
         });
+        let is_new = !scheduler.costs().is_known(need.class);
         // One that comes back has had its turn once.
-        let overdue_min = if returned { arrived } else { Time(arrived.0 + cost_us * 4) };
-        Queued { arrived, need, latest, overdue_min }
+        let overdue_min = if returned || is_new { arrived } else { Time(arrived.0 + cost_us * 4) };
+        Queued { arrived, need, latest, overdue_min, is_back: returned, is_new }
     }
 
-    /// It has been with a worker before.
-    pub fn is_back(&self) -> bool {
-        self.overdue_min == self.arrived
+    /// What waited in the order of arrival goes before what comes later.
+    pub fn grow_old(&mut self) {
+        self.overdue_min = self.arrived;
     }
 }
 
@@ -66,7 +71,7 @@ impl Model {
     }
 
     fn has_lanes(&self, scheduler: &Scheduler) -> bool {
-        self.is_mixed(scheduler) && self.workers.ready_in(Lane::Short) > 0 && self.workers.ready_in(Lane::Long) > 0
+        self.is_mixed(scheduler) && self.workers.ready_in(Lane::Short) > 0 && self.workers.has_in(Lane::Long)
     }
 
     /// Whether a request of this side need not wait, lanes being in force. With a second worker in the long lane it may
@@ -77,7 +82,7 @@ impl Model {
             Lane::Short => short > 0,
             Lane::Long => {
                 let ready = self.workers.ready_in(Lane::Long);
-                long == ready || short > 1 && ready < 2
+                long > 0 && long == ready || short > 1 && ready < 2
             }
         }
     }
@@ -105,7 +110,7 @@ impl Model {
         let first = line.clone().next().map(|(first, _)| *first);
         promise!(first == Some(request), "order: {request:?} of {need:?} passed {first:?}");
         let may_age = |other: &super::Queued| other.overdue_min <= self.now;
-        let is_old = line.any(|(_, other)| may_age(other) && (self.limits.ageing > 0 || other.is_back()));
+        let is_old = line.any(|(_, other)| may_age(other) && (self.limits.ageing > 0 || other.is_back || other.is_new));
         let (has_lanes, side) = (self.has_lanes(scheduler), self.side(need, scheduler));
         if self.limits.order == Order::Fifo {
             let next = self.queue.first_key_value().map(|(next, _)| *next);
