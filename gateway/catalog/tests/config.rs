@@ -108,7 +108,7 @@ fn renderer_has_a_short_form_and_a_long_one() {
         problems("react = \"fats\"\n"),
         ["1: react.renderer must be one of react-dom, fast, not \"fats\"; did you mean \"fast\"?"]
     );
-    assert_eq!(problems("react = 1\n"), ["1: react.renderer must be a string, not a whole number"]);
+    assert_eq!(problems("react = 1\n"), ["1: react.renderer must be one of react-dom, fast, not a whole number"]);
     assert_eq!(problems("queue = 1\n"), ["1: queue is a section and must be a table"]);
 }
 
@@ -344,6 +344,7 @@ fn priorities_without_an_effect_are_a_warning() {
 #[test]
 fn a_word_that_means_the_opposite_is_not_proposed() {
     assert_eq!(problems("[workers]\nlanes = \"on\"\n"), ["2: workers.lanes must be one of auto, off, not \"on\""]);
+    assert_eq!(problems("[workers]\nlanes = true\n"), ["2: workers.lanes must be one of auto, off, not a boolean"]);
     assert!(problems("[workers]\nlanes = \"of\"\n")[0].ends_with("did you mean \"off\"?"));
 }
 

@@ -244,7 +244,7 @@ macro_rules! words {
             const KIND: Kind = Kind::Word(&[$(($word, concat!($($doc),+).trim_ascii())),+]);
 
             fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
-                value.as_str().ok_or_else(|| expected("a string", value))
+                value.as_str().ok_or_else(|| expected(&format!("one of {}", [$($word),+].join(", ")), value))
                     .and_then(|text| Self::from_text(text, bounds))
             }
 
