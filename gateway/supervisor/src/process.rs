@@ -167,6 +167,13 @@ pub(crate) fn to_pid(pid: u32) -> Pid {
     Pid::from_raw(i32::try_from(pid).unwrap_or(i32::MAX))
 }
 
+fn told(lane: Lane) -> snapshot::Lane {
+    match lane {
+        Lane::Short => snapshot::Lane::Short,
+        Lane::Long => snapshot::Lane::Long,
+    }
+}
+
 /// Starts the process and stays with it to its end.
 pub(crate) async fn run(
     supervisor: Rc<Supervisor>,
@@ -194,15 +201,7 @@ pub(crate) async fn run(
     // with what the others leave, an app would take its time to boot just when the requests that it is for already wait.
     let _ = priority::set(pid, priority::of_lane(Lane::Short, added_nice));
     supervisor.guardian.watch(pid);
-    supervisor.journal.emit(Event::WorkerStarted {
-        worker: worker.0,
-        pid,
-        generation,
-        lane: match lane {
-            Lane::Short => snapshot::Lane::Short,
-            Lane::Long => snapshot::Lane::Long,
-        },
-    });
+    supervisor.journal.emit(Event::WorkerStarted { worker: worker.0, pid, generation, lane: told(lane) });
     let (inspector_news, inspector) = watch::channel(Inspector::default());
     let process = Rc::new(Process {
         worker,
