@@ -2,8 +2,8 @@
 
 import { listing, type Listing } from '../lib/data.ts';
 import { Page as ListingPage } from '../pages/listing.tsx';
-import { async, attributes, deep, spiral, table, texts, type Page } from '../pages/other.tsx';
-import { comparison, home, product, shopListing } from '../pages/storefront.tsx';
+import { async, attributes, deep, small, spiral, table, texts, type Page } from '../pages/other.tsx';
+import { about, cart, comparison, home, notFound, product, shopListing } from '../pages/storefront.tsx';
 
 const cards: Page<Listing> = { data: listing, element: (data) => <ListingPage data={data} /> };
 
@@ -26,4 +26,8 @@ export const pages: Readonly<Record<string, AnyPage>> = {
   'shop listing': shopListing,
   'shop product': product,
   'shop compare': comparison,
+  'shop about': about,
+  'shop cart': cart,
+  'shop not found': notFound,
+  small,
 };

@@ -179,6 +179,16 @@ interface Part {
   late: { turns: number; text: string };
 }
 
+/** Next to nothing: what a render costs before it has rendered anything. */
+export const small: Page<number> = {
+  data: (seed) => seed,
+  element: (seed) => <Greeting name={`visitor ${seed}`} />,
+};
+
+function Greeting({ name }: { name: string }) {
+  return <p className="greeting">Hello {name}</p>;
+}
+
 /** Eight parts behind Suspense, whose data arrive in later turns of the event loop, out of order. */
 export const async: Page<Part[]> = {
   data(seed) {

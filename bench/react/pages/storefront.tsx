@@ -2,10 +2,13 @@
 
 import { createCatalogue } from '../../../examples/storefront/src/catalogue/catalogue.ts';
 import type { Site } from '../../../examples/storefront/src/components/Layout.tsx';
+import { CartPage } from '../../../examples/storefront/src/pages/CartPage.tsx';
 import { Compare } from '../../../examples/storefront/src/pages/Compare.tsx';
 import { Home } from '../../../examples/storefront/src/pages/Home.tsx';
 import { ListingPage } from '../../../examples/storefront/src/pages/ListingPage.tsx';
+import { About, NotFound } from '../../../examples/storefront/src/pages/plain.tsx';
 import { ProductPage } from '../../../examples/storefront/src/pages/ProductPage.tsx';
+import { totalsOf, type CartTotals } from '../../../examples/storefront/src/shop/cart.ts';
 import { listingOf } from '../../../examples/storefront/src/shop/facets.ts';
 import { readFilters } from '../../../examples/storefront/src/shop/filters.ts';
 import type { Page } from './other.tsx';
@@ -63,4 +66,26 @@ export const comparison: Page<{ site: Site; at: number }> = {
     const category = nth(catalogue.categories, at);
     return <Compare site={site} category={category} kind={null} products={catalogue.inCategory(category)} />;
   },
+};
+
+// Light ones, where what each render costs whatever it renders counts most.
+
+export const about: Page<Site> = {
+  data: (seed) => siteOf(seed, '/about'),
+  element: (site) => <About site={site} makers={catalogue.makers} />,
+};
+
+export const notFound: Page<Site> = {
+  data: (seed) => siteOf(seed, '/nowhere'),
+  element: (site) => <NotFound site={site} />,
+};
+
+/** Every other visitor has something in it. */
+export const cart: Page<{ site: Site; totals: CartTotals }> = {
+  data(seed) {
+    const goods = nth(catalogue.products, seed).variants.slice(0, (seed % 2) * 2);
+    const wanted = new Map(goods.map(({ sku }) => [sku, 1 + (seed % 3)]));
+    return { site: siteOf(seed, '/cart'), totals: totalsOf(wanted, catalogue) };
+  },
+  element: ({ site, totals }) => <CartPage site={site} totals={totals} />,
 };

@@ -5,9 +5,24 @@ import { asFatal, createRecoverableError, isBrowserOnly, isRecoverableError } fr
 import { stackOf } from './paths.js';
 import { completeAll, endLifetime, fatalError } from './tasks.js';
 import { isThenable } from './thenables.js';
-import { ABORTED, ERRORED, FAILED, OPEN, OPENING, type Render, type Task } from './work.js';
+import { abortsWithinCall } from './versions.js';
+import {
+  ABORTED,
+  ERRORED,
+  FAILED,
+  OPEN,
+  OPENING,
+  type Boundary,
+  type ErrorInfo,
+  type Render,
+  type Task,
+} from './work.js';
 
 export function abort(render: Render, reason: unknown): void {
+  if (abortsWithinCall) {
+    abortWithinCall(render, reason);
+    return;
+  }
   if (render.aborted || (render.status !== OPEN && render.status !== OPENING)) return;
   endLifetime(render);
   render.aborted = true;
@@ -49,7 +64,7 @@ function finishAbort(render: Render): void {
 
 export function finishAbortedTask(render: Render, task: Task, error: unknown): void {
   if (task === render.task || task.segment.status !== ABORTED) return;
-  const info = thrownInfo(stackOf(task.stack, [task.node], isElement(task.node) ? 1 : 0));
+  const info = infoOf(task);
   const { boundary } = task;
   if (boundary === null) {
     const reason = isRecoverableError(error) ? asFatal(error) : error;
@@ -57,16 +72,66 @@ export function finishAbortedTask(render: Render, task: Task, error: unknown): v
     if (render.status < FAILED) fatalError(render, reason);
     return;
   }
+  failBoundary(render, boundary, error, info);
+  for (const fallback of boundary.fallbackTasks) finishAbortedTask(render, fallback, error);
+  boundary.fallbackTasks.clear();
+  render.allPendingTasks -= 1;
+  if (render.allPendingTasks === 0) completeAll(render);
+}
+
+/** As before 19.3: each task is given up and reported in one go, whatever has become of the render. */
+function abortWithinCall(render: Render, reason: unknown): void {
+  if (render.status === OPEN || render.status === OPENING) {
+    render.status = OPEN;
+    render.aborted = true;
+  }
+  const { abortableTasks } = render;
+  try {
+    if (abortableTasks.size > 0) {
+      const error = abortError(reason);
+      render.fatalError = error;
+      for (const task of abortableTasks) giveUpTask(render, task, error);
+      abortableTasks.clear();
+    }
+    if (render.sink !== null) flushCompleted(render, render.sink);
+  } catch (error) {
+    logRecoverable(render, error, {});
+    fatalError(render, error);
+  }
+}
+
+function giveUpTask(render: Render, task: Task, error: unknown): void {
+  if (task === render.task) return;
+  task.segment.status = ABORTED;
+  const info = infoOf(task);
+  const { boundary } = task;
+  if (boundary === null) {
+    if (render.status < FAILED) {
+      logRecoverable(render, error, info);
+      fatalError(render, error);
+      return;
+    }
+  } else {
+    failBoundary(render, boundary, error, info);
+    for (const fallback of boundary.fallbackTasks) giveUpTask(render, fallback, error);
+    boundary.fallbackTasks.clear();
+  }
+  render.allPendingTasks -= 1;
+  if (render.allPendingTasks === 0) completeAll(render);
+}
+
+function failBoundary(render: Render, boundary: Boundary, error: unknown, info: ErrorInfo): void {
   if (boundary.status !== ERRORED) {
     boundary.status = ERRORED;
     boundary.errorDigest = logRecoverable(render, error, info);
     if (boundary.parentFlushed) render.clientRenderedBoundaries.push(boundary);
   }
   boundary.pendingTasks -= 1;
-  for (const fallback of boundary.fallbackTasks) finishAbortedTask(render, fallback, error);
-  boundary.fallbackTasks.clear();
-  render.allPendingTasks -= 1;
-  if (render.allPendingTasks === 0) completeAll(render);
+}
+
+/** Where the task begins, for whom nothing more is known. */
+export function infoOf(task: Task): ErrorInfo {
+  return thrownInfo(stackOf(task.stack, [task.node], isElement(task.node) ? 1 : 0));
 }
 
 function isElement(node: unknown): boolean {

@@ -5,7 +5,7 @@
 
 const SLAB_BYTES = 65_536;
 /** UTF-8 takes three bytes at most for each UTF-16 unit. */
-const BYTES_PER_UNIT_MAX = 3;
+export const BYTES_PER_UNIT_MAX = 3;
 
 /** A stretch of encoded HTML. It grows while what follows it is encoded right behind it. */
 export class Bytes {
@@ -33,13 +33,29 @@ let used = 0;
 
 /** Encodes `html`, behind `last` when that is the end of the slab; returns the stretch it now is in and how many bytes it took. */
 export function encodeAfter(last: Bytes | null, html: string): Bytes {
-  const needed = html.length * BYTES_PER_UNIT_MAX;
-  if (slab.length - used < needed) {
-    slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, needed));
-    used = 0;
-  }
+  reserve(html.length * BYTES_PER_UNIT_MAX);
   const start = used;
   used += slab.write(html, start);
+  return stretchAfter(last, start);
+}
+
+/** The same for what is encoded already, elsewhere. */
+export function copyAfter(last: Bytes | null, part: Bytes): Bytes {
+  reserve(part.length);
+  const start = used;
+  used += part.slab.copy(slab, start, part.start, part.end);
+  return stretchAfter(last, start);
+}
+
+/** So that the next stretches, up to so many bytes, stand one behind the other. */
+export function reserve(bytes: number): void {
+  if (slab.length - used >= bytes) return;
+  slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, bytes));
+  used = 0;
+}
+
+/** What has been written from `start` on. */
+function stretchAfter(last: Bytes | null, start: number): Bytes {
   if (last !== null && last.slab === slab && last.end === start) {
     last.end = used;
     return last;

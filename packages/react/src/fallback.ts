@@ -1,5 +1,6 @@
 /** Renders that are react-dom's: why, and how many. Nobody's page depends on what this renderer cannot do. */
 import { knownVersion, knowsStreams, ReactDOM, version } from './react.js';
+import { hasWebStreams } from './versions.js';
 
 export interface Fallback {
   /** A short, stable phrase: it is a label in metrics. */
@@ -66,4 +67,9 @@ export function reasonToDelegate(): string | null {
 /** The same for streams, of which fewer versions are known. */
 export function reasonToDelegateStreams(): string | null {
   return reasonToDelegate() ?? (knowsStreams ? null : `streams of React ${version}`);
+}
+
+/** The builds of react-dom for Node have web streams since 19.2: there is nothing to compare earlier ones with. */
+export function reasonToDelegateWebStreams(): string | null {
+  return reasonToDelegateStreams() ?? (hasWebStreams ? null : `web streams of React ${version}`);
 }

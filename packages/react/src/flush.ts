@@ -12,7 +12,6 @@ import {
   writeOnce,
   writeStylesForBoundary,
 } from './flush-resources.js';
-import { holdsHead, minor19 } from './react.js';
 import {
   SENT_SHELL_ID,
   SENT_SHELL_TIME,
@@ -20,10 +19,20 @@ import {
   shellId,
   waitsForResources,
   type Hoistables,
+  type Preamble,
 } from './resources.js';
 import { mayBeOutlined } from './suspense.js';
 import { endLifetime } from './tasks.js';
 import { segmentWrapper } from './transport.js';
+import {
+  endsAfterWork,
+  failsOnAborted,
+  holdsHead,
+  marksShell,
+  numbersDocumentTags,
+  outlinesContent,
+  repeatsBoundaryMarks,
+} from './versions.js';
 import {
   ABORTED,
   CLOSED,
@@ -58,6 +67,7 @@ export function flushCompleted(render: Render, sink: Sink): void {
   } finally {
     const isDone =
       render.allPendingTasks === 0 &&
+      (!endsAfterWork || render.pingedTasks.length === 0) &&
       render.clientRenderedBoundaries.length === 0 &&
       render.completedBoundaries.length === 0;
     if (isDone) {
@@ -132,7 +142,7 @@ function flushShell(turn: Turn, root: Segment, heads: Segment[][]): void {
 /** The client counts from the time at which the shell was shown. */
 function writeShellTime({ render, sink }: Turn): void {
   const { resources } = render;
-  if (resources.instructions & SENT_SHELL_TIME || minor19 < 2) return;
+  if (resources.instructions & SENT_SHELL_TIME || !marksShell) return;
   resources.instructions |= SENT_SHELL_TIME;
   sink.text(`${resources.openScript}${shellId(resources)}>${clientScripts().shellTime}</script>`);
 }
@@ -148,7 +158,7 @@ function flushSegment(turn: Turn, segment: Segment, hoistables: Hoistables | nul
   const { render, sink } = turn;
   const { boundary } = segment;
   if (boundary === null) return flushSubtree(turn, segment, hoistables);
-  segment.boundary = null;
+  if (!repeatsBoundaryMarks) segment.boundary = null;
   boundary.parentFlushed = true;
   // Static markup has no comments, except, in react-dom, around what never comes.
   let isMarked = !render.markup;
@@ -159,6 +169,7 @@ function flushSegment(turn: Turn, segment: Segment, hoistables: Hoistables | nul
       sink.text(`<!--$!--><template${attribute}></template>`);
     }
     flushSubtree(turn, segment, hoistables);
+    writeDocumentTags(turn, boundary.preamble?.fallback);
   } else if (boundary.status !== COMPLETED) {
     boundary.rootSegmentId = render.nextSegmentId;
     render.nextSegmentId += 1;
@@ -183,12 +194,21 @@ function flushSegment(turn: Turn, segment: Segment, hoistables: Hoistables | nul
       );
     }
     flushSegment(turn, boundary.completedSegments[0] as Segment, hoistables);
+    writeDocumentTags(turn, boundary.preamble?.content);
   }
   if (isMarked) sink.text('<!--/$-->');
   return undefined;
 }
 
+/** Tells the client which tags of the document were within the boundary. */
+function writeDocumentTags({ render, sink }: Turn, preamble: Preamble | undefined): void {
+  if (!numbersDocumentTags || render.markup || preamble === undefined) return;
+  if (preamble.contribution !== 0) sink.text(`<!--${preamble.contribution}-->`);
+}
+
 function isBetterLate({ render, inPartial, inShell, bytes }: Turn, boundary: Boundary): boolean {
+  // Nobody counted the bytes: only an absurd limit is exceeded.
+  if (!outlinesContent) return render.progressiveChunkSize < 0;
   if (inPartial || !mayBeOutlined(render, boundary)) return false;
   const isTooLarge = bytes + boundary.byteSize > render.progressiveChunkSize;
   return isTooLarge || waitsForResources(boundary.content, inShell);
@@ -211,7 +231,7 @@ function flushSubtree(turn: Turn, segment: Segment, hoistables: Hoistables | nul
     sink.text(`<template id="${render.resources.idPrefix}P:${segment.id.toString(16)}"></template>`);
     return;
   }
-  if (segment.status === ABORTED) return;
+  if (segment.status === ABORTED && !failsOnAborted) return;
   if (segment.status !== COMPLETED) {
     throw new Error(
       'Aborted, errored or already flushed boundaries should not be flushed again. This is a bug in React.',

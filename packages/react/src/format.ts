@@ -2,7 +2,8 @@
  * Where in a document the renderer is: what react-dom calls the format context. It decides which tags become part of the document's
  * head, how a late piece is wrapped for transport, and which option is selected.
  */
-import { holdsHead, type Props } from './react.js';
+import type { Props } from './react.js';
+import { holdsHead } from './versions.js';
 
 export const ROOT = 0;
 export const DOCUMENT = 1;

@@ -26,6 +26,7 @@ import {
   type Resource,
 } from './resources.js';
 import { writeScript, writeStyle, writeStyleText, writeTitle, written } from './script.js';
+import { hintsImageSets, imageHintReferrerPolicy } from './versions.js';
 import type { Render } from './work.js';
 
 /** Tags that stay where they are: in SVG, in `<noscript>`, or described as an item. */
@@ -211,7 +212,7 @@ function preloadImage(render: Render, props: Props, format: FormatContext): void
   const { hints } = resources;
   const hinted =
     hints !== null &&
-    typeof srcSet !== 'string' &&
+    (typeof srcSet !== 'string' || hintsImageSets) &&
     (fetchPriority === 'high' || hints.highImagePreloads.length < IMAGE_HINT_CHARACTERS_MAX) &&
     addHint(hints, 'highImagePreloads', () =>
       preloadHint(src, 'image', {
@@ -222,7 +223,7 @@ function preloadImage(render: Render, props: Props, format: FormatContext): void
         nonce,
         type,
         fetchPriority,
-        referrerPolicy,
+        referrerPolicy: props[imageHintReferrerPolicy],
       }),
     );
   if (hinted) return;
@@ -254,7 +255,8 @@ function imageCredentials(crossOrigin: unknown): string | undefined {
 
 const HOISTED = new Set(['title', 'meta', 'link', 'script', 'style']);
 
-const IMAGE_PROPS = 'src srcSet sizes loading fetchPriority crossOrigin integrity type referrerPolicy nonce';
+const IMAGE_PROPS =
+  'src srcSet sizes loading fetchPriority crossOrigin integrity type referrerPolicy refererPolicy nonce';
 /** About what a copy of a tag's properties takes beside its texts. */
 const EFFECT_BYTES = 256;
 

@@ -8,7 +8,6 @@ import {
   CONTEXT,
   MEMO_CACHE_SENTINEL,
   RECOVERABLE,
-  minor19,
   setDispatchers,
   type ContextLike,
   type Dispatchers,
@@ -17,6 +16,7 @@ import { createRecoverableError } from './recoverable.js';
 import { HookState, hookState, replaceHookState, running, type HookHost } from './running.js';
 import { useCallback, useMemo, useReducer, useRef, useState } from './state-hooks.js';
 import { useThenable, type Thenable } from './thenables.js';
+import { hasBrowserOnly } from './versions.js';
 
 export interface HookRun {
   readonly state: HookState;
@@ -40,7 +40,7 @@ function use(usable: unknown): unknown {
   if (typeof usable === 'object' && usable !== null) {
     if (typeof (usable as Thenable).then === 'function') return useNextThenable(usable as Thenable);
     const kind = (usable as ContextLike).$$typeof;
-    if (kind === RECOVERABLE && minor19 >= 3) throw createRecoverableError(usable as never);
+    if (kind === RECOVERABLE && hasBrowserOnly) throw createRecoverableError(usable as never);
     if (kind === CONTEXT) return readContext(usable as ContextLike);
   }
   throw new Error(`An unsupported type was passed to use(): ${String(usable)}`);

@@ -8,10 +8,10 @@ import { DOCUMENT, ROOT, type FormatContext } from './format.js';
 import { buttonTag, formTag, inputTag, optionTag, selectTag, textareaTag } from './forms.js';
 import { transitionAttributes, type Tag } from './host.js';
 import { imageTag, linkElement, metaElement, scriptElement, styleElement, titleElement } from './hoisting.js';
-import { holdsHead, minor19, type Props } from './react.js';
+import type { Props } from './react.js';
 import type { Preamble, Resource } from './resources.js';
 import { innerHtml } from './script.js';
-import { Unsupported } from './unsupported.js';
+import { holdsHead, numbersDocumentTags } from './versions.js';
 import type { Render } from './work.js';
 
 export { effectOf } from './hoisting.js';
@@ -170,9 +170,7 @@ function documentTag(part: 'html' | 'head' | 'body', highestMode: number): Speci
       return openWith(render, tag.open + html, content);
     }
     if (preamble[part] !== null) throw new Error(`The \`<${part}>\` tag may only be rendered once.`);
-    // 19.1 marks the boundary in another way.
-    if (render.preamble !== null && minor19 === 1) throw new Unsupported('document within Suspense');
-    if (render.preamble !== null && render.mode === 'stream') render.out += `<!--${part}-->`;
+    if (render.preamble !== null && !numbersDocumentTags) render.out += `<!--${part}-->`;
     const to = { html: (part === 'html' && render.mode === 'stream' ? '<!DOCTYPE html>' : '') + tag.open };
     try {
       // Piece by piece, as `writeLink`.

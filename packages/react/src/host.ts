@@ -3,10 +3,11 @@ import { attribute, namedAttribute } from './attributes.js';
 import { escapeText } from './escape.js';
 import { FORMATTING_TAGS, HEAD, childFormat, type FormatContext, type ViewTransition } from './format.js';
 import { NO_END, SPECIAL_TAGS, effectOf, endDocumentTag, type SpecialTag } from './host-special.js';
-import { minor19, type Props } from './react.js';
+import type { Props } from './react.js';
 import { ALONE, renderNode } from './render.js';
 import { innerHtml } from './script.js';
 import { addTask, finishSegment, spill, switchSegment } from './segments.js';
+import { headComesLater } from './versions.js';
 import { Segment, type Render } from './work.js';
 
 export interface Tag {
@@ -115,7 +116,7 @@ function renderIntoHead(render: Render, format: FormatContext, children: unknown
   const around = render.segment;
   const segment = new Segment(null, format, false, false);
   (around.preambleChildren ??= []).push(segment);
-  if (minor19 === 1) return renderIntoHeadLater(render, segment, children);
+  if (headComesLater) return renderIntoHeadLater(render, segment, children);
   switchSegment(render, segment);
   try {
     renderNode(render, children, ALONE);

@@ -22,7 +22,7 @@ export { formReplayScript } from './client-scripts.js';
 
 /** `script` when the client does not have it yet. */
 function once(resources: Resources, bit: number, script: string): string {
-  if (resources.instructions & bit) return '';
+  if (resources.instructions & bit || script === '') return '';
   resources.instructions |= bit;
   return script;
 }

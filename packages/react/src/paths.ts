@@ -14,12 +14,12 @@ import {
   SUSPENSE,
   SUSPENSE_LIST,
   VIEW_TRANSITION,
-  minor19,
   type ElementLike,
 } from './react.js';
 
 import { HolePlan } from './templates.js';
 import type { PathStep } from './template.js';
+import { providerSuffix } from './versions.js';
 
 /** `[parent, name, key or index]`, as react-dom has it: it is hashed as JSON. */
 export type KeyPath = readonly [KeyPath, string | null, unknown] | null;
@@ -118,7 +118,7 @@ export function componentName(type: unknown): string | null {
     case PORTAL:
       return 'Portal';
     case CONTEXT:
-      return (named.displayName || 'Context') + (minor19 < 2 ? '.Provider' : '');
+      return (named.displayName || 'Context') + providerSuffix;
     case CONSUMER:
       return `${named._context?.displayName || 'Context'}.Consumer`;
     case FORWARD_REF: {

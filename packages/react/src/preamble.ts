@@ -1,5 +1,5 @@
 /** The document's own tags may stand in content that is still to come: the shell is not sent before they are known. */
-import type { Preamble } from './resources.js';
+import { BODY_PART, HEAD_PART, HTML_PART, type Preamble } from './resources.js';
 import { COMPLETED, ERRORED, Segment, type Render } from './work.js';
 
 /** Once the tags of the document are settled, notes which segments go into its head. */
@@ -42,7 +42,12 @@ function collectFromSegment(render: Render, segment: Segment, collected: Segment
 
 function hoist(render: Render, from: Preamble): void {
   const { preamble } = render.resources;
-  preamble.html ??= from.html;
-  preamble.head ??= from.head;
-  preamble.body ??= from.body;
+  const takes = (part: 'html' | 'head' | 'body', bit: number): void => {
+    if (preamble[part] !== null || from[part] === null) return;
+    preamble[part] = from[part];
+    from.contribution |= bit;
+  };
+  takes('html', HTML_PART);
+  takes('head', HEAD_PART);
+  takes('body', BODY_PART);
 }

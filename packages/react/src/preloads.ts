@@ -3,7 +3,7 @@
  * whoever had the slot before.
  */
 import { addHint, hintParameter, hintUrl, preloadHint } from './headers.js';
-import { minor19, resourceSlot, type Props, type ResourceDispatcher } from './react.js';
+import { resourceSlot, type Props, type ResourceDispatcher } from './react.js';
 import {
   adoptCredentials,
   credentialsOf,
@@ -17,6 +17,7 @@ import {
   type Resources,
 } from './resources.js';
 import { writeScript } from './script.js';
+import { confusesModulePreloads, hintsImageSets } from './versions.js';
 
 /** The render a call belongs to. */
 export interface ResourceTarget {
@@ -146,7 +147,7 @@ function preloadImage(resources: Resources, href: string, options: Options): boo
   resources.imageKeys[key] = NO_CREDENTIALS;
   const hinted =
     high &&
-    typeof srcSet !== 'string' &&
+    (typeof srcSet !== 'string' || hintsImageSets) &&
     addHint(resources.hints, 'highImagePreloads', () => preloadHint(href, 'image', options));
   if (hinted) return true;
   const resource = {
@@ -167,7 +168,7 @@ function preloadModule(resources: Resources, href: string, options: Options): bo
   if (as !== 'script') {
     keys = resources.otherModuleKeys[as] ??= {};
     // Before 19.3 the second one looks into the table of other preloads, which may not be there.
-    if (minor19 < 3 && Object.keys(keys).length > 0) keys = resources.otherKeys[as] as typeof keys;
+    if (confusesModulePreloads && Object.keys(keys).length > 0) keys = resources.otherKeys[as] as typeof keys;
   }
   if (keys.hasOwnProperty(href)) return false;
   keys[href] = as === 'script' ? credentialsOf(options) : NO_CREDENTIALS;

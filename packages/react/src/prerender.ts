@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { NodeReadableSink } from './sinks.js';
 import { startFlowing, startStream, webStream, type StreamOptions } from './streams.js';
+import { tellsPostponed } from './versions.js';
 import type { Render } from './work.js';
 
 export interface Prerendered<Prelude> {
@@ -20,7 +21,10 @@ export function prerenderWith<Prelude>(
       children,
       {
         ...options,
-        onAllReady: () => resolve({ prelude: preludeOf(render), postponed: null }),
+        onAllReady: () => {
+          const rest = tellsPostponed ? { postponed: null } : {};
+          resolve({ prelude: preludeOf(render), ...rest } as Prerendered<Prelude>);
+        },
         onShellReady: undefined,
         onShellError: undefined,
         onFatalError: reject,

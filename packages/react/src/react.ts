@@ -65,14 +65,12 @@ const dom19 = domInternals.__DOM_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_
 
 /** The release lines whose strings, or streams too, the differential tests compare; a prerelease is none of them. */
 const STRING_MINORS = ['19.0', '19.1', '19.2', '19.3'];
-const STREAM_MINORS = ['19.3'];
+const STREAM_MINORS = ['19.1', '19.2', '19.3'];
 
 export const version = ReactModule.version;
 export const react18 = major === 18;
 /** The minor of React 19; -1 for React 18. */
 export const minor19 = react18 ? -1 : minor;
-/** Since 19.1 the whole of `<head>` is held back for what the page hoists; before, only its start tag was. */
-export const holdsHead = minor19 >= 1;
 export const knowsStreams = STREAM_MINORS.includes(`${major}.${minor}`);
 export const knownVersion =
   /^\d+\.\d+\.\d+$/.test(version) &&

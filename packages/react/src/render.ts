@@ -8,7 +8,7 @@ import { renderWrapper } from './wrappers.js';
 import { provide, readContext, switchContexts, unprovide } from './contexts.js';
 import { escapeText, toText } from './escape.js';
 import { frameOf, naming } from './frames.js';
-import { takeThenables, resetHooks } from './running.js';
+import { isRunning, takeThenables, resetHooks } from './running.js';
 import { renderHost } from './host.js';
 import {
   CONSUMER,
@@ -26,6 +26,7 @@ import type { TemplateElement } from './template.js';
 import { isWritable, renderTemplate } from './templates.js';
 import { addSegment, addTask, resumeTaskLater, waitFor } from './segments.js';
 import { SUSPENDED, isThenable, unwrapThrown, useThenable, type Thenable } from './thenables.js';
+import { abortsWithinCall, keepsPromises, overflowFailsTask, waitsWhileAborted } from './versions.js';
 import { Segment, type Render } from './work.js';
 
 const STACK_OVERFLOW = 'Maximum call stack size exceeded';
@@ -73,7 +74,9 @@ function renderElement(render: Render, element: ElementLike, index: number): voi
     else renderType(render, type, element.props, element);
     render.depth = depth;
   } catch (thrown) {
-    const reason = suspension(render, thrown);
+    // Not what an earlier component has left behind, although react-dom would take that as well.
+    const keeps = thrown === SUSPENDED || (keepsPromises && isRunning());
+    const reason = suspension(render, thrown, chained);
     // A suspension leaves no trace of the element: it is rendered anew, here or in the place that is kept for it.
     render.out = out;
     render.lastText = lastText;
@@ -85,19 +88,20 @@ function renderElement(render: Render, element: ElementLike, index: number): voi
       switchContexts(contexts);
       render.contexts = contexts;
     }
-    suspend(render, element, index, reason, thrown === SUSPENDED ? takeThenables() : null, chained);
+    suspend(render, element, index, reason, keeps ? takeThenables() : null, chained);
   }
 }
 
 /** The promise that an element waits for, or null when the stack is full. Whatever else was thrown is thrown on. */
-function suspension(render: Render, thrown: unknown): Thenable | null {
+function suspension(render: Render, thrown: unknown, chained: boolean): Thenable | null {
   if (thrown === CHAINED) throw thrown;
   resetHooks();
   const reason = unwrapThrown(thrown);
-  if (!render.aborted) {
+  if (!render.aborted || waitsWhileAborted) {
     if (isThenable(reason)) return reason;
-    if (reason instanceof Error && reason.message === STACK_OVERFLOW) return null;
-  }
+    const mayTryAgain = !chained || !overflowFailsTask;
+    if (reason instanceof Error && reason.message === STACK_OVERFLOW && mayTryAgain) return null;
+  } else if (abortsWithinCall && chained && thrown === SUSPENDED) return reason as Thenable;
   throw reason;
 }
 
@@ -290,7 +294,7 @@ function attempt(render: Render, node: object, index: number, resolve: () => unk
   try {
     return resolve();
   } catch (thrown) {
-    const reason = suspension(render, thrown);
+    const reason = suspension(render, thrown, chained);
     suspend(render, node, index, reason, null, chained);
     return NOT_YET;
   }

@@ -5,7 +5,8 @@
 import { addAttribute } from './attributes.js';
 import { escapeHtml, toText } from './escape.js';
 import { type HeaderHints, createHeaderHints } from './headers.js';
-import { minor19, type Props } from './react.js';
+import type { Props } from './react.js';
+import { hasOneNonce, importMapHasNonce, marksShell, stylesheetsDelayShell } from './versions.js';
 
 /** HTML that is written once: whoever writes it (or takes its place) empties it. */
 export interface Resource {
@@ -39,7 +40,13 @@ export interface Preamble {
   html: string | null;
   head: string | null;
   body: string | null;
+  /** Which of them became the document's: HTML_PART, BODY_PART, HEAD_PART. */
+  contribution: number;
 }
+
+export const HTML_PART = 1;
+export const BODY_PART = 2;
+export const HEAD_PART = 4;
 
 /** `[crossOrigin, integrity]` of a preload, or none of both; null once the resource itself is there. */
 export type Credentials = readonly unknown[] | null;
@@ -54,7 +61,7 @@ export class Resources {
   hasHtml = false;
   stylesToHoist = false;
 
-  preamble: Preamble = { html: null, head: null, body: null };
+  preamble: Preamble = { html: null, head: null, body: null, contribution: 0 };
   readonly charset: Resource = { html: '' };
   readonly viewport: Resource = { html: '' };
   readonly hoisted: Resource = { html: '' };
@@ -83,8 +90,8 @@ export class Resources {
   readonly otherModuleKeys: Record<string, Table> = {};
 
   readonly idPrefix: string;
-  readonly scriptNonce: string | undefined;
-  readonly styleNonce: string | undefined;
+  readonly scriptNonce: unknown;
+  readonly styleNonce: unknown;
   readonly openScript: string;
   readonly openStyle: string;
   hints: HeaderHints | null;
@@ -93,8 +100,9 @@ export class Resources {
   constructor(options: ResourceOptions) {
     const { nonce, onHeaders } = options;
     this.idPrefix = options.identifierPrefix === undefined ? '' : toText(options.identifierPrefix);
-    this.scriptNonce = typeof nonce === 'string' ? nonce : nonce?.script;
-    this.styleNonce = typeof nonce === 'string' ? undefined : nonce?.style;
+    const isForAll = typeof nonce === 'string' || hasOneNonce;
+    this.scriptNonce = isForAll ? nonce : nonce && nonce.script;
+    this.styleNonce = isForAll ? undefined : nonce && nonce.style;
     const open = (tag: string, value: unknown): string =>
       value === undefined ? `<${tag}` : `<${tag} nonce="${escapeHtml(value)}"`;
     this.openScript = open('script', this.scriptNonce);
@@ -113,7 +121,7 @@ export interface BootstrapScript {
 
 export interface ResourceOptions {
   identifierPrefix?: unknown;
-  nonce?: string | { script?: string; style?: string } | undefined;
+  nonce?: string | { script?: string; style?: string } | null | undefined;
   bootstrapScriptContent?: string | undefined;
   bootstrapScripts?: readonly (string | BootstrapScript)[] | undefined;
   bootstrapModules?: readonly (string | BootstrapScript)[] | undefined;
@@ -144,7 +152,7 @@ export function escapeScript(text: string): string {
 
 /** ` id="…"` on the first script of a shell without `<html>`, by which the client knows where the shell ends; once. */
 export function shellId(resources: Resources): string {
-  if (resources.instructions & SENT_SHELL_ID || minor19 < 2) return '';
+  if (resources.instructions & SENT_SHELL_ID || !marksShell) return '';
   resources.instructions |= SENT_SHELL_ID;
   return ` id="${escapeHtml(`_${resources.idPrefix}R_`)}"`;
 }
@@ -155,7 +163,9 @@ function writeBootstrap(resources: Resources, options: ResourceOptions): void {
     resources.bootstrap += `${resources.openScript}${shellId(resources)}>${escapeScript(toText(content))}</script>`;
   }
   if (options.importMap !== undefined) {
-    const nonce = resources.scriptNonce === undefined ? '' : ` nonce="${escapeHtml(resources.scriptNonce)}"`;
+    const { scriptNonce } = resources;
+    const hasNonce = importMapHasNonce && scriptNonce !== undefined;
+    const nonce = !hasNonce ? '' : ` nonce="${escapeHtml(scriptNonce)}"`;
     const map = escapeScript(toText(JSON.stringify(options.importMap)));
     resources.importMap = `<script type="importmap"${nonce}>${map}</script>`;
   }
@@ -233,7 +243,8 @@ export function addHoistables(to: Hoistables, from: Hoistables): void {
 
 /** Whether a boundary has to wait for the client's resources before it is shown, and so is better sent late. */
 export function waitsForResources(hoistables: Hoistables, inShell: boolean): boolean {
-  return hoistables.suspenseyImages || (!inShell && hoistables.stylesheets.size > 0);
+  if (hoistables.suspenseyImages) return true;
+  return (!inShell || stylesheetsDelayShell) && hoistables.stylesheets.size > 0;
 }
 
 /** The table's entry; undefined when never asked for, null when the resource itself is there. */

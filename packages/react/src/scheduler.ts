@@ -9,6 +9,7 @@ import { installResourceFunctions, type ResourceTarget } from './preloads.js';
 import type { Resources } from './resources.js';
 import { fatalError, performTask } from './tasks.js';
 import { Unsupported } from './unsupported.js';
+import { abortsWithinCall } from './versions.js';
 import { FAILED, OPEN, OPENING, type Render, type Task } from './work.js';
 
 /** The render whose work is being done, for the resource functions; what components start to do later finds it by its async context. */
@@ -37,7 +38,7 @@ function noteEffect(render: Render, add: (resources: Resources) => boolean): voi
 }
 
 export function performWork(render: Render): void {
-  if (render.aborted || render.status >= FAILED) return;
+  if ((render.aborted && !abortsWithinCall) || render.status >= FAILED) return;
   const contexts = enterContexts();
   const hooks = enterHooks();
   const outer = working;

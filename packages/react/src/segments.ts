@@ -3,6 +3,7 @@ import { finishAbortedTask } from './abort.js';
 import { Bytes, encodeAfter } from './encode.js';
 import { pingTask } from './scheduler.js';
 import type { Thenable } from './thenables.js';
+import { abortsWithinCall, failsOnAborted } from './versions.js';
 import { ABORTED, COMPLETED, ERRORED, Segment, type Boundary, type Render, type Task } from './work.js';
 
 /** From here on HTML goes to `segment`; the one before keeps what it has. */
@@ -65,7 +66,8 @@ export function queueCompletedSegment(boundary: Boundary, segment: Segment): voi
   }
   only.id = segment.id;
   only.parentFlushed = true;
-  if (only.status === COMPLETED || only.status === ABORTED || only.status === ERRORED) {
+  const isGivenUp = (only.status === ABORTED || only.status === ERRORED) && !failsOnAborted;
+  if (only.status === COMPLETED || isGivenUp) {
     queueCompletedSegment(boundary, only);
   }
 }
@@ -82,7 +84,7 @@ export function waitFor(render: Render, task: Task, reason: Thenable): void {
   void reason.then(
     () => pingTask(render, task),
     (error: unknown) => {
-      if (!render.aborted) pingTask(render, task);
+      if (!render.aborted || abortsWithinCall) pingTask(render, task);
       else if (task.abortSet.delete(task)) finishAbortedTask(render, task, error);
     },
   );

@@ -12,7 +12,13 @@ import type {
 } from 'react-dom/server';
 import type { PrerenderOptions, PrerenderResult, PrerenderToNodeStreamResult } from 'react-dom/static';
 import { register } from './copies.js';
-import { countFallback, countRender, reasonToDelegate, reasonToDelegateStreams } from './fallback.js';
+import {
+  countFallback,
+  countRender,
+  reasonToDelegate,
+  reasonToDelegateStreams,
+  reasonToDelegateWebStreams,
+} from './fallback.js';
 import { ReactDOMServer, react18, version } from './react.js';
 import { pipeableStream, readableStream, type ReadableOptions, type StreamOptions } from './streams.js';
 import { nodePrelude, prerenderWith, webPrelude } from './prerender.js';
@@ -86,7 +92,7 @@ export function renderToReadableStream(
     countFallback({ reason, api });
     return ReactDOMServer.renderToReadableStream(children, options);
   };
-  const reason = reasonToDelegateStreams();
+  const reason = reasonToDelegateWebStreams();
   if (reason !== null) return renderWithReactDOM(reason);
   return readableStream(children, (options ?? {}) as ReadableOptions, renderWithReactDOM);
 }
@@ -114,7 +120,7 @@ export function prerender(children: ReactNode, options?: PrerenderOptions): Prom
     return withStatic((module) => module.prerender(children, options));
   };
   countRender();
-  const reason = reasonToDelegatePrerender(options);
+  const reason = reasonToDelegateWebStreams() ?? reasonToDelegatePrerender(options);
   if (reason !== null) return renderWithReactDOM(reason);
   const { onHeaders, ...rest } = (options ?? {}) as ReadableOptions;
   const headers = onHeaders && ((given: object) => onHeaders(new Headers({ ...given })));

@@ -1,6 +1,7 @@
 /** Where flushed HTML goes: a string, a Node stream, or a web stream. */
 import type { Readable, Writable } from 'node:stream';
-import type { Bytes } from './encode.js';
+import { BYTES_PER_UNIT_MAX, copyAfter, encodeAfter, reserve, type Bytes } from './encode.js';
+import { viewBytes } from './versions.js';
 import type { Sink } from './work.js';
 
 /** For the renders that give a string: they are flushed once, to the end. */
@@ -39,14 +40,14 @@ export class StringSink implements Sink {
   }
 }
 
-/** Gathers short pieces; stretches that are long already go out as they are, in their order. */
+/** No chunk of what was gathered is longer. */
 const CHUNK_BYTES = 16_384;
 const COPIED_BYTES_MAX = 2048;
-const ASKED_BYTES = 4096;
 
+/** Gathers short pieces; stretches that are long already go out as they are, in their order. */
 abstract class ChunkedSink implements Sink {
-  #chunk = Buffer.alloc(0);
-  #used = 0;
+  /** What has been gathered. Handed on before a turn ends, so that no other render's HTML comes behind it. */
+  #chunk: Bytes | null = null;
   #capacity = true;
 
   protected abstract write(chunk: Buffer): boolean;
@@ -55,24 +56,24 @@ abstract class ChunkedSink implements Sink {
 
   text(html: string): void {
     if (html === '') return;
-    const needed = html.length * 3;
+    const needed = html.length * BYTES_PER_UNIT_MAX;
     if (needed > CHUNK_BYTES) {
       this.#passOn();
-      this.#hand(Buffer.from(html));
+      this.#hand(encodeAfter(null, html));
       return;
     }
     this.#makeRoom(needed);
-    this.#used += this.#chunk.write(html, this.#used);
+    this.#chunk = encodeAfter(this.#chunk, html);
   }
 
   bytes(part: Bytes): void {
     if (part.length > COPIED_BYTES_MAX) {
       this.#passOn();
-      this.#hand(part.view());
+      this.#hand(part);
       return;
     }
     this.#makeRoom(part.length);
-    this.#used += part.slab.copy(this.#chunk, this.#used, part.start, part.end);
+    this.#chunk = copyAfter(this.#chunk, part);
   }
 
   handOn(): void {
@@ -85,28 +86,26 @@ abstract class ChunkedSink implements Sink {
   }
 
   hasCapacity(): boolean {
-    // The reader is asked as often as react-dom asks: with every 4 KB.
-    if (this.#used >= ASKED_BYTES) this.#passOn();
+    // The reader is asked as often as react-dom asks.
+    if (this.#chunk !== null && this.#chunk.length >= viewBytes) this.#passOn();
     return this.#capacity;
   }
 
+  /** Where chunks end depends on this render alone: a reader may notice it. */
   #makeRoom(bytes: number): void {
-    if (this.#chunk.length - this.#used >= bytes) return;
-    this.#passOn();
-    this.#chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    if (this.#chunk !== null && this.#chunk.length + bytes > CHUNK_BYTES) this.#passOn();
+    if (this.#chunk === null) reserve(CHUNK_BYTES);
   }
 
   #passOn(): void {
-    if (this.#used === 0) return;
-    const chunk = this.#chunk.subarray(0, this.#used);
-    // What is left of the buffer serves the next pieces of this render; what was handed on is not touched again.
-    this.#chunk = this.#chunk.subarray(this.#used);
-    this.#used = 0;
+    const chunk = this.#chunk;
+    if (chunk === null) return;
+    this.#chunk = null;
     this.#hand(chunk);
   }
 
-  #hand(chunk: Buffer): void {
-    if (!this.write(chunk)) this.#capacity = false;
+  #hand(chunk: Bytes): void {
+    if (!this.write(chunk.view())) this.#capacity = false;
   }
 }
 

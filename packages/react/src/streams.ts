@@ -12,6 +12,7 @@ import { performWork, startWork } from './scheduler.js';
 import { ReadableSink, WritableSink } from './sinks.js';
 import { fatalError } from './tasks.js';
 import { Unsupported } from './unsupported.js';
+import { keepsAbortSignal } from './versions.js';
 import { CLOSED, FAILED, Render, type RenderOptions, type Sink } from './work.js';
 
 export interface StreamOptions extends RenderOptions {
@@ -184,6 +185,10 @@ export function webStream(render: Render): ReadableStream<Uint8Array> {
 function attachSignal(render: Render, signal: AbortSignal): void {
   if (signal.aborted) {
     abort(render, signal.reason);
+    return;
+  }
+  if (keepsAbortSignal) {
+    signal.addEventListener('abort', () => abort(render, signal.reason), { once: true });
     return;
   }
   render.lifetime = new AbortController();

@@ -2,7 +2,6 @@
 import { abort } from './abort.js';
 import { rootFormat } from './format.js';
 import { flushCompleted } from './flush.js';
-import { minor19 } from './react.js';
 import { startRoot } from './root.js';
 import { performWork } from './scheduler.js';
 import { StringSink } from './sinks.js';
@@ -41,9 +40,7 @@ export function renderString(
   abort(render, reason);
   const sink = new StringSink();
   if (render.status === FAILED) {
-    // Before 19.3, giving up on what waited took the place of the error that ended the render.
-    const isAborted = minor19 < 3 && render.abortableTasks.size > 0;
-    const error = isAborted ? reason : render.fatalError;
+    const error = render.fatalError;
     sink.destroy(isRecoverableError(error) ? asFatal(error) : error);
   } else {
     render.sink = sink;

@@ -1,14 +1,21 @@
 /** Suspense: content that may come later or not at all, and a fallback in its place until then. */
 import { contentFormat, fallbackFormat, HTML } from './format.js';
-import type { KeyPath } from './paths.js';
+import type { KeyPath, StackNode } from './paths.js';
 import { preparePreamble } from './preamble.js';
-import { holdsHead, minor19, SUSPENSE, type Props } from './react.js';
+import { SUSPENSE, type Props } from './react.js';
 import { ALONE, renderNode } from './render.js';
 import { addSegment, addTask, finishSegment, queueCompletedSegment, switchSegment } from './segments.js';
 import { switchContexts } from './contexts.js';
 import { logRecoverable, thrownInfo } from './errors.js';
 import { resetHooks } from './running.js';
 import { waitsForResources } from './resources.js';
+import {
+  holdsHead,
+  hoistsFromPrerenderedFallbacks,
+  namesFallbackSuspense,
+  numbersDocumentTags,
+  outlinesContent,
+} from './versions.js';
 import { ABORTED, Boundary, COMPLETED, ERRORED, PENDING, Segment, type Render, type Task } from './work.js';
 
 /** Content shorter than this is never sent apart from what is around it. */
@@ -16,13 +23,13 @@ const OUTLINED_BYTES_MIN = 500;
 
 /** Whether content that is ready may still be sent after its fallback, so as not to hold up the rest. */
 export function mayBeOutlined(render: Render, boundary: Boundary): boolean {
-  if (boundary.preamble !== null || render.mode !== 'stream') return false;
+  if (!outlinesContent || boundary.preamble !== null || render.mode !== 'stream') return false;
   return boundary.byteSize > OUTLINED_BYTES_MIN || waitsForResources(boundary.content, false);
 }
 
 /** Strings are complete when they are given out, so that a boundary cannot hold up the document; 19.1 let it all the same. */
 function mayHoldDocument(render: Render): boolean {
-  return render.mode === 'stream' ? holdsHead : minor19 === 1;
+  return render.mode === 'stream' ? holdsHead : numbersDocumentTags;
 }
 
 export function renderSuspense(render: Render, props: Props): void {
@@ -91,13 +98,17 @@ export function renderSuspense(render: Render, props: Props): void {
       abortSet: fallbackTasks,
       keyPath: fallbackPath(render, depth),
       // In the place of what threw, not of the boundary: so react-dom reports it.
-      stack: { parent: render.stackAt(stackDepth)?.parent ?? null, type: 'Suspense Fallback' },
+      stack: fallbackStack(render.stackAt(stackDepth)),
       format: fallbackFormat(render.resources, format),
       contexts,
       treeId: render.currentTreeId(),
       thenables: null,
     }),
   );
+}
+
+function fallbackStack(place: StackNode | null): StackNode | null {
+  return namesFallbackSuspense ? place : { parent: place?.parent ?? null, type: 'Suspense Fallback' };
 }
 
 function fallbackPath(render: Render, depth: number): KeyPath {
@@ -120,13 +131,13 @@ function prerenderSuspense(
   const treeId = render.currentTreeId();
   render.chained = false;
   render.preamble = boundary.preamble?.fallback ?? null;
-  render.format = fallbackFormat(render.resources, format);
+  if (!hoistsFromPrerenderedFallbacks) render.format = fallbackFormat(render.resources, format);
   switchSegment(render, place);
   try {
     // Below here paths lead through the fallback: they start anew from it.
     const inner = { nodes: nodes.slice(0, depth), indexes: indexes.slice(0, depth) };
     render.keyPath = fallbackPath(render, depth);
-    render.stack = { parent: ownStack, type: 'Suspense Fallback' };
+    render.stack = fallbackStack({ parent: ownStack, type: SUSPENSE });
     render.depth = 0;
     renderNode(render, fallback, ALONE);
     finishSegment(render, render.boundary);

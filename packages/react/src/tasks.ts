@@ -1,5 +1,5 @@
 /** Doing a task, and what its end means for the boundary and the shell it belongs to. */
-import { abortTask, finishAbortedTask } from './abort.js';
+import { abortTask, finishAbortedTask, infoOf } from './abort.js';
 import { switchContexts } from './contexts.js';
 import { emitEarlyPreloads } from './early-hints.js';
 import { logRecoverable, thrownInfo } from './errors.js';
@@ -11,6 +11,13 @@ import { finishSegment, openSegment, queueCompletedSegment } from './segments.js
 import { mayBeOutlined } from './suspense.js';
 import { Unsupported } from './unsupported.js';
 import {
+  abortsWithinCall,
+  completesAfterFailure,
+  countsTaskLast,
+  failsOnAborted,
+  mayCompleteTwice,
+} from './versions.js';
+import {
   ABORTED,
   CLOSED,
   COMPLETED,
@@ -18,6 +25,7 @@ import {
   FAILED,
   PENDING,
   type Boundary,
+  type ErrorInfo,
   type Render,
   type Segment,
   type Task,
@@ -30,10 +38,12 @@ export function performTask(render: Render, task: Task): void {
   loadTask(render, task);
   const parts = segment.parts.length;
   const { out, lastText, bytes } = segment;
+  let isRendered = false;
   try {
     renderNode(render, task.node, task.index);
     finishSegment(render, task.boundary);
     task.abortSet.delete(task);
+    isRendered = true;
     finishedTask(render, task.boundary, segment);
   } catch (thrown) {
     if (thrown instanceof Unsupported && render.mayFallBack) throw thrown;
@@ -43,12 +53,16 @@ export function performTask(render: Render, task: Task): void {
     segment.lastText = lastText;
     segment.bytes = bytes;
     if (thrown !== CHAINED) {
-      if (render.aborted) {
+      if (render.aborted && !abortsWithinCall) {
         render.task = outer;
         abortTask(render, task);
         task.abortSet.delete(task);
         finishAbortedTask(render, task, render.fatalError);
-      } else failTask(render, task, thrown);
+      } else {
+        // A callback of the app may throw as well.
+        const info = isRendered ? infoOf(task) : thrownInfo(render.stackAt(render.depth));
+        failTask(render, task, render.aborted ? render.fatalError : thrown, info);
+      }
     }
   } finally {
     render.task = outer;
@@ -75,8 +89,7 @@ function loadTask(render: Render, task: Task): void {
   openSegment(render, task.segment);
 }
 
-function failTask(render: Render, task: Task, error: unknown): void {
-  const info = thrownInfo(render.stackAt(render.depth));
+function failTask(render: Render, task: Task, error: unknown, info: ErrorInfo): void {
   task.abortSet.delete(task);
   task.segment.status = ERRORED;
   render.allPendingTasks -= 1;
@@ -85,6 +98,7 @@ function failTask(render: Render, task: Task, error: unknown): void {
     const reason = isRecoverableError(error) ? asFatal(error) : error;
     logRecoverable(render, reason, info);
     fatalError(render, reason);
+    if (completesAfterFailure && render.allPendingTasks === 0) completeAll(render);
     return;
   }
   const digest = logRecoverable(render, error, info);
@@ -108,6 +122,7 @@ export function fatalError(render: Render, error: unknown): void {
     return;
   }
   render.status = FAILED;
+  if (abortsWithinCall) render.aborted = false;
   if (!render.aborted) render.fatalError = error;
 }
 
@@ -117,12 +132,13 @@ export function endLifetime(render: Render): void {
 
 /** A task is done, or is not needed any more (then `segment` is not completed, or null). */
 export function finishedTask(render: Render, boundary: Boundary | null, segment: Segment | null): void {
-  render.allPendingTasks -= 1;
+  if (!countsTaskLast) render.allPendingTasks -= 1;
   if (boundary === null) finishedRootTask(render, segment);
   else {
     boundary.pendingTasks -= 1;
     if (boundary.status !== ERRORED) finishedBoundaryTask(render, boundary, segment);
   }
+  if (countsTaskLast) render.allPendingTasks -= 1;
   if (render.allPendingTasks === 0) completeAll(render);
 }
 
@@ -139,7 +155,9 @@ function finishedRootTask(render: Render, segment: Segment | null): void {
 
 function finishedBoundaryTask(render: Render, boundary: Boundary, segment: Segment | null): void {
   const isContentRoot =
-    segment !== null && segment.parentFlushed && (segment.status === COMPLETED || segment.status === ABORTED);
+    segment !== null &&
+    segment.parentFlushed &&
+    (segment.status === COMPLETED || (segment.status === ABORTED && !failsOnAborted));
   if (boundary.pendingTasks > 0) {
     if (!isContentRoot) return;
     queueCompletedSegment(boundary, segment);
@@ -163,13 +181,14 @@ function documentMayBeSettled(render: Render, boundary: Boundary): boolean {
 /** The content is here, so what is left of the fallback need not be rendered. */
 function dropFallback(render: Render, boundary: Boundary): void {
   // Held up by one, so that the last of these tasks does not end the render before the caller has done so.
-  render.allPendingTasks += 1;
+  const held = mayCompleteTwice ? 0 : 1;
+  render.allPendingTasks += held;
   for (const task of boundary.fallbackTasks) {
     task.segment.status = ABORTED;
     finishedTask(render, task.boundary, task.segment);
   }
   boundary.fallbackTasks.clear();
-  render.allPendingTasks -= 1;
+  render.allPendingTasks -= held;
 }
 
 export function completeShell(render: Render): void {

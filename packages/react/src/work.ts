@@ -8,7 +8,6 @@ import type { Bytes } from './encode.js';
 import type { FormatContext } from './format.js';
 import type { HookHost } from './running.js';
 import { type KeyPath, type StackNode, keyPathOf, stackOf } from './paths.js';
-import { minor19 } from './react.js';
 import type { Recording } from './recording.js';
 import {
   type Hoistables,
@@ -19,6 +18,7 @@ import {
 } from './resources.js';
 import type { Thenable } from './thenables.js';
 import { ROOT_ID, type TreeId, forkedId, spellId } from './tree-id.js';
+import { idMarks } from './versions.js';
 
 // States of segments; boundaries use PENDING, COMPLETED and ERRORED (then the client renders them).
 export const PENDING = 0;
@@ -79,7 +79,7 @@ export class Boundary {
 }
 
 export function emptyPreamble(): Preamble {
-  return { html: null, head: null, body: null };
+  return { html: null, head: null, body: null, contribution: 0 };
 }
 
 /** A place in the tree where rendering goes on later. */
@@ -140,9 +140,7 @@ function nothing(): void {
   // A callback that was not given.
 }
 
-/** What stands around the parts of an id, by version: `:R…:`, `«R…»`, `_R_…_`. */
-const [ID_START, ID_ROOT, ID_END] =
-  minor19 >= 2 ? ['_', 'R_', '_'] : minor19 === 1 ? ['\u00ab', 'R', '\u00bb'] : [':', 'R', ':'];
+const [ID_START, ID_ROOT, ID_END] = idMarks;
 
 export class Render implements HookHost {
   // Registers of the task that runs, the hottest first.

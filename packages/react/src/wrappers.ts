@@ -10,18 +10,18 @@ import {
   SUSPENSE,
   SUSPENSE_LIST,
   VIEW_TRANSITION,
-  minor19,
   type Props,
 } from './react.js';
 import { ALONE, renderNode } from './render.js';
 import { renderSuspense } from './suspense.js';
 import { Unsupported } from './unsupported.js';
+import { hasActivity, hasViewTransition, listsReveal } from './versions.js';
 import type { Render } from './work.js';
 
 /** Types that this version of React does not have are as wrong as any other symbol. */
 const UNKNOWN_TYPES = new Set([
-  ...(minor19 < 3 ? [VIEW_TRANSITION] : []),
-  ...(minor19 < 2 ? [ACTIVITY] : []),
+  ...(hasViewTransition ? [] : [VIEW_TRANSITION]),
+  ...(hasActivity ? [] : [ACTIVITY]),
 ]);
 
 export function renderWrapper(render: Render, type: unknown, props: Props): void {
@@ -38,7 +38,8 @@ export function renderWrapper(render: Render, type: unknown, props: Props): void
     case VIEW_TRANSITION:
       return renderViewTransition(render, props);
     case SUSPENSE_LIST:
-      throw new Unsupported('SuspenseList');
+      if (listsReveal) throw new Unsupported('SuspenseList');
+      return renderNode(render, props['children'], ALONE);
     case SCOPE:
       throw new Error('ReactDOMServer does not yet support scope components.');
     default: {

@@ -292,6 +292,20 @@ void test('what throws is not kept', () => {
   assert.match(sluice.renderToString(page), /yes/);
 });
 
+void test('within a view transition nothing is kept and nothing is used', async () => {
+  sluice.purge();
+  const { ViewTransition } = React as unknown as {
+    ViewTransition: React.ComponentType<{ name: string; children?: ReactNode }>;
+  };
+  const page = h('div', null, kept(h('p', null, 'a')));
+  const animated = h('div', null, h(ViewTransition, { name: 'hero' }, kept(h('p', null, 'a'))));
+  for (const node of [animated, page, animated, page]) {
+    assert.equal(await piped(sluice, node), await piped(stock, node));
+  }
+  assert.match(await piped(stock, animated), / vt-/);
+  assert.deepEqual(sluice.cacheStatistics().entries, 1);
+});
+
 void test('a page that a form was posted to keeps nothing and uses nothing', async () => {
   sluice.purge();
   const page = h('div', null, kept('a'));

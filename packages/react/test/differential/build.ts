@@ -4,6 +4,7 @@ import type { Context, ReactNode } from 'react';
 import type { Place } from './compiled.ts';
 import type { ChildShape, Node, Thrown } from './description.ts';
 import { useHooks } from './hooks.ts';
+import { keptOf } from './kept.ts';
 import { classOf, legacyContextOf } from './classes.ts';
 import { propsOf, valueOf } from './values.ts';
 import { errorOf, once, type World } from './world.ts';
@@ -104,6 +105,8 @@ function buildNode(node: Node, world: World): ReactNode {
       const children = build(node.of, world);
       return h('b', null, children, '|', children);
     }
+    case 'kept':
+      return keptOf(node, world, build);
   }
 }
 
@@ -287,6 +290,11 @@ function named<T extends (...args: never[]) => unknown>(name: string, component:
 
 export function shown(value: unknown): string {
   if (typeof value === 'symbol' || typeof value === 'function') return typeof value;
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
+  if (typeof value === 'object' && value !== null) return JSON.stringify(value, shownWithin) ?? 'nothing';
   return String(value);
+}
+
+/** What JSON does not tell apart, or has no sign for. */
+function shownWithin(_name: string, value: unknown): unknown {
+  return typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
 }

@@ -1,35 +1,64 @@
-/** Two renderers, one scenario: what differs between what their callers see. */
+/** Two renderers, one session: what differs between what their callers see. */
 
 import type { CompiledTree } from './compiled.ts';
-import type { Scenario } from './description.ts';
+import type { Node, Page, Session } from './description.ts';
+import { tagOf } from './kept.ts';
 import { cutMark } from './record.ts';
 import { clearLeftovers, observe, type Observation, type Renderer } from './observe.ts';
-import type { Libraries } from './world.ts';
+import { newWorld, type Libraries, type World } from './world.ts';
 
 export interface Difference {
+  /** Of the session, from 0. */
+  readonly page: number;
   readonly expected: Observation;
   readonly actual: Observation;
 }
 
-/** `compiled`: what `actual` gets in the place of the tree's host elements. */
+export interface Side {
+  readonly renderer: Renderer;
+  /** Where the renderer keeps HTML: drops what has the tag, or everything. */
+  readonly purge?: (tag?: string) => void;
+  /** What it gets in the place of the trees' host elements. */
+  readonly compiled?: CompiledTree | undefined;
+}
+
+/** Calls `compared` after each page without a difference. */
 export async function compare(
-  expected: Renderer,
-  actual: Renderer,
-  scenario: Scenario,
+  expected: Side,
+  actual: Side,
+  { library, pages }: Session,
   libraries: Libraries,
-  compiled?: CompiledTree,
+  compared: (page: Page) => void,
 ): Promise<Difference | undefined> {
-  const formState = await formStateFor(scenario, expected, libraries);
-  const look = async (renderer: Renderer, from: Libraries): Promise<Observation> => {
-    await clearLeftovers(expected, libraries);
-    return observe(renderer, scenario, from, formState);
+  const worldFor = ({ compiled, purge }: Side): World => {
+    purge?.();
+    const given = compiled === undefined ? libraries : { ...libraries, compiled };
+    return newWorld(given, pages[0]?.outcomes ?? [], library);
   };
-  const compiledLibraries = compiled === undefined ? libraries : { ...libraries, compiled };
-  const observed = {
-    expected: await look(expected, libraries),
-    actual: await look(actual, compiledLibraries),
+  const worlds: readonly [World, World] = [worldFor(expected), worldFor(actual)];
+  const look = async (
+    { renderer, purge }: Side,
+    world: World,
+    at: number,
+    page: Page,
+    formState: unknown,
+  ) => {
+    world.page = at;
+    for (const each of page.changed) {
+      world.revisions[each] = at;
+      purge?.(tagOf(each));
+    }
+    await clearLeftovers(expected.renderer, libraries);
+    return observe(renderer, page, world, formState);
   };
-  return same(observed.expected, observed.actual) ? undefined : observed;
+  for (const [at, page] of pages.entries()) {
+    const formState = await formStateFor(page, library, expected.renderer, libraries);
+    const one = await look(expected, worlds[0], at, page, formState);
+    const other = await look(actual, worlds[1], at, page, formState);
+    if (!same(one, other)) return { page: at, expected: one, actual: other };
+    compared(page);
+  }
+  return undefined;
 }
 
 function same(one: Observation, other: Observation): boolean {
@@ -41,19 +70,30 @@ function sameLine(one: string, other: string): boolean {
 }
 
 /** The lines around the first that differs, for people. */
-export function shownDifference({ expected, actual }: Difference): string {
+export function shownDifference({ page, expected, actual }: Difference): string {
   const at = expected.findIndex((line, index) => !sameLine(line, actual[index] ?? ''));
   const first = at === -1 ? expected.length : at;
   return [
+    `  page ${page}`,
     ...expected.slice(0, first).map((line) => `  both     ${JSON.stringify(line)}`),
     ...expected.slice(first).map((line) => `- expected ${JSON.stringify(line)}`),
     ...actual.slice(first).map((line) => `+ actual   ${JSON.stringify(line)}`),
   ].join('\n');
 }
 
+/** What a page's tree is made of, that of the library as well. */
+export function nodesOf({ root }: Page, library: Session['library']): readonly Node[] {
+  return [...root, ...library.flatMap(({ of }) => of)];
+}
+
 /** What a posted form brings back: [state, key, action id, count of bound arguments]. */
-async function formStateFor(scenario: Scenario, renderer: Renderer, libraries: Libraries): Promise<unknown> {
-  switch (scenario.formState) {
+async function formStateFor(
+  page: Page,
+  library: Session['library'],
+  renderer: Renderer,
+  libraries: Libraries,
+): Promise<unknown> {
+  switch (page.formState) {
     case 'none':
       return null;
     case 'no-match':
@@ -62,12 +102,13 @@ async function formStateFor(scenario: Scenario, renderer: Renderer, libraries: L
       return ['posted', 'p/p', 'id', 0];
     case 'key-path': {
       // The key is a hash of a path through the tree: take one from a render without state.
-      if (!JSON.stringify(scenario.root).includes('"action-state"')) return ['posted', 'kother', 'id', 0];
+      if (!JSON.stringify([page.root, library]).includes('"action-state"'))
+        return ['posted', 'kother', 'id', 0];
       const api = 'renderToPipeableStream';
       const lines = await observe(
         renderer,
-        { ...scenario, api, formState: 'none', flow: 'shell' },
-        libraries,
+        { ...page, api, formState: 'none', flow: 'shell' },
+        newWorld(libraries, page.outcomes, library),
       );
       const key = /name="\$ACTION_KEY" value="([^"]*)"/.exec(lines.join('\n'))?.[1];
       return ['posted', key ?? 'kother', 'id', 0];

@@ -9,7 +9,7 @@ import { transformAsync, type PluginItem } from '@babel/core';
 import type { ReactNode } from 'react';
 import sluiceTemplates from '../../../compiler/src/babel.js';
 import type { ChildShape, Node, Prop, Value } from './description.ts';
-import { moduleOf } from './libraries.ts';
+import { loadModule, type Build } from './libraries.ts';
 
 const jsxTransform = createRequire(import.meta.url).resolve('@babel/plugin-transform-react-jsx');
 /** The same array each time: Babel remembers what it made of it. */
@@ -45,15 +45,15 @@ export interface Compiler {
   templates(): number;
 }
 
-/** `folder`: whose React is compiled for. `change` makes a faulty compiler of it, for the tests of the tests. */
+/** `folder`: whose React is compiled for. `build`: of the renderer. `change` makes a faulty compiler of it, for the tests of the tests. */
 export async function loadCompiler(
   folder: string,
+  build: Build = 'modules',
   change: (template: TemplateOf) => TemplateOf = (same) => same,
 ): Promise<Compiler> {
   const require = createRequire(join(folder, 'package.json'));
-  const template = change(
-    ((await import(moduleOf(folder, 'template'))) as { template: TemplateOf }).template,
-  );
+  const module = (await loadModule(folder, 'template', build)) as { template: TemplateOf };
+  const template = change(module.template);
   let templates = 0;
   const counted: TemplateOf = (...args) => {
     templates += 1;

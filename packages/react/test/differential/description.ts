@@ -90,7 +90,20 @@ export type Node =
       readonly k: 'bad-type';
       readonly v: 'undefined' | 'null' | 'object' | 'number' | 'symbol' | 'element' | '';
     }
-  | { readonly k: 'twice'; readonly of: readonly Node[] };
+  | { readonly k: 'twice'; readonly of: readonly Node[] }
+  | { readonly k: 'kept'; readonly at: number; readonly as: KeptAs; readonly shows: string };
+
+/** How the component cache is asked to keep something: `<Cached>` with a key of either kind, or a component's own `cacheKey`. */
+export type KeptAs = 'cacheKey' | 'key' | 'function' | 'memo' | 'forward-ref' | 'class';
+
+/** What stands under a key of the component cache: always the same, but for what is told to the cache. */
+export interface Kept {
+  /** Called by the component itself, where it is a function. */
+  readonly hooks: readonly Hook[];
+  readonly of: readonly Node[];
+  /** `over`: its time is over at once, and it differs from page to page. `tagged`: it differs after a purge of its tag. */
+  readonly lasts: 'for good' | 'over' | 'tagged';
+}
 
 export type Wrapper =
   | 'fragment'
@@ -214,4 +227,16 @@ export interface Scenario {
   readonly headers: boolean;
   /** A posted action's state: `useActionState` compares it with each of its keys. */
   readonly formState: 'none' | 'no-match' | 'permalink' | 'key-path';
+}
+
+/** Renders one after the other of one process and of the same components, which may share what is kept. */
+export interface Session {
+  /** By number: what `kept` nodes stand for. Each holds only those before it. */
+  readonly library: readonly Kept[];
+  readonly pages: readonly Page[];
+}
+
+export interface Page extends Scenario {
+  /** What of the library has changed before this page, and is purged by its tag. */
+  readonly changed: readonly number[];
 }

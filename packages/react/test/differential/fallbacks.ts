@@ -5,9 +5,7 @@
 
 import type { Api, Scenario } from './description.ts';
 
-/** The minors of which only the strings are known. */
-const stringsOnly: readonly string[] = ['19.0', '19.1', '19.2'];
-/** Those of which nothing is known yet. */
+/** The minors of which nothing is known yet. */
 const unknown: readonly string[] = ['18.3'];
 
 export interface Left {
@@ -25,20 +23,13 @@ export function mayBeLeft({ reason, api }: Left, scenario: Scenario, version: st
     case 'unknown React version':
       return unknown.includes(minor);
     case `streams of React ${version}`:
-      return stringsOnly.includes(minor) && !isString(scenario.api);
+      return minor === '19.0' && !isString(scenario.api);
     // Its postponed state is react-dom's own.
     case 'prerender with a signal':
       return scenario.api.startsWith('prerender') && scenario.abortAt !== null;
     // An experiment, which only some builds export.
     case 'SuspenseList':
-      return JSON.stringify(scenario.root).includes('"as":"list-');
-    // 19.1 lets a boundary hold the document in strings.
-    case 'document within Suspense':
-      return (
-        minor === '19.1' &&
-        isString(scenario.api) &&
-        /"tag":"(html|head|body)"/.test(JSON.stringify(scenario.root))
-      );
+      return !/^19\.[01]$/.test(minor) && JSON.stringify(scenario.root).includes('"as":"list-');
     // Until they are learnt, which the first that needs them begins.
     case 'client scripts not known yet':
       return isString(scenario.api);

@@ -2,13 +2,13 @@
 
 import { join, resolve } from 'node:path';
 import * as fc from 'fast-check';
-import { compare, shownDifference } from './compare.ts';
+import { compare, nodesOf, shownDifference, type Side } from './compare.ts';
 import { loadCompiler, type Compiler } from './compiled.ts';
-import { apis, type Api, type Scenario } from './description.ts';
+import { apis, type Api, type Page, type Session } from './description.ts';
 import { mayBeLeft, reasonsOnce, type Left } from './fallbacks.ts';
-import { scenarios } from './generate.ts';
-import { loadReact, loadSluice, type Pair, type Sluice } from './libraries.ts';
-import { mutants, templateMutants } from './mutants.ts';
+import { keeping, sessions } from './generate-kept.ts';
+import { loadAltered, loadReact, loadSluice, type Build, type Pair, type Sluice } from './libraries.ts';
+import { cacheMutants, mutants, templateMutants } from './mutants.ts';
 import type { Renderer } from './observe.ts';
 
 export const packageFolder = join(import.meta.dirname, '../..');
@@ -23,7 +23,9 @@ export interface FuzzOptions {
   /** The folder whose React is used. */
   readonly react?: string;
   readonly apis?: readonly Api[];
-  /** One of `mutants` or `templateMutants` instead of Sluice as it is. */
+  /** Of Sluice. */
+  readonly build?: Build;
+  /** One of `mutants`, `templateMutants` or `cacheMutants` instead of Sluice as it is. */
   readonly mutant?: string;
   /** False where it is enough to know that there is a failure. */
   readonly shrinks?: boolean;
@@ -39,16 +41,20 @@ export interface Report {
   readonly templates: number;
   /** Renders that were given to react-dom, by reason. */
   readonly fallbacks: Readonly<Record<string, number>>;
+  /** Of the component cache. */
+  readonly hits: number;
   /** What people need to see and to run again, or null. */
   readonly failure: string | null;
 }
 
 /** The renderer that is tried, and what it left to react-dom since it was asked last. */
 interface Tried {
-  readonly renderer: Renderer;
+  readonly side: Side;
   /** Undefined for a renderer that would only read templates as ordinary elements. */
   readonly compiler: Compiler | undefined;
   readonly taken: () => readonly Left[];
+  /** Of its component cache. */
+  readonly hits: () => number;
   readonly stop: () => void;
 }
 
@@ -58,23 +64,34 @@ export async function fuzz(options: FuzzOptions): Promise<Report> {
   const { trees, depth = 4 } = options;
   const react = resolve(options.react ?? packageFolder);
   const libraries = loadReact(react);
-  const { renderer, compiler, taken, stop } = await triedWith(options.mutant, react, libraries);
+  const { side, compiler, taken, hits, stop } = await triedWith(options, react, libraries);
 
   let renders = 0;
   const fallbacks: Record<string, number> = {};
-  const property = fc.asyncProperty(scenarios(depth, options.apis ?? apis), async (scenario: Scenario) => {
-    const compiled = scenario.compiled ? await compiler?.compiled(scenario.root) : undefined;
-    const difference = await compare(libraries.stock, renderer, scenario, libraries, compiled);
-    renders += scenario.api.startsWith('renderToSt') ? 2 : 1;
-    const left = taken();
-    if (difference !== undefined) throw new Error(shownDifference(difference));
-    for (const each of left) {
-      const known = reasonsOnce.includes(each.reason) && each.reason in fallbacks;
-      if (known || !mayBeLeft(each, scenario, libraries.version))
-        throw new Error(`left to react-dom: ${each.reason}`);
-    }
-    for (const { reason } of left) fallbacks[reason] = (fallbacks[reason] ?? 0) + 1;
-  });
+  // Nothing else shows a fault of the component cache.
+  const generate = (options.mutant ?? '') in cacheMutants ? keeping : sessions;
+  const property = fc.asyncProperty(
+    generate(depth, options.apis ?? apis, libraries.version),
+    async (session: Session) => {
+      const { library, pages } = session;
+      const compiled = pages[0]?.compiled
+        ? await compiler?.compiled(pages.flatMap((page) => nodesOf(page, library)))
+        : undefined;
+      taken();
+      const compared = (page: Page): void => {
+        renders += page.api.startsWith('renderToSt') ? 2 : 1;
+        for (const each of taken()) {
+          const known = reasonsOnce.includes(each.reason) && each.reason in fallbacks;
+          if (known || !mayBeLeft(each, { ...page, root: nodesOf(page, library) }, libraries.version))
+            throw new Error(`left to react-dom: ${each.reason}`);
+          fallbacks[each.reason] = (fallbacks[each.reason] ?? 0) + 1;
+        }
+      };
+      const actual = { ...side, compiled };
+      const difference = await compare({ renderer: libraries.stock }, actual, session, libraries, compared);
+      if (difference !== undefined) throw new Error(shownDifference(difference));
+    },
+  );
   const details = await fc.check(property, {
     numRuns: trees,
     endOnFailure: options.shrinks === false,
@@ -88,24 +105,28 @@ export async function fuzz(options: FuzzOptions): Promise<Report> {
     trees: details.numRuns,
     renders,
     templates: compiler?.templates() ?? 0,
+    hits: hits(),
     fallbacks,
     failure: details.failed ? told(details, { ...options, depth, react }, libraries.version) : null,
   };
 }
 
-async function triedWith(mutant: string | undefined, react: string, libraries: Pair): Promise<Tried> {
+async function triedWith({ mutant, build }: FuzzOptions, react: string, libraries: Pair): Promise<Tried> {
   const altered = mutant === undefined ? undefined : mutants[mutant];
   if (altered !== undefined)
     return {
-      renderer: altered(libraries.stock),
+      side: { renderer: altered(libraries.stock) },
       compiler: undefined,
       taken: () => [],
+      hits: () => 0,
       stop: () => undefined,
     };
   const change = mutant === undefined ? undefined : templateMutants[mutant];
-  if (mutant !== undefined && change === undefined) throw new Error(`no mutant is called ${mutant}`);
+  const alteration = mutant === undefined ? undefined : cacheMutants[mutant];
+  if (mutant !== undefined && change === undefined && alteration === undefined)
+    throw new Error(`no mutant is called ${mutant}`);
 
-  const sluice = await loadSluice(react);
+  const sluice = await (alteration === undefined ? loadSluice(react, build) : loadAltered(react, alteration));
   await warmUp(sluice, libraries);
   let left: Left[] = [];
   const stop = sluice.onFallback((about) => left.push(about));
@@ -119,7 +140,14 @@ async function triedWith(mutant: string | undefined, react: string, libraries: P
     left = [];
     return all;
   };
-  return { renderer, compiler: await loadCompiler(react, change), taken, stop };
+  const before = sluice.cacheStatistics().hits;
+  return {
+    side: { renderer, purge: (tag) => void sluice.purge(tag) },
+    compiler: await loadCompiler(react, build, change),
+    taken,
+    hits: () => sluice.cacheStatistics().hits - before,
+    stop,
+  };
 }
 
 /**
@@ -139,7 +167,7 @@ async function warmUp(sluice: Sluice, { React, stock }: Pair): Promise<void> {
 }
 
 function told(
-  failed: fc.RunDetails<[Scenario]>,
+  failed: fc.RunDetails<[Session]>,
   options: FuzzOptions & { depth: number; react: string },
   version: string,
 ): string {
@@ -149,6 +177,7 @@ function told(
     `--seed ${failed.seed} --path ${path} --depth ${options.depth}`,
     ...(options.react === packageFolder ? [] : [`--react ${options.react}`]),
     ...(options.apis === undefined ? [] : [`--apis ${options.apis.join()}`]),
+    ...(options.build === undefined ? [] : [`--build ${options.build}`]),
     ...(options.mutant === undefined ? [] : [`--mutant '${options.mutant}'`]),
   ].join(' ');
   const error = failed.errorInstance;

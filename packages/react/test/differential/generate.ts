@@ -44,7 +44,7 @@ const part = fc.constantFrom<ClassPart>(
   'pure',
 );
 
-const leaf: fc.Arbitrary<Node> = fc.oneof(
+export const leaf: fc.Arbitrary<Node> = fc.oneof(
   { weight: 12, arbitrary: text.map((v): Node => ({ k: 'text', v })) },
   {
     weight: 3,
@@ -94,15 +94,18 @@ function waiting(of: fc.Arbitrary<readonly Node[]>): fc.Arbitrary<Node> {
   return fc.oneof({ weight: 5, arbitrary: within }, { weight: 1, arbitrary: waits });
 }
 
-/** `wild`: with components that throw and types that are none. They end a render, so that most trees are without. */
-function treesUpTo(depth: number, wild: boolean): fc.Arbitrary<Node> {
-  if (depth === 0) return leaf;
-  const below = treesUpTo(depth - 1, wild);
+/**
+ * `wild`: with components that throw and types that are none. They end a render, so that most trees are without.
+ * `leaves`: what has nothing of its own below it.
+ */
+export function treesUpTo(depth: number, wild: boolean, leaves = leaf): fc.Arbitrary<Node> {
+  if (depth === 0) return leaves;
+  const below = treesUpTo(depth - 1, wild, leaves);
   const few = fc.array(below, { maxLength: 3 });
   const of = fc.array(below, { maxLength: 4 });
   return fc.oneof(
     { withCrossShrink: true, maxDepth: 12 },
-    { weight: 14, arbitrary: leaf },
+    { weight: 14, arbitrary: leaves },
     { weight: 26, arbitrary: host(of) },
     {
       weight: 14,
@@ -246,25 +249,47 @@ const order = fc
  * pass, a promise among children gets the value of another, even of another request. That is no behaviour to have, so
  * the two do not meet: with promises among children, components do without `use`.
  */
-function apart(root: readonly Node[]): readonly Node[] {
-  const text = JSON.stringify(root);
+export function apart<Trees>(trees: Trees): Trees {
+  const text = JSON.stringify(trees);
   if (!/"k":"(awaited|async-component)"|"shape":"promise"/.test(text) || !text.includes('"h":"use'))
-    return root;
+    return trees;
   return JSON.parse(text, (name, value: unknown) =>
     name === 'hooks' ? (value as Hook[]).filter(({ h }) => !h.startsWith('use')) : value,
-  ) as Node[];
+  ) as Trees;
+}
+
+/**
+ * Before 19.2, whatever is waited for takes over what that variable holds, and hands it to the first component that comes of it. The wait of
+ * a lazy one begins outside of every component, so that these are another's promises, or another request's.
+ */
+export function fitFor<Trees>(version: string, trees: Trees): Trees {
+  if (!/^19\.[01]\./.test(version)) return trees;
+  const text = JSON.stringify(trees);
+  if (!/"k":"(awaited|async-component)"|"shape":"promise"|"h":"use/.test(text)) return trees;
+  return JSON.parse(text, (_name, value: unknown) => {
+    const node = value as { k?: unknown; promise: number; of: readonly Node[] } | null;
+    return node?.k === 'lazy' ? { k: 'throw-promise', promise: node.promise, of: node.of } : value;
+  }) as Trees;
 }
 
 /** `depth`: how deep trees may be; the size of a tree is bounded by it alone. */
-export function scenarios(depth: number, only: readonly Api[] = apis): fc.Arbitrary<Scenario> {
+export function roots(depth: number, leaves = leaf): fc.Arbitrary<readonly Node[]> {
   const nodes = fc.oneof(
-    { weight: 3, arbitrary: fc.array(treesUpTo(depth, false), { minLength: 1, maxLength: 3 }) },
-    { weight: 1, arbitrary: fc.array(treesUpTo(depth, true), { minLength: 1, maxLength: 3 }) },
+    { weight: 3, arbitrary: fc.array(treesUpTo(depth, false, leaves), { minLength: 1, maxLength: 3 }) },
+    { weight: 1, arbitrary: fc.array(treesUpTo(depth, true, leaves), { minLength: 1, maxLength: 3 }) },
   );
-  const root = fc.oneof(
+  return fc.oneof(
     { weight: 5, arbitrary: nodes },
     { weight: 1, arbitrary: document(nodes).map((each) => [each]) },
   );
+}
+
+/** `version`: of the React that they are for. */
+export function scenarios(
+  root: fc.Arbitrary<readonly Node[]>,
+  only: readonly Api[] = apis,
+  version = '',
+): fc.Arbitrary<Scenario> {
   return fc
     .record({
       root,
@@ -280,5 +305,10 @@ export function scenarios(depth: number, only: readonly Api[] = apis): fc.Arbitr
       headers: fc.boolean(),
       formState: fc.constantFrom('none', 'none', 'no-match', 'permalink', 'key-path'),
     })
-    .map(({ order: { before, steps }, root, ...rest }) => ({ ...rest, root: apart(root), before, steps }));
+    .map(({ order: { before, steps }, root, ...rest }) => ({
+      ...rest,
+      root: fitFor(version, apart(root)),
+      before,
+      steps,
+    }));
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fuzz } from './fuzz.ts';
-import { faithful, mutants, templateMutants } from './mutants.ts';
+import { cacheMutants, faithful, mutants, templateMutants } from './mutants.ts';
 
 process.env['NODE_ENV'] = 'production';
 
@@ -19,6 +19,13 @@ for (const mutant of Object.keys(mutants).filter((name) => !faithful.includes(na
 
 for (const mutant of Object.keys(templateMutants)) {
   void test(`a compiler with a fault is caught: ${mutant}`, async () => {
+    const { failure, trees } = await fuzz({ trees: trees_max, seed, mutant, shrinks: false });
+    assert.notEqual(failure, null, `not caught in ${trees} trees`);
+  });
+}
+
+for (const mutant of Object.keys(cacheMutants)) {
+  void test(`a component cache with a fault is caught: ${mutant}`, async () => {
     const { failure, trees } = await fuzz({ trees: trees_max, seed, mutant, shrinks: false });
     assert.notEqual(failure, null, `not caught in ${trees} trees`);
   });

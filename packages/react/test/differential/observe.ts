@@ -7,7 +7,7 @@ import type { Writable } from 'node:stream';
 import { build } from './build.ts';
 import type { Scenario } from './description.ts';
 import { Destination, Log, shownError } from './record.ts';
-import { errorOf, newWorld, type Libraries, type World } from './world.ts';
+import { errorOf, type Libraries, type World } from './world.ts';
 
 /** The functions of react-dom/server and react-dom/static, from wherever they come. */
 export interface Renderer {
@@ -39,10 +39,9 @@ const turns_max = 400;
 export async function observe(
   renderer: Renderer,
   scenario: Scenario,
-  libraries: Libraries,
+  world: World,
   formState: unknown = null,
 ): Promise<Observation> {
-  const world = newWorld(libraries, scenario.outcomes);
   for (const index of scenario.before) world.turns[index]?.settle();
   const log = new Log(scenario.flow === 'slow');
   const restore = captureProcess(log);
@@ -185,8 +184,8 @@ const starters = {
       async (stream) => {
         log.event('shell');
         const all = stream.allReady.then(
-          () => log.event('allReady'),
-          (error: unknown) => log.event(`allReady rejects ${shownError(error)}`),
+          () => afterReads(() => log.event('allReady')),
+          (error: unknown) => afterReads(() => log.event(`allReady rejects ${shownError(error)}`)),
         );
         if (flow === 'all') await all;
         await readWeb(stream, log, world);
@@ -242,14 +241,33 @@ function settled<T>(log: Log, start: () => Promise<T> | undefined, then: (value:
   })();
 }
 
+/**
+ * In the next turn, when what is there has been read. A reader takes a microtask for each chunk, and how many chunks there are is the
+ * renderer's choice.
+ */
+function afterReads(then: () => void): void {
+  setImmediate(then);
+}
+
+/**
+ * What is read within a turn of the event loop counts at its end: how many reads that takes depends on the size of chunks,
+ * which a renderer may choose.
+ */
 async function readWeb(stream: ReadableStream, log: Log, world: World): Promise<void> {
   const reader = stream.getReader();
+  let parts: Buffer[] = [];
+  const count = (): void => {
+    for (const part of parts) log.write(part);
+    parts = [];
+  };
   for (;;) {
     const { done, value } = (await reader.read()) as { done: boolean; value?: Uint8Array };
     world.activity += 1;
     if (done) break;
-    log.write(Buffer.from(value ?? []));
+    if (parts.length === 0) setImmediate(count);
+    parts.push(Buffer.from(value ?? []));
   }
+  count();
   log.finished = true;
   log.event('end');
 }

@@ -23,6 +23,8 @@ const rounds_max = 1_000;
 
 /** The newest version gets half of all trees, the others the other half. */
 export const share_newest = 0.5;
+/** Of all trees, and of those of the newest version: they go through the CommonJS build. */
+export const share_commonjs = 0.05;
 
 export interface Part {
   /** Of all trees. */
@@ -35,18 +37,27 @@ export interface Part {
 export async function noDifference(part: Part, options: Omit<FuzzOptions, 'trees'> = {}): Promise<void> {
   const trees = Math.round(trees_all * part.share);
   let renders = 0;
+  let hits_all = 0;
   const left = new Map<string, number>();
   for (let done = 0, round = 0; done < trees; round += 1) {
     const some = Math.min(trees - done, trees_per_round_max);
     const seed = (seed_first + part.index * rounds_max + round) | 0;
     const report = await fuzz({ ...options, trees: some, seed });
-    console.log(`React ${report.react}, seed ${seed}: ${report.trees} trees, ${report.templates} templates`);
+    const { react, trees: compared, templates, hits } = report;
+    console.log(
+      `React ${react}, seed ${seed}: ${compared} trees, ${templates} templates, ${hits} cache hits`,
+    );
     assert.equal(report.failure, null, report.failure ?? '');
     done += some;
     renders += report.renders;
+    hits_all += hits;
     for (const [reason, count] of Object.entries(report.fallbacks))
       left.set(reason, (left.get(reason) ?? 0) + count);
   }
+  // Otherwise what is kept has not been compared. What react-dom renders has no such cache.
+  const count_left = [...left.values()].reduce((sum, count) => sum + count, 0);
+  if (trees >= 1_000 && count_left < renders)
+    assert.ok(hits_all > 0, 'nothing came out of the component cache');
   for (const [reason, count] of left)
     console.log(
       `left to react-dom: ${((100 * count) / renders).toFixed(2)} % of ${renders} renders, ${reason}`,

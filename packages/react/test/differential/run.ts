@@ -2,7 +2,7 @@
  * The fuzzer by hand, in `packages/react`:
  *
  *   node --import tsx test/differential/run.ts --trees 5000 [--seed N] [--path P] [--depth N] [--react FOLDER]
- *     [--apis renderToString,prerender] [--mutant NAME]
+ *     [--apis renderToString,prerender] [--build commonjs] [--mutant NAME]
  *
  * `--seed` with `--path`, as a failure prints them, runs the shrunk tree alone.
  */
@@ -20,6 +20,7 @@ const { values } = parseArgs({
     depth: { type: 'string', default: '4' },
     react: { type: 'string' },
     apis: { type: 'string' },
+    build: { type: 'string' },
     mutant: { type: 'string' },
   },
 });
@@ -31,6 +32,7 @@ const { failure, ...report } = await fuzz({
   ...(values.path === undefined ? {} : { path: values.path }),
   ...(values.react === undefined ? {} : { react: values.react }),
   ...(values.apis === undefined ? {} : { apis: values.apis.split(',') as Api[] }),
+  ...(values.build === 'commonjs' ? { build: values.build } : {}),
   ...(values.mutant === undefined ? {} : { mutant: values.mutant }),
 });
 console.log(report);

@@ -1,10 +1,11 @@
 /**
- * What one render of a tree holds on to: its promises, which settle when they are told to, its contexts, and the
+ * What the renders of a tree hold on to: its promises, which settle when they are told to, its contexts, and the
  * component types made for its descriptions. Each renderer gets a world of its own.
  */
 
+import type { CachedProps } from '../../src/cached.ts';
 import type { CompiledTree } from './compiled.ts';
-import type { Outcome } from './description.ts';
+import type { Kept, Outcome } from './description.ts';
 import type * as ReactTypes from 'react';
 import type * as ReactDOMTypes from 'react-dom';
 
@@ -16,6 +17,8 @@ export interface Libraries {
   readonly ReactDOM: ReactDOM;
   /** Where host elements come from the compiler. */
   readonly compiled?: CompiledTree;
+  /** `<Cached>` of `@sluice/react`. */
+  readonly Cached?: ReactTypes.FunctionComponent<CachedProps>;
 }
 
 export interface Turn {
@@ -28,6 +31,11 @@ export interface World extends Libraries {
   readonly contexts: readonly ReactTypes.Context<unknown>[];
   /** Made once for each description, as a module makes its components once. */
   readonly types: WeakMap<object, unknown>;
+  readonly library: readonly Kept[];
+  /** How often each of the library has changed. */
+  readonly revisions: number[];
+  /** Of the session, from 0. */
+  page: number;
   /** Counts whatever a renderer does to the tree, which tells when it has come to rest. */
   activity: number;
 }
@@ -35,7 +43,11 @@ export interface World extends Libraries {
 export const contextCount = 3;
 export const promiseCount = 4;
 
-export function newWorld(libraries: Libraries, outcomes: readonly Outcome[]): World {
+export function newWorld(
+  libraries: Libraries,
+  outcomes: readonly Outcome[],
+  library: readonly Kept[] = [],
+): World {
   const world: World = {
     ...libraries,
     turns: outcomes.map((outcome) => turnOf(outcome)),
@@ -43,6 +55,9 @@ export function newWorld(libraries: Libraries, outcomes: readonly Outcome[]): Wo
       libraries.React.createContext<unknown>(`default ${index}`),
     ),
     types: new WeakMap(),
+    library,
+    revisions: library.map(() => 0),
+    page: 0,
     activity: 0,
   };
   return world;

@@ -1,5 +1,5 @@
 /**
- * The same comparison with each other minor version of React that Sluice knows.
+ * The same comparison with each other minor version of React that Sluice knows, and what the fuzzer does not come to.
  *
  * SLUICE_REACT_VERSIONS=18.3,19.0    only these
  */
@@ -10,11 +10,20 @@ import { fuzz, packageFolder } from '../differential/fuzz.ts';
 import { loadReact } from '../differential/libraries.ts';
 import { faithful } from '../differential/mutants.ts';
 import { noDifference, share_newest } from '../differential/rounds.ts';
+import { behavesAlike } from './behaviours.ts';
+import { keepsPromisesApart } from './handed-on.ts';
 import { install, minors } from './install.ts';
 
 const newest = loadReact(packageFolder).version;
 const others = minors.filter((minor) => !newest.startsWith(`${minor}.`));
 const chosen = process.env['SLUICE_REACT_VERSIONS']?.split(',') ?? others;
+
+for (const minor of chosen.filter((each) => each.startsWith('19.') && each !== '19.0')) {
+  const folder = install(minor);
+  behavesAlike(minor, folder);
+  if (minor === '19.1') keepsPromisesApart(minor, folder);
+}
+behavesAlike('of the newest', packageFolder);
 
 for (const [index, minor] of chosen.entries()) {
   void test(`no difference to react-dom ${minor}`, async () => {

@@ -1,0 +1,223 @@
+/** What the fuzzer does not come to, compared with react-dom of each minor version of React 19. */
+
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import type * as ReactModule from 'react';
+import type { ReactNode } from 'react';
+import type { PipeableStream, RenderToPipeableStreamOptions } from 'react-dom/server';
+import { loadReact, loadSluice } from '../differential/libraries.ts';
+
+type React = typeof ReactModule;
+type Abort = (reason?: unknown) => void;
+interface Renderer {
+  renderToPipeableStream(node: ReactNode, options: RenderToPipeableStreamOptions): PipeableStream;
+}
+
+interface Case {
+  readonly page: (React: React, abort: Abort) => ReactNode;
+  readonly options?: object;
+  /** Done in turn, one turn of the event loop after the other. */
+  readonly steps?: readonly ((abort: Abort) => void)[];
+  /** The render's own calls that throw. */
+  readonly throws?: readonly string[];
+}
+
+const never = new Promise<never>(() => undefined);
+const aborts = (abort: Abort): void => abort(new Error('given up'));
+
+/** Gives up while it renders, and has something to show all the same. */
+const gives =
+  (React: React, abort: Abort): (() => ReactNode) =>
+  () => {
+    abort(new Error('given up within'));
+    return React.createElement('i', null, 'shown');
+  };
+
+const waits = (React: React): (() => ReactNode) => {
+  return () => React.use(never);
+};
+
+function within(React: React, fallback: ReactNode, ...content: ReactNode[]): ReactNode {
+  return React.createElement(React.Suspense, { fallback }, ...content);
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  'an abort before the first turn': {
+    page: (React) => React.createElement('p', null, 'text'),
+    steps: [aborts],
+  },
+  'an abort by a component of the shell': {
+    page: (React, abort) => React.createElement('main', null, React.createElement(gives(React, abort))),
+  },
+  'an abort by a component within a boundary': {
+    page: (React, abort) =>
+      React.createElement(
+        'main',
+        null,
+        within(React, React.createElement('b', null, 'soon'), React.createElement(gives(React, abort)), 'x'),
+        within(React, 'later', React.createElement(waits(React))),
+      ),
+  },
+  'an abort by a component, and a shell that waits': {
+    page: (React, abort) => [
+      React.createElement(waits(React), { key: 'waits' }),
+      React.createElement(gives(React, abort), { key: 'gives' }),
+    ],
+  },
+  'an abort by a component that waits afterwards': {
+    page: (React, abort) =>
+      React.createElement(() => {
+        abort('given up');
+        return React.use(Promise.resolve('came'));
+      }),
+    steps: [() => undefined],
+  },
+  'several aborts, also when the render has failed': {
+    page: (React) => [
+      within(React, 'a', React.createElement(waits(React))),
+      React.createElement(waits(React), { key: 'shell' }),
+      within(React, 'b', React.createElement(waits(React))),
+    ],
+    steps: [() => undefined, aborts, aborts],
+  },
+  'an abort of a shell that has failed, with boundaries still waiting': {
+    page: (React) =>
+      React.createElement(
+        'main',
+        null,
+        within(React, 'a', React.createElement(waits(React))),
+        React.createElement(() => {
+          throw new Error('the shell fails');
+        }),
+      ),
+    steps: [() => undefined, aborts],
+  },
+  'a rejected promise without a reason': {
+    page: (React) => {
+      const rejected = Object.assign(Promise.resolve('never shown'), { status: 'rejected' });
+      return React.createElement(
+        'main',
+        null,
+        within(
+          React,
+          'failed',
+          React.createElement(() => React.use<string>(rejected as never)),
+        ),
+      );
+    },
+  },
+  'a nonce that is null': {
+    page: (React) =>
+      within(
+        React,
+        'soon',
+        React.createElement(() => React.use(Promise.resolve('came'))),
+      ),
+    options: { nonce: null, bootstrapScriptContent: 'go()', importMap: { imports: {} } },
+  },
+  'a limit of bytes below zero': {
+    page: (React) => React.createElement('main', null, within(React, 'soon', 'content')),
+    options: { progressiveChunkSize: -1 },
+  },
+  'a callback that throws when the shell is ready': {
+    page: (React) => React.createElement('main', null, React.createElement('p', null, 'text')),
+    throws: ['onShellReady'],
+  },
+  'a callback that throws when all is ready': {
+    page: (React) =>
+      React.createElement(
+        'main',
+        null,
+        within(
+          React,
+          'soon',
+          React.createElement(() => React.use(Promise.resolve('came'))),
+        ),
+      ),
+    throws: ['onAllReady'],
+  },
+  'a thrown promise after one that was used': {
+    page: (React) => {
+      const used = Promise.resolve('used');
+      let thrown: Promise<void> | null = null;
+      const Throws = (): ReactNode => {
+        const value = React.use(used);
+        if (thrown === null) {
+          thrown = Promise.resolve();
+          throw thrown;
+        }
+        return value;
+      };
+      return React.createElement('main', null, within(React, 'soon', React.createElement(Throws)));
+    },
+  },
+};
+
+const turns_max = 12;
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** What was called and what was written, turn by turn. */
+async function observe(renderer: Renderer, React: React, of: Case): Promise<readonly string[]> {
+  const log: string[] = [];
+  const called = (name: string, about = ''): void => {
+    log.push(`${name} ${about}`);
+    if (of.throws?.includes(name)) throw new Error(`${name} fails`);
+  };
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      log.push(`writes ${String(chunk)}`);
+      done();
+    },
+  });
+  destination.on('finish', () => log.push('finishes'));
+  destination.on('error', (error) => log.push(`destination fails: ${error.message}`));
+  let stream: PipeableStream | null = null;
+  const abort: Abort = (reason) => stream?.abort(reason);
+  const begun = renderer.renderToPipeableStream(of.page(React, abort), {
+    ...of.options,
+    onShellReady() {
+      called('onShellReady');
+      begun.pipe(destination);
+    },
+    onAllReady: () => called('onAllReady'),
+    onShellError: (error) => called('onShellError', String(error)),
+    onError: (error) => {
+      called('onError', String(error));
+      return 'digest';
+    },
+  });
+  stream = begun;
+  for (const step of of.steps ?? []) {
+    step(abort);
+    log.push('stepped');
+    await turn();
+  }
+  for (let at = 0; at < turns_max; at += 1) {
+    await turn();
+    log.push('turn');
+  }
+  return log;
+}
+
+/** Tests, for the React in `folder`. */
+export function behavesAlike(minor: string, folder: string): void {
+  const { React, stock } = loadReact(folder);
+  const sluice = loadSluice(folder).then(async (renderer) => {
+    // Once in the life of a process the client's scripts are learnt, which takes a few microtasks.
+    await observe(renderer as never, React, { page: () => null });
+    return renderer;
+  });
+
+  for (const [name, each] of Object.entries(cases)) {
+    void test(`${name}: as react-dom ${minor}`, async () => {
+      const renderer = await sluice;
+      const left: string[] = [];
+      const stop = renderer.onFallback(({ reason }) => left.push(reason));
+      const expected = await observe(stock as never, React, each);
+      assert.deepEqual(await observe(renderer as never, React, each), expected);
+      stop();
+      assert.deepEqual(left, []);
+    });
+  }
+}
