@@ -80,6 +80,33 @@ void test('classes get known by the CPU time that workers report, and the long o
   const { stdout } = await sluice.cli(['classes']);
   assert.match(stdout, /Long is what costs .*\n\nCLASS +REQUESTS/);
   assert.match(stdout, /^GET \/long .* long *$/m);
+
+  await eventually(
+    async () => {
+      await askAll(sluice, targets, 4);
+      return (await sluice.status()).workers.some(({ lane }) => lane === 'long');
+    },
+    { deadlineMs: 30_000, what: 'a worker for long requests' },
+  );
+  assert.match((await sluice.cli(['status'])).stdout, /^WORKER +INSTANCE +LANE .*\n\d+ +0 +short /m);
+  assert.ok(sluice.logs.some(({ event, lane }) => event === 'worker_started' && lane === 'long'));
+});
+
+void test('no report is lost while a worker renders for more than a second', async (t) => {
+  const sluice = await running(t, {
+    entry: ownApp('costly.js'),
+    workers: 1,
+    config: '[workers]\noverdue_after_ms = 0\n',
+  });
+  const renders = Array.from({ length: 6 }, () => ask(sluice, '/render', { deadlineMs: 60_000 }));
+  await Promise.all(renders);
+  const lines = () => sluice.logs.filter(({ event, target }) => event === 'access' && target === '/render');
+  await eventually(() => lines().length === renders.length, { deadlineMs: 10_000, what: 'all access lines' });
+  const costs_ms = lines().map(({ cpu_ms }) => cpu_ms);
+  assert.ok(
+    costs_ms.every((cost_ms) => Number(cost_ms) >= 1_200),
+    JSON.stringify(costs_ms),
+  );
 });
 
 void test('a class whose cost spreads is split by the query that explains it', async (t) => {

@@ -20,6 +20,7 @@ export interface WorkerSnapshot {
   cpu_ms_total: number | null;
   streams: number;
   lowered: boolean;
+  lane: 'short' | 'long' | null;
 }
 
 export interface Snapshot {

@@ -46,6 +46,7 @@ impl Operator for TestOperator {
             cpu_ms_total: Some(1500.0),
             streams: 0,
             lowered: false,
+            lane: None,
         };
         let leaving = WorkerSnapshot { id: 0, state: WorkerState::Leaving, ..worker.clone() };
         Snapshot {

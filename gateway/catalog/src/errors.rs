@@ -129,13 +129,13 @@ errors! {
         "`queue.length_max` requests were already waiting. There are too few workers for the load, or renders have become slower: compare service time with what it was, then scale."
     QueueWaitPredicted "SLU-QUEUE-WAIT" 503 retry Gateway
         "The service is busy. Please try again shortly."
-        "The wait predicted from the queue and recent service times was over `queue.wait_ms_max`, so the request was refused at once instead of late. There are too few workers for the load."
+        "The wait predicted from the queue and recent service times was over `queue.wait_ms_max`, or too long for the `deadline_ms` of its route, so the request was refused at once instead of late. There are too few workers for the load, or the deadline is shorter than what the route takes."
     QueueOverBudget "SLU-QUEUE-BUDGET" 503 retry Gateway
         "The service is busy. Please try again shortly."
         "The wait predicted for the request's class was over its budget (`budget_ms` of its route, or `queue.budget_ms`), and nothing cheaper than a render could be had. There are too few workers for the load, or the budget is too small."
     QueueDeadline "SLU-QUEUE-DEADLINE" 503 retry Gateway
         "The service is busy. Please try again shortly."
-        "The request waited `queue.wait_ms_max` and no worker became free. Workers took longer than predicted, or died: look at their current requests with `sluice status`."
+        "The request waited `queue.wait_ms_max` and no worker became free, or for so long that the `deadline_ms` of its route could not be met any more. Workers took longer than predicted, or died: look at their current requests with `sluice status`."
     Draining "SLU-DRAINING" 503 retry Gateway
         "The service is restarting. Please try again shortly."
         "The gateway is stopping and takes nothing new. Expected during a stop; otherwise find out who sent the signal."

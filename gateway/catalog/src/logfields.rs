@@ -130,6 +130,7 @@ lines! {
         "worker" number "" "" "Id of the worker."
         "pid" number "" "" "Its process id."
         "generation" number "" "" "Version of the app that it runs."
+        "lane" string "" "" "`short`, or `long` for a worker that was started for long requests beyond `workers.count`."
     }
     "worker_ready" Gateway "A worker listens (and has said `ready`, where that is asked for): it is warmed or takes requests." {
         "worker" number "" "" "Id of the worker."

@@ -249,6 +249,30 @@ pub struct WorkerSnapshot {
     /// Its operating-system priority was lowered, because its event loop stood still.
     #[serde(default)]
     pub lowered: bool,
+    /// Which requests it is for; `None` where no process runs.
+    #[serde(default)]
+    pub lane: Option<Lane>,
+}
+
+/// Workers that share an operating-system priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lane {
+    /// Of `workers.count`.
+    Short,
+    /// Started for long requests, beyond `workers.count`.
+    Long,
+}
+
+impl Lane {
+    /// The name in status and log.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::Long => "long",
+        }
+    }
 }
 
 /// Where a worker is in its life.

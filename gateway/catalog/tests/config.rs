@@ -108,7 +108,7 @@ fn renderer_has_a_short_form_and_a_long_one() {
         problems("react = \"fats\"\n"),
         ["1: react.renderer must be one of react-dom, fast, not \"fats\"; did you mean \"fast\"?"]
     );
-    assert_eq!(problems("react = 1\n"), ["1: react.renderer must be a string, not a whole number"]);
+    assert_eq!(problems("react = 1\n"), ["1: react.renderer must be one of react-dom, fast, not a whole number"]);
     assert_eq!(problems("queue = 1\n"), ["1: queue is a section and must be a table"]);
 }
 
@@ -310,6 +310,42 @@ fn rate_limits_are_refused_with_what_is_allowed_and_in_bounded_number() {
     };
     assert_eq!(load(&limits(256), &[], &[]).unwrap().config.rate.limits.len(), 256);
     assert_eq!(problems(&limits(257)), ["1: rate.limits must hold at most 256 paths, not 257"]);
+}
+
+#[test]
+fn routes_that_can_never_count_are_refused() {
+    for (routes, both) in [
+        ("\"/a/:x\" = \"priority=1\"\n\"/a/:y\" = \"priority=-1\"\n", "\"/a/:x\" and \"/a/:y\""),
+        ("\"A.example/x\" = \"\"\n\"a.example/x\" = \"\"\n", "\"A.example/x\" and \"a.example/x\""),
+        ("\"a.example:80/x\" = \"\"\n\"a.example./x\" = \"\"\n", "\"a.example./x\" and \"a.example:80/x\""),
+    ] {
+        let found = problems(&format!("[classes.routes]\n{routes}"));
+        assert_eq!(
+            found,
+            [format!("1: classes.routes holds {both}, which are for the same requests; keep one of them")]
+        );
+    }
+    let apart =
+        "\"/a/:x\" = \"\"\n\"GET /a/:x\" = \"\"\n\"a.example/a/:x\" = \"\"\n\"/a/*\" = \"\"\n\"/a/:x/\" = \"\"\n";
+    load(&format!("[classes.routes]\n{apart}"), &[], &[]).unwrap();
+}
+
+#[test]
+fn priorities_without_an_effect_are_a_warning() {
+    let warnings = |order: &str, settings: &str| {
+        let file = format!("[queue]\norder = \"{order}\"\n[classes.routes]\n\"/a\" = \"{settings}\"\n");
+        load(&file, &[], &[]).unwrap().warnings
+    };
+    let told = warnings("fifo", "priority=1");
+    assert!(told.len() == 1 && told[0].contains("queue.order is \"fifo\""), "{told:?}");
+    assert!(warnings("shortest", "priority=1").is_empty() && warnings("fifo", "class=a priority=0").is_empty());
+}
+
+#[test]
+fn a_word_that_means_the_opposite_is_not_proposed() {
+    assert_eq!(problems("[workers]\nlanes = \"on\"\n"), ["2: workers.lanes must be one of auto, off, not \"on\""]);
+    assert_eq!(problems("[workers]\nlanes = true\n"), ["2: workers.lanes must be one of auto, off, not a boolean"]);
+    assert!(problems("[workers]\nlanes = \"of\"\n")[0].ends_with("did you mean \"off\"?"));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod worker;
 use std::net::IpAddr;
 
 use sluice_catalog::errors::Code;
+use sluice_catalog::snapshot::Lane;
 
 pub use load::{Alarm, Step};
 pub use outcome::Outcome;
@@ -28,6 +29,8 @@ pub enum Event<'a> {
         pid: u32,
         /// Version of the app that it runs.
         generation: u64,
+        /// Which requests it is for.
+        lane: Lane,
     },
     /// A worker listens and takes requests.
     WorkerReady {

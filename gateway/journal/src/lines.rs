@@ -94,9 +94,10 @@ pub(crate) fn json(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
 fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
     match *event {
         Event::Access(_) | Event::Stopped => {}
-        Event::WorkerStarted { pid, generation, .. } => {
+        Event::WorkerStarted { pid, generation, lane, .. } => {
             fields.number(b",\"pid\":", u64::from(pid));
             fields.number(b",\"generation\":", generation);
+            fields.text(b",\"lane\":", lane.as_str(), FIELD_BYTES_MAX);
         }
         Event::WorkerReady { after_ms, .. } => fields.number(b",\"after_ms\":", after_ms),
         Event::WorkerExited { status, reason, expected, .. } => {

@@ -1,6 +1,7 @@
 use serde_json::Value;
 use sluice_catalog::errors::Code;
 use sluice_catalog::logfields::{self, OUTCOMES};
+use sluice_catalog::snapshot::Lane;
 
 use super::*;
 use crate::event::tests_support::record;
@@ -22,7 +23,7 @@ fn as_text(event: &Event<'_>) -> String {
 fn every_event() -> Vec<Event<'static>> {
     vec![
         Event::Access(record()),
-        Event::WorkerStarted { worker: 3, pid: 77, generation: 2 },
+        Event::WorkerStarted { worker: 3, pid: 77, generation: 2, lane: Lane::Long },
         Event::WorkerReady { worker: 3, after_ms: 210 },
         Event::WorkerExited { worker: 3, status: "exit code 1", reason: ExitReason::Exited, expected: false },
         Event::WorkerStuck {

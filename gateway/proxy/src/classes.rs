@@ -22,7 +22,7 @@ mod tree;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use sluice_catalog::config::Config;
+use sluice_catalog::config::{Config, site};
 use sluice_http1::{Method, RequestHead};
 use sluice_scheduler::{ClassId, Need, SavedCosts};
 
@@ -89,6 +89,7 @@ impl Classes {
 
     /// Finds the request's class, or makes one. Allocates nothing for a class that is there.
     pub(crate) fn classify(&self, asked: &Traits<'_>) -> Class {
+        let asked = &Traits { host: site(asked.host), ..*asked };
         let mut table = self.table.borrow_mut();
         let (base, rule) = table.base(asked);
         let (id, features) = table.part(base, asked);

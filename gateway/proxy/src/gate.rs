@@ -35,6 +35,7 @@ use crate::ids::RequestMap;
 use crate::measures::Measures;
 use crate::rate::Rates;
 use crate::record::CostReports;
+use crate::reporters::Reporters;
 use crate::spool::TempStore;
 use crate::trust::Trust;
 use crate::upstream::{Exchange, Job, Patience, Slots};
@@ -87,6 +88,7 @@ pub struct Gate {
     pub(crate) connections: ConnectionHandles,
     pub(crate) costs: CostReports,
     measures: Measures,
+    pub(crate) reporters: Reporters,
     /// What clients have lately asked for, for warming new workers.
     pub(crate) recent: RefCell<Recent>,
     /// Why the latest warm-up failed, and whose it was.
@@ -141,6 +143,7 @@ impl Gate {
             connections: ConnectionHandles::default(),
             costs: CostReports::default(),
             measures: Measures::default(),
+            reporters: Reporters::default(),
             recent: RefCell::default(),
             warm_up_failure: RefCell::default(),
             port: Cell::new(port),

@@ -24,6 +24,7 @@ mod rate;
 mod receive;
 mod record;
 mod refuse;
+mod reporters;
 mod respond;
 mod route;
 mod signal;

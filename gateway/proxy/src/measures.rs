@@ -11,12 +11,11 @@ use sluice_scheduler::{RequestId, WorkerId};
 
 use crate::classes::Class;
 use crate::ids::RequestMap;
+use crate::reporters::Reporters;
 use crate::upstream::{Job, method_and_target};
 
 /// Requests that are waited for; further ones are not measured.
 const WAITING_MAX: usize = 20_000;
-/// How long a report may take after the response.
-const WAIT: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// One such request.
@@ -86,14 +85,14 @@ impl Measures {
         waiting.remove(&request)
     }
 
-    /// Requests that were answered long enough ago without a report. Looks only now and then.
-    pub(crate) fn overdue(&self, now: Instant) -> Vec<Measure> {
+    /// Requests that were answered and will not be reported any more. Looks only now and then.
+    pub(crate) fn overdue(&self, now: Instant, reporters: &Reporters) -> Vec<Measure> {
         if self.looked.get().is_some_and(|looked| now.saturating_duration_since(looked) < LOOK_EVERY) {
             return Vec::new();
         }
         self.looked.set(Some(now));
         let is_overdue = |_: &RequestId, measure: &mut Measure| {
-            measure.finished.is_some_and(|finished| now.saturating_duration_since(finished) >= WAIT)
+            measure.finished.is_some_and(|finished| !reporters.may_report(measure.worker, finished, now))
         };
         self.waiting.borrow_mut().extract_if(is_overdue).map(|(_, measure)| measure).collect()
     }

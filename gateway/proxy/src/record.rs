@@ -1,7 +1,7 @@
 //! What is told of a request when it has ended, and the worker's report of its CPU time, which comes a little later.
 //!
-//! The report is not waited for by anybody: a finished record waits for its report, or a report for its record, for a
-//! second at most.
+//! The report is not waited for by anybody: a finished record waits for its report for as long as one may come, or a report
+//! for its record for a second.
 
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -18,6 +18,7 @@ use crate::ids::RequestMap;
 
 /// Records and reports that may wait for each other; further ones go without.
 const WAITING_MAX: usize = 20_000;
+/// How long a report waits for its record.
 const WAIT: Duration = Duration::from_secs(1);
 
 /// One request's record, as [`AccessRecord`] but owned.
@@ -87,14 +88,15 @@ impl CostReports {
     /// Lets go of what has waited long enough.
     pub(crate) fn expire(&self, gate: &Gate, now: Instant) {
         self.waiting.borrow_mut().retain(|_, waiting| {
-            let (Waiting::Record(_, since) | Waiting::Report(_, since)) = waiting;
-            let is_due = now.saturating_duration_since(*since) >= WAIT;
-            if let Waiting::Record(record, _) = waiting
-                && is_due
-            {
+            let (record, since) = match waiting {
+                Waiting::Record(record, since) => (record, *since),
+                Waiting::Report(_, since) => return now.saturating_duration_since(*since) < WAIT,
+            };
+            let may_come = record.worker.is_some_and(|worker| gate.reporters.may_report(worker, since, now));
+            if !may_come {
                 emit(gate, record, None);
             }
-            !is_due
+            may_come
         });
     }
 

@@ -118,6 +118,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
             if process.is_none() {
                 process = supervisor.speaker(WorkerId(said.worker));
                 if let Some(process) = &process {
+                    supervisor.gate.has_reported_all(process.worker, Instant::now());
                     process.listener_pid.set(pid);
                     *process.control.borrow_mut() = writing.take();
                 }
@@ -183,7 +184,11 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         }
         "idle" => supervisor.gate.idle(process.worker),
         "busy" => supervisor.gate.busy(process.worker, RequestId(said.id), RequestId(said.by)),
-        "beat" => hear_beat(supervisor, process, &said),
+        "turn" => supervisor.gate.has_reported_all(process.worker, Instant::now()),
+        "beat" => {
+            supervisor.gate.has_reported_all(process.worker, Instant::now());
+            hear_beat(supervisor, process, &said);
+        }
         "react" => {
             let Line { renders, reasons, .. } = said;
             supervisor.heard_renders(process, Renders { renders, reasons });

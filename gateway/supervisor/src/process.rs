@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use sluice_catalog::errors::Code;
+use sluice_catalog::snapshot;
 use sluice_journal::{Event, ExitReason, Stream};
 use sluice_scheduler::{KillReason, Lane, WorkerId, WorkerState};
 use tokio::net::unix::OwnedWriteHalf;
@@ -166,6 +167,13 @@ pub(crate) fn to_pid(pid: u32) -> Pid {
     Pid::from_raw(i32::try_from(pid).unwrap_or(i32::MAX))
 }
 
+fn told(lane: Lane) -> snapshot::Lane {
+    match lane {
+        Lane::Short => snapshot::Lane::Short,
+        Lane::Long => snapshot::Lane::Long,
+    }
+}
+
 /// Starts the process and stays with it to its end.
 pub(crate) async fn run(
     supervisor: Rc<Supervisor>,
@@ -193,7 +201,7 @@ pub(crate) async fn run(
     // with what the others leave, an app would take its time to boot just when the requests that it is for already wait.
     let _ = priority::set(pid, priority::of_lane(Lane::Short, added_nice));
     supervisor.guardian.watch(pid);
-    supervisor.journal.emit(Event::WorkerStarted { worker: worker.0, pid, generation });
+    supervisor.journal.emit(Event::WorkerStarted { worker: worker.0, pid, generation, lane: told(lane) });
     let (inspector_news, inspector) = watch::channel(Inspector::default());
     let process = Rc::new(Process {
         worker,

@@ -35,7 +35,7 @@ export class Report {
   start(): void {
     this.loop.start();
     setInterval(() => this.#beat(), BEAT_MS).unref();
-    setInterval(() => this.#control.send({ type: 'turn' }), TURN_MS).unref();
+    setInterval(() => this.#turn(), TURN_MS).unref();
     // A small line to a unix socket still goes out while the process exits.
     process.once('exit', () => {
       this.flush();
@@ -80,7 +80,14 @@ export class Report {
     if (news !== undefined) this.#control.send(news);
   }
 
+  /** The gateway takes a turn for word that all requests that have ended are reported, and a beat as well. */
+  #turn(): void {
+    this.flush();
+    this.#control.send({ type: 'turn' });
+  }
+
   #beat(): void {
+    this.flush();
     this.#tellRenders();
     const memory = process.memoryUsage();
     const utilization = performance.eventLoopUtilization();

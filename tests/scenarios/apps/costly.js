@@ -1,11 +1,12 @@
-// Burns CPU by what is asked for: 2 ms for /short and for what else there is, 60 ms for /long, 30 ms for /list where the
-// query has `facets`.
+// Burns CPU by what is asked for: 2 ms for /short and for what else there is, 60 ms for /long, 1,200 ms for /render, 30 ms
+// for /list where the query has `facets`.
 'use strict';
 
 const http = require('node:http');
 
 const cost_ms = (url) => {
   if (url.startsWith('/long')) return 60;
+  if (url.startsWith('/render')) return 1_200;
   return /^\/list\?(.*&)?facets/.test(url) ? 30 : 2;
 };
 

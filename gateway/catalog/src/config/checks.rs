@@ -3,9 +3,9 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::Config;
 use super::rate::{LIMITS_MAX, Rate, path_fault};
 use super::route::{ROUTES_MAX, Route};
+use super::{Config, Order};
 
 /// Calls `problem` with a key and what is wrong with it.
 pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, String)) {
@@ -110,11 +110,31 @@ fn check_routes(config: &Config, problem: &mut impl FnMut(&'static str, String))
     if routes.len() > routes_max {
         problem("classes.routes", format!("must hold at most {routes_max} routes, not {}", routes.len()));
     }
+    let mut read: Vec<(&String, Route)> = Vec::new();
     for (pattern, settings) in routes {
-        if let Err(fault) = Route::parse(pattern, settings) {
-            problem("classes.routes", format!("holds {pattern:?}, which must {fault}"));
+        match Route::parse(pattern, settings) {
+            Ok(route) => read.push((pattern, route)),
+            Err(fault) => problem("classes.routes", format!("holds {pattern:?}, which must {fault}")),
         }
     }
+    // At most `ROUTES_MAX` of them, or it was refused above.
+    for (at, (pattern, route)) in read.iter().enumerate().take(ROUTES_MAX) {
+        if let Some((first, _)) = read[..at].iter().find(|(_, other)| other.is_for_the_same_as(route)) {
+            let text = format!("holds {first:?} and {pattern:?}, which are for the same requests; keep one of them");
+            problem("classes.routes", text);
+        }
+    }
+}
+
+/// What is allowed and has no effect, a sentence each.
+pub(super) fn warnings(config: &Config) -> Vec<String> {
+    let has_priority = |(pattern, settings): (&String, &String)| {
+        Route::parse(pattern, settings).is_ok_and(|route| route.priority != 0)
+    };
+    let is_idle = config.queue.order == Order::Fifo && config.classes.routes.iter().any(has_priority);
+    let text = "classes.routes sets a priority, which has no effect while queue.order is \"fifo\"; leave it out, or set \
+                queue.order to \"shortest\".";
+    is_idle.then(|| text.to_owned()).into_iter().collect()
 }
 
 fn is_host(text: &str) -> bool {

@@ -235,6 +235,7 @@ impl Loader {
             self.problem(place, key, message);
         }
         if self.problems.is_empty() {
+            self.warnings.extend(checks::warnings(&self.config));
             let Self { config, origins, file, warnings, .. } = self;
             return Ok(Loaded { config, origins, file, warnings });
         }

@@ -20,7 +20,7 @@ pub use load::{FILE_NAME, Loaded, Origin, Sources, environment, find_file};
 pub use nearest::nearest;
 pub use problem::{ConfigError, Place, Problem};
 pub use rate::Rate;
-pub use route::{Route, Segment};
+pub use route::{Route, Segment, site};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use values::{Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, Value};
 

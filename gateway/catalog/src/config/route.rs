@@ -1,6 +1,8 @@
 //! How a route is written: which requests it is for (`GET shop.example/products/:id`), and what holds for them
 //! (`class=product priority=1`). It must not know how requests are compared with it.
 
+use std::fmt::Write as _;
+
 /// Routes that may be named.
 pub(super) const ROUTES_MAX: usize = 256;
 
@@ -9,7 +11,7 @@ pub(super) const ROUTES_MAX: usize = 256;
 pub struct Route {
     /// The method; any unless said.
     pub method: Option<String>,
-    /// The host as clients write it, in lower case; any unless said.
+    /// The host, as [`site`] gives it and in lower case; any unless said.
     pub host: Option<String>,
     /// The path's segments.
     pub path: Vec<Segment>,
@@ -34,18 +36,35 @@ pub enum Segment {
     Rest,
 }
 
+/// The host that a `Host` names: without its port, which says how it was reached, and without the dot that may end it.
+#[must_use]
+pub fn site(host: &str) -> &str {
+    let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let name = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name);
+    name.strip_suffix('.').unwrap_or(name)
+}
+
 impl Route {
     /// Reads what stands on both sides of the `=`.
     ///
     /// # Errors
     /// What is allowed, as a part of a sentence that follows "must".
     pub fn parse(pattern: &str, settings: &str) -> Result<Self, String> {
+        if let Some(encoded) = percent_encoded(pattern) {
+            return Err(format!("be written as it comes from browsers, percent-encoded: {encoded:?}"));
+        }
         let mut route = Self::parse_pattern(pattern).ok_or_else(|| {
             "be written like \"/products/:id\", \"GET /search\" or \"POST shop.example/api/*\", with '*' only at the end"
                 .to_owned()
         })?;
         pattern.clone_into(&mut route.class);
+        let mut names = Vec::new();
         for word in settings.split_ascii_whitespace() {
+            let name = word.split_once('=').map_or(word, |(name, _)| name);
+            if names.contains(&name) {
+                return Err(format!("set {name} once, not twice"));
+            }
+            names.push(name);
             route.set(word).ok_or_else(|| {
                 format!(
                     "hold settings like \"class=product priority=1 deadline_ms=500 budget_ms=200\" (priority from -100 to 100, \
@@ -73,7 +92,10 @@ impl Route {
         {
             return None;
         }
-        route.host = Some(host.to_ascii_lowercase()).filter(|host| !host.is_empty());
+        if !host.is_empty() {
+            route.host = Some(site(host).to_ascii_lowercase()).filter(|host| !host.is_empty());
+            route.host.as_ref()?;
+        }
         let path = path.strip_prefix('/')?;
         for segment in path.split('/').filter(|_| !path.is_empty()) {
             if route.path.last() == Some(&Segment::Rest) {
@@ -87,6 +109,12 @@ impl Route {
             });
         }
         Some(route)
+    }
+
+    /// Whether both are for the same requests, however they are written.
+    #[must_use]
+    pub fn is_for_the_same_as(&self, other: &Route) -> bool {
+        (&self.method, &self.host, &self.path) == (&other.method, &other.host, &other.path)
     }
 
     fn set(&mut self, word: &str) -> Option<()> {
@@ -116,6 +144,23 @@ impl Route {
     }
 }
 
+/// How a path beyond ASCII comes over the wire; `None` for what holds nothing of the kind, or where it is not in the path.
+fn percent_encoded(pattern: &str) -> Option<String> {
+    let (before, path) = pattern.split_at(pattern.find('/')?);
+    if path.is_ascii() || !before.is_ascii() {
+        return None;
+    }
+    let mut encoded = before.to_owned();
+    for byte in path.bytes() {
+        if byte.is_ascii() {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}"); // Writing to a String cannot fail.
+        }
+    }
+    Some(encoded)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,7 +169,7 @@ mod tests {
     fn routes_are_read_with_and_without_method_host_and_settings() {
         let route = Route::parse("GET Shop.example:8080/a/:id/*", "class=a priority=-3 deadline_ms=500").unwrap();
         assert_eq!(route.method.as_deref(), Some("GET"));
-        assert_eq!(route.host.as_deref(), Some("shop.example:8080"));
+        assert_eq!(route.host.as_deref(), Some("shop.example"));
         assert_eq!(route.path, [Segment::Name("a".to_owned()), Segment::Any, Segment::Rest]);
         assert_eq!((&*route.class, route.priority, route.deadline_ms, route.budget_ms), ("a", -3, Some(500), None));
         let plain = Route::parse("/", "").unwrap();
@@ -133,12 +178,50 @@ mod tests {
 
     #[test]
     fn anything_else_is_answered_with_what_is_allowed() {
-        for pattern in ["", "x", "GET", "get /x", "/*/x", "/a*", "/:", "GET  /x", "/a?b", "/café", "GET /a b"] {
+        for pattern in [
+            "",
+            "x",
+            "GET",
+            "get /x",
+            "/*/x",
+            "/a*",
+            "/:",
+            "GET  /x",
+            "/a?b",
+            "GET /a b",
+            "café.example/",
+            ":80/x",
+            "./x",
+        ] {
             assert!(Route::parse(pattern, "").is_err_and(|error| error.contains("be written like")), "{pattern}");
         }
         for settings in ["class=", "priority=101", "priority=x", "deadline_ms=0", "wat=1", "class", "budget_ms=-1"] {
             assert!(Route::parse("/x", settings).is_err_and(|error| error.contains("deadline_ms")), "{settings}");
         }
+    }
+
+    #[test]
+    fn a_host_is_the_same_with_its_port_and_with_the_dot_at_its_end() {
+        for host in ["shop.example", "shop.example:8080", "shop.example.", "shop.example.:8080", "shop.example:"] {
+            assert_eq!(site(host), "shop.example", "{host}");
+        }
+        assert_eq!(
+            (site("[::1]:80"), site("[::1]"), site("127.0.0.1:80"), site("")),
+            ("[::1]", "[::1]", "127.0.0.1", "")
+        );
+    }
+
+    #[test]
+    fn a_path_beyond_ascii_is_refused_with_what_to_write() {
+        let refusal = Route::parse("GET shop.example/café/:id", "").unwrap_err();
+        assert!(refusal.contains("percent-encoded: \"GET shop.example/caf%C3%A9/:id\""), "{refusal}");
+        assert!(Route::parse("GET shop.example/caf%C3%A9/:id", "").is_ok());
+    }
+
+    #[test]
+    fn a_setting_is_said_once() {
+        let refusal = Route::parse("/x", "priority=1 class=a priority=2").unwrap_err();
+        assert_eq!(refusal, "set priority once, not twice");
     }
 
     #[test]

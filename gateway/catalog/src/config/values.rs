@@ -244,7 +244,7 @@ macro_rules! words {
             const KIND: Kind = Kind::Word(&[$(($word, concat!($($doc),+).trim_ascii())),+]);
 
             fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
-                value.as_str().ok_or_else(|| expected("a string", value))
+                value.as_str().ok_or_else(|| expected(&format!("one of {}", [$($word),+].join(", ")), value))
                     .and_then(|text| Self::from_text(text, bounds))
             }
 
@@ -306,7 +306,9 @@ words! {
 
 fn not_a_word(text: &str, words: &[&'static str]) -> String {
     let list = words.join(", ");
-    match nearest(text, words.iter().copied()) {
+    // "on" is two slips from "off" and means the opposite.
+    let says_on_or_off = ["on", "yes", "true", "no", "false"].contains(&text.trim().to_ascii_lowercase().as_str());
+    match nearest(text, words.iter().copied()).filter(|_| !says_on_or_off) {
         Some(word) => format!("must be one of {list}, not {text:?}; did you mean {word:?}?"),
         None => format!("must be one of {list}, not {text:?}"),
     }

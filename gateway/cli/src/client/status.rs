@@ -3,7 +3,9 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use sluice_catalog::snapshot::{AlarmSnapshot, Percentiles, ReactSnapshot, ReloadSnapshot, Snapshot, WorkerSnapshot};
+use sluice_catalog::snapshot::{
+    AlarmSnapshot, Lane, Percentiles, ReactSnapshot, ReloadSnapshot, Snapshot, WorkerSnapshot,
+};
 
 use super::connect::{ClientError, Gateway};
 use crate::args::StatusArgs;
@@ -30,7 +32,14 @@ pub fn table(snapshot: &Snapshot) -> String {
     let _ = write_head(&mut out, snapshot);
     let _ = write_percentiles(&mut out, &snapshot.queue_wait_ms, &snapshot.service_time_ms);
     out.push('\n');
-    out.push_str(&aligned(&worker_rows(&snapshot.workers)));
+    let mut rows = worker_rows(&snapshot.workers);
+    // Where all are of one lane, nobody asks which.
+    if snapshot.workers.iter().all(|worker| worker.lane != Some(Lane::Long)) {
+        for row in &mut rows {
+            row.remove(LANE_AT);
+        }
+    }
+    out.push_str(&aligned(&rows));
     out
 }
 
@@ -138,15 +147,29 @@ fn write_percentiles(out: &mut String, queue_wait_ms: &Percentiles, service_time
     Ok(())
 }
 
-const COLUMNS: [&str; 11] =
-    ["WORKER", "INSTANCE", "GEN", "PID", "STATE", "AGE", "MEMORY", "CPU", "REQUESTS", "RESTARTS", "CURRENT REQUEST"];
+const COLUMNS: [&str; 12] = [
+    "WORKER",
+    "INSTANCE",
+    "LANE",
+    "GEN",
+    "PID",
+    "STATE",
+    "AGE",
+    "MEMORY",
+    "CPU",
+    "REQUESTS",
+    "RESTARTS",
+    "CURRENT REQUEST",
+];
+const LANE_AT: usize = 2;
 
-fn worker_rows(workers: &[WorkerSnapshot]) -> Vec<[String; COLUMNS.len()]> {
-    let mut rows = vec![COLUMNS.map(str::to_owned)];
+fn worker_rows(workers: &[WorkerSnapshot]) -> Vec<Vec<String>> {
+    let mut rows = vec![COLUMNS.map(str::to_owned).to_vec()];
     rows.extend(workers.iter().map(|worker| {
-        [
+        vec![
             worker.id.to_string(),
             worker.instance.to_string(),
+            worker.lane.map_or("-", Lane::as_str).to_owned(),
             if worker.generation == 0 { "-".to_owned() } else { worker.generation.to_string() },
             worker.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
             state(worker),
@@ -188,17 +211,17 @@ pub(super) fn for_s(for_ms: u64) -> f64 {
 }
 
 /// Columns as wide as their widest cell; the last one ends where its text ends.
-pub(super) fn aligned<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
-    let mut widths = [0; COLUMNS];
+pub(super) fn aligned<R: AsRef<[String]>>(rows: &[R]) -> String {
+    let mut widths = vec![0; rows.first().map_or(0, |row| row.as_ref().len())];
     for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
+        for (width, cell) in widths.iter_mut().zip(row.as_ref()) {
             *width = (*width).max(cell.chars().count());
         }
     }
     let mut out = String::new();
     for row in rows {
         let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths) {
+        for (cell, &width) in row.as_ref().iter().zip(&widths) {
             let _ = write!(line, "{cell:<width$}  ");
         }
         out.push_str(line.trim_end());

@@ -19,6 +19,7 @@ pub fn snapshot() -> Snapshot {
         cpu_ms_total: Some(61_000.0),
         streams: 0,
         lowered: true,
+        lane: Some(Lane::Short),
     };
     let starting = WorkerSnapshot {
         id: 8,
@@ -34,6 +35,7 @@ pub fn snapshot() -> Snapshot {
         cpu_ms_total: None,
         streams: 0,
         lowered: false,
+        lane: None,
     };
     Snapshot {
         version: "0.1.0".to_owned(),
@@ -84,6 +86,18 @@ WORKER  INSTANCE  GEN  PID   STATE    AGE         MEMORY     CPU           REQUE
         text.lines().map(words).collect::<Vec<_>>()
     };
     assert_eq!(squeeze(&table(&snapshot())), squeeze(expected));
+}
+
+#[test]
+fn lanes_are_shown_while_there_are_two() {
+    let mut snapshot = snapshot();
+    assert!(!table(&snapshot).contains("LANE"));
+    let long = WorkerSnapshot { id: 9, instance: 2, lane: Some(Lane::Long), ..snapshot.workers[0].clone() };
+    snapshot.workers.push(long);
+    let text = table(&snapshot);
+    let lanes = text.lines().skip_while(|line| !line.starts_with("WORKER"));
+    let lanes: Vec<_> = lanes.map(|line| line.split_whitespace().nth(2).unwrap()).collect();
+    assert_eq!(lanes, ["LANE", "short", "-", "long"]);
 }
 
 #[test]

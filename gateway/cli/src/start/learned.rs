@@ -38,7 +38,7 @@ fn restore(gateway: &Gateway) {
     }
 }
 
-/// Keeps what is known now, if the config wants it. Returns when it is on the disk.
+/// Keeps what is known now, if the config wants it. Returns when it is written; a power cut may lose it.
 pub fn save(gateway: &Gateway) {
     if gateway.gate.config().classes.save {
         tell(gateway, &write(&path(gateway), &gateway.gate.saved_costs()));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use sluice_admin::{Operator, Progress, Readiness, Upgrade};
 use sluice_catalog::metrics;
+use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
     ClassesSnapshot, CurrentRequest, GatewayState, ProfileSnapshot, QuarantinedRequest, QueueSnapshot, ReactSnapshot,
     RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
@@ -15,7 +16,7 @@ use sluice_catalog::snapshot::{
 use sluice_journal::{Alarm, Event, Journal, Level, Page};
 use sluice_proxy::edge;
 use sluice_proxy::gate::Gate;
-use sluice_scheduler::{WorkerState as Life, WorkerView};
+use sluice_scheduler::{Lane, WorkerState as Life, WorkerView};
 use sluice_supervisor::Supervisor;
 use tokio::sync::{Notify, mpsc, oneshot};
 
@@ -169,6 +170,10 @@ impl Gateway {
             cpu_ms_total: process.cpu_ms_total,
             streams: u64::from(view.streams),
             lowered: view.is_lowered,
+            lane: Some(match view.lane {
+                Lane::Short => snapshot::Lane::Short,
+                Lane::Long => snapshot::Lane::Long,
+            }),
         }
     }
 
@@ -187,6 +192,7 @@ impl Gateway {
             cpu_ms_total: None,
             streams: 0,
             lowered: false,
+            lane: None,
         }
     }
 }

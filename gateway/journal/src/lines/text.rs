@@ -1,6 +1,7 @@
 //! Lines for people.
 
 use sluice_catalog::logfields::LineKind;
+use sluice_catalog::snapshot::Lane;
 
 use super::{APP_BYTES_MAX, FIELD_BYTES_MAX, TARGET_BYTES_MAX, end, head};
 use crate::encode::{Timestamp, bounded, harmless, milliseconds, number};
@@ -24,8 +25,11 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
     }
     match *event {
         Event::Access(ref record) => text_access(&mut words, record),
-        Event::WorkerStarted { pid, generation, .. } => {
+        Event::WorkerStarted { pid, generation, lane, .. } => {
             words.put("started, pid ").number(u64::from(pid)).put(", generation ").number(generation);
+            if lane == Lane::Long {
+                words.put(", for long requests");
+            }
         }
         Event::WorkerReady { after_ms, .. } => {
             words.put("ready after ").number(after_ms).put(" ms");

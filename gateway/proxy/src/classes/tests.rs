@@ -119,6 +119,9 @@ fn routes_of_the_config_name_classes_and_say_what_holds() {
     assert_eq!(&*classes.classify(&asked).name, "form", "the one that names most of the path");
     let asked = Traits { target: "/x", ..asked };
     assert_eq!((&*classes.classify(&asked).name, classes.classify(&asked).budget_ms), ("admin", Some(100)));
+    for host in ["admin.example:8443", "admin.example.", "admin.example.:80"] {
+        assert_eq!(&*classes.classify(&Traits { host, ..asked }).name, "admin", "{host}");
+    }
 }
 
 #[test]

@@ -45,9 +45,8 @@ impl Gate {
 
     /// Workers that never report are measured by their service time.
     pub(super) fn measure_unreported(self: &Rc<Self>, now: Instant) {
-        for measure in self.measures.overdue(now) {
-            let is_silent = self.slots.borrow().get(&measure.worker).is_some_and(|slots| !slots.has_reported.get());
-            if is_silent {
+        for measure in self.measures.overdue(now, &self.reporters) {
+            if !self.reporters.has(measure.worker) {
                 self.take_measure(&measure, measure.service_us());
             }
         }

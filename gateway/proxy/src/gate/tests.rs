@@ -1,7 +1,7 @@
 //! What no request can bring about from the outside.
 
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
 use sluice_journal::{Format, Journal, Options, Outcome};
@@ -90,7 +90,11 @@ fn job(gate: &Rc<Gate>, method: Method, class: Class) -> Job {
 
 /// A request as it comes from a client.
 fn submit(gate: &Rc<Gate>, method: Method) -> (RequestId, Rc<Answer>) {
-    let job = job(gate, method, Class::default());
+    submit_of(gate, method, Class::default())
+}
+
+fn submit_of(gate: &Rc<Gate>, method: Method, class: Class) -> (RequestId, Rc<Answer>) {
+    let job = job(gate, method, class);
     let (request, answer) = (job.request, Rc::clone(&job.answer));
     gate.submit(job);
     (request, answer)
@@ -209,6 +213,68 @@ async fn i8_a_cost_that_no_request_can_have_counts_as_an_hour() {
             assert_eq!(took_us, [7_200_000_000, 3_600_000_000]);
             let shares: f64 = gate.class_costs().classes.iter().map(|class| class.cpu_share).sum();
             assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+        })
+        .await;
+}
+
+/// A gate with a record that waits for its report, and how many records have been emitted so much later.
+fn waiting_for_a_report() -> (Rc<Gate>, WorkerId, impl Fn(&Rc<Gate>, u64) -> u64) {
+    let (gate, worker) = one_ready_worker_at("/nowhere.sock".into());
+    let now = Instant::now();
+    gate.has_reported_all(worker, now);
+    gate.costs.finish(&gate, RequestId(1), record(worker, Outcome::Answered));
+    let emitted = move |gate: &Rc<Gate>, after_ms| {
+        gate.costs.expire(gate, now + Duration::from_millis(after_ms));
+        gate.journal.outcomes().get("answered").copied().unwrap_or(0)
+    };
+    (gate, worker, emitted)
+}
+
+#[tokio::test]
+async fn a_report_is_waited_for_until_its_worker_was_heard_without_it() {
+    let local = tokio::task::LocalSet::new();
+    local
+        .run_until(async {
+            let (gate, worker, emitted) = waiting_for_a_report();
+            assert_eq!(emitted(&gate, 5_000), 0, "the worker renders something else and can say nothing");
+            gate.has_reported_all(worker, Instant::now() + Duration::from_millis(5_100));
+            assert_eq!(emitted(&gate, 20_000), 1, "it has said that there is no report");
+
+            let (gate, _, emitted) = waiting_for_a_report();
+            gate.costs.report(&gate, RequestId(1), 1_300_000);
+            assert_eq!(emitted(&gate, 0), 1, "the report has come");
+
+            let (gate, worker, emitted) = waiting_for_a_report();
+            gate.exited(worker);
+            gate.has_reported_all(worker, Instant::now());
+            assert_eq!(emitted(&gate, 900), 0, "its last words are still read");
+            assert_eq!(emitted(&gate, 20_000), 1, "nobody is left who could report");
+
+            let (gate, _, emitted) = waiting_for_a_report();
+            assert_eq!(emitted(&gate, 60_000), 1, "the wait has a bound");
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn only_a_worker_that_never_reports_is_measured_by_its_service_time() {
+    let local = tokio::task::LocalSet::new();
+    local
+        .run_until(async {
+            for reports in [false, true] {
+                let (gate, worker) = one_ready_worker_at(silent_socket());
+                if reports {
+                    gate.has_reported_all(worker, Instant::now());
+                }
+                let asked = Traits { method: &Method::Get, host: "app", target: "/page", body_bytes: 0 };
+                let class = gate.classify(&asked);
+                let id = class.id;
+                let (request, _answer) = submit_of(&gate, Method::Get, class);
+                gate.measures.finished(request);
+                gate.measure_unreported(Instant::now() + Duration::from_secs(40));
+                let is_measured = gate.scheduler(|scheduler| scheduler.costs().class_mean_us(id)).is_some();
+                assert_eq!(is_measured, !reports);
+            }
         })
         .await;
 }

@@ -1,6 +1,7 @@
 //! Worker life as the supervisor tells it to the gate.
 
 use std::rc::Rc;
+use std::time::Instant;
 
 use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::{Event, RequestId, WorkerId};
@@ -34,7 +35,16 @@ impl Gate {
             slots.close();
         }
         self.measures.forget(worker);
+        self.reporters.forget(worker);
         self.step(Event::Exited { worker });
+    }
+
+    /// The worker reports what requests cost it, and has done so for all that had ended for it by now.
+    pub fn has_reported_all(&self, worker: WorkerId, now: Instant) {
+        // Its last words may be read after its exit.
+        if self.scheduler.borrow().worker_state(worker).is_some() {
+            self.reporters.heard(worker, now);
+        }
     }
 
     /// The app closes its server: it finishes what it has and gets no more.
@@ -53,7 +63,6 @@ impl Gate {
             exchange.is_confirmed.set(true);
         }
         if let Some(slots) = self.slots.borrow().get(&worker) {
-            slots.has_reported.set(true);
             slots.confirm(request);
         }
         let cpu_us = cpu_us.min(CPU_US_MAX);

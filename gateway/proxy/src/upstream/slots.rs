@@ -39,8 +39,6 @@ pub(crate) struct Slots {
     worker: WorkerId,
     socket: PathBuf,
     pub(crate) finished_total: Cell<u64>,
-    /// Whether the worker has ever told what a request cost it.
-    pub(crate) has_reported: Cell<bool>,
     slots: RefCell<Vec<Rc<Slot>>>,
     closed: Cell<bool>,
     confirming: RefCell<Vec<(RequestId, Rc<Signal>)>>,
@@ -61,7 +59,6 @@ impl Slots {
             worker,
             socket,
             finished_total: Cell::new(0),
-            has_reported: Cell::new(false),
             slots: RefCell::default(),
             closed: Cell::new(false),
             confirming: RefCell::default(),
