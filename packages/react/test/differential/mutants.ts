@@ -230,25 +230,30 @@ function editing(destination: Writable, edit: Edit): Writable {
     destination.write(edit(held));
     held = '';
   };
-  return Object.assign(
-    new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        held += chunk.toString();
-        done();
-      },
-      final(done) {
-        pass();
-        destination.end();
-        done();
-      },
-    }).resume(),
-    {
-      flush() {
-        pass();
-        (destination as Writable & { flush?: () => void }).flush?.();
-      },
+  const editor = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      held += chunk.toString();
+      done();
     },
-  );
+    final(done) {
+      pass();
+      destination.end();
+      done();
+    },
+  }).resume();
+  const hold = editor.write.bind(editor) as (...chunk: unknown[]) => boolean;
+  destination.on('drain', () => editor.emit('drain'));
+  return Object.assign(editor, {
+    /** A destination that is full is full for the one who writes. */
+    write(...chunk: unknown[]): boolean {
+      hold(...chunk);
+      return destination.write(Buffer.alloc(0));
+    },
+    flush() {
+      pass();
+      (destination as Writable & { flush?: () => void }).flush?.();
+    },
+  });
 }
 
 function holding(destination: Writable): Writable {

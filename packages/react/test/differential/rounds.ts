@@ -55,8 +55,7 @@ export async function noDifference(part: Part, options: Omit<FuzzOptions, 'trees
       left.set(reason, (left.get(reason) ?? 0) + count);
   }
   // Otherwise what is kept has not been compared. What react-dom renders has no such cache.
-  const count_left = [...left.values()].reduce((sum, count) => sum + count, 0);
-  if (trees >= 1_000 && count_left < renders)
+  if (trees >= 1_000 && !left.has('unknown React version'))
     assert.ok(hits_all > 0, 'nothing came out of the component cache');
   for (const [reason, count] of left)
     console.log(
