@@ -101,7 +101,9 @@ void test('a burst that makes everybody wait and short ones overtake long ones s
     workers: 1,
     env: { SLUICE_ALARMS_AFTER_S: '20', SLUICE_QUEUE_WAIT_MS_MAX: '600000' },
   });
-  const targets = Array.from({ length: 100 }, (_, index) => (index % 4 === 0 ? '/long' : '/short'));
+  const targets: readonly string[] = Array.from({ length: 100 }, (_, index) =>
+    index % 4 === 0 ? '/long' : '/short',
+  );
   const askAll = async (targets: readonly string[]) => {
     const answers = await Promise.all(targets.map((target) => ask(sluice, target, { deadlineMs: 240_000 })));
     for (const { status } of answers) assert.equal(status, 200);

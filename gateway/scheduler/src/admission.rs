@@ -69,9 +69,10 @@ impl Scheduler {
         self.costs.expected_us(class).max(self.predictor.service_us_of(class).unwrap_or(0))
     }
 
-    /// Whether too little is known of what its class costs, and none of it waits that would tell.
+    /// Whether it counts as long only because too little is known of its class, and none of it waits that would tell.
     fn is_on_trial(&self, need: Need) -> bool {
-        self.limits.order == Order::Shortest && !self.costs.is_known(need.class) && !self.queue.has_line(need)
+        let is_taken_for_long = self.side(need.class) == Lane::Long && !self.costs.is_known(need.class);
+        is_taken_for_long && !self.queue.has_line(need)
     }
 
     /// When a request of this class that arrives now has waited for too long: a multiple of what it would have waited in
