@@ -104,9 +104,9 @@ impl Pool {
         }
     }
 
-    /// Frees the slot. Returns what the request counted as, its class and its service time in microseconds; `None` when that is no
-    /// measure for others: the worker did not hold it, it was the gateway's own, or the worker's first, for which many apps
-    /// load and connect what they keep.
+    /// Frees the slot. Returns what the request counted as, its class and its service time in microseconds; `None` when that
+    /// is no measure for others: the worker did not hold it, it was the gateway's own, or the worker's first, for which many
+    /// apps load and connect what they keep.
     pub(crate) fn release(
         &mut self,
         now: Time,
