@@ -8,7 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { RawConnection } from '../support/raw.ts';
+import { CutShort, RawConnection } from '../support/raw.ts';
 import { app, type Sluice } from '../support/sluice.ts';
 import { bytesOf, long, running, slotsHeld, statusWhen } from './scenario.ts';
 
@@ -35,16 +35,24 @@ void test(`I1: no overlap in ${requests} requests with aborts and timeouts (seed
     return Math.floor((state / 2 ** 32) * below);
   };
   let left = requests;
-  const statuses = new Set<number>();
+  const ends = new Map<End, number>();
   await Promise.all(
     Array.from({ length: 60 }, async () => {
-      while (left-- > 0) for (const status of await oneRequest(sluice, random)) statuses.add(status);
+      while (left-- > 0)
+        for (const end of await oneRequest(sluice, random)) ends.set(end, (ends.get(end) ?? 0) + 1);
     }),
   );
+  // A machine with other work may keep a worker off its core for longer than it may be silent, in the middle of an answer too.
+  const cut = ends.get('cut') ?? 0;
+  ends.delete('cut');
   assert.deepEqual(
-    [...statuses].sort((a, b) => a - b),
+    [...ends.keys()].sort(),
     [200, 503, 504],
-    'answered, shed and timed out are all among them',
+    'answered, shed and timed out are among them, and nothing else',
+  );
+  assert.ok(
+    cut <= (await timedOutWithin(sluice)),
+    `${cut} answers were cut, not all because the worker was silent`,
   );
   const after = await statusWhen(
     sluice,
@@ -63,8 +71,20 @@ void test(`I1: no overlap in ${requests} requests with aborts and timeouts (seed
   for (const { overlaps, held_max } of counts) assert.deepEqual([overlaps, held_max <= 1], [0, true]);
 });
 
+/** Status of an answer that was whole, or that it was not. */
+type End = number | 'cut';
+
+/** Answers of the app's that the gateway ended because the worker sent nothing more in time. */
+async function timedOutWithin(sluice: Sluice): Promise<number> {
+  const page = await (await fetch(`${sluice.admin}/metrics`)).text();
+  const lines = page.matchAll(
+    /^sluice_requests_total\{(?=.*status="200")(?=.*outcome="timed_out").*\} (\d+)$/gm,
+  );
+  return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
 /** Sends one request and lets it come to one of several ends. */
-async function oneRequest(sluice: Sluice, random: (below: number) => number): Promise<number[]> {
+async function oneRequest(sluice: Sluice, random: (below: number) => number): Promise<End[]> {
   const connection = await RawConnection.connect(sluice.port);
   const targets = [
     '/',
@@ -85,7 +105,7 @@ async function oneRequest(sluice: Sluice, random: (below: number) => number): Pr
         connection.close();
         return [];
       default:
-        return [await statusOf(connection)];
+        return [await endOf(connection)];
     }
   } finally {
     connection.close();
@@ -93,10 +113,15 @@ async function oneRequest(sluice: Sluice, random: (below: number) => number): Pr
 }
 
 /** Who was refused waits a little, so that most of the load is work and not refusals. */
-async function statusOf(connection: RawConnection): Promise<number> {
-  const { status } = await connection.response();
-  if (status === 503) await wait(20);
-  return status;
+async function endOf(connection: RawConnection): Promise<End> {
+  try {
+    const { status } = await connection.response();
+    if (status === 503) await wait(20);
+    return status;
+  } catch (error) {
+    if (error instanceof CutShort) return 'cut';
+    throw error;
+  }
 }
 
 /** Resident bytes; 0 where there is no /proc. */

@@ -12,6 +12,9 @@ export interface RawResponse {
   trailers: Map<string, string>;
 }
 
+/** The other side closed in the middle of a body. */
+export class CutShort extends Error {}
+
 export class RawConnection {
   readonly #socket: net.Socket;
   #received = Buffer.alloc(0);
@@ -106,15 +109,24 @@ export class RawConnection {
     const headers = joined(rawHeaders);
     const response: RawResponse = { status, headers, rawHeaders, body: Buffer.alloc(0), trailers: new Map() };
     if (toHead || status < 200 || status === 204 || status === 304) return response;
-    const length = headers.get('content-length');
-    if (headers.get('transfer-encoding') === 'chunked') {
+    try {
+      await this.#body(response, deadlineMs);
+    } catch (error) {
+      if (!this.#ended) throw error;
+      throw new CutShort(`${head.split('\r\n', 1)[0]}: cut short`, { cause: error });
+    }
+    return response;
+  }
+
+  async #body(response: RawResponse, deadlineMs: number): Promise<void> {
+    const length = response.headers.get('content-length');
+    if (response.headers.get('transfer-encoding') === 'chunked') {
       await this.#chunks(response, deadlineMs);
     } else if (length === undefined) {
       response.body = await this.untilClosed(deadlineMs);
     } else {
       response.body = await this.#bytes(Number(length), deadlineMs);
     }
-    return response;
   }
 
   async #chunks(response: RawResponse, deadlineMs: number): Promise<void> {
