@@ -126,7 +126,7 @@ impl Scheduler {
             // One that is called from its warm-up brings lanes into force, and is kept for short ones then.
             return side == Lane::Short || offer.long_held == 0;
         }
-        is_rushed || self.place(side, false, offer).is_some()
+        is_rushed || self.place(side, None, offer).is_some()
     }
 
     /// Slots that serve as long as lanes are not in force, or for one of them.

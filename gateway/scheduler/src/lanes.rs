@@ -14,9 +14,10 @@ const KEPT_MS: u64 = 300_000;
 const AVERAGED_OVER_US: f64 = 2_000_000.0;
 /// Added to that need, because it varies.
 const NEED_MARGIN: f64 = 0.25;
-/// Where short requests need the whole lane: how many of its workers long ones that have waited for too long may take, on
-/// average. In an overload all of them have, and would make everybody wait for the sake of what they can not have.
-const TAKEN_MAX: f64 = 0.1;
+/// Where short requests need the whole lane, a long one that has waited for too long may have one of its workers when none has
+/// been given any for so many times its cost: a tenth of a worker at most, and only if the long lane stands still. In an overload
+/// all long ones have waited for too long, and would make everybody wait for the sake of what they can not have.
+const TURN_COSTS: u64 = 10;
 /// Long-lane workers that there may be: as many as it takes to use two cores in turn.
 pub(crate) const LONG_WORKERS_MAX: u32 = 2;
 
@@ -39,18 +40,24 @@ pub(crate) struct Offer {
     pub long_held: u32,
 }
 
+/// That a request has waited for too long, and what it is expected to cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Overdue {
+    pub now: Time,
+    pub cost_us: u64,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Lanes {
     /// Until when the first and the second worker of the long lane are kept.
     kept_until: [Option<Time>; LONG_WORKERS_MAX as usize],
     /// Short requests that hold a worker or wait for one, on average.
     need: f64,
-    /// Workers of the short lane that long requests hold, on average.
-    taken: f64,
-    /// How many both are, and since when that is averaged.
+    /// How many that is, and since when it is averaged.
     short_now: u32,
-    long_now: u32,
     averaged: Time,
+    /// When a long request was given to a worker last.
+    long_given: Time,
 }
 
 /// What a step has left.
@@ -88,11 +95,14 @@ impl Lanes {
     fn average(&mut self, now: Time, offer: &Offer, left: &Situation) {
         let weight = 1.0 - (-(now.since_us(self.averaged) as f64) / AVERAGED_OVER_US).exp();
         self.need += (f64::from(self.short_now) - self.need) * weight;
-        self.taken += (f64::from(self.long_now) - self.taken) * weight;
         self.averaged = now;
         let waiting = u32::try_from(left.short_waiting).unwrap_or(u32::MAX);
         self.short_now = offer.short_with_short.saturating_add(waiting).min(offer.short_ready);
-        self.long_now = offer.short_with_long;
+    }
+
+    /// A long request was given to a worker.
+    pub(crate) fn gave_long(&mut self, now: Time) {
+        self.long_given = now;
     }
 
     /// When a worker of the long lane may be let go.
@@ -110,7 +120,7 @@ impl Lanes {
     }
 
     /// The worker for a request of this side, if it may have one. Both lanes have workers that take requests.
-    pub(crate) fn place(&self, side: Lane, is_overdue: bool, offer: &Offer) -> Option<WorkerId> {
+    pub(crate) fn place(&self, side: Lane, overdue: Option<Overdue>, offer: &Offer) -> Option<WorkerId> {
         if side == Lane::Short {
             return offer.short;
         }
@@ -121,7 +131,9 @@ impl Lanes {
         let has_room = !is_crowded || f64::from(offer.short_with_long) < f64::from(offer.short_ready) - self.needed();
         let leaves_one = offer.short_free >= 2;
         // Nobody waits for ever: one that has waited for far too long may have the last.
-        let has_turn = is_overdue && (!is_crowded || self.taken < TAKEN_MAX);
+        let has_turn = overdue.is_some_and(|Overdue { now, cost_us }| {
+            !is_crowded || now.since_us(self.long_given) >= cost_us.saturating_mul(TURN_COSTS)
+        });
         let of_short = offer.short.filter(|_| has_room && leaves_one || has_turn);
         of_long.or(of_short)
     }
@@ -147,9 +159,9 @@ impl Scheduler {
     }
 
     /// The worker that a request of this side may have.
-    pub(crate) fn place(&self, side: Lane, is_overdue: bool, offer: &Offer) -> Option<WorkerId> {
+    pub(crate) fn place(&self, side: Lane, overdue: Option<Overdue>, offer: &Offer) -> Option<WorkerId> {
         if self.has_lanes(offer) {
-            return self.lanes.place(side, is_overdue, offer);
+            return self.lanes.place(side, overdue, offer);
         }
         // Where nobody else serves, the long lane does; else it is for lanes alone.
         if offer.short_ready == 0 { offer.long } else { offer.short }

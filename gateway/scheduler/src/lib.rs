@@ -28,7 +28,7 @@ pub use starving::Starving;
 
 use std::cell::Cell;
 
-use lanes::{Lanes, Offer};
+use lanes::{Lanes, Offer, Overdue};
 use pool::{Demand, Given, Pool};
 use predict::Predictor;
 use queue::{Queue, Waiting};
@@ -223,6 +223,9 @@ impl Scheduler {
             self.note_given(now, request, &waiting);
             let Waiting { arrived, need, .. } = waiting;
             self.predictor.dispatched(now, side, self.queue.len_of(side));
+            if side == Lane::Long {
+                self.lanes.gave_long(now);
+            }
             self.pool.assign(now, worker, Given { request, arrived, need, side }, held_max);
             self.offer.take();
             actions.push(Action::Dispatch { request, worker });
@@ -241,7 +244,8 @@ impl Scheduler {
         }
         let offer = self.offer();
         let may_have = |(head, side): (queue::Head, Lane)| {
-            self.place(side, head.is_overdue(), &offer).map(|worker| (head.request, side, worker))
+            let overdue = head.is_overdue().then(|| Overdue { now, cost_us: self.costs.expected_us(head.class) });
+            self.place(side, overdue, &offer).map(|worker| (head.request, side, worker))
         };
         heads.into_iter().flatten().find_map(may_have)
     }

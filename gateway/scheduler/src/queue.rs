@@ -45,6 +45,7 @@ struct Ranked {
 pub(crate) struct Head {
     rank: (bool, Time, Key),
     pub request: RequestId,
+    pub class: ClassId,
 }
 
 impl Head {
@@ -176,17 +177,18 @@ impl Queue {
     /// The next request of this side. In the order of arrival there is only the short side.
     pub(crate) fn head(&self, side: Lane, now: Time) -> Option<Head> {
         if self.order == Order::Fifo {
-            let (first, _) = self.waiting.first_key_value().filter(|_| side == Lane::Short)?;
+            let (first, waiting) = self.waiting.first_key_value().filter(|_| side == Lane::Short)?;
             let key = (Reverse(0), 0, Time(0), *first);
-            return Some(Head { rank: (true, Time(0), key), request: *first });
+            return Some(Head { rank: (true, Time(0), key), request: *first, class: waiting.need.class });
         }
         let side = self.side(side);
         if let Some((since, need)) = side.overdue.first().filter(|(since, _)| *since <= now) {
             // The line goes on in the order of arrival, so that the turn of the one that is overdue comes too.
             let ranked = self.lines.get(need)?;
-            return Some(Head { rank: (false, *since, ranked.key), request: ranked.line.first()? });
+            return Some(Head { rank: (false, *since, ranked.key), request: ranked.line.first()?, class: need.class });
         }
-        side.lines.first().map(|(key, _)| Head { rank: (true, Time(0), *key), request: key.3 })
+        let first = side.lines.first();
+        first.map(|(key, need)| Head { rank: (true, Time(0), *key), request: key.3, class: need.class })
     }
 
     /// A class counts as something else than before.

@@ -244,3 +244,73 @@ fn the_long_lane_goes_at_once_when_the_config_leaves_no_room_for_it() {
     let actions = stage.listen(4);
     assert_eq!(actions, [stop(3)]);
 }
+
+/// Short requests that always need both workers, in steps of 5 ms; the long lane's workers keep what they have.
+struct Rush {
+    stage: Stage,
+    requests: u64,
+    longs: Vec<u64>,
+    held: Vec<(u64, u64)>,
+}
+
+impl Rush {
+    fn send(&mut self, need: Need) {
+        self.requests += 1;
+        if need == LONG {
+            self.longs.push(self.requests);
+        }
+        let actions = self.stage.arrive_with(need);
+        self.follow(&actions);
+    }
+
+    fn follow(&mut self, actions: &[Action]) {
+        for action in actions {
+            match action {
+                Action::Dispatch { request, worker } => self.held.push((worker.0, request.0)),
+                Action::Start { worker, .. } => {
+                    let actions = self.stage.listen(worker.0);
+                    self.follow(&actions);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns whether a long one has been given to a worker of the short lane.
+    fn step(&mut self) -> bool {
+        self.send(SHORT);
+        self.send(SHORT);
+        let passed = self.stage.pass_ms(5);
+        self.follow(&passed);
+        let in_short_lane = |held: &(u64, u64)| held.0 <= 2;
+        let over: Vec<_> = self.held.iter().copied().filter(in_short_lane).collect();
+        self.held.retain(|held| !in_short_lane(held));
+        for (worker, request) in &over {
+            let actions = self.stage.finish(*worker, *request);
+            self.follow(&actions);
+        }
+        self.held.iter().filter(|held| in_short_lane(held)).any(|(_, request)| self.longs.contains(request))
+    }
+}
+
+#[test]
+fn where_short_requests_need_their_whole_lane_long_ones_have_a_tenth_of_a_worker_if_their_own_stands_still() {
+    let mut rush = Rush { stage: with_long_lane(LANES), requests: 3, longs: Vec::new(), held: Vec::new() };
+    (0..2).for_each(|_| rush.send(SHORT));
+    while !rush.held.iter().any(|(worker, _)| *worker == 4) {
+        rush.send(LONG);
+        (0..20).for_each(|_| _ = rush.step());
+    }
+    // Both workers of the long lane have one from now on.
+    (0..20).for_each(|_| rush.send(LONG));
+    let turns: Vec<u32> = (0..2_000).filter(|_| rush.step()).collect();
+    assert!(turns.len() >= 2, "they wait for ever");
+    assert!(
+        turns[0] * 5 >= 900,
+        "100 ms of work had to wait for ten times as long since the last, not {} ms",
+        turns[0] * 5
+    );
+    for pair in turns.windows(2) {
+        assert!((pair[1] - pair[0]) * 5 >= 990, "{turns:?}");
+    }
+}
