@@ -38,6 +38,28 @@ void test('a worker that computes takes no second request', async (t) => {
   assert.equal(most, 1);
 });
 
+void test(
+  'what a worker may hold because its requests waited, it may not when they compute',
+  { skip: !linux },
+  async (t) => {
+    const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'auto' } });
+    const most = await heldMax(sluice, '/page', 60);
+    assert.ok(most > 3, `${most} at once while they wait`);
+    let answered = 0;
+    const turns = Array.from({ length: 150 }, async () => {
+      await ask(sluice, '/turn');
+      answered += 1;
+    });
+    let late = 0;
+    while (answered < turns.length) {
+      const { workers } = await sluice.status();
+      if (answered >= 110) late = Math.max(late, ...workers.map(({ current }) => current.length));
+    }
+    await Promise.all(turns);
+    assert.ok(late >= 1 && late <= 2, `${late} at once after many that computed`);
+  },
+);
+
 void test('I1: strict mode never does', async (t) => {
   const sluice = await running(t, { entry, workers: 1 });
   assert.equal(await heldMax(sluice, '/page', 10), 1);

@@ -89,7 +89,7 @@ impl Scheduler {
     /// The work of all that wait, shared by all slots.
     fn in_order_us(&self, offer: &Offer) -> Option<u64> {
         let (short, long) = (self.queue.len_of(Lane::Short), self.queue.len_of(Lane::Long));
-        self.predictor.both_us(short, long, self.slots(offer))
+        self.predictor.both_us(short, long, Self::slots(offer))
     }
 
     /// What a request of this class counts as.
@@ -130,13 +130,12 @@ impl Scheduler {
     }
 
     /// Slots that serve as long as lanes are not in force, or for one of them.
-    pub(crate) fn slots(&self, offer: &Offer) -> u32 {
-        let workers = if offer.short_ready > 0 { offer.short_ready } else { offer.long_ready };
-        workers.saturating_mul(self.limits.concurrency.max(1))
+    pub(crate) fn slots(offer: &Offer) -> u32 {
+        if offer.short_ready > 0 { offer.short_slots } else { offer.long_slots }
     }
 
     fn predict_ms(&self, side: Lane, priority: i8, offer: &Offer) -> Option<u64> {
-        let slots = self.slots(offer);
+        let slots = Self::slots(offer);
         if slots == 0 {
             return None;
         }

@@ -122,6 +122,14 @@ pub enum Event {
         /// The worker.
         worker: WorkerId,
     },
+    /// What the worker holds beyond [`Limits::concurrency`](crate::Limits::concurrency) is too much for it, or nobody waits for a
+    /// worker: it is to hold fewer.
+    Crowded {
+        /// The worker.
+        worker: WorkerId,
+        /// How many fewer.
+        by: u32,
+    },
     /// The response turned out to be an upgrade or event stream: it leaves the slot at its headers.
     Detached {
         /// The worker that serves the stream.

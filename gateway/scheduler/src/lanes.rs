@@ -31,9 +31,11 @@ pub(crate) struct Offer {
     pub short_free: u32,
     pub short_with_short: u32,
     pub short_with_long: u32,
-    /// Workers of each lane that take requests.
+    /// Workers of each lane that take requests, and how many these may hold.
     pub short_ready: u32,
     pub long_ready: u32,
+    pub short_slots: u32,
+    pub long_slots: u32,
     /// Workers of the long lane that would, but stand still: a long render is what they are for.
     pub long_overdue: u32,
     /// Workers of the long lane that hold a request.

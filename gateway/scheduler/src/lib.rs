@@ -91,6 +91,7 @@ impl Scheduler {
             Event::WarmingWith { worker, request } => self.pool.warm_with(now, worker, request, limits.concurrency),
             Event::Measured { class, cost_us } => self.measure(now, class, cost_us),
             Event::Waits { worker } => self.pool.grant(worker, limits.concurrency_max),
+            Event::Crowded { worker, by } => self.pool.lessen_room(worker, by, limits.concurrency),
             Event::Tick => {}
             _ => {
                 self.pool.unsettle();
@@ -147,6 +148,7 @@ impl Scheduler {
             | Event::WarmingWith { .. }
             | Event::Measured { .. }
             | Event::Waits { .. }
+            | Event::Crowded { .. }
             | Event::Tick => {}
         }
     }
@@ -156,6 +158,7 @@ impl Scheduler {
         self.limits = limits;
         self.queue.set_order(self.limits.order, self.limits.ageing > 0, &self.costs);
         self.note_emptied();
+        self.pool.forget_rooms();
         self.offer.take();
         self.pool.note_settled(&self.limits);
     }

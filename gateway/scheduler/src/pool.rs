@@ -258,6 +258,7 @@ impl Pool {
             lane: w.lane,
             state: w.state,
             in_service: w.held.len(),
+            has_more_room: w.room > 0,
             streams: w.streams,
             started: w.started,
             is_lowered: w.is_lowered,

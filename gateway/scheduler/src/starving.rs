@@ -112,7 +112,7 @@ impl Scheduler {
             .waiting_before(request)
             .map(|(class, requests)| (requests as u64).saturating_mul(self.holds_us(class)))
             .sum();
-        let slots = self.slots(&self.offer()).max(1);
+        let slots = Self::slots(&self.offer()).max(1);
         (waited_us as f64 * own) as u64 + in_front_us / u64::from(slots) + self.holds_us(class)
     }
 

@@ -1,23 +1,32 @@
 //! Finds workers that only wait while requests are queued, for `workers.concurrency = "auto"`: what they hold is with a
 //! database or another server, and their main thread sleeps. It is seen from outside, so apps need not say anything.
 //!
-//! It tells the gate; who gets a request is the scheduler's decision. While nothing is queued it does nothing at all.
+//! It tells the gate; who gets a request is the scheduler's decision. While nothing is queued and no worker holds more than
+//! one, it does nothing at all.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use sluice_scheduler::{WorkerId, WorkerState};
+use sluice_scheduler::{WorkerId, WorkerState, WorkerView};
 
 use crate::Supervisor;
-use crate::forensics::main_thread_state;
+use crate::forensics::{Glance, main_thread_glance};
 
 /// Between two looks at all workers. A thread that has not run between them and sleeps at both waits.
 const PERIOD: Duration = Duration::from_millis(1);
+/// The same when all of them hold several.
+const PERIOD_SHARED: Duration = Duration::from_millis(10);
 /// A request that was given to a worker so long ago has reached it.
 const UNDER_WAY_MAX: Duration = Duration::from_millis(3);
 /// Looking takes at most this part of the gateway's time.
 const SHARE: u32 = 10;
+/// Over how long a worker is judged that holds several: some of them compute while others wait, so that it seldom sleeps for
+/// long. It has time for more if it slept for so many thousandths. The kernel's figures are up to 4 ms old, so the sooner, the more.
+const ASLEEP_MIN: [(Duration, u32); 3] =
+    [(Duration::from_millis(40), 150), (Duration::from_millis(200), 50), (Duration::from_secs(1), 15)];
+/// It holds too many if it slept for no more.
+const ASLEEP_LITTLE: (Duration, u32) = (Duration::from_millis(200), 5);
 
 /// What was seen of a worker's main thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,19 +36,74 @@ struct Seen {
     held: usize,
     /// CPU time when it was granted a request; until it has run since, it has not picked that up.
     granted_at_us: Option<u64>,
+    /// Since when it is judged, what it had wanted of the CPU then, and whether anybody waited for a worker since.
+    judged: Option<(Instant, u64)>,
+    was_queued: bool,
+    /// How often in a row it had too many.
+    crowded: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// It may have so many requests more.
+    More(u32),
+    /// It has so many too many, or room that nobody needs.
+    Fewer(u32),
 }
 
 impl Seen {
-    /// Takes in a look; true when the worker may have one request more.
-    fn look(&mut self, state: char, cpu_us: u64, held: usize) -> bool {
+    /// Takes in a look; true when all that it holds waits. `is_there`: what it was given last must have reached it.
+    fn look(&mut self, Glance { state, cpu_us, .. }: Glance, held: usize, is_there: bool) -> bool {
         let was = *self;
-        *self = Seen { asleep_at_us: (state == 'S').then_some(cpu_us), held, ..was };
-        let has_picked_up = was.granted_at_us.is_none_or(|granted_at_us| cpu_us > granted_at_us);
-        let waits = self.asleep_at_us.is_some() && was.asleep_at_us == self.asleep_at_us && was.held == held;
-        if waits && has_picked_up {
-            *self = Seen { granted_at_us: Some(cpu_us), ..Seen::default() };
+        *self = Seen { asleep_at_us: (state == 'S' && is_there).then_some(cpu_us), held, ..was };
+        let is_still = self.asleep_at_us.is_some() && was.asleep_at_us == self.asleep_at_us && was.held == held;
+        let waits = is_still && self.has_run_since_grant(cpu_us);
+        if waits {
+            *self = Seen { granted_at_us: Some(cpu_us), asleep_at_us: None, ..*self };
         }
-        waits && has_picked_up
+        waits
+    }
+
+    /// A thread that blocks, in a synchronous child for instance, sleeps as well.
+    fn has_run_since_grant(&self, cpu_us: u64) -> bool {
+        self.granted_at_us.is_none_or(|granted_at_us| cpu_us > granted_at_us)
+    }
+
+    /// Takes in the same look for a worker that holds several.
+    fn judge(&mut self, now: Instant, glance: Glance, is_queued: bool) -> Option<Verdict> {
+        self.was_queued |= is_queued;
+        let Some((since, wanted_us)) = self.judged else {
+            self.judged = Some((now, glance.wanted_us));
+            return None;
+        };
+        let elapsed = now.saturating_duration_since(since);
+        let wanted = Duration::from_micros(glance.wanted_us.saturating_sub(wanted_us));
+        let asleep = elapsed.saturating_sub(wanted);
+        let is_longest = elapsed >= Duration::from_secs(1);
+        let share = |(after, thousandths): (Duration, u32)| (elapsed >= after).then(|| elapsed * thousandths / 1000);
+        let is_crowded = share(ASLEEP_LITTLE).is_some_and(|little| asleep <= little);
+        let is_needless = !self.was_queued && elapsed >= ASLEEP_LITTLE.0;
+        let has_time = is_queued
+            && self.has_run_since_grant(glance.cpu_us)
+            && ASLEEP_MIN.into_iter().filter_map(share).any(|much| asleep >= much);
+        if !(is_crowded || is_needless || has_time || is_longest) {
+            return None;
+        }
+        (self.judged, self.was_queued) = (Some((now, glance.wanted_us)), false);
+        if is_crowded || is_needless {
+            // A little may be chance.
+            let by = 1 << self.crowded.min(16);
+            self.crowded += 1;
+            return Some(Verdict::Fewer(by));
+        }
+        self.crowded = 0;
+        if !has_time {
+            return None;
+        }
+        self.granted_at_us = Some(glance.cpu_us);
+        // As many as fill the time that is left, if they are like those that it holds.
+        let more = self.held as u128 * asleep.as_micros() / elapsed.as_micros().max(1);
+        Some(Verdict::More(u32::try_from(more).unwrap_or(u32::MAX).max(1)))
     }
 }
 
@@ -48,74 +112,161 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
     let mut seen: HashMap<WorkerId, Seen> = HashMap::new();
     loop {
         supervisor.gate.queue_waits().await;
-        for known in seen.values_mut() {
-            // How long ago that was is not known any more.
-            known.asleep_at_us = None;
-        }
-        while supervisor.gate.scheduler(sluice_scheduler::Scheduler::queue_length) > 0 {
+        // How long ago that was is not known any more.
+        seen.clear();
+        while supervisor
+            .gate
+            .scheduler(|scheduler| scheduler.queue_length() > 0 || scheduler.workers().any(|view| view.has_more_room))
+        {
             let began = Instant::now();
-            look(&supervisor, &mut seen);
-            tokio::time::sleep(PERIOD.max(began.elapsed() * SHARE)).await;
+            let period = look(&supervisor, &mut seen);
+            tokio::time::sleep(period.max(began.elapsed() * SHARE)).await;
         }
     }
 }
 
-fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) {
+/// Returns when to look again.
+fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration {
     let held_max = supervisor.gate.config().workers.held_max() as usize;
-    let mut busy: Vec<(WorkerId, usize)> = supervisor.gate.scheduler(|scheduler| {
-        let busy = scheduler.workers().filter(|view| view.state == WorkerState::Ready && view.in_service > 0);
-        busy.map(|view| (view.worker, view.in_service)).collect()
-    });
-    seen.retain(|worker, _| busy.iter().any(|(known, _)| known == worker));
+    let is_looked_at =
+        |view: &WorkerView| view.state == WorkerState::Ready && (view.in_service > 0 || view.has_more_room);
+    let mut busy: Vec<WorkerView> =
+        supervisor.gate.scheduler(|scheduler| scheduler.workers().filter(is_looked_at).collect());
+    seen.retain(|worker, _| busy.iter().any(|view| view.worker == *worker));
+    let period = if busy.iter().all(|view| view.has_more_room) { PERIOD_SHARED } else { PERIOD };
     // Whoever holds least gets the next one.
-    busy.sort_by_key(|(worker, held)| (*held, *worker));
-    for (worker, held) in busy.into_iter().filter(|(_, held)| *held < held_max) {
+    busy.sort_by_key(|view| (view.in_service, view.worker));
+    for WorkerView { worker, in_service, has_more_room, .. } in busy {
         let pid = supervisor.view(worker).pid;
-        let Some((state, cpu_us)) = pid.and_then(main_thread_state) else { continue };
-        if supervisor.gate.scheduler(sluice_scheduler::Scheduler::queue_length) == 0 {
-            return;
-        }
+        let Some(glance) = pid.and_then(main_thread_glance) else { continue };
+        let is_queued = supervisor.gate.scheduler(sluice_scheduler::Scheduler::queue_length) > 0;
         // Before that it sleeps because nothing has come yet.
-        if supervisor.gate.latest_given(worker).is_none_or(|given| given.elapsed() < UNDER_WAY_MAX) {
-            continue;
+        let is_there = supervisor.gate.latest_given(worker).is_some_and(|given| given.elapsed() >= UNDER_WAY_MAX);
+        let known = seen.entry(worker).or_default();
+        let waits = known.look(glance, in_service, is_there) && in_service > 0;
+        if !has_more_room {
+            known.judged = None;
         }
-        if seen.entry(worker).or_default().look(state, cpu_us, held) {
+        let verdict = if has_more_room { known.judge(Instant::now(), glance, is_queued) } else { None };
+        let more = match verdict {
+            Some(Verdict::Fewer(by)) => {
+                supervisor.gate.crowded(worker, by);
+                0
+            }
+            Some(Verdict::More(more)) => more as usize,
+            None => usize::from(waits && is_queued),
+        };
+        for _ in 0..more.min(held_max.saturating_sub(in_service)) {
             supervisor.gate.waits(worker);
         }
     }
+    period
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn glance(state: char, cpu_us: u64) -> Glance {
+        Glance { state, cpu_us, wanted_us: cpu_us }
+    }
+
     #[test]
     fn worker_waits_that_sleeps_at_two_looks_and_has_not_run_between_them() {
         let mut seen = Seen::default();
-        assert!(!seen.look('S', 100, 1));
-        assert!(!seen.look('S', 140, 1), "it has run in between");
-        assert!(!seen.look('R', 140, 1), "it would run if it were let");
-        assert!(!seen.look('S', 140, 1));
-        assert!(seen.look('S', 140, 1));
+        assert!(!seen.look(glance('S', 100), 1, true));
+        assert!(!seen.look(glance('S', 140), 1, true), "it has run in between");
+        assert!(!seen.look(glance('R', 140), 1, true), "it would run if it were let");
+        assert!(!seen.look(glance('S', 140), 1, true));
+        assert!(seen.look(glance('S', 140), 1, true));
     }
 
     #[test]
     fn worker_gets_no_further_request_before_it_has_picked_up_the_last() {
         let mut seen = Seen::default();
-        seen.look('S', 100, 1);
-        assert!(seen.look('S', 100, 1));
+        seen.look(glance('S', 100), 1, true);
+        assert!(seen.look(glance('S', 100), 1, true));
         for _ in 0..10 {
-            assert!(!seen.look('S', 100, 2), "a synchronous child sleeps as well");
+            assert!(!seen.look(glance('S', 100), 2, true), "a synchronous child sleeps as well");
         }
-        assert!(!seen.look('S', 150, 2));
-        assert!(seen.look('S', 150, 2));
+        assert!(!seen.look(glance('S', 150), 2, true));
+        assert!(seen.look(glance('S', 150), 2, true));
     }
 
     #[test]
     fn worker_whose_request_was_replaced_by_another_is_looked_at_anew() {
         let mut seen = Seen::default();
-        seen.look('S', 100, 2);
-        assert!(!seen.look('S', 100, 1));
-        assert!(seen.look('S', 100, 1));
+        seen.look(glance('S', 100), 2, true);
+        assert!(!seen.look(glance('S', 100), 1, true));
+        assert!(seen.look(glance('S', 100), 1, true));
+    }
+
+    #[test]
+    fn worker_that_has_just_been_given_one_is_not_seen_to_wait() {
+        let mut seen = Seen::default();
+        assert!(!seen.look(glance('S', 100), 1, true));
+        assert!(!seen.look(glance('S', 100), 1, false));
+        assert!(!seen.look(glance('S', 100), 1, true));
+        assert!(seen.look(glance('S', 100), 1, true));
+    }
+
+    /// The first verdict on a worker that sleeps for so many thousandths of the time, and after how many milliseconds.
+    fn judged(seen: &mut Seen, asleep: u64, is_queued: bool) -> (u64, Option<Verdict>) {
+        let (began, from_us) = seen.judged.unwrap_or_else(|| (Instant::now(), 1_000_000));
+        for ms in (0..=1_500).step_by(10) {
+            let used = glance('R', from_us + ms * (1000 - asleep));
+            let verdict = seen.judge(began + Duration::from_millis(ms), used, is_queued);
+            if verdict.is_some() {
+                return (ms, verdict);
+            }
+        }
+        (1_500, None)
+    }
+
+    #[test]
+    fn worker_that_holds_several_is_judged_by_how_long_it_sleeps() {
+        for (asleep, is_queued, expected) in [
+            (0, true, (200, Some(Verdict::Fewer(1)))),
+            (4, true, (200, Some(Verdict::Fewer(1)))),
+            (10, true, (1_500, None)),
+            (20, true, (1_000, Some(Verdict::More(1)))),
+            (60, true, (200, Some(Verdict::More(1)))),
+            (200, true, (40, Some(Verdict::More(1)))),
+            (500, false, (200, Some(Verdict::Fewer(1)))),
+        ] {
+            assert_eq!(judged(&mut Seen::default(), asleep, is_queued), expected, "{asleep} {is_queued}");
+        }
+        let mut full = Seen::default();
+        for by in [1, 2, 4] {
+            assert_eq!(judged(&mut full, 0, true), (200, Some(Verdict::Fewer(by))));
+        }
+    }
+
+    #[test]
+    fn time_in_which_no_cpu_was_free_is_no_rest() {
+        let now = Instant::now();
+        let mut seen = Seen::default();
+        assert_eq!(seen.judge(now, glance('R', 100), true), None);
+        let starved = Glance { state: 'R', cpu_us: 100, wanted_us: 200_100 };
+        assert_eq!(seen.judge(now + Duration::from_millis(200), starved, true), Some(Verdict::Fewer(1)));
+    }
+
+    #[test]
+    fn worker_that_blocks_is_not_thought_to_have_time() {
+        let mut seen = Seen::default();
+        assert_eq!(judged(&mut seen, 100, true), (200, Some(Verdict::More(1))));
+        let (mut now, wanted_us) = seen.judged.unwrap();
+        for _ in 0..10 {
+            now += Duration::from_millis(300);
+            assert_eq!(seen.judge(now, glance('S', wanted_us), true), None);
+        }
+        now += Duration::from_millis(300);
+        assert_eq!(seen.judge(now, glance('S', wanted_us + 1), true), Some(Verdict::More(1)));
+    }
+
+    #[test]
+    fn worker_that_sleeps_much_gets_several() {
+        let mut seen = Seen { held: 8, ..Seen::default() };
+        assert_eq!(judged(&mut seen, 500, true), (40, Some(Verdict::More(4))));
     }
 }

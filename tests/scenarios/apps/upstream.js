@@ -1,5 +1,5 @@
-// An app that mostly waits: `/page` waits for an upstream for 50 ms and then computes for 5; `/spin` computes for 150. Each
-// answer says how many requests the app held at most at once so far.
+// An app that mostly waits: `/page` waits for an upstream for 50 ms and then computes for 5; `/spin` computes for 150 and
+// `/turn` for 20. Each answer says how many requests the app held at most at once so far.
 'use strict';
 
 const http = require('node:http');
@@ -27,7 +27,7 @@ http
         end();
       }, 50);
     } else {
-      compute(request.url === '/spin' ? 150 : 0);
+      compute({ '/spin': 150, '/turn': 20 }[request.url] ?? 0);
       end();
     }
   })

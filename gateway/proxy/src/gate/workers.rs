@@ -186,6 +186,11 @@ impl Gate {
         self.step(Event::Waits { worker });
     }
 
+    /// The worker holds more than it has time for, or has room that nobody needs.
+    pub fn crowded(self: &Rc<Self>, worker: WorkerId, by: u32) {
+        self.step(Event::Crowded { worker, by });
+    }
+
     /// The look into a stuck worker is over. Not to be called from within [`WorkerHost::examine`].
     pub fn examined(self: &Rc<Self>, worker: WorkerId) {
         self.step(Event::Examined { worker });

@@ -30,6 +30,7 @@ impl Pool {
             let (best, chosen) = match w.lane {
                 Lane::Short => {
                     offer.short_ready += 1;
+                    offer.short_slots += w.slots(concurrency);
                     offer.short_free += u32::from(is_free);
                     // In a worker that holds several, lanes are not in force.
                     match w.held.first().map(|held| held.side) {
@@ -41,6 +42,7 @@ impl Pool {
                 }
                 Lane::Long => {
                     offer.long_ready += 1;
+                    offer.long_slots += w.slots(concurrency);
                     offer.long_held += u32::from(!w.held.is_empty());
                     (&mut best_long, &mut offer.long)
                 }
@@ -68,13 +70,16 @@ impl Pool {
         self.last_chosen = Some(w.instance);
         let Given { request, arrived, need, side } = given;
         w.held.push(Held { request, arrived, dispatched: now, need, side, is_own: false });
-        w.is_granted = false;
+        if std::mem::take(&mut w.is_granted) {
+            w.room = w.room.max(u32::try_from(w.held.len()).unwrap_or(u32::MAX));
+        }
         if w.held.len() > held_max as usize {
             self.overlaps_total += 1;
         }
     }
 
-    /// All that the worker holds waits on something else than the CPU: it may take one request more, in this step only.
+    /// All that the worker holds waits on something else than the CPU: it may take one request more, in this step only. If it
+    /// does, it has room for so many from then on.
     pub(crate) fn grant(&mut self, worker: WorkerId, held_max: u32) {
         if let Some(w) = self.workers.get_mut(&worker) {
             w.is_granted = w.takes_requests() && w.held.len() < held_max as usize;
@@ -85,6 +90,20 @@ impl Pool {
     pub(crate) fn end_grant(&mut self, worker: WorkerId) {
         if let Some(w) = self.workers.get_mut(&worker) {
             w.is_granted = false;
+        }
+    }
+
+    /// The worker computes all the time, or nobody waits for it.
+    pub(crate) fn lessen_room(&mut self, worker: WorkerId, by: u32, concurrency: u32) {
+        if let Some(w) = self.workers.get_mut(&worker) {
+            w.room = Some(w.room.saturating_sub(by)).filter(|room| *room > concurrency).unwrap_or(0);
+        }
+    }
+
+    /// The rule has changed.
+    pub(crate) fn forget_rooms(&mut self) {
+        for w in self.workers.values_mut() {
+            w.room = 0;
         }
     }
 

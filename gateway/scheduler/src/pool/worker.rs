@@ -36,6 +36,8 @@ pub struct WorkerView {
     pub state: WorkerState,
     /// Requests it holds.
     pub in_service: usize,
+    /// It may hold more of them than all workers may, because it was seen to wait.
+    pub has_more_room: bool,
     /// Streams that have left their slot and go on.
     pub streams: u32,
     /// When it was started.
@@ -98,6 +100,8 @@ pub(super) struct Worker {
     pub is_stand_in: bool,
     /// It may take one request more in this step, because all that it holds waits.
     pub is_granted: bool,
+    /// How many it was seen to have room for, where that is more than the rule says: it held so many and waited.
+    pub room: u32,
     /// It holds a request that it will never finish.
     pub faulted: bool,
     /// It leaves because it is not wanted any more, not because of anything it did.
@@ -126,6 +130,7 @@ impl Worker {
             has_stand_in: false,
             is_stand_in: false,
             is_granted: false,
+            room: 0,
             faulted: false,
             dismissed: false,
         }
@@ -159,9 +164,14 @@ impl Worker {
         self.takes_requests() && self.lane == Lane::Short
     }
 
-    /// Has room by the rule, or for the one request more that it was granted.
+    /// Requests that it may hold.
+    pub fn slots(&self, concurrency: u32) -> u32 {
+        concurrency.max(self.room)
+    }
+
+    /// Has room, or is granted one request more.
     pub fn has_free_slot(&self, concurrency: u32) -> bool {
-        self.held.len() < concurrency as usize || self.is_granted
+        self.held.len() < self.slots(concurrency) as usize || self.is_granted
     }
 
     /// What it is killed for when nothing else happens, and when.

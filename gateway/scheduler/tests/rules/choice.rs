@@ -1,6 +1,6 @@
 //! Which of the free workers gets the next request.
 
-use sluice_scheduler::{Choice, Limits};
+use sluice_scheduler::{Choice, Event, Limits, WorkerId};
 
 use crate::stage::{LIMITS, Stage, dispatch};
 
@@ -84,4 +84,23 @@ fn i1_no_worker_is_given_more_than_its_slots() {
     assert_eq!(stage.scheduler.queue_length(), 1);
     assert_eq!(stage.finish(2, 2), [dispatch(7, 2)]);
     assert_eq!(stage.finish(2, 2), [], "the same request frees nothing a second time");
+}
+
+#[test]
+fn a_worker_keeps_the_room_that_it_was_seen_to_have_until_it_is_said_to_have_less() {
+    let mut stage = Stage::ready(Limits { concurrency_max: 3, ..LIMITS }, 1);
+    for _ in 1..=5 {
+        stage.arrive();
+    }
+    assert_eq!(stage.step(Event::Waits { worker: WorkerId(1) }), [dispatch(2, 1)]);
+    assert_eq!(stage.finish(1, 1), [dispatch(3, 1)], "it had two");
+    assert_eq!(stage.step(Event::Crowded { worker: WorkerId(1), by: 1 }), []);
+    assert_eq!(stage.finish(1, 2), [], "it still has one");
+    assert_eq!(stage.finish(1, 3), [dispatch(4, 1)]);
+    assert_eq!(stage.step(Event::Waits { worker: WorkerId(1) }), [dispatch(5, 1)]);
+    assert_eq!(stage.step(Event::Waits { worker: WorkerId(1) }), [], "nobody waits");
+    assert_eq!(stage.arrive(), [], "what was not needed is not kept");
+    assert_eq!(stage.step(Event::Waits { worker: WorkerId(1) }), [dispatch(6, 1)]);
+    assert_eq!(stage.arrive(), []);
+    assert_eq!(stage.step(Event::Waits { worker: WorkerId(1) }), [], "three are the most");
 }

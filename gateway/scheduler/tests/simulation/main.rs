@@ -146,6 +146,7 @@ fn random_days_keep_i1_i3_i4_i5_i6() {
         "recycled: Memory",
         "recycled: Overdue",
         "granted one more",
+        "in the room of a grant before",
         "Lower",
         "Raise",
         "stand-in was needed",

@@ -107,7 +107,7 @@ impl Model {
         if self.limits.order == Order::Fifo && limits.order == Order::Shortest && limits.ageing > 0 {
             self.queue.values_mut().for_each(Queued::grow_old);
         }
-        self.workers.limits = limits.clone();
+        self.workers.set_limits(limits);
         self.limits = limits.clone();
     }
 

@@ -100,6 +100,13 @@ impl Workers {
                     w.granted = w.takes_requests() && w.held.len() < held_max;
                 }
             }
+            Event::Crowded { worker, by } => {
+                let concurrency = self.limits.concurrency as usize;
+                if let Some(w) = self.live.get_mut(&worker) {
+                    w.room = w.room.saturating_sub(by as usize);
+                    w.room *= usize::from(w.room > concurrency);
+                }
+            }
             Event::Turned { worker } => self.turn_again(now, worker),
             Event::StreamEnded { worker } => {
                 if let Some(w) = self.live.get_mut(&worker) {
@@ -149,6 +156,12 @@ impl Workers {
         }
     }
 
+    /// What a worker has room for is known anew.
+    pub fn set_limits(&mut self, limits: &Limits) {
+        self.limits = limits.clone();
+        self.live.values_mut().for_each(|w| w.room = 0);
+    }
+
     pub fn has_too_many_streams(&self, worker: WorkerId) -> bool {
         self.live.get(&worker).is_some_and(|w| w.streams > self.limits.streams_per_worker_max)
     }
@@ -160,12 +173,18 @@ impl Workers {
             "I4: {request:?} given to a worker that is not ready: {w:?}"
         );
         w.held.push((request, false));
-        let is_granted = std::mem::take(&mut w.granted) && w.held.len() > self.limits.concurrency as usize;
-        if is_granted {
+        let had_room = (self.limits.concurrency as usize).max(w.room);
+        let is_granted = std::mem::take(&mut w.granted);
+        if w.held.len() > had_room && is_granted {
             self.places.reached.push("granted one more");
+        } else if w.held.len() > self.limits.concurrency as usize {
+            self.places.reached.push("in the room of a grant before");
         }
-        let is_allowed = w.held.len() <= self.limits.concurrency as usize || is_granted;
-        promise!(is_allowed, "I1: {worker:?} holds {:?}", w.held);
+        promise!(w.held.len() <= had_room || is_granted, "I1: {worker:?} holds {:?}", w.held);
+        promise!(w.held.len() <= self.limits.concurrency.max(self.limits.concurrency_max) as usize, "I1: {w:?}");
+        if is_granted {
+            w.room = w.room.max(w.held.len());
+        }
         Ok(())
     }
 
@@ -209,7 +228,7 @@ impl Workers {
     }
 
     pub fn is_free(&self, w: &Worker) -> bool {
-        w.held.len() < self.limits.concurrency as usize || w.granted
+        w.held.len() < (self.limits.concurrency as usize).max(w.room) || w.granted
     }
 
     /// Whether a request that comes now is served at once, by one that is being warmed if need be.
@@ -228,7 +247,7 @@ impl Workers {
         let Event::Waits { worker } = event else { return Ok(()) };
         let Some(w) = self.live.get_mut(&worker) else { return Ok(()) };
         // What one more may be given to depends on its lane where slots are free; only beyond these it is anybody's.
-        let is_beyond = w.held.len() >= self.limits.concurrency as usize;
+        let is_beyond = w.held.len() >= (self.limits.concurrency as usize).max(w.room);
         promise!(
             !std::mem::take(&mut w.granted) || is_queue_empty || !is_beyond,
             "{worker:?} could take one more: {w:?}"

@@ -42,6 +42,7 @@ enum Coming {
     Sticks(WorkerId),
     StandsStill(WorkerId),
     Waits(WorkerId),
+    Crowds(WorkerId),
     Turns(WorkerId),
     Examined(WorkerId),
     /// The next request of its warm-up, of which so many are left.
@@ -295,6 +296,7 @@ impl World {
             Coming::Closes(worker) => self.tell(Event::Closing { worker }),
             Coming::GrowsHeavy(worker) => self.tell(Event::Overweight { worker }),
             Coming::Waits(worker) => self.tell(Event::Waits { worker }),
+            Coming::Crowds(worker) => self.tell(Event::Crowded { worker, by: 1 }),
             Coming::StandsStill(worker) => self.tell(Event::Overdue { worker }),
             Coming::Turns(worker) => self.tell(Event::Turned { worker }),
             Coming::Sticks(worker) => self.tell(Event::Stuck { worker }),

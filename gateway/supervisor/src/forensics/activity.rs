@@ -45,19 +45,29 @@ pub(crate) fn verdict(earlier: Option<&Activity>, later: Option<&Activity>, elap
     if u128::from(wanted_us) * 100 >= elapsed.as_micros() * BURNING_PERCENT { Verdict::Burns } else { Verdict::Blocked }
 }
 
-/// State and CPU time of a process' main thread, in microseconds, at less cost than [`main_thread_activity`]. None where its
-/// CPU time is not known that exactly.
+/// Less of a main thread than an [`Activity`], at less cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Glance {
+    /// As in [`Activity::state`].
+    pub(crate) state: char,
+    /// CPU time used since its start.
+    pub(crate) cpu_us: u64,
+    /// That, and the time it could have run and no CPU was free: it slept for the rest.
+    pub(crate) wanted_us: u64,
+}
+
+/// Looks at the main thread of a process. None where its CPU time is not known exactly.
 #[cfg(target_os = "linux")]
-pub(crate) fn main_thread_state(pid: u32) -> Option<(char, u64)> {
+pub(crate) fn main_thread_glance(pid: u32) -> Option<Glance> {
     let thread = format!("/proc/{pid}/task/{pid}");
     let (state, _) = parse_stat(&std::fs::read_to_string(format!("{thread}/stat")).ok()?)?;
-    let (cpu_us, _) = parse_schedstat(&std::fs::read_to_string(format!("{thread}/schedstat")).ok()?)?;
-    Some((state, cpu_us))
+    let (cpu_us, queued_us) = parse_schedstat(&std::fs::read_to_string(format!("{thread}/schedstat")).ok()?)?;
+    Some(Glance { state, cpu_us, wanted_us: cpu_us + queued_us })
 }
 
 /// Nothing is known here.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn main_thread_state(_pid: u32) -> Option<(char, u64)> {
+pub(crate) fn main_thread_glance(_pid: u32) -> Option<Glance> {
     None
 }
 

@@ -46,6 +46,8 @@ pub struct Worker {
     pub is_stand_in: bool,
     /// In this step it may take one more.
     pub granted: bool,
+    /// What it may hold by grants that it took.
+    pub room: usize,
 }
 
 impl Worker {
@@ -77,6 +79,7 @@ impl Worker {
             has_stand_in: false,
             is_stand_in: false,
             granted: false,
+            room: 0,
         }
     }
 

@@ -106,6 +106,9 @@ impl World {
     pub(super) fn serve(&mut self, worker: WorkerId, request: RequestId) {
         if self.rng.percent(self.plan.waits_percent) {
             self.soon(self.plan.service_us / 2, Coming::Waits(worker));
+            if self.rng.percent(30) {
+                self.soon(self.plan.service_us * 2, Coming::Crowds(worker));
+            }
         }
         if self.rng.percent(self.plan.overdue_percent) {
             self.soon(self.plan.service_us / 2, Coming::StandsStill(worker));
