@@ -5,6 +5,7 @@
  */
 import { escapeHtml, escapeText, toText } from './escape.js';
 import { ELEMENT, ReactDOMServer, type Props } from './react.js';
+import { hasCustomProperties } from './versions.js';
 
 type Rule = (open: string, value: unknown) => string;
 
@@ -71,6 +72,10 @@ const isNumeric = (value: unknown): boolean => !unprintable(value) && !globalThi
 const numeric: Rule = (open, value) => (isNumeric(value) ? open + escapeHtml(value) + '"' : '');
 const positive: Rule = (open, value) =>
   isNumeric(value) && (value as number) >= 1 ? open + escapeHtml(value) + '"' : '';
+const unlessBoolean =
+  (rule: Rule): Rule =>
+  (open, value) =>
+    typeof value === 'boolean' ? '' : rule(open, value);
 const url: Rule = (open, value) =>
   unprintable(value) || typeof value === 'boolean' ? '' : open + escapeText(sanitizeUrl(toText(value))) + '"';
 const urlUnlessEmpty: Rule = (open, value) => (value === '' ? '' : url(open, value));
@@ -85,6 +90,8 @@ const RULES: readonly Rule[] = [
   overloaded,
   positive,
   numeric,
+  unlessBoolean(positive),
+  unlessBoolean(numeric),
   url,
   urlUnlessEmpty,
 ];
@@ -163,7 +170,7 @@ function askReactDOM(tag: string, props: Props): string {
 
 const customNames = new Map<string, string>();
 
-/** As react-dom 19 writes a property of a custom element; '' when the name or the value cannot be written. */
+/** As react-dom writes a property of a custom element; '' when the name or the value cannot be written. */
 export function customAttribute(name: string, value: unknown): string {
   if (name === 'style') return styleAttribute(value);
   let open = customNames.get(name);
@@ -173,9 +180,12 @@ export function customAttribute(name: string, value: unknown): string {
     if (customNames.size >= REMEMBERED_MAX) customNames.clear();
     customNames.set(name, open);
   }
-  if (open === '' || value === false || unprintable(value)) return '';
-  if (value === true) return empty(open);
-  return typeof value === 'object' ? '' : open + escapeHtml(value) + '"';
+  if (open === '' || unprintable(value)) return '';
+  if (hasCustomProperties) {
+    if (value === true) return empty(open);
+    if (value === false || typeof value === 'object') return '';
+  }
+  return open + escapeHtml(value) + '"';
 }
 
 // Styles ---------------------------------------------------------------------------------------------------------

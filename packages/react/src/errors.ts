@@ -3,6 +3,7 @@ import { describeStack } from './component-stack.js';
 import type { StackNode } from './paths.js';
 import { isRecoverableError } from './recoverable.js';
 import { Unsupported } from './unsupported.js';
+import { checksDigests } from './versions.js';
 import type { ErrorInfo, Render } from './work.js';
 
 /** The stack is spelled out only when somebody reads it. */
@@ -30,5 +31,10 @@ export function logRecoverable(render: Render, error: unknown, info: ErrorInfo):
     return '';
   }
   const digest = render.onError(error, info);
+  if (checksDigests && digest !== null && digest !== undefined && typeof digest !== 'string') {
+    throw new Error(
+      `onError returned something with a type other than "string". onError should return a string and may return null or undefined but must not return anything else. It received something of type "${typeof digest}" instead`,
+    );
+  }
   return typeof digest === 'string' && digest !== '' ? digest : undefined;
 }

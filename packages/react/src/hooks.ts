@@ -16,7 +16,7 @@ import { createRecoverableError } from './recoverable.js';
 import { HookState, hookState, replaceHookState, running, type HookHost } from './running.js';
 import { useCallback, useMemo, useReducer, useRef, useState } from './state-hooks.js';
 import { useThenable, type Thenable } from './thenables.js';
-import { hasBrowserOnly } from './versions.js';
+import { hasBrowserOnly, hasHooksOf19 } from './versions.js';
 
 export interface HookRun {
   readonly state: HookState;
@@ -111,9 +111,8 @@ function nothing(): void {
   // Effects do not run on the server.
 }
 
-const dispatcher = {
+const hooks18 = {
   readContext,
-  use,
   useContext,
   useMemo,
   useReducer,
@@ -135,6 +134,11 @@ const dispatcher = {
   },
   useId,
   useSyncExternalStore,
+};
+
+const hooks19 = {
+  ...hooks18,
+  use,
   useOptimistic(passthrough: unknown): [unknown, () => never] {
     running();
     return [passthrough, failSetOptimistic];
@@ -151,6 +155,9 @@ const dispatcher = {
   useCacheRefresh: () => failRefresh,
   useEffectEvent: () => failEffectEvent,
 };
+
+/** Libraries look for a hook before they use it: none that this React does not have. */
+const dispatcher = hasHooksOf19 ? hooks19 : hooks18;
 
 const asyncDispatcher = {
   getCacheForType: fails('Not implemented.'),

@@ -6,7 +6,7 @@ import { addAttribute } from './attributes.js';
 import { escapeHtml, toText } from './escape.js';
 import { type HeaderHints, createHeaderHints } from './headers.js';
 import type { Props } from './react.js';
-import { hasOneNonce, importMapHasNonce, marksShell, stylesheetsDelayShell } from './versions.js';
+import { hasOneNonce, hoists, importMapHasNonce, marksShell, stylesheetsDelayShell } from './versions.js';
 
 /** HTML that is written once: whoever writes it (or takes its place) empties it. */
 export interface Resource {
@@ -107,8 +107,8 @@ export class Resources {
       value === undefined ? `<${tag}` : `<${tag} nonce="${escapeHtml(value)}"`;
     this.openScript = open('script', this.scriptNonce);
     this.openStyle = open('style', this.styleNonce);
-    this.onHeaders = onHeaders ?? undefined;
-    this.hints = onHeaders ? createHeaderHints(options.maxHeadersLength) : null;
+    this.onHeaders = hoists ? (onHeaders ?? undefined) : undefined;
+    this.hints = this.onHeaders ? createHeaderHints(options.maxHeadersLength) : null;
     writeBootstrap(this, options);
   }
 }
@@ -162,7 +162,7 @@ function writeBootstrap(resources: Resources, options: ResourceOptions): void {
   if (content !== undefined) {
     resources.bootstrap += `${resources.openScript}${shellId(resources)}>${escapeScript(toText(content))}</script>`;
   }
-  if (options.importMap !== undefined) {
+  if (options.importMap !== undefined && hoists) {
     const { scriptNonce } = resources;
     const hasNonce = importMapHasNonce && scriptNonce !== undefined;
     const nonce = !hasNonce ? '' : ` nonce="${escapeHtml(scriptNonce)}"`;
@@ -185,6 +185,10 @@ function bootstrapScript(
   preload: Props,
   open: string,
 ): void {
+  if (!hoists) {
+    resources.bootstrap += `${open}${escapeHtml(script)}" async=""></script>`;
+    return;
+  }
   const src = typeof script === 'string' ? script : script.src;
   preload['href'] = src;
   let integrity: string | undefined;

@@ -1,6 +1,7 @@
 /** Bookkeeping of segments and tasks: where HTML goes, what is still to come, and who is told when it has come. */
 import { finishAbortedTask } from './abort.js';
 import { Bytes, encodeAfter } from './encode.js';
+import { treeIdOfPlace } from './loose-forks.js';
 import { pingTask } from './scheduler.js';
 import type { Thenable } from './thenables.js';
 import { abortsWithinCall, failsOnAborted } from './versions.js';
@@ -101,7 +102,7 @@ export function resumeTaskLater(
   const task = render.task as Task;
   task.keyPath = render.keyPathAt(render.depth);
   task.stack = render.stackAt(render.depth);
-  task.treeId = render.currentTreeId();
+  task.treeId = treeIdOfPlace(render);
   task.node = node;
   task.index = index;
   task.format = render.format;

@@ -1,5 +1,6 @@
 /** Suspense: content that may come later or not at all, and a fallback in its place until then. */
 import { contentFormat, fallbackFormat, HTML } from './format.js';
+import { dropLooseForks } from './loose-forks.js';
 import type { KeyPath, StackNode } from './paths.js';
 import { preparePreamble } from './preamble.js';
 import { SUSPENSE, type Props } from './react.js';
@@ -82,6 +83,7 @@ export function renderSuspense(render: Render, props: Props): void {
     render.format = format;
     render.depth = depth;
     render.forks = forks;
+    dropLooseForks(render, depth);
     if (render.contexts !== contexts) {
       switchContexts(contexts);
       render.contexts = contexts;

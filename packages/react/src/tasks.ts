@@ -85,6 +85,7 @@ function loadTask(render: Render, task: Task): void {
   task.thenables = null;
   render.depth = 0;
   render.forks = 0;
+  render.looseForks.length = 0;
   render.chained = true;
   openSegment(render, task.segment);
 }

@@ -6,6 +6,7 @@
 import type { Provided } from './contexts.js';
 import type { Bytes } from './encode.js';
 import type { FormatContext } from './format.js';
+import type { LooseFork } from './loose-forks.js';
 import type { HookHost } from './running.js';
 import { type KeyPath, type StackNode, keyPathOf, stackOf } from './paths.js';
 import type { Recording } from './recording.js';
@@ -18,7 +19,7 @@ import {
 } from './resources.js';
 import type { Thenable } from './thenables.js';
 import { ROOT_ID, type TreeId, forkedId, spellId } from './tree-id.js';
-import { idMarks } from './versions.js';
+import { idMarks, keepsDestination, tellsComponents } from './versions.js';
 
 // States of segments; boundaries use PENDING, COMPLETED and ERRORED (then the client renders them).
 export const PENDING = 0;
@@ -61,6 +62,8 @@ export class Segment {
 
 export class Boundary {
   status = PENDING;
+  /** By which the client finds it. */
+  id = -1;
   rootSegmentId = -1;
   parentFlushed = false;
   pendingTasks = 0;
@@ -166,6 +169,8 @@ export class Render implements HookHost {
   readonly indexes: number[] = [];
   readonly forkLengths: number[] = [];
   readonly forkIndexes: number[] = [];
+  /** In React 18; see `loose-forks.ts`. */
+  readonly looseForks: LooseFork[] = [];
   parts: Part[] = [];
   segment!: Segment;
   contexts: Provided | null = null;
@@ -189,6 +194,7 @@ export class Render implements HookHost {
   sink: Sink | null = null;
   flushScheduled = false;
   nextSegmentId = 0;
+  nextBoundaryId = 0;
   allPendingTasks = 0;
   pendingRootTasks = 0;
   byteSize = 0;
@@ -221,7 +227,8 @@ export class Render implements HookHost {
     this.resources = new Resources(options);
     this.progressiveChunkSize = options.progressiveChunkSize ?? PROGRESSIVE_CHUNK_BYTES;
     this.formState = options.formState ?? null;
-    this.onError = options.onError ?? logError;
+    const { onError = logError } = options;
+    this.onError = tellsComponents ? onError : (error) => (onError as (error: unknown) => unknown)(error);
     this.onBrowserBailout = options.onBrowserBailout ?? nothing;
     this.onAllReady = options.onAllReady ?? nothing;
     this.onShellReady = options.onShellReady ?? nothing;
@@ -260,7 +267,8 @@ export class Render implements HookHost {
     this.hoistables = null;
     this.stack = null;
     this.keyPath = null;
-    this.work = nothing;
+    // React 18 flushes to what has ended, too.
+    if (!keepsDestination) this.work = nothing;
   }
 
   /** What happens now belongs to this render: HTML around it is not used again. */

@@ -1,4 +1,4 @@
-/** What the fuzzer does not come to, compared with react-dom of each minor version of React 19. */
+/** What the fuzzer does not come to, compared with react-dom of each minor version of React. */
 
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
@@ -34,8 +34,22 @@ const gives =
     return React.createElement('i', null, 'shown');
   };
 
+const settled = new WeakMap<Promise<unknown>, unknown>();
+
+/** React 18 has no `use`: a component throws the promise, and has its value when it is asked again. */
+function awaited(React: React, promise: Promise<ReactNode>): ReactNode {
+  if ('use' in React) return React.use(promise);
+  if (settled.has(promise)) return settled.get(promise) as ReactNode;
+  throw promise.then((value) => void settled.set(promise, value));
+}
+
 const waits = (React: React): (() => ReactNode) => {
-  return () => React.use(never);
+  return () => awaited(React, never);
+};
+
+const comes = (React: React): (() => ReactNode) => {
+  const came = Promise.resolve('came');
+  return () => awaited(React, came);
 };
 
 function within(React: React, fallback: ReactNode, ...content: ReactNode[]): ReactNode {
@@ -66,11 +80,13 @@ const cases: Readonly<Record<string, Case>> = {
     ],
   },
   'an abort by a component that waits afterwards': {
-    page: (React, abort) =>
-      React.createElement(() => {
+    page: (React, abort) => {
+      const Comes = comes(React);
+      return React.createElement(() => {
         abort('given up');
-        return React.use(Promise.resolve('came'));
-      }),
+        return Comes();
+      });
+    },
     steps: [() => undefined],
   },
   'several aborts, also when the render has failed': {
@@ -102,18 +118,13 @@ const cases: Readonly<Record<string, Case>> = {
         within(
           React,
           'failed',
-          React.createElement(() => React.use<string>(rejected as never)),
+          React.createElement(() => awaited(React, rejected)),
         ),
       );
     },
   },
   'a nonce that is null': {
-    page: (React) =>
-      within(
-        React,
-        'soon',
-        React.createElement(() => React.use(Promise.resolve('came'))),
-      ),
+    page: (React) => within(React, 'soon', React.createElement(comes(React))),
     options: { nonce: null, bootstrapScriptContent: 'go()', importMap: { imports: {} } },
   },
   'a limit of bytes below zero': {
@@ -126,15 +137,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'a callback that throws when all is ready': {
     page: (React) =>
-      React.createElement(
-        'main',
-        null,
-        within(
-          React,
-          'soon',
-          React.createElement(() => React.use(Promise.resolve('came'))),
-        ),
-      ),
+      React.createElement('main', null, within(React, 'soon', React.createElement(comes(React)))),
     throws: ['onAllReady'],
   },
   'a thrown promise after one that was used': {
@@ -142,7 +145,7 @@ const cases: Readonly<Record<string, Case>> = {
       const used = Promise.resolve('used');
       let thrown: Promise<void> | null = null;
       const Throws = (): ReactNode => {
-        const value = React.use(used);
+        const value = awaited(React, used);
         if (thrown === null) {
           thrown = Promise.resolve();
           throw thrown;
@@ -204,7 +207,7 @@ async function observe(renderer: Renderer, React: React, of: Case): Promise<read
 export function behavesAlike(minor: string, folder: string): void {
   const { React, stock } = loadReact(folder);
   const sluice = loadSluice(folder).then(async (renderer) => {
-    // Once in the life of a process the client's scripts are learnt, which takes a few microtasks.
+    // Once in the life of a process the client's scripts are learnt, which takes a few microtasks, or turns.
     await observe(renderer as never, React, { page: () => null });
     return renderer;
   });

@@ -18,7 +18,7 @@ const newest = loadReact(packageFolder).version;
 const others = minors.filter((minor) => !newest.startsWith(`${minor}.`));
 const chosen = process.env['SLUICE_REACT_VERSIONS']?.split(',') ?? others;
 
-for (const minor of chosen.filter((each) => each.startsWith('19.') && each !== '19.0')) {
+for (const minor of chosen.filter((each) => each !== '19.0')) {
   const folder = install(minor);
   behavesAlike(minor, folder);
   if (minor === '19.1') keepsPromisesApart(minor, folder);
