@@ -139,8 +139,9 @@ function abortSilently(render: Render, reason: unknown): void {
 }
 
 function dropTask(render: Render, task: Task, reason: unknown): void {
-  const { boundary } = task;
-  task.segment.status = ABORTED;
+  // The one that runs, where it is.
+  const { boundary, segment } = task === render.task ? render : task;
+  segment.status = ABORTED;
   if (boundary === null) {
     render.allPendingTasks -= 1;
     if (render.status !== CLOSED) {

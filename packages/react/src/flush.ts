@@ -180,8 +180,10 @@ function flushSegment(turn: Turn, segment: Segment, hoistables: Hoistables | nul
     if (hoistables !== null) addHoistables(hoistables, boundary.fallback);
     flushSubtree(turn, segment, hoistables);
   } else if (isBetterLate(turn, boundary)) {
-    if (countsBoundaries)
+    if (countsBoundaries) {
+      sink.text('<!--$?--><template id="');
       throw new Error('An ID must have been assigned before we can complete the boundary.');
+    }
     numberBoundary(render, boundary);
     render.completedBoundaries.push(boundary);
     writePendingBoundary(turn, boundary);
