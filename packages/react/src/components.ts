@@ -106,8 +106,8 @@ export function renderClass(render: Render, component: ComponentClass, given: Pr
 /** A function may make an instance as well, by returning one. */
 function isInstance(children: unknown): children is Instance {
   if (typeof children !== 'object' || children === null) return false;
-  const { render, $$typeof: kind } = children as { render?: unknown; $$typeof?: symbol };
-  return typeof render === 'function' && kind === undefined;
+  const { $$typeof: kind, render } = children as { $$typeof?: symbol; render?: unknown };
+  return kind === undefined && typeof render === 'function';
 }
 
 function renderInstance(

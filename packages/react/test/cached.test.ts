@@ -259,6 +259,18 @@ void test('what suspends is not kept, and comes when it is there', async () => {
   assert.equal(sluice.cacheStatistics().entries, 0);
 });
 
+void test('what suspends leaves no second copy of what stands before it', async () => {
+  sluice.purge();
+  const pageOf = (): ReactNode => {
+    const later = Promise.resolve('late');
+    const Late = (): ReactNode => use(later);
+    Late.cacheKey = () => 'late';
+    return h('main', null, 'before', h(Cached, { cacheKey: 'first' }, 'first'), h(Late));
+  };
+  const expected = await piped(stock, pageOf());
+  for (let time = 0; time < 2; time += 1) assert.equal(await piped(sluice, pageOf()), expected);
+});
+
 void test('what threw a promise is not kept at its second try either', async () => {
   sluice.purge();
   let data: string | undefined;

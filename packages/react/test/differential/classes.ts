@@ -44,8 +44,9 @@ export function classOf(
     function willMount(this: Made) {
       for (let index = 0; index < count; index += 1) this.setState({ [`set${index}`]: index });
       if (has.has('function-update'))
-        this.setState((before, props) => ({
-          seen: `${Object.keys(before ?? {}).length} ${shown(props['given'])}`,
+        // React 18 has a third for contexts of before 16.3.
+        this.setState((before, props, ...rest: unknown[]) => ({
+          seen: `${Object.keys(before ?? {}).length} ${shown(props['given'])} ${rest.map(shown).join(' ')}`,
         }));
       if (has.has('replace-state')) this.state = { replaced: true };
     };
