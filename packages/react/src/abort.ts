@@ -154,7 +154,8 @@ function dropTask(render: Render, task: Task, reason: unknown): void {
   if (boundary.status !== ERRORED) {
     boundary.status = ERRORED;
     const digest = render.onError(reason === undefined ? abortError(reason) : reason, {});
-    boundary.errorDigest = typeof digest === 'string' && digest !== '' ? digest : undefined;
+    // Of any type here: react-dom sends it as it is.
+    boundary.errorDigest = (digest || undefined) as string | undefined;
     if (boundary.parentFlushed) render.clientRenderedBoundaries.push(boundary);
   }
   for (const fallback of boundary.fallbackTasks) dropTask(render, fallback, reason);

@@ -19,6 +19,8 @@ interface Case {
   readonly options?: object;
   /** Done in turn, one turn of the event loop after the other. */
   readonly steps?: readonly ((abort: Abort) => void)[];
+  /** What `onError` returns, if not a string. */
+  readonly digest?: unknown;
   /** The render's own calls that throw. */
   readonly throws?: readonly string[];
 }
@@ -54,6 +56,18 @@ const comes = (React: React): (() => ReactNode) => {
 
 function within(React: React, fallback: ReactNode, ...content: ReactNode[]): ReactNode {
   return React.createElement(React.Suspense, { fallback }, ...content);
+}
+
+/** Asks for an id, around content that waits and has ids as well. */
+function idsAround(React: React, around: (late: ReactNode) => ReactNode): ReactNode {
+  const Comes = comes(React);
+  const Shows = (): ReactNode => React.createElement('i', { id: React.useId() });
+  const Late = (): ReactNode => [Comes(), React.createElement(Shows, { key: 'shows' })];
+  const Asks = (): ReactNode => {
+    React.useId();
+    return around(React.createElement(Late));
+  };
+  return React.createElement(Asks);
 }
 
 const cases: Readonly<Record<string, Case>> = {
@@ -123,6 +137,25 @@ const cases: Readonly<Record<string, Case>> = {
       );
     },
   },
+  'ids of what waits directly below a component with ids': {
+    page: (React) =>
+      within(
+        React,
+        'soon',
+        idsAround(React, (late) => late),
+        idsAround(React, (late) => React.createElement('p', null, late)),
+        idsAround(React, (late) => [late, 'and', late]),
+        idsAround(React, () => idsAround(React, (late) => React.createElement(React.Fragment, null, late))),
+      ),
+  },
+  'ids of a shell that waits directly below a component with ids': {
+    page: (React) => idsAround(React, (late) => late),
+  },
+  'a digest that is no string, for what is given up': {
+    page: (React) => within(React, 'soon', React.createElement(waits(React))),
+    steps: [() => undefined, aborts],
+    digest: 7,
+  },
   'a nonce that is null': {
     page: (React) => within(React, 'soon', React.createElement(comes(React))),
     options: { nonce: null, bootstrapScriptContent: 'go()', importMap: { imports: {} } },
@@ -187,7 +220,7 @@ async function observe(renderer: Renderer, React: React, of: Case): Promise<read
     onShellError: (error) => called('onShellError', String(error)),
     onError: (error) => {
       called('onError', String(error));
-      return 'digest';
+      return 'digest' in of ? (of.digest as string) : 'digest';
     },
   });
   stream = begun;
