@@ -57,6 +57,8 @@ export const endsAfterWork = before(2);
 export const failsOnAborted = before(2);
 /** One nonce is for all; since then, scripts and styles may have one each. */
 export const hasOneNonce = before(2);
+/** Behind the name of where an error comes from, in the console. */
+export const badgeEnd = before(2) ? ' ' : '';
 export const hasWebStreams = !before(2);
 /** Prerendering says whether anything was postponed. */
 export const tellsPostponed = !before(2);

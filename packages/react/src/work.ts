@@ -5,6 +5,7 @@
  */
 import type { Provided } from './contexts.js';
 import type { Bytes } from './encode.js';
+import { logError } from './errors.js';
 import type { FormatContext } from './format.js';
 import type { HookHost } from './running.js';
 import { type KeyPath, type StackNode, keyPathOf, stackOf } from './paths.js';
@@ -48,8 +49,6 @@ export class Segment {
   readonly format: FormatContext;
   lastText: boolean;
   textEmbedded: boolean;
-  /** UTF-8 length of its own HTML, as far as encoded. */
-  bytes = 0;
 
   constructor(boundary: Boundary | null, format: FormatContext, lastText: boolean, textEmbedded: boolean) {
     this.boundary = boundary;
@@ -278,9 +277,4 @@ export class Render implements HookHost {
     this.forkIndexes[this.forks] = index;
     this.forks += 1;
   }
-}
-
-function logError(error: unknown): null {
-  console.error(error);
-  return null;
 }
