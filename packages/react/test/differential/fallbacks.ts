@@ -22,8 +22,6 @@ export function mayBeLeft({ reason, api }: Left, scenario: Scenario, version: st
   switch (reason) {
     case 'unknown React version':
       return unknown.includes(minor);
-    case `streams of React ${version}`:
-      return minor === '19.0' && !isString(scenario.api);
     // Its postponed state is react-dom's own.
     case 'prerender with a signal':
       return scenario.api.startsWith('prerender') && scenario.abortAt !== null;
