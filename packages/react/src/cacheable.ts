@@ -126,9 +126,8 @@ function record(
   make: () => void,
 ): void {
   const { spillLength, lastText: startsAfterText, format } = render;
-  // To cut it out costs no more than its own length then. In a stream little stands before it, which could not be taken back out of a part where
-  // the component has to wait.
-  if (render.recording === null && render.mode !== 'stream') spill(render);
+  // Nothing may come between the outermost recording's HTML and its start.
+  if (render.recording === null) spill(render);
   render.spillLength = Number.POSITIVE_INFINITY;
   const recording = new Recording(render);
   for (const tag of tags) recording.tags.add(tag);

@@ -65,7 +65,7 @@ const dom19 = domInternals.__DOM_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_
 
 /** The release lines whose strings, or streams too, the differential tests compare; a prerelease is none of them. */
 const STRING_MINORS = ['18.3', '19.0', '19.1', '19.2', '19.3'];
-const STREAM_MINORS = ['18.3', '19.1', '19.2', '19.3'];
+const STREAM_MINORS = ['18.3', '19.0', '19.1', '19.2', '19.3'];
 
 export const version = ReactModule.version;
 export const react18 = major === 18;

@@ -92,7 +92,7 @@ function renderElement(render: Render, element: ElementLike, index: number): voi
   } catch (thrown) {
     // Not what an earlier component has left behind, although react-dom would take that as well.
     const keeps = thrown === SUSPENDED || (keepsPromises && isRunning());
-    const reason = suspension(render, thrown, chained);
+    const reason = suspension(render, thrown, chained, depth);
     // A suspension leaves no trace of the element: it is rendered anew, here or in the place that is kept for it.
     render.out = out;
     render.lastText = lastText;
@@ -110,16 +110,23 @@ function renderElement(render: Render, element: ElementLike, index: number): voi
 }
 
 /** The promise that an element waits for, or null when the stack is full. Whatever else was thrown is thrown on. */
-function suspension(render: Render, thrown: unknown, chained: boolean): Thenable | null {
+function suspension(render: Render, thrown: unknown, chained: boolean, depth: number): Thenable | null {
   if (thrown === CHAINED) throw thrown;
   resetHooks();
   const reason = unwrapThrown(thrown);
   if (!render.aborted || waitsWhileAborted) {
     if (isThenable(reason)) return reason;
-    const mayTryAgain = restartsElements && (!chained || !overflowFailsTask);
-    if (reason instanceof Error && reason.message === STACK_OVERFLOW && mayTryAgain) return null;
+    // The task's own first element overflows an empty stack: to try again would not end.
+    const mayTryAgain = restartsElements && (!chained || (depth > 0 && !overflowFailsTask));
+    if (mayTryAgain && isOverflow(reason)) return null;
   } else if (abortsWithinCall && chained && thrown === SUSPENDED) return reason as Thenable;
   throw reason;
+}
+
+/** By its message alone, as react-dom tells: it may come from another realm. */
+function isOverflow(reason: unknown): boolean {
+  if (typeof reason !== 'object' || reason === null) return false;
+  return 'message' in reason && reason.message === STACK_OVERFLOW;
 }
 
 /** Thrown through the rest of a task that waits as a whole. */
@@ -134,12 +141,12 @@ function suspend(
   chained: boolean,
 ): void {
   if (chained) {
-    // The task's own first element overflows an empty stack: to try again would not end.
-    if (reason === null && render.depth === 0) throw new RangeError(STACK_OVERFLOW);
     resumeTaskLater(render, node, index, reason, thenables);
     throw CHAINED;
   }
   const segment = new Segment(null, render.format, render.lastText, true);
+  // First what calls deepest: the stack may be full, and once the task is counted nothing may fail.
+  addSegment(render, segment);
   const task = addTask(render, {
     node,
     index,
@@ -156,7 +163,6 @@ function suspend(
     thenables,
     suspended: true,
   });
-  addSegment(render, segment);
   render.lastText = false;
   if (reason === null) render.pingedTasks.push(task);
   else waitFor(render, task, reason);
@@ -312,9 +318,11 @@ function renderOther(render: Render, node: object, index: number): void {
     if (resolved !== NOT_YET) renderNode(render, resolved, index);
     return;
   }
-  const iterable = iteratorOf(node);
-  if (iterable !== null) {
-    const children = [...iterable];
+  const iterator = iteratorOf(node);
+  if (iterator) {
+    const children = [];
+    // Not spread, which is stricter about iterators.
+    for (let step = iterator.next(); !step.done; step = iterator.next()) children.push(step.value);
     if (children.length > 0) renderArray(render, children, index);
     return;
   }
@@ -342,16 +350,15 @@ function attempt(render: Render, node: object, index: number, resolve: () => unk
   try {
     return resolve();
   } catch (thrown) {
-    const reason = suspension(render, thrown, chained);
+    const reason = suspension(render, thrown, chained, render.depth);
     suspend(render, node, index, reason, null, chained);
     return NOT_YET;
   }
 }
 
-function iteratorOf(node: object): Iterable<unknown> | null {
+function iteratorOf(node: object): Iterator<unknown> | null | undefined {
   const candidate = node as Iterable<unknown> & { '@@iterator'?: () => Iterator<unknown> };
   const method = candidate[Symbol.iterator] || candidate['@@iterator'];
   if (typeof method !== 'function') return null;
-  const iterator = method.call(candidate) as Iterator<unknown> | null | undefined;
-  return iterator ? { [Symbol.iterator]: () => iterator } : null;
+  return method.call(candidate) as Iterator<unknown> | null | undefined;
 }

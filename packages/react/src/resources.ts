@@ -25,7 +25,8 @@ export interface Stylesheet {
 
 export interface StyleQueue {
   readonly precedence: string;
-  readonly rules: Resource;
+  /** Of each style, apart: half a character at the end of one does not become whole by what follows. */
+  rules: Resource[];
   hrefs: string[];
   readonly sheets: Map<string, Stylesheet>;
 }
@@ -158,7 +159,7 @@ export function shellId(resources: Resources): string {
 }
 
 function writeBootstrap(resources: Resources, options: ResourceOptions): void {
-  const { bootstrapScriptContent: content, bootstrapScripts = [], bootstrapModules = [] } = options;
+  const { bootstrapScriptContent: content, bootstrapScripts, bootstrapModules } = options;
   if (content !== undefined) {
     resources.bootstrap += `${resources.openScript}${shellId(resources)}>${escapeScript(toText(content))}</script>`;
   }
@@ -169,14 +170,20 @@ function writeBootstrap(resources: Resources, options: ResourceOptions): void {
     const map = escapeScript(toText(JSON.stringify(options.importMap)));
     resources.importMap = `<script type="importmap"${nonce}>${map}</script>`;
   }
-  for (const script of bootstrapScripts) {
+  for (const script of listed(bootstrapScripts)) {
     const preload = { rel: 'preload', as: 'script', fetchPriority: 'low', nonce: options.nonce };
     bootstrapScript(resources, script, preload, '<script src="');
   }
-  for (const script of bootstrapModules) {
+  for (const script of listed(bootstrapModules)) {
     const preload = { rel: 'modulepreload', fetchPriority: 'low', nonce: resources.scriptNonce };
     bootstrapScript(resources, script, preload, '<script type="module" src="');
   }
+}
+
+/** Whatever has no length is no list: `false` stands where a condition gave none. */
+function listed<Item>(list: readonly Item[] | undefined): readonly Item[] {
+  if (list === undefined) return [];
+  return Array.from({ length: list.length }, (_, at) => list[at] as Item);
 }
 
 function bootstrapScript(
@@ -256,10 +263,16 @@ export function lookUp(table: Table, key: string): Credentials | undefined {
   return hasOwn.call(table, key) ? table[key] : undefined;
 }
 
+/** The table by this name, which may be one that every object inherits something by. */
+export function ownTable(tables: Record<string, Table>, name: string): Table {
+  const known = hasOwn.call(tables, name) ? tables[name] : undefined;
+  return known ?? (tables[name] = {});
+}
+
 export function styleQueue(resources: Resources, precedence: string): StyleQueue {
   let queue = resources.styles.get(precedence);
   if (queue === undefined) {
-    queue = { precedence: escapeHtml(precedence), rules: { html: '' }, hrefs: [], sheets: new Map() };
+    queue = { precedence: escapeHtml(precedence), rules: [], hrefs: [], sheets: new Map() };
     resources.styles.set(precedence, queue);
   }
   return queue;

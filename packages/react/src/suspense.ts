@@ -81,14 +81,15 @@ export function renderSuspense(render: Render, props: Props): void {
     render.preamble = preamble;
     render.hoistables = hoistables;
     render.format = format;
-    render.depth = depth;
-    render.forks = forks;
-    dropLooseForks(render, depth);
     if (render.contexts !== contexts) {
       switchContexts(contexts);
       render.contexts = contexts;
     }
   }
+  // Not where the app's `onError` has thrown: what comes of that is reported where the error was.
+  render.depth = depth;
+  render.forks = forks;
+  dropLooseForks(render, depth);
   render.pingedTasks.push(
     addTask(render, {
       node: fallback,

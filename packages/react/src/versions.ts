@@ -58,6 +58,8 @@ export const endsAfterWork = before(2);
 export const failsOnAborted = before(2);
 /** One nonce is for all; since then, scripts and styles may have one each. */
 export const hasOneNonce = before(2);
+/** Behind the name of where an error comes from, in the console. */
+export const badgeEnd = before(2) ? ' ' : '';
 export const hasWebStreams = !before(2);
 /** Prerendering says whether anything was postponed. */
 export const tellsPostponed = !before(2);
@@ -124,6 +126,8 @@ export const worksAfterFailure = before(0);
 export const keepsDestination = before(0);
 /** `onError` is told where the error was. */
 export const tellsComponents = !before(0);
+/** An error that comes from elsewhere is logged with where from. */
+export const hasBadges = !before(0);
 /** `onError` has to return a string, or nothing. */
 export const checksDigests = before(0);
 /** Where messages of errors lead to. */

@@ -5,6 +5,7 @@
  */
 import type { Provided } from './contexts.js';
 import type { Bytes } from './encode.js';
+import { logError } from './errors.js';
 import type { FormatContext } from './format.js';
 import type { LooseFork } from './loose-forks.js';
 import type { HookHost } from './running.js';
@@ -49,8 +50,6 @@ export class Segment {
   readonly format: FormatContext;
   lastText: boolean;
   textEmbedded: boolean;
-  /** UTF-8 length of its own HTML, as far as encoded. */
-  bytes = 0;
 
   constructor(boundary: Boundary | null, format: FormatContext, lastText: boolean, textEmbedded: boolean) {
     this.boundary = boundary;
@@ -227,7 +226,7 @@ export class Render implements HookHost {
     this.resources = new Resources(options);
     this.progressiveChunkSize = options.progressiveChunkSize ?? PROGRESSIVE_CHUNK_BYTES;
     this.formState = options.formState ?? null;
-    const { onError = logError } = options;
+    const onError = options.onError ?? logError;
     this.onError = tellsComponents ? onError : (error) => (onError as (error: unknown) => unknown)(error);
     this.onBrowserBailout = options.onBrowserBailout ?? nothing;
     this.onAllReady = options.onAllReady ?? nothing;
@@ -286,9 +285,4 @@ export class Render implements HookHost {
     this.forkIndexes[this.forks] = index;
     this.forks += 1;
   }
-}
-
-function logError(error: unknown): null {
-  console.error(error);
-  return null;
 }
