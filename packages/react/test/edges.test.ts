@@ -151,6 +151,23 @@ void test('what onError throws is reported where the error was', async () => {
   assert.deepEqual(await stacksOf(sluice), expected);
 });
 
+same('a context that is not there', () => {
+  const Missing = ({ context }: { context: unknown }): ReactNode =>
+    String(React.useContext(context as never));
+  return [null, undefined].map((context) =>
+    h(Suspense, { key: String(context), fallback: 'missing' }, h(Missing, { context })),
+  );
+});
+
+same('an id that is asked for outside of a component', () => {
+  const Theme = React.createContext('none');
+  return h(
+    'main',
+    null,
+    h(Suspense, { fallback: 'no id' }, h(Theme.Consumer, { children: () => React.useId() })),
+  );
+});
+
 void test('an error that comes from elsewhere says so in the console', async () => {
   const Fails = (): ReactNode => {
     throw Object.assign(new Error('far away'), { environmentName: 'Server' });
