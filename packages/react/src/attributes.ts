@@ -1,6 +1,6 @@
 /**
  * Attributes of ordinary elements. What a name does (its spelling, whether it takes booleans, numbers or URLs) is not kept in a
- * table here: the first time a name is met, the app's own react-dom is asked with a set of telling values, and the rule whose
+ * table here: when a name is met again, the app's own react-dom is asked with a set of telling values, and the rule whose
  * answers are all the same as react-dom's is remembered. No rule the same: react-dom is asked every time.
  */
 import { escapeHtml, escapeText, toText } from './escape.js';
@@ -117,9 +117,20 @@ const QUESTIONS: readonly unknown[] = [
 const REMEMBERED_MAX = 4096;
 const attributes = new Map<string, Attribute>([['style', new Attribute(false, style, '')]]);
 
+/** Met once. Names that a page has made up do not come again, and a rule takes as long to find as many questions. */
+const met = new Set<string>();
+
 /** The attribute with its leading space, or ''. `value` is neither null nor undefined. */
 export function attribute(name: string, value: unknown): string {
-  return writeAttribute(attributes.get(name) ?? learnAttribute(name), value);
+  const known = attributes.get(name);
+  return known === undefined ? meet(name, value) : writeAttribute(known, value);
+}
+
+function meet(name: string, value: unknown): string {
+  if (met.delete(name)) return writeAttribute(learnAttribute(name), value);
+  if (met.size >= REMEMBERED_MAX) met.clear();
+  met.add(name);
+  return askReactDOM('div', { [name]: value });
 }
 
 /** For who writes the same attribute many times. */

@@ -84,6 +84,16 @@ void test('a preload leaves nothing behind in what all objects share', () => {
   assert.equal(Object.hasOwn(Object, 'left behind'), false);
 });
 
+// react-dom fails at every resource that comes after one of this name.
+void test('a stylesheet called __proto__ does not take the next with it', () => {
+  const sheet = (href: string): ReactNode =>
+    h('link', { key: href, rel: 'stylesheet', precedence: 'p', href });
+  assert.equal(
+    sluice.renderToString(['__proto__', 'next'].map(sheet)),
+    '<link rel="stylesheet" href="__proto__" data-precedence="p"/><link rel="stylesheet" href="next" data-precedence="p"/>',
+  );
+});
+
 // Iterators and text ----------------------------------------------------------------------------------------------
 
 same('an iterator whose step is nothing', () =>
@@ -141,6 +151,23 @@ void test('what onError throws is reported where the error was', async () => {
   assert.deepEqual(await stacksOf(sluice), expected);
 });
 
+same('a context that is not there', () => {
+  const Missing = ({ context }: { context: unknown }): ReactNode =>
+    String(React.useContext(context as never));
+  return [null, undefined].map((context) =>
+    h(Suspense, { key: String(context), fallback: 'missing' }, h(Missing, { context })),
+  );
+});
+
+same('an id that is asked for outside of a component', () => {
+  const Theme = React.createContext('none');
+  return h(
+    'main',
+    null,
+    h(Suspense, { fallback: 'no id' }, h(Theme.Consumer, { children: () => React.useId() })),
+  );
+});
+
 void test('an error that comes from elsewhere says so in the console', async () => {
   const Fails = (): ReactNode => {
     throw Object.assign(new Error('far away'), { environmentName: 'Server' });
@@ -155,4 +182,24 @@ void test('an error that comes from elsewhere says so in the console', async () 
 same('a list of scripts that a condition has left out', () => 'text', {
   bootstrapScripts: false as never,
   bootstrapModules: 0 as never,
+});
+
+// react-dom goes on too deep in the tree after an overflow, and drops the elements between.
+void test('a tree that is deeper than the stack is there as a whole', async () => {
+  const depth = 20_000;
+  let tree: ReactNode = h('b', null, 'text');
+  for (let at = 0; at < depth; at += 1)
+    tree = h('i', at % 100 === 0 ? { title: 'x'.repeat(90) } : null, tree);
+  const opens = Array.from({ length: depth }, (_, at) =>
+    (depth - 1 - at) % 100 === 0 ? `<i title="${'x'.repeat(90)}">` : '<i>',
+  );
+  const expected = `${opens.join('')}<b>text</b>${'</i>'.repeat(depth)}`;
+  assert.equal(sluice.renderToString(tree), expected);
+  assert.equal(await piped(sluice, tree), expected);
+});
+
+void test('what is prerendered comes with its properties in the order of react-dom', async () => {
+  const { prerenderToNodeStream } = await import('react-dom/static');
+  const expected = Object.keys(await prerenderToNodeStream('text'));
+  assert.deepEqual(Object.keys(await sluice.prerenderToNodeStream('text')), expected);
 });
