@@ -5,9 +5,10 @@ import { asFatal, createRecoverableError, isBrowserOnly, isRecoverableError } fr
 import { stackOf } from './paths.js';
 import { completeAll, endLifetime, fatalError } from './tasks.js';
 import { isThenable } from './thenables.js';
-import { abortsWithinCall } from './versions.js';
+import { abortsShellSilently, abortsWithinCall } from './versions.js';
 import {
   ABORTED,
+  CLOSED,
   ERRORED,
   FAILED,
   OPEN,
@@ -19,6 +20,10 @@ import {
 } from './work.js';
 
 export function abort(render: Render, reason: unknown): void {
+  if (abortsShellSilently) {
+    abortSilently(render, reason);
+    return;
+  }
   if (abortsWithinCall) {
     abortWithinCall(render, reason);
     return;
@@ -116,6 +121,45 @@ function giveUpTask(render: Render, task: Task, error: unknown): void {
     for (const fallback of boundary.fallbackTasks) giveUpTask(render, fallback, error);
     boundary.fallbackTasks.clear();
   }
+  render.allPendingTasks -= 1;
+  if (render.allPendingTasks === 0) completeAll(render);
+}
+
+/** As in React 18: the render goes on as if it had not been aborted, with what there is. */
+function abortSilently(render: Render, reason: unknown): void {
+  const { abortableTasks } = render;
+  try {
+    for (const task of abortableTasks) dropTask(render, task, reason);
+    abortableTasks.clear();
+    if (render.sink !== null) flushCompleted(render, render.sink);
+  } catch (error) {
+    logRecoverable(render, error, {});
+    fatalError(render, error);
+  }
+}
+
+function dropTask(render: Render, task: Task, reason: unknown): void {
+  // The one that runs, where it is.
+  const { boundary, segment } = task === render.task ? render : task;
+  segment.status = ABORTED;
+  if (boundary === null) {
+    render.allPendingTasks -= 1;
+    if (render.status !== CLOSED) {
+      render.status = CLOSED;
+      render.sink?.end();
+    }
+    return;
+  }
+  boundary.pendingTasks -= 1;
+  if (boundary.status !== ERRORED) {
+    boundary.status = ERRORED;
+    const digest = render.onError(reason === undefined ? abortError(reason) : reason, {});
+    // Of any type here: react-dom sends it as it is.
+    boundary.errorDigest = (digest || undefined) as string | undefined;
+    if (boundary.parentFlushed) render.clientRenderedBoundaries.push(boundary);
+  }
+  for (const fallback of boundary.fallbackTasks) dropTask(render, fallback, reason);
+  boundary.fallbackTasks.clear();
   render.allPendingTasks -= 1;
   if (render.allPendingTasks === 0) completeAll(render);
 }

@@ -1,10 +1,11 @@
 /**
  * Attributes of ordinary elements. What a name does (its spelling, whether it takes booleans, numbers or URLs) is not kept in a
- * table here: the first time a name is met, the app's own react-dom is asked with a set of telling values, and the rule whose
+ * table here: when a name is met again, the app's own react-dom is asked with a set of telling values, and the rule whose
  * answers are all the same as react-dom's is remembered. No rule the same: react-dom is asked every time.
  */
 import { escapeHtml, escapeText, toText } from './escape.js';
 import { ELEMENT, ReactDOMServer, type Props } from './react.js';
+import { hasCustomProperties } from './versions.js';
 
 type Rule = (open: string, value: unknown) => string;
 
@@ -71,6 +72,10 @@ const isNumeric = (value: unknown): boolean => !unprintable(value) && !globalThi
 const numeric: Rule = (open, value) => (isNumeric(value) ? open + escapeHtml(value) + '"' : '');
 const positive: Rule = (open, value) =>
   isNumeric(value) && (value as number) >= 1 ? open + escapeHtml(value) + '"' : '';
+const unlessBoolean =
+  (rule: Rule): Rule =>
+  (open, value) =>
+    typeof value === 'boolean' ? '' : rule(open, value);
 const url: Rule = (open, value) =>
   unprintable(value) || typeof value === 'boolean' ? '' : open + escapeText(sanitizeUrl(toText(value))) + '"';
 const urlUnlessEmpty: Rule = (open, value) => (value === '' ? '' : url(open, value));
@@ -85,6 +90,8 @@ const RULES: readonly Rule[] = [
   overloaded,
   positive,
   numeric,
+  unlessBoolean(positive),
+  unlessBoolean(numeric),
   url,
   urlUnlessEmpty,
 ];
@@ -110,9 +117,20 @@ const QUESTIONS: readonly unknown[] = [
 const REMEMBERED_MAX = 4096;
 const attributes = new Map<string, Attribute>([['style', new Attribute(false, style, '')]]);
 
+/** Met once. Names that a page has made up do not come again, and a rule takes as long to find as many questions. */
+const met = new Set<string>();
+
 /** The attribute with its leading space, or ''. `value` is neither null nor undefined. */
 export function attribute(name: string, value: unknown): string {
-  return writeAttribute(attributes.get(name) ?? learnAttribute(name), value);
+  const known = attributes.get(name);
+  return known === undefined ? meet(name, value) : writeAttribute(known, value);
+}
+
+function meet(name: string, value: unknown): string {
+  if (met.delete(name)) return writeAttribute(learnAttribute(name), value);
+  if (met.size >= REMEMBERED_MAX) met.clear();
+  met.add(name);
+  return askReactDOM('div', { [name]: value });
 }
 
 /** For who writes the same attribute many times. */
@@ -163,7 +181,7 @@ function askReactDOM(tag: string, props: Props): string {
 
 const customNames = new Map<string, string>();
 
-/** As react-dom 19 writes a property of a custom element; '' when the name or the value cannot be written. */
+/** As react-dom writes a property of a custom element; '' when the name or the value cannot be written. */
 export function customAttribute(name: string, value: unknown): string {
   if (name === 'style') return styleAttribute(value);
   let open = customNames.get(name);
@@ -173,9 +191,12 @@ export function customAttribute(name: string, value: unknown): string {
     if (customNames.size >= REMEMBERED_MAX) customNames.clear();
     customNames.set(name, open);
   }
-  if (open === '' || value === false || unprintable(value)) return '';
-  if (value === true) return empty(open);
-  return typeof value === 'object' ? '' : open + escapeHtml(value) + '"';
+  if (open === '' || unprintable(value)) return '';
+  if (hasCustomProperties) {
+    if (value === true) return empty(open);
+    if (value === false || typeof value === 'object') return '';
+  }
+  return open + escapeHtml(value) + '"';
 }
 
 // Styles ---------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 import { ELEMENT, React, ReactDOMServer, SUSPENSE, VIEW_TRANSITION, type Props } from './react.js';
 import type { Thenable } from './thenables.js';
 import { Unsupported } from './unsupported.js';
+import { hoists } from './versions.js';
 
 export interface ClientScripts {
   /** `$RS=…`: puts a late segment into its place. */
@@ -51,23 +52,29 @@ async function readScripts(): Promise<void> {
   const fails = (): never => {
     throw new Error('Expected: asks for the script that reports an error.');
   };
+  const text = late('b', {});
   const stylesheet = late('link', { rel: 'stylesheet', href: '/x.css', precedence: 'p' });
-  const [[shell, segment], [, failed], [, styled], animated] = await Promise.all([
-    stagesOf(late('b', {}), (content) => boundary(element('p', { children: ['a', content] }))),
+  const [[shell, segment], [, failed], styled, animated] = await Promise.all([
+    stagesOf(text, (content) => boundary(element('p', { children: ['a', content] }))),
     stagesOf(fails, boundary),
-    stagesOf(stylesheet, boundary),
+    hoists ? stagesOf(stylesheet, boundary) : null,
     'ViewTransition' in React
-      ? stagesOf(late('b', {}), (content) => element(VIEW_TRANSITION, { children: boundary(content) }))
+      ? stagesOf(text, (content) => element(VIEW_TRANSITION, { children: boundary(content) }))
       : null,
   ]);
   const completeSegment = before(segment, '$RS("S:1"');
   const completeBoundary = before(segment, '$RC("B:0"');
   const clientRenderBeforeCall = before(failed, '$RX("B:0"');
-  const insert = before(styled, '$RR("B:0"');
-  const completeAt = insert.indexOf(completeBoundary);
-  const clientRender = insert.slice(0, completeAt);
-  if (completeAt < 0 || !clientRenderBeforeCall.startsWith(clientRender)) {
-    throw new Error('The scripts of react-dom are in an unknown order.');
+  let clientRender = '';
+  let insertStyles = '';
+  if (styled !== null) {
+    const insert = before(styled[1], '$RR("B:0"');
+    const completeAt = insert.indexOf(completeBoundary);
+    clientRender = insert.slice(0, completeAt);
+    if (completeAt < 0 || !clientRenderBeforeCall.startsWith(clientRender)) {
+      throw new Error('The scripts of react-dom are in an unknown order.');
+    }
+    insertStyles = insert.slice(completeAt + completeBoundary.length);
   }
   let viewTransitions = '';
   if (animated !== null) {
@@ -81,7 +88,7 @@ async function readScripts(): Promise<void> {
     completeBoundary,
     clientRender,
     clientRenderBeforeCall,
-    insertStyles: insert.slice(completeAt + completeBoundary.length),
+    insertStyles,
     viewTransitions,
     shellTime: /<script[^>]*>(.*?)<\/script>/s.exec(shell)?.[1] ?? '',
   };

@@ -1,27 +1,42 @@
 /** Components: functions with hooks, and classes. */
 import { readContext } from './contexts.js';
+import { legacyContextOf, renderWithin, type GivesContext, type TakesContext } from './legacy-context.js';
+import { popLooseFork, pushLooseFork } from './loose-forks.js';
 import { actionStateCount, callComponent, matchingActionState, usedIds, type Renderable } from './running.js';
 import type { ContextLike, Props } from './react.js';
 import { ALONE, renderNode } from './render.js';
+import { hasLegacyComponents, idsBeginPlaces, refIsProperty } from './versions.js';
 import type { Render } from './work.js';
 
+/** `isWithin`: it is what a `forwardRef` holds. */
 export function renderFunction(
   render: Render,
   component: Renderable,
   props: Props,
   second: unknown,
-  stopsOnAbort: boolean,
+  isWithin: boolean,
 ): void {
   const { thenables } = render;
   render.thenables = null;
   const children = callComponent(render, component, props, second, thenables);
-  if (stopsOnAbort && render.aborted) throw null;
+  if (!isWithin) {
+    if (render.aborted) throw null;
+    if (hasLegacyComponents && isInstance(children)) {
+      return renderInstance(render, children, component as never, props, second);
+    }
+  }
   const ids = usedIds();
   if (render.formState !== null && actionStateCount() > 0) {
     writeActionStateMarkers(render);
     render.chained = false;
   }
   if (!ids) return renderNode(render, children, ALONE);
+  if (!idsBeginPlaces) {
+    pushLooseFork(render);
+    renderNode(render, children, ALONE);
+    popLooseFork(render);
+    return undefined;
+  }
   render.chained = false;
   render.pushFork(1, 0);
   renderNode(render, children, ALONE);
@@ -57,7 +72,7 @@ interface Instance {
   UNSAFE_componentWillMount?: () => void;
 }
 
-interface ComponentClass {
+interface ComponentClass extends TakesContext, GivesContext {
   new (props: Props, context: unknown): Instance;
   readonly defaultProps?: Props;
   readonly contextType?: unknown;
@@ -67,6 +82,8 @@ interface ComponentClass {
 const NO_CONTEXT = {};
 
 const updater = {
+  // For `createReactClass`, which React 19 does not take any more.
+  ...(hasLegacyComponents ? { isMounted: () => false } : {}),
   enqueueSetState(instance: Instance, update: unknown): void {
     instance._reactInternals.queue?.push(update);
   },
@@ -81,35 +98,55 @@ const updater = {
 
 export function renderClass(render: Render, component: ComponentClass, given: Props): void {
   const props = classProps(component, given);
-  const instance = new component(props, contextOf(component));
+  const legacy = hasLegacyComponents ? legacyContextOf(component) : NO_CONTEXT;
+  const instance = new component(props, contextOf(component, legacy));
+  renderInstance(render, instance, component, props, legacy);
+}
+
+/** A function may make an instance as well, by returning one. */
+function isInstance(children: unknown): children is Instance {
+  if (typeof children !== 'object' || children === null) return false;
+  const { $$typeof: kind, render } = children as { $$typeof?: symbol; render?: unknown };
+  return kind === undefined && typeof render === 'function';
+}
+
+function renderInstance(
+  render: Render,
+  instance: Instance,
+  component: ComponentClass,
+  props: Props,
+  legacy: unknown,
+): void {
   const initial = instance.state === undefined ? null : instance.state;
   instance.updater = updater;
   instance.props = props;
   instance.state = initial;
   const updates: Updates = { queue: [], replace: false };
   instance._reactInternals = updates;
-  instance.context = contextOf(component);
+  instance.context = contextOf(component, legacy);
   const { getDerivedStateFromProps: derive } = component;
   if (typeof derive === 'function') {
     const derived = (derive as (props: Props, state: State) => State)(props, initial);
     instance.state =
       derived === null || derived === undefined ? initial : Object.assign({}, initial, derived);
   } else if (typeof instance.getSnapshotBeforeUpdate !== 'function') {
-    willMount(instance, updates, props);
+    willMount(instance, updates, props, hasLegacyComponents ? legacy : undefined);
   }
   const children = instance.render();
   if (render.aborted) throw null;
-  renderNode(render, children, ALONE);
+  if (hasLegacyComponents) renderWithin(render, instance, component, children);
+  else renderNode(render, children, ALONE);
 }
 
-function contextOf({ contextType }: ComponentClass): unknown {
+function contextOf({ contextType }: ComponentClass, legacy: unknown): unknown {
   return typeof contextType === 'object' && contextType !== null
     ? readContext(contextType as ContextLike)
-    : NO_CONTEXT;
+    : legacy;
 }
 
-/** Classes get neither `ref` nor undefined where a default is known. */
+/** Classes get neither `ref` nor undefined where a default is known; before 19, their elements have seen to that. */
 function classProps({ defaultProps }: ComponentClass, given: Props): Props {
+  if (!refIsProperty) return given;
   let props = given;
   if ('ref' in given) {
     props = {};
@@ -122,7 +159,7 @@ function classProps({ defaultProps }: ComponentClass, given: Props): Props {
   return props;
 }
 
-function willMount(instance: Instance, updates: Updates, props: Props): void {
+function willMount(instance: Instance, updates: Updates, props: Props, third: unknown): void {
   const { componentWillMount: old, UNSAFE_componentWillMount: current } = instance;
   if (typeof old !== 'function' && typeof current !== 'function') return;
   const before = instance.state;
@@ -133,17 +170,23 @@ function willMount(instance: Instance, updates: Updates, props: Props): void {
   updates.queue = null;
   if (queue === null || queue.length === 0) return;
   updates.replace = false;
-  instance.state = stateAfter(instance, queue, replace, props);
+  instance.state = stateAfter(instance, queue, replace, props, third);
 }
 
-function stateAfter(instance: Instance, queue: readonly unknown[], replace: boolean, props: Props): State {
+function stateAfter(
+  instance: Instance,
+  queue: readonly unknown[],
+  replace: boolean,
+  props: Props,
+  third: unknown,
+): State {
   if (replace && queue.length === 1) return queue[0];
   let state = replace ? queue[0] : instance.state;
   let copied = false;
   for (const update of replace ? queue.slice(1) : queue) {
     const partial: unknown =
       typeof update === 'function'
-        ? (update as (...args: unknown[]) => unknown).call(instance, state, props, undefined)
+        ? (update as (...args: unknown[]) => unknown).call(instance, state, props, third)
         : update;
     if (partial === null || partial === undefined) continue;
     if (copied) Object.assign(state as object, partial);

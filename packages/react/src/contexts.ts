@@ -3,7 +3,7 @@
  * one task's values for another's. React's own places, which react-dom uses, are neither read nor written while one renders: react-dom
  * leaves the values of its last task in them until its next one, and takes them back in the middle of whatever runs then.
  */
-import { React, ReactDOMServer, type ContextLike } from './react.js';
+import { CONTEXT, React, ReactDOMServer, type ContextLike } from './react.js';
 
 const OWN = Symbol('sluice.react.context');
 
@@ -14,6 +14,11 @@ interface OwnContext extends ContextLike {
 
 function placeOf(context: OwnContext): { value: unknown } {
   return (context[OWN] ??= { value: defaultOf(context) });
+}
+
+/** A context of the renderer's own. */
+export function contextWith(value: unknown): ContextLike {
+  return { $$typeof: CONTEXT, [OWN]: { value } } as OwnContext;
 }
 
 /** What react-dom reads outside of every provider. Asked of it, because React keeps it nowhere once something is provided. */

@@ -56,10 +56,14 @@ function writeStyles(resources: Resources, sink: Sink, queue: StyleQueue): void 
   // A precedence without any sheet is written too: it keeps its place among the others.
   if (hadSheets && hrefs.length === 0) return;
   const names = hrefs.length === 0 ? '' : `" data-href="${hrefs.join(' ')}`;
-  sink.text(
-    `${resources.openStyle} data-precedence="${queue.precedence}${names}">${queue.rules.html}</style>`,
-  );
-  queue.rules.html = '';
+  writeRules(sink, `${resources.openStyle} data-precedence="${queue.precedence}${names}">`, queue);
+}
+
+function writeRules(sink: Sink, open: string, queue: StyleQueue): void {
+  sink.text(open);
+  for (const { html } of queue.rules) sink.text(html);
+  sink.text('</style>');
+  queue.rules = [];
   queue.hrefs = [];
 }
 
@@ -104,11 +108,8 @@ export function writeStylesForBoundary(resources: Resources, sink: Sink, hoistab
     if (hrefs.length === 0) continue;
     hasStyles = true;
     const names = hrefs.join(' ');
-    sink.text(
-      `${resources.openStyle} media="not all" data-precedence="${queue.precedence}" data-href="${names}">${queue.rules.html}</style>`,
-    );
-    queue.rules.html = '';
-    queue.hrefs = [];
+    const open = `${resources.openStyle} media="not all" data-precedence="${queue.precedence}" data-href="${names}">`;
+    writeRules(sink, open, queue);
   }
   for (const sheet of hoistables.stylesheets) if (sheet.state !== SHEET_WRITTEN) hasStyles = true;
   if (hasStyles) resources.stylesToHoist = true;

@@ -25,9 +25,11 @@ import { mayBeOutlined } from './suspense.js';
 import { endLifetime } from './tasks.js';
 import { segmentWrapper } from './transport.js';
 import {
+  countsBoundaries,
   endsAfterWork,
   failsOnAborted,
   holdsHead,
+  keepsDestination,
   marksShell,
   numbersDocumentTags,
   outlinesContent,
@@ -76,9 +78,9 @@ export function flushCompleted(render: Render, sink: Sink): void {
       if (render.resources.hasHtml) sink.text('</html>');
       sink.flush();
       endLifetime(render);
-      render.status = CLOSED;
+      if (!keepsDestination) render.status = CLOSED;
       sink.end();
-      render.sink = null;
+      if (!keepsDestination) render.sink = null;
       render.release();
     } else sink.flush();
   }
@@ -171,16 +173,18 @@ function flushSegment(turn: Turn, segment: Segment, hoistables: Hoistables | nul
     flushSubtree(turn, segment, hoistables);
     writeDocumentTags(turn, boundary.preamble?.fallback);
   } else if (boundary.status !== COMPLETED) {
-    boundary.rootSegmentId = render.nextSegmentId;
-    render.nextSegmentId += 1;
+    numberBoundary(render, boundary);
     if (boundary.completedSegments.length > 0) render.partialBoundaries.push(boundary);
     writePendingBoundary(turn, boundary);
     isMarked = true;
     if (hoistables !== null) addHoistables(hoistables, boundary.fallback);
     flushSubtree(turn, segment, hoistables);
   } else if (isBetterLate(turn, boundary)) {
-    boundary.rootSegmentId = render.nextSegmentId;
-    render.nextSegmentId += 1;
+    if (countsBoundaries) {
+      sink.text('<!--$?--><template id="');
+      throw new Error('An ID must have been assigned before we can complete the boundary.');
+    }
+    numberBoundary(render, boundary);
     render.completedBoundaries.push(boundary);
     writePendingBoundary(turn, boundary);
     flushSubtree(turn, segment, hoistables);
@@ -200,6 +204,13 @@ function flushSegment(turn: Turn, segment: Segment, hoistables: Hoistables | nul
   return undefined;
 }
 
+function numberBoundary(render: Render, boundary: Boundary): void {
+  boundary.rootSegmentId = render.nextSegmentId;
+  render.nextSegmentId += 1;
+  boundary.id = countsBoundaries ? render.nextBoundaryId : boundary.rootSegmentId;
+  render.nextBoundaryId += 1;
+}
+
 /** Tells the client which tags of the document were within the boundary. */
 function writeDocumentTags({ render, sink }: Turn, preamble: Preamble | undefined): void {
   if (!numbersDocumentTags || render.markup || preamble === undefined) return;
@@ -215,7 +226,7 @@ function isBetterLate({ render, inPartial, inShell, bytes }: Turn, boundary: Bou
 }
 
 function writePendingBoundary({ render, sink }: Turn, boundary: Boundary): void {
-  const id = boundary.rootSegmentId.toString(16);
+  const id = boundary.id.toString(16);
   sink.text(`<!--$?--><template id="${render.resources.idPrefix}B:${id}"></template>`);
 }
 
@@ -248,7 +259,7 @@ function flushSubtree(turn: Turn, segment: Segment, hoistables: Hoistables | nul
 // What comes after the shell -----------------------------------------------------------------------------------------
 
 function flushClientRendered({ render, sink }: Turn, boundary: Boundary): boolean {
-  writeClientRender(render.resources, sink, boundary.rootSegmentId, boundary.errorDigest);
+  writeClientRender(render.resources, sink, boundary.id, boundary.errorDigest);
   return sink.hasCapacity();
 }
 
@@ -258,7 +269,7 @@ function flushBoundary(turn: Turn, boundary: Boundary): boolean {
   for (const segment of boundary.completedSegments) flushPart(turn, boundary, segment);
   boundary.completedSegments.length = 0;
   writeStylesForBoundary(render.resources, sink, boundary.content);
-  writeCompletedBoundary(render.resources, sink, boundary.rootSegmentId, boundary.content);
+  writeCompletedBoundary(render.resources, sink, boundary);
   writeBootstrap(turn);
   return sink.hasCapacity();
 }

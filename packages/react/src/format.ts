@@ -3,7 +3,7 @@
  * head, how a late piece is wrapped for transport, and which option is selected.
  */
 import type { Props } from './react.js';
-import { holdsHead } from './versions.js';
+import { hoists, holdsHead } from './versions.js';
 
 export const ROOT = 0;
 export const DOCUMENT = 1;
@@ -74,13 +74,15 @@ export function rootFormat(namespaceURI?: unknown): FormatContext {
 }
 
 /** The tags whose children are elsewhere than the tag itself is. */
-export const FORMATTING_TAGS = new Set(
-  'noscript select svg picture math foreignObject table thead tbody tfoot colgroup tr head html'.split(' '),
-);
+export const FORMATTING_TAGS = new Set([
+  ...'select svg math foreignObject table thead tbody tfoot colgroup tr'.split(' '),
+  // These matter for what is hoisted or preloaded.
+  ...(hoists ? ['noscript', 'picture', 'head', 'html'] : []),
+]);
 
 export function childFormat(parent: FormatContext, tag: string, props: Props): FormatContext {
   const scope = parent.scope & ~(MAY_EXIT | MAY_ENTER);
-  switch (tag) {
+  switch (FORMATTING_TAGS.has(tag) ? tag : '') {
     case 'noscript':
       return inMode(HTML, scope | IN_NOSCRIPT);
     case 'select':

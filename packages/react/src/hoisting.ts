@@ -157,7 +157,9 @@ export const styleElement: SpecialTag = (render, _tag, props, format) => {
     const queue = styleQueue(resources, precedence);
     if (!resources.styleNonce || resources.styleNonce === nonce) {
       queue.hrefs.push(escapeText(href));
-      writeStyleText(queue.rules, props);
+      const rule = { html: '' };
+      queue.rules.push(rule);
+      writeStyleText(rule, props);
     }
   }
   const queue = resources.styles.get(precedence);

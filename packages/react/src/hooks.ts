@@ -13,10 +13,10 @@ import {
   type Dispatchers,
 } from './react.js';
 import { createRecoverableError } from './recoverable.js';
-import { HookState, hookState, replaceHookState, running, type HookHost } from './running.js';
+import { HookState, hookState, isRunning, replaceHookState, running, type HookHost } from './running.js';
 import { useCallback, useMemo, useReducer, useRef, useState } from './state-hooks.js';
 import { useThenable, type Thenable } from './thenables.js';
-import { hasBrowserOnly } from './versions.js';
+import { hasBrowserOnly, hasHooksOf19 } from './versions.js';
 
 export interface HookRun {
   readonly state: HookState;
@@ -54,13 +54,20 @@ function useNextThenable(thenable: Thenable): unknown {
   return useThenable((hooks.thenables ??= []), thenable, index);
 }
 
-function useContext(context: ContextLike): unknown {
-  running();
+function useContext(context: ContextLike | null | undefined): unknown {
+  const { host } = running();
+  if (context === null || context === undefined) {
+    // React has a place for each of its two renderers.
+    const place = host?.mode === 'stream' ? '_currentValue' : '_currentValue2';
+    throw new TypeError(`Cannot read properties of ${String(context)} (reading '${place}')`);
+  }
   return readContext(context);
 }
 
 function useId(): string {
-  const hooks = running();
+  // The one hook that does not look whether a component runs before it asks where that is.
+  if (!isRunning()) throw new TypeError("Cannot read properties of null (reading 'treeContext')");
+  const hooks = hookState();
   const local = hooks.localIds;
   hooks.localIds += 1;
   return (hooks.host as HookHost).makeId(local);
@@ -111,9 +118,8 @@ function nothing(): void {
   // Effects do not run on the server.
 }
 
-const dispatcher = {
+const hooks18 = {
   readContext,
-  use,
   useContext,
   useMemo,
   useReducer,
@@ -135,6 +141,11 @@ const dispatcher = {
   },
   useId,
   useSyncExternalStore,
+};
+
+const hooks19 = {
+  ...hooks18,
+  use,
   useOptimistic(passthrough: unknown): [unknown, () => never] {
     running();
     return [passthrough, failSetOptimistic];
@@ -151,6 +162,9 @@ const dispatcher = {
   useCacheRefresh: () => failRefresh,
   useEffectEvent: () => failEffectEvent,
 };
+
+/** Libraries look for a hook before they use it: none that this React does not have. */
+const dispatcher = hasHooksOf19 ? hooks19 : hooks18;
 
 const asyncDispatcher = {
   getCacheForType: fails('Not implemented.'),

@@ -96,12 +96,12 @@ export function voidTag(open: string, tag: string, props: Props, format: FormatC
   return to.html;
 }
 
-const selfClosing: SpecialTag = (render, tag, props, format, type) => {
+export const selfClosing: SpecialTag = (render, tag, props, format, type) => {
   render.out += voidTag(tag.open, type, props, format);
   return NO_END;
 };
 
-const menuItem: SpecialTag = (render, tag, props, format) => {
+export const menuItem: SpecialTag = (render, tag, props, format) => {
   const html = attributesOf(props, (name) => {
     if (name !== 'children' && name !== 'dangerouslySetInnerHTML') return false;
     throw new Error('menuitems cannot have `children` nor `dangerouslySetInnerHTML`.');
@@ -127,7 +127,7 @@ const objectTag: SpecialTag = (render, tag, props, format) => {
 };
 
 /** `<pre>`: browsers drop a first line break, so one more is written. */
-const preformatted: SpecialTag = (render, tag, props, format) => {
+export const preformatted: SpecialTag = (render, tag, props, format) => {
   const content: Content = { children: null, inner: null };
   const html = attributesOf(props, (name, value) => takesContent(content, name, value));
   const { children, inner } = content;
@@ -141,7 +141,7 @@ const preformatted: SpecialTag = (render, tag, props, format) => {
   return children;
 };
 
-const custom: SpecialTag = (render, tag, props, format) => {
+export const custom: SpecialTag = (render, tag, props, format) => {
   const content: Content = { children: null, inner: null };
   let html = tag.open;
   for (const name in props) {
@@ -199,6 +199,18 @@ export function endDocumentTag(render: Render, tag: Tag, format: FormatContext, 
   else if (type === 'body') render.resources.hasBody = true;
 }
 
+/** Names with a dash that are ordinary tags of SVG and MathML. */
+export const DASHED_TAGS =
+  'annotation-xml color-profile font-face font-face-src font-face-uri font-face-format font-face-name missing-glyph'.split(
+    ' ',
+  );
+
+export const ordinary: SpecialTag = (render, { open }, props, format) => {
+  const content: Content = { children: null, inner: null };
+  const html = attributesOf(props, (name, value) => takesContent(content, name, value));
+  return openWith(render, open + html + transitionOf(format), content);
+};
+
 export const SPECIAL_TAGS = new Map<string, SpecialTag>([
   ['select', selectTag],
   ['option', optionTag],
@@ -226,13 +238,4 @@ for (const tag of 'base area br col embed hr keygen param source track wbr'.spli
   SPECIAL_TAGS.set(tag, selfClosing);
 }
 
-/** Names with a dash that are ordinary tags of SVG and MathML. */
-for (const tag of 'annotation-xml color-profile font-face font-face-src font-face-uri font-face-format font-face-name missing-glyph'.split(
-  ' ',
-)) {
-  SPECIAL_TAGS.set(tag, (render, { open }, props, format) => {
-    const content: Content = { children: null, inner: null };
-    const html = attributesOf(props, (name, value) => takesContent(content, name, value));
-    return openWith(render, open + html + transitionOf(format), content);
-  });
-}
+for (const tag of DASHED_TAGS) SPECIAL_TAGS.set(tag, ordinary);

@@ -2,12 +2,14 @@
 import { attribute, namedAttribute } from './attributes.js';
 import { escapeText } from './escape.js';
 import { FORMATTING_TAGS, HEAD, childFormat, type FormatContext, type ViewTransition } from './format.js';
-import { NO_END, SPECIAL_TAGS, effectOf, endDocumentTag, type SpecialTag } from './host-special.js';
+// The tables need what the first of these has made.
+import { NO_END, SPECIAL_TAGS, custom, effectOf, endDocumentTag, type SpecialTag } from './host-special.js';
+import { SPECIAL_TAGS_18 } from './host-special-18.js';
 import type { Props } from './react.js';
 import { ALONE, renderNode } from './render.js';
 import { innerHtml } from './script.js';
 import { addTask, finishSegment, spill, switchSegment } from './segments.js';
-import { headComesLater } from './versions.js';
+import { customizesByIs, headComesLater, hoists } from './versions.js';
 import { Segment, type Render } from './work.js';
 
 export interface Tag {
@@ -28,6 +30,11 @@ const VALID_TAG = /^[a-zA-Z][a-zA-Z:_.\-\d]*$/;
 const REMEMBERED_MAX = 1024;
 const tags = new Map<string, Tag>();
 
+function specialTagOf(type: string): SpecialTag | undefined {
+  const special = hoists ? SPECIAL_TAGS : SPECIAL_TAGS_18;
+  return special.get(type) ?? (type.includes('-') ? special.get('-') : undefined);
+}
+
 export function tagOf(type: string): Tag {
   const known = tags.get(type);
   if (known !== undefined) return known;
@@ -36,10 +43,10 @@ export function tagOf(type: string): Tag {
     open: `<${type}`,
     whole: `<${type}>`,
     close: `</${type}>`,
-    special: SPECIAL_TAGS.get(type) ?? (type.includes('-') ? SPECIAL_TAGS.get('-') : undefined),
+    special: specialTagOf(type),
     formats: FORMATTING_TAGS.has(type),
     isAnchor: type === 'a',
-    isDocument: type === 'html' || type === 'head' || type === 'body',
+    isDocument: hoists && (type === 'html' || type === 'head' || type === 'body'),
   };
   if (tags.size >= REMEMBERED_MAX) tags.clear();
   tags.set(type, tag);
@@ -64,6 +71,8 @@ export function renderHost(render: Render, type: string, props: Props): void {
     else if (value === '' && tag.isAnchor && name === 'href') {
       // An empty link leads to the page itself; elsewhere react-dom takes an empty URL for a mistake.
       attributes += ' href=""';
+    } else if (customizesByIs && name === 'is' && typeof value === 'string') {
+      return renderSpecialHost(render, tag, type, props, custom);
     } else attributes += attribute(name, value);
   }
   const { format } = render;
@@ -97,7 +106,7 @@ function renderHostChildren(render: Render, tag: Tag, type: string, props: Props
 
 function renderSpecialHost(render: Render, tag: Tag, type: string, props: Props, special: SpecialTag): void {
   const { format } = render;
-  if (render.recording !== null) {
+  if (hoists && render.recording !== null) {
     const effect = effectOf(type, tag, props, format);
     if (effect !== null) render.recording.effects.push(effect);
   }

@@ -16,7 +16,7 @@ import {
   type Resources,
   type Stylesheet,
 } from './resources.js';
-import type { Sink } from './work.js';
+import type { Boundary, Sink } from './work.js';
 
 export { formReplayScript } from './client-scripts.js';
 
@@ -37,8 +37,7 @@ export function writeCompletedSegment(resources: Resources, sink: Sink, segmentI
 export function writeCompletedBoundary(
   resources: Resources,
   sink: Sink,
-  rootSegmentId: number,
-  content: Hoistables,
+  { id, rootSegmentId, content }: Boundary,
 ): void {
   const scripts = clientScripts();
   const { idPrefix, openScript, stylesToHoist } = resources;
@@ -50,8 +49,7 @@ export function writeCompletedBoundary(
     define += once(resources, SENT_VIEW_TRANSITIONS, scripts.viewTransitions);
   }
   if (stylesToHoist) define += once(resources, SENT_STYLE_INSERTION, scripts.insertStyles);
-  const id = rootSegmentId.toString(16);
-  const ids = `"${idPrefix}B:${id}","${idPrefix}S:${id}"`;
+  const ids = `"${idPrefix}B:${id.toString(16)}","${idPrefix}S:${rootSegmentId.toString(16)}"`;
   const call = stylesToHoist ? `$RR(${ids},${stylesForClient(content)})` : `$RC(${ids})`;
   sink.text(`${openScript}>${define}${call}</script>`);
 }
@@ -59,11 +57,11 @@ export function writeCompletedBoundary(
 export function writeClientRender(
   resources: Resources,
   sink: Sink,
-  rootSegmentId: number,
+  boundaryId: number,
   digest: string | undefined,
 ): void {
   const define = once(resources, SENT_CLIENT_RENDER, clientScripts().clientRenderBeforeCall);
-  const id = `"${resources.idPrefix}B:${rootSegmentId.toString(16)}"`;
+  const id = `"${resources.idPrefix}B:${boundaryId.toString(16)}"`;
   const argument = digest === undefined ? '' : `,${stringForClient(digest)}`;
   sink.text(`${resources.openScript}>${define}$RX(${id}${argument})</script>`);
 }

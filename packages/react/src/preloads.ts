@@ -10,6 +10,7 @@ import {
   linkTag,
   lookUp,
   NO_CREDENTIALS,
+  ownTable,
   SHEET_PENDING,
   SHEET_PRELOADED,
   styleQueue,
@@ -129,7 +130,7 @@ function preload(resources: Resources, href: string, as: string, options: Option
     resources.bulkPreloads.add(resource);
     return true;
   }
-  const keys = (resources.otherKeys[as] ??= {});
+  const keys = ownTable(resources.otherKeys, as);
   if (lookUp(keys, href) !== undefined) return false;
   keys[href] = NO_CREDENTIALS;
   if (as === 'font' && addHint(resources.hints, 'fontPreloads', () => preloadHint(href, as, options)))
@@ -166,11 +167,16 @@ function preloadModule(resources: Resources, href: string, options: Options): bo
   const as = options && typeof options['as'] === 'string' ? options['as'] : 'script';
   let keys = resources.moduleKeys;
   if (as !== 'script') {
-    keys = resources.otherModuleKeys[as] ??= {};
-    // Before 19.3 the second one looks into the table of other preloads, which may not be there.
-    if (confusesModulePreloads && Object.keys(keys).length > 0) keys = resources.otherKeys[as] as typeof keys;
+    const isSecond = Object.hasOwn(resources.otherModuleKeys, as);
+    keys = ownTable(resources.otherModuleKeys, as);
+    if (confusesModulePreloads && isSecond) {
+      // Before 19.3 it looks into the table of other preloads, which may not be there.
+      if (!Object.hasOwn(resources.otherKeys, as))
+        throw new TypeError("Cannot read properties of undefined (reading 'hasOwnProperty')");
+      keys = ownTable(resources.otherKeys, as);
+    }
   }
-  if (keys.hasOwnProperty(href)) return false;
+  if (lookUp(keys, href) !== undefined) return false;
   keys[href] = as === 'script' ? credentialsOf(options) : NO_CREDENTIALS;
   const resource = { html: linkTag({ rel: 'modulepreload', href, ...options }) };
   if (as === 'script') resources.modulePreloads.set(href, resource);

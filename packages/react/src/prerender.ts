@@ -23,7 +23,7 @@ export function prerenderWith<Prelude>(
         ...options,
         onAllReady: () => {
           const rest = tellsPostponed ? { postponed: null } : {};
-          resolve({ prelude: preludeOf(render), ...rest } as Prerendered<Prelude>);
+          resolve({ ...rest, prelude: preludeOf(render) } as Prerendered<Prelude>);
         },
         onShellReady: undefined,
         onShellError: undefined,

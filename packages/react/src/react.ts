@@ -64,8 +64,8 @@ const slots18 = reactInternals.__SECRET_INTERNALS_DO_NOT_USE_OR_YOU_WILL_BE_FIRE
 const dom19 = domInternals.__DOM_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE;
 
 /** The release lines whose strings, or streams too, the differential tests compare; a prerelease is none of them. */
-const STRING_MINORS = ['19.0', '19.1', '19.2', '19.3'];
-const STREAM_MINORS = ['19.1', '19.2', '19.3'];
+const STRING_MINORS = ['18.3', '19.0', '19.1', '19.2', '19.3'];
+const STREAM_MINORS = ['18.3', '19.0', '19.1', '19.2', '19.3'];
 
 export const version = ReactModule.version;
 export const react18 = major === 18;
@@ -94,6 +94,7 @@ export const LAZY = Symbol.for('react.lazy');
 export const SCOPE = Symbol.for('react.scope');
 export const ACTIVITY = Symbol.for('react.activity');
 export const LEGACY_HIDDEN = Symbol.for('react.legacy_hidden');
+export const DEBUG_TRACE_MODE = Symbol.for('react.debug_trace_mode');
 export const VIEW_TRANSITION = Symbol.for('react.view_transition');
 export const RECOVERABLE = Symbol.for('react.recoverable');
 export const MEMO_CACHE_SENTINEL = Symbol.for('react.memo_cache_sentinel');

@@ -10,6 +10,8 @@ import { escapeText, toText } from './escape.js';
 import { frameOf, naming } from './frames.js';
 import { isRunning, takeThenables, resetHooks } from './running.js';
 import { renderHost } from './host.js';
+import { legacyContextOf, type TakesContext } from './legacy-context.js';
+import { dropLooseForks, treeIdOfPlace } from './loose-forks.js';
 import {
   CONSUMER,
   CONTEXT,
@@ -18,6 +20,7 @@ import {
   LAZY,
   MEMO,
   PORTAL,
+  PROVIDER,
   type ContextLike,
   type ElementLike,
   type Props,
@@ -26,7 +29,19 @@ import type { TemplateElement } from './template.js';
 import { isWritable, renderTemplate } from './templates.js';
 import { addSegment, addTask, resumeTaskLater, waitFor } from './segments.js';
 import { SUSPENDED, isThenable, unwrapThrown, useThenable, type Thenable } from './thenables.js';
-import { abortsWithinCall, keepsPromises, overflowFailsTask, waitsWhileAborted } from './versions.js';
+import {
+  abortsWithinCall,
+  contextProvides,
+  hasLegacyComponents,
+  keepsPromises,
+  overflowFailsTask,
+  refIsProperty,
+  resolvesDefaultProps,
+  restartsElements,
+  unwrapsNodes,
+  waitsWhileAborted,
+  writesBigInts,
+} from './versions.js';
 import { Segment, type Render } from './work.js';
 
 const STACK_OVERFLOW = 'Maximum call stack size exceeded';
@@ -42,7 +57,8 @@ export function renderNode(render: Render, node: unknown, index: number): void {
     if (Array.isArray(node)) return renderArray(render, node, index);
     return renderOther(render, node, index);
   }
-  if (typeof node === 'number' || typeof node === 'bigint') writeText(render, toText(node));
+  if (typeof node === 'number' || (typeof node === 'bigint' && writesBigInts))
+    writeText(render, toText(node));
   return undefined;
 }
 
@@ -76,13 +92,14 @@ function renderElement(render: Render, element: ElementLike, index: number): voi
   } catch (thrown) {
     // Not what an earlier component has left behind, although react-dom would take that as well.
     const keeps = thrown === SUSPENDED || (keepsPromises && isRunning());
-    const reason = suspension(render, thrown, chained);
+    const reason = suspension(render, thrown, chained, depth);
     // A suspension leaves no trace of the element: it is rendered anew, here or in the place that is kept for it.
     render.out = out;
     render.lastText = lastText;
     render.parts.length = parts;
     render.depth = depth;
     render.forks = forks;
+    dropLooseForks(render, depth);
     render.format = format;
     if (render.contexts !== contexts) {
       switchContexts(contexts);
@@ -93,16 +110,23 @@ function renderElement(render: Render, element: ElementLike, index: number): voi
 }
 
 /** The promise that an element waits for, or null when the stack is full. Whatever else was thrown is thrown on. */
-function suspension(render: Render, thrown: unknown, chained: boolean): Thenable | null {
+function suspension(render: Render, thrown: unknown, chained: boolean, depth: number): Thenable | null {
   if (thrown === CHAINED) throw thrown;
   resetHooks();
   const reason = unwrapThrown(thrown);
   if (!render.aborted || waitsWhileAborted) {
     if (isThenable(reason)) return reason;
-    const mayTryAgain = !chained || !overflowFailsTask;
-    if (reason instanceof Error && reason.message === STACK_OVERFLOW && mayTryAgain) return null;
+    // The task's own first element overflows an empty stack: to try again would not end.
+    const mayTryAgain = restartsElements && (!chained || (depth > 0 && !overflowFailsTask));
+    if (mayTryAgain && isOverflow(reason)) return null;
   } else if (abortsWithinCall && chained && thrown === SUSPENDED) return reason as Thenable;
   throw reason;
+}
+
+/** By its message alone, as react-dom tells: it may come from another realm. */
+function isOverflow(reason: unknown): boolean {
+  if (typeof reason !== 'object' || reason === null) return false;
+  return 'message' in reason && reason.message === STACK_OVERFLOW;
 }
 
 /** Thrown through the rest of a task that waits as a whole. */
@@ -117,12 +141,12 @@ function suspend(
   chained: boolean,
 ): void {
   if (chained) {
-    // The task's own first element overflows an empty stack: to try again would not end.
-    if (reason === null && render.depth === 0) throw new RangeError(STACK_OVERFLOW);
     resumeTaskLater(render, node, index, reason, thenables);
     throw CHAINED;
   }
   const segment = new Segment(null, render.format, render.lastText, true);
+  // First what calls deepest: the stack may be full, and once the task is counted nothing may fail.
+  addSegment(render, segment);
   const task = addTask(render, {
     node,
     index,
@@ -135,11 +159,10 @@ function suspend(
     stack: render.stackAt(render.depth),
     format: render.format,
     contexts: render.contexts,
-    treeId: render.currentTreeId(),
+    treeId: treeIdOfPlace(render),
     thenables,
     suspended: true,
   });
-  addSegment(render, segment);
   render.lastText = false;
   if (reason === null) render.pingedTasks.push(task);
   else waitFor(render, task, reason);
@@ -162,14 +185,19 @@ function renderType(render: Render, type: unknown, props: Props, element: Elemen
         );
       }
       case CONTEXT:
-        return renderProvider(render, type as ContextLike, props);
+        if (contextProvides) return renderProvider(render, type as ContextLike, props);
+        return renderConsumer(render, type as ContextLike, props);
+      case PROVIDER:
+        if (contextProvides) break;
+        return renderProvider(render, (type as OfContext)._context, props);
       case CONSUMER:
-        return renderConsumer(render, type as never, props);
+        if (!contextProvides) break;
+        return renderConsumer(render, (type as OfContext)._context, props);
       case LAZY: {
         const { _init: init, _payload: payload } = type as { _init(p: unknown): unknown; _payload: unknown };
         const inner = init(payload);
         if (render.aborted) throw null;
-        return renderInner(render, inner, props, element);
+        return renderInner(render, inner, props, refIsProperty ? element : withoutRef(element));
       }
       case undefined:
       default:
@@ -178,7 +206,16 @@ function renderType(render: Render, type: unknown, props: Props, element: Elemen
   return renderWrapper(render, type, props);
 }
 
-type Component = object & { prototype?: { isReactComponent?: unknown } };
+interface OfContext {
+  readonly _context: ContextLike;
+}
+
+/** Before 19, what a `lazy` turns out to be gets no ref. */
+function withoutRef({ $$typeof, type, key, props }: ElementLike): ElementLike {
+  return { $$typeof, type, key, props, ref: undefined };
+}
+
+type Component = TakesContext & object & { prototype?: { isReactComponent?: unknown } };
 
 /** Within a frame that has its name, while a profile is taken. */
 function renderComponent(render: Render, type: Component, props: Props): void {
@@ -188,7 +225,10 @@ function renderComponent(render: Render, type: Component, props: Props): void {
 
 function callComponent(render: Render, type: Component, props: Props): void {
   if (type.prototype?.isReactComponent) renderClass(render, type as never, props);
-  else renderFunction(render, type as never, props, undefined, true);
+  else {
+    const second = hasLegacyComponents ? legacyContextOf(type) : undefined;
+    renderFunction(render, type as never, props, second, false);
+  }
 }
 
 type WrappedType = { type: unknown } | { render(props: unknown, ref: unknown): unknown };
@@ -201,7 +241,15 @@ function renderWrapped(render: Render, type: WrappedType, props: Props, element:
 /** The type within a `memo` or `lazy`; the element's place in the tree is already taken. */
 function renderInner(render: Render, type: unknown, props: Props, element: ElementLike): void {
   if (typeof type === 'string') renderHost(render, type, props);
-  else renderType(render, type, props, element);
+  else renderType(render, type, resolvesDefaultProps ? withDefaults(type, props) : props, element);
+}
+
+function withDefaults(type: unknown, given: Props): Props {
+  const defaults = (type as { defaultProps?: Props } | null | undefined)?.defaultProps;
+  if (!defaults) return given;
+  const props = { ...given };
+  for (const name in defaults) if (props[name] === undefined) props[name] = defaults[name];
+  return props;
 }
 
 function renderForwardRef(
@@ -211,13 +259,17 @@ function renderForwardRef(
   element: ElementLike,
 ): void {
   let given = props;
-  if ('ref' in props) {
-    given = {};
-    for (const name in props) if (name !== 'ref') given[name] = props[name];
+  let { ref } = element;
+  if (refIsProperty) {
+    ref ??= null;
+    if ('ref' in props) {
+      given = {};
+      for (const name in props) if (name !== 'ref') given[name] = props[name];
+      ref = props['ref'] ?? null;
+    }
   }
-  const ref = 'ref' in props ? props['ref'] : element.ref;
-  if (naming.make === null) renderFunction(render, type.render, given, ref ?? null, false);
-  else frameOf(type, naming.make)(renderFunction, render, type.render, given, ref ?? null, false);
+  if (naming.make === null) renderFunction(render, type.render, given, ref, true);
+  else frameOf(type, naming.make)(renderFunction, render, type.render, given, ref, true);
 }
 
 function renderProvider(render: Render, context: ContextLike, props: Props): void {
@@ -228,9 +280,9 @@ function renderProvider(render: Render, context: ContextLike, props: Props): voi
   render.contexts = unprovide();
 }
 
-function renderConsumer(render: Render, consumer: { _context: ContextLike }, props: Props): void {
+function renderConsumer(render: Render, context: ContextLike, props: Props): void {
   const children = props['children'] as (value: unknown) => unknown;
-  renderNode(render, children(readContext(consumer._context)), ALONE);
+  renderNode(render, children(readContext(context)), ALONE);
 }
 
 export function renderArray(render: Render, children: readonly unknown[], index: number): void {
@@ -266,19 +318,23 @@ function renderOther(render: Render, node: object, index: number): void {
     if (resolved !== NOT_YET) renderNode(render, resolved, index);
     return;
   }
-  const iterable = iteratorOf(node);
-  if (iterable !== null) {
-    const children = [...iterable];
+  const iterator = iteratorOf(node);
+  if (iterator) {
+    const children = [];
+    // Not spread, which is stricter about iterators.
+    for (let step = iterator.next(); !step.done; step = iterator.next()) children.push(step.value);
     if (children.length > 0) renderArray(render, children, index);
     return;
   }
-  if (isThenable(node)) {
+  if (unwrapsNodes && isThenable(node)) {
     render.notCacheable();
     const value = attempt(render, node, index, () => useThenable([], node, 0));
     if (value !== NOT_YET) renderNode(render, value, index);
     return;
   }
-  if (kind === CONTEXT) return renderNode(render, readContext(node as ContextLike), index);
+  if (unwrapsNodes && kind === CONTEXT) {
+    return renderNode(render, readContext(node as ContextLike), index);
+  }
   const text = Object.prototype.toString.call(node);
   const found = text === '[object Object]' ? `object with keys {${Object.keys(node).join(', ')}}` : text;
   throw new Error(
@@ -294,16 +350,15 @@ function attempt(render: Render, node: object, index: number, resolve: () => unk
   try {
     return resolve();
   } catch (thrown) {
-    const reason = suspension(render, thrown, chained);
+    const reason = suspension(render, thrown, chained, render.depth);
     suspend(render, node, index, reason, null, chained);
     return NOT_YET;
   }
 }
 
-function iteratorOf(node: object): Iterable<unknown> | null {
+function iteratorOf(node: object): Iterator<unknown> | null | undefined {
   const candidate = node as Iterable<unknown> & { '@@iterator'?: () => Iterator<unknown> };
   const method = candidate[Symbol.iterator] || candidate['@@iterator'];
   if (typeof method !== 'function') return null;
-  const iterator = method.call(candidate) as Iterator<unknown> | null | undefined;
-  return iterator ? { [Symbol.iterator]: () => iterator } : null;
+  return method.call(candidate) as Iterator<unknown> | null | undefined;
 }

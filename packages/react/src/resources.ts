@@ -6,7 +6,7 @@ import { addAttribute } from './attributes.js';
 import { escapeHtml, toText } from './escape.js';
 import { type HeaderHints, createHeaderHints } from './headers.js';
 import type { Props } from './react.js';
-import { hasOneNonce, importMapHasNonce, marksShell, stylesheetsDelayShell } from './versions.js';
+import { hasOneNonce, hoists, importMapHasNonce, marksShell, stylesheetsDelayShell } from './versions.js';
 
 /** HTML that is written once: whoever writes it (or takes its place) empties it. */
 export interface Resource {
@@ -25,7 +25,8 @@ export interface Stylesheet {
 
 export interface StyleQueue {
   readonly precedence: string;
-  readonly rules: Resource;
+  /** Of each style, apart: half a character at the end of one does not become whole by what follows. */
+  rules: Resource[];
   hrefs: string[];
   readonly sheets: Map<string, Stylesheet>;
 }
@@ -107,8 +108,8 @@ export class Resources {
       value === undefined ? `<${tag}` : `<${tag} nonce="${escapeHtml(value)}"`;
     this.openScript = open('script', this.scriptNonce);
     this.openStyle = open('style', this.styleNonce);
-    this.onHeaders = onHeaders ?? undefined;
-    this.hints = onHeaders ? createHeaderHints(options.maxHeadersLength) : null;
+    this.onHeaders = hoists ? (onHeaders ?? undefined) : undefined;
+    this.hints = this.onHeaders ? createHeaderHints(options.maxHeadersLength) : null;
     writeBootstrap(this, options);
   }
 }
@@ -158,25 +159,31 @@ export function shellId(resources: Resources): string {
 }
 
 function writeBootstrap(resources: Resources, options: ResourceOptions): void {
-  const { bootstrapScriptContent: content, bootstrapScripts = [], bootstrapModules = [] } = options;
+  const { bootstrapScriptContent: content, bootstrapScripts, bootstrapModules } = options;
   if (content !== undefined) {
     resources.bootstrap += `${resources.openScript}${shellId(resources)}>${escapeScript(toText(content))}</script>`;
   }
-  if (options.importMap !== undefined) {
+  if (options.importMap !== undefined && hoists) {
     const { scriptNonce } = resources;
     const hasNonce = importMapHasNonce && scriptNonce !== undefined;
     const nonce = !hasNonce ? '' : ` nonce="${escapeHtml(scriptNonce)}"`;
     const map = escapeScript(toText(JSON.stringify(options.importMap)));
     resources.importMap = `<script type="importmap"${nonce}>${map}</script>`;
   }
-  for (const script of bootstrapScripts) {
+  for (const script of listed(bootstrapScripts)) {
     const preload = { rel: 'preload', as: 'script', fetchPriority: 'low', nonce: options.nonce };
     bootstrapScript(resources, script, preload, '<script src="');
   }
-  for (const script of bootstrapModules) {
+  for (const script of listed(bootstrapModules)) {
     const preload = { rel: 'modulepreload', fetchPriority: 'low', nonce: resources.scriptNonce };
     bootstrapScript(resources, script, preload, '<script type="module" src="');
   }
+}
+
+/** Whatever has no length is no list: `false` stands where a condition gave none. */
+function listed<Item>(list: readonly Item[] | undefined): readonly Item[] {
+  if (list === undefined) return [];
+  return Array.from({ length: list.length }, (_, at) => list[at] as Item);
 }
 
 function bootstrapScript(
@@ -185,6 +192,10 @@ function bootstrapScript(
   preload: Props,
   open: string,
 ): void {
+  if (!hoists) {
+    resources.bootstrap += `${open}${escapeHtml(script)}" async=""></script>`;
+    return;
+  }
   const src = typeof script === 'string' ? script : script.src;
   preload['href'] = src;
   let integrity: string | undefined;
@@ -252,10 +263,16 @@ export function lookUp(table: Table, key: string): Credentials | undefined {
   return hasOwn.call(table, key) ? table[key] : undefined;
 }
 
+/** The table by this name, which may be one that every object inherits something by. */
+export function ownTable(tables: Record<string, Table>, name: string): Table {
+  const known = hasOwn.call(tables, name) ? tables[name] : undefined;
+  return known ?? (tables[name] = {});
+}
+
 export function styleQueue(resources: Resources, precedence: string): StyleQueue {
   let queue = resources.styles.get(precedence);
   if (queue === undefined) {
-    queue = { precedence: escapeHtml(precedence), rules: { html: '' }, hrefs: [], sheets: new Map() };
+    queue = { precedence: escapeHtml(precedence), rules: [], hrefs: [], sheets: new Map() };
     resources.styles.set(precedence, queue);
   }
   return queue;

@@ -9,8 +9,8 @@ import { installResourceFunctions, type ResourceTarget } from './preloads.js';
 import type { Resources } from './resources.js';
 import { fatalError, performTask } from './tasks.js';
 import { Unsupported } from './unsupported.js';
-import { abortsWithinCall } from './versions.js';
-import { FAILED, OPEN, OPENING, type Render, type Task } from './work.js';
+import { abortsWithinCall, beginsNextTurn, worksAfterFailure } from './versions.js';
+import { CLOSED, FAILED, OPEN, OPENING, type Render, type Task } from './work.js';
 
 /** The render whose work is being done, for the resource functions; what components start to do later finds it by its async context. */
 let working: Render | null = null;
@@ -38,7 +38,7 @@ function noteEffect(render: Render, add: (resources: Resources) => boolean): voi
 }
 
 export function performWork(render: Render): void {
-  if ((render.aborted && !abortsWithinCall) || render.status >= FAILED) return;
+  if ((render.aborted && !abortsWithinCall) || render.status >= (worksAfterFailure ? CLOSED : FAILED)) return;
   const contexts = enterContexts();
   const hooks = enterHooks();
   const outer = working;
@@ -65,11 +65,16 @@ export function pingTask(render: Render, task: Task): void {
   if (render.pingedTasks.length !== 1) return;
   render.flushScheduled = render.sink !== null;
   // Until the first turn of the event loop has passed the shell may still be completed without a wait.
-  if (render.status === OPENING || render.prerenders) queueMicrotask(() => render.work());
+  if ((render.status === OPENING && !beginsNextTurn) || render.prerenders)
+    queueMicrotask(() => render.work());
   else setImmediate(() => render.work());
 }
 
 export function startWork(render: Render): void {
+  if (beginsNextTurn) {
+    setImmediate(() => render.work());
+    return;
+  }
   render.flushScheduled = render.sink !== null;
   queueMicrotask(() => storage.run(render, () => render.work()));
   setImmediate(() => {

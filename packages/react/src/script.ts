@@ -3,6 +3,7 @@ import { addAttribute } from './attributes.js';
 import { escapeText, toText } from './escape.js';
 import type { Props } from './react.js';
 import { escapeScript, type Resource } from './resources.js';
+import { docsSite } from './versions.js';
 
 const hasOwn = Object.prototype.hasOwnProperty;
 
@@ -14,7 +15,8 @@ export function innerHtml(inner: unknown, children: unknown): string {
   }
   if (typeof inner !== 'object' || !('__html' in inner)) {
     throw new Error(
-      '`props.dangerouslySetInnerHTML` must be in the form `{__html: ...}`. Please visit https://react.dev/link/dangerously-set-inner-html for more information.',
+      '`props.dangerouslySetInnerHTML` must be in the form `{__html: ...}`. Please visit ' +
+        `${docsSite}/link/dangerously-set-inner-html for more information.`,
     );
   }
   const html = inner.__html;

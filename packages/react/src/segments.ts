@@ -1,6 +1,7 @@
 /** Bookkeeping of segments and tasks: where HTML goes, what is still to come, and who is told when it has come. */
 import { finishAbortedTask } from './abort.js';
 import { Bytes, encodeAfter } from './encode.js';
+import { treeIdOfPlace } from './loose-forks.js';
 import { pingTask } from './scheduler.js';
 import type { Thenable } from './thenables.js';
 import { abortsWithinCall, failsOnAborted } from './versions.js';
@@ -21,22 +22,14 @@ export function openSegment(render: Render, segment: Segment): void {
   render.lastText = segment.lastText;
 }
 
-/** Makes what has been written a part, so that something else may follow it. */
+/**
+ * Makes what has been written a part, so that something else may follow it. A part of its own: whoever takes back what was written drops the
+ * parts since, and those before have to be as they were.
+ */
 export function spill(render: Render): void {
   if (render.out === '') return;
-  if (render.mode === 'stream') encodePart(render.segment, render.out);
-  else render.parts.push(render.out);
+  render.parts.push(render.mode === 'stream' ? encodeAfter(null, render.out) : render.out);
   render.out = '';
-}
-
-function encodePart(segment: Segment, html: string): void {
-  const { parts } = segment;
-  const last = parts.at(-1);
-  const before = last instanceof Bytes ? last : null;
-  const length = before === null ? 0 : before.length;
-  const stretch = encodeAfter(before, html);
-  if (stretch !== before) parts.push(stretch);
-  segment.bytes += stretch.length - (stretch === before ? length : 0);
 }
 
 /** Keeps a place for `segment` at the end of what has been written. */
@@ -52,8 +45,29 @@ export function finishSegment(render: Render, boundary: Boundary | null): void {
   spill(render);
   segment.out = '';
   segment.status = COMPLETED;
-  if (boundary === null) render.byteSize += segment.bytes;
-  else boundary.byteSize += segment.bytes;
+  const bytes = joinParts(segment);
+  if (boundary === null) render.byteSize += bytes;
+  else boundary.byteSize += bytes;
+}
+
+/** Stretches that were encoded one behind the other become one. Returns the UTF-8 length of the segment's own HTML, as far as it is encoded. */
+function joinParts({ parts }: Segment): number {
+  let bytes = 0;
+  let kept = 0;
+  for (const part of parts) {
+    if (part instanceof Bytes) {
+      bytes += part.length;
+      const before = kept === 0 ? null : parts[kept - 1];
+      if (before instanceof Bytes && before.slab === part.slab && before.end === part.start) {
+        before.end = part.end;
+        continue;
+      }
+    }
+    parts[kept] = part;
+    kept += 1;
+  }
+  parts.length = kept;
+  return bytes;
 }
 
 export function queueCompletedSegment(boundary: Boundary, segment: Segment): void {
@@ -101,7 +115,7 @@ export function resumeTaskLater(
   const task = render.task as Task;
   task.keyPath = render.keyPathAt(render.depth);
   task.stack = render.stackAt(render.depth);
-  task.treeId = render.currentTreeId();
+  task.treeId = treeIdOfPlace(render);
   task.node = node;
   task.index = index;
   task.format = render.format;

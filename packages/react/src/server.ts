@@ -19,11 +19,13 @@ import {
   reasonToDelegateStreams,
   reasonToDelegateWebStreams,
 } from './fallback.js';
-import { ReactDOMServer, react18, version } from './react.js';
+import { learnClientScripts } from './client-scripts.js';
+import { ReactDOMServer, knownVersion, react18, version } from './react.js';
 import { pipeableStream, readableStream, type ReadableOptions, type StreamOptions } from './streams.js';
 import { nodePrelude, prerenderWith, webPrelude } from './prerender.js';
 import { renderString } from './strings.js';
 import { Unsupported } from './unsupported.js';
+import { beginsNextTurn } from './versions.js';
 
 export { cacheStatistics, configureCache, purge } from './caches.js';
 export type { CacheOptions } from './caches.js';
@@ -114,6 +116,11 @@ function withStatic<Result>(use: (module: StaticModule) => Promise<Result>): Pro
 // Its code is that of `react-dom/server`, which is loaded: this costs nothing, and saves a turn later.
 if (!react18) loadStatic().catch(() => undefined);
 
+// React 18 tells them only some turns later, for which no stream should have to wait.
+if (beginsNextTurn && knownVersion && reasonToDelegateStreams() === null) {
+  learnClientScripts().catch(() => undefined);
+}
+
 export function prerender(children: ReactNode, options?: PrerenderOptions): Promise<PrerenderResult> {
   const renderWithReactDOM = (reason: string): Promise<PrerenderResult> => {
     countFallback({ reason, api: 'prerender' });
@@ -145,5 +152,6 @@ export function prerenderToNodeStream(
 
 /** With a signal, what is not ready may have to be resumed later: only react-dom knows how. */
 function reasonToDelegatePrerender(options: PrerenderOptions | undefined): string | null {
+  if (react18) return `prerender of React ${version}`;
   return reasonToDelegateStreams() ?? (options?.signal ? 'prerender with a signal' : null);
 }

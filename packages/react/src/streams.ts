@@ -12,7 +12,7 @@ import { performWork, startWork } from './scheduler.js';
 import { ReadableSink, WritableSink } from './sinks.js';
 import { fatalError } from './tasks.js';
 import { Unsupported } from './unsupported.js';
-import { keepsAbortSignal } from './versions.js';
+import { keepsAbortSignal, keepsDestination } from './versions.js';
 import { CLOSED, FAILED, Render, type RenderOptions, type Sink } from './work.js';
 
 export interface StreamOptions extends RenderOptions {
@@ -102,7 +102,7 @@ export function pipeableStream(
       emitEarlyPreloads(render, render.pendingRootTasks === 0);
       startFlowing(render, sink);
       const cancel = (reason: string) => () => {
-        render.sink = null;
+        if (!keepsDestination) render.sink = null;
         abort(render, new Error(reason));
       };
       destination.on('drain', () => startFlowing(render, sink));

@@ -1,5 +1,6 @@
 /** Suspense: content that may come later or not at all, and a fallback in its place until then. */
 import { contentFormat, fallbackFormat, HTML } from './format.js';
+import { dropLooseForks } from './loose-forks.js';
 import type { KeyPath, StackNode } from './paths.js';
 import { preparePreamble } from './preamble.js';
 import { SUSPENSE, type Props } from './react.js';
@@ -80,13 +81,15 @@ export function renderSuspense(render: Render, props: Props): void {
     render.preamble = preamble;
     render.hoistables = hoistables;
     render.format = format;
-    render.depth = depth;
-    render.forks = forks;
     if (render.contexts !== contexts) {
       switchContexts(contexts);
       render.contexts = contexts;
     }
   }
+  // Not where the app's `onError` has thrown: what comes of that is reported where the error was.
+  render.depth = depth;
+  render.forks = forks;
+  dropLooseForks(render, depth);
   render.pingedTasks.push(
     addTask(render, {
       node: fallback,

@@ -37,7 +37,7 @@ export function performTask(render: Render, task: Task): void {
   const outer = render.task;
   loadTask(render, task);
   const parts = segment.parts.length;
-  const { out, lastText, bytes } = segment;
+  const { out, lastText } = segment;
   let isRendered = false;
   try {
     renderNode(render, task.node, task.index);
@@ -51,7 +51,6 @@ export function performTask(render: Render, task: Task): void {
     segment.parts.length = parts;
     segment.out = out;
     segment.lastText = lastText;
-    segment.bytes = bytes;
     if (thrown !== CHAINED) {
       if (render.aborted && !abortsWithinCall) {
         render.task = outer;
@@ -85,6 +84,7 @@ function loadTask(render: Render, task: Task): void {
   task.thenables = null;
   render.depth = 0;
   render.forks = 0;
+  render.looseForks.length = 0;
   render.chained = true;
   openSegment(render, task.segment);
 }

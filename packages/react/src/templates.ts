@@ -18,6 +18,7 @@ import {
   type Template,
   type TemplateElement,
 } from './template.js';
+import { writesBigInts } from './versions.js';
 import type { Render } from './work.js';
 
 /** A hole as the renderer uses it. One class for all kinds, so that the loop over them stays monomorphic. */
@@ -105,7 +106,7 @@ export function renderTemplate(render: Render, element: TemplateElement): void {
         render.out += html;
         html = '';
         renderHole(render, plan, hole, at, value);
-      } else if (typeof value === 'bigint') html += textHole(render, value);
+      } else if (typeof value === 'bigint' && writesBigInts) html += textHole(render, value);
       if (hole.followed && render.lastText && !render.markup) html += '<!-- -->';
     }
     html += pieces[at + 1] as string;

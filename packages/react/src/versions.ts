@@ -1,9 +1,10 @@
 /**
- * What the minors of React 19 do otherwise than the newest, by the name of what is done: the renderer asks for these, never for a number. Read from
- * react-dom's own code and proved by the differential tests of each minor.
+ * What React 18.3 and the minors of React 19 do otherwise than the newest, by the name of what is done: the renderer asks for these, never for a
+ * number. Read from react-dom's own code and proved by the differential tests of each minor.
  */
 import { minor19 } from './react.js';
 
+/** 18.3 is before each of them. */
 const before = (minor: number): boolean => minor19 < minor;
 
 // Until 19.3 -------------------------------------------------------------------------------------------------------
@@ -57,6 +58,8 @@ export const endsAfterWork = before(2);
 export const failsOnAborted = before(2);
 /** One nonce is for all; since then, scripts and styles may have one each. */
 export const hasOneNonce = before(2);
+/** Behind the name of where an error comes from, in the console. */
+export const badgeEnd = before(2) ? ' ' : '';
 export const hasWebStreams = !before(2);
 /** Prerendering says whether anything was postponed. */
 export const tellsPostponed = !before(2);
@@ -84,3 +87,48 @@ export const idMarks = !before(2)
   : before(1)
     ? ([':', 'R', ':'] as const)
     : (['\u00ab', 'R', '\u00bb'] as const);
+
+// Until 19.0, in React 18 ------------------------------------------------------------------------------------------------
+
+/** Titles, stylesheets, scripts and the like go into the document's head, and images are preloaded; before, they are tags like all others. */
+export const hoists = !before(0);
+/** A promise or a context may stand among children for what it gives. */
+export const unwrapsNodes = !before(0);
+export const writesBigInts = !before(0);
+/** An element that overflows the stack is tried again on an empty one. */
+export const restartsElements = !before(0);
+/** Boundaries that wait are numbered apart from segments. */
+export const countsBoundaries = before(0);
+/** A context is the type of its providers; before, it was that of its consumers. */
+export const contextProvides = !before(0);
+/** `ref` is a property like others; before, it was beside them. */
+export const refIsProperty = !before(0);
+/** Contexts by `contextTypes` and `getChildContext`, and functions that return an instance. */
+export const hasLegacyComponents = before(0);
+/** `defaultProps` of what `memo` and `lazy` hold; elements have those of their own type. */
+export const resolvesDefaultProps = before(0);
+/** Any element with an `is` is written like a custom one. */
+export const customizesByIs = before(0);
+/** Custom elements have properties beside their attributes, which are not written. */
+export const hasCustomProperties = !before(0);
+/** A component that asks for ids begins a place of its own, at which rendering may go on. */
+export const idsBeginPlaces = !before(0);
+/** `use`, form actions and what else has a hook of its own since then. */
+export const hasHooksOf19 = !before(0);
+export const hasDebugTraces = before(0);
+/** An abort outside of every boundary ends the render without a word. */
+export const abortsShellSilently = before(0);
+/** A stream begins to work in the next turn; before its first one ends, since then. */
+export const beginsNextTurn = before(0);
+/** What is left to do is done also when the shell has failed. */
+export const worksAfterFailure = before(0);
+/** What ends or breaks a destination is not noticed: it is flushed to, and ended, again. */
+export const keepsDestination = before(0);
+/** `onError` is told where the error was. */
+export const tellsComponents = !before(0);
+/** An error that comes from elsewhere is logged with where from. */
+export const hasBadges = !before(0);
+/** `onError` has to return a string, or nothing. */
+export const checksDigests = before(0);
+/** Where messages of errors lead to. */
+export const docsSite = before(0) ? 'https://reactjs.org' : 'https://react.dev';

@@ -5,7 +5,9 @@
  */
 import type { Provided } from './contexts.js';
 import type { Bytes } from './encode.js';
+import { logError } from './errors.js';
 import type { FormatContext } from './format.js';
+import type { LooseFork } from './loose-forks.js';
 import type { HookHost } from './running.js';
 import { type KeyPath, type StackNode, keyPathOf, stackOf } from './paths.js';
 import type { Recording } from './recording.js';
@@ -18,7 +20,7 @@ import {
 } from './resources.js';
 import type { Thenable } from './thenables.js';
 import { ROOT_ID, type TreeId, forkedId, spellId } from './tree-id.js';
-import { idMarks } from './versions.js';
+import { idMarks, keepsDestination, tellsComponents } from './versions.js';
 
 // States of segments; boundaries use PENDING, COMPLETED and ERRORED (then the client renders them).
 export const PENDING = 0;
@@ -48,8 +50,6 @@ export class Segment {
   readonly format: FormatContext;
   lastText: boolean;
   textEmbedded: boolean;
-  /** UTF-8 length of its own HTML, as far as encoded. */
-  bytes = 0;
 
   constructor(boundary: Boundary | null, format: FormatContext, lastText: boolean, textEmbedded: boolean) {
     this.boundary = boundary;
@@ -61,6 +61,8 @@ export class Segment {
 
 export class Boundary {
   status = PENDING;
+  /** By which the client finds it. */
+  id = -1;
   rootSegmentId = -1;
   parentFlushed = false;
   pendingTasks = 0;
@@ -166,6 +168,8 @@ export class Render implements HookHost {
   readonly indexes: number[] = [];
   readonly forkLengths: number[] = [];
   readonly forkIndexes: number[] = [];
+  /** In React 18; see `loose-forks.ts`. */
+  readonly looseForks: LooseFork[] = [];
   parts: Part[] = [];
   segment!: Segment;
   contexts: Provided | null = null;
@@ -189,6 +193,7 @@ export class Render implements HookHost {
   sink: Sink | null = null;
   flushScheduled = false;
   nextSegmentId = 0;
+  nextBoundaryId = 0;
   allPendingTasks = 0;
   pendingRootTasks = 0;
   byteSize = 0;
@@ -221,7 +226,8 @@ export class Render implements HookHost {
     this.resources = new Resources(options);
     this.progressiveChunkSize = options.progressiveChunkSize ?? PROGRESSIVE_CHUNK_BYTES;
     this.formState = options.formState ?? null;
-    this.onError = options.onError ?? logError;
+    const onError = options.onError ?? logError;
+    this.onError = tellsComponents ? onError : (error) => (onError as (error: unknown) => unknown)(error);
     this.onBrowserBailout = options.onBrowserBailout ?? nothing;
     this.onAllReady = options.onAllReady ?? nothing;
     this.onShellReady = options.onShellReady ?? nothing;
@@ -260,7 +266,8 @@ export class Render implements HookHost {
     this.hoistables = null;
     this.stack = null;
     this.keyPath = null;
-    this.work = nothing;
+    // React 18 flushes to what has ended, too.
+    if (!keepsDestination) this.work = nothing;
   }
 
   /** What happens now belongs to this render: HTML around it is not used again. */
@@ -278,9 +285,4 @@ export class Render implements HookHost {
     this.forkIndexes[this.forks] = index;
     this.forks += 1;
   }
-}
-
-function logError(error: unknown): null {
-  console.error(error);
-  return null;
 }

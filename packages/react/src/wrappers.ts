@@ -2,6 +2,7 @@
 import { transitionFormat } from './format.js';
 import {
   ACTIVITY,
+  DEBUG_TRACE_MODE,
   FRAGMENT,
   LEGACY_HIDDEN,
   PROFILER,
@@ -15,13 +16,14 @@ import {
 import { ALONE, renderNode } from './render.js';
 import { renderSuspense } from './suspense.js';
 import { Unsupported } from './unsupported.js';
-import { hasActivity, hasViewTransition, listsReveal } from './versions.js';
+import { hasActivity, hasDebugTraces, hasViewTransition, listsReveal } from './versions.js';
 import type { Render } from './work.js';
 
 /** Types that this version of React does not have are as wrong as any other symbol. */
 const UNKNOWN_TYPES = new Set([
   ...(hasViewTransition ? [] : [VIEW_TRANSITION]),
   ...(hasActivity ? [] : [ACTIVITY]),
+  ...(hasDebugTraces ? [] : [DEBUG_TRACE_MODE]),
 ]);
 
 export function renderWrapper(render: Render, type: unknown, props: Props): void {
@@ -30,6 +32,7 @@ export function renderWrapper(render: Render, type: unknown, props: Props): void
     case STRICT_MODE:
     case PROFILER:
     case LEGACY_HIDDEN:
+    case DEBUG_TRACE_MODE:
       return renderNode(render, props['children'], ALONE);
     case SUSPENSE:
       return renderSuspense(render, props);

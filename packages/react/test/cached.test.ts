@@ -259,6 +259,22 @@ void test('what suspends is not kept, and comes when it is there', async () => {
   assert.equal(sluice.cacheStatistics().entries, 0);
 });
 
+void test('what suspends takes nothing with it of what stands before it, and brings nothing twice', async () => {
+  const later = new Map<object, Promise<string>>();
+  const Waits = ({ of }: { of: object }): ReactNode => {
+    if (!later.has(of)) later.set(of, new Promise((resolve) => void setImmediate(() => resolve('here'))));
+    return use(later.get(of) as Promise<string>);
+  };
+  Waits.cacheKey = () => 'waits';
+  const page = (): ReactNode =>
+    h('div', null, kept(h('p', null, 'first')), 'then', h(Waits, { of: {} }), 'last');
+  const expected = await piped(stock, page());
+  for (let time = 0; time < 2; time += 1) {
+    sluice.purge();
+    assert.equal(await piped(sluice, page()), expected);
+  }
+});
+
 void test('what threw a promise is not kept at its second try either', async () => {
   sluice.purge();
   let data: string | undefined;

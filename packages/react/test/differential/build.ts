@@ -93,7 +93,7 @@ function buildNode(node: Node, world: World): ReactNode {
       return throwsPromise(node, world);
     case 'legacy-context':
       return h(
-        once(world, node, () => legacyContextOf(world, () => build(node.of, world))),
+        once(world, node, () => legacyContextOf(world, node.as, () => build(node.of, world))),
         null,
       );
     case 'portal':
@@ -205,23 +205,63 @@ function componentOf(node: Node & { k: 'component' }, world: World): unknown {
         return React.memo(React.forwardRef(component));
       case 'default-props':
         return Object.assign(component, { defaultProps: { extra: 'from defaultProps' } });
+      case 'memo-default-props':
+        return React.memo(Object.assign(component, { defaultProps: { extra: 'from defaultProps' } }));
+      case 'instance':
+        return isReact18(world)
+          ? named(node.name, (props: object) => instanceOf(component, props))
+          : component;
     }
   });
+}
+
+/** What React 18 takes for a class component, and what no other takes. */
+function instanceOf(component: (props: object) => ReactNode, props: object): ReactNode {
+  const instance = {
+    state: { count: 1 },
+    updater: { enqueueSetState: (_instance: unknown, _update: object): void => undefined },
+    componentWillMount(this: object) {
+      instance.updater.enqueueSetState(this, { mounts: shown(instance.state.count) });
+    },
+    render: () => [shown(instance.state), children],
+  };
+  const children = component(props);
+  return instance as unknown as ReactNode;
+}
+
+function isReact18({ React }: World): boolean {
+  return React.version.startsWith('18.');
 }
 
 function lazyOf(node: Node & { k: 'lazy' }, world: World): ReactNode {
   const { React } = world;
   const load = (): Promise<{ default: unknown }> => {
     world.activity += 1;
-    return later(world, node.promise, (text) => ({
-      default:
-        node.as === 'node'
-          ? React.createElement('em', null, text, build(node.of, world))
-          : named('Loaded', () => [text, build(node.of, world)]),
-    }));
+    return later(world, node.promise, (text) => ({ default: loadedOf(node, world, text) }));
   };
   const lazy = once(world, node, () => React.lazy(load as never));
-  return node.as === 'node' ? (lazy as unknown as ReactNode) : React.createElement(lazy as never);
+  return node.as === 'node'
+    ? (lazy as unknown as ReactNode)
+    : React.createElement(lazy as never, { ref: () => undefined } as never);
+}
+
+function loadedOf(node: Node & { k: 'lazy' }, world: World, text: string): unknown {
+  const { React } = world;
+  const loaded = named('Loaded', ({ extra }: { extra?: string }, ref?: unknown): ReactNode => [
+    text,
+    `${extra} ${shown(ref)}`,
+    build(node.of, world),
+  ]);
+  switch (node.as) {
+    case 'component':
+      return loaded;
+    case 'node':
+      return React.createElement('em', null, text, build(node.of, world));
+    case 'default-props':
+      return Object.assign(loaded, { defaultProps: { extra: 'from defaultProps' } });
+    case 'forward-ref':
+      return React.forwardRef(loaded);
+  }
 }
 
 /** The way of React before `use`, still honoured: throw the promise, and have the value when asked again. */

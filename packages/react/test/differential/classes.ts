@@ -1,7 +1,7 @@
 /** Class components with the parts that a description lists. */
 
 import type { ComponentClass, ReactNode } from 'react';
-import type { Node } from './description.ts';
+import type { LegacyContext, Node } from './description.ts';
 import { contextOf, shown } from './build.ts';
 import type { World } from './world.ts';
 
@@ -44,8 +44,9 @@ export function classOf(
     function willMount(this: Made) {
       for (let index = 0; index < count; index += 1) this.setState({ [`set${index}`]: index });
       if (has.has('function-update'))
-        this.setState((before, props) => ({
-          seen: `${Object.keys(before ?? {}).length} ${shown(props['given'])}`,
+        // React 18 has a third for contexts of before 16.3.
+        this.setState((before, props, ...rest: unknown[]) => ({
+          seen: `${Object.keys(before ?? {}).length} ${shown(props['given'])} ${rest.map(shown).join(' ')}`,
         }));
       if (has.has('replace-state')) this.state = { replaced: true };
     };
@@ -66,26 +67,38 @@ export function classOf(
 }
 
 /** The contexts of React before 16.3, which React 18 still hands down and React 19 ignores. */
-export function legacyContextOf(world: World, body: () => ReactNode): ComponentClass {
+export function legacyContextOf(world: World, as: LegacyContext, body: () => ReactNode): ComponentClass {
   const { React } = world;
-  const any = () => null;
+  const types = { colour: () => null };
+  const showsColour = (context: unknown): ReactNode => {
+    const { colour } = (context ?? {}) as { colour?: string };
+    return [`colour ${shown(colour)}`, body()];
+  };
 
   class Giver extends React.Component {
-    static childContextTypes = { colour: any };
-    getChildContext(): object {
-      return { colour: 'red' };
-    }
+    static contextTypes = types;
+    static childContextTypes = as === 'undeclared' ? {} : types;
     override render(): ReactNode {
       world.activity += 1;
       return React.createElement(Taker as never);
     }
   }
-  class Taker extends React.Component {
-    static contextTypes = { colour: any };
+  if (as !== 'not given') {
+    (Giver.prototype as { getChildContext?: unknown }).getChildContext = function gives(this: Giver): object {
+      const { colour = '' } = (this.context ?? {}) as { colour?: string };
+      return { colour: `${colour} red` };
+    };
+  }
+  class ClassTaker extends React.Component {
+    static contextTypes = types;
     override render(): ReactNode {
-      const { colour } = (this.context ?? {}) as { colour?: string };
-      return [`colour ${shown(colour)}`, body()];
+      world.activity += 1;
+      return showsColour(this.context);
     }
   }
+  const functionTaker = Object.assign((_props: object, context: unknown) => showsColour(context), {
+    contextTypes: types,
+  });
+  const Taker = as === 'function' ? functionTaker : ClassTaker;
   return Giver;
 }

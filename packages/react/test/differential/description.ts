@@ -58,7 +58,14 @@ export type Node =
   | {
       readonly k: 'component';
       readonly as:
-        'function' | 'memo' | 'memo-compare' | 'forward-ref' | 'memo-forward-ref' | 'default-props';
+        | 'function'
+        | 'memo'
+        | 'memo-compare'
+        | 'forward-ref'
+        | 'memo-forward-ref'
+        | 'default-props'
+        | 'memo-default-props'
+        | 'instance';
       readonly name: string;
       readonly hooks: readonly Hook[];
       readonly returns: 'fragment' | 'array' | 'element' | 'bare' | 'body-first';
@@ -77,14 +84,14 @@ export type Node =
   | {
       readonly k: 'lazy';
       readonly promise: number;
-      readonly as: 'component' | 'node';
+      readonly as: 'component' | 'node' | 'default-props' | 'forward-ref';
       readonly of: readonly Node[];
     }
   | { readonly k: 'awaited'; readonly promise: number; readonly of: readonly Node[] }
   | { readonly k: 'async-component'; readonly promise: number | null; readonly of: readonly Node[] }
   | { readonly k: 'throw'; readonly v: Thrown }
   | { readonly k: 'throw-promise'; readonly promise: number; readonly of: readonly Node[] }
-  | { readonly k: 'legacy-context'; readonly of: readonly Node[] }
+  | { readonly k: 'legacy-context'; readonly as: LegacyContext; readonly of: readonly Node[] }
   | { readonly k: 'portal'; readonly of: readonly Node[] }
   | {
       readonly k: 'bad-type';
@@ -92,6 +99,9 @@ export type Node =
     }
   | { readonly k: 'twice'; readonly of: readonly Node[] }
   | { readonly k: 'kept'; readonly at: number; readonly as: KeptAs; readonly shows: string };
+
+/** What takes a context of before `createContext`, or what is wrong with the one that gives it. */
+export type LegacyContext = 'class' | 'function' | 'undeclared' | 'not given';
 
 /** How the component cache is asked to keep something: `<Cached>` with a key of either kind, or a component's own `cacheKey`. */
 export type KeptAs = 'cacheKey' | 'key' | 'function' | 'memo' | 'forward-ref' | 'class';

@@ -5,9 +5,6 @@
 
 import type { Api, Scenario } from './description.ts';
 
-/** The minors of which nothing is known yet. */
-const unknown: readonly string[] = ['18.3'];
-
 export interface Left {
   readonly reason: string;
   readonly api: string;
@@ -20,10 +17,6 @@ export function mayBeLeft({ reason, api }: Left, scenario: Scenario, version: st
   if (api !== scenario.api) return false;
   const minor = version.split('.', 2).join('.');
   switch (reason) {
-    case 'unknown React version':
-      return unknown.includes(minor);
-    case `streams of React ${version}`:
-      return minor === '19.0' && !isString(scenario.api);
     // Its postponed state is react-dom's own.
     case 'prerender with a signal':
       return scenario.api.startsWith('prerender') && scenario.abortAt !== null;

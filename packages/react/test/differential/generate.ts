@@ -75,7 +75,7 @@ function waiting(of: fc.Arbitrary<readonly Node[]>): fc.Arbitrary<Node> {
       arbitrary: fc.record({
         k: fc.constant('lazy' as const),
         promise,
-        as: fc.constantFrom('component', 'node'),
+        as: fc.constantFrom('component', 'node', 'default-props', 'forward-ref'),
         of,
       }),
     },
@@ -120,6 +120,8 @@ export function treesUpTo(depth: number, wild: boolean, leaves = leaf): fc.Arbit
           'forward-ref',
           'memo-forward-ref',
           'default-props',
+          'memo-default-props',
+          'instance',
         ),
         name,
         hooks: hooksOf(wild),
@@ -175,7 +177,15 @@ export function treesUpTo(depth: number, wild: boolean, leaves = leaf): fc.Arbit
     { weight: 2, arbitrary: fc.record({ k: fc.constant('consumer' as const), context, of: few }) },
     { weight: 8, arbitrary: waiting(few) },
     { weight: 1, arbitrary: context.map((index): Node => ({ k: 'context-child', context: index })) },
-    { weight: 1, arbitrary: fc.record({ k: fc.constantFrom('legacy-context', 'twice', 'twice'), of: few }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        k: fc.constant('legacy-context' as const),
+        as: fc.constantFrom('class', 'function', 'not given', ...(wild ? (['undeclared'] as const) : [])),
+        of: few,
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ k: fc.constant('twice' as const), of: few }) },
     ...(wild
       ? [
           { weight: 6, arbitrary: faults },
@@ -263,12 +273,32 @@ export function apart<Trees>(trees: Trees): Trees {
  * a lazy one begins outside of every component, so that these are another's promises, or another request's.
  */
 export function fitFor<Trees>(version: string, trees: Trees): Trees {
+  if (version.startsWith('18.')) return fitFor18(trees);
   if (!/^19\.[01]\./.test(version)) return trees;
   const text = JSON.stringify(trees);
   if (!/"k":"(awaited|async-component)"|"shape":"promise"|"h":"use/.test(text)) return trees;
   return JSON.parse(text, (_name, value: unknown) => {
     const node = value as { k?: unknown; promise: number; of: readonly Node[] } | null;
     return node?.k === 'lazy' ? { k: 'throw-promise', promise: node.promise, of: node.of } : value;
+  }) as Trees;
+}
+
+/**
+ * React 18 refuses promises and contexts among children, which would end most renders: where that is not the point, there is
+ * what it has instead.
+ */
+function fitFor18<Trees>(trees: Trees): Trees {
+  return JSON.parse(JSON.stringify(trees), (name, value: unknown) => {
+    if (name === 'shape' && value === 'promise') return 'array';
+    const node = value as {
+      k?: unknown;
+      promise: number | null;
+      context: number;
+      of: readonly Node[];
+    } | null;
+    if (node?.k === 'async-component') return { k: 'throw-promise', promise: node.promise ?? 0, of: node.of };
+    if (node?.k === 'context-child') return { k: 'consumer', context: node.context, of: [] };
+    return value;
   }) as Trees;
 }
 

@@ -23,9 +23,14 @@ export function keptOf({ at, as, shows }: Node & { k: 'kept' }, world: World, bu
 
 function contentOf(kept: Kept, at: number, world: World, build: Build): ReactNode {
   const { lasts, of } = kept;
-  // Text, so that it shows whether what stands before it is text, too.
-  const since = { 'for good': '', over: `page ${world.page}`, tagged: `revision ${world.revisions[at]}` };
-  return world.React.createElement(world.React.Fragment, null, since[lasts], build(of, world));
+  const { createElement: h, Fragment } = world.React;
+  // Text, so that it shows whether what stands before it is text, too. Asked for when it is rendered, since a promise may hand on the
+  // elements of an earlier page.
+  const Since = once(world, of, () => (): ReactNode => {
+    const texts = { 'for good': '', over: `page ${world.page}`, tagged: `revision ${world.revisions[at]}` };
+    return texts[lasts];
+  });
+  return h(Fragment, null, h(Since), build(of, world));
 }
 
 function lifeOf({ lasts }: Kept, at: number): { tags: readonly string[]; ttl_ms: number | undefined } {

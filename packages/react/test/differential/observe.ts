@@ -43,7 +43,7 @@ export async function observe(
   formState: unknown = null,
 ): Promise<Observation> {
   for (const index of scenario.before) world.turns[index]?.settle();
-  const log = new Log(scenario.flow === 'slow');
+  const log = new Log(scenario.flow === 'slow', world.React.version.startsWith('18.'));
   const restore = captureProcess(log);
   try {
     if (scenario.api === 'renderToString' || scenario.api === 'renderToStaticMarkup')

@@ -15,20 +15,24 @@ export class Log {
   #length = 0;
   #events: string[] = [];
   readonly #anywhere: boolean;
+  readonly #withoutNul: boolean;
 
   /**
    * `anywhere`: do not say at which byte an event came. To a destination that is full, larger or smaller chunks come at
    * other times, and a renderer may choose them.
+   * `withoutNul`: React 18 leaves zero bytes where a character does not fit into its buffer any more.
    */
-  constructor(anywhere: boolean) {
+  constructor(anywhere: boolean, withoutNul: boolean) {
     this.#anywhere = anywhere;
+    this.#withoutNul = withoutNul;
   }
 
   get size(): number {
     return this.#length + this.#events.length + this.#lines.length;
   }
 
-  write(bytes: Buffer): void {
+  write(given: Buffer): void {
+    const bytes = this.#withoutNul ? Buffer.from(given.filter((byte) => byte !== 0)) : given;
     this.#bytes.push(bytes);
     this.#length += bytes.length;
   }

@@ -1,4 +1,4 @@
-/** What the fuzzer does not come to, compared with react-dom of each minor version of React 19. */
+/** What the fuzzer does not come to, compared with react-dom of each minor version of React. */
 
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
@@ -19,6 +19,8 @@ interface Case {
   readonly options?: object;
   /** Done in turn, one turn of the event loop after the other. */
   readonly steps?: readonly ((abort: Abort) => void)[];
+  /** What `onError` returns, if not a string. */
+  readonly digest?: unknown;
   /** The render's own calls that throw. */
   readonly throws?: readonly string[];
 }
@@ -34,12 +36,38 @@ const gives =
     return React.createElement('i', null, 'shown');
   };
 
+const settled = new WeakMap<Promise<unknown>, unknown>();
+
+/** React 18 has no `use`: a component throws the promise, and has its value when it is asked again. */
+function awaited(React: React, promise: Promise<ReactNode>): ReactNode {
+  if ('use' in React) return React.use(promise);
+  if (settled.has(promise)) return settled.get(promise) as ReactNode;
+  throw promise.then((value) => void settled.set(promise, value));
+}
+
 const waits = (React: React): (() => ReactNode) => {
-  return () => React.use(never);
+  return () => awaited(React, never);
+};
+
+const comes = (React: React): (() => ReactNode) => {
+  const came = Promise.resolve('came');
+  return () => awaited(React, came);
 };
 
 function within(React: React, fallback: ReactNode, ...content: ReactNode[]): ReactNode {
   return React.createElement(React.Suspense, { fallback }, ...content);
+}
+
+/** Asks for an id, around content that waits and has ids as well. */
+function idsAround(React: React, around: (late: ReactNode) => ReactNode): ReactNode {
+  const Comes = comes(React);
+  const Shows = (): ReactNode => React.createElement('i', { id: React.useId() });
+  const Late = (): ReactNode => [Comes(), React.createElement(Shows, { key: 'shows' })];
+  const Asks = (): ReactNode => {
+    React.useId();
+    return around(React.createElement(Late));
+  };
+  return React.createElement(Asks);
 }
 
 const cases: Readonly<Record<string, Case>> = {
@@ -66,11 +94,13 @@ const cases: Readonly<Record<string, Case>> = {
     ],
   },
   'an abort by a component that waits afterwards': {
-    page: (React, abort) =>
-      React.createElement(() => {
+    page: (React, abort) => {
+      const Comes = comes(React);
+      return React.createElement(() => {
         abort('given up');
-        return React.use(Promise.resolve('came'));
-      }),
+        return Comes();
+      });
+    },
     steps: [() => undefined],
   },
   'several aborts, also when the render has failed': {
@@ -102,18 +132,32 @@ const cases: Readonly<Record<string, Case>> = {
         within(
           React,
           'failed',
-          React.createElement(() => React.use<string>(rejected as never)),
+          React.createElement(() => awaited(React, rejected)),
         ),
       );
     },
   },
-  'a nonce that is null': {
+  'ids of what waits directly below a component with ids': {
     page: (React) =>
       within(
         React,
         'soon',
-        React.createElement(() => React.use(Promise.resolve('came'))),
+        idsAround(React, (late) => late),
+        idsAround(React, (late) => React.createElement('p', null, late)),
+        idsAround(React, (late) => [late, 'and', late]),
+        idsAround(React, () => idsAround(React, (late) => React.createElement(React.Fragment, null, late))),
       ),
+  },
+  'ids of a shell that waits directly below a component with ids': {
+    page: (React) => idsAround(React, (late) => late),
+  },
+  'a digest that is no string, for what is given up': {
+    page: (React) => within(React, 'soon', React.createElement(waits(React))),
+    steps: [() => undefined, aborts],
+    digest: 7,
+  },
+  'a nonce that is null': {
+    page: (React) => within(React, 'soon', React.createElement(comes(React))),
     options: { nonce: null, bootstrapScriptContent: 'go()', importMap: { imports: {} } },
   },
   'a limit of bytes below zero': {
@@ -126,15 +170,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'a callback that throws when all is ready': {
     page: (React) =>
-      React.createElement(
-        'main',
-        null,
-        within(
-          React,
-          'soon',
-          React.createElement(() => React.use(Promise.resolve('came'))),
-        ),
-      ),
+      React.createElement('main', null, within(React, 'soon', React.createElement(comes(React)))),
     throws: ['onAllReady'],
   },
   'a thrown promise after one that was used': {
@@ -142,7 +178,7 @@ const cases: Readonly<Record<string, Case>> = {
       const used = Promise.resolve('used');
       let thrown: Promise<void> | null = null;
       const Throws = (): ReactNode => {
-        const value = React.use(used);
+        const value = awaited(React, used);
         if (thrown === null) {
           thrown = Promise.resolve();
           throw thrown;
@@ -184,7 +220,7 @@ async function observe(renderer: Renderer, React: React, of: Case): Promise<read
     onShellError: (error) => called('onShellError', String(error)),
     onError: (error) => {
       called('onError', String(error));
-      return 'digest';
+      return 'digest' in of ? (of.digest as string) : 'digest';
     },
   });
   stream = begun;
@@ -204,7 +240,7 @@ async function observe(renderer: Renderer, React: React, of: Case): Promise<read
 export function behavesAlike(minor: string, folder: string): void {
   const { React, stock } = loadReact(folder);
   const sluice = loadSluice(folder).then(async (renderer) => {
-    // Once in the life of a process the client's scripts are learnt, which takes a few microtasks.
+    // Once in the life of a process the client's scripts are learnt, which takes a few microtasks, or turns.
     await observe(renderer as never, React, { page: () => null });
     return renderer;
   });

@@ -1,5 +1,5 @@
 /**
- * Why the generator keeps lazy components from promises before 19.2 (`withoutLazy` in `generate.ts`): react-dom hands what an earlier
+ * Why the generator keeps lazy components from promises before 19.2 (`fitFor` in `generate.ts`): react-dom hands what an earlier
  * component has used on to what comes of a lazy one.
  */
 
@@ -40,6 +40,6 @@ export function keepsPromisesApart(minor: string, folder: string): void {
     const own = await rendered(await loadSluice(folder), React);
     assert.equal(own, '<main>foreign<b>own<!-- --></b></main>');
     const theirs = await rendered(stock, React);
-    assert.equal(theirs, '<main>foreign<b>foreign<!-- --></b></main>', '`withoutLazy` can go');
+    assert.equal(theirs, '<main>foreign<b>foreign<!-- --></b></main>', '`fitFor` can go');
   });
 }

@@ -18,10 +18,10 @@ const newest = loadReact(packageFolder).version;
 const others = minors.filter((minor) => !newest.startsWith(`${minor}.`));
 const chosen = process.env['SLUICE_REACT_VERSIONS']?.split(',') ?? others;
 
-for (const minor of chosen.filter((each) => each.startsWith('19.') && each !== '19.0')) {
+for (const minor of chosen) {
   const folder = install(minor);
   behavesAlike(minor, folder);
-  if (minor === '19.1') keepsPromisesApart(minor, folder);
+  if (minor === '19.0' || minor === '19.1') keepsPromisesApart(minor, folder);
 }
 behavesAlike('of the newest', packageFolder);
 
