@@ -22,9 +22,12 @@ const rounds = process.env['SLUICE_TEST_LONG'] === '1' ? 2_000 : 40;
 void test('pages rendered at the same time do not notice each other', async () => {
   const libraries = loadReact(packageFolder);
   const sluice = await loadSluice(packageFolder);
+  const element = libraries.React.createElement('i');
+  // Once in the life of a process scripts are learnt, and react-dom's own prerendering is loaded.
   await new Promise<void>((onAllReady) => {
-    sluice.renderToPipeableStream(libraries.React.createElement('i'), { onAllReady });
+    sluice.renderToPipeableStream(element, { onAllReady });
   });
+  await sluice.prerenderToNodeStream?.(element, { signal: new AbortController().signal });
   const apis = ['renderToPipeableStream', 'renderToReadableStream', 'prerenderToNodeStream'] as const;
   const pages = fc.sample(scenarios(roots(4), apis, libraries.version), { seed, numRuns: rounds * together });
   // The same contexts for all, as an app has them.
