@@ -46,7 +46,7 @@ void test(`I1: no overlap in ${requests} requests with aborts and timeouts (seed
   const cut = ends.get('cut') ?? 0;
   ends.delete('cut');
   assert.deepEqual(
-    [...ends.keys()].sort(),
+    [...ends.keys()].sort((a, b) => Number(a) - Number(b)),
     [200, 503, 504],
     'answered, shed and timed out are among them, and nothing else',
   );
