@@ -15,9 +15,11 @@ const AVERAGED_OVER_US: f64 = 2_000_000.0;
 /// Added to that need, because it varies.
 const NEED_MARGIN: f64 = 0.25;
 /// Where short requests need the whole lane, a long one that has waited for too long may have one of its workers when none has
-/// been given any for so many times its cost: a tenth of a worker at most, and only if the long lane stands still. In an overload
-/// all long ones have waited for too long, and would make everybody wait for the sake of what they can not have.
+/// been given any for so many times its cost, and long ones hold less of a worker there on average: they may wait for something else than
+/// the CPU, too. In an overload all long ones have waited for too long, and would make everybody wait for the sake of what they
+/// can not have.
 const TURN_COSTS: u64 = 10;
+const TAKEN_MAX: f64 = 0.1;
 /// Long-lane workers that there may be: as many as it takes to use two cores in turn.
 pub(crate) const LONG_WORKERS_MAX: u32 = 2;
 
@@ -55,8 +57,11 @@ pub(crate) struct Lanes {
     kept_until: [Option<Time>; LONG_WORKERS_MAX as usize],
     /// Short requests that hold a worker or wait for one, on average.
     need: f64,
-    /// How many that is, and since when it is averaged.
+    /// Workers of the short lane that long requests hold, on average.
+    taken: f64,
+    /// How many both are, and since when that is averaged.
     short_now: u32,
+    long_now: u32,
     averaged: Time,
     /// When a long request was given to a worker last.
     long_given: Time,
@@ -97,9 +102,11 @@ impl Lanes {
     fn average(&mut self, now: Time, offer: &Offer, left: &Situation) {
         let weight = 1.0 - (-(now.since_us(self.averaged) as f64) / AVERAGED_OVER_US).exp();
         self.need += (f64::from(self.short_now) - self.need) * weight;
+        self.taken += (f64::from(self.long_now) - self.taken) * weight;
         self.averaged = now;
         let waiting = u32::try_from(left.short_waiting).unwrap_or(u32::MAX);
         self.short_now = offer.short_with_short.saturating_add(waiting).min(offer.short_ready);
+        self.long_now = offer.short_with_long;
     }
 
     /// A long request was given to a worker.
@@ -126,7 +133,8 @@ impl Lanes {
         if side == Lane::Short {
             return offer.short;
         }
-        let has_second = offer.long_ready >= 2;
+        // One that stands still is no reason to open the short lane.
+        let has_second = offer.long_ready + offer.long_overdue >= 2;
         let is_crowded = has_second && self.leaves_no_room();
         // The second one is not for more long requests at a time, which would only share what the first one gets.
         let of_long = offer.long.filter(|_| offer.long_held == 0 || is_crowded);
@@ -134,7 +142,8 @@ impl Lanes {
         let leaves_one = offer.short_free >= 2;
         // Nobody waits for ever: one that has waited for far too long may have the last.
         let has_turn = overdue.is_some_and(|Overdue { now, cost_us }| {
-            !is_crowded || now.since_us(self.long_given) >= cost_us.saturating_mul(TURN_COSTS)
+            let is_due = now.since_us(self.long_given) >= cost_us.saturating_mul(TURN_COSTS);
+            !is_crowded || is_due && self.taken < TAKEN_MAX
         });
         let of_short = offer.short.filter(|_| has_room && leaves_one || has_turn);
         of_long.or(of_short)

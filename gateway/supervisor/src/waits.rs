@@ -34,8 +34,10 @@ struct Seen {
     /// CPU time at the last look, if it slept.
     asleep_at_us: Option<u64>,
     held: usize,
-    /// CPU time when it was granted a request; until it has run since, it has not picked that up.
-    granted_at_us: Option<u64>,
+    /// CPU time when it was granted a request, and what it held; until it has run since, it has not picked that up.
+    granted: Option<(u64, usize)>,
+    /// If it was about to run: since which look with the same figures, and what it had wanted of the CPU.
+    runnable: Option<(Instant, u64)>,
     /// Since when it is judged, what it had wanted of the CPU then, and whether anybody waited for a worker since.
     judged: Option<(Instant, u64)>,
     was_queued: bool,
@@ -59,25 +61,41 @@ impl Seen {
         let is_still = self.asleep_at_us.is_some() && was.asleep_at_us == self.asleep_at_us && was.held == held;
         let waits = is_still && self.has_run_since_grant(cpu_us);
         if waits {
-            *self = Seen { granted_at_us: Some(cpu_us), asleep_at_us: None, ..*self };
+            *self = Seen { granted: Some((cpu_us, held)), asleep_at_us: None, ..*self };
         }
         waits
     }
 
     /// A thread that blocks, in a synchronous child for instance, sleeps as well.
     fn has_run_since_grant(&self, cpu_us: u64) -> bool {
-        self.granted_at_us.is_none_or(|granted_at_us| cpu_us > granted_at_us)
+        self.granted.is_none_or(|(granted_at_us, _)| cpu_us > granted_at_us)
+    }
+
+    /// What it was granted has come, and it sleeps on: it blocks, or its server is in another thread.
+    fn blocks(&self, Glance { state, cpu_us, .. }: Glance, held: usize, is_there: bool) -> bool {
+        let is_untouched = |(granted_at_us, before)| cpu_us <= granted_at_us && held > before;
+        is_there && state == 'S' && self.granted.is_some_and(is_untouched)
+    }
+
+    /// What it has wanted of the CPU until now. The kernel tells how long a thread was without one only once it has one.
+    fn wanted_us(&mut self, now: Instant, Glance { state, wanted_us, .. }: Glance) -> u64 {
+        let before = self.runnable.filter(|(_, before_us)| *before_us == wanted_us);
+        let since = before.map_or(now, |(since, _)| since);
+        self.runnable = (state == 'R').then_some((since, wanted_us));
+        let pending = self.runnable.map_or(Duration::ZERO, |(since, _)| now.saturating_duration_since(since));
+        wanted_us.saturating_add(u64::try_from(pending.as_micros()).unwrap_or(u64::MAX))
     }
 
     /// Takes in the same look for a worker that holds several.
     fn judge(&mut self, now: Instant, glance: Glance, is_queued: bool) -> Option<Verdict> {
         self.was_queued |= is_queued;
+        let wanted_now_us = self.wanted_us(now, glance);
         let Some((since, wanted_us)) = self.judged else {
-            self.judged = Some((now, glance.wanted_us));
+            self.judged = Some((now, wanted_now_us));
             return None;
         };
         let elapsed = now.saturating_duration_since(since);
-        let wanted = Duration::from_micros(glance.wanted_us.saturating_sub(wanted_us));
+        let wanted = Duration::from_micros(wanted_now_us.saturating_sub(wanted_us));
         let asleep = elapsed.saturating_sub(wanted);
         let is_longest = elapsed >= Duration::from_secs(1);
         let share = |(after, thousandths): (Duration, u32)| (elapsed >= after).then(|| elapsed * thousandths / 1000);
@@ -89,7 +107,7 @@ impl Seen {
         if !(is_crowded || is_needless || has_time || is_longest) {
             return None;
         }
-        (self.judged, self.was_queued) = (Some((now, glance.wanted_us)), false);
+        (self.judged, self.was_queued) = (Some((now, wanted_now_us)), false);
         if is_crowded || is_needless {
             // A little may be chance.
             let by = 1 << self.crowded.min(16);
@@ -100,7 +118,7 @@ impl Seen {
         if !has_time {
             return None;
         }
-        self.granted_at_us = Some(glance.cpu_us);
+        self.granted = Some((glance.cpu_us, self.held));
         // As many as fill the time that is left, if they are like those that it holds.
         let more = self.held as u128 * asleep.as_micros() / elapsed.as_micros().max(1);
         Some(Verdict::More(u32::try_from(more).unwrap_or(u32::MAX).max(1)))
@@ -112,12 +130,12 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
     let mut seen: HashMap<WorkerId, Seen> = HashMap::new();
     loop {
         supervisor.gate.queue_waits().await;
-        // How long ago that was is not known any more.
-        seen.clear();
-        while supervisor
-            .gate
-            .scheduler(|scheduler| scheduler.queue_length() > 0 || scheduler.workers().any(|view| view.has_more_room))
-        {
+        // How long ago that was is not known any more. Who was granted a request and has not run since still has not.
+        for known in seen.values_mut() {
+            *known = Seen { granted: known.granted, ..Seen::default() };
+        }
+        let has_room = |view: WorkerView| view.has_more_room && view.state == WorkerState::Ready;
+        while supervisor.gate.scheduler(|scheduler| scheduler.queue_length() > 0 || scheduler.workers().any(has_room)) {
             let began = Instant::now();
             let period = look(&supervisor, &mut seen);
             tokio::time::sleep(period.max(began.elapsed() * SHARE)).await;
@@ -138,14 +156,24 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
     busy.sort_by_key(|view| (view.in_service, view.worker));
     for WorkerView { worker, in_service, has_more_room, .. } in busy {
         let pid = supervisor.view(worker).pid;
-        let Some(glance) = pid.and_then(main_thread_glance) else { continue };
+        let Some(glance) = pid.and_then(main_thread_glance) else {
+            if has_more_room {
+                supervisor.gate.crowded(worker, u32::MAX);
+            }
+            continue;
+        };
         let is_queued = supervisor.gate.scheduler(sluice_scheduler::Scheduler::queue_length) > 0;
         // Before that it sleeps because nothing has come yet.
         let is_there = supervisor.gate.latest_given(worker).is_some_and(|given| given.elapsed() >= UNDER_WAY_MAX);
         let known = seen.entry(worker).or_default();
         let waits = known.look(glance, in_service, is_there) && in_service > 0;
-        if !has_more_room {
+        if has_more_room && known.blocks(glance, in_service, is_there) {
             known.judged = None;
+            supervisor.gate.crowded(worker, u32::MAX);
+            continue;
+        }
+        if !has_more_room {
+            (known.judged, known.crowded) = (None, 0);
         }
         let verdict = if has_more_room { known.judge(Instant::now(), glance, is_queued) } else { None };
         let more = match verdict {
@@ -268,5 +296,28 @@ mod tests {
     fn worker_that_sleeps_much_gets_several() {
         let mut seen = Seen { held: 8, ..Seen::default() };
         assert_eq!(judged(&mut seen, 500, true), (40, Some(Verdict::More(4))));
+    }
+
+    #[test]
+    fn time_without_a_cpu_is_no_rest_before_the_kernel_tells_it_either() {
+        let now = Instant::now();
+        let mut seen = Seen::default();
+        for ms in (0..200).step_by(10) {
+            assert_eq!(seen.judge(now + Duration::from_millis(ms), glance('R', 100), true), None, "after {ms} ms");
+        }
+        let told = Glance { state: 'R', cpu_us: 100, wanted_us: 200_100 };
+        assert_eq!(seen.judge(now + Duration::from_millis(200), told, true), Some(Verdict::Fewer(1)));
+    }
+
+    #[test]
+    fn worker_that_sleeps_on_with_what_it_was_granted_blocks() {
+        let mut seen = Seen::default();
+        seen.look(glance('S', 100), 1, true);
+        assert!(seen.look(glance('S', 100), 1, true));
+        assert!(!seen.blocks(glance('S', 100), 1, true), "nothing was given to it");
+        assert!(!seen.blocks(glance('S', 100), 2, false), "it has not come yet");
+        assert!(!seen.blocks(glance('R', 100), 2, true));
+        assert!(seen.blocks(glance('S', 100), 2, true));
+        assert!(!seen.blocks(glance('S', 110), 2, true));
     }
 }

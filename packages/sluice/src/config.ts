@@ -226,8 +226,8 @@ export interface WorkersConfig {
   /**
    * Requests that one worker holds at once. 1 is strict mode; more is for apps that mostly wait.
    * `"auto"` is 1, and one more while requests are queued, no worker is free, and the main thread of
-   * this one waits (Linux only). The app must keep apart what it knows of each request. In requests,
-   * from 1 to 10000.
+   * this one waits (Linux only); what it took it may hold as long as it is not busy all the time. The
+   * app must keep apart what it knows of each request. In requests, from 1 to 10000.
    * @default 1
    */
   concurrency?: number | 'auto';

@@ -132,8 +132,8 @@ config! {
         /// whichever is less.
         count: u32 = 0, in 0..=1_024, "workers" => reload;
         /// Requests that one worker holds at once. 1 is strict mode; more is for apps that mostly wait. `"auto"` is 1, and
-        /// one more while requests are queued, no worker is free, and the main thread of this one waits (Linux only). The app
-        /// must keep apart what it knows of each request.
+        /// one more while requests are queued, no worker is free, and the main thread of this one waits (Linux only); what it
+        /// took it may hold as long as it is not busy all the time. The app must keep apart what it knows of each request.
         concurrency: Concurrency = Concurrency::Fixed(1), in 1..=10_000, "requests" => restart;
         /// Requests that one worker holds at once at most where `concurrency` is `"auto"`.
         concurrency_max: u32 = 50, in 1..=10_000, "requests" => restart;
