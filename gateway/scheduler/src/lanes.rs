@@ -14,6 +14,9 @@ const KEPT_MS: u64 = 300_000;
 const AVERAGED_OVER_US: f64 = 2_000_000.0;
 /// Added to that need, because it varies.
 const NEED_MARGIN: f64 = 0.25;
+/// Long requests that wait, for each worker of the short lane, before the long lane gets a second one: to start it takes the CPU
+/// time of several of them, just when they lag behind.
+const WAITING_FOR_SECOND: usize = 4;
 /// Where short requests need the whole lane, a long one that has waited for too long may have one of its workers when none has
 /// been given any for so many times its cost, and long ones hold less of a worker there on average: they may wait for something else than
 /// the CPU, too. In an overload all long ones have waited for too long, and would make everybody wait for the sake of what they
@@ -85,7 +88,8 @@ impl Lanes {
         let is_needed = left.is_mixed && left.short_wanted > 0;
         let waits = left.short_waiting + left.long_waiting > 0;
         let has_first = self.kept_until[0].is_some_and(|until| until > now);
-        let is_crowded = offer.long_held > 0 && left.long_waiting > 0 && self.leaves_no_room();
+        let lags = left.long_waiting >= WAITING_FOR_SECOND.saturating_mul(left.short_wanted as usize);
+        let is_crowded = offer.long_held > 0 && lags && self.leaves_no_room();
         // A single worker has one core to give, which the first one fills.
         let has_room = left.short_wanted > 1;
         let asks = [is_needed && (has_first || waits), is_needed && has_first && is_crowded && has_room];
@@ -133,8 +137,9 @@ impl Lanes {
         if side == Lane::Short {
             return offer.short;
         }
-        // One that stands still is no reason to open the short lane.
-        let has_second = offer.long_ready + offer.long_overdue >= 2;
+        // One that stands still is no reason to open the short lane. One that starts is as good as there: short ones would
+        // wait meanwhile, and its start takes the time that long ones would.
+        let has_second = offer.long_ready + offer.long_overdue >= 2 || self.kept_until[1].is_some();
         let is_crowded = has_second && self.leaves_no_room();
         // The second one is not for more long requests at a time, which would only share what the first one gets.
         let of_long = offer.long.filter(|_| offer.long_held == 0 || is_crowded);

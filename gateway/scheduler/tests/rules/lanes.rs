@@ -248,12 +248,21 @@ fn the_long_lane_goes_at_once_when_the_config_leaves_no_room_for_it() {
 /// Short requests that always need both workers, in steps of 5 ms; the long lane's workers keep what they have.
 struct Rush {
     stage: Stage,
+    /// Whether what is started serves at once, or not at all.
+    starts: bool,
     requests: u64,
     longs: Vec<u64>,
     held: Vec<(u64, u64)>,
 }
 
 impl Rush {
+    fn new() -> Rush {
+        let mut rush =
+            Rush { stage: with_long_lane(LANES), starts: true, requests: 3, longs: Vec::new(), held: Vec::new() };
+        (0..2).for_each(|_| rush.send(SHORT));
+        rush
+    }
+
     fn send(&mut self, need: Need) {
         self.requests += 1;
         if need == LONG {
@@ -267,7 +276,7 @@ impl Rush {
         for action in actions {
             match action {
                 Action::Dispatch { request, worker } => self.held.push((worker.0, request.0)),
-                Action::Start { worker, .. } => {
+                Action::Start { worker, .. } if self.starts => {
                     let actions = self.stage.listen(worker.0);
                     self.follow(&actions);
                 }
@@ -295,15 +304,15 @@ impl Rush {
 
 #[test]
 fn where_short_requests_need_their_whole_lane_long_ones_have_a_tenth_of_a_worker_if_their_own_stands_still() {
-    let mut rush = Rush { stage: with_long_lane(LANES), requests: 3, longs: Vec::new(), held: Vec::new() };
-    (0..2).for_each(|_| rush.send(SHORT));
+    let mut rush = Rush::new();
     while !rush.held.iter().any(|(worker, _)| *worker == 4) {
         rush.send(LONG);
         (0..20).for_each(|_| _ = rush.step());
     }
     // Both workers of the long lane have one from now on.
     (0..20).for_each(|_| rush.send(LONG));
-    let turns: Vec<u32> = (0..2_000).filter(|_| rush.step()).collect();
+    // The one that ends with this step, 5 ms after it began.
+    let turns: Vec<u32> = (1..=2_000).filter(|_| rush.step()).collect();
     assert!(turns.len() >= 2, "they wait for ever");
     assert!(
         turns[0] * 5 >= 900,
@@ -313,4 +322,25 @@ fn where_short_requests_need_their_whole_lane_long_ones_have_a_tenth_of_a_worker
     for pair in turns.windows(2) {
         assert!((pair[1] - pair[0]) * 5 >= 990, "{turns:?}");
     }
+}
+
+#[test]
+fn the_long_lane_gets_a_second_worker_once_more_wait_than_would_be_served_while_it_starts() {
+    let mut rush = Rush::new();
+    (0..400).for_each(|_| _ = rush.step());
+    rush.send(LONG);
+    for waiting in 1..=8 {
+        assert_eq!(rush.stage.scheduler.long_wanted(), 1, "before {waiting} wait for two short-lane workers");
+        rush.send(LONG);
+    }
+    assert_eq!(rush.stage.scheduler.long_wanted(), 2);
+}
+
+#[test]
+fn short_requests_do_not_wait_while_the_second_worker_of_the_long_lane_starts() {
+    let mut rush = Rush { starts: false, ..Rush::new() };
+    (0..400).for_each(|_| _ = rush.step());
+    (0..20).for_each(|_| rush.send(LONG));
+    assert_eq!(rush.stage.scheduler.long_wanted(), 2);
+    assert_eq!((1..=190).filter(|_| rush.step()).count(), 0, "of the steps in 950 ms in which long ones held a worker");
 }
