@@ -14,9 +14,9 @@ const KEPT_MS: u64 = 300_000;
 const AVERAGED_OVER_US: f64 = 2_000_000.0;
 /// Added to that need, because it varies.
 const NEED_MARGIN: f64 = 0.25;
-/// Long requests that wait, for each worker of the short lane, before the long lane gets a second one: to start it takes the CPU
-/// time of several of them, just when they lag behind.
-const WAITING_FOR_SECOND: usize = 4;
+/// CPU time that long requests wait for, in microseconds and for each worker of the short lane, before the long lane gets a second
+/// one: to start it takes about as much, just when they lag behind.
+const WAITING_FOR_SECOND_US: u64 = 400_000;
 /// Where short requests need the whole lane, a long one that has waited for too long may have one of its workers when none has
 /// been given any for so many times its cost, and long ones hold less of a worker there on average: they may wait for something else than
 /// the CPU, too. In an overload all long ones have waited for too long, and would make everybody wait for the sake of what they
@@ -43,6 +43,8 @@ pub(crate) struct Offer {
     pub long_slots: u32,
     /// Workers of the long lane that would, but stand still: a long render is what they are for.
     pub long_overdue: u32,
+    /// Workers of the long lane that are being started.
+    pub long_starting: u32,
     /// Workers of the long lane that hold a request.
     pub long_held: u32,
 }
@@ -77,6 +79,8 @@ pub(crate) struct Situation {
     pub is_mixed: bool,
     pub short_waiting: usize,
     pub long_waiting: usize,
+    /// The CPU time that the long ones will take, in microseconds.
+    pub long_waiting_us: u64,
     /// Workers that the short lane is to have.
     pub short_wanted: u32,
 }
@@ -88,7 +92,7 @@ impl Lanes {
         let is_needed = left.is_mixed && left.short_wanted > 0;
         let waits = left.short_waiting + left.long_waiting > 0;
         let has_first = self.kept_until[0].is_some_and(|until| until > now);
-        let lags = left.long_waiting >= WAITING_FOR_SECOND.saturating_mul(left.short_wanted as usize);
+        let lags = left.long_waiting_us >= WAITING_FOR_SECOND_US.saturating_mul(left.short_wanted.into());
         let is_crowded = offer.long_held > 0 && lags && self.leaves_no_room();
         // A single worker has one core to give, which the first one fills.
         let has_room = left.short_wanted > 1;
@@ -98,6 +102,9 @@ impl Lanes {
                 *until = Some(now.plus_ms(KEPT_MS));
             }
             *until = until.filter(|until| *until > now);
+        }
+        if !has_room {
+            self.kept_until[1] = None;
         }
         u32::try_from(self.kept_until.iter().take_while(|until| until.is_some()).count()).unwrap_or(0)
     }
@@ -137,9 +144,10 @@ impl Lanes {
         if side == Lane::Short {
             return offer.short;
         }
-        // One that stands still is no reason to open the short lane. One that starts is as good as there: short ones would
-        // wait meanwhile, and its start takes the time that long ones would.
-        let has_second = offer.long_ready + offer.long_overdue >= 2 || self.kept_until[1].is_some();
+        // One that stands still is no reason to open the short lane. Nor is one that starts: short ones would wait meanwhile, and
+        // its start takes the CPU time that long ones would. One that has failed and will be tried again later is.
+        let starting = self.kept_until[1].map_or(0, |_| offer.long_starting);
+        let has_second = offer.long_ready + offer.long_overdue + starting >= 2;
         let is_crowded = has_second && self.leaves_no_room();
         // The second one is not for more long requests at a time, which would only share what the first one gets.
         let of_long = offer.long.filter(|_| offer.long_held == 0 || is_crowded);
@@ -189,10 +197,13 @@ impl Scheduler {
         if self.stopping || !is_mixed && self.lanes.next_deadline().is_none() {
             return;
         }
+        let long_waiting = self.queue.len_of(Lane::Long);
+        let each_us = self.queue.head(Lane::Long, now).map_or(0, |head| self.costs.expected_us(head.class));
         let left = Situation {
             is_mixed,
             short_waiting: self.queue.len_of(Lane::Short),
-            long_waiting: self.queue.len_of(Lane::Long),
+            long_waiting,
+            long_waiting_us: each_us.saturating_mul(long_waiting as u64),
             short_wanted: self.pool.wanted(),
         };
         let wanted = self.lanes.note(now, &self.offer(), &left);

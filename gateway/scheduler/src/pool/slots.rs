@@ -23,7 +23,10 @@ impl Pool {
         let (mut best_short, mut best_long) = (None, None);
         for (id, w) in &self.workers {
             if !w.takes_requests() {
-                offer.long_overdue += u32::from(w.lane == Lane::Long && w.state == WorkerState::Ready);
+                if w.lane == Lane::Long {
+                    offer.long_overdue += u32::from(w.state == WorkerState::Ready);
+                    offer.long_starting += u32::from(matches!(w.state, WorkerState::Starting | WorkerState::Warming));
+                }
                 continue;
             }
             let is_free = w.has_free_slot(concurrency);
