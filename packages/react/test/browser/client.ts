@@ -34,4 +34,4 @@ async function hydrate(root: readonly Node[], outcomes: readonly Outcome[]): Pro
   return complaints;
 }
 
-Object.assign(globalThis, { hydrate, IS_REACT_ACT_ENVIRONMENT: true });
+Object.assign(globalThis, { hydrate, versionOfReact: React.version, IS_REACT_ACT_ENVIRONMENT: true });

@@ -1,13 +1,16 @@
 /**
- * What Sluice sends is taken over by React in Chromium without a warning: strings put into a page, and streams that arrive
- * with their scripts. Runs with SLUICE_TEST_LONG=1, or SLUICE_REACT_BROWSER=N for N trees.
+ * What Sluice sends is taken over in Chromium by the React that it was made for, without a warning: pages that were whole when they were
+ * sent, and streams that arrive with their scripts. Runs with SLUICE_TEST_LONG=1, or SLUICE_REACT_BROWSER=N for N trees with the newest
+ * React and a quarter of them with each other.
  */
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { build as bundle } from 'esbuild';
 import * as fc from 'fast-check';
@@ -16,15 +19,16 @@ import { build } from '../differential/build.ts';
 import { loadCompiler, type Compiler } from '../differential/compiled.ts';
 import type { Node, Outcome } from '../differential/description.ts';
 import { packageFolder } from '../differential/fuzz.ts';
-import { loadReact, loadSluice, type Pair } from '../differential/libraries.ts';
+import { loadReact, loadSluice, type Pair, type Sluice } from '../differential/libraries.ts';
 import type { Renderer } from '../differential/observe.ts';
 import { newWorld, type Libraries } from '../differential/world.ts';
-import { pages } from './pages.ts';
+import { install, minors } from '../versions/install.ts';
+import { roots } from './pages.ts';
 
 process.env['NODE_ENV'] = 'production';
 
 const chosen = process.env['SLUICE_REACT_BROWSER'];
-const trees = Number(chosen ?? 400);
+const trees_newest = Number(chosen ?? 400);
 const wanted = chosen !== undefined || process.env['SLUICE_TEST_LONG'] === '1';
 const executablePath = '/usr/bin/chromium';
 if (wanted) execFileSync(join(import.meta.dirname, 'install.sh'), { stdio: 'inherit' });
@@ -35,79 +39,121 @@ const outcomes: readonly Outcome[] = Array.from({ length: 4 }, (_, index) => ({
   v: `text ${index}`,
 }));
 
-void describe('hydration in Chromium', { skip }, () => {
-  let browser: Browser;
-  let page: Page;
-  let client: string;
-  let libraries: Pair;
-  let sluice: Renderer;
-  let compiler: Compiler;
+const newest = loadReact(packageFolder).version;
+const others = minors.filter((minor) => !newest.startsWith(`${minor}.`));
 
-  before(async () => {
-    libraries = loadReact(packageFolder);
-    sluice = await loadSluice(packageFolder);
-    compiler = await loadCompiler(packageFolder);
-    const { outputFiles } = await bundle({
-      entryPoints: [join(import.meta.dirname, 'client.ts')],
-      bundle: true,
-      write: false,
-      format: 'iife',
-      define: { 'process.env.NODE_ENV': '"development"' },
+for (const version of [newest, ...others]) {
+  void describe(`hydration in Chromium by React ${version}`, { skip }, () => {
+    const trees = Math.ceil(trees_newest / (version === newest ? 2 : 8));
+    let browser: Browser;
+    let page: Page;
+    let client: string;
+    let libraries: Pair;
+    let sluice: Sluice;
+    let compiler: Compiler;
+
+    before(async () => {
+      const folder = version === newest ? packageFolder : install(version);
+      libraries = loadReact(folder);
+      sluice = await loadSluice(folder);
+      compiler = await loadCompiler(folder);
+      client = await clientWith(folder);
+      browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+      page = await browser.newPage();
     });
-    client = outputFiles[0]?.text ?? '';
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-    page = await browser.newPage();
-  });
 
-  after(() => browser.close());
+    after(() => browser.close());
 
-  /** Empty, or what React said. */
-  async function complaintsOf(html: string, root: readonly Node[]): Promise<string[]> {
-    await page.setContent(`<!DOCTYPE html><html><body><div id="root">${html}</div></body></html>`);
-    await page.addScriptTag({ content: client });
-    return page.evaluate(
-      ([nodes, settled]) =>
-        (globalThis as unknown as { hydrate(...args: unknown[]): Promise<string[]> }).hydrate(nodes, settled),
-      [root, outcomes] as const,
-    );
-  }
+    /** Empty, or what React said. */
+    async function complaintsOf(html: string, root: readonly Node[]): Promise<string[]> {
+      await page.setContent(`<!DOCTYPE html><html><body><div id="root">${html}</div></body></html>`);
+      await page.addScriptTag({ content: client });
+      return page.evaluate(
+        ([nodes, settled]) =>
+          (globalThis as unknown as { hydrate(...args: unknown[]): Promise<string[]> }).hydrate(
+            nodes,
+            settled,
+          ),
+        [root, outcomes] as const,
+      );
+    }
 
-  const nodes = fc.array(pages(4), { minLength: 1, maxLength: 3 });
+    /** Half of the trees are compiled for the server; in the browser they never are. */
+    const check = async (
+      render: (root: readonly Node[], libraries: Libraries) => Promise<string>,
+    ): Promise<void> => {
+      const property = fc.asyncProperty(roots(version), fc.boolean(), async (root, isCompiled) => {
+        const compiled = isCompiled ? { compiled: await compiler.compiled(root) } : {};
+        const html = await render(root, { ...libraries, ...compiled });
+        assert.deepEqual(await complaintsOf(html, root), [], html);
+      });
+      const left: string[] = [];
+      const stop = sluice.onFallback(({ reason }) => left.push(reason));
+      await fc.assert(property, { numRuns: trees, includeErrorInReport: true });
+      stop();
+      assert.deepEqual(left, [], 'left to react-dom');
+    };
 
-  /** Half of the trees are compiled for the server; in the browser they never are. */
-  const check = async (
-    render: (root: readonly Node[], libraries: Libraries) => Promise<string>,
-  ): Promise<void> => {
-    const property = fc.asyncProperty(nodes, fc.boolean(), async (root, isCompiled) => {
-      const compiled = isCompiled ? { compiled: await compiler.compiled(root) } : {};
-      const html = await render(root, { ...libraries, ...compiled });
-      assert.deepEqual(await complaintsOf(html, root), [], html);
+    void it(`of ${trees} trees that were streamed`, () =>
+      check((root, given) => streamed(sluice, root, given, 'onShellReady')));
+
+    void it(`of ${trees} trees that were whole when they were sent`, () =>
+      check(async (root, given) => {
+        // React 18 has no prerendering.
+        const prerender = 'prerenderToNodeStream' in libraries.stock && sluice.prerenderToNodeStream;
+        if (!prerender) return streamed(sluice, root, given, 'onAllReady');
+        const world = newWorld(given, outcomes);
+        for (const turn of world.turns) turn.settle();
+        const { prelude } = await prerender(build(root, world));
+        return text(prelude);
+      }));
+
+    void it('is seen to fail: one letter changed', async () => {
+      const root: readonly Node[] = [
+        {
+          k: 'element',
+          tag: 'b',
+          props: [['title', 'a']],
+          shape: 'arguments',
+          of: [{ k: 'text', v: 'a' }],
+        },
+      ];
+      const within: readonly Node[] = [{ k: 'suspense', fallback: [], of: root }];
+      const complaints = async (html: string): Promise<readonly string[]> => [
+        (await complaintsOf(html, root)).join('\n'),
+        (await complaintsOf(`<!--$-->${html}<!--/$-->`, within)).join('\n'),
+      ];
+      assert.deepEqual(await complaints('<b title="a">a</b>'), ['', '']);
+      for (const html of ['<b title="a">x</b>', '<b title="x">a</b>'])
+        for (const said of await complaints(html)) assert.match(said, /did(n't| not) match/);
+      assert.equal(await page.evaluate('versionOfReact'), libraries.version);
     });
-    await fc.assert(property, { numRuns: trees / 2, includeErrorInReport: true });
-  };
-
-  void it(`of ${trees / 2} trees that were streamed`, () =>
-    check((root, given) => streamed(sluice, root, given)));
-
-  void it(`of ${trees / 2} trees that were prerendered`, () =>
-    check(async (root, given) => {
-      const world = newWorld(given, outcomes);
-      for (const turn of world.turns) turn.settle();
-      const result = await sluice.prerender?.(build(root, world));
-      return new Response(result?.prelude).text();
-    }));
-
-  void it('is seen to fail: one letter changed', async () => {
-    const root: readonly Node[] = [
-      { k: 'element', tag: 'b', props: [], shape: 'arguments', of: [{ k: 'text', v: 'a' }] },
-    ];
-    assert.deepEqual(await complaintsOf('<b>a</b>', root), []);
-    assert.notDeepEqual(await complaintsOf('<b>x</b>', root), []);
   });
-});
+}
 
-/** The promises settle one by one after the shell was sent, so that the scripts have something to do. */
-async function streamed(renderer: Renderer, root: readonly Node[], libraries: Libraries): Promise<string> {
+/** The browser's half, with the React of `folder`. */
+async function clientWith(folder: string): Promise<string> {
+  const require = createRequire(join(folder, 'package.json'));
+  const { outputFiles } = await bundle({
+    entryPoints: [join(import.meta.dirname, 'client.ts')],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    define: { 'process.env.NODE_ENV': '"development"' },
+    alias: Object.fromEntries(
+      ['react', 'react-dom'].map((name) => [name, dirname(require.resolve(`${name}/package.json`))]),
+    ),
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+/** The promises settle one by one, after the shell was sent if it was: so that the scripts have something to do. */
+async function streamed(
+  renderer: Renderer,
+  root: readonly Node[],
+  libraries: Libraries,
+  sentAt: 'onShellReady' | 'onAllReady',
+): Promise<string> {
   const world = newWorld(libraries, outcomes);
   let html = '';
   const sink = new Writable({
@@ -121,7 +167,7 @@ async function streamed(renderer: Renderer, root: readonly Node[], libraries: Li
     sink.once('error', reject);
   });
   const { pipe } = renderer.renderToPipeableStream(build(root, world), {
-    onShellReady: () => pipe(sink),
+    [sentAt]: () => pipe(sink),
     onShellError: (error: Error) => sink.destroy(error),
   });
   for (const turn of world.turns) {

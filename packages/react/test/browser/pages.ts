@@ -123,7 +123,26 @@ const fields = fc.constantFrom<Node>(
   fixed('br', []),
 );
 
-export function pages(depth: number): fc.Arbitrary<Node> {
+/** `version`: of the React that they are for. */
+export function roots(version: string): fc.Arbitrary<readonly Node[]> {
+  const nodes = fc.array(pages(4), { minLength: 1, maxLength: 3 });
+  return version.startsWith('18.') ? nodes.map(fitFor18) : nodes;
+}
+
+/**
+ * Without what React 18 warns of whatever the server sent: `inert`, of which it knows nothing, an empty style, which it looks for in
+ * vain, and a ref to a function.
+ */
+function fitFor18(nodes: readonly Node[]): readonly Node[] {
+  return JSON.parse(JSON.stringify(nodes), (name, value: unknown) => {
+    if (name === 'props') return (value as Prop[]).filter(([prop]) => prop !== 'inert');
+    const special = value as { $?: unknown; k?: unknown; v: Prop[] } | null;
+    if (special?.$ === 'object') return { $: 'object', v: special.v.filter(([, each]) => each !== '') };
+    return special?.k === 'lazy' ? { ...special, as: 'forward-ref' } : value;
+  }) as readonly Node[];
+}
+
+function pages(depth: number): fc.Arbitrary<Node> {
   if (depth === 0) return leaf;
   const below = pages(depth - 1);
   const of = fc.array(below, { maxLength: 4 });
