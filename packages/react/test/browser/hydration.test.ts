@@ -100,11 +100,11 @@ for (const version of [newest, ...others]) {
     void it(`of ${trees} trees that were whole when they were sent`, () =>
       check(async (root, given) => {
         // React 18 has no prerendering.
-        const prerender = 'prerenderToNodeStream' in libraries.stock && sluice.prerenderToNodeStream;
-        if (!prerender) return streamed(sluice, root, given, 'onAllReady');
+        if (!('prerenderToNodeStream' in libraries.stock) || !sluice.prerenderToNodeStream)
+          return streamed(sluice, root, given, 'onAllReady');
         const world = newWorld(given, outcomes);
         for (const turn of world.turns) turn.settle();
-        const { prelude } = await prerender(build(root, world));
+        const { prelude } = await sluice.prerenderToNodeStream(build(root, world));
         return text(prelude);
       }));
 
