@@ -7,7 +7,10 @@ import { build } from '../differential/build.ts';
 import type { Node, Outcome } from '../differential/description.ts';
 import { newWorld, type React as ReactOf, type ReactDOM as ReactDOMOf } from '../differential/world.ts';
 
-declare const document: { getElementById(id: string): never };
+declare const document: { getElementById(id: string): { readonly innerHTML: string } };
+
+/** Scripts of react-dom put off showing what came late by up to 300 ms. */
+const shown_ms_max = 5000;
 
 /** Resolves with what React complained about. */
 async function hydrate(root: readonly Node[], outcomes: readonly Outcome[]): Promise<string[]> {
@@ -19,12 +22,18 @@ async function hydrate(root: readonly Node[], outcomes: readonly Outcome[]): Pro
   };
   console.error = note;
   console.warn = note;
+  const container = document.getElementById('root');
+  const waits = (): boolean => /<!--\$[?~]-->/.test(container.innerHTML);
+  const deadline = Date.now() + shown_ms_max;
+  while (waits() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+  if (waits()) note('not shown', container.innerHTML);
+
   const libraries = { React: React as unknown as ReactOf, ReactDOM: ReactDOM as unknown as ReactDOMOf };
   const world = newWorld(libraries, outcomes);
   for (const turn of world.turns) turn.settle();
   const { act } = React as unknown as { readonly act: (body: () => Promise<void>) => Promise<void> };
   await act(async () => {
-    hydrateRoot(document.getElementById('root'), build(root, world), {
+    hydrateRoot(container as never, build(root, world), {
       onRecoverableError: (error) => note('recovered from', error),
       onUncaughtError: (error) => note('uncaught', error),
     });

@@ -130,16 +130,22 @@ export function roots(version: string): fc.Arbitrary<readonly Node[]> {
 }
 
 /**
- * Without what React 18 warns of whatever the server sent: `inert`, of which it knows nothing, an empty style, which it looks for in
- * vain, and a ref to a function.
+ * Without what React 18 says of react-dom's own pages too: it does not know `inert`, looks in vain for an empty style, warns of a ref to a
+ * function, and counts ids below a component otherwise than the server does when that asks for one and is rendered again at once.
  */
 function fitFor18(nodes: readonly Node[]): readonly Node[] {
   return JSON.parse(JSON.stringify(nodes), (name, value: unknown) => {
     if (name === 'props') return (value as Prop[]).filter(([prop]) => prop !== 'inert');
-    const special = value as { $?: unknown; k?: unknown; v: Prop[] } | null;
-    if (special?.$ === 'object') return { $: 'object', v: special.v.filter(([, each]) => each !== '') };
-    return special?.k === 'lazy' ? { ...special, as: 'forward-ref' } : value;
+    if (name === 'hooks')
+      return (value as Hook[]).some(({ h }) => h === 'id') ? steady(value as Hook[]) : value;
+    const node = value as { $?: unknown; k?: unknown; v: Prop[] } | null;
+    if (node?.$ === 'object') return { $: 'object', v: node.v.filter(([, each]) => each !== '') };
+    return node?.k === 'lazy' ? { ...node, as: 'forward-ref' } : value;
   }) as readonly Node[];
+}
+
+function steady(hooks: readonly Hook[]): readonly Hook[] {
+  return hooks.map((each) => (each.h === 'state' ? { ...each, updates: 0 } : each));
 }
 
 function pages(depth: number): fc.Arbitrary<Node> {
