@@ -33,7 +33,7 @@ async function hydrate(root: readonly Node[], outcomes: readonly Outcome[]): Pro
   for (const turn of world.turns) turn.settle();
   const { act } = React as unknown as { readonly act: (body: () => Promise<void>) => Promise<void> };
   await act(async () => {
-    hydrateRoot(container as never, build(root, world), {
+    hydrateRoot(container, build(root, world), {
       onRecoverableError: (error) => note('recovered from', error),
       onUncaughtError: (error) => note('uncaught', error),
     });

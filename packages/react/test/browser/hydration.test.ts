@@ -82,7 +82,7 @@ for (const version of [newest, ...others]) {
     const check = async (
       render: (root: readonly Node[], libraries: Libraries) => Promise<string>,
     ): Promise<void> => {
-      const property = fc.asyncProperty(roots(version), fc.boolean(), async (root, isCompiled) => {
+      const property = fc.asyncProperty(roots(libraries.version), fc.boolean(), async (root, isCompiled) => {
         const compiled = isCompiled ? { compiled: await compiler.compiled(root) } : {};
         const html = await render(root, { ...libraries, ...compiled });
         assert.deepEqual(await complaintsOf(html, root), [], html);

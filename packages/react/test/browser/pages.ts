@@ -5,6 +5,7 @@
 
 import * as fc from 'fast-check';
 import type { Hook, Node, Prop } from '../differential/description.ts';
+import { fitFor } from '../differential/generate.ts';
 
 const text = fc.constantFrom(
   'a',
@@ -126,7 +127,8 @@ const fields = fc.constantFrom<Node>(
 /** `version`: of the React that they are for. */
 export function roots(version: string): fc.Arbitrary<readonly Node[]> {
   const nodes = fc.array(pages(4), { minLength: 1, maxLength: 3 });
-  return version.startsWith('18.') ? nodes.map(fitFor18) : nodes;
+  const fit = nodes.map((each) => fitFor(version, each));
+  return version.startsWith('18.') ? fit.map(fitFor18) : fit;
 }
 
 /**
