@@ -80,31 +80,40 @@ for (const version of [newest, ...others]) {
 
     /** Half of the trees are compiled for the server; in the browser they never are. */
     const check = async (
-      render: (root: readonly Node[], libraries: Libraries) => Promise<string>,
+      render: (renderer: Renderer, root: readonly Node[], libraries: Libraries) => Promise<string>,
     ): Promise<void> => {
+      let complainedOfOwn = 0;
       const property = fc.asyncProperty(roots(libraries.version), fc.boolean(), async (root, isCompiled) => {
         const compiled = isCompiled ? { compiled: await compiler.compiled(root) } : {};
-        const html = await render(root, { ...libraries, ...compiled });
-        assert.deepEqual(await complaintsOf(html, root), [], html);
+        const html = await render(sluice, root, { ...libraries, ...compiled });
+        const complaints = await complaintsOf(html, root);
+        if (complaints.length === 0) return;
+        // React complains of some pages that are react-dom's own, to the byte.
+        if (html !== (await render(libraries.stock, root, libraries))) assert.deepEqual(complaints, [], html);
+        complainedOfOwn += 1;
       });
       const left: string[] = [];
       const stop = sluice.onFallback(({ reason }) => left.push(reason));
       await fc.assert(property, { numRuns: trees, includeErrorInReport: true });
       stop();
       assert.deepEqual(left, [], 'left to react-dom');
+      assert.ok(
+        complainedOfOwn <= 1 + trees / 20,
+        `complained of ${complainedOfOwn} pages as react-dom has them`,
+      );
     };
 
     void it(`of ${trees} trees that were streamed`, () =>
-      check((root, given) => streamed(sluice, root, given, 'onShellReady')));
+      check((renderer, root, given) => streamed(renderer, root, given, 'onShellReady')));
 
     void it(`of ${trees} trees that were whole when they were sent`, () =>
-      check(async (root, given) => {
+      check(async (renderer, root, given) => {
         // React 18 has no prerendering.
-        if (!('prerenderToNodeStream' in libraries.stock) || !sluice.prerenderToNodeStream)
-          return streamed(sluice, root, given, 'onAllReady');
+        if (!('prerenderToNodeStream' in libraries.stock) || !renderer.prerenderToNodeStream)
+          return streamed(renderer, root, given, 'onAllReady');
         const world = newWorld(given, outcomes);
         for (const turn of world.turns) turn.settle();
-        const { prelude } = await sluice.prerenderToNodeStream(build(root, world));
+        const { prelude } = await renderer.prerenderToNodeStream(build(root, world));
         return text(prelude);
       }));
 
