@@ -79,7 +79,7 @@ pub(crate) struct Situation {
     pub is_mixed: bool,
     pub short_waiting: usize,
     pub long_waiting: usize,
-    /// The CPU time that the long ones will take, in microseconds.
+    /// The CPU time that the long ones will take, in microseconds, if all cost what the next of them is expected to.
     pub long_waiting_us: u64,
     /// Workers that the short lane is to have.
     pub short_wanted: u32,
