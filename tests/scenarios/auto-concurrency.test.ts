@@ -46,14 +46,15 @@ void test(
     const most = await heldMax(sluice, '/page', 60);
     assert.ok(most > 3, `${most} at once while they wait`);
     let answered = 0;
-    const turns = Array.from({ length: 150 }, async () => {
+    const turns = Array.from({ length: 260 }, async () => {
       await ask(sluice, '/turn');
       answered += 1;
     });
+    // Where the host takes CPU time from this machine, that it computes is seen after half a second and not a fifth.
     let late = 0;
     while (answered < turns.length) {
       const { workers } = await sluice.status();
-      if (answered >= 110) late = Math.max(late, ...workers.map(({ current }) => current.length));
+      if (answered >= 220) late = Math.max(late, ...workers.map(({ current }) => current.length));
     }
     await Promise.all(turns);
     assert.ok(late >= 1 && late <= 2, `${late} at once after many that computed`);

@@ -16,7 +16,7 @@ use crate::forensics::{Glance, main_thread_glance};
 /// Between two looks at all workers. A thread that has not run between them and sleeps at both waits.
 const PERIOD: Duration = Duration::from_millis(1);
 /// The same when all of them hold several.
-const PERIOD_SHARED: Duration = Duration::from_millis(10);
+const PERIOD_SHARED: Duration = Duration::from_millis(5);
 /// A request that was given to a worker so long ago has reached it.
 const UNDER_WAY_MAX: Duration = Duration::from_millis(3);
 /// Looking takes at most this part of the gateway's time.
@@ -41,7 +41,10 @@ struct Seen {
     /// Since when it is judged, what it had wanted of the CPU then, and whether anybody waited for a worker since.
     judged: Option<(Instant, u64)>,
     was_queued: bool,
-    /// How often in a row it had too many.
+    /// At how many looks since then, and at how many of them it did not run nor want to.
+    looks: u32,
+    looks_asleep: u32,
+    /// For how long it had too many, as a count of the least time after which that is said.
     crowded: u32,
 }
 
@@ -86,32 +89,43 @@ impl Seen {
         wanted_us.saturating_add(u64::try_from(pending.as_micros()).unwrap_or(u64::MAX))
     }
 
+    /// For how long it slept at most, to go by the looks: for twice their share, and half a look more where they are few.
+    /// What a host takes from a virtual machine, and interrupts on many kernels, is in none of a thread's times; nobody is
+    /// to think that it slept then.
+    fn asleep_max(&self, elapsed: Duration) -> Duration {
+        elapsed * (4 * self.looks_asleep + 1) / (2 * self.looks).max(1)
+    }
+
     /// Takes in the same look for a worker that holds several.
     fn judge(&mut self, now: Instant, glance: Glance, is_queued: bool) -> Option<Verdict> {
         self.was_queued |= is_queued;
         let wanted_now_us = self.wanted_us(now, glance);
         let Some((since, wanted_us)) = self.judged else {
-            self.judged = Some((now, wanted_now_us));
+            *self = Seen { judged: Some((now, wanted_now_us)), looks: 0, looks_asleep: 0, ..*self };
             return None;
         };
+        self.looks += 1;
+        self.looks_asleep += u32::from(glance.state != 'R');
         let elapsed = now.saturating_duration_since(since);
         let wanted = Duration::from_micros(wanted_now_us.saturating_sub(wanted_us));
-        let asleep = elapsed.saturating_sub(wanted);
+        let asleep = elapsed.saturating_sub(wanted).min(self.asleep_max(elapsed));
         let is_longest = elapsed >= Duration::from_secs(1);
         let share = |(after, thousandths): (Duration, u32)| (elapsed >= after).then(|| elapsed * thousandths / 1000);
         let is_crowded = share(ASLEEP_LITTLE).is_some_and(|little| asleep <= little);
         let is_needless = !self.was_queued && elapsed >= ASLEEP_LITTLE.0;
         let has_time = is_queued
             && self.has_run_since_grant(glance.cpu_us)
+            && self.looks_asleep > 0
             && ASLEEP_MIN.into_iter().filter_map(share).any(|much| asleep >= much);
         if !(is_crowded || is_needless || has_time || is_longest) {
             return None;
         }
-        (self.judged, self.was_queued) = (Some((now, wanted_now_us)), false);
+        *self = Seen { judged: Some((now, wanted_now_us)), was_queued: false, looks: 0, looks_asleep: 0, ..*self };
         if is_crowded || is_needless {
             // A little may be chance.
             let by = 1 << self.crowded.min(16);
-            self.crowded += 1;
+            let times = elapsed.as_millis() / ASLEEP_LITTLE.0.as_millis();
+            self.crowded = self.crowded.saturating_add(u32::try_from(times).unwrap_or(u32::MAX));
             return Some(Verdict::Fewer(by));
         }
         self.crowded = 0;
@@ -238,11 +252,17 @@ mod tests {
         assert!(seen.look(glance('S', 100), 1, true));
     }
 
+    /// Whether a look that comes every 5 ms finds it asleep, after so many milliseconds.
+    fn state_at(ms: u64, asleep: u64) -> char {
+        let found = |ms: u64| ms * asleep / 5_000;
+        if ms > 0 && found(ms) > found(ms - 5) { 'S' } else { 'R' }
+    }
+
     /// The first verdict on a worker that sleeps for so many thousandths of the time, and after how many milliseconds.
     fn judged(seen: &mut Seen, asleep: u64, is_queued: bool) -> (u64, Option<Verdict>) {
         let (began, from_us) = seen.judged.unwrap_or_else(|| (Instant::now(), 1_000_000));
-        for ms in (0..=1_500).step_by(10) {
-            let used = glance('R', from_us + ms * (1000 - asleep));
+        for ms in (0..=1_500).step_by(5) {
+            let used = glance(state_at(ms, asleep), from_us + ms * (1000 - asleep));
             let verdict = seen.judge(began + Duration::from_millis(ms), used, is_queued);
             if verdict.is_some() {
                 return (ms, verdict);
@@ -277,6 +297,34 @@ mod tests {
         assert_eq!(seen.judge(now, glance('R', 100), true), None);
         let starved = Glance { state: 'R', cpu_us: 100, wanted_us: 200_100 };
         assert_eq!(seen.judge(now + Duration::from_millis(200), starved, true), Some(Verdict::Fewer(1)));
+    }
+
+    #[test]
+    fn what_the_host_takes_from_its_cpu_is_no_rest() {
+        let began = Instant::now();
+        for taken in [10, 100, 400] {
+            let mut seen = Seen { held: 8, ..Seen::default() };
+            let verdicts: Vec<(u64, Verdict)> = (0..=2_000)
+                .step_by(5)
+                .filter_map(|ms| {
+                    let at = began + Duration::from_millis(ms);
+                    Some((ms, seen.judge(at, glance('R', ms * (1000 - taken)), true)?))
+                })
+                .collect();
+            let expected = [(500, 1), (1_000, 4), (1_500, 16), (2_000, 64)].map(|(ms, by)| (ms, Verdict::Fewer(by)));
+            assert_eq!(verdicts, expected, "{taken} thousandths");
+        }
+    }
+
+    #[test]
+    fn one_rest_is_not_taken_for_what_the_host_takes() {
+        let began = Instant::now();
+        let mut seen = Seen { held: 8, ..Seen::default() };
+        for ms in (0..200).step_by(5) {
+            let state = if ms == 100 { 'S' } else { 'R' };
+            let verdict = seen.judge(began + Duration::from_millis(ms), glance(state, ms * 800), true);
+            assert_eq!(verdict, None, "after {ms} ms");
+        }
     }
 
     #[test]
