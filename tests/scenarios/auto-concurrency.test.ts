@@ -25,9 +25,13 @@ void test(
   },
 );
 
-void test('a worker that computes takes no second request', async (t) => {
-  const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'auto' } });
-  const answers = heldMax(sluice, '/spin', 8);
+/** The most that a worker held at once, as the gateway tells it, of so many requests that came together. */
+async function givenMax(
+  sluice: Awaited<ReturnType<typeof running>>,
+  target: string,
+  count: number,
+): Promise<number> {
+  const answers = heldMax(sluice, target, count);
   const over = answers.then(() => true);
   let most = 0;
   while (!(await Promise.race([over, Promise.resolve(false)]))) {
@@ -35,7 +39,17 @@ void test('a worker that computes takes no second request', async (t) => {
     most = Math.max(most, ...workers.map(({ current }) => current.length));
   }
   await answers;
-  assert.equal(most, 1);
+  return most;
+}
+
+void test('a worker that computes takes no second request', async (t) => {
+  const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'auto' } });
+  assert.equal(await givenMax(sluice, '/spin', 8), 1);
+});
+
+void test('a worker that waits for a thread of its own takes no second request', async (t) => {
+  const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'auto' } });
+  assert.equal(await givenMax(sluice, '/lock', 20), 1);
 });
 
 void test(

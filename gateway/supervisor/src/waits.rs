@@ -58,9 +58,10 @@ enum Verdict {
 
 impl Seen {
     /// Takes in a look; true when all that it holds waits. `is_there`: what it was given last must have reached it.
-    fn look(&mut self, Glance { state, cpu_us, .. }: Glance, held: usize, is_there: bool) -> bool {
+    fn look(&mut self, Glance { state, cpu_us, is_at_lock, .. }: Glance, held: usize, is_there: bool) -> bool {
         let was = *self;
-        *self = Seen { asleep_at_us: (state == 'S' && is_there).then_some(cpu_us), held, ..was };
+        let is_asleep = state == 'S' && !is_at_lock;
+        *self = Seen { asleep_at_us: (is_asleep && is_there).then_some(cpu_us), held, ..was };
         let is_still = self.asleep_at_us.is_some() && was.asleep_at_us == self.asleep_at_us && was.held == held;
         let waits = is_still && self.has_run_since_grant(cpu_us);
         if waits {
@@ -105,7 +106,7 @@ impl Seen {
             return None;
         };
         self.looks += 1;
-        self.looks_asleep += u32::from(glance.state != 'R');
+        self.looks_asleep += u32::from(glance.state != 'R' && !glance.is_at_lock);
         let elapsed = now.saturating_duration_since(since);
         let wanted = Duration::from_micros(wanted_now_us.saturating_sub(wanted_us));
         let asleep = elapsed.saturating_sub(wanted).min(self.asleep_max(elapsed));
@@ -210,7 +211,7 @@ mod tests {
     use super::*;
 
     fn glance(state: char, cpu_us: u64) -> Glance {
-        Glance { state, cpu_us, wanted_us: cpu_us }
+        Glance { state, cpu_us, wanted_us: cpu_us, is_at_lock: false }
     }
 
     #[test]
@@ -221,6 +222,17 @@ mod tests {
         assert!(!seen.look(glance('R', 140), 1, true), "it would run if it were let");
         assert!(!seen.look(glance('S', 140), 1, true));
         assert!(seen.look(glance('S', 140), 1, true));
+    }
+
+    #[test]
+    fn worker_that_waits_for_its_own_garbage_collection_computes() {
+        let mut seen = Seen::default();
+        let at_lock = Glance { is_at_lock: true, ..glance('S', 100) };
+        for _ in 0..10 {
+            assert!(!seen.look(at_lock, 1, true));
+        }
+        assert!(!seen.look(glance('S', 100), 1, true));
+        assert!(seen.look(glance('S', 100), 1, true));
     }
 
     #[test]
@@ -295,7 +307,7 @@ mod tests {
         let now = Instant::now();
         let mut seen = Seen::default();
         assert_eq!(seen.judge(now, glance('R', 100), true), None);
-        let starved = Glance { state: 'R', cpu_us: 100, wanted_us: 200_100 };
+        let starved = Glance { wanted_us: 200_100, ..glance('R', 100) };
         assert_eq!(seen.judge(now + Duration::from_millis(200), starved, true), Some(Verdict::Fewer(1)));
     }
 
@@ -353,7 +365,7 @@ mod tests {
         for ms in (0..200).step_by(10) {
             assert_eq!(seen.judge(now + Duration::from_millis(ms), glance('R', 100), true), None, "after {ms} ms");
         }
-        let told = Glance { state: 'R', cpu_us: 100, wanted_us: 200_100 };
+        let told = Glance { wanted_us: 200_100, ..glance('R', 100) };
         assert_eq!(seen.judge(now + Duration::from_millis(200), told, true), Some(Verdict::Fewer(1)));
     }
 

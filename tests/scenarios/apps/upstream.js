@@ -1,5 +1,5 @@
 // An app that mostly waits: `/page` waits for an upstream for 50 ms and then computes for 5; `/spin` computes for 150 and
-// `/turn` for 20. Each answer says how many requests the app held at most at once so far.
+// `/turn` for 20; `/lock` keeps its thread waiting for another one for 30. Each answer says how many requests the app held at most at once so far.
 'use strict';
 
 const http = require('node:http');
@@ -26,6 +26,9 @@ http
         compute(5);
         end();
       }, 50);
+    } else if (request.url === '/lock') {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30);
+      end();
     } else {
       compute({ '/spin': 150, '/turn': 20 }[request.url] ?? 0);
       end();

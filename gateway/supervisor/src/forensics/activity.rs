@@ -54,6 +54,9 @@ pub(crate) struct Glance {
     pub(crate) cpu_us: u64,
     /// That, and the time it could have run and no CPU was free: it slept for the rest.
     pub(crate) wanted_us: u64,
+    /// It sleeps until another thread of its process wakes it, which collects garbage for it, say. Node waits for what
+    /// comes from outside in epoll. False where that may not be read.
+    pub(crate) is_at_lock: bool,
 }
 
 /// Looks at the main thread of a process. None where its CPU time is not known exactly.
@@ -62,7 +65,9 @@ pub(crate) fn main_thread_glance(pid: u32) -> Option<Glance> {
     let thread = format!("/proc/{pid}/task/{pid}");
     let (state, _) = parse_stat(&std::fs::read_to_string(format!("{thread}/stat")).ok()?)?;
     let (cpu_us, queued_us) = parse_schedstat(&std::fs::read_to_string(format!("{thread}/schedstat")).ok()?)?;
-    Some(Glance { state, cpu_us, wanted_us: cpu_us + queued_us })
+    let is_at_lock =
+        state == 'S' && std::fs::read_to_string(format!("{thread}/wchan")).is_ok_and(|name| is_lock(&name));
+    Some(Glance { state, cpu_us, wanted_us: cpu_us + queued_us, is_at_lock })
 }
 
 /// Nothing is known here.
@@ -147,6 +152,12 @@ fn parse_schedstat(text: &str) -> Option<(u64, u64)> {
     (cpu_ns > 0).then_some((cpu_ns / 1000, queued_ns / 1000))
 }
 
+/// Whether it is the kernel's function for a lock between threads: `futex_do_wait`, `futex_wait_queue` and so on.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+fn is_lock(waits_in: &str) -> bool {
+    waits_in.starts_with("futex")
+}
+
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 fn parse_catches(status: &str, signal: Signal) -> Option<bool> {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
@@ -169,6 +180,12 @@ mod tests {
         for stat in ["", ")", "77 (node) S", "77 (node) S 1 2 3", "77 (node) R 1 2 3 0 -1 4 99 98 97 96 x 31"] {
             assert_eq!(parse_stat(stat), None, "{stat}");
         }
+    }
+
+    #[test]
+    fn lock_is_known_by_the_function_of_the_kernel() {
+        assert!(["futex_do_wait", "futex_wait_queue", "futex_wait_queue_me"].into_iter().all(is_lock));
+        assert!(!["ep_poll", "do_epoll_wait", "0", "", "pipe_read"].into_iter().any(is_lock));
     }
 
     #[test]
