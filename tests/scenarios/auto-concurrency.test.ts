@@ -64,7 +64,7 @@ void test(
       await ask(sluice, '/turn');
       answered += 1;
     });
-    // Where the host takes CPU time from this machine, that it computes is seen after half a second and not a fifth.
+    // Where the host takes CPU time from this machine, that it computes is seen after a second and not a fifth.
     let late = 0;
     while (answered < turns.length) {
       const { workers } = await sluice.status();

@@ -90,11 +90,10 @@ impl Seen {
         wanted_us.saturating_add(u64::try_from(pending.as_micros()).unwrap_or(u64::MAX))
     }
 
-    /// For how long it slept at most, to go by the looks: for twice their share, and half a look more where they are few.
-    /// What a host takes from a virtual machine, and interrupts on many kernels, is in none of a thread's times; nobody is
-    /// to think that it slept then.
+    /// For how long it slept at most, to go by the looks: for twice their share. What a host takes from a virtual machine, and
+    /// interrupts on many kernels, is in none of a thread's times, and would seem sleep.
     fn asleep_max(&self, elapsed: Duration) -> Duration {
-        elapsed * (4 * self.looks_asleep + 1) / (2 * self.looks).max(1)
+        elapsed * (2 * self.looks_asleep) / self.looks.max(1)
     }
 
     /// Takes in the same look for a worker that holds several.
@@ -109,14 +108,15 @@ impl Seen {
         self.looks_asleep += u32::from(glance.state != 'R' && !glance.is_at_lock);
         let elapsed = now.saturating_duration_since(since);
         let wanted = Duration::from_micros(wanted_now_us.saturating_sub(wanted_us));
-        let asleep = elapsed.saturating_sub(wanted).min(self.asleep_max(elapsed));
+        let not_wanted = elapsed.saturating_sub(wanted);
+        let asleep = not_wanted.min(self.asleep_max(elapsed));
         let is_longest = elapsed >= Duration::from_secs(1);
         let share = |(after, thousandths): (Duration, u32)| (elapsed >= after).then(|| elapsed * thousandths / 1000);
-        let is_crowded = share(ASLEEP_LITTLE).is_some_and(|little| asleep <= little);
+        let is_crowded =
+            share(ASLEEP_LITTLE).is_some_and(|little| not_wanted <= little) || is_longest && self.looks_asleep == 0;
         let is_needless = !self.was_queued && elapsed >= ASLEEP_LITTLE.0;
         let has_time = is_queued
             && self.has_run_since_grant(glance.cpu_us)
-            && self.looks_asleep > 0
             && ASLEEP_MIN.into_iter().filter_map(share).any(|much| asleep >= much);
         if !(is_crowded || is_needless || has_time || is_longest) {
             return None;
@@ -323,7 +323,7 @@ mod tests {
                     Some((ms, seen.judge(at, glance('R', ms * (1000 - taken)), true)?))
                 })
                 .collect();
-            let expected = [(500, 1), (1_000, 4), (1_500, 16), (2_000, 64)].map(|(ms, by)| (ms, Verdict::Fewer(by)));
+            let expected = [(1_000, 1), (2_000, 32)].map(|(ms, by)| (ms, Verdict::Fewer(by)));
             assert_eq!(verdicts, expected, "{taken} thousandths");
         }
     }
