@@ -4,7 +4,8 @@
 //
 //   npx tsx bench/storefront.ts [--quick] [--runs N] [--requests N] [--connections N] [--only sluice,sluice-react-dom,express]
 //
-// Servers take turns in each round. First all get the visitors' mix, which is what the bar is about, then each class of page.
+// Servers take turns in each round. First all get the visitors' mix, which is what the bar is about, then the mix without what
+// scores products to recommend some, which has little to do with rendering, then each class of page.
 import fs from 'node:fs';
 import path from 'node:path';
 import { type Route, buildGenerator, load } from './lib/load.ts';
@@ -16,6 +17,7 @@ import { storefrontEntry, storefrontIsBuilt, storefrontRoutes } from './lib/stor
 
 const RATIO_MIN = 2;
 const SEED_OF_WARM_UP = 99;
+const RECOMMENDING = new Set(['product', 'for-you']);
 
 const withReactDom = path.join(path.dirname(storefrontEntry), 'server.react-dom.js');
 
@@ -69,6 +71,8 @@ try {
   const classes = [...new Set(routes.map((route) => route.class ?? ''))];
   for (let round = 0; round < options.runs; round++) {
     await compare('all', routes, requests, round);
+    const others = routes.filter((route) => !RECOMMENDING.has(route.class ?? ''));
+    await compare('all that recommend nothing', others, Math.ceil(requests / 2), round);
     for (const each of classes) {
       const own = routes.filter((route) => route.class === each);
       await compare(each, own, Math.ceil(requests / 3), round);

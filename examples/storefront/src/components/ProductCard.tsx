@@ -1,5 +1,6 @@
 import { memo } from 'react';
 import type { ReactNode } from 'react';
+import { Cached } from '@sluice/react';
 import type { Product } from '../catalogue/types.js';
 import { money } from '../shop/money.js';
 import { ProductArt } from './ProductArt.js';
@@ -63,18 +64,27 @@ function QuickAdd({ product }: { product: Product }): ReactNode {
   );
 }
 
+const card_ttl_ms = 60_000;
+
 export interface ProductGridProps {
   products: readonly Product[];
   words?: readonly string[];
   label: string;
 }
 
+/** A card is the same for all who see it, on whatever page, but for the words that a search has marked in it. */
 export function ProductGrid({ products, words = [], label }: ProductGridProps): ReactNode {
   return (
     <ul className="grid" aria-label={label}>
       {products.map((product) => (
         <li key={product.id}>
-          <ProductCard product={product} words={words} />
+          <Cached
+            cacheKey={words.length > 0 ? null : `card ${product.id}`}
+            tags={[`product-${product.id}`]}
+            ttl_ms={card_ttl_ms}
+          >
+            <ProductCard product={product} words={words} />
+          </Cached>
         </li>
       ))}
     </ul>
