@@ -21,7 +21,7 @@ const RECOMMENDING = new Set(['product', 'for-you']);
 
 const withReactDom = path.join(path.dirname(storefrontEntry), 'server.react-dom.js');
 
-const SERVERS: Record<string, { name: string; start(app: { workers: number }): Promise<Server> }> = {
+const SERVERS: Record<string, { name: string; start: (app: { workers: number }) => Promise<Server> }> = {
   sluice: { name: 'Sluice', start: (app) => startSluiceServer({ ...app, entry: storefrontEntry }) },
   'sluice-react-dom': {
     name: 'Sluice, react-dom',
@@ -100,10 +100,13 @@ conclude('storefront', options, about, bars(), { runs });
 async function compare(page: string, routes: Route[], count: number, round: number): Promise<void> {
   const first = round % Math.max(1, servers.length);
   for (const [name, server] of [...servers.slice(first), ...servers.slice(0, first)]) {
-    const cpu = cpuMeter([...server.frontPids, ...(await server.workerPids())]);
+    const workers = await server.workerPids();
+    const cpu = cpuMeter([...server.frontPids, ...workers]);
     // The same seed for all servers of a round: they get the same sequence of pages.
     const { ok, failed, refused } = await send(server, routes, count, round + 1);
     const cpuS = sum(cpu());
+    if (String(await server.workerPids()) !== String(workers))
+      throw new Error(`${name}: a worker was replaced`);
     runs.push({ page, server: name, ok, failures: failed + refused, cpuS, perCpuSecond: ok / cpuS });
   }
 }

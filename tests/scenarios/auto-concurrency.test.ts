@@ -49,7 +49,7 @@ void test('a worker that computes takes no second request', async (t) => {
 
 void test('a worker that waits for a thread of its own takes no second request', async (t) => {
   const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'auto' } });
-  assert.equal(await givenMax(sluice, '/lock', 20), 1);
+  assert.equal(await givenMax(sluice, '/lock', 60), 1);
 });
 
 void test(
@@ -59,19 +59,19 @@ void test(
     const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'auto' } });
     const most = await heldMax(sluice, '/page', 60);
     assert.ok(most > 3, `${most} at once while they wait`);
-    let answered = 0;
-    const turns = Array.from({ length: 260 }, async () => {
-      await ask(sluice, '/turn');
-      answered += 1;
+    // It learns that within a second or two; where the host takes CPU time from this machine, in a few more.
+    const give_up_at = Date.now() + 20_000;
+    let late: number[] = [];
+    const learnt = () => late.length > 2 && late.every((count) => count >= 1 && count <= 2);
+    const users = Array.from({ length: 12 }, async () => {
+      while (!learnt() && Date.now() < give_up_at) assert.equal((await ask(sluice, '/turn')).status, 200);
     });
-    // Where the host takes CPU time from this machine, that it computes is seen after a second and not a fifth.
-    let late = 0;
-    while (answered < turns.length) {
+    while (!learnt() && Date.now() < give_up_at) {
       const { workers } = await sluice.status();
-      if (answered >= 220) late = Math.max(late, ...workers.map(({ current }) => current.length));
+      late = [...late, Math.max(...workers.map(({ current }) => current.length))].slice(-3);
     }
-    await Promise.all(turns);
-    assert.ok(late >= 1 && late <= 2, `${late} at once after many that computed`);
+    await Promise.all(users);
+    assert.ok(learnt(), `${late.join(', ')} at once after many that computed`);
   },
 );
 

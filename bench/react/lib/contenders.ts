@@ -46,8 +46,12 @@ export async function loadContenders(page: string): Promise<Contender[]> {
     (await import(new URL(`./${name}.mjs`, import.meta.url).href)) as T;
   const [stock, sluice] = [
     (await import('react-dom/server')) as Server,
-    (await import('@sluice/react/server')) as Server,
+    (await import('@sluice/react/server')) as Server & {
+      configureCache(options: { bytes_max: number }): void;
+    },
   ];
+  // The shop keeps the HTML of its cards; here it is rendered anew each time, as react-dom does.
+  sluice.configureCache({ bytes_max: 0 });
   const [plain, compiled] = [await load<Pages>('react'), await load<Pages>('react-compiled')];
   const found = (of: Pages): Page => {
     const each = of.pages[page];

@@ -54,9 +54,19 @@ pub(crate) struct Glance {
     pub(crate) cpu_us: u64,
     /// That, and the time it could have run and no CPU was free: it slept for the rest.
     pub(crate) wanted_us: u64,
-    /// It sleeps until another thread of its process wakes it, which collects garbage for it, say. Node waits for what
-    /// comes from outside in epoll. False where that may not be read.
-    pub(crate) is_at_lock: bool,
+    /// Where it sleeps, if it does.
+    pub(crate) sleeps: Option<Sleep>,
+}
+
+/// What a thread sleeps for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sleep {
+    /// Until another thread of its process wakes it, which collects garbage for it, say.
+    AtLock,
+    /// For what comes from outside, as Node does in epoll.
+    Elsewhere,
+    /// That may not be read; or the thread is just about to sleep or to wake, and waits for a CPU.
+    Untold,
 }
 
 /// Looks at the main thread of a process. None where its CPU time is not known exactly.
@@ -65,9 +75,9 @@ pub(crate) fn main_thread_glance(pid: u32) -> Option<Glance> {
     let thread = format!("/proc/{pid}/task/{pid}");
     let (state, _) = parse_stat(&std::fs::read_to_string(format!("{thread}/stat")).ok()?)?;
     let (cpu_us, queued_us) = parse_schedstat(&std::fs::read_to_string(format!("{thread}/schedstat")).ok()?)?;
-    let is_at_lock =
-        state == 'S' && std::fs::read_to_string(format!("{thread}/wchan")).is_ok_and(|name| is_lock(&name));
-    Some(Glance { state, cpu_us, wanted_us: cpu_us + queued_us, is_at_lock })
+    let waits_in = || std::fs::read_to_string(format!("{thread}/wchan")).unwrap_or_default();
+    let sleeps = (state == 'S').then(|| sleep_of(&waits_in()));
+    Some(Glance { state, cpu_us, wanted_us: cpu_us + queued_us, sleeps })
 }
 
 /// Nothing is known here.
@@ -152,10 +162,14 @@ fn parse_schedstat(text: &str) -> Option<(u64, u64)> {
     (cpu_ns > 0).then_some((cpu_ns / 1000, queued_ns / 1000))
 }
 
-/// Whether it is the kernel's function for a lock between threads: `futex_do_wait`, `futex_wait_queue` and so on.
+/// By the function of the kernel that it sleeps in: `futex_do_wait`, `futex_wait_queue` and so on for a lock.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
-fn is_lock(waits_in: &str) -> bool {
-    waits_in.starts_with("futex")
+fn sleep_of(waits_in: &str) -> Sleep {
+    match waits_in.trim() {
+        "" | "0" => Sleep::Untold,
+        name if name.contains("futex") => Sleep::AtLock,
+        _ => Sleep::Elsewhere,
+    }
 }
 
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
@@ -183,9 +197,17 @@ mod tests {
     }
 
     #[test]
-    fn lock_is_known_by_the_function_of_the_kernel() {
-        assert!(["futex_do_wait", "futex_wait_queue", "futex_wait_queue_me"].into_iter().all(is_lock));
-        assert!(!["ep_poll", "do_epoll_wait", "0", "", "pipe_read"].into_iter().any(is_lock));
+    fn sleep_is_known_by_the_function_of_the_kernel() {
+        for (name, sleep) in [
+            ("futex_do_wait", Sleep::AtLock),
+            ("__futex_wait", Sleep::AtLock),
+            ("ep_poll", Sleep::Elsewhere),
+            ("do_epoll_wait", Sleep::Elsewhere),
+            ("0", Sleep::Untold),
+            ("", Sleep::Untold),
+        ] {
+            assert_eq!(sleep_of(name), sleep, "{name}");
+        }
     }
 
     #[test]

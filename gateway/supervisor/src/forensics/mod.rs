@@ -25,7 +25,7 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
-pub(crate) use activity::{Activity, Glance, Verdict, main_thread_activity, main_thread_glance, verdict};
+pub(crate) use activity::{Activity, Glance, Sleep, Verdict, main_thread_activity, main_thread_glance, verdict};
 pub(crate) use inspector::{Address, Inspector, InspectorLine, inspector_line};
 pub(crate) use profile::Profile;
 use session::Session;
