@@ -34,6 +34,7 @@ export function renderString(
       shellIsReady = true;
     },
   });
+  render.work = () => performWork(render);
   startRoot(render, children);
   performWork(render);
   if (render.status < OPEN) render.status = OPEN;
@@ -46,6 +47,7 @@ export function renderString(
     render.sink = sink;
     flushCompleted(render, sink);
   }
+  render.mayFallBack = false;
   if (sink.failed && sink.error !== reason) throw sink.error;
   if (!shellIsReady) {
     throw new Error(

@@ -11,6 +11,7 @@ import { loadReact } from '../differential/libraries.ts';
 import { faithful } from '../differential/mutants.ts';
 import { noDifference, share_newest } from '../differential/rounds.ts';
 import { behavesAlike } from './behaviours.ts';
+import { goesOnAsReactDoes } from './goes-on.ts';
 import { keepsPromisesApart } from './handed-on.ts';
 import { install, minors } from './install.ts';
 
@@ -21,9 +22,11 @@ const chosen = process.env['SLUICE_REACT_VERSIONS']?.split(',') ?? others;
 for (const minor of chosen) {
   const folder = install(minor);
   behavesAlike(minor, folder);
+  goesOnAsReactDoes(minor, folder);
   if (minor === '19.0' || minor === '19.1') keepsPromisesApart(minor, folder);
 }
 behavesAlike('of the newest', packageFolder);
+goesOnAsReactDoes('of the newest', packageFolder);
 
 for (const [index, minor] of chosen.entries()) {
   void test(`no difference to react-dom ${minor}`, async () => {
