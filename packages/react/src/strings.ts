@@ -34,7 +34,6 @@ export function renderString(
       shellIsReady = true;
     },
   });
-  render.work = () => performWork(render);
   startRoot(render, children);
   performWork(render);
   if (render.status < OPEN) render.status = OPEN;
@@ -47,7 +46,9 @@ export function renderString(
     render.sink = sink;
     flushCompleted(render, sink);
   }
+  // From here on the render is ours: one that is left to react-dom does not go on.
   render.mayFallBack = false;
+  render.work = () => performWork(render);
   if (sink.failed && sink.error !== reason) throw sink.error;
   if (!shellIsReady) {
     throw new Error(
