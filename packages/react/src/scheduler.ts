@@ -64,7 +64,7 @@ export function pingTask(render: Render, task: Task): void {
   render.pingedTasks.push(task);
   if (render.pingedTasks.length !== 1) return;
   render.flushScheduled = render.sink !== null;
-  // As react-dom, a string goes on after its end with what it has not given up: the next page finds what that has loaded.
+  // As react-dom until 19.2, a string goes on after its end with what it has not given up: the next page finds what that loads.
   if (render.mode !== 'stream') return render.work();
   // Until the first turn of the event loop has passed the shell may still be completed without a wait.
   if ((render.status === OPENING && !beginsNextTurn) || render.prerenders)

@@ -6,7 +6,7 @@ import { startRoot } from './root.js';
 import { performWork } from './scheduler.js';
 import { StringSink } from './sinks.js';
 import { asFatal, isRecoverableError } from './recoverable.js';
-import { FAILED, OPEN, Render } from './work.js';
+import { CLOSED, FAILED, OPEN, Render } from './work.js';
 
 function nothing(): void {
   // Errors within a boundary are the client's to report.
@@ -42,6 +42,7 @@ export function renderString(
   if (render.status === FAILED) {
     const error = render.fatalError;
     sink.destroy(isRecoverableError(error) ? asFatal(error) : error);
+    render.status = CLOSED;
   } else {
     render.sink = sink;
     flushCompleted(render, sink);

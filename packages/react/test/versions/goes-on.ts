@@ -13,7 +13,11 @@ import type { Renderer } from '../differential/observe.ts';
 type React = typeof ReactModule;
 
 /** The fallback of a boundary that failed waits in a boundary of its own. Returns the HTML, and how often it was asked again. */
-async function attempts(React: React, server: Renderer): Promise<readonly [string, number]> {
+async function attempts(
+  React: React,
+  server: Renderer,
+  beside: ReactNode,
+): Promise<readonly [string, number]> {
   let asked = 0;
   const came = Promise.resolve();
   const Late = (): ReactNode => {
@@ -26,7 +30,18 @@ async function attempts(React: React, server: Renderer): Promise<readonly [strin
   };
   const { createElement, Suspense } = React;
   const fallback = createElement(Suspense, { fallback: 'waits' }, createElement(Late));
-  const html = server.renderToString(createElement(Suspense, { fallback }, createElement(Fails)));
+  const page = createElement(
+    'div',
+    null,
+    createElement(Suspense, { fallback }, createElement(Fails)),
+    beside,
+  );
+  let html: string;
+  try {
+    html = server.renderToString(page);
+  } catch (error) {
+    html = String(error);
+  }
   await new Promise((done) => setTimeout(done, 5));
   return [html, asked];
 }
@@ -34,8 +49,14 @@ async function attempts(React: React, server: Renderer): Promise<readonly [strin
 export function goesOnAsReactDoes(minor: string, folder: string): void {
   void test(`React ${minor}: what waits in a fallback when a string is given out goes on as with react-dom`, async () => {
     const { React, stock } = loadReact(folder);
-    const expected = await attempts(React, stock);
-    assert.deepEqual(await attempts(React, await loadSluice(folder)), expected);
-    if (minor === '18.3') assert.equal(expected[1], 2);
+    const sluice = await loadSluice(folder);
+    const Throws = (): ReactNode => {
+      throw new Error('the page failed');
+    };
+    for (const beside of [null, React.createElement(Throws)]) {
+      const expected = await attempts(React, stock, beside);
+      assert.deepEqual(await attempts(React, sluice, beside), expected);
+      if (minor === '18.3') assert.equal(expected[1], beside === null ? 2 : 1);
+    }
   });
 }
