@@ -82,6 +82,7 @@ export function renderHost(render: Render, type: string, props: Props): void {
   if (typeof children === 'string') {
     render.out += html + escapeText(children) + tag.close;
     render.lastText = false;
+    if (headComesLater && !format.plain) addHeadTask(render, type, props);
   } else {
     render.out += html;
     renderHostChildren(render, tag, type, props, children);
@@ -115,7 +116,7 @@ function renderSpecialHost(render: Render, tag: Tag, type: string, props: Props,
     renderHostChildren(render, tag, type, props, children);
     if (tag.isDocument) endDocumentTag(render, tag, format, type);
     else render.out += tag.close;
-  }
+  } else if (headComesLater && !format.plain) addHeadTask(render, type, props);
   render.lastText = false;
   if (render.out.length > render.spillLength) spill(render);
 }
@@ -137,6 +138,7 @@ function renderIntoHead(render: Render, format: FormatContext, children: unknown
 
 /** In 19.1, when the rest of the page has been rendered. */
 function renderIntoHeadLater(render: Render, segment: Segment, children: unknown): void {
+  render.notCacheable();
   const { boundary, preamble, hoistables, abortableTasks, depth, format, contexts } = render;
   const task = addTask(render, {
     node: children,
@@ -154,6 +156,12 @@ function renderIntoHeadLater(render: Render, segment: Segment, children: unknown
     thenables: null,
   });
   render.pingedTasks.push(task);
+}
+
+/** In 19.1 what has no children to come adds a task to the head as well, and the shell waits for the last of them. */
+function addHeadTask(render: Render, type: string, props: Props): void {
+  const inside = childFormat(render.format, type, props);
+  if (inside.mode === HEAD) renderIntoHead(render, inside, null);
 }
 
 export function transitionAttributes(transition: ViewTransition): string {

@@ -70,6 +70,38 @@ function idsAround(React: React, around: (late: ReactNode) => ReactNode): ReactN
   return React.createElement(Asks);
 }
 
+const headElements: Readonly<Record<string, (React: React) => ReactNode>> = {
+  'a link': ({ createElement }) => createElement('link', { rel: 'icon', href: '/icon.png' }),
+  'a void element': ({ createElement }) => createElement('base', { href: '/' }),
+  'text in an element': ({ createElement }) => createElement('x-note', null, 'text'),
+  'text in an ordinary element': ({ createElement }) => createElement('b', null, 'text'),
+  'an element in an element': ({ createElement }) => createElement('b', null, createElement('i')),
+  'a noscript': ({ createElement }) => createElement('noscript', null, createElement('i')),
+};
+
+/** The head and the boundary come in the same turn. In 19.1 the shell waits for what `inHead` leaves to be done after the boundary. */
+function headThatWaits(React: React, inHead: ReactNode): ReactNode {
+  const { createElement } = React;
+  let headCame = (): void => undefined;
+  let contentCame = (): void => undefined;
+  const head = new Promise<void>((resolve) => (headCame = resolve));
+  const content = new Promise<void>((resolve) => (contentCame = resolve));
+  const Head = (): ReactNode => {
+    queueMicrotask(() => {
+      headCame();
+      contentCame();
+    });
+    return [awaited(React, head as Promise<never>), inHead];
+  };
+  const Content = (): ReactNode => [awaited(React, content as Promise<never>), 'content'];
+  return createElement(
+    'html',
+    null,
+    createElement('head', null, createElement(Head)),
+    createElement('body', null, within(React, 'soon', createElement(Content)), 'end'),
+  );
+}
+
 const cases: Readonly<Record<string, Case>> = {
   'an abort before the first turn': {
     page: (React) => React.createElement('p', null, 'text'),
@@ -151,6 +183,12 @@ const cases: Readonly<Record<string, Case>> = {
   'ids of a shell that waits directly below a component with ids': {
     page: (React) => idsAround(React, (late) => late),
   },
+  ...Object.fromEntries(
+    Object.entries(headElements).map(([name, element]) => [
+      `${name} in a head that waited, and a boundary that comes in the same turn`,
+      { page: (React: React) => headThatWaits(React, element(React)) },
+    ]),
+  ),
   'a digest that is no string, for what is given up': {
     page: (React) => within(React, 'soon', React.createElement(waits(React))),
     steps: [() => undefined, aborts],
