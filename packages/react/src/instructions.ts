@@ -45,13 +45,16 @@ export function writeCompletedBoundary(
   let define = '';
   if (stylesToHoist) define += once(resources, SENT_CLIENT_RENDER, scripts.clientRender);
   define += once(resources, SENT_COMPLETE_BOUNDARY, scripts.completeBoundary);
+  sink.text(`${openScript}>${define}`);
+  define = '';
   if (resources.instructions & NEEDS_VIEW_TRANSITIONS) {
-    define += once(resources, SENT_VIEW_TRANSITIONS, scripts.viewTransitions);
+    // For which react-dom asks the reader whether it has had enough.
+    sink.apart(once(resources, SENT_VIEW_TRANSITIONS, scripts.viewTransitions));
   }
   if (stylesToHoist) define += once(resources, SENT_STYLE_INSERTION, scripts.insertStyles);
   const ids = `"${idPrefix}B:${id.toString(16)}","${idPrefix}S:${rootSegmentId.toString(16)}"`;
   const call = stylesToHoist ? `$RR(${ids},${stylesForClient(content)})` : `$RC(${ids})`;
-  sink.text(`${openScript}>${define}${call}</script>`);
+  sink.text(`${define}${call}</script>`);
 }
 
 export function writeClientRender(

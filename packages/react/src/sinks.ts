@@ -14,6 +14,10 @@ export class StringSink implements Sink {
     this.html += html;
   }
 
+  apart(html: string): void {
+    this.html += html;
+  }
+
   bytes(part: Bytes): void {
     this.html += part.view().toString();
   }
@@ -57,13 +61,16 @@ abstract class ChunkedSink implements Sink {
   text(html: string): void {
     if (html === '') return;
     const needed = html.length * BYTES_PER_UNIT_MAX;
-    if (needed > CHUNK_BYTES) {
-      this.#passOn();
-      this.#hand(encodeAfter(null, html));
-      return;
-    }
+    if (needed > CHUNK_BYTES) return this.apart(html);
     this.#makeRoom(needed);
     this.#chunk = encodeAfter(this.#chunk, html);
+    return undefined;
+  }
+
+  apart(html: string): void {
+    if (html === '') return;
+    this.#passOn();
+    this.#hand(encodeAfter(null, html));
   }
 
   bytes(part: Bytes): void {

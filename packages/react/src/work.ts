@@ -121,6 +121,8 @@ export interface RenderOptions extends ResourceOptions {
 /** Where HTML goes when it is flushed. */
 export interface Sink {
   text(html: string): void;
+  /** As `text`, but the reader gets it in a chunk of its own. */
+  apart(html: string): void;
   bytes(part: Bytes): void;
   /** Gives the reader what has been gathered. */
   handOn(): void;

@@ -21,6 +21,8 @@ interface Case {
   readonly steps?: readonly ((abort: Abort) => void)[];
   /** What `onError` returns, if not a string. */
   readonly digest?: unknown;
+  /** The destination always has had enough for this turn. */
+  readonly isFull?: boolean;
   /** The render's own calls that throw. */
   readonly throws?: readonly string[];
 }
@@ -189,6 +191,23 @@ const cases: Readonly<Record<string, Case>> = {
       { page: (React: React) => headThatWaits(React, element(React)) },
     ]),
   ),
+  'a reader that has had enough, and a boundary that is animated': {
+    isFull: true,
+    page: (React) => {
+      const { createElement, Fragment } = React;
+      const { ViewTransition = Fragment } = React as { ViewTransition?: typeof Fragment };
+      let came = (): void => undefined;
+      const promise = new Promise<void>((resolve) => (came = resolve));
+      const Comes = (): ReactNode => {
+        setImmediate(() => setImmediate(came));
+        return [awaited(React, promise as Promise<never>), 'content'];
+      };
+      const each = ['a', 'b', 'c'].map((key) =>
+        createElement('section', { key }, within(React, key, createElement(Comes))),
+      );
+      return createElement(ViewTransition, null, createElement('main', null, each));
+    },
+  },
   'a digest that is no string, for what is given up': {
     page: (React) => within(React, 'soon', React.createElement(waits(React))),
     steps: [() => undefined, aborts],
@@ -244,6 +263,14 @@ async function observe(renderer: Renderer, React: React, of: Case): Promise<read
       done();
     },
   });
+  if (of.isFull === true) {
+    const write = destination.write.bind(destination) as (chunk: unknown) => boolean;
+    destination.write = (chunk: unknown): boolean => {
+      write(chunk);
+      setImmediate(() => void destination.emit('drain'));
+      return false;
+    };
+  }
   destination.on('finish', () => log.push('finishes'));
   destination.on('error', (error) => log.push(`destination fails: ${error.message}`));
   let stream: PipeableStream | null = null;
