@@ -1,8 +1,9 @@
 // What the storefront costs as a whole: requests per CPU second of all processes of a stack. Sluice runs it with Sluice's
 // renderer and compiled templates; the peer is the same Express app with react-dom's `renderToPipeableStream`, without any
-// front, so that its clients spread themselves.
+// front, so that its clients spread themselves. The shop keeps HTML in Sluice's component cache, which react-dom does not have; a
+// second Sluice keeps none, so that it shows what that is worth.
 //
-//   npx tsx bench/storefront.ts [--quick] [--runs N] [--requests N] [--connections N] [--only sluice,sluice-react-dom,express]
+//   npx tsx bench/storefront.ts [--quick] [--runs N] [--requests N] [--connections N] [--only sluice,sluice-makes-all,sluice-react-dom,express]
 //
 // Servers take turns in each round. First all get the visitors' mix, which is what the bar is about, then the mix without what
 // scores products to recommend some, which has little to do with rendering, then each class of page.
@@ -19,10 +20,20 @@ const RATIO_MIN = 2;
 const SEED_OF_WARM_UP = 99;
 const RECOMMENDING = new Set(['product', 'for-you']);
 
+const keepsNothing = new URL('apps/keeps-nothing.js', import.meta.url).href;
 const withReactDom = path.join(path.dirname(storefrontEntry), 'server.react-dom.js');
 
 const SERVERS: Record<string, { name: string; start: (app: { workers: number }) => Promise<Server> }> = {
   sluice: { name: 'Sluice', start: (app) => startSluiceServer({ ...app, entry: storefrontEntry }) },
+  'sluice-makes-all': {
+    name: 'Sluice, no component cache',
+    start: (app) =>
+      startSluiceServer({
+        ...app,
+        entry: storefrontEntry,
+        env: { NODE_OPTIONS: `--import=${keepsNothing}` },
+      }),
+  },
   'sluice-react-dom': {
     name: 'Sluice, react-dom',
     start: (app) => startSluiceServer({ ...app, entry: withReactDom }),

@@ -9,11 +9,12 @@ import { readSilently, watchReads } from './contexts.js';
 import type { FormatContext } from './format.js';
 import { ELEMENT, type ContextLike, type ElementLike, type Props } from './react.js';
 import { Recording, type Effect } from './recording.js';
+import { CHAINED } from './render.js';
 import { spill } from './segments.js';
 import { isSame, snapshotBytes, snapshotOf, type Snapshot } from './snapshots.js';
 import { tellTags } from './tags.js';
 import type { TreeId } from './tree-id.js';
-import type { Mode, Render } from './work.js';
+import type { Mode, Render, Task } from './work.js';
 
 interface Entry extends CacheEntry {
   readonly html: string;
@@ -27,6 +28,7 @@ interface Entry extends CacheEntry {
   readonly childTypes: readonly Snapshot[];
   readonly contexts: ReadonlyMap<ContextLike, Snapshot>;
   readonly usesIds: boolean;
+  readonly usesPromise: boolean;
   readonly treeId: TreeId;
   readonly idPrefix: string;
 }
@@ -69,19 +71,22 @@ export function renderCacheable(
   const tags = type.cacheTags?.(props) ?? [];
   tellTags(tags);
   if (render.recording !== null) for (const tag of tags) render.recording.tags.add(tag);
-  if (typeof own !== 'string' || !mayCache(render)) return make();
+  if (typeof own !== 'string') return make();
+  const awaits =
+    (typeof type.cacheAwaits === 'function' ? type.cacheAwaits(props) : type.cacheAwaits) === true;
+  if (!mayCache(render, awaits)) return make();
   const key = `${numberOf(type)} ${own}`;
   const childTypes = typesOf(props['children']);
   const entry = cache.find(key, (candidate) => fits(candidate, render, childTypes));
   if (entry !== undefined) return writeAgain(render, entry);
   const ttl = type.cacheTtl_ms;
   const ttl_ms = (typeof ttl === 'function' ? ttl(props) : ttl) ?? Number.POSITIVE_INFINITY;
-  return record(render, key, childTypes, ttl_ms, tags, make);
+  return record(render, { key, childTypes, ttl_ms, tags, awaits }, make);
 }
 
 /** What was posted, an animated transition, and the second try of something that suspended belong to one render. */
-function mayCache(render: Render): boolean {
-  const isSecondTry = render.depth === 1 && render.task?.suspended === true;
+function mayCache(render: Render, awaits: boolean): boolean {
+  const isSecondTry = !awaits && render.depth === 1 && render.task?.suspended === true;
   return render.formState === null && render.format.transition === null && !isSecondTry && !render.aborted;
 }
 
@@ -117,58 +122,95 @@ function writeAgain(render: Render, entry: Entry): void {
 
 // Made -------------------------------------------------------------------------------------------------------------
 
-function record(
-  render: Render,
-  key: string,
-  childTypes: readonly unknown[],
-  ttl_ms: number,
-  tags: readonly string[],
-  make: () => void,
-): void {
-  const { spillLength, lastText: startsAfterText, format } = render;
+interface Wanted {
+  readonly key: string;
+  readonly childTypes: readonly unknown[];
+  readonly ttl_ms: number;
+  readonly tags: readonly string[];
+  readonly awaits: boolean;
+}
+
+function record(render: Render, { key, childTypes, ttl_ms, tags, awaits }: Wanted, make: () => void): void {
+  const { format, lastText: startsAfterText } = render;
   // Nothing may come between the outermost recording's HTML and its start.
   if (render.recording === null) spill(render);
-  render.spillLength = Number.POSITIVE_INFINITY;
-  const recording = new Recording(render);
+  const recording = new Recording(render, awaits);
   for (const tag of tags) recording.tags.add(tag);
   recording.expires_at_ms = cache.now_ms() + ttl_ms;
+  const began = awaits ? { treeId: render.currentTreeId(), variants: cache.variants(key) } : null;
+  keep(render, { key, childTypes, format, startsAfterText, began, recording }, make);
+}
+
+/** What is being rendered to be kept, until its HTML is complete. */
+export interface Keeping {
+  readonly key: string;
+  readonly childTypes: readonly unknown[];
+  readonly format: FormatContext;
+  readonly startsAfterText: boolean;
+  /** What may be another one when the HTML is complete; null when that is not waited for. */
+  readonly began: { readonly treeId: TreeId; readonly variants: readonly Entry[] } | null;
+  readonly recording: Recording;
+}
+
+/** The task goes on with what is to be kept and had to wait. */
+export function keepInTask(render: Render, keeping: Keeping, make: () => void): void {
+  keeping.recording.continueIn(render);
+  keep(render, keeping, make);
+}
+
+function keep(render: Render, keeping: Keeping, make: () => void): void {
+  const { recording } = keeping;
+  const { parent } = recording;
+  const { spillLength } = render;
+  render.spillLength = Number.POSITIVE_INFINITY;
   render.recording = recording;
   const reads = watchReads(recording);
   try {
     make();
+  } catch (thrown) {
+    // The task waits as a whole, so that its HTML will be this.
+    if (thrown === CHAINED && recording.awaits) (render.task as Task).keeping = keeping;
+    throw thrown;
   } finally {
     watchReads(reads);
     render.spillLength = spillLength;
-    render.recording = recording.parent;
+    render.recording = parent;
   }
-  const html = recording.htmlOf(render);
-  const { parent } = recording;
+  const waiting = recording.waitingFor(render);
+  if (waiting !== null) waiting.keeping = keeping;
   if (parent !== null) {
     parent.include(recording);
     parent.failed ||= recording.failed;
   }
-  if (html !== null && render.purges === cache.purges) {
-    const { contexts, effects, usesIds, expires_at_ms } = recording;
-    const kept = flat(html);
-    cache.add(key, {
-      html: kept,
-      bytes: ENTRY_BYTES + key.length + stringBytes(kept) + bytesOf(recording),
-      expires_at_ms,
-      tags: recording.tags,
-      lastText: render.lastText,
-      effects,
-      mode: render.mode,
-      format,
-      selected: snapshotOf(format.selected),
-      startsAfterText,
-      childTypes: childTypes.map(typeSnapshot),
-      contexts,
-      usesIds,
-      treeId: render.currentTreeId(),
-      idPrefix: render.resources.idPrefix,
-    });
-  }
+  const html = recording.htmlOf(render);
+  if (html !== null && render.purges === cache.purges) add(render, keeping, html);
   if (render.out.length > render.spillLength) spill(render);
+}
+
+function add(render: Render, keeping: Keeping, html: string): void {
+  const { key, childTypes, format, startsAfterText, began, recording } = keeping;
+  // Another page has waited for it as well, and was there first.
+  if (began !== null && cache.variants(key).some((each) => !began.variants.includes(each))) return;
+  const { contexts, effects, tags, usesIds, usesPromise, expires_at_ms } = recording;
+  const kept = flat(html);
+  cache.add(key, {
+    html: kept,
+    bytes: ENTRY_BYTES + key.length + stringBytes(kept) + bytesOf(recording),
+    expires_at_ms,
+    tags,
+    lastText: render.lastText,
+    effects,
+    mode: render.mode,
+    format,
+    selected: snapshotOf(format.selected),
+    startsAfterText,
+    childTypes: childTypes.map(typeSnapshot),
+    contexts,
+    usesIds,
+    usesPromise,
+    treeId: began?.treeId ?? render.currentTreeId(),
+    idPrefix: render.resources.idPrefix,
+  });
 }
 
 /** A copy of its own, instead of a tree of the pieces that it was put together from. */

@@ -13,6 +13,11 @@ export interface Cacheable<Props = object> {
   cacheKey?: (props: Props, key: string | null) => string | null | undefined;
   /** Milliseconds until the HTML is made anew; without it, it is kept until it is purged or its room is needed. */
   cacheTtl_ms?: number | ((props: Props) => number | undefined);
+  /**
+   * Keeps the HTML also when the component, or one below it, waits for promises. Whoever gets it then gets it at once: neither is the
+   * component called, nor does a Suspense fallback come before it. Without it, such HTML is made anew each time.
+   */
+  cacheAwaits?: boolean | ((props: Props) => boolean);
   /** By which the HTML can be purged. They are also told to who collects the tags of a page. */
   cacheTags?: (props: Props) => readonly string[] | undefined;
 }
@@ -23,6 +28,8 @@ export interface CachedProps {
   /** As `cacheTtl_ms` of `Cacheable`. */
   ttl_ms?: number;
   tags?: readonly string[];
+  /** As `cacheAwaits` of `Cacheable`. Inside of the `<Suspense>`, not around it. */
+  awaits?: boolean;
   children?: ReactNode;
 }
 
@@ -47,4 +54,5 @@ export function Cached({ tags, children }: CachedProps): ReactNode {
 Cached.cacheKey = ({ cacheKey }: CachedProps, key: string | null): string | null =>
   cacheKey === undefined ? key : cacheKey;
 Cached.cacheTtl_ms = ({ ttl_ms }: CachedProps): number | undefined => ttl_ms;
+Cached.cacheAwaits = ({ awaits }: CachedProps): boolean => awaits === true;
 Cached.cacheTags = ({ tags }: CachedProps): readonly string[] | undefined => tags;

@@ -63,6 +63,11 @@ export class ComponentCache<Entry extends CacheEntry> {
     return entry;
   }
 
+  /** All that are there now, expired or not. */
+  variants(key: string): readonly Entry[] {
+    return [...(this.#variants.get(key) ?? [])];
+  }
+
   add(key: string, entry: Entry): void {
     if (entry.bytes > this.#bytesMax * SHARE_MAX) return;
     const now_ms = this.now_ms();

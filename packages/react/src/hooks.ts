@@ -48,7 +48,7 @@ function use(usable: unknown): unknown {
 
 function useNextThenable(thenable: Thenable): unknown {
   const hooks = hookState();
-  hooks.host?.notCacheable();
+  hooks.host?.usesPromise();
   const index = hooks.thenableIndex;
   hooks.thenableIndex += 1;
   return useThenable((hooks.thenables ??= []), thenable, index);

@@ -5,7 +5,7 @@
 import { isProvidedSince, readSilently, type Provided, type Reads } from './contexts.js';
 import type { ContextLike } from './react.js';
 import { snapshotOf, type Snapshot } from './snapshots.js';
-import type { Part, Render } from './work.js';
+import type { Part, Render, Task } from './work.js';
 
 /** Done to the document when the HTML is used again, as it was when it was made. */
 export interface Effect {
@@ -15,22 +15,38 @@ export interface Effect {
 }
 
 export class Recording implements Reads {
-  readonly parent: Recording | null;
+  /** Null as well when a task of its own goes on with it. */
+  parent: Recording | null;
   readonly contexts = new Map<ContextLike, Snapshot>();
   readonly effects: Effect[] = [];
   readonly tags = new Set<string>();
   usesIds = false;
+  usesPromise = false;
   failed = false;
   expires_at_ms = Number.POSITIVE_INFINITY;
+  /** Its HTML may depend on promises: when it is used again, it does not wait for them. */
+  readonly awaits: boolean;
+  /** The last task that something within it was left to. */
+  later: Task | null = null;
   readonly #around: Provided | null;
-  readonly #parts: readonly Part[];
-  readonly #partsCount: number;
-  readonly #start: number;
+  #parts: readonly Part[];
+  #partsCount: number;
+  #start: number;
 
   /** From here on `render` writes to one string, of which the subtree's HTML will be the end. */
-  constructor(render: Render) {
+  constructor(render: Render, awaits: boolean) {
     this.parent = render.recording;
+    this.awaits = awaits;
     this.#around = render.contexts;
+    this.#parts = render.parts;
+    this.#partsCount = render.parts.length;
+    this.#start = render.out.length;
+  }
+
+  /** As `constructor`, in the task that it had to be left to. What was read until then counts. */
+  continueIn(render: Render): void {
+    this.parent = null;
+    this.later = null;
     this.#parts = render.parts;
     this.#partsCount = render.parts.length;
     this.#start = render.out.length;
@@ -45,7 +61,15 @@ export class Recording implements Reads {
   /** The subtree's HTML; null when there is none that could stand elsewhere. */
   htmlOf(render: Render): string | null {
     const isOneString = render.parts === this.#parts && render.parts.length === this.#partsCount;
-    return this.failed || !isOneString || render.aborted ? null : render.out.slice(this.#start);
+    const mayUse = this.awaits || !this.usesPromise;
+    return this.failed || !mayUse || !isOneString || render.aborted ? null : render.out.slice(this.#start);
+  }
+
+  /** The task whose HTML will be all of the subtree's. */
+  waitingFor(render: Render): Task | null {
+    const isNextPart = render.parts === this.#parts && render.parts.length === this.#partsCount + 1;
+    const isAll = isNextPart && this.#start === 0 && render.out === '';
+    return this.awaits && isAll && this.later?.segment === render.parts.at(-1) ? this.later : null;
   }
 
   /** What holds for HTML within this subtree, new or used again, holds for this one. */
@@ -54,6 +78,7 @@ export class Recording implements Reads {
     for (const effect of inner.effects) this.effects.push(effect);
     for (const tag of inner.tags) this.tags.add(tag);
     this.usesIds ||= inner.usesIds;
+    this.usesPromise ||= inner.usesPromise;
     this.expires_at_ms = Math.min(this.expires_at_ms, inner.expires_at_ms);
   }
 }
@@ -64,5 +89,6 @@ interface Included {
   readonly effects: readonly Effect[];
   readonly tags: ReadonlySet<string>;
   readonly usesIds: boolean;
+  readonly usesPromise: boolean;
   readonly expires_at_ms: number;
 }

@@ -163,6 +163,7 @@ function suspend(
     thenables,
     suspended: true,
   });
+  if (render.recording !== null) render.recording.later = task;
   render.lastText = false;
   if (reason === null) render.pingedTasks.push(task);
   else waitFor(render, task, reason);
@@ -327,7 +328,7 @@ function renderOther(render: Render, node: object, index: number): void {
     return;
   }
   if (unwrapsNodes && isThenable(node)) {
-    render.notCacheable();
+    render.usesPromise();
     const value = attempt(render, node, index, () => useThenable([], node, 0));
     if (value !== NOT_YET) renderNode(render, value, index);
     return;

@@ -11,6 +11,8 @@ export interface HookHost extends ActionStateHost {
   makeId(localId: number): string;
   /** The component depends on what is of this render only. */
   notCacheable(): void;
+  /** The component uses a promise. */
+  usesPromise(): void;
 }
 
 const NONE = 0;

@@ -1,5 +1,6 @@
 /** Doing a task, and what its end means for the boundary and the shell it belongs to. */
 import { abortTask, finishAbortedTask, infoOf } from './abort.js';
+import { keepInTask } from './cacheable.js';
 import { switchContexts } from './contexts.js';
 import { emitEarlyPreloads } from './early-hints.js';
 import { logRecoverable, thrownInfo } from './errors.js';
@@ -40,7 +41,9 @@ export function performTask(render: Render, task: Task): void {
   const { out, lastText } = segment;
   let isRendered = false;
   try {
-    renderNode(render, task.node, task.index);
+    const { node, index, keeping } = task;
+    if (keeping === undefined) renderNode(render, node, index);
+    else keepInTask(render, keeping, () => renderNode(render, node, index));
     finishSegment(render, task.boundary);
     task.abortSet.delete(task);
     isRendered = true;

@@ -3,6 +3,7 @@
  * around them, and tasks that fill them. `Render` also holds the registers of the task that runs: they are fields of one object,
  * not module variables, because an object of this render is young and so cheap to write to.
  */
+import type { Keeping } from './cacheable.js';
 import type { Provided } from './contexts.js';
 import type { Bytes } from './encode.js';
 import { logError } from './errors.js';
@@ -101,6 +102,8 @@ export interface Task {
   thenables: Thenable[] | null;
   /** It goes on where something was waited for. */
   suspended?: boolean;
+  /** Its HTML is to be kept by the component cache. */
+  keeping?: Keeping;
 }
 
 export interface ErrorInfo {
@@ -275,6 +278,11 @@ export class Render implements HookHost {
   /** What happens now belongs to this render: HTML around it is not used again. */
   notCacheable(): void {
     if (this.recording !== null) this.recording.failed = true;
+  }
+
+  /** Its HTML is that of a promise's value; whether it may be used again is for those to say who want it kept. */
+  usesPromise(): void {
+    if (this.recording !== null) this.recording.usesPromise = true;
   }
 
   stackAt(depth: number): StackNode | null {

@@ -1,5 +1,6 @@
 import { Suspense, use } from 'react';
 import type { ReactNode } from 'react';
+import { Cached } from '@sluice/react';
 import type { Product, Review } from '../catalogue/types.js';
 import { BuyBox } from '../components/BuyBox.js';
 import type { BuyBoxProps } from '../components/BuyBox.js';
@@ -16,6 +17,9 @@ export interface ProductPageProps {
   /** Gives the same promise each time: React asks again when it has been kept. */
   recommendations: () => Promise<readonly Product[]>;
 }
+
+/** They are the same for all who look at the product. Whoever comes within that time has them at once, and nothing is scored. */
+const recommendations_ttl_ms = 60_000;
 
 export function ProductPage({ site, product, recommendations }: ProductPageProps): ReactNode {
   const { category, kind } = product;
@@ -57,7 +61,14 @@ export function ProductPage({ site, product, recommendations }: ProductPageProps
         <SpecTable product={product} />
       </div>
       <Suspense fallback={<p className="loading">Looking for things that go with it…</p>}>
-        <Recommendations products={recommendations} />
+        <Cached
+          awaits
+          cacheKey={`goes with ${product.id}`}
+          tags={[`product-${product.id}`]}
+          ttl_ms={recommendations_ttl_ms}
+        >
+          <Recommendations products={recommendations} />
+        </Cached>
       </Suspense>
       <Reviews product={product} />
     </Layout>
