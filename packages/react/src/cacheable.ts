@@ -14,6 +14,7 @@ import { spill } from './segments.js';
 import { isSame, snapshotBytes, snapshotOf, type Snapshot } from './snapshots.js';
 import { tellTags } from './tags.js';
 import type { TreeId } from './tree-id.js';
+import { idsBeginPlaces } from './versions.js';
 import type { Mode, Render, Task } from './work.js';
 
 interface Entry extends CacheEntry {
@@ -77,7 +78,7 @@ export function renderCacheable(
   if (!mayCache(render, awaits)) return make();
   const key = `${numberOf(type)} ${own}`;
   const childTypes = typesOf(props['children']);
-  const entry = cache.find(key, (candidate) => fits(candidate, render, childTypes));
+  const entry = cache.find(key, (candidate) => fits(candidate, render, childTypes, awaits));
   if (entry !== undefined) return writeAgain(render, entry);
   const ttl = type.cacheTtl_ms;
   const ttl_ms = (typeof ttl === 'function' ? ttl(props) : ttl) ?? Number.POSITIVE_INFINITY;
@@ -86,14 +87,16 @@ export function renderCacheable(
 
 /** What was posted, an animated transition, and the second try of something that suspended belong to one render. */
 function mayCache(render: Render, awaits: boolean): boolean {
+  if (cache.keepsNothing) return false;
   const isSecondTry = !awaits && render.depth === 1 && render.task?.suspended === true;
   return render.formState === null && render.format.transition === null && !isSecondTry && !render.aborted;
 }
 
 // Used again -------------------------------------------------------------------------------------------------------
 
-function fits(entry: Entry, render: Render, childTypes: readonly unknown[]): boolean {
+function fits(entry: Entry, render: Render, childTypes: readonly unknown[], awaits: boolean): boolean {
   const { format } = render;
+  if (entry.usesPromise && !awaits) return false;
   if (entry.mode !== render.mode || entry.startsAfterText !== render.lastText) return false;
   if (entry.format.mode !== format.mode || entry.format.scope !== format.scope) return false;
   if (!isSame(entry.selected, format.selected)) return false;
@@ -137,7 +140,9 @@ function record(render: Render, { key, childTypes, ttl_ms, tags, awaits }: Wante
   const recording = new Recording(render, awaits);
   for (const tag of tags) recording.tags.add(tag);
   recording.expires_at_ms = cache.now_ms() + ttl_ms;
-  const began = awaits ? { treeId: render.currentTreeId(), variants: cache.variants(key) } : null;
+  const { effectsBetweenTurns } = render;
+  const treeId = awaits ? render.currentTreeId() : null;
+  const began = treeId && { treeId, variants: cache.variants(key), effectsBetweenTurns };
   keep(render, { key, childTypes, format, startsAfterText, began, recording }, make);
 }
 
@@ -148,8 +153,14 @@ export interface Keeping {
   readonly format: FormatContext;
   readonly startsAfterText: boolean;
   /** What may be another one when the HTML is complete; null when that is not waited for. */
-  readonly began: { readonly treeId: TreeId; readonly variants: readonly Entry[] } | null;
+  readonly began: Began | null;
   readonly recording: Recording;
+}
+
+interface Began {
+  readonly treeId: TreeId;
+  readonly variants: readonly Entry[];
+  readonly effectsBetweenTurns: number;
 }
 
 /** The task goes on with what is to be kept and had to wait. */
@@ -168,29 +179,47 @@ function keep(render: Render, keeping: Keeping, make: () => void): void {
   try {
     make();
   } catch (thrown) {
-    // The task waits as a whole, so that its HTML will be this.
-    if (thrown === CHAINED && recording.awaits) (render.task as Task).keeping = keeping;
+    // The task waits as a whole, so that its HTML will be that of the innermost.
+    if (thrown === CHAINED) leaveTo(render.task as Task, keeping);
+    if (parent !== null) parent.wasLeft = true;
     throw thrown;
   } finally {
     watchReads(reads);
     render.spillLength = spillLength;
     render.recording = parent;
   }
-  const waiting = recording.waitingFor(render);
-  if (waiting !== null) waiting.keeping = keeping;
   if (parent !== null) {
     parent.include(recording);
     parent.failed ||= recording.failed;
   }
   const html = recording.htmlOf(render);
-  if (html !== null && render.purges === cache.purges) add(render, keeping, html);
+  const waiting = recording.waitingFor(render);
+  if (waiting !== null) leaveTo(waiting, keeping);
+  else if (html !== null && mayAdd(render, keeping)) add(render, keeping, html);
   if (render.out.length > render.spillLength) spill(render);
+}
+
+/** What was read within a recording that was left is not known to the one around it. */
+function leaveTo(task: Task, keeping: Keeping): void {
+  const { recording } = keeping;
+  if (!recording.awaits || recording.wasLeft) return;
+  recording.leave();
+  task.keeping = keeping;
+}
+
+function mayAdd(render: Render, { key, began, recording }: Keeping): boolean {
+  if (render.purges !== cache.purges || recording.expires_at_ms <= cache.now_ms()) return false;
+  if (began === null || !recording.hasWaited) return true;
+  // Whose they were is not known.
+  if (began.effectsBetweenTurns !== render.effectsBetweenTurns) return false;
+  // Below what waited, React 18 makes other ids than where nothing waits.
+  if (recording.usesIds && !idsBeginPlaces) return false;
+  // Another page may have waited for it as well, and was there first.
+  return cache.variants(key).every((each) => began.variants.includes(each));
 }
 
 function add(render: Render, keeping: Keeping, html: string): void {
   const { key, childTypes, format, startsAfterText, began, recording } = keeping;
-  // Another page has waited for it as well, and was there first.
-  if (began !== null && cache.variants(key).some((each) => !began.variants.includes(each))) return;
   const { contexts, effects, tags, usesIds, usesPromise, expires_at_ms } = recording;
   const kept = flat(html);
   cache.add(key, {

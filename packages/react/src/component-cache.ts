@@ -42,6 +42,10 @@ export class ComponentCache<Entry extends CacheEntry> {
     return this.#purges;
   }
 
+  get keepsNothing(): boolean {
+    return this.#bytesMax <= 0;
+  }
+
   get statistics(): CacheStatistics {
     return { entries: this.#entries, bytes: this.#bytes, hits: this.#hits, misses: this.#misses };
   }

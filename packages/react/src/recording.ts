@@ -4,7 +4,7 @@
  */
 import { isProvidedSince, readSilently, type Provided, type Reads } from './contexts.js';
 import type { ContextLike } from './react.js';
-import { snapshotOf, type Snapshot } from './snapshots.js';
+import { isSame, snapshotOf, type Snapshot } from './snapshots.js';
 import type { Part, Render, Task } from './work.js';
 
 /** Done to the document when the HTML is used again, as it was when it was made. */
@@ -13,6 +13,8 @@ export interface Effect {
   /** About what it keeps in memory. */
   readonly bytes: number;
 }
+
+const NO_PARTS: readonly Part[] = [];
 
 export class Recording implements Reads {
   /** Null as well when a task of its own goes on with it. */
@@ -26,50 +28,77 @@ export class Recording implements Reads {
   expires_at_ms = Number.POSITIVE_INFINITY;
   /** Its HTML may depend on promises: when it is used again, it does not wait for them. */
   readonly awaits: boolean;
-  /** The last task that something within it was left to. */
+  /** A task has gone on with it. */
+  hasWaited = false;
+  /** A recording within it was left where it had to wait, with all that it knew. */
+  wasLeft = false;
+  /** The task that all of it was left to. */
   later: Task | null = null;
   readonly #around: Provided | null;
-  #parts: readonly Part[];
-  #partsCount: number;
-  #start: number;
+  /** Of the contexts: what was read may be changed in place while something is waited for. */
+  readonly #values = new Map<ContextLike, unknown>();
+  #parts: readonly Part[] = NO_PARTS;
+  #partsCount = 0;
+  #start = 0;
 
   /** From here on `render` writes to one string, of which the subtree's HTML will be the end. */
   constructor(render: Render, awaits: boolean) {
     this.parent = render.recording;
     this.awaits = awaits;
     this.#around = render.contexts;
+    this.#startAt(render);
+  }
+
+  #startAt(render: Render): void {
     this.#parts = render.parts;
     this.#partsCount = render.parts.length;
     this.#start = render.out.length;
   }
 
-  /** As `constructor`, in the task that it had to be left to. What was read until then counts. */
-  continueIn(render: Render): void {
+  /** It is left to a task, which may never come: what it was a part of is not held meanwhile. */
+  leave(): void {
     this.parent = null;
     this.later = null;
-    this.#parts = render.parts;
-    this.#partsCount = render.parts.length;
-    this.#start = render.out.length;
+    this.#parts = NO_PARTS;
+  }
+
+  /** The task goes on with it. What was read until then counts. */
+  continueIn(render: Render): void {
+    this.hasWaited = true;
+    this.wasLeft = false;
+    this.#startAt(render);
   }
 
   /** A context is read, or was when the HTML within was made. */
   read(context: ContextLike): void {
     if (this.contexts.has(context) || isProvidedSince(context, this.#around)) return;
-    this.contexts.set(context, snapshotOf(readSilently(context)));
+    const value = readSilently(context);
+    this.contexts.set(context, snapshotOf(value));
+    if (this.awaits) this.#values.set(context, value);
   }
 
   /** The subtree's HTML; null when there is none that could stand elsewhere. */
   htmlOf(render: Render): string | null {
+    const mayUse = (this.awaits || !this.usesPromise) && !this.failed && !render.aborted;
     const isOneString = render.parts === this.#parts && render.parts.length === this.#partsCount;
-    const mayUse = this.awaits || !this.usesPromise;
-    return this.failed || !mayUse || !isOneString || render.aborted ? null : render.out.slice(this.#start);
+    if (!mayUse || !isOneString || (this.hasWaited && this.#hasChanged())) return null;
+    return render.out.slice(this.#start);
+  }
+
+  #hasChanged(): boolean {
+    return [...this.#values].some(([context, value]) => !isSame(this.contexts.get(context), value));
+  }
+
+  /** Nothing has been written yet. */
+  isEmpty(render: Render): boolean {
+    const isOneString = render.parts === this.#parts && render.parts.length === this.#partsCount;
+    return isOneString && render.out.length === this.#start;
   }
 
   /** The task whose HTML will be all of the subtree's. */
   waitingFor(render: Render): Task | null {
-    const isNextPart = render.parts === this.#parts && render.parts.length === this.#partsCount + 1;
-    const isAll = isNextPart && this.#start === 0 && render.out === '';
-    return this.awaits && isAll && this.later?.segment === render.parts.at(-1) ? this.later : null;
+    const isLast = render.out === '' && this.later?.segment === render.parts.at(-1);
+    return this.awaits && isLast ? this.later : null;
   }
 
   /** What holds for HTML within this subtree, new or used again, holds for this one. */

@@ -140,10 +140,13 @@ function suspend(
   thenables: Thenable[] | null,
   chained: boolean,
 ): void {
+  render.usesPromise();
   if (chained) {
     resumeTaskLater(render, node, index, reason, thenables);
     throw CHAINED;
   }
+  const { recording } = render;
+  const isAll = recording !== null && recording.isEmpty(render);
   const segment = new Segment(null, render.format, render.lastText, true);
   // First what calls deepest: the stack may be full, and once the task is counted nothing may fail.
   addSegment(render, segment);
@@ -163,7 +166,7 @@ function suspend(
     thenables,
     suspended: true,
   });
-  if (render.recording !== null) render.recording.later = task;
+  if (recording !== null) recording.later = isAll ? task : null;
   render.lastText = false;
   if (reason === null) render.pingedTasks.push(task);
   else waitFor(render, task, reason);
@@ -321,10 +324,8 @@ function renderOther(render: Render, node: object, index: number): void {
   }
   const iterator = iteratorOf(node);
   if (iterator) {
-    const children = [];
-    // Not spread, which is stricter about iterators.
-    for (let step = iterator.next(); !step.done; step = iterator.next()) children.push(step.value);
-    if (children.length > 0) renderArray(render, children, index);
+    const children = attempt(render, node, index, () => collect(iterator));
+    if (children !== NOT_YET && children.length > 0) renderArray(render, children, index);
     return;
   }
   if (unwrapsNodes && isThenable(node)) {
@@ -343,10 +344,15 @@ function renderOther(render: Render, node: object, index: number): void {
   );
 }
 
-const NOT_YET = Symbol('not yet');
+const NOT_YET: unique symbol = Symbol('not yet');
 
 /** What a node that is still to come turns out to be; NOT_YET when a task now waits for it. */
-function attempt(render: Render, node: object, index: number, resolve: () => unknown): unknown {
+function attempt<Value>(
+  render: Render,
+  node: object,
+  index: number,
+  resolve: () => Value,
+): Value | typeof NOT_YET {
   const { chained } = render;
   try {
     return resolve();
@@ -355,6 +361,13 @@ function attempt(render: Render, node: object, index: number, resolve: () => unk
     suspend(render, node, index, reason, null, chained);
     return NOT_YET;
   }
+}
+
+/** Not spread, which is stricter about iterators. */
+function collect(iterator: Iterator<unknown>): unknown[] {
+  const children = [];
+  for (let step = iterator.next(); !step.done; step = iterator.next()) children.push(step.value);
+  return children;
 }
 
 function iteratorOf(node: object): Iterator<unknown> | null | undefined {

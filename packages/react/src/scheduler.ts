@@ -34,7 +34,8 @@ function noteEffect(render: Render, add: (resources: Resources) => boolean): voi
   const again = (later: Render): void => {
     if (add(later.resources)) enqueueFlush(later);
   };
-  render.recording?.effects.push({ again, bytes: CALL_BYTES });
+  if (working === render) render.recording?.effects.push({ again, bytes: CALL_BYTES });
+  else render.effectsBetweenTurns += 1;
 }
 
 export function performWork(render: Render): void {

@@ -53,6 +53,9 @@ abstract class ChunkedSink implements Sink {
   /** What has been gathered. Handed on before a turn ends, so that no other render's HTML comes behind it. */
   #chunk: Bytes | null = null;
   #capacity = true;
+  /** Handed on since the last turn's end, and whether a string of its own was among it. */
+  #handed = 0;
+  #wasApart = false;
 
   protected abstract write(chunk: Buffer): boolean;
   abstract end(): void;
@@ -61,16 +64,20 @@ abstract class ChunkedSink implements Sink {
   text(html: string): void {
     if (html === '') return;
     const needed = html.length * BYTES_PER_UNIT_MAX;
-    if (needed > CHUNK_BYTES) return this.apart(html);
+    if (needed > CHUNK_BYTES) {
+      this.#passOn();
+      this.#hand(encodeAfter(null, html));
+      return;
+    }
     this.#makeRoom(needed);
     this.#chunk = encodeAfter(this.#chunk, html);
-    return undefined;
   }
 
   apart(html: string): void {
     if (html === '') return;
     this.#passOn();
     this.#hand(encodeAfter(null, html));
+    this.#wasApart = true;
   }
 
   bytes(part: Bytes): void {
@@ -86,6 +93,8 @@ abstract class ChunkedSink implements Sink {
   handOn(): void {
     this.#passOn();
     this.#capacity = true;
+    this.#handed = 0;
+    this.#wasApart = false;
   }
 
   flush(): void {
@@ -93,9 +102,11 @@ abstract class ChunkedSink implements Sink {
   }
 
   hasCapacity(): boolean {
-    // The reader is asked as often as react-dom asks.
-    if (this.#chunk !== null && this.#chunk.length >= viewBytes) this.#passOn();
-    return this.#capacity;
+    // The reader is asked as often as react-dom asks, and what it says counts from when react-dom would have asked it first.
+    const gathered = this.#chunk?.length ?? 0;
+    const isAskedFirst = this.#handed < viewBytes && this.#handed + gathered >= viewBytes;
+    if (isAskedFirst || gathered >= viewBytes) this.#passOn();
+    return this.#capacity || (this.#handed < viewBytes && !this.#wasApart);
   }
 
   /** Where chunks end depends on this render alone: a reader may notice it. */
@@ -112,6 +123,7 @@ abstract class ChunkedSink implements Sink {
   }
 
   #hand(chunk: Bytes): void {
+    this.#handed += chunk.length;
     if (!this.write(chunk.view())) this.#capacity = false;
   }
 }

@@ -42,6 +42,7 @@ export function performTask(render: Render, task: Task): void {
   let isRendered = false;
   try {
     const { node, index, keeping } = task;
+    delete task.keeping;
     if (keeping === undefined) renderNode(render, node, index);
     else keepInTask(render, keeping, () => renderNode(render, node, index));
     finishSegment(render, task.boundary);
@@ -57,6 +58,9 @@ export function performTask(render: Render, task: Task): void {
     if (thrown !== CHAINED) {
       if (render.aborted && !abortsWithinCall) {
         render.task = outer;
+        // Reported where it was thrown, not where the task began.
+        task.stack = render.stackAt(render.depth);
+        task.node = null;
         abortTask(render, task);
         task.abortSet.delete(task);
         finishAbortedTask(render, task, render.fatalError);
@@ -119,13 +123,13 @@ export function fatalError(render: Render, error: unknown): void {
   if (render.pendingRootTasks !== 0) render.onShellError(error);
   render.onFatalError(error);
   endLifetime(render);
+  if (abortsWithinCall) render.aborted = false;
   if (render.sink !== null) {
     render.status = CLOSED;
     render.sink.destroy(error);
     return;
   }
   render.status = FAILED;
-  if (abortsWithinCall) render.aborted = false;
   if (!render.aborted) render.fatalError = error;
 }
 

@@ -18,7 +18,7 @@ export interface ProductPageProps {
   recommendations: () => Promise<readonly Product[]>;
 }
 
-/** They are the same for all who look at the product. Whoever comes within that time has them at once, and nothing is scored. */
+/** They are the same for all who look at the product. Within that time nothing is scored again, and the page waits for nothing. */
 const recommendations_ttl_ms = 60_000;
 
 export function ProductPage({ site, product, recommendations }: ProductPageProps): ReactNode {

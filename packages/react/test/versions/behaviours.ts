@@ -21,6 +21,8 @@ interface Case {
   readonly steps?: readonly ((abort: Abort) => void)[];
   /** What `onError` returns, if not a string. */
   readonly digest?: unknown;
+  /** Before the shell is there. */
+  readonly pipesAtOnce?: boolean;
   /** The destination always has had enough for this turn. */
   readonly isFull?: boolean;
   /** The render's own calls that throw. */
@@ -111,6 +113,48 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'an abort by a component of the shell': {
     page: (React, abort) => React.createElement('main', null, React.createElement(gives(React, abort))),
+  },
+  'an abort by a component deeper in the page': {
+    page: (React, abort) =>
+      React.createElement(
+        'main',
+        null,
+        React.createElement('p', null, React.createElement(gives(React, abort))),
+        within(React, 'soon', React.createElement(waits(React))),
+      ),
+  },
+  'an abort by a component, when the stream has a destination and something waits': {
+    pipesAtOnce: true,
+    page: (React, abort) =>
+      React.createElement(
+        'div',
+        null,
+        React.createElement(waits(React)),
+        React.createElement(gives(React, abort)),
+      ),
+  },
+  'an abort by a component of a body, when the stream has a destination': {
+    pipesAtOnce: true,
+    page: (React, abort) => {
+      const { createElement } = React;
+      const body = createElement('body', null, createElement(gives(React, abort)));
+      return createElement('html', null, createElement('head'), body);
+    },
+  },
+  'an iterable that throws a promise': {
+    page: (React) => {
+      const Comes = comes(React);
+      const iterable = {
+        *[Symbol.iterator](): Generator<ReactNode> {
+          yield Comes();
+        },
+      };
+      const Page = (): ReactNode => [
+        React.createElement('b', { key: 'before' }),
+        React.createElement('p', { key: 'around' }, iterable as never),
+      ];
+      return React.createElement(Page);
+    },
   },
   'an abort by a component within a boundary': {
     page: (React, abort) =>
@@ -208,6 +252,23 @@ const cases: Readonly<Record<string, Case>> = {
       return createElement(ViewTransition, null, createElement('main', null, each));
     },
   },
+  'a reader that has had enough, and boundaries of many small pieces': {
+    isFull: true,
+    page: (React) => {
+      const { createElement } = React;
+      let came = (): void => undefined;
+      const promise = new Promise<void>((resolve) => (came = resolve));
+      const Comes = ({ count }: { count: number }): ReactNode => {
+        setImmediate(() => setImmediate(came));
+        void awaited(React, promise as Promise<never>);
+        return Array.from({ length: count }, (_, key) => createElement('b', { key }, 'xyxyxy'));
+      };
+      const each = [10, 200, 20].map((count) =>
+        createElement('section', { key: count }, within(React, 'soon', createElement(Comes, { count }))),
+      );
+      return createElement('main', null, each);
+    },
+  },
   'a digest that is no string, for what is given up': {
     page: (React) => within(React, 'soon', React.createElement(waits(React))),
     steps: [() => undefined, aborts],
@@ -259,15 +320,24 @@ async function observe(renderer: Renderer, React: React, of: Case): Promise<read
   };
   const destination = new Writable({
     write(chunk, _encoding, done) {
-      log.push(`writes ${String(chunk)}`);
+      // How the bytes of a turn are cut into chunks is each renderer's own.
+      if (log.at(-1)?.startsWith('writes ') === true) log[log.length - 1] += String(chunk);
+      else log.push(`writes ${String(chunk)}`);
       done();
     },
   });
   if (of.isFull === true) {
     const write = destination.write.bind(destination) as (chunk: unknown) => boolean;
+    let drains = false;
     destination.write = (chunk: unknown): boolean => {
       write(chunk);
-      setImmediate(() => void destination.emit('drain'));
+      if (!drains) {
+        drains = true;
+        setImmediate(() => {
+          drains = false;
+          destination.emit('drain');
+        });
+      }
       return false;
     };
   }
@@ -279,16 +349,18 @@ async function observe(renderer: Renderer, React: React, of: Case): Promise<read
     ...of.options,
     onShellReady() {
       called('onShellReady');
-      begun.pipe(destination);
+      if (of.pipesAtOnce !== true) begun.pipe(destination);
     },
     onAllReady: () => called('onAllReady'),
     onShellError: (error) => called('onShellError', String(error)),
-    onError: (error) => {
-      called('onError', String(error));
+    // React 18 gives none.
+    onError: (error, info?: { componentStack?: string }) => {
+      called('onError', `${String(error)}${info?.componentStack ?? ''}`);
       return 'digest' in of ? (of.digest as string) : 'digest';
     },
   });
   stream = begun;
+  if (of.pipesAtOnce === true) begun.pipe(destination);
   for (const step of of.steps ?? []) {
     step(abort);
     log.push('stepped');
