@@ -208,8 +208,9 @@ function leaveTo(task: Task, keeping: Keeping): void {
 }
 
 function mayAdd(render: Render, { key, began, recording }: Keeping): boolean {
-  if (render.purges !== cache.purges || recording.expires_at_ms <= cache.now_ms()) return false;
+  if (render.purges !== cache.purges) return false;
   if (began === null || !recording.hasWaited) return true;
+  if (recording.expires_at_ms <= cache.now_ms()) return false;
   // Whose they were is not known.
   if (began.effectsBetweenTurns !== render.effectsBetweenTurns) return false;
   // Below what waited, React 18 makes other ids than where nothing waits.

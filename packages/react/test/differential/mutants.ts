@@ -164,7 +164,7 @@ export const cacheMutants: Readonly<Record<string, Alteration>> = {
     'tag === undefined',
   ],
   'components share their keys': ['cacheable.js', '`${numberOf(type)} ${own}`', '`${own}`'],
-  'what must not be kept is kept': ['recording.js', 'this.failed || ', ''],
+  'what must not be kept is kept': ['recording.js', '!this.failed && ', ''],
   'what must not be kept is kept around something': [
     'cacheable.js',
     'parent.failed ||= recording.failed;',
