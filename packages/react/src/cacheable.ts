@@ -75,20 +75,20 @@ export function renderCacheable(
   if (typeof own !== 'string') return make();
   const awaits =
     (typeof type.cacheAwaits === 'function' ? type.cacheAwaits(props) : type.cacheAwaits) === true;
-  if (!mayCache(render, awaits)) return make();
+  if (!mayCache(render)) return make();
   const key = `${numberOf(type)} ${own}`;
   const childTypes = typesOf(props['children']);
   const entry = cache.find(key, (candidate) => fits(candidate, render, childTypes, awaits));
   if (entry !== undefined) return writeAgain(render, entry);
   const ttl = type.cacheTtl_ms;
   const ttl_ms = (typeof ttl === 'function' ? ttl(props) : ttl) ?? Number.POSITIVE_INFINITY;
-  return record(render, { key, childTypes, ttl_ms, tags, awaits }, make);
+  return record(render, { key, element, childTypes, ttl_ms, tags, awaits }, make);
 }
 
 /** What was posted, an animated transition, and the second try of something that suspended belong to one render. */
-function mayCache(render: Render, awaits: boolean): boolean {
+function mayCache(render: Render): boolean {
   if (cache.keepsNothing) return false;
-  const isSecondTry = !awaits && render.depth === 1 && render.task?.suspended === true;
+  const isSecondTry = render.depth === 1 && render.task?.suspended === true;
   return render.formState === null && render.format.transition === null && !isSecondTry && !render.aborted;
 }
 
@@ -127,13 +127,15 @@ function writeAgain(render: Render, entry: Entry): void {
 
 interface Wanted {
   readonly key: string;
+  readonly element: ElementLike;
   readonly childTypes: readonly unknown[];
   readonly ttl_ms: number;
   readonly tags: readonly string[];
   readonly awaits: boolean;
 }
 
-function record(render: Render, { key, childTypes, ttl_ms, tags, awaits }: Wanted, make: () => void): void {
+function record(render: Render, wanted: Wanted, make: () => void): void {
+  const { key, element, childTypes, ttl_ms, tags, awaits } = wanted;
   const { format, lastText: startsAfterText } = render;
   // Nothing may come between the outermost recording's HTML and its start.
   if (render.recording === null) spill(render);
@@ -142,13 +144,15 @@ function record(render: Render, { key, childTypes, ttl_ms, tags, awaits }: Wante
   recording.expires_at_ms = cache.now_ms() + ttl_ms;
   const { effectsBetweenTurns } = render;
   const treeId = awaits ? render.currentTreeId() : null;
-  const began = treeId && { treeId, variants: cache.variants(key), effectsBetweenTurns };
-  keep(render, { key, childTypes, format, startsAfterText, began, recording }, make);
+  const began = treeId && { treeId, effectsBetweenTurns };
+  keep(render, { key, element, childTypes, format, startsAfterText, began, recording }, make);
 }
 
 /** What is being rendered to be kept, until its HTML is complete. */
 export interface Keeping {
   readonly key: string;
+  /** Of the component. */
+  readonly element: ElementLike;
   readonly childTypes: readonly unknown[];
   readonly format: FormatContext;
   readonly startsAfterText: boolean;
@@ -159,7 +163,6 @@ export interface Keeping {
 
 interface Began {
   readonly treeId: TreeId;
-  readonly variants: readonly Entry[];
   readonly effectsBetweenTurns: number;
 }
 
@@ -179,8 +182,9 @@ function keep(render: Render, keeping: Keeping, make: () => void): void {
   try {
     make();
   } catch (thrown) {
-    // The task waits as a whole, so that its HTML will be that of the innermost.
+    // The task waits as a whole, so that its HTML will be that of the innermost; or the component itself does, and its element is told.
     if (thrown === CHAINED) leaveTo(render.task as Task, keeping);
+    else render.unfinished = keeping;
     if (parent !== null) parent.wasLeft = true;
     throw thrown;
   } finally {
@@ -199,6 +203,15 @@ function keep(render: Render, keeping: Keeping, make: () => void): void {
   if (render.out.length > render.spillLength) spill(render);
 }
 
+/** The element has to wait: what was begun to be kept of it goes on with its task. */
+export function leaveElementTo(render: Render, element: unknown, task: Task): void {
+  const { unfinished } = render;
+  render.unfinished = null;
+  if (unfinished === null || unfinished.element !== element) return;
+  unfinished.recording.usesPromise = true;
+  leaveTo(task, unfinished);
+}
+
 /** What was read within a recording that was left is not known to the one around it. */
 function leaveTo(task: Task, keeping: Keeping): void {
   const { recording } = keeping;
@@ -207,16 +220,29 @@ function leaveTo(task: Task, keeping: Keeping): void {
   task.keeping = keeping;
 }
 
-function mayAdd(render: Render, { key, began, recording }: Keeping): boolean {
+function mayAdd(render: Render, keeping: Keeping): boolean {
+  const { key, began, recording } = keeping;
   if (render.purges !== cache.purges) return false;
   if (began === null || !recording.hasWaited) return true;
-  if (recording.expires_at_ms <= cache.now_ms()) return false;
+  const now_ms = cache.now_ms();
+  if (recording.expires_at_ms <= now_ms) return false;
   // Whose they were is not known.
   if (began.effectsBetweenTurns !== render.effectsBetweenTurns) return false;
   // Below what waited, React 18 makes other ids than where nothing waits.
   if (recording.usesIds && !idsBeginPlaces) return false;
-  // Another page may have waited for it as well, and was there first.
-  return cache.variants(key).every((each) => began.variants.includes(each));
+  // Another page may have waited for the same, and was there first.
+  return !cache.variants(key).some((each) => each.expires_at_ms > now_ms && isTwin(each, render, keeping));
+}
+
+/** As `fits`, when it is too late to ask the renderer where it is. */
+function isTwin(entry: Entry, render: Render, keeping: Keeping): boolean {
+  const { format, startsAfterText, childTypes, began, recording } = keeping;
+  if (entry.mode !== render.mode || entry.startsAfterText !== startsAfterText) return false;
+  if (entry.format.mode !== format.mode || entry.format.scope !== format.scope) return false;
+  const { bits, overflow } = (began as Began).treeId;
+  if (entry.usesIds && (entry.treeId.bits !== bits || entry.treeId.overflow !== overflow)) return false;
+  if (entry.idPrefix !== render.resources.idPrefix || !isSame(entry.selected, format.selected)) return false;
+  return entry.childTypes.every((type, at) => isSameType(type, childTypes[at])) && recording.hasRead(entry);
 }
 
 function add(render: Render, keeping: Keeping, html: string): void {

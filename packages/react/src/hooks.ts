@@ -23,12 +23,11 @@ export interface HookRun {
   readonly dispatchers: Dispatchers;
 }
 
-/** A render begins to work: React's hooks are ours until `leaveHooks`. */
-export function enterHooks(): HookRun {
-  return {
-    state: replaceHookState(new HookState()),
-    dispatchers: setDispatchers(dispatcher, asyncDispatcher),
-  };
+/** A render begins to work: React's hooks are ours until `leaveHooks`. `host` is asked also where no function component has run, as in a class. */
+export function enterHooks(host: HookHost): HookRun {
+  const state = replaceHookState(new HookState());
+  hookState().host = host;
+  return { state, dispatchers: setDispatchers(dispatcher, asyncDispatcher) };
 }
 
 export function leaveHooks(run: HookRun): void {

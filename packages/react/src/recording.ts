@@ -77,6 +77,13 @@ export class Recording implements Reads {
     if (this.awaits) this.#values.set(context, value);
   }
 
+  /** Whether it has read the same, in a recording that `awaits`. */
+  hasRead({ contexts }: Pick<Included, 'contexts'>): boolean {
+    const isRead = ([context, value]: readonly [ContextLike, Snapshot]): boolean =>
+      this.#values.has(context) && isSame(value, this.#values.get(context));
+    return contexts.size === this.contexts.size && [...contexts].every(isRead);
+  }
+
   /** The subtree's HTML; null when there is none that could stand elsewhere. */
   htmlOf(render: Render): string | null {
     const mayUse = (this.awaits || !this.usesPromise) && !this.failed && !render.aborted;

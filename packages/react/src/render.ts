@@ -2,7 +2,7 @@
  * Nodes: what a component returns or passes as children. This is the way that every element takes, so it allocates nothing: where the renderer is
  * stands in the registers of `Render`.
  */
-import { renderCacheable, type CacheableType } from './cacheable.js';
+import { leaveElementTo, renderCacheable, type CacheableType } from './cacheable.js';
 import { renderFunction, renderClass } from './components.js';
 import { renderWrapper } from './wrappers.js';
 import { provide, readContext, switchContexts, unprovide } from './contexts.js';
@@ -30,6 +30,7 @@ import { isWritable, renderTemplate } from './templates.js';
 import { addSegment, addTask, resumeTaskLater, waitFor } from './segments.js';
 import { SUSPENDED, isThenable, unwrapThrown, useThenable, type Thenable } from './thenables.js';
 import {
+  abortsForThrown,
   abortsWithinCall,
   contextProvides,
   hasLegacyComponents,
@@ -42,7 +43,7 @@ import {
   waitsWhileAborted,
   writesBigInts,
 } from './versions.js';
-import { Segment, type Render } from './work.js';
+import { Segment, type Render, type Task } from './work.js';
 
 const STACK_OVERFLOW = 'Maximum call stack size exceeded';
 
@@ -115,6 +116,7 @@ function suspension(render: Render, thrown: unknown, chained: boolean, depth: nu
   resetHooks();
   const reason = unwrapThrown(thrown);
   if (!render.aborted || waitsWhileAborted) {
+    if (chained && thrown !== SUSPENDED && render.aborted && abortsForThrown) throw render.fatalError;
     if (isThenable(reason)) return reason;
     // The task's own first element overflows an empty stack: to try again would not end.
     const mayTryAgain = restartsElements && (!chained || (depth > 0 && !overflowFailsTask));
@@ -142,6 +144,7 @@ function suspend(
 ): void {
   render.usesPromise();
   if (chained) {
+    leaveElementTo(render, node, render.task as Task);
     resumeTaskLater(render, node, index, reason, thenables);
     throw CHAINED;
   }
@@ -167,6 +170,7 @@ function suspend(
     suspended: true,
   });
   if (recording !== null) recording.later = isAll ? task : null;
+  leaveElementTo(render, node, task);
   render.lastText = false;
   if (reason === null) render.pingedTasks.push(task);
   else waitFor(render, task, reason);
@@ -322,10 +326,10 @@ function renderOther(render: Render, node: object, index: number): void {
     if (resolved !== NOT_YET) renderNode(render, resolved, index);
     return;
   }
-  const iterator = iteratorOf(node);
-  if (iterator) {
-    const children = attempt(render, node, index, () => collect(iterator));
-    if (children !== NOT_YET && children.length > 0) renderArray(render, children, index);
+  const children = attempt(render, node, index, () => collect(node));
+  if (children === NOT_YET) return;
+  if (children !== null) {
+    if (children.length > 0) renderArray(render, children, index);
     return;
   }
   if (unwrapsNodes && isThenable(node)) {
@@ -363,8 +367,10 @@ function attempt<Value>(
   }
 }
 
-/** Not spread, which is stricter about iterators. */
-function collect(iterator: Iterator<unknown>): unknown[] {
+/** null: it is no iterable. Not spread, which is stricter about iterators. */
+function collect(node: object): unknown[] | null {
+  const iterator = iteratorOf(node);
+  if (!iterator) return null;
   const children = [];
   for (let step = iterator.next(); !step.done; step = iterator.next()) children.push(step.value);
   return children;

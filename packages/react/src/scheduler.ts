@@ -41,7 +41,7 @@ function noteEffect(render: Render, add: (resources: Resources) => boolean): voi
 export function performWork(render: Render): void {
   if ((render.aborted && !abortsWithinCall) || render.status >= (worksAfterFailure ? CLOSED : FAILED)) return;
   const contexts = enterContexts();
-  const hooks = enterHooks();
+  const hooks = enterHooks(render);
   const outer = working;
   working = render;
   try {

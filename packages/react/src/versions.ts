@@ -50,6 +50,8 @@ export const namesFallbackSuspense = before(2);
 export const countsTaskLast = before(2);
 /** What waits still waits when the render has been aborted meanwhile. */
 export const waitsWhileAborted = before(2);
+/** In 19.0 and 19.1, unless the promise itself was thrown: a task that waits for it as a whole takes the abort for what was thrown. */
+export const abortsForThrown = !before(0) && before(2);
 /** A component goes on with the promises it has used also when it was not `use` that it was waiting in. */
 export const keepsPromises = before(2);
 /** The page does not end within a turn of work, only behind it. */

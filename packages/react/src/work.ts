@@ -163,6 +163,8 @@ export class Render implements HookHost {
   spillLength: number;
   /** The innermost subtree that is rendered for the component cache. */
   recording: Recording | null = null;
+  /** What the last component that threw was to be kept by. */
+  unfinished: Keeping | null = null;
   /** How often components called resource functions when it was not their turn, as those do that are functions with an `await`. */
   effectsBetweenTurns = 0;
   /** How often the component cache had been purged when the render began. */

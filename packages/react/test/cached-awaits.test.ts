@@ -267,16 +267,97 @@ void test('not what a context has become while something was waited for', async 
   }
 });
 
+/** What it waits for is made from what a context holds at that time. */
+const Loads = (): ReactNode => {
+  const request = useContext(Request);
+  return h('p', null, use(loadedFor(request, request.user)));
+};
+const Request = React.createContext<{ user: string }>({ user: 'nobody' });
+const loaded = new WeakMap<object, Promise<string>>();
+function loadedFor(request: object, user: string): Promise<string> {
+  let promise = loaded.get(request);
+  if (promise === undefined) loaded.set(request, (promise = comes().then(() => `hello ${user}`)));
+  return promise;
+}
+class LoadsAsClass extends React.Component {
+  static override contextType = Request;
+  static cacheKey = (): string => 'class';
+  static cacheAwaits = true;
+  override render(): ReactNode {
+    const request = this.context as { user: string };
+    return h('p', null, use(loadedFor(request, request.user)));
+  }
+}
+const OwnLoads = Object.assign(() => Loads(), { cacheKey: () => 'own', cacheAwaits: true });
+const loading: Record<string, ReactNode> = {
+  'in something kept': kept(h(Loads)),
+  'in a component that says so itself': h(OwnLoads),
+  'in such a component, in something kept': kept(h(OwnLoads)),
+  'in a memo': h(
+    Object.assign(
+      React.memo(() => Loads()),
+      { cacheKey: () => 'memo', cacheAwaits: true },
+    ),
+  ),
+  'in a class': h(LoadsAsClass),
+};
+
+for (const [name, content] of Object.entries(loading)) {
+  void test(`not what was made from a context that has become another: ${name}`, async () => {
+    sluice.purge();
+    const request = { user: 'a' };
+    const first = piped(sluice, h(Request, { value: request }, h('main', null, content)));
+    await new Promise<void>((done) => process.nextTick(done));
+    request.user = 'b';
+    assert.match(await first, /hello a/);
+    assert.match(
+      await piped(sluice, h(Request, { value: { user: 'b' } }, h('main', null, content))),
+      /hello b/,
+    );
+  });
+}
+
+void test('a store that a class reads is not kept', async () => {
+  let value = 1;
+  class Store extends React.Component {
+    static cacheKey = (): string => 'store';
+    override render(): ReactNode {
+      const none = (): (() => void) => () => undefined;
+      return h(
+        'p',
+        null,
+        React.useSyncExternalStore(
+          none,
+          () => value,
+          () => value,
+        ),
+      );
+    }
+  }
+  for (value = 1; value < 4; value += 1) {
+    assert.equal(sluice.renderToString(h(Store)), stock.renderToString(h(Store)));
+    assert.equal(await piped(sluice, kept(h(Store))), await piped(stock, h(Store)));
+  }
+});
+
 void test('what is asked of the document while something is waited for keeps HTML from being kept', async () => {
-  sluice.purge();
   const Late = async (): Promise<ReactNode> => {
     await comes();
     ReactDOM.preconnect('//late');
     return h('p', null, 'here');
   };
-  const page = h('main', null, boundary(kept(h(Late as never))));
-  for (let time = 0; time < 2; time += 1) assert.equal(await piped(sluice, page), await piped(stock, page));
-  assert.equal(sluice.cacheStatistics().entries, 0);
+  const load = async (): Promise<string> => {
+    await comes();
+    ReactDOM.preconnect('//late');
+    return 'here';
+  };
+  const OwnLate = Object.assign(() => h('p', null, use(load())), { cacheKey: () => 'o', cacheAwaits: true });
+  for (const content of [kept(h(Late as never)), h(OwnLate)]) {
+    sluice.purge();
+    const page = h('main', null, boundary(content));
+    for (let time = 0; time < 2; time += 1) assert.equal(await piped(sluice, page), await piped(stock, page));
+    assert.equal(sluice.cacheStatistics().entries, 0);
+  }
 });
 
 void test('it is kept within what is not, and the innermost counts', async () => {
