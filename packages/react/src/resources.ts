@@ -81,14 +81,15 @@ export class Resources {
   readonly scriptPreloads = new Map<string, Resource>();
   readonly modulePreloads = new Map<string, Resource>();
 
-  readonly dns: Table = {};
-  readonly connections: Record<string, Table> = { default: {}, anonymous: {}, credentials: {} };
-  readonly imageKeys: Table = {};
-  readonly styleKeys: Table = {};
-  readonly scriptKeys: Table = {};
-  readonly moduleKeys: Table = {};
-  readonly otherKeys: Record<string, Table> = {};
-  readonly otherModuleKeys: Record<string, Table> = {};
+  // Most pages ask for few of these, and a page may be small.
+  #dns: Table | null = null;
+  #connections: Record<string, Table> | null = null;
+  #imageKeys: Table | null = null;
+  #styleKeys: Table | null = null;
+  #scriptKeys: Table | null = null;
+  #moduleKeys: Table | null = null;
+  #otherKeys: Record<string, Table> | null = null;
+  #otherModuleKeys: Record<string, Table> | null = null;
 
   readonly idPrefix: string;
   readonly scriptNonce: unknown;
@@ -111,6 +112,38 @@ export class Resources {
     this.onHeaders = hoists ? (onHeaders ?? undefined) : undefined;
     this.hints = this.onHeaders ? createHeaderHints(options.maxHeadersLength) : null;
     writeBootstrap(this, options);
+  }
+
+  get dns(): Table {
+    return (this.#dns ??= {});
+  }
+
+  get connections(): Record<string, Table> {
+    return (this.#connections ??= { default: {}, anonymous: {}, credentials: {} });
+  }
+
+  get imageKeys(): Table {
+    return (this.#imageKeys ??= {});
+  }
+
+  get styleKeys(): Table {
+    return (this.#styleKeys ??= {});
+  }
+
+  get scriptKeys(): Table {
+    return (this.#scriptKeys ??= {});
+  }
+
+  get moduleKeys(): Table {
+    return (this.#moduleKeys ??= {});
+  }
+
+  get otherKeys(): Record<string, Table> {
+    return (this.#otherKeys ??= {});
+  }
+
+  get otherModuleKeys(): Record<string, Table> {
+    return (this.#otherModuleKeys ??= {});
   }
 }
 
