@@ -27,12 +27,12 @@ packages: node_modules/.package-lock.json
 	npm run build --workspaces --if-present --silent
 
 node_modules/.package-lock.json: package-lock.json package.json
-	npm ci --no-audit --no-fund
+	npm ci --include=dev --no-audit --no-fund
 	@touch $@
 
 # What @sluice/react is measured against.
 bench/react/node_modules/.package-lock.json: bench/react/package-lock.json
-	npm ci --prefix bench/react --no-audit --no-fund
+	npm ci --include=dev --prefix bench/react --no-audit --no-fund
 	@touch $@
 
 ## start: install, build, and run the example shop; PORT=… and WORKERS=… change where and how wide
