@@ -14,8 +14,8 @@ export interface Cacheable<Props = object> {
   /** Milliseconds until the HTML is made anew; without it, it is kept until it is purged or its room is needed. */
   cacheTtl_ms?: number | ((props: Props) => number | undefined);
   /**
-   * Keeps the HTML also when the component, or one below it, waits for promises. Whoever gets it then gets it at once: neither is the
-   * component called, nor does a Suspense fallback come before it. Without it, such HTML is made anew each time.
+   * Keeps the HTML also when the component, or one below it, waits for promises. Who gets it does not wait: neither is the
+   * component called, nor anything fetched. Without it, such HTML is made anew each time.
    */
   cacheAwaits?: boolean | ((props: Props) => boolean);
   /** By which the HTML can be purged. They are also told to who collects the tags of a page. */

@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import type * as ReactModule from 'react';
 import type { ReactNode } from 'react';
 import type { PipeableStream, RenderToPipeableStreamOptions } from 'react-dom/server';
 import { loadReact, loadSluice } from '../differential/libraries.ts';
+import { awaited, comes, later, never, waits, within, type React } from './waiting.ts';
 
-type React = typeof ReactModule;
 type Abort = (reason?: unknown) => void;
 interface Renderer {
   renderToPipeableStream(node: ReactNode, options: RenderToPipeableStreamOptions): PipeableStream;
@@ -29,7 +28,6 @@ interface Case {
   readonly throws?: readonly string[];
 }
 
-const never = new Promise<never>(() => undefined);
 const aborts = (abort: Abort): void => abort(new Error('given up'));
 
 /** Gives up while it renders, and has something to show all the same. */
@@ -39,28 +37,6 @@ const gives =
     abort(new Error('given up within'));
     return React.createElement('i', null, 'shown');
   };
-
-const settled = new WeakMap<Promise<unknown>, unknown>();
-
-/** React 18 has no `use`: a component throws the promise, and has its value when it is asked again. */
-function awaited(React: React, promise: Promise<ReactNode>): ReactNode {
-  if ('use' in React) return React.use(promise);
-  if (settled.has(promise)) return settled.get(promise) as ReactNode;
-  throw promise.then((value) => void settled.set(promise, value));
-}
-
-const waits = (React: React): (() => ReactNode) => {
-  return () => awaited(React, never);
-};
-
-const comes = (React: React): (() => ReactNode) => {
-  const came = Promise.resolve('came');
-  return () => awaited(React, came);
-};
-
-function within(React: React, fallback: ReactNode, ...content: ReactNode[]): ReactNode {
-  return React.createElement(React.Suspense, { fallback }, ...content);
-}
 
 /** Asks for an id, around content that waits and has ids as well. */
 function idsAround(React: React, around: (late: ReactNode) => ReactNode): ReactNode {
@@ -86,18 +62,16 @@ const headElements: Readonly<Record<string, (React: React) => ReactNode>> = {
 /** The head and the boundary come in the same turn. In 19.1 the shell waits for what `inHead` leaves to be done after the boundary. */
 function headThatWaits(React: React, inHead: ReactNode): ReactNode {
   const { createElement } = React;
-  let headCame = (): void => undefined;
-  let contentCame = (): void => undefined;
-  const head = new Promise<void>((resolve) => (headCame = resolve));
-  const content = new Promise<void>((resolve) => (contentCame = resolve));
+  const [head, headCame] = later();
+  const [content, contentCame] = later();
   const Head = (): ReactNode => {
     queueMicrotask(() => {
       headCame();
       contentCame();
     });
-    return [awaited(React, head as Promise<never>), inHead];
+    return [awaited(React, head), inHead];
   };
-  const Content = (): ReactNode => [awaited(React, content as Promise<never>), 'content'];
+  const Content = (): ReactNode => [awaited(React, content), 'content'];
   return createElement(
     'html',
     null,
@@ -140,6 +114,13 @@ const cases: Readonly<Record<string, Case>> = {
       const body = createElement('body', null, createElement(gives(React, abort)));
       return createElement('html', null, createElement('head'), body);
     },
+  },
+  'an abort by a component that then throws a promise': {
+    page: (React, abort) =>
+      React.createElement(() => {
+        abort(new Error('given up within'));
+        throw never;
+      }),
   },
   'an iterable that throws a promise': {
     page: (React) => {
@@ -240,11 +221,10 @@ const cases: Readonly<Record<string, Case>> = {
     page: (React) => {
       const { createElement, Fragment } = React;
       const { ViewTransition = Fragment } = React as { ViewTransition?: typeof Fragment };
-      let came = (): void => undefined;
-      const promise = new Promise<void>((resolve) => (came = resolve));
+      const [promise, came] = later();
       const Comes = (): ReactNode => {
         setImmediate(() => setImmediate(came));
-        return [awaited(React, promise as Promise<never>), 'content'];
+        return [awaited(React, promise), 'content'];
       };
       const each = ['a', 'b', 'c'].map((key) =>
         createElement('section', { key }, within(React, key, createElement(Comes))),
@@ -256,11 +236,10 @@ const cases: Readonly<Record<string, Case>> = {
     isFull: true,
     page: (React) => {
       const { createElement } = React;
-      let came = (): void => undefined;
-      const promise = new Promise<void>((resolve) => (came = resolve));
+      const [promise, came] = later();
       const Comes = ({ count }: { count: number }): ReactNode => {
         setImmediate(() => setImmediate(came));
-        void awaited(React, promise as Promise<never>);
+        void awaited(React, promise);
         return Array.from({ length: count }, (_, key) => createElement('b', { key }, 'xyxyxy'));
       };
       const each = [10, 200, 20].map((count) =>
