@@ -37,6 +37,32 @@ void test('a full queue refuses with 503, Retry-After and a code, and forgets no
   assert.deepEqual([record['outcome'], record['error'], record['worker']], ['shed', 'SLU-QUEUE-FULL', null]);
 });
 
+void test('refusals at once do not lower the percentiles of queue wait', async (t) => {
+  const hold = new Hold(t);
+  const env = { ...hold.env, SLUICE_QUEUE_LENGTH_MAX: '1' };
+  const sluice = await running(t, { entry: hold.app, workers: 1, env });
+  const first = await sent(sluice, '/hold/first');
+  await hold.began('/hold/first');
+  const second = await sent(sluice, '/queued');
+  await statusWhen(sluice, ({ queue }) => queue.oldest_wait_ms > 500, 'a request that has waited');
+  for (let index = 0; index < 50; index++) assertRefused(await ask(sluice, '/x'), 503, 'SLU-QUEUE-FULL');
+  hold.release('first');
+  for (const connection of [first, second]) assert.equal((await connection.response()).status, 200);
+  const { queue_wait_ms, unserved_ms } = await statusWhen(
+    sluice,
+    (snapshot) => snapshot.requests.answered_total === 2,
+    'both answers in the log',
+  );
+  assert.ok(queue_wait_ms.p95 !== null && queue_wait_ms.p95 > 450, `p95 is ${queue_wait_ms.p95} ms`);
+  assert.ok(unserved_ms.p50 !== null && unserved_ms.p50 < 450, `refused after ${unserved_ms.p50} ms`);
+  const page = await (await fetch(`${sluice.admin}/metrics`)).text();
+  assert.match(page, /^sluice_queue_wait_seconds_count 2$/m);
+  assert.match(page, /^sluice_queue_unserved_seconds_count 50$/m);
+  const refused = await recordOf(sluice, '/x');
+  assert.deepEqual([refused['queue_ms'], typeof refused['unserved_ms']], [null, 'number']);
+  assert.match((await sluice.cli(['status'])).stdout, /^last minute +queue wait +service time +not served$/m);
+});
+
 void test('a request that has waited for too long is refused and never reaches a worker', async (t) => {
   const hold = new Hold(t);
   const env = { ...hold.env, SLUICE_QUEUE_WAIT_MS_MAX: '300' };

@@ -49,6 +49,7 @@ export interface Snapshot {
     steps: Record<string, number>;
   };
   queue_wait_ms: Percentiles;
+  unserved_ms: Percentiles;
   service_time_ms: Percentiles;
   overlaps_total: number;
   connections: number;

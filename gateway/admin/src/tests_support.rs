@@ -63,6 +63,7 @@ impl Operator for TestOperator {
             queue: QueueSnapshot { length: 2, length_max: 10, oldest_wait_ms: 3.0, predicted_wait_ms: Some(4.0) },
             requests: RequestsSnapshot::default(),
             queue_wait_ms: Percentiles::default(),
+            unserved_ms: Percentiles::default(),
             service_time_ms: Percentiles { p50: Some(1.0), p95: Some(2.0), p99: Some(3.0) },
             overlaps_total: 0,
             connections: 5,

@@ -161,7 +161,9 @@ metrics! {
     RECEIVE_SECONDS "sluice_receive_seconds" Histogram Seconds []
         "Time from a request's first byte until all of it was there."
     QUEUE_WAIT_SECONDS "sluice_queue_wait_seconds" Histogram Seconds []
-        "Time from the whole request until a worker took it or it was given up. Steadily over zero: too few workers."
+        "Time from the whole request until a worker took it, for requests that a worker took. Steadily over zero: too few workers."
+    QUEUE_UNSERVED_SECONDS "sluice_queue_unserved_seconds" Histogram Seconds []
+        "Time from the whole request until it was refused or its client left, for requests for workers that no worker took."
     SERVICE_TIME_SECONDS "sluice_service_time_seconds" Histogram Seconds []
         "Time in a worker, until its answer was complete."
     REQUEST_CPU_SECONDS "sluice_request_cpu_seconds" Histogram Seconds []

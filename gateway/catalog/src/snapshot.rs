@@ -34,8 +34,11 @@ pub struct Snapshot {
     pub queue: QueueSnapshot,
     /// Requests since the start, and now.
     pub requests: RequestsSnapshot,
-    /// Milliseconds before a worker took the request, over about the last minute.
+    /// Milliseconds before a worker took the request, over about the last minute. Requests that no worker took are not in it.
     pub queue_wait_ms: Percentiles,
+    /// Milliseconds until a request that no worker took was refused or its client left, over about the last minute.
+    #[serde(default)]
+    pub unserved_ms: Percentiles,
     /// Milliseconds in a worker, over about the last minute.
     pub service_time_ms: Percentiles,
     /// Times that a worker was seen holding more requests than its slots; 0 unless something is wrong.

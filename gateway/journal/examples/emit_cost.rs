@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         bytes_out: 18_222,
         receive_ms: 0.041,
         queue_ms: Some(1.534),
+        unserved_ms: None,
         service_ms: Some(12.251),
         total_ms: 13.912,
         cpu_ms: Some(11.755),

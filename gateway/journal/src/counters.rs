@@ -64,6 +64,7 @@ pub(crate) struct Counters {
     sent_bytes: u64,
     receive: Histogram,
     queue_wait: Histogram,
+    unserved: Histogram,
     service_time: Histogram,
     cpu: Histogram,
     worker_starts: u64,
@@ -91,6 +92,7 @@ impl Counters {
             sent_bytes: 0,
             receive: Histogram::default(),
             queue_wait: Histogram::default(),
+            unserved: Histogram::default(),
             service_time: Histogram::default(),
             cpu: Histogram::default(),
             worker_starts: 0,
@@ -141,6 +143,9 @@ impl Counters {
         self.receive.record(record.receive_ms);
         if let Some(queue_ms) = record.queue_ms {
             self.queue_wait.record(queue_ms);
+        }
+        if let Some(unserved_ms) = record.unserved_ms {
+            self.unserved.record(unserved_ms);
         }
         if let Some(service_ms) = record.service_ms {
             self.service_time.record(service_ms);
@@ -269,6 +274,7 @@ impl Counters {
         page.metric(&metrics::RESPONSE_BODY_BYTES_TOTAL).sample(&[], self.sent_bytes);
         self.receive.write(page.metric(&metrics::RECEIVE_SECONDS));
         self.queue_wait.write(page.metric(&metrics::QUEUE_WAIT_SECONDS));
+        self.unserved.write(page.metric(&metrics::QUEUE_UNSERVED_SECONDS));
         self.service_time.write(page.metric(&metrics::SERVICE_TIME_SECONDS));
         self.cpu.write(page.metric(&metrics::REQUEST_CPU_SECONDS));
         page.metric(&metrics::RELOADS_TOTAL);

@@ -285,8 +285,10 @@ pub struct AccessRecord<'a> {
     pub bytes_out: u64,
     /// From the first byte to the whole request.
     pub receive_ms: f64,
-    /// From the whole request to a worker, or to giving up; `None` if it was never queued.
+    /// From the whole request to a worker; `None` if no worker got it.
     pub queue_ms: Option<f64>,
+    /// From the whole request to its refusal or its client's leaving; `None` if a worker got it, or it was for none.
+    pub unserved_ms: Option<f64>,
     /// From the worker getting it to the end of the worker's answer; `None` if no worker got it.
     pub service_ms: Option<f64>,
     /// From the first byte to the end.
@@ -321,6 +323,7 @@ pub(crate) mod tests_support {
             bytes_out: 18_222,
             receive_ms: 0.041,
             queue_ms: Some(1.5),
+            unserved_ms: None,
             service_ms: Some(12.25),
             total_ms: 13.9,
             cpu_ms: Some(11.75),

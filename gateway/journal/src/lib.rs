@@ -86,6 +86,7 @@ struct State {
     ring: Ring,
     counters: Counters,
     queue_wait: Window,
+    unserved: Window,
     service_time: Window,
     answered: Rate,
 }
@@ -119,6 +120,7 @@ impl Journal {
             ring: Ring::default(),
             counters: Counters::new(),
             queue_wait: Window::new(),
+            unserved: Window::new(),
             service_time: Window::new(),
             answered: Rate::new(clock.monotonic_ms()),
         };
@@ -147,6 +149,9 @@ impl Journal {
             let now_ms = self.shared.clock.monotonic_ms();
             if let Some(queue_ms) = record.queue_ms {
                 state.queue_wait.record(now_ms, queue_ms);
+            }
+            if let Some(unserved_ms) = record.unserved_ms {
+                state.unserved.record(now_ms, unserved_ms);
             }
             if let Some(service_ms) = record.service_ms {
                 state.service_time.record(now_ms, service_ms);
@@ -216,7 +221,13 @@ impl Journal {
         Subscription::new(Rc::clone(&self.shared), filter, from)
     }
 
-    /// Percentiles of queue wait over the last minute or so.
+    /// Percentiles of the time until a request that no worker took was refused or given up, over the last minute or so.
+    #[must_use]
+    pub fn unserved_ms(&self) -> Percentiles {
+        self.shared.state.borrow().unserved.percentiles(self.shared.clock.monotonic_ms())
+    }
+
+    /// Percentiles of queue wait over the last minute or so, of requests that a worker took.
     #[must_use]
     pub fn queue_wait_ms(&self) -> Percentiles {
         self.shared.state.borrow().queue_wait.percentiles(self.shared.clock.monotonic_ms())

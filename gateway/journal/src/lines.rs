@@ -221,6 +221,7 @@ fn json_access(fields: &mut Fields<'_>, record: &AccessRecord<'_>) {
     fields.number(b",\"bytes_out\":", record.bytes_out);
     fields.milliseconds(b",\"receive_ms\":", Some(record.receive_ms));
     fields.milliseconds(b",\"queue_ms\":", record.queue_ms);
+    fields.milliseconds(b",\"unserved_ms\":", record.unserved_ms);
     fields.milliseconds(b",\"service_ms\":", record.service_ms);
     fields.milliseconds(b",\"total_ms\":", Some(record.total_ms));
     fields.milliseconds(b",\"cpu_ms\":", record.cpu_ms);

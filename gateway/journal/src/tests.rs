@@ -79,6 +79,23 @@ fn queue_wait_and_service_time_have_percentiles_of_their_own() {
     assert_eq!(journal.service_time_ms(), Percentiles::default());
 }
 
+#[test]
+fn refusals_at_once_do_not_lower_the_percentiles_of_queue_wait() {
+    let (journal, _, _) = journal(Format::Json, false);
+    journal.emit(Event::Access(AccessRecord { queue_ms: Some(800.0), ..record() }));
+    for _ in 0..1000 {
+        let refused = AccessRecord { queue_ms: None, unserved_ms: Some(0.0), service_ms: None, ..record() };
+        journal.emit(Event::Access(AccessRecord { outcome: Outcome::Shed, ..refused }));
+    }
+    assert!(journal.queue_wait_ms().p50.unwrap() > 780.0);
+    assert!(journal.unserved_ms().p99.unwrap() < 0.01);
+    let mut page = Page::default();
+    journal.write_metrics(&mut page);
+    let page = page.into_text();
+    assert!(page.contains("sluice_queue_wait_seconds_count 1\n"), "{page}");
+    assert!(page.contains("sluice_queue_unserved_seconds_count 1000\n"), "{page}");
+}
+
 #[tokio::test(flavor = "current_thread")]
 async fn lines_come_out_without_anybody_asking() {
     let (journal, memory, _) = journal(Format::Text, true);

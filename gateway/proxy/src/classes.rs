@@ -119,7 +119,7 @@ impl Classes {
     }
 
     /// A request of this class has had its answer.
-    pub(crate) fn served(&self, class: &Class, queue_ms: f64, service_ms: Option<f64>) {
+    pub(crate) fn served(&self, class: &Class, queue_ms: f64, service_ms: f64) {
         self.table.borrow_mut().served(class.id, &class.name, queue_ms, service_ms);
     }
 

@@ -179,31 +179,38 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
     }
     // Nobody reads on from here; this also lets go of an upgrade that was not taken up.
     answer.abandon();
-    let (queue_ms, service_ms) = waits_ms(&answer, received);
-    gate.classes.served(&class, queue_ms, service_ms);
+    let waits = Waits::of(&answer, received);
+    if let (Some(queue_ms), Some(service_ms)) = (waits.queue_ms, waits.service_ms) {
+        gate.classes.served(&class, queue_ms, service_ms);
+    }
     record(
         gate,
         &passage,
         Some(head),
         &sent,
-        Details {
-            class: class.name,
-            bytes_in,
-            receive_ms: ms(received, started),
-            queue_ms: Some(queue_ms),
-            service_ms,
-            ..Details::of(&answer)
-        },
+        Details { class: class.name, bytes_in, receive_ms: ms(received, started), waits, ..Details::of(&answer) },
     );
     keep_alive
 }
 
-/// How long the request has waited for a worker, and how long it was in one.
-fn waits_ms(answer: &Answer, received: Instant) -> (f64, Option<f64>) {
-    let (ended, times) = (Instant::now(), answer.times.get());
-    let queue_end = times.dispatched.unwrap_or(ended);
-    let service_end = times.finished.unwrap_or(ended);
-    (ms(queue_end, received), times.dispatched.map(|dispatched| ms(service_end, dispatched)))
+/// How long a request has waited for a worker and was in one, or how long it took until no worker was to get it.
+#[derive(Default)]
+struct Waits {
+    queue_ms: Option<f64>,
+    unserved_ms: Option<f64>,
+    service_ms: Option<f64>,
+}
+
+impl Waits {
+    /// A refusal after 0 ms is no short wait: in an overload most requests would be such, and the percentiles would fall.
+    fn of(answer: &Answer, received: Instant) -> Self {
+        let (ended, times) = (Instant::now(), answer.times.get());
+        let Some(dispatched) = times.dispatched else {
+            return Waits { unserved_ms: Some(ms(ended, received)), ..Waits::default() };
+        };
+        let service_ms = ms(times.finished.unwrap_or(ended), dispatched);
+        Waits { queue_ms: Some(ms(dispatched, received)), unserved_ms: None, service_ms: Some(service_ms) }
+    }
 }
 
 /// A request that could not be received: answered where there is somebody to answer, then the connection is closed,
@@ -302,8 +309,7 @@ struct Details {
     step: Option<Step>,
     bytes_in: u64,
     receive_ms: f64,
-    queue_ms: Option<f64>,
-    service_ms: Option<f64>,
+    waits: Waits,
 }
 
 impl Details {
@@ -334,8 +340,9 @@ fn record(gate: &Gate, passage: &Passage, head: Option<RequestHead>, sent: &Sent
             bytes_in: details.bytes_in,
             bytes_out: sent.bytes_out,
             receive_ms: details.receive_ms,
-            queue_ms: details.queue_ms,
-            service_ms: details.service_ms,
+            queue_ms: details.waits.queue_ms,
+            unserved_ms: details.waits.unserved_ms,
+            service_ms: details.waits.service_ms,
             total_ms: ms(Instant::now(), passage.started),
             outcome: sent.outcome,
             peer: passage.peer,

@@ -3,9 +3,7 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use sluice_catalog::snapshot::{
-    AlarmSnapshot, Lane, Percentiles, ReactSnapshot, ReloadSnapshot, Snapshot, WorkerSnapshot,
-};
+use sluice_catalog::snapshot::{AlarmSnapshot, Lane, ReactSnapshot, ReloadSnapshot, Snapshot, WorkerSnapshot};
 
 use super::connect::{ClientError, Gateway};
 use crate::args::StatusArgs;
@@ -30,7 +28,7 @@ pub fn table(snapshot: &Snapshot) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
     let _ = write_head(&mut out, snapshot);
-    let _ = write_percentiles(&mut out, &snapshot.queue_wait_ms, &snapshot.service_time_ms);
+    let _ = write_percentiles(&mut out, snapshot);
     out.push('\n');
     let mut rows = worker_rows(&snapshot.workers);
     // Where all are of one lane, nobody asks which.
@@ -135,14 +133,19 @@ fn reload_text(reload: &ReloadSnapshot) -> String {
     text
 }
 
-fn write_percentiles(out: &mut String, queue_wait_ms: &Percentiles, service_time_ms: &Percentiles) -> std::fmt::Result {
-    writeln!(out, "last minute   {:>12}   {:>12}", "queue wait", "service time")?;
-    for (name, queue_wait_ms, service_time_ms) in [
-        ("p50", queue_wait_ms.p50, service_time_ms.p50),
-        ("p95", queue_wait_ms.p95, service_time_ms.p95),
-        ("p99", queue_wait_ms.p99, service_time_ms.p99),
+/// Requests that no worker took have a column of their own, once there are any: a refusal within a millisecond is no short wait.
+fn write_percentiles(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
+    let Snapshot { queue_wait_ms: queue, service_time_ms: service, unserved_ms: unserved, .. } = snapshot;
+    let has_unserved = unserved.p50.is_some();
+    let third = |text: &str| if has_unserved { format!("   {text:>12}") } else { String::new() };
+    writeln!(out, "last minute   {:>12}   {:>12}{}", "queue wait", "service time", third("not served"))?;
+    for (name, queue_ms, service_ms, unserved_ms) in [
+        ("p50", queue.p50, service.p50, unserved.p50),
+        ("p95", queue.p95, service.p95, unserved.p95),
+        ("p99", queue.p99, service.p99, unserved.p99),
     ] {
-        writeln!(out, "{name:<11}   {:>12}   {:>12}", milliseconds(queue_wait_ms), milliseconds(service_time_ms))?;
+        let unserved = third(&milliseconds(unserved_ms));
+        writeln!(out, "{name:<11}   {:>12}   {:>12}{unserved}", milliseconds(queue_ms), milliseconds(service_ms))?;
     }
     Ok(())
 }

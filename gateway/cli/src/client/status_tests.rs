@@ -1,5 +1,5 @@
 use sluice_catalog::snapshot::{
-    CurrentRequest, GatewayState, QueueSnapshot, ReloadState, RequestsSnapshot, WorkerState,
+    CurrentRequest, GatewayState, Percentiles, QueueSnapshot, ReloadState, RequestsSnapshot, WorkerState,
 };
 
 use super::*;
@@ -52,6 +52,7 @@ pub fn snapshot() -> Snapshot {
         queue: QueueSnapshot { length: 2, length_max: 1000, oldest_wait_ms: 3.5, predicted_wait_ms: Some(1250.0) },
         requests: RequestsSnapshot { answered_total: 1234, in_service: 1, per_second: 12.34, ..Default::default() },
         queue_wait_ms: Percentiles { p50: Some(0.25), p95: Some(4.0), p99: Some(40.0) },
+        unserved_ms: Percentiles::default(),
         service_time_ms: Percentiles { p50: Some(12.0), p95: Some(90.0), p99: None },
         overlaps_total: 0,
         connections: 5,
@@ -86,6 +87,19 @@ WORKER  INSTANCE  GEN  PID   STATE    AGE         MEMORY     CPU           REQUE
         text.lines().map(words).collect::<Vec<_>>()
     };
     assert_eq!(squeeze(&table(&snapshot())), squeeze(expected));
+}
+
+#[test]
+fn requests_that_no_worker_took_have_a_column_of_their_own() {
+    let mut snapshot = snapshot();
+    assert!(!table(&snapshot).contains("not served"));
+    snapshot.unserved_ms = Percentiles { p50: Some(0.0), p95: Some(0.5), p99: Some(2.0) };
+    let text = table(&snapshot);
+    let words = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().split_whitespace().collect();
+    let head: Vec<&str> = words("last minute");
+    assert_eq!(head[6..], ["not", "served"]);
+    let p95: Vec<&str> = words("p95");
+    assert_eq!(p95.join(" "), "p95 4.00 ms 90 ms 0.50 ms");
 }
 
 #[test]

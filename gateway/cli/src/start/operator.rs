@@ -244,6 +244,7 @@ impl Operator for Gateway {
                 steps: self.journal.steps(),
             },
             queue_wait_ms: self.journal.queue_wait_ms(),
+            unserved_ms: self.journal.unserved_ms(),
             service_time_ms: self.journal.service_time_ms(),
             overlaps_total: self.journal.overlaps_total(),
             connections: gate.connection_count() as u64,

@@ -176,9 +176,12 @@ fn text_access(words: &mut Words<'_>, record: &AccessRecord<'_>) {
     if record.tries > 1 {
         words.put("  tries ").number(u64::from(record.tries));
     }
-    for (name, value_ms) in
-        [("  queue ", record.queue_ms), ("  service ", record.service_ms), ("  cpu ", record.cpu_ms)]
-    {
+    for (name, value_ms) in [
+        ("  queue ", record.queue_ms),
+        ("  unserved ", record.unserved_ms),
+        ("  service ", record.service_ms),
+        ("  cpu ", record.cpu_ms),
+    ] {
         if let Some(value_ms) = value_ms {
             words.put(name);
             milliseconds(words.0, value_ms);

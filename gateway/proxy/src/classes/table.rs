@@ -207,13 +207,11 @@ impl Table {
         self.release_dropped();
     }
 
-    pub(super) fn served(&mut self, class: ClassId, name: &Rc<str>, queue_ms: f64, service_ms: Option<f64>) {
+    pub(super) fn served(&mut self, class: ClassId, name: &Rc<str>, queue_ms: f64, service_ms: f64) {
         let Some(row) = self.same_row(class, name) else { return };
         let totals = &mut row.totals;
         approach(&mut totals.queue_ms, queue_ms, &mut totals.answered);
-        if let Some(service_ms) = service_ms {
-            approach(&mut totals.service_ms, service_ms, &mut totals.served);
-        }
+        approach(&mut totals.service_ms, service_ms, &mut totals.served);
     }
 
     pub(super) fn take_changes(&mut self) -> Vec<Change> {

@@ -67,6 +67,7 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
         bytes_out: 0,
         receive_ms: 0.0,
         queue_ms: None,
+        unserved_ms: None,
         service_ms: None,
         total_ms: 0.0,
         outcome,
