@@ -61,7 +61,7 @@ test-gateway: build
 
 .PHONY: test-conformance
 test-conformance: build
-	$(NODE_TEST) tests/conformance/conformance.test.ts
+	$(NODE_TEST) --test-concurrency=1 tests/conformance/*.test.ts
 
 ## test-long: the same with every framework, more seeds and the slow scenarios
 .PHONY: test-long

@@ -23,10 +23,8 @@ void test('claims of a stranger are replaced by what the gateway sees', async (t
   assert.equal(headers['x-forwarded-proto'], 'http');
   assert.equal(headers['x-forwarded-host'], 'app');
   assert.equal(headers['forwarded'], 'for=127.0.0.1;proto=http;host="app"');
-  for (const name of ['x-forwarded-port', 'x-real-ip', 'tracestate'])
+  for (const name of ['x-forwarded-port', 'x-real-ip'])
     assert.equal(headers[name], undefined, name);
-  assert.match(headers['traceparent'] ?? '', /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/);
-  assert.ok(!headers['traceparent']?.includes('0af7651916cd43dd8448eb211c80319c'));
   assert.notEqual(headers['x-request-id'], 'theirs');
   assert.equal(response.headers.get('x-request-id'), headers['x-request-id']);
   assert.equal(socket['remoteAddress'], '127.0.0.1');

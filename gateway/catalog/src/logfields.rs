@@ -118,6 +118,7 @@ lines! {
         "cpu_ms" number "milliseconds" "the worker did not report it" "CPU time in the worker."
         "outcome" string "" "" "How the request ended and who ended it; the words are below."
         "peer" string "" "" "The client's address, or what a trusted peer said it was."
+        "trace_id" string "" "the app was given no `traceparent`" "The trace id of the `traceparent` that the app gets (`server.trace_context`)."
     }
     "app" App "The app wrote a line to its standard output or error." {
         "worker" number "" "" "Id of the worker that wrote it."

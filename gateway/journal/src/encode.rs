@@ -87,6 +87,11 @@ pub(crate) fn number(out: &mut Vec<u8>, mut value: u64) {
     out.extend_from_slice(&digits[at..]);
 }
 
+/// All 32 digits of a number, as ids are written.
+pub(crate) fn hex(out: &mut Vec<u8>, value: u128) {
+    out.extend(value.to_be_bytes().into_iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| HEX[usize::from(digit)]));
+}
+
 /// Milliseconds with up to three decimals, as no clock here is finer than that.
 pub(crate) fn milliseconds(out: &mut Vec<u8>, value_ms: f64) {
     let whole_us = microseconds(value_ms);

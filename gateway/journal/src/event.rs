@@ -299,6 +299,8 @@ pub struct AccessRecord<'a> {
     pub outcome: Outcome,
     /// The client's address, or what a trusted peer said it was.
     pub peer: IpAddr,
+    /// The trace id that the app got, where it got one.
+    pub trace_id: Option<u128>,
 }
 
 #[cfg(test)]
@@ -329,6 +331,7 @@ pub(crate) mod tests_support {
             cpu_ms: Some(11.75),
             outcome: Outcome::Answered,
             peer: std::net::IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 9)),
+            trace_id: Some(0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c),
         }
     }
 }

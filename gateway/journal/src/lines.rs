@@ -8,7 +8,7 @@ use sluice_catalog::logfields::LineKind;
 
 pub(crate) use text::text;
 
-use crate::encode::{Timestamp, address, bounded, escaped, milliseconds, number};
+use crate::encode::{Timestamp, address, bounded, escaped, hex, milliseconds, number};
 use crate::event::{AccessRecord, Event, HeldRequest, Level, Step, StuckPlace};
 
 /// The most of a target that the log keeps.
@@ -229,6 +229,7 @@ fn json_access(fields: &mut Fields<'_>, record: &AccessRecord<'_>) {
     fields.0.extend_from_slice(b",\"peer\":\"");
     address(fields.0, record.peer);
     fields.0.push(b'"');
+    fields.trace_id(b",\"trace_id\":", record.trace_id);
 }
 
 /// Appends fields of an object. Each key comes with its comma, quotes and colon, so that it is one copy.
@@ -262,6 +263,14 @@ impl Fields<'_> {
         let Some(value_ms) = value_ms else { return self.null(key) };
         self.0.extend_from_slice(key);
         milliseconds(self.0, value_ms);
+    }
+
+    fn trace_id(&mut self, key: &[u8], id: Option<u128>) {
+        let Some(id) = id else { return self.null(key) };
+        self.0.extend_from_slice(key);
+        self.0.push(b'"');
+        hex(self.0, id);
+        self.0.push(b'"');
     }
 
     fn null(&mut self, key: &[u8]) {

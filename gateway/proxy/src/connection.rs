@@ -29,6 +29,7 @@ use crate::refuse::{self, Refusal};
 use crate::respond::{Responder, Sent};
 use crate::route::{self, Route};
 use crate::signal::Signal;
+use crate::trace::{self, TraceId};
 use crate::tunnel;
 use crate::upstream::Job;
 use crate::warm_up;
@@ -95,6 +96,7 @@ struct Passage {
     request: RequestId,
     request_id: Rc<str>,
     peer: IpAddr,
+    trace_id: Option<TraceId>,
 }
 
 /// One request, from its first byte to the last byte of its answer. Returns whether the connection can be used again.
@@ -105,6 +107,7 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         request: RequestId(0),
         request_id: forward::new_request_id(),
         peer: origin.peer,
+        trace_id: None,
     };
     let head = match receive::head(client, gate, started).await {
         Ok(head) => head,
@@ -114,6 +117,7 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         passage.request_id = id;
     }
     passage.peer = gate.trust.client(origin.peer, head.fields.get_all("x-forwarded-for"));
+    passage.trace_id = trace::id_for_the_app(gate.config().server.trace_context, origin.is_trusted, &head.fields);
     let route = route::route(gate, &head);
     if let Route::Workers | Route::File(_) = route
         && let Some(wait_s) = gate.over_rate(passage.peer, &head.target)
@@ -146,7 +150,14 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
     let class = gate.classify(&Traits::of(&head, bytes_in));
     gate.submit(Job {
         request: passage.request,
-        head: Rc::new(forward::worker_head(&head, origin, passage.request, &passage.request_id, bytes_in)),
+        head: Rc::new(forward::worker_head(
+            &head,
+            origin,
+            passage.request,
+            &passage.request_id,
+            passage.trace_id,
+            bytes_in,
+        )),
         body,
         method: head.method.clone(),
         is_upgrade: head.upgrade.is_some(),
@@ -346,6 +357,7 @@ fn record(gate: &Gate, passage: &Passage, head: Option<RequestHead>, sent: &Sent
             total_ms: ms(Instant::now(), passage.started),
             outcome: sent.outcome,
             peer: passage.peer,
+            trace_id: passage.trace_id,
         },
     );
 }

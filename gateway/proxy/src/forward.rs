@@ -9,6 +9,7 @@ use sluice_http1::{Framing, RequestHead, write_request_start};
 use sluice_scheduler::RequestId;
 
 use crate::gate::Gate;
+use crate::trace::{self, TraceId};
 
 /// What is known of the connection a request came on, and how it is written; made once for all its requests.
 pub(crate) struct Origin {
@@ -58,12 +59,15 @@ pub(crate) fn worker_head(
     origin: &Origin,
     request: RequestId,
     request_id: &str,
+    trace_id: Option<TraceId>,
     body_bytes: u64,
 ) -> Vec<u8> {
     let framing =
         if body_bytes > 0 || head.framing != Framing::None { Framing::Length(body_bytes) } else { Framing::None };
     let mut out = Vec::with_capacity(1024);
-    write_request_start(&mut out, head, framing, |name, _| keeps(name, origin.is_trusted));
+    write_request_start(&mut out, head, framing, |name, _| {
+        if trace::is_field(name) { trace_id.is_some() } else { keeps(name, origin.is_trusted) }
+    });
     let is_made = |name| !origin.is_trusted || !head.fields.contains(name);
     if is_made("x-forwarded-for") {
         write_line(&mut out, &["X-Forwarded-For: ", &origin.peer_text]);
@@ -80,14 +84,6 @@ pub(crate) fn worker_head(
         } else {
             write_line(&mut out, &["Forwarded: ", &origin.forwarded, ";host=\"", &head.host, "\""]);
         }
-    }
-    if is_made("traceparent") {
-        // Flags 00: whether to sample is for a tracer to say; the gateway only makes sure that there is an id to follow.
-        out.extend_from_slice(b"traceparent: 00-");
-        write_hex(&mut out, fastrand::u128(1..), 32);
-        out.push(b'-');
-        write_hex(&mut out, u128::from(fastrand::u64(1..)), 16);
-        out.extend_from_slice(b"-00\r\n");
     }
     write_line(&mut out, &["X-Request-Id: ", request_id]);
     out.extend_from_slice(b"X-Sluice-Request: id=");
@@ -134,9 +130,7 @@ fn keeps(name: &str, trusted: bool) -> bool {
     }
     let is_claim = starts("x-forwarded-")
         || name.eq_ignore_ascii_case("forwarded")
-        || name.eq_ignore_ascii_case("x-real-ip")
-        || name.eq_ignore_ascii_case("traceparent")
-        || name.eq_ignore_ascii_case("tracestate");
+        || name.eq_ignore_ascii_case("x-real-ip");
     trusted || !is_claim
 }
 

@@ -15,6 +15,7 @@ use sluice_scheduler::{RequestId, WorkerId};
 
 use crate::gate::Gate;
 use crate::ids::RequestMap;
+use crate::trace::TraceId;
 
 /// Records and reports that may wait for each other; further ones go without.
 const WAITING_MAX: usize = 20_000;
@@ -43,6 +44,7 @@ pub(crate) struct Record {
     pub(crate) total_ms: f64,
     pub(crate) outcome: Outcome,
     pub(crate) peer: IpAddr,
+    pub(crate) trace_id: Option<TraceId>,
 }
 
 enum Waiting {
@@ -136,5 +138,6 @@ fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>) {
         cpu_ms,
         outcome: record.outcome,
         peer: record.peer,
+        trace_id: record.trace_id.map(|id| id.0),
     }));
 }

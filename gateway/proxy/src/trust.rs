@@ -1,7 +1,7 @@
 //! Whose word is taken for where a request came from.
 //!
-//! `X-Forwarded-*`, `Forwarded`, `X-Request-Id` and `traceparent` are taken over from peers that the config trusts, and
-//! made afresh for everybody else.
+//! `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are taken over from peers that the config trusts, and made afresh for
+//! everybody else.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -121,11 +121,17 @@ export interface ServerConfig {
   /** File with the certificate's private key (PEM). */
   tls_key?: string;
   /**
-   * Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded`, `X-Request-Id` and `traceparent`
-   * are believed. From anyone else they are replaced.
+   * Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are believed.
+   * From anyone else they are replaced.
    * @default []
    */
   trusted_peers?: string[];
+  /**
+   * Whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. The gateway makes none of
+   * its own and removes a malformed `traceparent` with its `tracestate`.
+   * @default "pass"
+   */
+  trace_context?: 'pass' | 'trusted' | 'off';
   /**
    * How long a connection may stay open between two requests. In milliseconds, from 0 to 3600000.
    * @default 75000

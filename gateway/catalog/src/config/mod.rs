@@ -22,7 +22,7 @@ pub use problem::{ConfigError, Place, Problem};
 pub use rate::Rate;
 pub use route::{Route, Segment, site};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
-pub use values::{Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, Value};
+pub use values::{Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, TraceContext, Value};
 
 use table::config;
 
@@ -80,9 +80,12 @@ config! {
         tls_cert: Option<String> = None => restart;
         /// File with the certificate's private key (PEM).
         tls_key: Option<String> = None => restart;
-        /// Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded`, `X-Request-Id` and `traceparent` are
-        /// believed. From anyone else they are replaced.
+        /// Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are believed. From anyone
+        /// else they are replaced.
         trusted_peers: Vec<String> = Vec::new() => restart;
+        /// Whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. The gateway makes none of its own and
+        /// removes a malformed `traceparent` with its `tracestate`.
+        trace_context: TraceContext = TraceContext::Pass => restart;
         /// How long a connection may stay open between two requests.
         keep_alive_timeout_ms: u64 = 75_000, in 0..=3_600_000, "milliseconds" => restart;
         /// How long a request's headers as a whole may take to arrive.

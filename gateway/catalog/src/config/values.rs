@@ -293,6 +293,15 @@ words! {
         /// `@sluice/react`, wherever it renders the same bytes.
         Fast = "fast",
     }
+    /// Whose trace context reaches the app.
+    TraceContext {
+        /// That of every client, as without a gateway: any client may ask for its request to be sampled.
+        Pass = "pass",
+        /// That of `server.trusted_peers` alone.
+        Trusted = "trusted",
+        /// Nobody's: each request begins a trace of its own.
+        Off = "off",
+    }
     /// How log lines look.
     LogFormat {
         /// Readable on a terminal, JSON lines elsewhere.

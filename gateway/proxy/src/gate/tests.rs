@@ -72,6 +72,7 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
         total_ms: 0.0,
         outcome,
         peer: std::net::Ipv4Addr::LOCALHOST.into(),
+        trace_id: None,
     }
 }
 

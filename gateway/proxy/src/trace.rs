@@ -1,0 +1,116 @@
+//! Trace context of requests (W3C Trace Context): what the app gets of it, and the id for the access log.
+//!
+//! The gateway records no spans, so it has no place in a trace. A `traceparent` of its own would tell the app's tracer that a
+//! caller exists and whether that caller sampled, and tracers believe it: with `sampled` unset they export nothing.
+
+use sluice_catalog::config::TraceContext;
+use sluice_http1::Fields;
+
+/// The trace that a request belongs to; never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TraceId(pub(crate) u128);
+
+/// Bytes of a `traceparent` of version 00.
+const VERSION_00_BYTES: usize = 55;
+
+/// Whether the field belongs to the trace context; all of it goes on to the app, or none.
+pub(crate) fn is_field(name: &str) -> bool {
+    name.eq_ignore_ascii_case("traceparent") || name.eq_ignore_ascii_case("tracestate")
+}
+
+/// The trace whose context the app gets. `None` where the policy removes it, and where `traceparent` is missing, malformed
+/// or sent twice, after which a receiver starts a new trace (§3.2.2, §4.3).
+pub(crate) fn id_for_the_app(policy: TraceContext, is_trusted: bool, fields: &Fields) -> Option<TraceId> {
+    let is_wanted = match policy {
+        TraceContext::Pass => true,
+        TraceContext::Trusted => is_trusted,
+        TraceContext::Off => false,
+    };
+    let mut parents = fields.get_all("traceparent").filter(|_| is_wanted);
+    let parent = parents.next()?;
+    parents.next().is_none().then(|| parse(parent)).flatten()
+}
+
+/// Reads `version-traceid-parentid-flags` (§3.2.2). Later versions may append fields; version 00 has none.
+fn parse(parent: &[u8]) -> Option<TraceId> {
+    let version = hex(parent.get(..2)?)?;
+    let trace_id = hex(parent.get(3..35)?)?;
+    let parent_id = hex(parent.get(36..52)?)?;
+    hex(parent.get(53..VERSION_00_BYTES)?)?;
+    let is_separated = [2, 35, 52].iter().all(|&at| parent[at] == b'-');
+    let has_an_end = match parent.get(VERSION_00_BYTES) {
+        None => true,
+        Some(&next) => version != 0 && next == b'-',
+    };
+    (is_separated && has_an_end && version != 0xff && trace_id != 0 && parent_id != 0).then_some(TraceId(trace_id))
+}
+
+/// The number that lower-case hexadecimal digits write, 32 at most.
+fn hex(digits: &[u8]) -> Option<u128> {
+    digits.iter().try_fold(0, |value: u128, &digit| {
+        let nibble = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            _ => return None,
+        };
+        Some(value << 4 | u128::from(nibble))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_http1::{HeadLimits, Parse, parse_request};
+
+    use super::*;
+
+    const SAMPLED: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const ID: Option<TraceId> = Some(TraceId(0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c));
+
+    fn fields(lines: &str) -> Fields {
+        let head = format!("GET / HTTP/1.1\r\nHost: a\r\n{lines}\r\n");
+        let Ok(Parse::Complete { head, .. }) = parse_request(head.as_bytes(), &HeadLimits::default()) else {
+            panic!("not a head: {head}");
+        };
+        head.fields
+    }
+
+    #[test]
+    fn well_formed_parents_have_an_id_and_others_do_not() {
+        for (parent, id) in [
+            (SAMPLED, ID),
+            ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00", ID),
+            ("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", ID),
+            ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", None),
+            ("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01more", None),
+            ("ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", None),
+            ("00-00000000000000000000000000000000-b7ad6b7169203331-01", None),
+            ("00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01", None),
+            ("00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", None),
+            ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0", None),
+            ("00_0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", None),
+            ("00-0af7651916cd43dd8448eb211c80319c", None),
+            ("", None),
+        ] {
+            assert_eq!(parse(parent.as_bytes()), id, "{parent}");
+        }
+    }
+
+    #[test]
+    fn policy_says_whose_context_passes() {
+        let one = fields(&format!("traceparent: {SAMPLED}\r\n"));
+        for (policy, is_trusted, id) in [
+            (TraceContext::Pass, false, ID),
+            (TraceContext::Trusted, false, None),
+            (TraceContext::Trusted, true, ID),
+            (TraceContext::Off, true, None),
+        ] {
+            assert_eq!(id_for_the_app(policy, is_trusted, &one), id, "{policy:?} {is_trusted}");
+        }
+    }
+
+    #[test]
+    fn two_parents_are_none() {
+        let two = fields(&format!("traceparent: {SAMPLED}\r\nTraceparent: {SAMPLED}\r\n"));
+        assert_eq!(id_for_the_app(TraceContext::Pass, true, &two), None);
+    }
+}
