@@ -21,9 +21,17 @@ void test('the app gets the trace context that the client sent, and none where i
   assert.deepEqual(await seen(sluice, '/sampled', context(sampled)), [sampled, 'a=b']);
   assert.deepEqual(await seen(sluice, '/unsampled', context(unsampled)), [unsampled, 'a=b']);
   assert.deepEqual(await seen(sluice, '/state', 'tracestate: a=b\r\n'), [undefined, undefined]);
-  for (const parent of [`00-${traceId}-01`, sampled.toUpperCase(), `${sampled}-x`, 'ff'.concat(sampled.slice(2))])
+  for (const parent of [
+    `00-${traceId}-01`,
+    sampled.toUpperCase(),
+    `${sampled}-x`,
+    'ff'.concat(sampled.slice(2)),
+  ])
     assert.deepEqual(await seen(sluice, '/malformed', context(parent)), [undefined, undefined], parent);
-  assert.deepEqual(await seen(sluice, '/twice', context(sampled) + context(unsampled)), [undefined, undefined]);
+  assert.deepEqual(await seen(sluice, '/twice', context(sampled) + context(unsampled)), [
+    undefined,
+    undefined,
+  ]);
   assert.equal((await recordOf(sluice, '/sampled'))['trace_id'], traceId);
   assert.equal((await recordOf(sluice, '/none'))['trace_id'], null);
   assert.equal((await recordOf(sluice, '/malformed'))['trace_id'], null);

@@ -23,8 +23,7 @@ void test('claims of a stranger are replaced by what the gateway sees', async (t
   assert.equal(headers['x-forwarded-proto'], 'http');
   assert.equal(headers['x-forwarded-host'], 'app');
   assert.equal(headers['forwarded'], 'for=127.0.0.1;proto=http;host="app"');
-  for (const name of ['x-forwarded-port', 'x-real-ip'])
-    assert.equal(headers[name], undefined, name);
+  for (const name of ['x-forwarded-port', 'x-real-ip']) assert.equal(headers[name], undefined, name);
   assert.notEqual(headers['x-request-id'], 'theirs');
   assert.equal(response.headers.get('x-request-id'), headers['x-request-id']);
   assert.equal(socket['remoteAddress'], '127.0.0.1');

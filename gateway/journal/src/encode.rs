@@ -89,7 +89,9 @@ pub(crate) fn number(out: &mut Vec<u8>, mut value: u64) {
 
 /// All 32 digits of a number, as ids are written.
 pub(crate) fn hex(out: &mut Vec<u8>, value: u128) {
-    out.extend(value.to_be_bytes().into_iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| HEX[usize::from(digit)]));
+    out.extend(
+        value.to_be_bytes().into_iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| HEX[usize::from(digit)]),
+    );
 }
 
 /// Milliseconds with up to three decimals, as no clock here is finer than that.

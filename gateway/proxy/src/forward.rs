@@ -128,9 +128,8 @@ fn keeps(name: &str, trusted: bool) -> bool {
     if starts("x-sluice-") || name.eq_ignore_ascii_case("sluice-warm-up") || name.eq_ignore_ascii_case("x-request-id") {
         return false;
     }
-    let is_claim = starts("x-forwarded-")
-        || name.eq_ignore_ascii_case("forwarded")
-        || name.eq_ignore_ascii_case("x-real-ip");
+    let is_claim =
+        starts("x-forwarded-") || name.eq_ignore_ascii_case("forwarded") || name.eq_ignore_ascii_case("x-real-ip");
     trusted || !is_claim
 }
 
