@@ -11,8 +11,9 @@ import { ELEMENT, type ContextLike, type ElementLike, type Props } from './react
 import { Recording, type Effect } from './recording.js';
 import { CHAINED } from './render.js';
 import { spill } from './segments.js';
-import { isSame, snapshotBytes, snapshotOf, type Snapshot } from './snapshots.js';
+import { INCOMPARABLE, isSame, snapshotBytes, snapshotOf, type Snapshot } from './snapshots.js';
 import { tellTags } from './tags.js';
+import { templateOf } from './template.js';
 import type { TreeId } from './tree-id.js';
 import { idsBeginPlaces } from './versions.js';
 import type { Mode, Render, Task } from './work.js';
@@ -72,7 +73,7 @@ export function renderCacheable(
   const tags = type.cacheTags?.(props) ?? [];
   tellTags(tags);
   if (render.recording !== null) for (const tag of tags) render.recording.tags.add(tag);
-  if (typeof own !== 'string') return make();
+  if (typeof own !== 'string' || isInvented(own)) return make();
   const awaits =
     (typeof type.cacheAwaits === 'function' ? type.cacheAwaits(props) : type.cacheAwaits) === true;
   if (!mayCache(render)) return make();
@@ -83,6 +84,20 @@ export function renderCacheable(
   const ttl = type.cacheTtl_ms;
   const ttl_ms = (typeof ttl === 'function' ? ttl(props) : ttl) ?? Number.POSITIVE_INFINITY;
   return record(render, { key, element, childTypes, ttl_ms, tags, awaits }, make);
+}
+
+let hasWarned = false;
+
+/** `Children.toArray` and `Children.map` make such keys of places: they say nothing about what the HTML is made of. */
+function isInvented(key: string): boolean {
+  if (!key.startsWith('.')) return false;
+  if (!hasWarned) {
+    hasWarned = true;
+    console.error(
+      `@sluice/react: the cache key ${JSON.stringify(key)} begins with a dot, as keys made by React.Children do. It is refused: the component is rendered each time. Give <Cached> a cacheKey.`,
+    );
+  }
+  return true;
 }
 
 /** What was posted, an animated transition, and the second try of something that suspended belong to one render. */
@@ -248,6 +263,8 @@ function isTwin(entry: Entry, render: Render, keeping: Keeping): boolean {
 function add(render: Render, keeping: Keeping, html: string): void {
   const { key, childTypes, format, startsAfterText, began, recording } = keeping;
   const { contexts, effects, tags, usesIds, usesPromise, expires_at_ms } = recording;
+  const selected = snapshotOf(format.selected);
+  if (selected === INCOMPARABLE) return;
   const kept = flat(html);
   cache.add(key, {
     html: kept,
@@ -258,7 +275,7 @@ function add(render: Render, keeping: Keeping, html: string): void {
     effects,
     mode: render.mode,
     format,
-    selected: snapshotOf(format.selected),
+    selected,
     startsAfterText,
     childTypes: childTypes.map(typeSnapshot),
     contexts,
@@ -302,7 +319,7 @@ function typeOf(child: unknown): unknown {
   if (typeof child !== 'object' || child === null) return typeof child;
   if ((child as ElementLike).$$typeof !== ELEMENT) return Array.isArray(child) ? 'array' : 'object';
   // A template is recognised without building its ordinary element.
-  return (child as { $$template?: unknown }).$$template ?? (child as ElementLike).type;
+  return templateOf(child) ?? (child as ElementLike).type;
 }
 
 function typeSnapshot(type: unknown): Snapshot {

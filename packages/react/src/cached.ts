@@ -23,8 +23,11 @@ export interface Cacheable<Props = object> {
 }
 
 export interface CachedProps {
-  /** As `cacheKey` of `Cacheable`, for all of the process; when not given, React's `key` is taken. null: not cached. */
-  cacheKey?: string | null;
+  /**
+   * As `cacheKey` of `Cacheable`, for all of the process. null and undefined: not cached. Where the property is not there at all, React's `key`
+   * is taken. A key that begins with a dot is refused, as `Children.toArray` makes such keys of places.
+   */
+  cacheKey?: string | null | undefined;
   /** As `cacheTtl_ms` of `Cacheable`. */
   ttl_ms?: number;
   tags?: readonly string[];
@@ -51,8 +54,13 @@ export function Cached({ tags, children }: CachedProps): ReactNode {
 }
 
 // A function's own statics are what the renderer asks for, here as in any component.
-Cached.cacheKey = ({ cacheKey }: CachedProps, key: string | null): string | null =>
-  cacheKey === undefined ? key : cacheKey;
-Cached.cacheTtl_ms = ({ ttl_ms }: CachedProps): number | undefined => ttl_ms;
-Cached.cacheAwaits = ({ awaits }: CachedProps): boolean => awaits === true;
-Cached.cacheTags = ({ tags }: CachedProps): readonly string[] | undefined => tags;
+Cached.cacheKey = (props: CachedProps, key: string | null): string | null | undefined =>
+  Object.hasOwn(props, 'cacheKey') ? props.cacheKey : key;
+Cached.cacheTtl_ms = (props: CachedProps): number | undefined => own(props, 'ttl_ms');
+Cached.cacheAwaits = (props: CachedProps): boolean => own(props, 'awaits') === true;
+Cached.cacheTags = (props: CachedProps): readonly string[] | undefined => own(props, 'tags');
+
+/** Not what every object inherits. */
+function own<Name extends keyof CachedProps>(props: CachedProps, name: Name): CachedProps[Name] | undefined {
+  return Object.hasOwn(props, name) ? props[name] : undefined;
+}

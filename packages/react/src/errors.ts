@@ -25,12 +25,13 @@ export function thrownInfo(stack: StackNode | null): ErrorInfo {
 /** Tells the app; returns the digest that the client gets, if any. */
 export function logRecoverable(render: Render, error: unknown, info: ErrorInfo): string | undefined {
   if (error instanceof Unsupported && render.mayFallBack) throw error;
-  if (render.mode === 'stream') render.mayFallBack = false;
   if (isRecoverableError(error)) {
     render.onBrowserBailout(error, info);
+    if (render.mayFallBack) render.toldErrors.push({ error, digest: '' });
     return '';
   }
   const digest = render.onError(error, info);
+  if (render.mayFallBack) render.toldErrors.push({ error, digest });
   if (checksDigests && digest !== null && digest !== undefined && typeof digest !== 'string') {
     throw new Error(
       `onError returned something with a type other than "string". onError should return a string and may return null or undefined but must not return anything else. It received something of type "${typeof digest}" instead`,

@@ -64,9 +64,17 @@ export function reasonToDelegate(): string | null {
   return 'unknown React version';
 }
 
+let listsAreReactDOMs = false;
+
+/** A list was met in a page of which a part had been sent: react-dom renders the streams of this process from their beginning. */
+export function delegateLists(): void {
+  listsAreReactDOMs = true;
+}
+
 /** The same for streams, of which fewer versions are known. */
 export function reasonToDelegateStreams(): string | null {
-  return reasonToDelegate() ?? (knowsStreams ? null : `streams of React ${version}`);
+  const reason = reasonToDelegate() ?? (knowsStreams ? null : `streams of React ${version}`);
+  return reason ?? (listsAreReactDOMs ? 'SuspenseList' : null);
 }
 
 /** The builds of react-dom for Node have web streams since 19.2: there is nothing to compare earlier ones with. */

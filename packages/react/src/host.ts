@@ -154,6 +154,8 @@ function renderIntoHeadLater(render: Render, segment: Segment, children: unknown
     contexts,
     treeId: render.currentTreeId(),
     thenables: null,
+    suspended: false,
+    keeping: null,
   });
   render.pingedTasks.push(task);
 }

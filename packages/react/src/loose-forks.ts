@@ -3,6 +3,7 @@
  * out, and so without the step in the tree of ids that the component has made.
  */
 import { SUSPENSE, type ElementLike } from './react.js';
+import { templateOf } from './template.js';
 import { forkedId, type TreeId } from './tree-id.js';
 import { idsBeginPlaces } from './versions.js';
 import type { Render } from './work.js';
@@ -43,8 +44,8 @@ export function treeIdOfPlace(render: Render): TreeId {
 
 /** Host elements, arrays, what stands in a template, and the content of a boundary. */
 function beginsPlace(node: unknown): boolean {
-  const { $$typeof: kind, $$template: template } = node as Partial<ElementLike> & { $$template?: unknown };
-  if (kind === undefined || template !== undefined) return true;
+  const { $$typeof: kind } = node as Partial<ElementLike>;
+  if (kind === undefined || templateOf(node as object) !== undefined) return true;
   const { type } = node as ElementLike;
   return typeof type === 'string' || type === SUSPENSE;
 }

@@ -18,7 +18,7 @@ import {
 } from './react.js';
 
 import { HolePlan } from './templates.js';
-import type { PathStep } from './template.js';
+import { templateOf, type PathStep } from './template.js';
 import { providerSuffix } from './versions.js';
 
 /** `[parent, name, key or index]`, as react-dom has it: it is hashed as JSON. */
@@ -68,8 +68,8 @@ function keyPathOfHole(base: KeyPath, { steps }: HolePlan): KeyPath {
 function typeOf(nodes: readonly unknown[], at: number, depth: number): unknown {
   // What lies beyond the depth is from an earlier place.
   const below = at + 1 < depth ? nodes[at + 1] : undefined;
-  const node = nodes[at] as ElementLike & { $$template?: unknown };
-  if (node.$$template !== undefined && below instanceof HolePlan) return below.steps[0]?.[0];
+  const node = nodes[at] as ElementLike;
+  if (templateOf(node) !== undefined && below instanceof HolePlan) return below.steps[0]?.[0];
   return node.type;
 }
 

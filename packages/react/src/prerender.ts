@@ -1,7 +1,8 @@
 /** `prerender` and `prerenderToNodeStream`, without a signal: everything is waited for. What an abort leaves to be resumed is react-dom's. */
 import { Readable } from 'node:stream';
+import { ownOptions } from './options.js';
 import { NodeReadableSink } from './sinks.js';
-import { startFlowing, startStream, webStream, type StreamOptions } from './streams.js';
+import { startFlowing, startStream, webStream, type Left, type StreamOptions } from './streams.js';
 import { tellsPostponed } from './versions.js';
 import type { Render } from './work.js';
 
@@ -14,12 +15,12 @@ export function prerenderWith<Prelude>(
   children: unknown,
   options: StreamOptions,
   preludeOf: (render: Render) => Prelude,
-  renderWithReactDOM: (reason: string) => Promise<Prerendered<Prelude>>,
+  renderWithReactDOM: (left: Left) => Promise<Prerendered<Prelude>>,
 ): Promise<Prerendered<Prelude>> {
   return new Promise((resolve, reject) => {
     const render = startStream(
       children,
-      {
+      ownOptions<StreamOptions>({
         ...options,
         onAllReady: () => {
           const rest = tellsPostponed ? { postponed: null } : {};
@@ -30,8 +31,8 @@ export function prerenderWith<Prelude>(
         onFatalError: reject,
         nonce: undefined,
         formState: undefined,
-      },
-      (reason) => void renderWithReactDOM(reason).then(resolve, reject),
+      }),
+      (left) => void renderWithReactDOM(left).then(resolve, reject),
     );
     render.prerenders = true;
   });

@@ -4,7 +4,7 @@
  */
 import { isProvidedSince, readSilently, type Provided, type Reads } from './contexts.js';
 import type { ContextLike } from './react.js';
-import { isSame, snapshotOf, type Snapshot } from './snapshots.js';
+import { INCOMPARABLE, isSame, snapshotOf, type Snapshot } from './snapshots.js';
 import type { Part, Render, Task } from './work.js';
 
 /** Done to the document when the HTML is used again, as it was when it was made. */
@@ -73,7 +73,10 @@ export class Recording implements Reads {
   read(context: ContextLike): void {
     if (this.contexts.has(context) || isProvidedSince(context, this.#around)) return;
     const value = readSilently(context);
-    this.contexts.set(context, snapshotOf(value));
+    const snapshot = snapshotOf(value);
+    // It may be changed in place, which nobody would notice.
+    if (snapshot === INCOMPARABLE) this.failed = true;
+    this.contexts.set(context, snapshot);
     if (this.awaits) this.#values.set(context, value);
   }
 

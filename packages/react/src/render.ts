@@ -25,7 +25,7 @@ import {
   type ElementLike,
   type Props,
 } from './react.js';
-import type { TemplateElement } from './template.js';
+import { templateOf, type TemplateElement } from './template.js';
 import { isWritable, renderTemplate } from './templates.js';
 import { addSegment, addTask, resumeTaskLater, waitFor } from './segments.js';
 import { SUSPENDED, isThenable, unwrapThrown, useThenable, type Thenable } from './thenables.js';
@@ -80,7 +80,7 @@ function renderElement(render: Render, element: ElementLike, index: number): voi
   render.indexes[depth] = index;
   render.depth = depth + 1;
   try {
-    const { $$template: template } = element as Partial<TemplateElement>;
+    const template = templateOf(element);
     if (template !== undefined && isWritable(render, template)) {
       renderTemplate(render, element as unknown as TemplateElement);
       render.depth = depth;
@@ -168,6 +168,7 @@ function suspend(
     treeId: treeIdOfPlace(render),
     thenables,
     suspended: true,
+    keeping: null,
   });
   if (recording !== null) recording.later = isAll ? task : null;
   leaveElementTo(render, node, task);
@@ -239,10 +240,18 @@ function callComponent(render: Render, type: Component, props: Props): void {
   }
 }
 
-type WrappedType = { type: unknown } | { render(props: unknown, ref: unknown): unknown };
+interface MemoType {
+  readonly $$typeof: typeof MEMO;
+  readonly type: unknown;
+}
+interface ForwardRefType {
+  readonly $$typeof: typeof FORWARD_REF;
+  render(props: unknown, ref: unknown): unknown;
+}
+type WrappedType = MemoType | ForwardRefType;
 
 function renderWrapped(render: Render, type: WrappedType, props: Props, element: ElementLike): void {
-  if ('render' in type) renderForwardRef(render, type, props, element);
+  if (type.$$typeof === FORWARD_REF) renderForwardRef(render, type, props, element);
   else renderInner(render, type.type, props, element);
 }
 

@@ -27,6 +27,8 @@ export function startRoot(render: Render, children: unknown, namespaceURI?: unkn
       contexts: null,
       treeId: ROOT_ID,
       thenables: null,
+      suspended: false,
+      keeping: null,
     }),
   );
 }

@@ -21,7 +21,14 @@ import {
 } from './fallback.js';
 import { learnClientScripts } from './client-scripts.js';
 import { ReactDOMServer, knownVersion, react18, version } from './react.js';
-import { pipeableStream, readableStream, type ReadableOptions, type StreamOptions } from './streams.js';
+import {
+  pipeableStream,
+  readableStream,
+  type Left,
+  type ReadableOptions,
+  type StreamOptions,
+} from './streams.js';
+import { ownOptions, pipeableOptions, prerenderOptions, readableOptions, withoutTold } from './options.js';
 import { nodePrelude, prerenderWith, webPrelude } from './prerender.js';
 import { renderString } from './strings.js';
 import { Unsupported } from './unsupported.js';
@@ -73,14 +80,14 @@ export function renderToPipeableStream(
 ): PipeableStream {
   const api = 'renderToPipeableStream';
   countRender();
-  const renderWithReactDOM = (reason: string, headersAreSent = false): PipeableStream => {
+  const renderWithReactDOM = ({ reason, toldErrors }: Left, headersAreSent = false): PipeableStream => {
     countFallback({ reason, api });
-    const { onHeaders: _sent, ...rest } = options ?? {};
-    return ReactDOMServer.renderToPipeableStream(children, headersAreSent ? rest : options);
+    const given = withoutTold(options, toldErrors, headersAreSent);
+    return ReactDOMServer.renderToPipeableStream(children, given);
   };
   const reason = reasonToDelegateStreams();
-  if (reason !== null) return renderWithReactDOM(reason);
-  const stream = pipeableStream(children, (options ?? {}) as StreamOptions, renderWithReactDOM);
+  if (reason !== null) return renderWithReactDOM(asLeft(reason));
+  const stream = pipeableStream(children, pipeableOptions(options), renderWithReactDOM);
   return stream as unknown as PipeableStream;
 }
 
@@ -90,13 +97,17 @@ export function renderToReadableStream(
 ): Promise<ReactDOMServerReadableStream> {
   const api = 'renderToReadableStream';
   countRender();
-  const renderWithReactDOM = (reason: string): Promise<ReactDOMServerReadableStream> => {
+  const renderWithReactDOM = ({ reason, toldErrors }: Left): Promise<ReactDOMServerReadableStream> => {
     countFallback({ reason, api });
-    return ReactDOMServer.renderToReadableStream(children, options);
+    return ReactDOMServer.renderToReadableStream(children, withoutTold(options, toldErrors));
   };
   const reason = reasonToDelegateWebStreams();
-  if (reason !== null) return renderWithReactDOM(reason);
-  return readableStream(children, (options ?? {}) as ReadableOptions, renderWithReactDOM);
+  if (reason !== null) return renderWithReactDOM(asLeft(reason));
+  return readableStream(children, readableOptions(options), renderWithReactDOM);
+}
+
+function asLeft(reason: string): Left {
+  return { reason, toldErrors: [] };
 }
 
 type StaticModule = typeof import('react-dom/static');
@@ -122,16 +133,16 @@ if (beginsNextTurn && knownVersion && reasonToDelegateStreams() === null) {
 }
 
 export function prerender(children: ReactNode, options?: PrerenderOptions): Promise<PrerenderResult> {
-  const renderWithReactDOM = (reason: string): Promise<PrerenderResult> => {
+  const renderWithReactDOM = ({ reason, toldErrors }: Left): Promise<PrerenderResult> => {
     countFallback({ reason, api: 'prerender' });
-    return withStatic((module) => module.prerender(children, options));
+    return withStatic((module) => module.prerender(children, withoutTold(options, toldErrors)));
   };
   countRender();
   const reason = reasonToDelegateWebStreams() ?? reasonToDelegatePrerender(options);
-  if (reason !== null) return renderWithReactDOM(reason);
-  const { onHeaders, ...rest } = (options ?? {}) as ReadableOptions;
+  if (reason !== null) return renderWithReactDOM(asLeft(reason));
+  const { onHeaders, ...rest } = prerenderOptions(options) as ReadableOptions;
   const headers = onHeaders && ((given: object) => onHeaders(new Headers({ ...given })));
-  const given: StreamOptions = { ...rest, onHeaders: headers };
+  const given: StreamOptions = ownOptions({ ...rest, onHeaders: headers });
   return prerenderWith(children, given, webPrelude, renderWithReactDOM as never);
 }
 
@@ -139,14 +150,14 @@ export function prerenderToNodeStream(
   children: ReactNode,
   options?: PrerenderOptions,
 ): Promise<PrerenderToNodeStreamResult> {
-  const renderWithReactDOM = (reason: string): Promise<PrerenderToNodeStreamResult> => {
+  const renderWithReactDOM = ({ reason, toldErrors }: Left): Promise<PrerenderToNodeStreamResult> => {
     countFallback({ reason, api: 'prerenderToNodeStream' });
-    return withStatic((module) => module.prerenderToNodeStream(children, options));
+    return withStatic((module) => module.prerenderToNodeStream(children, withoutTold(options, toldErrors)));
   };
   countRender();
   const reason = reasonToDelegatePrerender(options);
-  if (reason !== null) return renderWithReactDOM(reason);
-  const given = (options ?? {}) as StreamOptions;
+  if (reason !== null) return renderWithReactDOM(asLeft(reason));
+  const given = prerenderOptions(options) as StreamOptions;
   return prerenderWith(children, given, nodePrelude, renderWithReactDOM as never);
 }
 

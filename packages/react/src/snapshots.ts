@@ -1,13 +1,18 @@
 /**
  * What a value was when it was read, so that it can be told later whether another one is the same. Plain data is compared by what is in it, also
- * when the object is the same one (it may have been changed). Functions and instances are compared by identity, as React compares them.
- * They are not kept alive: a cache must not hold a request's objects.
+ * when the object is the same one (it may have been changed). Functions are compared by identity, as React compares them, and not kept alive: a
+ * cache must not hold a request's objects. Instances and what is too large may be changed in place where nobody looks: they are not comparable.
  */
 
 export type Snapshot = unknown;
 
-const ENTRIES_MAX = 64;
-const DEPTH_MAX = 4;
+/** The snapshot of a value that cannot be compared: HTML made from it is not used again. */
+export const INCOMPARABLE: unique symbol = Symbol('not comparable');
+
+const OBJECT_ENTRIES_MAX = 256;
+/** Of a value, with all that is in it. */
+const ENTRIES_MAX = 2048;
+const DEPTH_MAX = 12;
 /** An entry of an object, a weak reference: about what they take. */
 const ENTRY_BYTES = 48;
 
@@ -24,19 +29,27 @@ class PlainSnapshot {
 }
 
 export function snapshotOf(value: unknown): Snapshot {
-  return snapshot(value, DEPTH_MAX);
+  return snapshot(value, DEPTH_MAX, { entries: ENTRIES_MAX });
 }
 
-function snapshot(value: unknown, depth: number): Snapshot {
+function snapshot(value: unknown, depth: number, left: { entries: number }): Snapshot {
   if (typeof value === 'function') return new WeakRef(value);
   if (typeof value !== 'object' || value === null) return value;
   const keys = depth > 0 ? plainKeys(value) : null;
-  if (keys === null) return new WeakRef(value);
-  const values = keys.map((key) => snapshot((value as Record<string, unknown>)[key], depth - 1));
+  if (keys === null) return INCOMPARABLE;
+  left.entries -= keys.length;
+  if (left.entries < 0) return INCOMPARABLE;
+  const values: Snapshot[] = [];
+  for (const key of keys) {
+    const inner = snapshot((value as Record<string, unknown>)[key], depth - 1, left);
+    if (inner === INCOMPARABLE) return INCOMPARABLE;
+    values.push(inner);
+  }
   return new PlainSnapshot(Array.isArray(value), keys, values);
 }
 
 export function isSame(before: Snapshot, value: unknown): boolean {
+  if (before === INCOMPARABLE) return false;
   // What is gone is nobody's value any more, also where there is none now.
   if (before instanceof WeakRef) return value !== undefined && before.deref() === value;
   if (!(before instanceof PlainSnapshot)) return Object.is(before, value);
@@ -68,7 +81,7 @@ function plainKeys(value: object): readonly string[] | null {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== (isArray ? Array.prototype : Object.prototype) && prototype !== null) return null;
   const keys = Object.keys(value);
-  if (keys.length > ENTRIES_MAX) return null;
+  if (keys.length > OBJECT_ENTRIES_MAX) return null;
   // What is hidden, sparse, or computed when it is read cannot be compared like this.
   const hidden = Reflect.ownKeys(value).length - keys.length;
   if (hidden !== (isArray ? 1 : 0) || (isArray && value.length !== keys.length)) return null;

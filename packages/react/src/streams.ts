@@ -6,6 +6,7 @@ import { emitEarlyPreloads } from './early-hints.js';
 import { logRecoverable } from './errors.js';
 import { flushCompleted } from './flush.js';
 import { rootFormat } from './format.js';
+import { ownOptions } from './options.js';
 import { asFatal, isRecoverableError } from './recoverable.js';
 import { startRoot } from './root.js';
 import { performWork, startWork } from './scheduler.js';
@@ -13,17 +14,23 @@ import { ReadableSink, WritableSink } from './sinks.js';
 import { fatalError } from './tasks.js';
 import { Unsupported } from './unsupported.js';
 import { keepsAbortSignal, keepsDestination } from './versions.js';
-import { CLOSED, FAILED, Render, type RenderOptions, type Sink } from './work.js';
+import { CLOSED, FAILED, Render, type RenderOptions, type Sink, type ToldError } from './work.js';
 
 export interface StreamOptions extends RenderOptions {
   namespaceURI?: string | undefined;
+}
+
+/** A render that is react-dom's from now on. */
+export interface Left {
+  readonly reason: string;
+  readonly toldErrors: readonly ToldError[];
 }
 
 /** Starts a render; `onUnsupported` is called, before anything has been said or sent, when it has to be react-dom's. */
 export function startStream(
   children: unknown,
   options: StreamOptions,
-  onUnsupported: (reason: string) => void,
+  onUnsupported: (left: Left) => void,
 ): Render {
   const render = new Render('stream', rootFormat(options.namespaceURI), options);
   render.work = () => {
@@ -32,7 +39,7 @@ export function startStream(
     } catch (error) {
       if (!(error instanceof Unsupported)) throw error;
       giveUp(render);
-      onUnsupported(error.reason);
+      onUnsupported({ reason: error.reason, toldErrors: render.toldErrors });
     }
   };
   startRoot(render, children, options.namespaceURI);
@@ -43,7 +50,7 @@ export function startStream(
       () => startWork(render),
       () => {
         giveUp(render);
-        onUnsupported('unknown client scripts');
+        onUnsupported({ reason: 'unknown client scripts', toldErrors: [] });
       },
     );
   }
@@ -85,12 +92,12 @@ export interface Pipeable {
 export function pipeableStream(
   children: unknown,
   options: StreamOptions,
-  renderWithReactDOM: (reason: string, headersAreSent: boolean) => Pipeable,
+  renderWithReactDOM: (left: Left, headersAreSent: boolean) => Pipeable,
 ): Pipeable {
   let other: Pipeable | null = null;
   let piped: Writable | null = null;
-  const render = startStream(children, options, (reason) => {
-    other = renderWithReactDOM(reason, piped !== null);
+  const render = startStream(children, options, (left) => {
+    other = renderWithReactDOM(left, piped !== null);
     if (piped !== null) other.pipe(piped);
   });
   return {
@@ -129,7 +136,7 @@ export type RenderedStream = ReadableStream<Uint8Array> & { allReady: Promise<vo
 export function readableStream(
   children: unknown,
   options: ReadableOptions,
-  renderWithReactDOM: (reason: string) => Promise<RenderedStream>,
+  renderWithReactDOM: (left: Left) => Promise<RenderedStream>,
 ): Promise<RenderedStream> {
   return new Promise((resolve, reject) => {
     let onAllReady: () => void = () => undefined;
@@ -141,7 +148,7 @@ export function readableStream(
     const { onHeaders, signal, ...rest } = options;
     const render = startStream(
       children,
-      {
+      ownOptions<StreamOptions>({
         ...rest,
         onHeaders: onHeaders && ((headers) => onHeaders(new Headers({ ...headers }))),
         onAllReady,
@@ -155,8 +162,8 @@ export function readableStream(
           allReady.catch(() => undefined);
           reject(error);
         },
-      },
-      (reason) => void renderWithReactDOM(reason).then(resolve, reject),
+      }),
+      (left) => void renderWithReactDOM(left).then(resolve, reject),
     );
     if (signal) attachSignal(render, signal);
   });

@@ -2,11 +2,12 @@
 import { abort } from './abort.js';
 import { rootFormat } from './format.js';
 import { flushCompleted } from './flush.js';
+import { ownOptions } from './options.js';
 import { startRoot } from './root.js';
 import { performWork } from './scheduler.js';
 import { StringSink } from './sinks.js';
 import { asFatal, isRecoverableError } from './recoverable.js';
-import { CLOSED, FAILED, OPEN, Render } from './work.js';
+import { CLOSED, FAILED, OPEN, Render, type RenderOptions } from './work.js';
 
 function nothing(): void {
   // Errors within a boundary are the client's to report.
@@ -26,7 +27,7 @@ export function renderString(
 ): string {
   let shellIsReady = false;
   const reason = NOT_ASYNC[mode];
-  const render = new Render(mode, rootFormat(), {
+  const options = ownOptions<RenderOptions>({
     identifierPrefix,
     progressiveChunkSize: Number.POSITIVE_INFINITY,
     onError: nothing,
@@ -34,6 +35,7 @@ export function renderString(
       shellIsReady = true;
     },
   });
+  const render = new Render(mode, rootFormat(), options);
   startRoot(render, children);
   performWork(render);
   if (render.status < OPEN) render.status = OPEN;

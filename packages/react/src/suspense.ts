@@ -106,6 +106,8 @@ export function renderSuspense(render: Render, props: Props): void {
       contexts,
       treeId: render.currentTreeId(),
       thenables: null,
+      suspended: false,
+      keeping: null,
     }),
   );
 }
@@ -175,6 +177,8 @@ function prerenderSuspense(
       contexts: render.contexts,
       treeId,
       thenables: null,
+      suspended: false,
+      keeping: null,
     }),
   );
 }

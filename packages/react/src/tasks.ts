@@ -42,8 +42,8 @@ export function performTask(render: Render, task: Task): void {
   let isRendered = false;
   try {
     const { node, index, keeping } = task;
-    delete task.keeping;
-    if (keeping === undefined) renderNode(render, node, index);
+    task.keeping = null;
+    if (keeping === null) renderNode(render, node, index);
     else keepInTask(render, keeping, () => renderNode(render, node, index));
     finishSegment(render, task.boundary);
     task.abortSet.delete(task);
@@ -120,6 +120,7 @@ function failTask(render: Render, task: Task, error: unknown, info: ErrorInfo): 
 }
 
 export function fatalError(render: Render, error: unknown): void {
+  if (render.mode === 'stream') render.mayFallBack = false;
   if (render.pendingRootTasks !== 0) render.onShellError(error);
   render.onFatalError(error);
   endLifetime(render);
@@ -203,12 +204,13 @@ export function completeShell(render: Render): void {
     emitEarlyPreloads(render, true);
     preparePreamble(render);
   }
-  // A string has not left yet.
-  if (render.mode === 'stream') render.mayFallBack = false;
+  // A string has not left yet, nor has what is prerendered.
+  if (render.mode === 'stream' && !render.prerenders) render.mayFallBack = false;
   render.onShellReady();
 }
 
 export function completeAll(render: Render): void {
+  if (render.mode === 'stream') render.mayFallBack = false;
   emitEarlyPreloads(render, true);
   preparePreamble(render);
   render.onAllReady();

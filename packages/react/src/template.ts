@@ -54,6 +54,12 @@ export interface TemplateElement {
   readonly props: ReactElement['props'];
 }
 
+/** The template of an element; what every object inherits by that name is none. */
+export function templateOf(node: object): Template | undefined {
+  const { $$template: template } = node as Partial<TemplateElement>;
+  return template !== undefined && Object.hasOwn(node, '$$template') ? template : undefined;
+}
+
 const NO_VALUES: readonly unknown[] = [];
 
 class Instance implements TemplateElement {

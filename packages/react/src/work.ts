@@ -101,13 +101,19 @@ export interface Task {
   treeId: TreeId;
   thenables: Thenable[] | null;
   /** It goes on where something was waited for. */
-  suspended?: boolean;
+  suspended: boolean;
   /** Its HTML is to be kept by the component cache. */
-  keeping?: Keeping;
+  keeping: Keeping | null;
 }
 
 export interface ErrorInfo {
   componentStack?: string;
+}
+
+/** An error that the app was told, and the digest that it gave for it. */
+export interface ToldError {
+  readonly error: unknown;
+  readonly digest: unknown;
 }
 
 export interface RenderOptions extends ResourceOptions {
@@ -196,8 +202,10 @@ export class Render implements HookHost {
   readonly mode: Mode;
   status = OPENING;
   aborted = false;
-  /** Nothing has been said to the app or sent to the client: the render can still be left to react-dom. */
+  /** Nothing has been sent to the client, and the app has heard of errors alone: the render can still be left to react-dom. */
   mayFallBack = true;
+  /** What the app has been told meanwhile: it hears nothing of it twice. */
+  readonly toldErrors: ToldError[] = [];
   fatalError: unknown = null;
   sink: Sink | null = null;
   flushScheduled = false;

@@ -1,4 +1,5 @@
 /** Element types that are symbols of React: they have no HTML of their own but comments. */
+import { delegateLists } from './fallback.js';
 import { transitionFormat } from './format.js';
 import {
   ACTIVITY,
@@ -41,7 +42,10 @@ export function renderWrapper(render: Render, type: unknown, props: Props): void
     case VIEW_TRANSITION:
       return renderViewTransition(render, props);
     case SUSPENSE_LIST:
-      if (listsReveal) throw new Unsupported('SuspenseList');
+      if (listsReveal) {
+        if (!render.mayFallBack) delegateLists();
+        throw new Unsupported('SuspenseList');
+      }
       return renderNode(render, props['children'], ALONE);
     case SCOPE:
       throw new Error('ReactDOMServer does not yet support scope components.');

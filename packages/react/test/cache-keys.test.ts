@@ -31,6 +31,39 @@ void test('a key of React serves, an explicit one counts before it, and null is 
   assert.deepEqual([page({ key: 'k', cacheKey: null })].map(madeBy), [1]);
 });
 
+void test('a key that is undefined is no key, whatever key React has', () => {
+  sluice.purge();
+  const page = (user?: string): ReactNode =>
+    h('ul', null, [h(Cached, { key: 'menu', cacheKey: user }, h(Counts, null, user ?? 'nobody'))]);
+  assert.deepEqual([page(), page()].map(madeBy), [1, 1]);
+  assert.deepEqual([page('u1'), page('u2'), page('u1'), page()].map(madeBy), [1, 1, 0, 1]);
+});
+
+void test('keys that React.Children makes of places are refused, with one message', (context) => {
+  sluice.purge();
+  const report = context.mock.method(console, 'error', () => undefined);
+  const List = ({ children }: { children: ReactNode }): ReactNode => React.Children.toArray(children);
+  const page = (text: string, key?: string): ReactNode =>
+    h('p', null, h(List, null, h(Cached, { key }, h(Counts, null, text)), h('i')));
+  assert.deepEqual([page('a'), page('b'), page('a')].map(madeBy), [1, 1, 1]);
+  assert.deepEqual([page('a', 'k'), page('b', 'k')].map(madeBy), [1, 1]);
+  const given = h(Cached, { cacheKey: '.0' }, h(Counts, null, 'c'));
+  assert.deepEqual([given, given].map(madeBy), [1, 1]);
+  assert.equal(report.mock.callCount(), 1);
+  assert.match(String(report.mock.calls[0]?.arguments[0]), /cache key "\.0" begins with a dot.*cacheKey/);
+});
+
+void test('a polluted prototype is no key', () => {
+  sluice.purge();
+  const page = (text: string): ReactNode => h('p', null, h(Cached, null, h(Counts, null, text)));
+  Object.assign(Object.prototype, { cacheKey: 'one for all' });
+  try {
+    assert.deepEqual([page('a'), page('b')].map(madeBy), [1, 1]);
+  } finally {
+    delete (Object.prototype as { cacheKey?: string }).cacheKey;
+  }
+});
+
 void test('a component has its own keys, in whatever it is wrapped', () => {
   sluice.purge();
   const Card = ({ id }: { id: string }): ReactNode => {

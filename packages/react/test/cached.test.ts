@@ -62,10 +62,7 @@ class ReadsAsClass extends React.Component {
   }
 }
 
-class Instance {
-  value = 1;
-}
-const [one, two] = [new Instance(), new Instance()];
+const [one, two] = [(): number => 1, (): number => 2];
 const themed = (value: unknown, ...children: ReactNode[]): ReactNode => h(Theme, { value }, ...children);
 const img = h('img', { src: '/i', alt: '' });
 
@@ -86,7 +83,7 @@ const differences: Record<string, [ReactNode, ReactNode, options?: [object, obje
     themed({ names: ['a'] }, kept(h(Reads))),
     themed({ names: ['a', 'b'] }, kept(h(Reads))),
   ],
-  'an instance in a context': [themed(one, kept(h(Reads))), themed(two, kept(h(Reads)))],
+  'a function in a context': [themed({ one }, kept(h(Reads))), themed({ one: two }, kept(h(Reads)))],
   'a context read deeper, in something that is kept as well': [
     themed('a', kept(h(Cached, { cacheKey: 'inner' }, h(Reads)))),
     themed('b', kept(h(Cached, { cacheKey: 'inner' }, h(Reads)))),
@@ -130,6 +127,72 @@ void test('data that was changed in place is another value', () => {
   data.name = 'b';
   assert.equal(madeBy(page()), 1);
 });
+
+class Instance {
+  name = 'a';
+  toString(): string {
+    return this.name;
+  }
+}
+const nested = (depth: number, inner: unknown): unknown =>
+  depth === 0 ? inner : { in: nested(depth - 1, inner) };
+
+/** Each makes a value, and changes it in place. */
+const changedInPlace: Record<string, () => readonly [value: unknown, change: () => void]> = {
+  'an instance': () => {
+    const value = new Instance();
+    return [value, () => (value.name = 'b')];
+  },
+  'a map': () => {
+    const value = new Map([['name', 'a']]);
+    return [value, () => value.set('name', 'b')];
+  },
+  'an instance within data': () => {
+    const value = new Instance();
+    return [{ value }, () => (value.name = 'b')];
+  },
+  'deep data': () => {
+    const inner = { name: 'a' };
+    return [nested(9, inner), () => (inner.name = 'b')];
+  },
+  'very deep data': () => {
+    const inner = { name: 'a' };
+    return [nested(40, inner), () => (inner.name = 'b')];
+  },
+  'wide data': () => {
+    const value = Array.from({ length: 200 }, () => 'a');
+    return [value, () => (value[150] = 'b')];
+  },
+  'very wide data': () => {
+    const value = Array.from({ length: 20 }, () => Array.from({ length: 200 }, () => 'a'));
+    return [value, () => ((value[19] as string[])[150] = 'b')];
+  },
+  'a getter': () => {
+    let name = 'a';
+    const value = {
+      get name(): string {
+        return name;
+      },
+    };
+    return [value, () => (name = 'b')];
+  },
+};
+
+for (const [name, make] of Object.entries(changedInPlace)) {
+  void test(`${name} in a context that was changed in place is another value`, () => {
+    sluice.purge();
+    const [value, change] = make();
+    const Tells = (): ReactNode => {
+      const seen: unknown = React.useContext(Theme);
+      return seen instanceof Map ? JSON.stringify([...seen]) : JSON.stringify(seen);
+    };
+    const page = (): ReactNode => themed(value, kept(h(Tells)));
+    madeBy(page());
+    change();
+    // `madeBy` compares with react-dom's HTML.
+    assert.equal(madeBy(page()), 1);
+  });
+}
 
 /** The two pages differ in something that what is kept does not read. */
 const noDifferences: Record<string, [ReactNode, ReactNode]> = {

@@ -6,7 +6,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { piped } from './support/piped.js';
 import { React, sluice, stock } from './support/renderers.js';
 
 const { createElement: h } = React;
@@ -52,7 +54,70 @@ void test('so is a stream, whose callbacks are called once', async () => {
   assert.deepEqual(calls.toSorted(), ['all', 'headers', 'shell']);
 });
 
+const Fails = (): never => {
+  throw new Error('no');
+};
+const { Suspense } = React;
+const below: Record<string, () => React.ReactNode> = {
+  'below a boundary': () => h(Suspense, { fallback: 'f' }, list()),
+  'in a fallback': () => h(Suspense, { fallback: list() }, h(Fails)),
+  'behind an error that the app was told': () =>
+    h('div', null, h(Suspense, { fallback: 'f' }, h(Fails)), h(Suspense, { fallback: 'g' }, list())),
+};
+
+for (const [where, page] of Object.entries(below))
+  void test(`a list ${where} is react-dom's in every API, and errors are told once`, async () => {
+    const stockStatic = await import('react-dom/static');
+    const errors: string[] = [];
+    const options = {
+      onError(error: unknown): string {
+        errors.push((error as Error).message);
+        return 'digest';
+      },
+    };
+    type Both = Omit<typeof stock, 'default'> & Omit<typeof stockStatic, 'default'>;
+    const ways: Record<string, (server: Both) => string | Promise<string>> = {
+      string: (server) => server.renderToString(page()),
+      markup: (server) => server.renderToStaticMarkup(page()),
+      pipeable: (server) => piped(server, page(), options),
+      readable: async (server) => new Response(await server.renderToReadableStream(page(), options)).text(),
+      prerender: async (server) => new Response((await server.prerender(page(), options)).prelude).text(),
+      node: async (server) => text((await server.prerenderToNodeStream(page(), options)).prelude),
+    };
+    for (const [api, render] of Object.entries(ways)) {
+      const expected = await render({ ...stock, ...stockStatic });
+      const expectedErrors = errors.splice(0);
+      assert.equal(await render(sluice as never), expected, api);
+      assert.deepEqual(errors.splice(0), expectedErrors, api);
+    }
+  });
+
 const require = createRequire(import.meta.url);
+
+void test('a list that comes when a part of its page was sent leaves later streams to react-dom', () => {
+  const output = run(
+    'production',
+    `import { Suspense, use } from 'react';
+    import { text } from 'node:stream/consumers';
+    import { PassThrough } from 'node:stream';
+    import * as stock from 'react-dom/server';
+    const Waits = ({ until, children }) => (use(until), children);
+    const page = () => {
+      const until = new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(resolve))));
+      const list = h(Symbol.for('react.suspense_list'), null, h('p', null, 'listed'));
+      return h(Suspense, { fallback: 'f' }, h(Waits, { until }, list));
+    };
+    const streamed = (server) => new Promise((resolve) => {
+      const { pipe } = server.renderToPipeableStream(page(), {
+        onShellReady: () => resolve(text(pipe(new PassThrough()))),
+        onError: () => undefined,
+      });
+    });
+    const [expected, first, second] = [await streamed(stock), await streamed(sluice), await streamed(sluice)];
+    console.log(JSON.stringify([first === expected, second === expected]));`,
+  );
+  assert.deepEqual(output.trim().split('\n'), ['[false,true]', '{"SuspenseList":1}']);
+});
 
 /** Runs a script in a process of its own, in a folder that has the built renderer and a copy of React. */
 function run(environment: string, script: string, changeVersion = false): string {
