@@ -80,6 +80,12 @@ void test('headers of the connection do not pass, nor what Connection names', as
   assert.ok(valuesOf(request, 'connection').every((value) => !/x-hop|upgrade|http2/i.test(value)));
 });
 
+void test('a name with an underscore that stands for no other header arrives as it was sent', async () => {
+  const request = await arrives(get('api_key: secret\r\nX-Api-Key: other\r\nAPI_KEY: again\r\n_: 1\r\n'));
+  assert.deepEqual(valuesOf(request, 'api_key'), ['secret', 'again']);
+  assert.deepEqual([valuesOf(request, 'x-api-key'), valuesOf(request, '_')], [['other'], ['1']]);
+});
+
 void test('Connection cannot name away what the app or the gateway relies on', async () => {
   const request = await arrives(
     post(

@@ -85,6 +85,7 @@ export function readStrictly(bytes: string): Captured[] {
     // eslint-disable-next-line no-control-regex
     assert.match(requestLine, /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ (?:\/[\x21-\x7e]*|\*) HTTP\/1\.1$/);
     const fields = lines.map(readField);
+    readAlikeByCgi(fields);
     const request: Captured = { requestLine, fields, body: '' };
     assert.ok(valuesOf(request, 'host').length <= 1, 'one Host at most');
     assert.deepEqual(valuesOf(request, 'transfer-encoding'), [], 'no Transfer-Encoding');
@@ -100,9 +101,21 @@ export function readStrictly(bytes: string): Captured[] {
   return requests;
 }
 
+/** A reader that takes `_` for `-` finds no field that another reader does not find under that name. */
+function readAlikeByCgi(fields: readonly [string, string][]): void {
+  const meant = new Map<string, string>();
+  for (const [name] of fields) {
+    const lower = name.toLowerCase();
+    const asRead = lower.replaceAll('_', '-');
+    assert.equal(meant.get(asRead) ?? lower, lower, 'one name for what CGI takes for one field');
+    meant.set(asRead, lower);
+    if (lower !== asRead) assert.doesNotMatch(asRead, /^(x-sluice-|x-forwarded-|content-length|transfer-)/);
+  }
+}
+
 function readField(line: string): [string, string] {
   // eslint-disable-next-line no-control-regex
-  const match = /^([!#$%&'*+.^`|~0-9A-Za-z-]+): ?([\t\x20-\x7e\x80-\xff]*)$/.exec(line);
+  const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([\t\x20-\x7e\x80-\xff]*)$/.exec(line);
   assert.ok(match, `not a field line: ${JSON.stringify(line)}`);
   return [match[1] ?? '', match[2] ?? ''];
 }

@@ -280,7 +280,9 @@ const fields: Refused[] = (
     ['an alias of X-Forwarded-For', 'X_Forwarded_For: 6.6.6.6\r\n', 'SLU-HEADER-ALIAS'],
     ['an alias of X-Forwarded-For by half', 'X-Forwarded_For: 6.6.6.6\r\n', 'SLU-HEADER-ALIAS'],
     ['an alias of the private header', 'X_Sluice_Request: id=1\r\n', 'SLU-HEADER-ALIAS'],
-    ['an alias of any header', 'User_Agent: a\r\n', 'SLU-HEADER-ALIAS'],
+    ['an alias of a header that is there', 'User-Agent: a\r\nUser_Agent: b\r\n', 'SLU-HEADER-ALIAS'],
+    ['two aliases of each other', 'X_A-B: a\r\nX-A_B: b\r\n', 'SLU-HEADER-ALIAS'],
+    ['an alias of the word for a warm-up', 'Sluice_Warm_Up: 1\r\n', 'SLU-HEADER-ALIAS'],
     ['a Connection option that is no token', 'Connection: a b\r\n'],
   ] as Row[]
 ).map(([name, lines, code = 'SLU-HEAD-MALFORMED']) => ({ name: `field: ${name}`, send: get(lines), code }));

@@ -99,7 +99,7 @@ errors! {
         "The request line names something else than HTTP/1.0 or HTTP/1.1. A client that speaks HTTP/2 in clear text ends here: use HTTP/1.1."
     HeaderAlias "SLU-HEADER-ALIAS" 400 final Client
         "A header name is not acceptable."
-        "A header is written with `_` where a known one has `-`. Some servers treat both alike, which lets clients forge headers, so such requests are refused."
+        "A header's name has `_` where another header of the request, or one that the gateway sets, has `-`. Some servers treat both alike, which lets clients forge headers, so such requests are refused. `server.underscore_headers` changes which."
     TargetTooLong "SLU-TARGET-TOO-LONG" 414 final Client
         "The request target is too long."
         "The request line is over `server.request_line_bytes_max`. Raise it if real links of the app are that long."

@@ -8,6 +8,7 @@ use crate::fields::{Line, check_control};
 use crate::forward::{is_hop_by_hop, starts_with};
 use crate::reader::{HeadLimits, Side};
 use crate::reject::{Reject, Rejection};
+use crate::underscores::without_underscores;
 
 /// The most digits of a chunk size: what fits 64 bits.
 const SIZE_DIGITS_MAX: u32 = 16;
@@ -181,9 +182,14 @@ impl ChunkedDecoder {
             return Err(Rejection::new(Reject::HeadersTooMany, "too many trailers"));
         }
         check_control(&self.trailer_line)?;
-        let line = Line::parse(&self.trailer_line, self.side)?;
+        let line = Line::parse(&self.trailer_line)?;
         let name = ascii(line.name);
-        if may_be_trailer(name) {
+        let is_taken = if line.has_underscore && self.side == Side::Request {
+            may_be_trailer(&without_underscores(name))
+        } else {
+            may_be_trailer(name)
+        };
+        if is_taken {
             self.trailers.push((name.to_owned(), line.value.to_vec()));
         }
         self.trailer_line.clear();

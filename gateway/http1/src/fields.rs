@@ -1,8 +1,7 @@
 //! The fields of a head, in one owned block. It must not know what any field means.
 
 use crate::bytes::{Name, ascii, classify_name, has_control, trim_ows};
-use crate::reader::Side;
-use crate::reject::{Reject, Rejection};
+use crate::reject::Rejection;
 
 /// Header or trailer fields in the order and the case in which they were sent.
 ///
@@ -13,6 +12,7 @@ pub struct Fields {
     values: Vec<u8>,
     /// Where each field's name and value end in the two blocks above.
     ends: Vec<(usize, usize)>,
+    has_underscore: bool,
 }
 
 impl Fields {
@@ -21,10 +21,12 @@ impl Fields {
             names: String::with_capacity(count.saturating_mul(16).min(bytes)),
             values: Vec::with_capacity(bytes),
             ends: Vec::with_capacity(count),
+            has_underscore: false,
         }
     }
 
     pub(crate) fn push(&mut self, line: &Line<'_>) {
+        self.has_underscore |= line.has_underscore;
         self.names.push_str(ascii(line.name));
         self.values.extend_from_slice(line.value);
         self.ends.push((self.names.len(), self.values.len()));
@@ -57,6 +59,12 @@ impl Fields {
         self.get(name).is_some()
     }
 
+    /// True if a name holds `_`; see [`crate::check_underscores`].
+    #[must_use]
+    pub fn has_underscore(&self) -> bool {
+        self.has_underscore
+    }
+
     /// The number of fields.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -78,11 +86,12 @@ pub(crate) struct Line<'b> {
     pub value: &'b [u8],
     /// All that stood after the colon.
     pub raw: &'b [u8],
+    pub has_underscore: bool,
 }
 
 impl<'b> Line<'b> {
     /// Parses a line without its CRLF. The caller sees to control bytes, with [`check_control`], for many lines at once.
-    pub(crate) fn parse(line: &'b [u8], side: Side) -> Result<Self, Rejection> {
+    pub(crate) fn parse(line: &'b [u8]) -> Result<Self, Rejection> {
         if let Some(b' ' | b'\t') = line.first() {
             return Err(Rejection::malformed("a folded field line"));
         }
@@ -90,15 +99,12 @@ impl<'b> Line<'b> {
             return Err(Rejection::malformed("a field line without a colon"));
         };
         let (name, raw) = (&line[..colon], &line[colon + 1..]);
-        match classify_name(name) {
-            Name::Token => {}
-            Name::TokenWithUnderscore if side == Side::Response => {}
-            Name::TokenWithUnderscore => {
-                return Err(Rejection::new(Reject::HeaderAlias, "a field name with an underscore"));
-            }
+        let has_underscore = match classify_name(name) {
+            Name::Token => false,
+            Name::TokenWithUnderscore => true,
             Name::NoToken => return Err(Rejection::malformed("a field name is not a token")),
-        }
-        Ok(Self { name, value: trim_ows(raw), raw })
+        };
+        Ok(Self { name, value: trim_ows(raw), raw, has_underscore })
     }
 }
 

@@ -22,6 +22,7 @@ mod request;
 mod response;
 mod special;
 mod target;
+mod underscores;
 mod write;
 
 pub use chunked::{ChunkedDecoder, Decoded};
@@ -33,6 +34,7 @@ pub use reader::{HeadLimits, HeadReader, Parse};
 pub use reject::{Reject, Rejection};
 pub use request::{RequestHead, Version, parse_request};
 pub use response::{ResponseHead, parse_response};
+pub use underscores::{Underscores, check_underscores};
 pub use write::{
     CHUNK_END, LAST_CHUNK, write_chunk_header, write_field, write_last_chunk, write_request_start, write_response_start,
 };

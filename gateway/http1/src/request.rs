@@ -7,7 +7,7 @@ use crate::connection::upgrade_protocols;
 use crate::fields::Fields;
 use crate::framing::{Framing, framing};
 use crate::method::Method;
-use crate::reader::{Extent, HeadLimits, HeadReader, Parse, Side};
+use crate::reader::{Extent, HeadLimits, HeadReader, Parse};
 use crate::reject::{Reject, Rejection};
 use crate::special::{Once, parse_fields};
 use crate::{host, target};
@@ -54,7 +54,7 @@ pub fn parse_request(buf: &[u8], limits: &HeadLimits) -> Result<Parse<RequestHea
 
 pub(crate) fn parse(buf: &[u8], extent: &Extent) -> Result<RequestHead, Rejection> {
     let (method, raw_target, version) = request_line(&buf[extent.start..extent.line_end])?;
-    let (fields, special) = parse_fields(buf, extent, Side::Request)?;
+    let (fields, special) = parse_fields(buf, extent)?;
     let host = host::parse(special.host, version)?;
     let target = target::to_origin_form(raw_target, &method, &host)?;
     let framing = framing(&special, version)?;

@@ -4,7 +4,7 @@ use crate::bytes::has_control;
 use crate::fields::Fields;
 use crate::framing::{Framing, ResponseFraming, framing, response_framing};
 use crate::method::Method;
-use crate::reader::{Extent, HeadLimits, HeadReader, Parse, Side};
+use crate::reader::{Extent, HeadLimits, HeadReader, Parse};
 use crate::reject::Rejection;
 use crate::request::{Version, keep_alive, version};
 use crate::special::parse_fields;
@@ -42,7 +42,7 @@ pub fn parse_response(
 
 pub(crate) fn parse(buf: &[u8], extent: &Extent, request_method: &Method) -> Result<ResponseHead, Rejection> {
     let (version, status, reason) = status_line(&buf[extent.start..extent.line_end])?;
-    let (fields, special) = parse_fields(buf, extent, Side::Response)?;
+    let (fields, special) = parse_fields(buf, extent)?;
     let said = framing(&special, version)?;
     let framing = response_framing(said, status, request_method);
     let connection = special.connection;

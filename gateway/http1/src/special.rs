@@ -4,7 +4,7 @@ use memchr::memchr;
 
 use crate::connection::ConnectionOptions;
 use crate::fields::{Fields, Line, check_control};
-use crate::reader::{Extent, Side};
+use crate::reader::Extent;
 use crate::reject::Rejection;
 
 /// A field that may be sent once.
@@ -39,13 +39,13 @@ pub(crate) struct Special<'b> {
 }
 
 /// Parses the field lines of a complete head whose line ends are in order.
-pub(crate) fn parse_fields<'b>(buf: &'b [u8], extent: &Extent, side: Side) -> Result<(Fields, Special<'b>), Rejection> {
+pub(crate) fn parse_fields<'b>(buf: &'b [u8], extent: &Extent) -> Result<(Fields, Special<'b>), Rejection> {
     let mut rest = &buf[extent.fields_start..extent.fields_end];
     check_control(rest)?;
     let mut fields = Fields::with_capacity(extent.fields_count, rest.len());
     let mut special = Special::default();
     while let Some(end) = memchr(b'\r', rest) {
-        let line = Line::parse(&rest[..end], side)?;
+        let line = Line::parse(&rest[..end])?;
         special.add(&line)?;
         fields.push(&line);
         rest = &rest[end + 2..];

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{accept, post, refuse, with};
-use sluice_http1::{Framing, Method, Reject, Version};
+use sluice_http1::{Framing, Method, Reject, Underscores, Version, check_underscores};
 
 #[test]
 fn a_plain_request_is_read_whole() {
@@ -104,11 +104,33 @@ fn field_lines_are_a_token_a_colon_and_a_value_without_control_bytes() {
 }
 
 #[test]
-fn names_with_an_underscore_are_refused_as_aliases() {
-    for name in ["content_length", "X_Forwarded_For", "_", "x-a_b", "Transfer_Encoding"] {
-        refuse(with(&format!("{name}: 1")), Reject::HeaderAlias);
+fn names_with_an_underscore_are_refused_where_they_stand_for_another_field() {
+    use Underscores::{Distinct, Pass, Refuse};
+    let verdict = |lines: &str, rule| check_underscores(&accept(with(lines)).fields, rule).map_err(|no| no.reject);
+    let refused = Err(Reject::HeaderAlias);
+    for plain in ["X: a_b", "X-A: 1"] {
+        assert_eq!([Distinct, Refuse, Pass].map(|rule| verdict(plain, rule)), [Ok(()); 3], "{plain}");
     }
-    assert!(accept(with("X: a_b")).fields.contains("x"));
+    for own in ["api_key: 1", "_: 1", "api_key: 1\r\nAPI_KEY: 2", "x-a_b: 1\r\nx-a: 2", "Content_Type: a"] {
+        assert_eq!([Distinct, Refuse, Pass].map(|rule| verdict(own, rule)), [Ok(()), refused, Ok(())], "{own}");
+    }
+    for alias in [
+        "content_length: 1",
+        "X_Forwarded_For: 1",
+        "X-Forwarded_Anything: 1",
+        "Transfer_Encoding: chunked",
+        "X_Real_IP: 1",
+        "X_Request_Id: 1",
+        "Keep_Alive: 1",
+        "api_key: 1\r\nApi-Key: 2",
+        "Api-Key: 2\r\napi_key: 1",
+        "x_a-b: 1\r\nx-a_b: 2",
+    ] {
+        assert_eq!([Distinct, Refuse, Pass].map(|rule| verdict(alias, rule)), [refused, refused, Ok(())], "{alias}");
+    }
+    for private in ["X_Sluice_Request: id=1", "x-sluice_x: 1", "Sluice_Warm_Up: 1"] {
+        assert_eq!([Distinct, Refuse, Pass].map(|rule| verdict(private, rule)), [refused; 3], "{private}");
+    }
 }
 
 #[test]

@@ -4,8 +4,12 @@
 use std::time::{Duration, Instant};
 
 use bytes::{Buf as _, BytesMut};
+use sluice_catalog::config::UnderscoreHeaders;
 use sluice_catalog::errors::Code;
-use sluice_http1::{ChunkedDecoder, Framing, HeadLimits, HeadReader, Method, Parse, Reject, Rejection, RequestHead};
+use sluice_http1::{
+    ChunkedDecoder, Framing, HeadLimits, HeadReader, Method, Parse, Reject, Rejection, RequestHead, Underscores,
+    check_underscores,
+};
 
 use crate::client::{Client, For, Woke};
 use crate::gate::{Gate, to_usize};
@@ -66,6 +70,7 @@ pub(crate) async fn head(client: &mut Client, gate: &Gate, started: Instant) -> 
         match reader.request(&client.unread, &limits)? {
             Parse::Complete { head, consumed } => {
                 client.unread.advance(consumed);
+                check_underscores(&head.fields, underscores(gate.config().server.underscore_headers))?;
                 if !is_known(&head.method) {
                     return Err(Failure::refused(Code::MethodUnsupported, "Node.js does not know this method"));
                 }
@@ -79,6 +84,14 @@ pub(crate) async fn head(client: &mut Client, gate: &Gate, started: Instant) -> 
                 _ => return Err(Failure::Gone),
             },
         }
+    }
+}
+
+fn underscores(rule: UnderscoreHeaders) -> Underscores {
+    match rule {
+        UnderscoreHeaders::Distinct => Underscores::Distinct,
+        UnderscoreHeaders::Refuse => Underscores::Refuse,
+        UnderscoreHeaders::Pass => Underscores::Pass,
     }
 }
 

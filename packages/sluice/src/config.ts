@@ -133,6 +133,13 @@ export interface ServerConfig {
    */
   trace_context?: 'pass' | 'trusted' | 'off';
   /**
+   * Which requests with `_` in a header's name are accepted; the others get 400. Node.js keeps `_` and
+   * `-` apart; servers in the manner of CGI do not, so that a client could forge one header by the
+   * other.
+   * @default "distinct"
+   */
+  underscore_headers?: 'distinct' | 'refuse' | 'pass';
+  /**
    * How long a connection may stay open between two requests. In milliseconds, from 0 to 3600000.
    * @default 75000
    */

@@ -22,7 +22,7 @@ pub use problem::{ConfigError, Place, Problem};
 pub use rate::Rate;
 pub use route::{Route, Segment, site};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
-pub use values::{Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, TraceContext, Value};
+pub use values::{Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, TraceContext, UnderscoreHeaders, Value};
 
 use table::config;
 
@@ -86,6 +86,9 @@ config! {
         /// Whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. The gateway makes none of its own and
         /// removes a malformed `traceparent` with its `tracestate`.
         trace_context: TraceContext = TraceContext::Pass => restart;
+        /// Which requests with `_` in a header's name are accepted; the others get 400. Node.js keeps `_` and `-` apart;
+        /// servers in the manner of CGI do not, so that a client could forge one header by the other.
+        underscore_headers: UnderscoreHeaders = UnderscoreHeaders::Distinct => restart;
         /// How long a connection may stay open between two requests.
         keep_alive_timeout_ms: u64 = 75_000, in 0..=3_600_000, "milliseconds" => restart;
         /// How long a request's headers as a whole may take to arrive.

@@ -302,6 +302,16 @@ words! {
         /// Nobody's: each request begins a trace of its own.
         Off = "off",
     }
+    /// Which requests with `_` in a header's name are accepted.
+    UnderscoreHeaders {
+        /// Those where the name does not become that of another header of the request, or of one that the gateway sets or acts
+        /// on, when `_` is read as `-`.
+        Distinct = "distinct",
+        /// None.
+        Refuse = "refuse",
+        /// All but those that would become the gateway's own `X-Sluice-*` or `Sluice-Warm-Up`.
+        Pass = "pass",
+    }
     /// How log lines look.
     LogFormat {
         /// Readable on a terminal, JSON lines elsewhere.
