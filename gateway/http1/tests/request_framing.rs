@@ -3,7 +3,7 @@
 mod common;
 
 use common::{LIMITS, accept, post, refuse};
-use sluice_http1::{ChunkedDecoder, Framing, Parse, Reject, parse_request, Underscores, check_underscores};
+use sluice_http1::{ChunkedDecoder, Framing, Parse, Reject, Underscores, check_underscores, parse_request};
 
 #[test]
 fn content_length_is_one_number() {

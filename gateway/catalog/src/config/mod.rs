@@ -22,7 +22,9 @@ pub use problem::{ConfigError, Place, Problem};
 pub use rate::Rate;
 pub use route::{Route, Segment, site};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
-pub use values::{Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, TraceContext, UnderscoreHeaders, Value};
+pub use values::{
+    Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, TraceContext, UnderscoreHeaders, Value,
+};
 
 use table::config;
 
