@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { citations, declares, exists, hasTest, isTest, pages, read } from './repository.ts';
 
-const INVARIANTS = ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8', 'I9'];
+const INVARIANTS = ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8', 'I9', 'I10'];
 /** Invariants of which nothing is built yet; their row has to say so. */
 const NOT_BUILT = new Set(['I7']);
 

@@ -148,17 +148,20 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
     passage.request = gate.next_request_id();
     let (bytes_in, answer) = (body.len(), gate.new_answer());
     let class = gate.classify(&Traits::of(&head, bytes_in));
+    let token = gate.tokens.of(passage.request);
     gate.submit(Job {
         request: passage.request,
         head: Rc::new(forward::worker_head(
             &head,
             origin,
             passage.request,
+            token,
             &passage.request_id,
             passage.trace_id,
             bytes_in,
         )),
         body,
+        token,
         method: head.method.clone(),
         is_upgrade: head.upgrade.is_some(),
         request_id: Rc::clone(&passage.request_id),

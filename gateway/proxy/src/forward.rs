@@ -9,6 +9,7 @@ use sluice_http1::{Framing, RequestHead, write_request_start};
 use sluice_scheduler::RequestId;
 
 use crate::gate::Gate;
+use crate::token::Token;
 use crate::trace::{self, TraceId};
 
 /// What is known of the connection a request came on, and how it is written; made once for all its requests.
@@ -58,6 +59,7 @@ pub(crate) fn worker_head(
     head: &RequestHead,
     origin: &Origin,
     request: RequestId,
+    token: Token,
     request_id: &str,
     trace_id: Option<TraceId>,
     body_bytes: u64,
@@ -86,10 +88,17 @@ pub(crate) fn worker_head(
         }
     }
     write_line(&mut out, &["X-Request-Id: ", request_id]);
-    out.extend_from_slice(b"X-Sluice-Request: id=");
-    write_decimal(&mut out, request.0);
+    write_label(&mut out, request, token);
     write_line(&mut out, &[&origin.private, "\r\n"]);
     out
+}
+
+/// The start of the private word to the preload, which has to be the last field.
+fn write_label(out: &mut Vec<u8>, request: RequestId, token: Token) {
+    out.extend_from_slice(b"X-Sluice-Request: id=");
+    write_decimal(out, request.0);
+    out.extend_from_slice(b";token=");
+    out.extend_from_slice(token.as_bytes());
 }
 
 /// The head of a request that the gateway makes itself, to warm a worker.
@@ -99,6 +108,7 @@ pub(crate) fn warm_up_head(
     proto: &str,
     port: u16,
     request: RequestId,
+    token: Token,
     request_id: &str,
 ) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
@@ -108,8 +118,7 @@ pub(crate) fn warm_up_head(
     write_line(&mut out, &["X-Forwarded-Proto: ", proto]);
     write_line(&mut out, &["X-Forwarded-Host: ", host]);
     write_line(&mut out, &["X-Request-Id: ", request_id]);
-    out.extend_from_slice(b"X-Sluice-Request: id=");
-    write_decimal(&mut out, request.0);
+    write_label(&mut out, request, token);
     let port = port.to_string();
     write_line(&mut out, &[";peer=127.0.0.1:", &port, ";local=127.0.0.1:", &port, ";proto=", proto, "\r\n"]);
     out

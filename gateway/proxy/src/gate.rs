@@ -9,7 +9,7 @@ mod costs;
 mod ladder;
 mod second_try;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod view;
 mod workers;
 
@@ -37,6 +37,7 @@ use crate::rate::Rates;
 use crate::record::CostReports;
 use crate::reporters::Reporters;
 use crate::spool::TempStore;
+use crate::token::Tokens;
 use crate::trust::Trust;
 use crate::upstream::{Exchange, Job, Patience, Slots};
 use crate::warm_up::Recent;
@@ -86,6 +87,7 @@ pub struct Gate {
     pub(crate) trust: Trust,
     pub(crate) files: Files,
     pub(crate) connections: ConnectionHandles,
+    pub(crate) tokens: Tokens,
     pub(crate) costs: CostReports,
     measures: Measures,
     pub(crate) reporters: Reporters,
@@ -141,6 +143,7 @@ impl Gate {
             trust,
             files,
             connections: ConnectionHandles::default(),
+            tokens: Tokens::default(),
             costs: CostReports::default(),
             measures: Measures::default(),
             reporters: Reporters::default(),

@@ -29,6 +29,7 @@ mod respond;
 mod route;
 mod signal;
 mod spool;
+mod token;
 mod trace;
 mod trust;
 mod tunnel;

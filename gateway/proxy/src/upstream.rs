@@ -5,6 +5,8 @@
 mod exchange;
 mod mailbox;
 mod slots;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 use std::cell::Cell;
@@ -20,12 +22,15 @@ use crate::classes::Class;
 use crate::gate::Orphan;
 use crate::signal::Signal;
 use crate::spool::Body;
+use crate::token::Token;
 
 pub(crate) use slots::{EXIT_TIMEOUT, Slots, StreamGuard};
 
 /// A whole request, ready for a worker.
 pub(crate) struct Job {
     pub(crate) request: RequestId,
+    /// What the head of its answer has to carry.
+    pub(crate) token: Token,
     /// Its head, written afresh.
     pub(crate) head: Rc<Vec<u8>>,
     pub(crate) body: Body,
@@ -70,6 +75,8 @@ pub(crate) struct Exchange {
     unwanted_since: Cell<Option<Instant>>,
     /// The worker has reported the end of the request.
     pub(crate) is_confirmed: Cell<bool>,
+    /// Set when that report comes.
+    pub(crate) confirmed: Signal,
     /// Set when nobody waits any more and the worker has had its time: the connection is closed.
     pub(crate) cut: Signal,
     /// The worker gave the request back unseen by the app, which has not ended this other one.
@@ -95,6 +102,7 @@ impl Exchange {
             last_heard: Cell::new(now),
             unwanted_since: Cell::new(None),
             is_confirmed: Cell::new(false),
+            confirmed: Signal::default(),
             cut: Signal::default(),
             busy_with: Cell::new(None),
             is_own: job.is_own,

@@ -142,9 +142,12 @@ async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &Target
     let request = gate.next_request_id();
     let request_id = forward::new_request_id();
     let proto = if config.server.tls_cert.is_some() { "https" } else { "http" };
+    let token = gate.tokens.of(request);
+    let Target { host, target: path, .. } = target;
     let job = Job {
         request,
-        head: Rc::new(forward::warm_up_head(&target.target, &target.host, proto, gate.port(), request, &request_id)),
+        token,
+        head: Rc::new(forward::warm_up_head(path, host, proto, gate.port(), request, token, &request_id)),
         body: Body::default(),
         method: Method::Get,
         is_upgrade: false,

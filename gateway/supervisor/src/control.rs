@@ -36,6 +36,7 @@ struct Line<'l> {
     kind: Cow<'l, str>,
     // hello
     worker: u64,
+    marks: bool,
     // aux, aux-closed
     port: Option<u16>,
     host: Option<String>,
@@ -47,6 +48,14 @@ struct Line<'l> {
     // busy
     id: u64,
     by: u64,
+    // overlong
+    request: String,
+    method: String,
+    target: String,
+    bytes: u64,
+    more: u64,
+    // raw
+    dropped_bytes: u64,
     // beat
     rss_bytes: Option<u64>,
     heap_used_bytes: Option<u64>,
@@ -120,6 +129,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
                 if let Some(process) = &process {
                     supervisor.gate.has_reported_all(process.worker, Instant::now());
                     process.listener_pid.set(pid);
+                    process.marks.set(said.marks);
                     *process.control.borrow_mut() = writing.take();
                 }
             }
@@ -184,6 +194,8 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         }
         "idle" => supervisor.gate.idle(process.worker),
         "busy" => supervisor.gate.busy(process.worker, RequestId(said.id), RequestId(said.by)),
+        "overlong" => tell_overlong(supervisor, process, &said),
+        "raw" => supervisor.gate.writes_raw(process.worker, said.dropped_bytes),
         "turn" => supervisor.gate.has_reported_all(process.worker, Instant::now()),
         "beat" => {
             supervisor.gate.has_reported_all(process.worker, Instant::now());
@@ -201,6 +213,24 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         // Lines that this version has no use for.
         _ => {}
     }
+}
+
+/// What exceeds the announced length would be read as the start of another answer, so the preload cuts it.
+fn tell_overlong(supervisor: &Supervisor, process: &Process, said: &Line<'_>) {
+    let Line { request, method, target, bytes, more, .. } = said;
+    let (request, target) = (excerpt(request, 128), excerpt(target, 256));
+    let more = if *more == 0 { String::new() } else { format!(" ({more} more such answers before)") };
+    let text = format!(
+        "request {request} at worker {} ({method} {target}): the app wrote {bytes} bytes more than its Content-Length \
+         announced, which were cut; a length has to be counted in bytes (Buffer.byteLength){more}",
+        process.worker.0
+    );
+    supervisor.note(Level::Warn, &text);
+}
+
+/// The first `chars_max` characters.
+fn excerpt(text: &str, chars_max: usize) -> &str {
+    text.char_indices().nth(chars_max).map_or(text, |(end, _)| &text[..end])
 }
 
 fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line<'_>) {

@@ -240,7 +240,7 @@ impl Supervisor {
             // It can only go down, which nobody is refused. A process that has gone is told of elsewhere.
             let _ = process.set_priority(process.priority);
         }
-        self.gate.listening(process.worker, self.socket(process.worker));
+        self.gate.listening(process.worker, self.socket(process.worker), process.marks.get());
     }
 
     /// The app has closed its server. Unasked, that is how many apps begin to leave after an error.

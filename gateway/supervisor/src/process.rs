@@ -40,6 +40,8 @@ pub(crate) struct Process {
     pub(crate) priority: Priority,
     /// The process that listens, where that is not the one that was started.
     pub(crate) listener_pid: Cell<Option<u32>>,
+    /// Heads of its answers carry the tokens of their requests, by the word of its preload.
+    pub(crate) marks: Cell<bool>,
     /// Its server listens.
     pub(crate) listens: Cell<bool>,
     /// It is not ready before the app has said so.
@@ -210,6 +212,7 @@ pub(crate) async fn run(
         started: Instant::now(),
         priority: priority::of_lane(lane, added_nice),
         listener_pid: Cell::new(None),
+        marks: Cell::new(false),
         listens: Cell::new(false),
         waits_for_word: Cell::new(supervisor.gate.config().workers.wait_ready),
         is_ready: Cell::new(false),

@@ -27,8 +27,8 @@ export class Control {
     this.#listeners.push(listener);
   }
 
-  /** Connects and says hello. Called once, by the process that has the role. */
-  open(): void {
+  /** Connects and says hello. Called once, by the process that has the role; `marks` says whether answers carry tokens. */
+  open(marks: boolean): void {
     if (this.#socket !== undefined) return;
     const socket = connect({ path: this.#settings.controlPath });
     this.#socket = socket;
@@ -42,6 +42,7 @@ export class Control {
       pid: process.pid,
       node: process.version,
       preload: preloadVersion(),
+      marks,
     });
     for (const line of this.#early.splice(0)) socket.write(line);
   }

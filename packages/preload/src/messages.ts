@@ -44,6 +44,8 @@ export type ToGateway =
       readonly pid: number;
       readonly node: string;
       readonly preload: string;
+      /** Whether heads of responses carry the tokens of their requests. */
+      readonly marks: boolean;
     }
   | { readonly type: 'listening'; readonly requested: Requested }
   | { readonly type: 'closing' }
@@ -66,6 +68,17 @@ export type ToGateway =
   | { readonly type: 'profiled'; readonly error: string }
   | { readonly type: 'idle' }
   | { readonly type: 'busy'; readonly id: number; readonly by: number }
+  /** A response was longer than it announced, by so many bytes, which were cut; and so many before it, untold. */
+  | {
+      readonly type: 'overlong';
+      readonly request: string;
+      readonly method: string;
+      readonly target: string;
+      readonly bytes: number;
+      readonly more: number;
+    }
+  /** The app writes to connections itself, past its responses. So many bytes of that were dropped. */
+  | { readonly type: 'raw'; readonly dropped_bytes: number }
   | { readonly type: 'hears-messages' }
   | { readonly type: 'send'; readonly message: unknown };
 

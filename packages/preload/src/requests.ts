@@ -10,6 +10,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { answersOn, isWrittenRaw, leaveToApp } from './answers.js';
 import type { HookedRequest, Outcome } from './api.js';
 import { type Entrant, Gate } from './gate.js';
 import { type Hooks, warn } from './hooks.js';
@@ -76,6 +77,7 @@ export class Requests {
     const label = takeLabel(request);
     // Not from the gateway, or emitted a second time by the app itself.
     if (label === undefined) return handOver();
+    answersOn(request.socket, response, label);
     this.#admit(label, request.socket, {
       enter: () => this.#handRequest(label, request, response, handOver),
       refuse: () => response.writeHead(503, { 'retry-after': '1', 'content-length': '0' }).end(),
@@ -94,6 +96,7 @@ export class Requests {
   upgrade(request: IncomingMessage, socket: Socket, handOver: HandOver): void {
     const label = takeLabel(request);
     if (label === undefined) return handOver();
+    leaveToApp(socket);
     this.#admit(label, socket, {
       enter: () => this.#handUpgrade(label, request, socket, handOver),
       refuse: () =>
@@ -322,7 +325,9 @@ function onResponseClosed(this: ServerResponse): void {
   if (ticket === undefined) return;
   // Timeouts that the app set for this response must not end the gateway's connection while it is idle.
   if (ticket.socket.timeout) ticket.socket.setTimeout(0);
-  if (this.writableEnded || !wasClosedByPeer(ticket.socket)) ticket.stay.leave(ticket, 'end');
+  const isOver =
+    this.writableEnded || !wasClosedByPeer(ticket.socket) || isWrittenRaw(ticket.socket, this);
+  if (isOver) ticket.stay.leave(ticket, 'end');
   else leaveWhenAppEnds(this, ticket);
 }
 

@@ -251,6 +251,13 @@ export interface WorkersConfig {
    */
   concurrency_max?: number;
   /**
+   * Whether connections to a worker without the preload carry more than one request. Bytes that such an
+   * app sends late, or beyond the length that it announced, would then be taken for the next request's
+   * answer.
+   * @default false
+   */
+  keep_alive_without_preload?: boolean;
+  /**
    * How much is added to the gateway's nice value for its workers, so that the gateway goes before them.
    * Those of the lane for long requests get what the others leave (`SCHED_IDLE` on Linux, else 19). From
    * 0 to 19.

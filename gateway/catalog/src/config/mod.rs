@@ -145,6 +145,9 @@ config! {
         concurrency: Concurrency = Concurrency::Fixed(1), in 1..=10_000, "requests" => restart;
         /// Requests that one worker holds at once at most where `concurrency` is `"auto"`.
         concurrency_max: u32 = 50, in 1..=10_000, "requests" => restart;
+        /// Whether connections to a worker without the preload carry more than one request. Bytes that such an app sends
+        /// late, or beyond the length that it announced, would then be taken for the next request's answer.
+        keep_alive_without_preload: bool = false => restart;
         /// How much is added to the gateway's nice value for its workers, so that the gateway goes before them. Those of the
         /// lane for long requests get what the others leave (`SCHED_IDLE` on Linux, else 19).
         nice: u32 = 2, in 0..=19 => reload;

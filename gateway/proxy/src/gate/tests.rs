@@ -36,17 +36,17 @@ impl WorkerHost for Host {
 }
 
 fn one_ready_worker() -> Rc<Gate> {
-    one_ready_worker_at("/nowhere.sock".into()).0
+    one_ready_worker_at("/nowhere.sock".into(), true).0
 }
 
-fn one_ready_worker_at(socket: std::path::PathBuf) -> (Rc<Gate>, WorkerId) {
+pub(crate) fn one_ready_worker_at(socket: std::path::PathBuf, marks: bool) -> (Rc<Gate>, WorkerId) {
     let journal = Journal::to_stdout(Options { format: Format::Json, access: false }).unwrap();
     let gate = crate::gate(Rc::new(Config::default()), journal).unwrap();
     let host = Rc::new(Host::default());
     gate.set_host(Rc::clone(&host) as Rc<dyn WorkerHost>);
     gate.scale(1);
     let worker = host.0.get().expect("a worker is asked for");
-    gate.listening(worker, socket);
+    gate.listening(worker, socket, marks);
     (gate, worker)
 }
 
@@ -77,8 +77,10 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
 }
 
 fn job(gate: &Rc<Gate>, method: Method, class: Class) -> Job {
+    let request = gate.next_request_id();
     Job {
-        request: gate.next_request_id(),
+        request,
+        token: gate.tokens.of(request),
         head: Rc::new(format!("{} /page HTTP/1.1\r\n\r\n", method.as_str()).into_bytes()),
         body: Body::default(),
         method,
@@ -137,7 +139,7 @@ async fn a_dispatch_without_its_request_takes_no_slot() {
 async fn exit_after(turns: u32, method: Method, leaves: bool) {
     // The connection stays open, as if somebody else held it: only the exit ends the exchange.
     let socket = if turns.is_multiple_of(3) { "/nowhere.sock".into() } else { silent_socket() };
-    let (gate, worker) = one_ready_worker_at(socket.clone());
+    let (gate, worker) = one_ready_worker_at(socket.clone(), true);
     let (request, answer) = submit(&gate, method.clone());
     for _ in 0..turns {
         tokio::task::yield_now().await;
@@ -190,7 +192,7 @@ async fn the_record_of_an_answer_that_its_worker_died_with_waits_for_no_report()
     let local = tokio::task::LocalSet::new();
     local
         .run_until(async {
-            let (gate, worker) = one_ready_worker_at("/nowhere.sock".into());
+            let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
             gate.costs.finish(&gate, RequestId(1), record(worker, Outcome::Answered));
             assert_eq!(gate.journal.outcomes().get("answered"), None, "the worker is still to say what it cost");
             gate.costs.finish(&gate, RequestId(2), record(worker, Outcome::WorkerDied));
@@ -204,7 +206,7 @@ async fn i8_a_cost_that_no_request_can_have_counts_as_an_hour() {
     let local = tokio::task::LocalSet::new();
     local
         .run_until(async {
-            let (gate, worker) = one_ready_worker_at("/nowhere.sock".into());
+            let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
             for target in ["/", "/", "/about"] {
                 let class = gate.classify(&Traits { method: &Method::Get, host: "app", target, body_bytes: 0 });
                 let job = job(&gate, Method::Get, class);
@@ -221,7 +223,7 @@ async fn i8_a_cost_that_no_request_can_have_counts_as_an_hour() {
 
 /// A gate with a record that waits for its report, and how many records have been emitted so much later.
 fn waiting_for_a_report() -> (Rc<Gate>, WorkerId, impl Fn(&Rc<Gate>, u64) -> u64) {
-    let (gate, worker) = one_ready_worker_at("/nowhere.sock".into());
+    let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
     let now = Instant::now();
     gate.has_reported_all(worker, now);
     gate.costs.finish(&gate, RequestId(1), record(worker, Outcome::Answered));
@@ -264,7 +266,7 @@ async fn only_a_worker_that_never_reports_is_measured_by_its_service_time() {
     local
         .run_until(async {
             for reports in [false, true] {
-                let (gate, worker) = one_ready_worker_at(silent_socket());
+                let (gate, worker) = one_ready_worker_at(silent_socket(), true);
                 if reports {
                     gate.has_reported_all(worker, Instant::now());
                 }

@@ -18,12 +18,12 @@ impl Gate {
         *self.host.borrow_mut() = Some(host);
     }
 
-    /// The worker's server listens on this socket.
-    pub fn listening(self: &Rc<Self>, worker: WorkerId, socket: std::path::PathBuf) {
+    /// The worker's server listens on this socket. `marks` says whether heads of its answers carry tokens.
+    pub fn listening(self: &Rc<Self>, worker: WorkerId, socket: std::path::PathBuf, marks: bool) {
         if let Some(slots) = self.slots.borrow().get(&worker) {
             return slots.renew();
         }
-        let slots = Slots::new(Rc::downgrade(self), worker, socket);
+        let slots = Slots::new(Rc::downgrade(self), worker, socket, marks);
         self.slots.borrow_mut().insert(worker, slots);
         self.step(Event::Listening { worker });
     }
@@ -61,6 +61,7 @@ impl Gate {
                 return;
             }
             exchange.is_confirmed.set(true);
+            exchange.confirmed.set();
         }
         if let Some(slots) = self.slots.borrow().get(&worker) {
             slots.confirm(request);
@@ -77,6 +78,23 @@ impl Gate {
             exchange.busy_with.set(Some(by));
             exchange.cut.set();
         }
+    }
+
+    /// The worker says that its app writes to connections itself, past its responses; so many bytes of that were dropped.
+    pub fn writes_raw(&self, worker: WorkerId, dropped_bytes: u64) {
+        let slots = self.slots.borrow().get(&worker).cloned();
+        let Some(slots) = slots else { return };
+        slots.is_raw.set(true);
+        let dropped = match dropped_bytes {
+            0 => String::new(),
+            bytes => format!("; {bytes} bytes were dropped, as it cannot be told whose answer they are"),
+        };
+        let text = format!(
+            "the app of worker {} writes to a connection (`socket.write`) past its responses{dropped}; from now on each \
+             of its connections carries one request",
+            worker.0
+        );
+        self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
     }
 
     /// The worker says that its app holds no request at all, so whatever it broke off has ended.

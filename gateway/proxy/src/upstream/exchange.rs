@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::future::Future as _;
 use std::io;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -18,11 +18,13 @@ use sluice_http1::{ChunkedDecoder, HeadLimits, HeadReader, Parse, Rejection, Res
 use sluice_scheduler::RequestId;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::{ReadHalf, WriteHalf};
+use tokio::time::Sleep;
 
 use super::wire::{READ_BYTES, Wire};
 use super::{Exchange, Job};
 use crate::answer::Answer;
 use crate::gate::{Gate, Seen, to_usize};
+use crate::token::ANSWER_FIELD;
 
 /// Up to here copying is cheaper than sharing the buffer.
 const COPY_BYTES_MAX: usize = 4096;
@@ -33,6 +35,10 @@ const PIECE_BYTES_MAX: usize = 4096;
 /// How long the report of a worker's end, or of a response's, may take after its connection has closed.
 const LAST_WORD_TIMEOUT: Duration = Duration::from_millis(60);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// How long bytes of a response may be on their way after the worker has reported its end. They are in the socket by then,
+/// but the report comes on another one.
+const LAST_BYTES_TIMEOUT: Duration = Duration::from_millis(10);
 
 /// How the worker ended its part.
 pub(crate) enum Ended {
@@ -50,20 +56,39 @@ pub(crate) enum Fault {
     Closed(Seen),
     /// What it sent is not HTTP/1.1, or more than it announced.
     Malformed(&'static str),
+    /// What came on a connection that was used before does not carry the request's token: it may be another's answer (I10).
+    Foreign,
+    /// The worker has ended the request, and its response is shorter than announced.
+    Short,
     /// Nobody waited any more and the worker has had its time.
     Cut,
     /// The app has not seen the request, because it goes on with this other one.
     Busy { by: RequestId },
 }
 
-pub(crate) async fn run(gate: &Gate, wire: &mut Wire, job: &Job, exchange: &Rc<Exchange>) -> Result<Ended, Fault> {
+/// `marks` says whether the worker's preload marks the heads of answers.
+pub(crate) async fn run(
+    gate: &Gate,
+    wire: &mut Wire,
+    job: &Job,
+    exchange: &Rc<Exchange>,
+    marks: bool,
+) -> Result<Ended, Fault> {
+    wire.carried += 1;
+    let proof = match (marks, wire.carried) {
+        (false, _) => Proof::None,
+        // Nobody else has ever written to the connection.
+        (true, 1) => Proof::Connection,
+        (true, _) => Proof::Token,
+    };
     let (mut read_half, mut write_half) = wire.stream.split();
-    let mut reader = Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: false };
+    let mut reader =
+        Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: false, ends_with_report: true };
     let mut written = None;
     let (begun, is_one_piece) = (Cell::new(false), Cell::new(false));
     let outcome = {
         let mut writing = pin!(write_request(&mut write_half, job, exchange, &begun, &is_one_piece));
-        let mut reading = pin!(read_response(gate, &mut reader, job));
+        let mut reading = pin!(read_response(gate, &mut reader, job, proof));
         std::future::poll_fn(|cx| {
             if written.is_none()
                 && let Poll::Ready(result) = writing.as_mut().poll(cx)
@@ -123,11 +148,24 @@ async fn write_request(
     Ok(())
 }
 
+/// What shows that a response is the request's own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Proof {
+    /// Its token, in the head.
+    Token,
+    /// That its connection has carried no other. An app may then have written the response to the socket itself.
+    Connection,
+    /// Nothing: the worker has no preload.
+    None,
+}
+
 struct Reader<'r, 's> {
     half: &'r mut ReadHalf<'s>,
     unread: &'r mut BytesMut,
     exchange: &'r Exchange,
     heard: bool,
+    /// Nothing comes after the worker has reported the end of the request, as it does of a stream at its head.
+    ends_with_report: bool,
 }
 
 impl Reader<'_, '_> {
@@ -136,7 +174,8 @@ impl Reader<'_, '_> {
         if self.unread.capacity() - self.unread.len() < READ_BYTES / 4 {
             self.unread.reserve(READ_BYTES);
         }
-        let (exchange, heard) = (self.exchange, self.heard);
+        let (exchange, heard, ends_with_report) = (self.exchange, self.heard, self.ends_with_report);
+        let mut last_bytes: Option<Pin<Box<Sleep>>> = None;
         let mut reading = pin!(self.half.read_buf(self.unread));
         let read = std::future::poll_fn(|cx| {
             if let Poll::Ready(read) = reading.as_mut().poll(cx) {
@@ -145,7 +184,14 @@ impl Reader<'_, '_> {
             if exchange.died.poll(cx).is_ready() {
                 return Poll::Ready(Err(Fault::Closed(Seen { sent: true, heard, unread: false })));
             }
-            exchange.cut.poll(cx).map(|()| Err(Fault::Cut))
+            if exchange.cut.poll(cx).is_ready() {
+                return Poll::Ready(Err(Fault::Cut));
+            }
+            if !ends_with_report || (exchange.confirmed.poll(cx).is_pending() && !exchange.is_confirmed.get()) {
+                return Poll::Pending;
+            }
+            let last_bytes = last_bytes.get_or_insert_with(|| Box::pin(tokio::time::sleep(LAST_BYTES_TIMEOUT)));
+            last_bytes.as_mut().poll(cx).map(|()| Err(Fault::Short))
         })
         .await?;
         match read {
@@ -184,9 +230,18 @@ fn head_limits(gate: &Gate) -> HeadLimits {
     }
 }
 
-async fn read_response(gate: &Gate, reader: &mut Reader<'_, '_>, job: &Job) -> Result<Ended, Fault> {
+async fn read_response(
+    gate: &Gate,
+    reader: &mut Reader<'_, '_>,
+    job: &Job,
+    proof: Proof,
+) -> Result<Ended, Fault> {
     let limits = head_limits(gate);
-    let head = read_head(reader, job, &limits).await?;
+    let head = read_head(reader, job, proof, &limits).await?;
+    let is_own = bears(&head, job);
+    if !is_own && proof == Proof::Token {
+        return Err(Fault::Foreign);
+    }
     if head.status == 101 {
         return Ok(Ended::Upgraded { head });
     }
@@ -194,7 +249,8 @@ async fn read_response(gate: &Gate, reader: &mut Reader<'_, '_>, job: &Job) -> R
     if is_event_stream(&head) {
         return Ok(Ended::Stream { head, framing });
     }
-    let keep_alive = head.keep_alive;
+    // Where the app wrote the head itself, nobody knows what else it will write.
+    let keep_alive = head.keep_alive && (is_own || proof == Proof::None);
     job.answer.begin(head);
     let trailers = read_body(reader, &job.answer, framing, &limits).await?;
     if !reader.unread.is_empty() {
@@ -209,7 +265,12 @@ async fn read_response(gate: &Gate, reader: &mut Reader<'_, '_>, job: &Job) -> R
 }
 
 /// The response's head; interim responses before it are passed on where they mean something to a client.
-async fn read_head(reader: &mut Reader<'_, '_>, job: &Job, limits: &HeadLimits) -> Result<ResponseHead, Fault> {
+async fn read_head(
+    reader: &mut Reader<'_, '_>,
+    job: &Job,
+    proof: Proof,
+    limits: &HeadLimits,
+) -> Result<ResponseHead, Fault> {
     let mut heads = HeadReader::new();
     loop {
         let parsed = heads.response(reader.unread, limits, &job.method).map_err(|rejection| malformed(&rejection))?;
@@ -221,7 +282,7 @@ async fn read_head(reader: &mut Reader<'_, '_>, job: &Job, limits: &HeadLimits) 
                     101 => return Err(Fault::Malformed("an upgrade that nobody asked for")),
                     100..=199 => {
                         // 100 was answered by the gateway, which had the whole body; 103 is a hint for the browser.
-                        if head.status == 103 {
+                        if head.status == 103 && (proof != Proof::Token || bears(&head, job)) {
                             job.answer.inform(head);
                         }
                         heads = HeadReader::new();
@@ -236,6 +297,11 @@ async fn read_head(reader: &mut Reader<'_, '_>, job: &Job, limits: &HeadLimits) 
             }
         }
     }
+}
+
+/// Whether the head carries the token of the request.
+fn bears(head: &ResponseHead, job: &Job) -> bool {
+    head.fields.get(ANSWER_FIELD).is_some_and(|token| token == job.token.as_bytes())
 }
 
 fn is_event_stream(head: &ResponseHead) -> bool {
@@ -272,7 +338,12 @@ async fn read_body(
             if !reader.unread.is_empty() {
                 answer.push(reader.unread.split().freeze()).await;
             }
-            if !reader.more().await? {
+            let more = match reader.more().await {
+                // Its end was reported before that of its connection was seen.
+                Err(Fault::Short) => return Ok(Vec::new()),
+                more => more?,
+            };
+            if !more {
                 // The end of such a body and the death of its worker look alike.
                 return if ended_by_death(reader.exchange).await { Err(reader.closed()) } else { Ok(Vec::new()) };
             }
@@ -346,7 +417,8 @@ pub(crate) async fn run_stream(
     framing: ResponseFraming,
 ) -> bool {
     let (mut read_half, _write_half) = wire.stream.split();
-    let mut reader = Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: true };
+    let mut reader =
+        Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: true, ends_with_report: false };
     answer.begin(head);
     let limits = head_limits(gate);
     let outcome = {

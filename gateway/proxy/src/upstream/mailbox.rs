@@ -3,6 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use sluice_scheduler::RequestId;
+
 use super::wire::Wire;
 use super::{Exchange, Job};
 use crate::signal::Signal;
@@ -12,6 +14,8 @@ use crate::signal::Signal;
 pub(super) struct Slot {
     pub(super) job: RefCell<Option<(Job, Rc<Exchange>)>>,
     pub(super) is_busy: Cell<bool>,
+    /// The latest request on the connection that it keeps, where it keeps one.
+    pub(super) carried: Cell<Option<RequestId>>,
     pub(super) changed: Signal,
 }
 

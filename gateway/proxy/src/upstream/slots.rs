@@ -38,6 +38,10 @@ pub(crate) struct Slots {
     gate: Weak<Gate>,
     worker: WorkerId,
     socket: PathBuf,
+    /// Heads of answers carry the tokens of their requests.
+    marks: bool,
+    /// The app writes to connections itself, so that each may carry one request only.
+    pub(crate) is_raw: Cell<bool>,
     pub(crate) finished_total: Cell<u64>,
     slots: RefCell<Vec<Rc<Slot>>>,
     closed: Cell<bool>,
@@ -53,11 +57,13 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    pub(crate) fn new(gate: Weak<Gate>, worker: WorkerId, socket: PathBuf) -> Rc<Self> {
+    pub(crate) fn new(gate: Weak<Gate>, worker: WorkerId, socket: PathBuf, marks: bool) -> Rc<Self> {
         Rc::new(Slots {
             gate,
             worker,
             socket,
+            marks,
+            is_raw: Cell::new(false),
             finished_total: Cell::new(0),
             slots: RefCell::default(),
             closed: Cell::new(false),
@@ -79,9 +85,14 @@ impl Slots {
 
     fn free_slot(self: &Rc<Self>, concurrency: u32) -> Rc<Slot> {
         let mut slots = self.slots.borrow_mut();
-        if let Some(slot) = slots.iter().find(|slot| !slot.is_busy.get()) {
+        // Late bytes of a request that is answered and not ended then meet a connection that nobody uses.
+        let unreported = self.unreported.borrow();
+        let is_clean = |slot: &Slot| slot.carried.get().is_some_and(|request| !unreported.contains(&request));
+        let free = || slots.iter().filter(|slot| !slot.is_busy.get());
+        if let Some(slot) = free().find(|slot| is_clean(slot)).or_else(|| free().next()) {
             return Rc::clone(slot);
         }
+        drop(unreported);
         if slots.len() >= concurrency as usize
             && let Some(gate) = self.gate.upgrade()
         {
@@ -163,6 +174,7 @@ impl Slots {
                 if slot.wait(wire.as_mut()).await == Idle::Disturbed {
                     // Closed, or it sent what nobody asked for: either way it carries no further request.
                     wire = None;
+                    slot.carried.set(None);
                 }
                 continue;
             };
@@ -184,7 +196,7 @@ impl Slots {
         job: Job,
         exchange: Rc<Exchange>,
     ) -> Option<Wire> {
-        let mut idle = idle;
+        let mut idle = idle.filter(|_| !self.is_raw.get());
         let request = job.request;
         loop {
             let is_reused = idle.is_some();
@@ -206,7 +218,7 @@ impl Slots {
                 }
                 return None;
             };
-            let fault = match exchange::run(gate, &mut wire, &job, &exchange).await {
+            let fault = match exchange::run(gate, &mut wire, &job, &exchange, self.marks).await {
                 Ok(ended) => {
                     let is_whole = matches!(ended, Ended::Whole { .. });
                     let wire = self.conclude(gate, slot, wire, &job, &exchange, ended);
@@ -230,7 +242,7 @@ impl Slots {
                 Fault::Closed(seen) => seen,
                 // The preload said that the app has not seen it.
                 Fault::Busy { .. } => Seen::NOTHING,
-                Fault::Malformed(_) | Fault::Cut => Seen { sent: true, heard: true, unread: false },
+                Fault::Malformed(_) | Fault::Foreign | Fault::Short | Fault::Cut => Seen { sent: true, heard: true, unread: false },
             };
             self.conclude_fault(gate, slot, &job, &exchange, fault).await;
             slot.is_busy.set(false);
@@ -281,8 +293,12 @@ impl Slots {
                 if !exchange.is_confirmed.get() {
                     self.expect_report(job.request);
                 }
+                let may_carry_more = self.marks || gate.config().workers.keep_alive_without_preload;
+                let kept = (reusable && may_carry_more && !self.is_raw.get()).then_some(wire);
+                // Before the slot is free, as the next request may be given to it within that call.
+                slot.carried.set(kept.as_ref().map(|_| job.request));
                 gate.finished(self.worker, job.request);
-                reusable.then_some(wire)
+                kept
             }
             Ended::Stream { head, framing } => {
                 job.answer.is_stream.set(true);
@@ -325,6 +341,18 @@ impl Slots {
                 job.answer.fail(Code::WorkerAnswerMalformed);
                 self.note(gate, job, &format!("was answered with {detail}; the client got 502 if it had nothing yet"));
                 self.confirmed_end(exchange, job.request, CONFIRM_TIMEOUT).await
+            }
+            Fault::Foreign => {
+                job.answer.fail(Code::WorkerAnswerMalformed);
+                let what = "met bytes that are not its answer on a connection that an earlier request has used; the client got \
+                            502, and nothing of them";
+                self.note(gate, job, what);
+                self.confirmed_end(exchange, job.request, CONFIRM_TIMEOUT).await
+            }
+            Fault::Short => {
+                job.answer.fail(Code::WorkerAnswerTruncated);
+                self.note(gate, job, "was ended by the app before as many bytes as its Content-Length announced");
+                true
             }
             Fault::Closed(_) => {
                 // A dying worker's connections close a moment before its exit is known.

@@ -28,6 +28,8 @@ fn is_passing(error: &io::Error) -> bool {
 pub(crate) struct Wire {
     pub(crate) stream: UnixStream,
     pub(crate) unread: BytesMut,
+    /// Requests written to it, or begun to be.
+    pub(crate) carried: u32,
 }
 
 impl Wire {
@@ -37,7 +39,7 @@ impl Wire {
         let deadline = Instant::now() + BACKLOG_TIMEOUT;
         loop {
             match UnixStream::connect(socket).await {
-                Ok(stream) => return Ok(Wire { stream, unread: BytesMut::new() }),
+                Ok(stream) => return Ok(Wire { stream, unread: BytesMut::new(), carried: 0 }),
                 Err(error) if is_passing(&error) && Instant::now() < deadline => {
                     tokio::time::sleep(Duration::from_millis(10)).await;
                 }

@@ -1,0 +1,176 @@
+//! I10 against workers that make every mistake with their bytes: by a seed, which a failure prints.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use fastrand::Rng;
+use sluice_http1::Method;
+use sluice_scheduler::{RequestId, WorkerId};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{UnixListener, UnixStream};
+
+use super::Job;
+use crate::answer::{Answer, End, Next};
+use crate::classes::Class;
+use crate::gate::Gate;
+use crate::gate::tests::one_ready_worker_at;
+use crate::spool::Body;
+
+const REQUESTS: u64 = 150;
+
+/// What the worker does with one request, besides answering it.
+#[derive(Clone, Copy, Debug)]
+enum Mistake {
+    None,
+    /// A whole answer behind the announced end, made up to look like the next one's.
+    Late,
+    /// The same, at once.
+    Long,
+    /// Fewer bytes than announced, and its end is reported.
+    Short,
+    /// Neither an answer nor a head.
+    Garbage,
+    /// An answer in place of the worker's own, without the token.
+    Unmarked,
+}
+
+fn mistake(rng: &mut Rng) -> Mistake {
+    use Mistake::{Garbage, Late, Long, None, Short, Unmarked};
+    rng.choice([None, None, None, Late, Late, Long, Short, Garbage, Unmarked]).unwrap_or(None)
+}
+
+fn forged(word: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\nx-sluice-answer: 0123456789abcdef\r\ncontent-length: {}\r\n\r\n{word}", word.len())
+}
+
+/// Reads heads of requests and answers them, rightly or not. What the app writes late comes when the next request is there
+/// already, but before its answer: that is where the preload lets it be.
+async fn misbehave(gate: Rc<Gate>, worker: WorkerId, mut stream: UnixStream, mut rng: Rng) {
+    let mut late: Option<String> = None;
+    let mut head = Vec::new();
+    loop {
+        while !head.ends_with(b"\r\n\r\n") {
+            let Ok(byte) = stream.read_u8().await else { return };
+            head.push(byte);
+        }
+        let text = String::from_utf8(std::mem::take(&mut head)).unwrap();
+        let mut words = text.split([' ', '\r']);
+        let (word, id, token) = (words.nth(1).unwrap(), words.next().unwrap(), words.next().unwrap());
+        if let Some(late) = late.take() {
+            if stream.write_all(late.as_bytes()).await.is_err() {
+                return;
+            }
+            // Alone at first, so that nothing but the token tells them from an answer.
+            tokio::time::sleep(Duration::from_millis(rng.u64(..3))).await;
+        }
+        let mistake = mistake(&mut rng);
+        let body = word.repeat(rng.usize(1..4));
+        let marked = |announced: usize| {
+            format!("HTTP/1.1 200 OK\r\nx-sluice-answer: {token}\r\ncontent-length: {announced}\r\n\r\n{body}")
+        };
+        let answer = match mistake {
+            Mistake::None | Mistake::Late => marked(body.len()),
+            Mistake::Long => marked(body.len()) + &forged(word),
+            Mistake::Short => marked(body.len() + 7),
+            Mistake::Garbage => format!("{word}\r\n{word}\r\n\r\n"),
+            Mistake::Unmarked => forged(word),
+        };
+        if matches!(mistake, Mistake::Late) {
+            late = Some(forged(word));
+        }
+        let cut = rng.usize(..answer.len());
+        for piece in [&answer[..cut], &answer[cut..]] {
+            if stream.write_all(piece.as_bytes()).await.is_err() {
+                break;
+            }
+            if rng.bool() {
+                tokio::task::yield_now().await;
+            }
+        }
+        let request = RequestId(id.parse().unwrap());
+        if rng.bool() && !matches!(mistake, Mistake::Late) {
+            gate.reported(worker, request, 1, None);
+        } else {
+            let gate = Rc::clone(&gate);
+            tokio::task::spawn_local(async move {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                gate.reported(worker, request, 1, None);
+            });
+        }
+    }
+}
+
+fn submit(gate: &Rc<Gate>, word: &str) -> Rc<Answer> {
+    let request = gate.next_request_id();
+    let (answer, token) = (gate.new_answer(), gate.tokens.of(request));
+    let token_text = String::from_utf8(token.as_bytes().to_vec()).unwrap();
+    gate.submit(Job {
+        request,
+        token,
+        head: Rc::new(format!("GET {word} {} {token_text}\r\n\r\n", request.0).into_bytes()),
+        body: Body::default(),
+        method: Method::Get,
+        is_upgrade: false,
+        request_id: word.into(),
+        class: Class::default(),
+        answer: Rc::clone(&answer),
+        is_own: false,
+    });
+    answer
+}
+
+/// The bytes of the answer's body, and how it ended.
+async fn read(answer: &Answer) -> (Vec<Bytes>, End) {
+    let mut body = Vec::new();
+    loop {
+        match answer.next() {
+            Some(Next::Data(data)) => body.push(data),
+            Some(Next::End(end)) => return (body, end),
+            Some(_) => {}
+            None => std::future::poll_fn(|cx| answer.poll_changed(cx)).await,
+        }
+    }
+}
+
+/// One worker's life of answers; `marks` says whether it has a preload.
+async fn live(seed: u64, marks: bool) {
+    let path = std::env::temp_dir().join(format!("slu-i10-{}-{seed}-{marks}.sock", std::process::id()));
+    let listener = UnixListener::bind(&path).unwrap();
+    let (gate, worker) = one_ready_worker_at(path.clone(), marks);
+    let serving = Rc::clone(&gate);
+    tokio::task::spawn_local(async move {
+        let mut rng = Rng::with_seed(seed);
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::task::spawn_local(misbehave(Rc::clone(&serving), worker, stream, rng.fork()));
+        }
+    });
+    let mut whole = 0;
+    for number in 0..REQUESTS {
+        let word = format!("<{number:x}>");
+        let answer = submit(&gate, &word);
+        let (body, end) = tokio::time::timeout(Duration::from_secs(20), read(&answer))
+            .await
+            .unwrap_or_else(|_| panic!("seed {seed}, marks {marks}: no end of the answer to {word}"));
+        let body: Vec<u8> = body.concat();
+        let text = String::from_utf8_lossy(&body);
+        assert!(text.replace(&word, "").is_empty(), "seed {seed}, marks {marks}: {word} got {text}");
+        whole += u64::from(end == End::Complete);
+    }
+    assert!(whole > REQUESTS / 4, "seed {seed}, marks {marks}: only {whole} answers are whole");
+    std::fs::remove_file(path).unwrap();
+}
+
+#[tokio::test]
+async fn i10_no_byte_of_an_answer_reaches_another_whatever_the_worker_writes() {
+    let first = std::env::var("SLUICE_I10_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seeds = first.map_or(1..=6, |seed: u64| seed..=seed);
+    tokio::task::LocalSet::new()
+        .run_until(async {
+            for seed in seeds {
+                live(seed, true).await;
+                live(seed, false).await;
+            }
+        })
+        .await;
+}
