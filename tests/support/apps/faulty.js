@@ -1,7 +1,9 @@
-// A worker that breaks in the way its path names: dies, hangs, or answers what is not HTTP.
+// A worker that breaks in the way its path names: dies, hangs, or answers what is not HTTP. `/mistake/NAME` is one of the
+// mistakes of `lib/mistakes.js`, `/whole/NAME` an answer without one.
 'use strict';
 
 const http = require('node:http');
+const { answerOf, upgrade } = require('./lib/mistakes.js');
 const { burnCpu, work } = require('./lib/work.js');
 
 const raw = (bytes) => (_request, response) => {
@@ -33,9 +35,14 @@ const faults = {
 
 const server = http.createServer((request, response) => {
   const fault = faults[new URL(request.url, 'http://app').pathname];
+  const answer = answerOf(request, response);
   if (fault) fault(request, response);
+  else if (answer) void answer();
   else void work(request, response);
 });
 // A worker that drops idle connections at once, to race with the gateway's reuse of them.
 if (process.env.KEEP_ALIVE_MS !== undefined) server.keepAliveTimeout = Number(process.env.KEEP_ALIVE_MS);
-server.listen(process.env.PORT ?? 3000);
+server.on('upgrade', upgrade);
+// Without the preload, as an app in another runtime, it listens on the gateway's socket itself.
+const { OWN_SOCKET, PORT = 3000, SLUICE_SOCKET } = process.env;
+server.listen(OWN_SOCKET === '1' ? SLUICE_SOCKET : PORT);
