@@ -29,6 +29,7 @@ use crate::refuse::{self, Refusal};
 use crate::respond::{Responder, Sent};
 use crate::route::{self, Route};
 use crate::signal::Signal;
+use crate::spool::Body;
 use crate::trace::{self, TraceId};
 use crate::tunnel;
 use crate::upstream::Job;
@@ -142,7 +143,19 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
     if gate.is_quarantined(&head.method, &head.target, &body).await {
         return refused::quarantined(client, gate, &passage, head, body.len()).await;
     }
-    let received = Instant::now();
+    serve_by_a_worker(client, origin, gate, passage, head, body).await
+}
+
+/// The rest of the main road, for a request that only a worker can answer.
+async fn serve_by_a_worker(
+    client: &mut Client,
+    origin: &Origin,
+    gate: &Rc<Gate>,
+    mut passage: Passage,
+    head: RequestHead,
+    body: Body,
+) -> bool {
+    let (started, received) = (passage.started, Instant::now());
     // Numbers are given to requests that are whole and for a worker, so that their order is the order of the queue however
     // slow a body or a disk was.
     passage.request = gate.next_request_id();

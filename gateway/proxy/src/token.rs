@@ -27,8 +27,9 @@ pub(crate) struct Tokens(RandomState);
 
 impl Tokens {
     pub(crate) fn of(&self, request: RequestId) -> Token {
-        let hash = self.0.hash_one(request.0);
-        Token(std::array::from_fn(|at| b"0123456789abcdef"[(hash >> (4 * at)) as usize & 0xf]))
+        let bytes = self.0.hash_one(request.0).to_le_bytes();
+        let digit = |value: u8| b"0123456789abcdef"[usize::from(value & 0xf)];
+        Token(std::array::from_fn(|at| digit(bytes[at / 2] >> (4 * (at % 2)))))
     }
 }
 

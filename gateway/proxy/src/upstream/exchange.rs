@@ -230,12 +230,7 @@ fn head_limits(gate: &Gate) -> HeadLimits {
     }
 }
 
-async fn read_response(
-    gate: &Gate,
-    reader: &mut Reader<'_, '_>,
-    job: &Job,
-    proof: Proof,
-) -> Result<Ended, Fault> {
+async fn read_response(gate: &Gate, reader: &mut Reader<'_, '_>, job: &Job, proof: Proof) -> Result<Ended, Fault> {
     let limits = head_limits(gate);
     let head = read_head(reader, job, proof, &limits).await?;
     let is_own = bears(&head, job);

@@ -242,7 +242,9 @@ impl Slots {
                 Fault::Closed(seen) => seen,
                 // The preload said that the app has not seen it.
                 Fault::Busy { .. } => Seen::NOTHING,
-                Fault::Malformed(_) | Fault::Foreign | Fault::Short | Fault::Cut => Seen { sent: true, heard: true, unread: false },
+                Fault::Malformed(_) | Fault::Foreign | Fault::Short | Fault::Cut => {
+                    Seen { sent: true, heard: true, unread: false }
+                }
             };
             self.conclude_fault(gate, slot, &job, &exchange, fault).await;
             slot.is_busy.set(false);
