@@ -325,8 +325,7 @@ function onResponseClosed(this: ServerResponse): void {
   if (ticket === undefined) return;
   // Timeouts that the app set for this response must not end the gateway's connection while it is idle.
   if (ticket.socket.timeout) ticket.socket.setTimeout(0);
-  const isOver =
-    this.writableEnded || !wasClosedByPeer(ticket.socket) || isWrittenRaw(ticket.socket, this);
+  const isOver = this.writableEnded || !wasClosedByPeer(ticket.socket) || isWrittenRaw(ticket.socket, this);
   if (isOver) ticket.stay.leave(ticket, 'end');
   else leaveWhenAppEnds(this, ticket);
 }
