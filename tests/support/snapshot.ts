@@ -38,6 +38,7 @@ export interface Snapshot {
     service_p95_before_ms: number | null;
     service_p95_after_ms: number | null;
   } | null;
+  boots: { waiting: number; awaited: number } | null;
   workers: WorkerSnapshot[];
   queue: { length: number; length_max: number; oldest_wait_ms: number; predicted_wait_ms: number };
   requests: {

@@ -59,6 +59,7 @@ impl Operator for TestOperator {
             uptime_s: 3.5,
             generation: 1,
             reload: None,
+            boots: None,
             workers: vec![worker, leaving],
             queue: QueueSnapshot { length: 2, length_max: 10, oldest_wait_ms: 3.0, predicted_wait_ms: Some(4.0) },
             requests: RequestsSnapshot::default(),

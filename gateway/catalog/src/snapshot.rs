@@ -30,6 +30,9 @@ pub struct Snapshot {
     pub reload: Option<ReloadSnapshot>,
     /// Every worker the supervisor knows, in the order of their places in the pool.
     pub workers: Vec<WorkerSnapshot>,
+    /// Workers that start when another has booted; `None` when none does.
+    #[serde(default)]
+    pub boots: Option<BootsSnapshot>,
     /// The one queue.
     pub queue: QueueSnapshot,
     /// Requests since the start, and now.
@@ -305,6 +308,15 @@ pub struct CurrentRequest {
     pub class: String,
     /// Milliseconds since it was handed to the worker.
     pub for_ms: u64,
+}
+
+/// Workers that are not started yet, because another one boots (`workers.boot_at_once`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BootsSnapshot {
+    /// How many workers wait.
+    pub waiting: u64,
+    /// The worker whose boot they wait for.
+    pub awaited: u64,
 }
 
 /// The one queue.

@@ -1,6 +1,7 @@
 //! `sluice start`: puts the parts together, runs them, and leaves in order.
 
 pub mod app;
+mod boots;
 mod doors;
 mod handover;
 mod learned;
@@ -343,10 +344,12 @@ async fn tick(gateway: Rc<Gateway>, is_first: bool) {
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let started = Instant::now();
     let mut announced = false;
+    let mut boots = boots::Teller::default();
     loop {
         interval.tick().await;
         gateway.gate.tick();
         gateway.tell_overlaps();
+        boots.look(&gateway.gate, &gateway.journal);
         if !announced && gateway.in_charge.get() && gateway.gate.scheduler(|scheduler| scheduler.ready_count() > 0) {
             announced = true;
             gateway.announce(started.elapsed());

@@ -90,6 +90,8 @@ fn limits(config: &Config) -> Limits {
             sluice_catalog::config::Choice::RoundRobin => Choice::RoundRobin,
             sluice_catalog::config::Choice::LeastRecent => Choice::LeastRecent,
         },
+        boot_at_once: config.workers.boot_at_once,
+        cpus: std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX)),
         start_timeout_ms: config.workers.start_timeout_ms,
         stop_timeout_ms: config.workers.stop_timeout_ms,
         backoff_ms_min: config.workers.backoff_ms_min,

@@ -38,6 +38,8 @@ fn decision_ns(order: Order, classes: u64, workers: u32, queued: u64) -> u128 {
         lanes: true,
         may_raise: false,
         choice: Choice::First,
+        boot_at_once: 0,
+        cpus: 4,
         start_timeout_ms: 1_000,
         stop_timeout_ms: 1_000,
         backoff_ms_min: 100,

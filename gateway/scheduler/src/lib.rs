@@ -107,7 +107,9 @@ impl Scheduler {
             self.offer.take();
         }
         self.size_long_lane(now, actions);
-        if self.pool.is_held_back() && self.demand(now) != Demand::Pressing {
+        let demand = self.demand(now);
+        let is_let_go = self.pool.is_held_back() && demand != Demand::Pressing;
+        if is_let_go || self.pool.starts_wait() && demand == Demand::None {
             self.pool.unsettle();
             self.settle(now, actions);
         }
@@ -160,7 +162,7 @@ impl Scheduler {
         self.note_emptied();
         self.pool.forget_rooms();
         self.offer.take();
-        self.pool.note_settled(&self.limits);
+        self.pool.unsettle();
     }
 
     /// When [`Event::Tick`] is due at the latest, if nothing else happens before.
@@ -322,6 +324,17 @@ impl Scheduler {
     #[must_use]
     pub fn reload_progress(&self) -> Option<ReloadProgress> {
         self.pool.reload_progress()
+    }
+
+    /// Places whose worker starts when others have booted, by number.
+    pub fn waiting_places(&self) -> impl Iterator<Item = u32> + '_ {
+        self.pool.waiting_places()
+    }
+
+    /// The worker whose boot those places wait for.
+    #[must_use]
+    pub fn awaited(&self) -> Option<WorkerId> {
+        self.pool.awaited()
     }
 
     /// Requests in workers' slots.

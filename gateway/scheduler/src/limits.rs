@@ -25,6 +25,10 @@ pub struct Limits {
     pub lanes: bool,
     /// Whether [`Action::Raise`](crate::Action::Raise) can be carried out: priorities can be raised again without a new process.
     pub may_raise: bool,
+    /// Workers that boot at once in places that have none; 0 for one alone while none serves, then as many as the CPUs allow.
+    pub boot_at_once: u32,
+    /// CPUs that the workers share.
+    pub cpus: u32,
     /// How long a worker may take from its start until it listens.
     pub start_timeout_ms: u64,
     /// How long a worker that was asked to stop may take before it is killed.

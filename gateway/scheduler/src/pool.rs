@@ -5,9 +5,10 @@
 //! by recycling, a place has a successor too, which takes the place over in the step in which it can take requests.
 //! A worker that is in no place any more is on its way out.
 //!
-//! `life` has what happens to one worker, `replace` what is decided about successors, `overdue` when one is started for
-//! a worker that stands still, `slots` what workers hold.
+//! `life` has what happens to one worker, `boots` how many start at once, `replace` what is decided about successors,
+//! `overdue` when one is started for a worker that stands still, `slots` what workers hold.
 
+mod boots;
 mod life;
 mod overdue;
 mod replace;
@@ -38,6 +39,8 @@ struct Place {
     not_before: Time,
     /// Workers in a row that were over their memory bound soon after they listened; outlasts a successor.
     bloated: u32,
+    /// Its start waits for another worker's boot.
+    is_held_back: bool,
 }
 
 /// How much the queue asks of the pool.
@@ -52,6 +55,7 @@ pub(crate) enum Demand {
 }
 
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact by itself.
 pub(crate) struct Pool {
     /// Workers that the short lane is to have, and the long one.
     wanted: u32,
@@ -70,6 +74,10 @@ pub(crate) struct Pool {
     successors: Patience,
     needless: Needless,
     ever_listened: bool,
+    /// From the start to the listening server, of all that have listened.
+    longest_boot_us: Option<u64>,
+    /// A place is held back.
+    starts_wait: bool,
     gave_up: bool,
     stopping: bool,
     overlaps_total: u64,
@@ -97,6 +105,8 @@ impl Pool {
             successors: Patience::default(),
             needless: Needless::default(),
             ever_listened: false,
+            longest_boot_us: None,
+            starts_wait: false,
             gave_up: false,
             stopping: false,
             overlaps_total: 0,
@@ -161,26 +171,26 @@ impl Pool {
         self.stop_leaving(now, limits, actions);
         if !self.is_closed() {
             self.finish_reload(actions);
-            self.fill_places(now, actions);
+            self.fill_places(now, limits, demand, actions);
             self.start_successors(now, limits, demand, actions);
         }
         self.stand_in(now, actions);
-        self.note_settled(limits);
+        self.note_settled(now, limits);
         true
     }
 
     /// What is known from looking at all workers; to be taken again when the limits change.
-    pub(crate) fn note_settled(&mut self, limits: &Limits) {
+    pub(crate) fn note_settled(&mut self, now: Time, limits: &Limits) {
         self.ready_count = self.count(|w| w.state == WorkerState::Ready);
         self.short_taking = self.count(Worker::takes_short_requests);
-        self.deadline = self.find_deadline(limits);
+        self.deadline = self.find_deadline(now, limits);
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         self.deadline
     }
 
-    fn find_deadline(&self, limits: &Limits) -> Option<Time> {
+    fn find_deadline(&self, now: Time, limits: &Limits) -> Option<Time> {
         let workers = self.workers.values().filter_map(|w| {
             let kill = w.kill_due(limits).map(|(at, _)| at);
             kill.or_else(|| w.patience_ends(limits))
@@ -188,8 +198,10 @@ impl Pool {
         if self.is_closed() {
             return workers.min();
         }
-        let starts = self.wanted_places().filter(|(_, place)| self.is_vacant(place)).map(|(_, place)| place.not_before);
-        workers.chain(starts).chain(self.successor_due(limits)).chain(self.stand_in_due()).min()
+        let is_startable = |place: &Place| self.is_vacant(place) && !place.is_held_back;
+        let starts = self.wanted_places().filter(|(_, place)| is_startable(place)).map(|(_, place)| place.not_before);
+        let patience = self.starts_wait.then(|| self.boot_patience_ends(now)).flatten();
+        workers.chain(starts).chain(patience).chain(self.successor_due(limits)).chain(self.stand_in_due()).min()
     }
 
     fn dismiss_surplus(&mut self, now: Time) {
@@ -212,15 +224,26 @@ impl Pool {
         }
     }
 
-    /// A place without a worker starts one when its back-off is over.
-    fn fill_places(&mut self, now: Time, actions: &mut Vec<Action>) {
+    /// A place without a worker starts one when its back-off is over and no more boot than may.
+    fn fill_places(&mut self, now: Time, limits: &Limits, demand: Demand, actions: &mut Vec<Action>) {
+        self.starts_wait = false;
+        let mut room = self.boots_max(limits, demand).saturating_sub(self.boots(now));
         for at in 0..self.places.len() {
             let place = &self.places[at];
-            if self.is_wanted(place) && self.is_vacant(place) && place.not_before <= now {
+            let is_due = self.is_wanted(place) && self.is_vacant(place) && place.not_before <= now;
+            self.places[at].is_held_back = is_due && room == 0;
+            self.starts_wait |= is_due && room == 0;
+            if is_due && room > 0 {
                 let worker = self.start(now, at, self.generation, actions);
                 self.places[at].worker = Some(worker);
+                room -= 1;
             }
         }
+    }
+
+    /// Whether a place waits for another worker's boot. When nobody waits in the queue any more, it may wait no longer.
+    pub(crate) fn starts_wait(&self) -> bool {
+        self.starts_wait && !self.is_closed()
     }
 
     /// A successor of a generation that has not proved itself fills no place.

@@ -277,6 +277,14 @@ export interface WorkersConfig {
    */
   lanes?: 'auto' | 'off';
   /**
+   * How many workers boot at once where a place has none. With 0 one worker boots alone while none
+   * serves, so that migrations and lock files of the first boot do not race; the rest follow together,
+   * or, while requests wait, as many as there are CPUs that no serving worker needs. A number is in
+   * force at the first boot too. In workers, from 0 to 1024.
+   * @default 0
+   */
+  boot_at_once?: number;
+  /**
    * How long a worker may take to listen after its process started. In milliseconds, from 100 to
    * 3600000.
    * @default 60000

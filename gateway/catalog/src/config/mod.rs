@@ -156,6 +156,10 @@ config! {
         /// Whether long requests get a worker of their own beside the others (a second one under overload), whose
         /// operating-system priority is the lowest, so that short ones need not wait for them. In strict mode only.
         lanes: Lanes = Lanes::Auto => reload;
+        /// How many workers boot at once where a place has none. With 0 one worker boots alone while none serves, so that
+        /// migrations and lock files of the first boot do not race; the rest follow together, or, while requests wait, as
+        /// many as there are CPUs that no serving worker needs. A number is in force at the first boot too.
+        boot_at_once: u32 = 0, in 0..=1_024, "workers" => reload;
         /// How long a worker may take to listen after its process started.
         start_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds" => reload;
         /// How long a worker may take to leave once asked, before it is killed.

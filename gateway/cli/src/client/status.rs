@@ -3,7 +3,9 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use sluice_catalog::snapshot::{AlarmSnapshot, Lane, ReactSnapshot, ReloadSnapshot, Snapshot, WorkerSnapshot};
+use sluice_catalog::snapshot::{
+    AlarmSnapshot, BootsSnapshot, Lane, ReactSnapshot, ReloadSnapshot, Snapshot, WorkerSnapshot,
+};
 
 use super::connect::{ClientError, Gateway};
 use crate::args::StatusArgs;
@@ -81,6 +83,9 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     }
     if let Some(reload) = &snapshot.reload {
         writeln!(out, "reload        {}", reload_text(reload))?;
+    }
+    if let Some(BootsSnapshot { waiting, awaited }) = snapshot.boots {
+        writeln!(out, "boots         {waiting} start when worker {awaited} is ready  (workers.boot_at_once)")?;
     }
     if let Some(react) = &snapshot.react {
         writeln!(out, "react         {}", react_text(react))?;

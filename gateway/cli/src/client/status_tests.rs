@@ -1,5 +1,5 @@
 use sluice_catalog::snapshot::{
-    CurrentRequest, GatewayState, Percentiles, QueueSnapshot, ReloadState, RequestsSnapshot, WorkerState,
+    BootsSnapshot, CurrentRequest, GatewayState, Percentiles, QueueSnapshot, ReloadState, RequestsSnapshot, WorkerState,
 };
 
 use super::*;
@@ -48,6 +48,7 @@ pub fn snapshot() -> Snapshot {
         uptime_s: 90_000.0,
         generation: 1,
         reload: None,
+        boots: None,
         workers: vec![busy, starting],
         queue: QueueSnapshot { length: 2, length_max: 1000, oldest_wait_ms: 3.5, predicted_wait_ms: Some(1250.0) },
         requests: RequestsSnapshot { answered_total: 1234, in_service: 1, per_second: 12.34, ..Default::default() },
@@ -131,6 +132,15 @@ fn what_clients_sent_moves_no_cursor_and_breaks_no_line() {
     assert!(!text.contains('\u{1b}'));
     assert!(text.lines().all(|line| line.chars().count() < 200));
     assert_eq!(text.lines().count(), table(&self::snapshot()).lines().count());
+}
+
+#[test]
+fn workers_that_wait_for_a_boot_are_told() {
+    let mut snapshot = snapshot();
+    assert!(!table(&snapshot).contains("boots"));
+    snapshot.boots = Some(BootsSnapshot { waiting: 3, awaited: 7 });
+    let text = table(&snapshot);
+    assert!(text.contains("boots         3 start when worker 7 is ready  (workers.boot_at_once)\n"), "{text}");
 }
 
 #[test]

@@ -20,9 +20,9 @@ use sluice_scheduler::{Lane, WorkerState as Life, WorkerView};
 use sluice_supervisor::Supervisor;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use super::learned;
 use super::reload::Reloads;
 use super::upgrade::Wanted;
+use super::{boots, learned};
 
 /// As for `workers.count`.
 const WORKERS_MAX: u32 = 1024;
@@ -228,6 +228,7 @@ impl Operator for Gateway {
             uptime_s: self.started.elapsed().as_secs_f64(),
             generation: gate.scheduler(sluice_scheduler::Scheduler::generation),
             reload: self.reloads.snapshot(),
+            boots: boots::look(gate),
             workers,
             queue: QueueSnapshot {
                 length: length as u64,

@@ -11,11 +11,13 @@ impl Pool {
         self.ever_listened = true;
         w.listened = Some(now);
         w.enter(WorkerState::Warming, now);
+        let started = w.started;
         if !limits.warm_up {
             w.warmth = Warmth::Warm;
-            if !on_trial {
-                self.make_ready(now, worker);
-            }
+        }
+        self.note_boot(started, now);
+        if !limits.warm_up && !on_trial {
+            self.make_ready(now, worker);
         }
     }
 
@@ -188,7 +190,7 @@ impl Pool {
             return;
         }
         if is_loop {
-            self.back_off(now, worker, lost.instance, limits, actions);
+            self.back_off(now, worker, lost, limits, actions);
         }
         if !lost.was_ready && !lost.dismissed {
             let was_killed = lost.state == WorkerState::Killed;
@@ -226,12 +228,13 @@ impl Pool {
         dead.listened.is_none() || place.failures > 1
     }
 
-    fn back_off(&mut self, now: Time, worker: WorkerId, instance: u32, limits: &Limits, actions: &mut Vec<Action>) {
+    fn back_off(&mut self, now: Time, worker: WorkerId, lost: &Worker, limits: &Limits, actions: &mut Vec<Action>) {
+        let instance = lost.instance;
         let place = &mut self.places[instance as usize];
         let delay_ms = backoff_ms(limits, place.failures, worker);
         place.not_before = now.plus_ms(delay_ms);
         // While a reload runs, its generation may be the one that works.
-        if !self.ever_listened && self.reload.is_none() && self.wanted_places().all(|(_, place)| place.failures > 0) {
+        if self.has_failed_to_start(lost.state == WorkerState::Killed) {
             if !self.gave_up {
                 self.gave_up = true;
                 actions.push(Action::GiveUp);

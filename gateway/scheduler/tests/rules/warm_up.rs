@@ -2,7 +2,7 @@
 
 use sluice_scheduler::{AbandonReason, Action, Event, KillReason, Limits, RequestId, WorkerId, WorkerState};
 
-use crate::stage::{LIMITS, Stage, abandoned, dispatch, kill, reloaded, start_of, stop, warm_up};
+use crate::stage::{LIMITS, Stage, abandoned, dispatch, kill, reloaded, start, start_of, stop, warm_up};
 
 const WARM: Limits = Limits { warm_up: true, reload_at_once: 2, ..LIMITS };
 
@@ -47,7 +47,7 @@ fn a_worker_that_listens_while_requests_wait_and_nobody_serves_is_not_warmed() {
     let mut stage = Stage::new(WARM);
     stage.step(Event::Scaled { workers: 2 });
     stage.arrive();
-    assert_eq!(stage.listen(1), [dispatch(1, 1)]);
+    assert_eq!(stage.listen(1), [start(2, 1), dispatch(1, 1)]);
     assert_eq!(stage.listen(2), [warm_up(2)], "there is one that serves");
 }
 

@@ -1,5 +1,6 @@
 //! The model's part that follows the places: who holds them, who is to take them over, and what a failure has to bring.
 
+mod boots;
 mod dues;
 mod reload;
 mod stand_in;
@@ -51,7 +52,8 @@ pub struct Places {
     pub long_wanted: u32,
     pub stopping: bool,
     gave_up: bool,
-    pub ever_listened: bool,
+    /// Of all workers that have listened.
+    longest_boot_us: Option<u64>,
     last_started: u64,
     /// In force, from 0 for the first.
     generations: u64,
@@ -205,10 +207,8 @@ impl Workers {
             self.live.get_mut(&successor).expect("was just found").post = Post::Holder;
             return;
         }
-        let wanted = self.places.all_wanted();
-        let all_fail = wanted.iter().all(|at| self.places.places[*at as usize].failures > 0);
         if is_accident {
-        } else if all_fail && !self.places.ever_listened && self.places.reload.is_none() {
+        } else if self.has_failed_to_start(dead.killed) {
             if !self.places.gave_up {
                 self.places.due.push(Due::GiveUp);
             }
@@ -318,6 +318,7 @@ impl Workers {
             promise!(generation == self.generation(), "recycled to {generation}");
             Post::Successor
         } else if generation == self.generation() && self.is_unfilled(instance, now) {
+            self.may_boot(now)?;
             Post::Holder
         } else {
             promise!(

@@ -83,6 +83,8 @@ impl Plan {
             lanes: rng.percent(70),
             may_raise: rng.percent(30),
             choice: rng.pick(&[Choice::First, Choice::RoundRobin, Choice::LeastRecent]),
+            boot_at_once: rng.pick(&[0, 0, 0, 1, 2, 10]),
+            cpus: rng.pick(&[1, 2, 4]),
             start_timeout_ms: rng.between(5, 200),
             stop_timeout_ms: rng.pick(&[0, 1, 20, 100, 200]),
             backoff_ms_min,

@@ -34,7 +34,8 @@ impl Workers {
                 let warm = !self.limits.warm_up;
                 if let Some(w) = self.in_state(worker, &[WorkerState::Starting]) {
                     (w.listened, w.warm) = (Some(now), warm);
-                    self.places.ever_listened = true;
+                    let boot_us = now.since_us(w.started);
+                    self.places.note_boot(boot_us);
                     self.serve_if_warm(now, worker);
                 }
             }

@@ -352,7 +352,7 @@ impl World {
         let limits = &mut self.plan.limits;
         limits.warm_up = self.rng.percent(50);
         limits.order = self.rng.pick(&[limits.order, limits.order, Order::Fifo, Order::Shortest]);
-        limits.lanes &= self.rng.percent(65);
+        limits.lanes &= self.rng.percent(50);
         limits.reload_at_once = self.rng.pick(&[0, 1, 3]);
         limits.recycle = recycling(&mut self.rng);
         limits.stop_timeout_ms = self.rng.pick(&[1, 20, 200]);

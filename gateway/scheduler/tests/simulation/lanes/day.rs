@@ -19,6 +19,8 @@ pub const LIMITS: Limits = Limits {
     lanes: true,
     may_raise: false,
     choice: Choice::First,
+    boot_at_once: 0,
+    cpus: 4,
     start_timeout_ms: 60_000,
     stop_timeout_ms: 1_000,
     backoff_ms_min: 100,

@@ -70,16 +70,18 @@ impl Workers {
 
     /// When something about workers or places is due. The second is the time from which the third may be brought
     /// forward to, because how much earlier a worker has had enough is its own.
-    pub fn next_deadline(&self) -> (Option<Time>, Option<Time>) {
+    pub fn next_deadline(&self, now: Time) -> (Option<Time>, Option<Time>) {
         let workers = self.live.values().filter_map(|w| w.deadline(&self.limits));
         if self.places.is_closed() {
             return (workers.min(), None);
         }
         let mut due: Vec<Time> = workers.collect();
         let places = self.places.all_wanted();
-        due.extend(
-            places.iter().filter(|at| self.is_vacant(**at)).map(|at| self.places.places[*at as usize].not_before),
-        );
+        due.extend(places.iter().filter(|at| self.is_vacant(**at)).filter_map(|at| {
+            let not_before = self.places.places[*at as usize].not_before;
+            // Whatever is due already waits for a boot.
+            if not_before > now { Some(not_before) } else { self.boot_patience_ends(now) }
+        }));
         if places.into_iter().any(|at| self.is_trial_open() && self.may_start_successor(at)) {
             due.push(self.waits_until().unwrap_or(self.places.not_before));
         }
@@ -106,7 +108,7 @@ impl Workers {
         promise!(scheduler.generation() == self.generation(), "generation {}", scheduler.generation());
         if !places.is_closed() {
             let unfilled = places.all_wanted().into_iter().find(|at| self.is_unfilled(*at, now));
-            promise!(unfilled.is_none(), "place {unfilled:?} was not filled");
+            promise!(unfilled.is_none() || self.boots(now) > 0, "place {unfilled:?} was not filled");
             let may = places.not_before <= now && self.is_trial_open() && self.waits_until().is_none();
             let unreplaced = places.all_wanted().into_iter().find(|at| may && self.may_start_successor(*at));
             promise!(unreplaced.is_none(), "place {unreplaced:?} got no successor");

@@ -1,0 +1,83 @@
+//! How many workers boot at once in places that have none.
+//!
+//! Many apps migrate their database, write a lock file or build a cache at their first boot, and two that do so at once
+//! break each other. So a worker boots alone while none serves. The rest follow together, or, while requests wait, as many as
+//! there are CPUs that no serving worker needs, and at least one. A boot that takes much longer than those before
+//! keeps nobody else from starting. Successors have bounds of their own: see `replace` and `overdue`.
+
+use super::{Demand, Place, Pool, WorkerState};
+use crate::{Limits, Time, WorkerId};
+
+/// How many times as long as the longest boot before a boot may take until others start beside it.
+const PATIENCE: u64 = 2;
+/// The least such time, for apps that boot in no time.
+const PATIENCE_US_MIN: u64 = 1_000_000;
+
+impl Pool {
+    /// How many workers may boot at once now. Returns the number of workers.
+    pub(super) fn boots_max(&self, limits: &Limits, demand: Demand) -> u32 {
+        if limits.boot_at_once > 0 {
+            return limits.boot_at_once;
+        }
+        let serving = self.count(|w| w.state == WorkerState::Ready || w.state == WorkerState::Warming);
+        match demand {
+            _ if serving == 0 => 1,
+            Demand::None => u32::MAX,
+            Demand::Waiting | Demand::Pressing => limits.cpus.saturating_sub(serving).max(1),
+        }
+    }
+
+    /// Workers of places that boot, without those that take too long.
+    pub(super) fn boots(&self, now: Time) -> u32 {
+        let boots = self.places.iter().filter_map(|place| self.boot_ends(place)).filter(|end| *end > now);
+        u32::try_from(boots.count()).unwrap_or(u32::MAX)
+    }
+
+    /// Until when the place's worker may keep others from booting; `None` if it does not boot.
+    fn boot_ends(&self, place: &Place) -> Option<Time> {
+        let w = place.worker.and_then(|id| self.workers.get(&id)).filter(|w| w.listened.is_none())?;
+        // What a killed one has locked, it gives back when it is gone.
+        if !matches!(w.state, WorkerState::Starting | WorkerState::Killed) {
+            return None;
+        }
+        let patience_us = self.longest_boot_us.map(|us| us.saturating_mul(PATIENCE).max(PATIENCE_US_MIN));
+        Some(patience_us.map_or(Time(u64::MAX), |us| Time(w.started.0.saturating_add(us))))
+    }
+
+    /// When the first boot stops keeping others from starting by time alone.
+    pub(super) fn boot_patience_ends(&self, now: Time) -> Option<Time> {
+        let ends = self.places.iter().filter_map(|place| self.boot_ends(place));
+        ends.filter(|end| *end > now && *end < Time(u64::MAX)).min()
+    }
+
+    pub(super) fn note_boot(&mut self, started: Time, now: Time) {
+        let took_us = now.since_us(started);
+        self.longest_boot_us = Some(self.longest_boot_us.map_or(took_us, |longest| longest.max(took_us)));
+    }
+
+    /// The first start has failed for good: nothing ever listened, nobody is on the first try any more, and either two tries
+    /// have ended or one had all the time that there is.
+    pub(super) fn has_failed_to_start(&self, was_timeout: bool) -> bool {
+        if self.ever_listened || self.reload.is_some() {
+            return false;
+        }
+        let wanted = self.wanted_places().count();
+        let failed = self.wanted_places().filter(|(_, place)| place.failures > 0).count();
+        let is_first_try = |place: &Place| place.failures == 0 && place.worker.is_some();
+        (was_timeout || failed >= wanted.min(2)) && !self.wanted_places().any(|(_, place)| is_first_try(place))
+    }
+
+    /// Places whose start waits for another worker's boot.
+    pub(crate) fn waiting_places(&self) -> impl Iterator<Item = u32> + '_ {
+        self.wanted_places()
+            .filter(|(_, place)| place.is_held_back && self.starts_wait())
+            .map(|(instance, _)| instance)
+    }
+
+    /// A worker whose boot others wait for: the one that has booted for longest.
+    pub(crate) fn awaited(&self) -> Option<WorkerId> {
+        self.waiting_places().next()?;
+        let booting = self.places.iter().filter(|place| self.boot_ends(place).is_some());
+        booting.filter_map(|place| place.worker).min()
+    }
+}
