@@ -72,10 +72,16 @@ void test('a migration that fails is tried once more and then ends the start wit
   const database = new Database(t);
   fs.writeFileSync(path.join(database.dir, 'lock'), '');
   const { code, stderr } = await runSluice(
-    ['start', database.entry, '--port', '0', '--admin', 'off', '--run-dir', path.join(database.dir, 'run')].concat(
-      '--workers',
-      String(WORKERS),
-    ),
+    [
+      'start',
+      database.entry,
+      '--port',
+      '0',
+      '--admin',
+      'off',
+      '--run-dir',
+      path.join(database.dir, 'run'),
+    ].concat('--workers', String(WORKERS)),
     { env: database.env(0) },
   );
   assert.equal(code, 4);

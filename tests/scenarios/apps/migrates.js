@@ -18,14 +18,17 @@ if (!fs.existsSync(path.join(dir, 'table'))) {
     process.exit(1);
   }
 }
-setTimeout(() => {
-  fs.writeFileSync(path.join(dir, 'table'), '');
-  fs.rmSync(path.join(dir, 'lock'), { force: true });
-  http
-    .createServer((request, response) => {
-      const until = Date.now() + Number(/^\/spin\/(\d+)/.exec(request.url)?.[1] ?? 0);
-      while (Date.now() < until);
-      response.end(String(process.pid));
-    })
-    .listen(process.env.PORT, () => journal('listens'));
-}, Number(process.env.MIGRATE_MS ?? 0));
+setTimeout(
+  () => {
+    fs.writeFileSync(path.join(dir, 'table'), '');
+    fs.rmSync(path.join(dir, 'lock'), { force: true });
+    http
+      .createServer((request, response) => {
+        const until = Date.now() + Number(/^\/spin\/(\d+)/.exec(request.url)?.[1] ?? 0);
+        while (Date.now() < until);
+        response.end(String(process.pid));
+      })
+      .listen(process.env.PORT, () => journal('listens'));
+  },
+  Number(process.env.MIGRATE_MS ?? 0),
+);

@@ -69,9 +69,7 @@ impl Pool {
 
     /// Places whose start waits for another worker's boot.
     pub(crate) fn waiting_places(&self) -> impl Iterator<Item = u32> + '_ {
-        self.wanted_places()
-            .filter(|(_, place)| place.is_held_back && self.starts_wait())
-            .map(|(instance, _)| instance)
+        self.wanted_places().filter(|(_, place)| place.is_held_back && self.starts_wait()).map(|(instance, _)| instance)
     }
 
     /// A worker whose boot others wait for: the one that has booted for longest.
