@@ -113,14 +113,14 @@ void test(
   async (t) => {
     const gateway = await startTls(t, { entry: app('spin.js') });
     // What matters is a response a little larger than what the kernel takes, so that is looked for first.
-    await paused(t, gateway, steps(400_000, 400_000, 20));
+    await paused(t, gateway, steps(25_000, 50_000, 40));
     const written = () =>
       gateway.sluice.logs.filter(
         ({ target, outcome }) => String(target).startsWith('/big') && outcome === 'answered',
       );
     await eventually(() => written().length > 0, { what: 'a response that the kernel takes whole' });
     const taken = Math.max(...written().map(({ target }) => Number(String(target).split('=')[1])));
-    const clients = await paused(t, gateway, steps(taken - 200_000, 25_000, 32));
+    const clients = await paused(t, gateway, steps(Math.max(10_000, taken - 100_000), 12_500, 32));
     // Longer than a gateway may take that closes without waiting for the client.
     await wait(3_500);
     for (const { socket } of clients) socket.resume();

@@ -151,6 +151,8 @@ metrics! {
         "Bytes of request bodies received from clients."
     RESPONSE_BODY_BYTES_TOTAL "sluice_response_body_bytes_total" Counter Bytes []
         "Bytes of response bodies sent to clients."
+    MEMORY_BUFFERS_BYTES "sluice_memory_buffers_bytes" Gauge Bytes []
+        "Bytes in memory of bodies and answers that wait for slow clients; `memory.buffers_bytes_max` bounds them."
     TEMP_BYTES "sluice_temp_bytes" Gauge Bytes []
         "Bytes in temporary files now."
 

@@ -6,6 +6,7 @@ mod doors;
 mod handover;
 mod learned;
 mod listeners;
+mod memory;
 mod operator;
 mod reload;
 mod retire;
@@ -172,8 +173,7 @@ fn tidy(run_dir: &RunDir, number: u32) {
 async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Failure> {
     let Prepared { loaded, app: start, sources, preload, run_dir, number, lock, launch, descriptors_max } = prepared;
     let mut config = settings::resolved(&loaded);
-    let workers = worker_count(&config);
-    bound_connections(&mut config, workers, descriptors_max);
+    let (workers, temp_files_max) = bound(&mut config, descriptors_max);
     let config = Rc::new(config);
     let tls = listen::tls(&config).map_err(|error| Failure::new(Exit::Usage, files::tls_problem(&loaded, error)))?;
     let (Doors { listener, metrics }, wire) = doors::open(&config, place).await?;
@@ -193,6 +193,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
     let gate =
         sluice_proxy::gate(Rc::clone(&config), journal.clone()).map_err(|error| Failure::new(Exit::Usage, error))?;
     gate.set_port(address.port());
+    gate.set_temp_files_max(temp_files_max);
     let app = App {
         start: start.start,
         cwd: start.cwd,
@@ -323,8 +324,16 @@ fn raise_descriptor_limit() -> u64 {
     soft
 }
 
-/// Clients may not take the descriptors that workers, logs and temporary files need: without those nobody is served.
-fn bound_connections(config: &mut Config, workers: u32, descriptors_max: u64) {
+/// Puts what this machine has in place of what the config leaves open. Returns the workers and the temporary files.
+fn bound(config: &mut Config, descriptors_max: u64) -> (u32, u64) {
+    memory::bound_buffers(config);
+    let workers = worker_count(config);
+    (workers, bound_connections(config, workers, descriptors_max))
+}
+
+/// Clients may not take the descriptors that workers, logs and temporary files need: without those nobody is served. Returns
+/// how many are left for temporary files, of which each client that does not read may have one.
+fn bound_connections(config: &mut Config, workers: u32, descriptors_max: u64) -> u64 {
     let slots = u64::from(workers) * u64::from(config.workers.held_max());
     let reserve = (128 + 2 * slots + 8 * u64::from(workers)).min(descriptors_max / 2);
     // A connection that is sent a file holds that open as well.
@@ -337,6 +346,8 @@ fn bound_connections(config: &mut Config, workers: u32, descriptors_max: u64) {
         );
         config.server.connections_max = affordable;
     }
+    let taken = reserve + per_connection * config.server.connections_max;
+    descriptors_max.saturating_sub(taken).max(reserve / 2)
 }
 
 async fn tick(gateway: Rc<Gateway>, is_first: bool) {

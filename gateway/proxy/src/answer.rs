@@ -1,8 +1,11 @@
 //! A response on its way from a worker to a client: the bounded buffer between the two, so that neither waits for the
 //! other (I2). The worker's side writes ([`Answer::push`] and friends), the client's side reads ([`Answer::next`]).
 //!
-//! Data goes to memory first and overflows to a temporary file; the order is memory, then file, and memory is used again
-//! only when the file has been read to its end.
+//! Data goes to memory first and overflows to a temporary file, where the answer's own bound or the one of all answers
+//! ([`crate::memory`]) is reached, or where the client takes nothing for a while ([`Answer::set_aside`]). Memory is used
+//! again only when the file has been read to its end.
+
+mod pieces;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -17,24 +20,18 @@ use sluice_http1::ResponseHead;
 use sluice_journal::Step;
 use sluice_scheduler::WorkerId;
 use tokio::net::UnixStream;
+use tokio::sync::Mutex;
 
+use crate::gate::to_usize;
 use crate::ladder::Arrival;
 use crate::signal::Signal;
 use crate::spool::{TempFile, TempReader, TempStore};
 use crate::upstream::StreamGuard;
 
+use pieces::{First, Pieces, Spilled};
+
 /// Interim responses kept for a client that has not read them yet; more are dropped, they are hints.
 const INFORMATIONAL_MAX: usize = 8;
-/// How much is read back from a temporary file at once.
-const READ_BACK_BYTES: usize = 64 * 1024;
-
-/// What a piece costs besides its bytes: its own allocation and its place in the list.
-const PIECE_BYTES: usize = 128;
-
-fn cost(data: &Bytes) -> usize {
-    data.len() + PIECE_BYTES
-}
-
 /// How a response ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
@@ -49,8 +46,10 @@ pub(crate) enum Next {
     Informational(ResponseHead),
     Head(Rc<ResponseHead>),
     Data(Bytes),
-    /// Data waits in the file: read it with [`Answer::read_back`].
-    Spilled,
+    /// Data waits in the file: read it with [`Answer::read_back`]. What was set aside framed is to be sent as it is.
+    Spilled {
+        is_framed: bool,
+    },
     End(End),
 }
 
@@ -66,11 +65,7 @@ struct Inner {
     informational: VecDeque<ResponseHead>,
     head: Option<Rc<ResponseHead>>,
     head_taken: bool,
-    memory: VecDeque<Bytes>,
-    memory_bytes: usize,
-    file: Option<TempFile>,
-    file_read_bytes: u64,
-    appending: bool,
+    pieces: Pieces,
     trailers: Vec<(String, Vec<u8>)>,
     end: Option<End>,
     upgraded: Option<Upgraded>,
@@ -86,6 +81,8 @@ pub(crate) struct Times {
 
 pub(crate) struct Answer {
     inner: RefCell<Inner>,
+    /// Locked while something is appended, by either side.
+    file: Mutex<Option<TempFile>>,
     pub(crate) changed: Signal,
     store: Rc<TempStore>,
     memory_bytes_max: usize,
@@ -111,7 +108,8 @@ pub(crate) struct Answer {
 impl Answer {
     pub(crate) fn new(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -> Rc<Self> {
         Rc::new(Answer {
-            inner: RefCell::default(),
+            inner: RefCell::new(Inner { pieces: Pieces::of(&store.memory), ..Inner::default() }),
+            file: Mutex::default(),
             changed: Signal::default(),
             store: Rc::clone(store),
             memory_bytes_max,
@@ -147,41 +145,47 @@ impl Answer {
 
     /// Takes a piece of the body. Waits for the disk at most, never for the client.
     pub(crate) async fn push(&self, data: Bytes) {
-        if data.is_empty() || !self.is_wanted() {
+        if data.is_empty() || !self.is_wanted() || self.push_to_memory(&data) {
             return;
         }
-        let mut file = {
-            let mut inner = self.inner.borrow_mut();
-            if inner.file.is_none() && inner.memory_bytes + cost(&data) <= self.memory_bytes_max {
-                inner.memory_bytes += cost(&data);
-                inner.memory.push_back(data);
-                self.changed.set();
-                return;
-            }
-            inner.appending = true;
-            inner.file.take()
-        };
-        let appended = self.append(&mut file, data).await;
-        let mut inner = self.inner.borrow_mut();
-        inner.appending = false;
-        inner.file = file;
-        if appended.is_err() {
-            inner.end = Some(End::Failed(Code::TempFull));
+        let mut file = self.file.lock().await;
+        let appended = self.append(&mut file, vec![data]).await;
+        if self.client_gone.get() {
+            *file = None;
+            return;
         }
+        let mut inner = self.inner.borrow_mut();
+        match appended {
+            Ok((offset, len)) => inner.pieces.push_spilled(offset, len),
+            Err(_) => inner.end = Some(End::Failed(Code::TempFull)),
+        }
+        drop(inner);
         self.changed.set();
     }
 
-    async fn append(&self, file: &mut Option<TempFile>, data: Bytes) -> io::Result<()> {
-        if file.as_ref().map_or(0, TempFile::len) + data.len() as u64 > self.file_bytes_max {
+    fn push_to_memory(&self, data: &Bytes) -> bool {
+        let is_appending = self.file.try_lock().is_err();
+        let is_taken = !is_appending && self.inner.borrow_mut().pieces.push_to_memory(data, self.memory_bytes_max);
+        if is_taken {
+            self.changed.set();
+        }
+        is_taken
+    }
+
+    /// Appends to the file; returns where it stands there.
+    async fn append(&self, file: &mut Option<TempFile>, data: Vec<Bytes>) -> io::Result<(u64, u64)> {
+        let len = data.iter().map(|piece| piece.len() as u64).sum::<u64>();
+        let offset = file.as_ref().map_or(0, TempFile::len);
+        if offset + len > self.file_bytes_max {
             return Err(io::ErrorKind::StorageFull.into());
         }
         if file.is_none() {
             *file = Some(TempFile::create(&self.store).await?);
         }
-        match file {
-            Some(file) => file.append(data).await,
-            None => Ok(()),
+        if let Some(file) = file {
+            file.append_all(data).await?;
         }
+        Ok((offset, len))
     }
 
     pub(crate) fn complete(&self, trailers: Vec<(String, Vec<u8>)>) {
@@ -249,39 +253,56 @@ impl Answer {
             inner.head_taken = true;
             return Some(Next::Head(head));
         }
-        if let Some(data) = inner.memory.pop_front() {
-            inner.memory_bytes -= cost(&data);
-            return Some(Next::Data(data));
-        }
-        if inner.appending {
-            return None;
-        }
-        match &inner.file {
-            Some(file) if inner.file_read_bytes < file.len() => return Some(Next::Spilled),
-            Some(_) => {
-                inner.file = None;
-                inner.file_read_bytes = 0;
-            }
+        match inner.pieces.pop() {
+            Some(First::Data(data)) => return Some(Next::Data(data)),
+            Some(First::Spilled(Spilled { is_framed, .. })) => return Some(Next::Spilled { is_framed }),
             None => {}
         }
+        // While the worker's side appends, more is to come.
+        *self.file.try_lock().ok()? = None;
         inner.end.map(Next::End)
     }
 
-    /// Reads what has overflowed to the file.
+    /// Whether the next bytes for the client were set aside framed.
+    pub(crate) fn has_framed(&self) -> bool {
+        self.inner.borrow().pieces.spilled().is_some_and(|spilled| spilled.is_framed)
+    }
+
+    /// Reads what has overflowed to the file, up to `bytes_max` bytes.
     ///
     /// # Errors
     /// What the file system says.
-    pub(crate) async fn read_back(&self) -> io::Result<Bytes> {
-        let (reader, offset): (TempReader, u64) = {
-            let inner = self.inner.borrow();
-            match &inner.file {
-                Some(file) => (file.reader(), inner.file_read_bytes),
-                None => return Ok(Bytes::new()),
+    pub(crate) async fn read_back(&self, bytes_max: usize) -> io::Result<Bytes> {
+        let (reader, Spilled { offset, len, .. }): (TempReader, Spilled) = {
+            let file = self.file.lock().await;
+            match (&*file, self.inner.borrow().pieces.spilled()) {
+                (Some(file), Some(spilled)) => (file.reader(), spilled),
+                _ => return Ok(Bytes::new()),
             }
         };
-        let data = reader.read_at(offset, READ_BACK_BYTES).await?;
-        self.inner.borrow_mut().file_read_bytes += data.len() as u64;
+        let data = reader.read_at(offset, bytes_max.min(to_usize(len))).await?;
+        self.inner.borrow_mut().pieces.advance(data.len() as u64);
         Ok(data)
+    }
+
+    /// Moves what waits in memory to the file: the client takes nothing for now. `rest` was framed and comes before it.
+    ///
+    /// # Errors
+    /// When the file cannot take it; nothing has changed then.
+    pub(crate) async fn set_aside(&self, rest: &[u8]) -> io::Result<()> {
+        let mut file = self.file.lock().await;
+        let mut data = self.inner.borrow().pieces.in_memory();
+        let count = data.len();
+        if !rest.is_empty() {
+            data.insert(0, Bytes::copy_from_slice(rest));
+        }
+        if data.is_empty() {
+            return Ok(());
+        }
+        let (offset, len) = self.append(&mut file, data).await?;
+        self.inner.borrow_mut().pieces.moved_to_file(count, offset, len, rest.len() as u64);
+        self.changed.set();
+        Ok(())
     }
 
     pub(crate) fn take_trailers(&self) -> Vec<(String, Vec<u8>)> {
@@ -300,10 +321,9 @@ impl Answer {
     pub(crate) fn abandon(&self) {
         self.client_gone.set(true);
         let mut inner = self.inner.borrow_mut();
-        inner.memory.clear();
-        inner.memory_bytes = 0;
-        if !inner.appending {
-            inner.file = None;
+        inner.pieces.clear();
+        if let Ok(mut file) = self.file.try_lock() {
+            *file = None;
         }
         let upgraded = inner.upgraded.take();
         drop(inner);
@@ -312,3 +332,7 @@ impl Answer {
         self.closing.set();
     }
 }
+
+#[cfg(test)]
+#[path = "answer/tests.rs"]
+mod tests;

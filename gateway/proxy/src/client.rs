@@ -21,6 +21,8 @@ use crate::signal::Signal;
 
 /// How much is read from a client at once.
 const READ_BYTES: usize = 8 * 1024;
+/// Room below which the buffer grows before a read.
+const READ_BYTES_MIN: usize = 1024;
 
 /// The transport: plain or TLS.
 pub(crate) enum ClientStream {
@@ -36,6 +38,8 @@ pub(crate) enum Woke {
     Eof,
     /// This many bytes of the output were taken.
     Wrote(usize),
+    /// The client takes bytes again.
+    Writable,
     /// The connection is broken.
     Broken,
     /// The answer has changed.
@@ -51,6 +55,8 @@ pub(crate) enum Woke {
 pub(crate) struct For<'a> {
     pub(crate) read: bool,
     pub(crate) write: &'a [u8],
+    /// For the client to take bytes again, after a write that it did not take.
+    pub(crate) writable: bool,
     pub(crate) answer: Option<&'a Answer>,
     pub(crate) draining: bool,
 }
@@ -116,6 +122,13 @@ impl Client {
                 Ok(len) => Woke::Wrote(len),
             });
         }
+        if wanted.writable && !self.must_flush {
+            match self.stream.tcp().poll_write_ready(cx) {
+                Poll::Ready(Ok(())) => return Poll::Ready(Woke::Writable),
+                Poll::Ready(Err(_)) => return Poll::Ready(Woke::Broken),
+                Poll::Pending => {}
+            }
+        }
         if let Some(answer) = wanted.answer
             && answer.poll_changed(cx).is_ready()
         {
@@ -141,17 +154,18 @@ impl Client {
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        if self.unread.capacity() == 0
+        if self.unread.capacity() - self.unread.len() < READ_BYTES_MIN
             && let ClientStream::Plain(tcp) = &self.stream
         {
-            // An idle connection waits without a buffer; most connections are idle most of the time.
+            // An idle connection waits without a buffer, and one that drips with no more than it has sent; most
+            // connections are idle most of the time.
             match tcp.poll_read_ready(cx) {
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
                 Poll::Pending => return Poll::Pending,
             }
         }
-        if self.unread.capacity() - self.unread.len() < 1024 {
+        if self.unread.capacity() - self.unread.len() < READ_BYTES_MIN {
             self.unread.reserve(READ_BYTES);
         }
         let before = self.unread.len();
@@ -160,8 +174,8 @@ impl Client {
             let mut pinned = Pin::new(&mut self.stream);
             poll_read_buf(&mut pinned, cx, &mut self.unread)
         };
-        if read.is_pending() && before == 0 {
-            self.unread = BytesMut::new();
+        if read.is_pending() && self.unread.capacity() - before > READ_BYTES / 2 {
+            self.unread = BytesMut::from(&self.unread[..]);
         }
         read
     }
@@ -242,6 +256,13 @@ fn poll_read_buf(
 }
 
 impl ClientStream {
+    fn tcp(&self) -> &TcpStream {
+        match self {
+            ClientStream::Plain(tcp) => tcp,
+            ClientStream::Tls(tls) => tls.get_ref().0,
+        }
+    }
+
     fn poll_write(&mut self, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         AsyncWrite::poll_write(Pin::new(self), cx, data)
     }

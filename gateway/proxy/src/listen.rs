@@ -24,6 +24,13 @@ use crate::gate::{Gate, to_usize};
 /// Connections a tick that are told why they are closed; a flood of them is just closed.
 const REFUSALS_AT_ONCE_MAX: u64 = 100;
 
+/// What the kernel may hold unsent for a client; the rest waits here, where it is counted. What is on its way to a fast client
+/// is not bounded by it.
+#[cfg(target_os = "linux")]
+const UNSENT_BYTES_MAX: u32 = 32 * 1024;
+/// What TLS may hold encrypted for a client: a record.
+const TLS_BYTES_MAX: usize = 16 * 1024;
+
 /// Pending connections that the kernel keeps for us.
 const BACKLOG: i32 = 4096;
 
@@ -172,6 +179,13 @@ pub async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, gate: Rc<Ga
     }
 }
 
+/// Without it the kernel takes megabytes for a client that does not read, and counts them in the cgroup.
+#[cfg_attr(not(target_os = "linux"), allow(unused_variables, reason = "other systems have no such bound"))]
+fn bound_unsent(stream: &TcpStream) {
+    #[cfg(target_os = "linux")]
+    let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
+}
+
 fn is_the_connections_fault(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -182,6 +196,7 @@ fn is_the_connections_fault(error: &io::Error) -> bool {
 fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, gate: &Rc<Gate>) {
     let gate = Rc::clone(gate);
     let _ = stream.set_nodelay(true);
+    bound_unsent(&stream);
     if gate.connection_count() >= to_usize(gate.config().server.connections_max) {
         let refused = gate.count_refused_connection();
         if tls.is_none() && refused <= REFUSALS_AT_ONCE_MAX {
@@ -200,7 +215,8 @@ fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, gate: 
     tokio::task::spawn_local(async move {
         let deadline = Duration::from_millis(gate.config().server.headers_timeout_ms);
         match tokio::time::timeout(deadline, tls.accept(stream)).await {
-            Ok(Ok(stream)) => {
+            Ok(Ok(mut stream)) => {
+                stream.get_mut().1.set_buffer_limit(Some(TLS_BYTES_MAX));
                 connection::serve(ClientStream::Tls(Box::new(stream)), peer, local, gate, handle).await;
             }
             _ => gate.connections.remove(handle.0),

@@ -15,6 +15,9 @@ use crate::client::{Client, For, Woke};
 use crate::gate::{Gate, to_usize};
 use crate::spool::Body;
 
+/// So little of a body stays in memory however slowly it comes: a file would cost more.
+const KEPT_BYTES_MAX: usize = 2048;
+
 /// Why a request was not received.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -133,7 +136,7 @@ fn is_known(method: &Method) -> bool {
 
 /// The whole body. Refuses at once what declares to be too large; asks for it where the client waits to be asked.
 pub(crate) async fn body(client: &mut Client, gate: &Gate, head: &RequestHead) -> Result<Body, Failure> {
-    let mut body = Body::default();
+    let mut body = Body::of(&gate.store);
     let bytes_max = gate.config().server.body_bytes_max;
     match head.framing {
         Framing::None | Framing::Length(0) => return Ok(body),
@@ -153,7 +156,7 @@ pub(crate) async fn body(client: &mut Client, gate: &Gate, head: &RequestHead) -
             while missing > 0 {
                 let here = client.unread.len().min(to_usize(missing));
                 if here == 0 {
-                    more(client, &mut pace).await?;
+                    more(client, gate, &mut body, &mut pace).await?;
                     continue;
                 }
                 let piece = client.unread.split_to(here);
@@ -189,22 +192,33 @@ async fn chunked(
             return Ok(());
         }
         if decoded.consumed == 0 || client.unread.is_empty() {
-            more(client, pace).await?;
+            more(client, gate, body, pace).await?;
         }
     }
 }
 
-async fn more(client: &mut Client, pace: &mut Pace) -> Result<(), Failure> {
+async fn more(client: &mut Client, gate: &Gate, body: &mut Body, pace: &mut Pace) -> Result<(), Failure> {
     let before = client.unread.len();
-    match client.wait(For { read: true, ..For::default() }).await {
-        Woke::Read => {
-            pace.received_bytes += (client.unread.len() - before) as u64;
-            pace.last_received = Instant::now();
-            client.set_deadline(Some(pace.deadline()));
-            Ok(())
+    let mut may_spill = true;
+    loop {
+        let deadline = pace.deadline();
+        let patience = pace.started + gate.store.memory.patience();
+        let spills = may_spill && body.memory_bytes() > KEPT_BYTES_MAX;
+        client.set_deadline(Some(if spills { deadline.min(patience) } else { deadline }));
+        match client.wait(For { read: true, ..For::default() }).await {
+            Woke::Read => {
+                pace.received_bytes += (client.unread.len() - before) as u64;
+                pace.last_received = Instant::now();
+                client.set_deadline(Some(pace.deadline()));
+                return Ok(());
+            }
+            // A body that comes slowly leaves the memory to others. Where the file takes nothing, it stays, up to the bound.
+            Woke::Deadline if Instant::now() < deadline => may_spill = body.spill(&gate.store).await.is_ok(),
+            Woke::Deadline => {
+                return Err(Failure::refused(Code::BodyTooSlow, "the body came slower than the minimum rate"));
+            }
+            _ => return Err(Failure::Gone),
         }
-        Woke::Deadline => Err(Failure::refused(Code::BodyTooSlow, "the body came slower than the minimum rate")),
-        _ => Err(Failure::Gone),
     }
 }
 

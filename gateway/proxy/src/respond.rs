@@ -1,16 +1,15 @@
 //! Streams an answer to the client as it comes, framed afresh. A slow client fills the answer's buffer and its file,
 //! never the worker's time (I2).
 
+mod outgoing;
+
 use std::fmt::Write as _;
 use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
 use sluice_catalog::errors::Code;
-use sluice_http1::{
-    CHUNK_END, RequestHead, ResponseFraming, ResponseHead, Version, write_chunk_header, write_last_chunk,
-    write_response_start,
-};
+use sluice_http1::{RequestHead, ResponseFraming, ResponseHead, Version, write_last_chunk, write_response_start};
 use sluice_journal::Outcome;
 use sluice_scheduler::RequestId;
 
@@ -19,8 +18,10 @@ use crate::client::{Client, For, Woke};
 use crate::gate::Gate;
 use crate::refuse::{self, Refusal};
 
-/// Pieces are gathered up to here before they are written, where several are there at once.
-const GATHER_BYTES: usize = 64 * 1024;
+use outgoing::{Framed, Outgoing};
+
+/// So little stays in memory for a client that takes nothing: a file would cost more.
+const KEPT_BYTES_MAX: usize = 2048;
 /// What a client may send ahead while its answer is on the way.
 const PIPELINE_BYTES_MAX: usize = 16 * 1024;
 
@@ -44,17 +45,8 @@ pub(crate) struct Responder<'a> {
     pub(crate) submitted: Instant,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Framed {
-    /// As many bytes as announced, or none.
-    Plain,
-    Chunked,
-    /// HTTP/1.0: the end of the connection ends the body.
-    UntilClose,
-}
-
 impl Responder<'_> {
-    pub(crate) async fn run(self, answer: &Answer) -> Sent {
+    pub(crate) async fn run(mut self, answer: &Answer) -> Sent {
         let mut sent = Sent {
             outcome: Outcome::Answered,
             status: 0,
@@ -64,43 +56,25 @@ impl Responder<'_> {
             upgraded: false,
         };
         let send_timeout = Duration::from_millis(self.gate.config().server.send_timeout_ms);
-        let mut out = Vec::with_capacity(2048);
-        let mut framed = Framed::Plain;
+        let mut out = Outgoing::new(&self.gate.store.memory);
         let mut half_closed = false;
+        let mut ended = None;
         loop {
-            let mut ended = None;
-            let mut has_more = true;
-            while out.len() < GATHER_BYTES && ended.is_none() {
-                match answer.next() {
-                    None => {
-                        has_more = false;
-                        break;
-                    }
-                    Some(Next::Informational(head)) => self.inform(&mut out, &head),
-                    Some(Next::Head(head)) => {
-                        framed = self.begin(&mut out, &head, answer, &mut sent);
-                        if sent.upgraded {
-                            ended = Some(End::Complete);
-                        }
-                    }
-                    Some(Next::Data(data)) => append(&mut out, framed, &data, &mut sent),
-                    Some(Next::Spilled) => match answer.read_back().await {
-                        Ok(data) => append(&mut out, framed, &data, &mut sent),
-                        Err(_) => ended = Some(End::Failed(Code::TempFull)),
-                    },
-                    Some(Next::End(end)) => ended = Some(end),
+            let has_more = self.gather(&mut out, answer, &mut sent, &mut ended).await;
+            if !has_more
+                && ended.is_none()
+                && let Some(until) = out.waits_until()
+            {
+                self.client.set_deadline(Some(until));
+                if let Woke::Answer = self.client.wait(For { answer: Some(answer), ..For::default() }).await {
+                    continue;
                 }
             }
-            match ended {
-                Some(End::Complete) if framed == Framed::Chunked => write_last_chunk(&mut out, &answer.take_trailers()),
-                Some(End::Failed(code)) => self.fail(&mut out, code, answer, &mut sent),
-                _ => {}
-            }
-            if let Err(error) = self.client.write_all(&out, send_timeout).await {
+            out.seal();
+            if let Err(error) = self.write(&mut out, answer, send_timeout).await {
                 return self.gone(answer, sent, error.kind() != io::ErrorKind::TimedOut);
             }
-            out.clear();
-            if ended.is_some() {
+            if ended.is_some() && !answer.has_framed() {
                 if half_closed && sent.outcome == Outcome::Answered {
                     sent.outcome = Outcome::ClientGoneInService;
                 }
@@ -125,6 +99,99 @@ impl Responder<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// Takes what is there of the answer, up to what one write may have. Returns whether there may be more at once.
+    async fn gather(&self, out: &mut Outgoing, answer: &Answer, sent: &mut Sent, ended: &mut Option<End>) -> bool {
+        out.prepare();
+        while out.room() > 0 {
+            if ended.is_some() && !answer.has_framed() {
+                return true;
+            }
+            match answer.next() {
+                None => return false,
+                Some(Next::Informational(head)) => self.inform(&mut out.bytes, &head),
+                Some(Next::Head(head)) => {
+                    out.framed = self.begin(&mut out.bytes, &head, answer, sent);
+                    if sent.upgraded {
+                        *ended = Some(End::Complete);
+                    }
+                }
+                Some(Next::Data(data)) => {
+                    sent.bytes_out += data.len() as u64;
+                    out.push(&data);
+                }
+                Some(Next::Spilled { is_framed }) => match answer.read_back(out.room()).await {
+                    Ok(data) if is_framed => {
+                        out.seal();
+                        out.bytes.extend_from_slice(&data);
+                    }
+                    Ok(data) => {
+                        sent.bytes_out += data.len() as u64;
+                        out.push(&data);
+                    }
+                    Err(_) => {
+                        let is_more = self.end(out, answer, sent, ended, End::Failed(Code::TempFull));
+                        answer.abandon();
+                        return is_more;
+                    }
+                },
+                Some(Next::End(end)) => return self.end(out, answer, sent, ended, end),
+            }
+        }
+        true
+    }
+
+    /// The answer ends here.
+    fn end(&self, out: &mut Outgoing, answer: &Answer, sent: &mut Sent, ended: &mut Option<End>, end: End) -> bool {
+        out.seal();
+        match end {
+            End::Complete if out.framed == Framed::Chunked => {
+                write_last_chunk(&mut out.bytes, &answer.take_trailers());
+            }
+            End::Complete => {}
+            End::Failed(code) => self.fail(&mut out.bytes, code, answer, sent),
+        }
+        *ended = Some(end);
+        true
+    }
+
+    /// Writes all that was gathered. A client that takes nothing for a while leaves its memory to others: what waits for it
+    /// goes to the answer's file until it takes bytes again. An error is the end of the client, by its own doing or because
+    /// it took nothing for too long.
+    async fn write(&mut self, out: &mut Outgoing, answer: &Answer, send_timeout: Duration) -> io::Result<()> {
+        out.hold();
+        let (mut at, mut moved) = (0, Instant::now());
+        while at < out.bytes.len() {
+            let patience = self.gate.store.memory.patience().min(send_timeout);
+            self.client.set_deadline(Some(Instant::now() + patience));
+            match self.client.wait(For { write: &out.bytes[at..], ..For::default() }).await {
+                Woke::Wrote(len) => {
+                    at += len;
+                    moved = Instant::now();
+                }
+                Woke::Deadline if moved.elapsed() >= send_timeout => return Err(io::ErrorKind::TimedOut.into()),
+                Woke::Deadline => {
+                    let rest = &out.bytes[at..];
+                    let is_kept = rest.len() <= KEPT_BYTES_MAX;
+                    let aside = answer.set_aside(if is_kept { &[] } else { rest }).await;
+                    if aside.is_ok() {
+                        out.keep_only(if is_kept { rest.to_vec() } else { Vec::new() });
+                        at = 0;
+                    }
+                    // Where the file takes nothing, the memory stays taken, up to its bound.
+                    self.client.set_deadline(Some(moved + send_timeout));
+                    match self.client.wait(For { writable: true, ..For::default() }).await {
+                        Woke::Writable => {}
+                        Woke::Deadline => return Err(io::ErrorKind::TimedOut.into()),
+                        _ => return Err(io::ErrorKind::BrokenPipe.into()),
+                    }
+                }
+                _ => return Err(io::ErrorKind::BrokenPipe.into()),
+            }
+        }
+        out.clear();
+        Ok(())
     }
 
     /// The client will take no more: `by_its_will`, or because it took nothing for too long.
@@ -233,17 +300,6 @@ impl Responder<'_> {
         };
         sent.status = code.status();
         sent.bytes_out = refuse::write(out, &refusal);
-    }
-}
-
-fn append(out: &mut Vec<u8>, framed: Framed, data: &[u8], sent: &mut Sent) {
-    sent.bytes_out += data.len() as u64;
-    if framed == Framed::Chunked && !data.is_empty() {
-        write_chunk_header(out, data.len());
-        out.extend_from_slice(data);
-        out.extend_from_slice(CHUNK_END);
-    } else {
-        out.extend_from_slice(data);
     }
 }
 

@@ -1,4 +1,5 @@
-//! Bytes that outgrow memory: temporary files that have no name, under one bound for the whole gateway.
+//! Bytes that outgrow memory: temporary files that have no name, under one bound for the whole gateway. What is in
+//! memory is under another ([`Memory`]).
 
 use std::cell::Cell;
 use std::fs::File;
@@ -8,19 +9,38 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
-/// Where temporary files go, and how much they may hold together.
+use crate::memory::{Held, Memory};
+
+/// Where temporary files go, and how much they and the memory before them may hold together.
 pub(crate) struct TempStore {
+    pub(crate) memory: Rc<Memory>,
     dir: PathBuf,
     bytes_max: u64,
     used_bytes: Cell<u64>,
+    files_max: Cell<usize>,
+    files: Cell<usize>,
     failure: Cell<Option<io::Error>>,
 }
 
 impl TempStore {
-    pub(crate) fn new(dir: PathBuf, bytes_max: u64) -> Rc<Self> {
-        Rc::new(TempStore { dir, bytes_max, used_bytes: Cell::new(0), failure: Cell::new(None) })
+    pub(crate) fn new(dir: PathBuf, bytes_max: u64, memory_bytes_max: usize) -> Rc<Self> {
+        let memory = Memory::new(memory_bytes_max);
+        Rc::new(TempStore {
+            memory,
+            dir,
+            bytes_max,
+            used_bytes: Cell::new(0),
+            files_max: Cell::new(usize::MAX),
+            files: Cell::new(0),
+            failure: Cell::new(None),
+        })
+    }
+
+    /// Bounds how many files are open at once: each takes a descriptor, which others may need.
+    pub(crate) fn set_files_max(&self, files_max: usize) {
+        self.files_max.set(files_max);
     }
 
     /// What last went wrong, if anything has since this was asked; for the operator.
@@ -52,8 +72,16 @@ impl TempFile {
     /// # Errors
     /// When the directory cannot be written.
     pub(crate) async fn create(store: &Rc<TempStore>) -> io::Result<Self> {
+        if store.files.get() >= store.files_max.get() {
+            return store.told(Err(io::Error::new(io::ErrorKind::StorageFull, "no more files may be open (ulimit -n)")));
+        }
         let dir = store.dir.clone();
-        let file = store.told(blocking(move || tempfile::tempfile_in(dir)).await)?;
+        store.files.set(store.files.get() + 1);
+        let file = blocking(move || tempfile::tempfile_in(dir)).await;
+        if file.is_err() {
+            store.files.set(store.files.get() - 1);
+        }
+        let file = store.told(file)?;
         Ok(TempFile { file: Arc::new(file), len: 0, store: Rc::clone(store) })
     }
 
@@ -65,7 +93,12 @@ impl TempFile {
     /// `StorageFull` when the gateway's own bound is reached; else what the file system says. The file then still holds
     /// what it held before.
     pub(crate) async fn append(&mut self, data: Bytes) -> io::Result<()> {
-        let added = data.len() as u64;
+        self.append_all(vec![data]).await
+    }
+
+    /// The same with several pieces, in turn.
+    pub(crate) async fn append_all(&mut self, pieces: Vec<Bytes>) -> io::Result<()> {
+        let added = pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
         let used_bytes = self.store.used_bytes.get() + added;
         if used_bytes > self.store.bytes_max {
             return self.store.told(Err(io::Error::new(io::ErrorKind::StorageFull, "temp.bytes_max is reached")));
@@ -73,7 +106,15 @@ impl TempFile {
         self.store.used_bytes.set(used_bytes);
         let (file, at) = (Arc::clone(&self.file), self.len);
         self.len += added;
-        let written = blocking(move || file.write_all_at(&data, at)).await;
+        let written = blocking(move || {
+            let mut at = at;
+            for piece in pieces {
+                file.write_all_at(&piece, at)?;
+                at += piece.len() as u64;
+            }
+            Ok(())
+        })
+        .await;
         if written.is_err() {
             self.len -= added;
             self.store.used_bytes.set(self.store.used_bytes.get() - added);
@@ -90,6 +131,7 @@ impl TempFile {
 impl Drop for TempFile {
     fn drop(&mut self) {
         self.store.used_bytes.set(self.store.used_bytes.get().saturating_sub(self.len));
+        self.store.files.set(self.store.files.get().saturating_sub(1));
     }
 }
 
@@ -116,14 +158,19 @@ impl TempReader {
     }
 }
 
-/// A request's body: the first part in memory, what exceeds it in a file.
+/// A request's body: in memory, or in a file once it has outgrown that.
 #[derive(Default)]
 pub(crate) struct Body {
-    memory: BytesMut,
+    memory: Vec<u8>,
+    held: Held,
     file: Option<TempFile>,
 }
 
 impl Body {
+    pub(crate) fn of(store: &TempStore) -> Self {
+        Body { held: Held::of(&store.memory), ..Body::default() }
+    }
+
     pub(crate) fn len(&self) -> u64 {
         self.memory.len() as u64 + self.file.as_ref().map_or(0, TempFile::len)
     }
@@ -136,20 +183,57 @@ impl Body {
         memory_bytes_max: usize,
         store: &Rc<TempStore>,
     ) -> io::Result<()> {
-        let fits =
-            if self.file.is_none() { memory_bytes_max.saturating_sub(self.memory.len()).min(data.len()) } else { 0 };
-        let (in_memory, in_file) = data.split_at(fits);
-        self.memory.extend_from_slice(in_memory);
-        if in_file.is_empty() {
+        if self.file.is_none() && self.make_room(data.len(), memory_bytes_max) {
+            self.memory.extend_from_slice(data);
             return Ok(());
         }
-        if self.file.is_none() {
-            self.file = Some(TempFile::create(store).await?);
-        }
+        self.spill(store).await?;
         match &mut self.file {
-            Some(file) => file.append(Bytes::copy_from_slice(in_file)).await,
+            Some(file) => file.append(Bytes::copy_from_slice(data)).await,
             None => Ok(()),
         }
+    }
+
+    /// Room for so many bytes more, doubled as far as the bounds allow; what is held is what was allocated.
+    fn make_room(&mut self, added: usize, memory_bytes_max: usize) -> bool {
+        let wanted = self.memory.len() + added;
+        let capacity = self.memory.capacity();
+        if wanted <= capacity {
+            return wanted <= memory_bytes_max;
+        }
+        let doubled = wanted.max(capacity * 2).min(memory_bytes_max);
+        let grows = [doubled, wanted].into_iter().find(|to| {
+            *to >= wanted && *to <= memory_bytes_max && self.held.try_grow(to - capacity, memory_bytes_max)
+        });
+        if let Some(to) = grows {
+            self.memory.reserve_exact(to - self.memory.len());
+        }
+        grows.is_some()
+    }
+
+    /// Moves everything to a file, so that nothing of it is in memory.
+    ///
+    /// # Errors
+    /// When the temporary file cannot take it; the body is then as it was.
+    pub(crate) async fn spill(&mut self, store: &Rc<TempStore>) -> io::Result<()> {
+        if self.file.is_some() {
+            return Ok(());
+        }
+        let mut file = TempFile::create(store).await?;
+        if !self.memory.is_empty() {
+            let memory = Bytes::from(std::mem::take(&mut self.memory));
+            if let Err(error) = file.append(memory.clone()).await {
+                self.memory = memory.into();
+                return Err(error);
+            }
+            self.held.set(0);
+        }
+        self.file = Some(file);
+        Ok(())
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.memory.len()
     }
 
     /// What is in memory; it comes first.
@@ -208,21 +292,48 @@ mod tests {
     use super::*;
 
     fn store(bytes_max: u64) -> Rc<TempStore> {
-        TempStore::new(std::env::temp_dir(), bytes_max)
+        TempStore::new(std::env::temp_dir(), bytes_max, 1 << 20)
     }
 
     #[tokio::test]
     async fn body_overflows_from_memory_to_a_file_and_keeps_its_order() {
         let store = store(1000);
-        let mut body = Body::default();
+        let mut body = Body::of(&store);
         body.append(b"hello ", 8, &store).await.unwrap();
+        assert_eq!((body.memory(), store.memory.used_bytes()), (&b"hello "[..], 6));
         body.append(b"world, again", 8, &store).await.unwrap();
-        assert_eq!(body.memory(), b"hello wo");
+        assert_eq!((body.memory(), store.memory.used_bytes()), (&b""[..], 0));
         let (reader, len) = body.file().unwrap();
-        assert_eq!((&reader.read_at(0, 64).await.unwrap()[..], len), (&b"rld, again"[..], 10));
-        assert_eq!(store.used_bytes(), 10);
+        assert_eq!((&reader.read_at(0, 64).await.unwrap()[..], len), (&b"hello world, again"[..], 18));
+        assert_eq!(store.used_bytes(), 18);
         drop(body);
         assert_eq!(store.used_bytes(), 0);
+    }
+
+    #[tokio::test]
+    async fn bodies_that_find_no_memory_go_to_files() {
+        let store = TempStore::new(std::env::temp_dir(), 1 << 20, 10_000);
+        let mut bodies = Vec::new();
+        for _ in 0..100 {
+            let mut body = Body::of(&store);
+            body.append(&[b'x'; 1000], 4000, &store).await.unwrap();
+            assert!(store.memory.used_bytes() <= 10_000);
+            bodies.push(body);
+        }
+        assert!(bodies.iter().any(|body| body.file().is_some()) && bodies.iter().any(|body| body.file().is_none()));
+        assert!(bodies.iter().all(|body| body.len() == 1000));
+        drop(bodies);
+        assert_eq!((store.memory.used_bytes(), store.used_bytes()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn files_open_at_once_are_bounded() {
+        let store = store(1000);
+        store.set_files_max(1);
+        let first = TempFile::create(&store).await.unwrap();
+        assert!(TempFile::create(&store).await.is_err());
+        drop(first);
+        assert!(TempFile::create(&store).await.is_ok());
     }
 
     #[tokio::test]

@@ -25,6 +25,8 @@ use crate::upstream::Job;
 
 /// What is read of an answer; the rest is thrown away unread, as is an answer that never ends.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+/// How much of it is read back from a temporary file at once.
+const READ_BACK_BYTES: usize = 64 * 1024;
 /// The longest target of a client that is asked for again.
 const TARGET_BYTES_MAX: usize = 2048;
 /// How often is looked whether the app has ended a request whose answer is no longer read.
@@ -200,7 +202,7 @@ async fn read(answer: &Answer) -> Result<u16, String> {
                 }
             }
             Some(Next::Data(data)) => read_bytes += data.len(),
-            Some(Next::Spilled) => match answer.read_back().await {
+            Some(Next::Spilled { .. }) => match answer.read_back(READ_BACK_BYTES).await {
                 Ok(data) => read_bytes += data.len(),
                 Err(error) => return Err(format!("could not be read: {error}")),
             },

@@ -42,6 +42,8 @@ export interface Config {
   response?: ResponseConfig;
   /** Upgraded connections (WebSocket) and event streams, which hold no slot. */
   streams?: StreamsConfig;
+  /** Memory for bodies that wait for a slow client, and for answers that one has not read yet. */
+  memory?: MemoryConfig;
   /** Temporary files for bodies too large for memory. */
   temp?: TempConfig;
   /** Paths that the gateway answers by itself. */
@@ -552,6 +554,18 @@ export interface StreamsConfig {
    * @default 3600000
    */
   idle_timeout_ms?: number;
+}
+
+/** `[memory]` */
+export interface MemoryConfig {
+  /**
+   * All of them together; what finds no room is kept in temporary files. 0 takes an eighth of the memory
+   * that the process may use (the limit of its cgroup or the machine's memory, whichever is less), at
+   * most 1 GiB. What a client has not taken for 2 s (0.2 s while more than half is in use) goes to a
+   * file as well. In bytes, from 0 to 1099511627776.
+   * @default 0
+   */
+  buffers_bytes_max?: number;
 }
 
 /** `[temp]` */

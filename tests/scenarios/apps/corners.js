@@ -34,6 +34,22 @@ const routes = {
     };
     write();
   },
+  // Chunks of so many bytes, each of one letter, the alphabet over and over.
+  '/pieces': (query, response) => {
+    const [count, bytes] = ['count', 'bytes'].map((name) => Number(query.get(name)));
+    for (let at = 0; at < count; at++) response.write(Buffer.alloc(bytes, 97 + (at % 26)));
+    response.end();
+  },
+  // A byte for each turn of the loop.
+  '/letters': (query, response) => {
+    let left = Number(query.get('count'));
+    const write = () => {
+      if (left-- === 0) return response.end();
+      response.write('z');
+      return setImmediate(write);
+    };
+    write();
+  },
   // Keeps the event loop, and so accepts no connection.
   '/block': (query, response) => {
     const until = Date.now() + Number(query.get('ms'));

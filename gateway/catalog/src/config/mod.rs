@@ -303,6 +303,14 @@ config! {
         idle_timeout_ms: u64 = 3_600_000, in 0..=604_800_000, "milliseconds" => reload;
     }
 
+    /// Memory for bodies that wait for a slow client, and for answers that one has not read yet.
+    memory: Memory {
+        /// All of them together; what finds no room is kept in temporary files. 0 takes an eighth of the memory that the
+        /// process may use (the limit of its cgroup or the machine's memory, whichever is less), at most 1 GiB. What a
+        /// client has not taken for 2 s (0.2 s while more than half is in use) goes to a file as well.
+        buffers_bytes_max: u64 = 0, in 0..=1_099_511_627_776, "bytes" => restart;
+    }
+
     /// Temporary files for bodies too large for memory.
     temp: Temp {
         /// Directory for them, relative to the config file; without it, the system's.

@@ -340,6 +340,7 @@ impl Operator for Gateway {
     fn write_metrics(&self, page: &mut Page) {
         page.metric(&metrics::CONNECTIONS_TOTAL).sample(&[], self.gate.connections_total());
         page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.streams_total());
+        page.metric(&metrics::MEMORY_BUFFERS_BYTES).sample(&[], self.gate.buffers_bytes());
         page.metric(&metrics::TEMP_BYTES).sample(&[], self.gate.temp_bytes());
         page.metric(&metrics::REQUESTS_RETRIED_TOTAL).sample(&[], self.gate.retried_total());
         page.metric(&metrics::QUARANTINED_REQUESTS).sample(&[], self.gate.quarantined_count());

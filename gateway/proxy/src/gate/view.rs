@@ -137,6 +137,16 @@ impl Gate {
         self.store.used_bytes()
     }
 
+    /// Bounds how many temporary files may be open at once.
+    pub fn set_temp_files_max(&self, files_max: u64) {
+        self.store.set_files_max(super::to_usize(files_max));
+    }
+
+    /// Bytes of bodies and answers that wait in memory.
+    pub fn buffers_bytes(&self) -> u64 {
+        self.store.memory.used_bytes() as u64
+    }
+
     /// When a worker last finished a request.
     pub fn last_progress(&self) -> Option<Instant> {
         self.last_progress.get()

@@ -1,0 +1,111 @@
+//! How much memory this process may use: the limit of its cgroup or the machine's memory, whichever is less.
+
+use std::fs;
+use std::path::Path;
+
+use sluice_catalog::config::Config;
+
+/// Part of the memory that buffers get unless the config says otherwise: workers of the same container need the rest.
+const SHARE: u64 = 8;
+const BUFFERS_BYTES_MIN: u64 = 4 << 20;
+const BUFFERS_BYTES_MAX: u64 = 1 << 30;
+/// Where the system does not say how much there is.
+const BUFFERS_BYTES_UNKNOWN: u64 = 64 << 20;
+
+/// Replaces 0 by the share of this machine or container.
+pub fn bound_buffers(config: &mut Config) {
+    if config.memory.buffers_bytes_max == 0 {
+        config.memory.buffers_bytes_max = buffers_bytes_of(memory_bytes(Path::new("/")));
+    }
+}
+
+fn buffers_bytes_of(memory_bytes: Option<u64>) -> u64 {
+    memory_bytes
+        .map_or(BUFFERS_BYTES_UNKNOWN, |memory_bytes| (memory_bytes / SHARE).clamp(BUFFERS_BYTES_MIN, BUFFERS_BYTES_MAX))
+}
+
+/// `root` is `/`, or a directory with files named as there.
+fn memory_bytes(root: &Path) -> Option<u64> {
+    let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    groups.lines().filter_map(|group| limit_of(root, group)).chain(machine_bytes(root)).min()
+}
+
+/// The lowest limit of a cgroup and of those above it. In a container the cgroup's own path may not lead anywhere, and its
+/// limit stands at the top of what is mounted.
+fn limit_of(root: &Path, group: &str) -> Option<u64> {
+    let mut fields = group.splitn(3, ':');
+    let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+    let (top, name) = if controllers.is_empty() {
+        ("sys/fs/cgroup", "memory.max")
+    } else if controllers.split(',').any(|controller| controller == "memory") {
+        ("sys/fs/cgroup/memory", "memory.limit_in_bytes")
+    } else {
+        return None;
+    };
+    let top = root.join(top);
+    let own = top.join(path.trim_start_matches('/'));
+    let dirs = own.ancestors().take_while(|dir| dir.starts_with(&top));
+    // `max` of version 2 is no number; version 1 has one that is larger than any machine's memory.
+    dirs.filter_map(|dir| fs::read_to_string(dir.join(name)).ok()?.trim().parse().ok()).min()
+}
+
+fn machine_bytes(root: &Path) -> Option<u64> {
+    let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory that looks like a machine with 16 GiB.
+    fn machine(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in [("proc/meminfo", "MemTotal:       16777216 kB\nMemFree: 1 kB\n")].iter().chain(files) {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        dir
+    }
+
+    #[test]
+    fn limit_of_cgroup_version_2_counts_wherever_above_it_stands() {
+        let dir = machine(&[
+            ("proc/self/cgroup", "0::/system.slice/app.service\n"),
+            ("sys/fs/cgroup/system.slice/app.service/memory.max", "max\n"),
+            ("sys/fs/cgroup/system.slice/memory.max", "268435456\n"),
+        ]);
+        assert_eq!(memory_bytes(dir.path()), Some(256 << 20));
+    }
+
+    #[test]
+    fn limit_of_cgroup_version_1_counts_also_where_the_path_is_the_hosts() {
+        let dir = machine(&[
+            ("proc/self/cgroup", "5:cpu,cpuacct:/docker/1234\n4:memory:/docker/1234\n0::/\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912\n"),
+        ]);
+        assert_eq!(memory_bytes(dir.path()), Some(512 << 20));
+    }
+
+    #[test]
+    fn machine_counts_where_no_cgroup_limits() {
+        let dir = machine(&[
+            ("proc/self/cgroup", "4:memory:/\n0::/\n"),
+            ("sys/fs/cgroup/memory.max", "max\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+        ]);
+        assert_eq!(memory_bytes(dir.path()), Some(16 << 30));
+        assert_eq!(memory_bytes(&machine(&[]).path().join("elsewhere")), None);
+    }
+
+    #[test]
+    fn buffers_get_an_eighth_within_reason() {
+        assert_eq!(buffers_bytes_of(Some(256 << 20)), 32 << 20);
+        assert_eq!(buffers_bytes_of(Some(16 << 20)), BUFFERS_BYTES_MIN);
+        assert_eq!(buffers_bytes_of(Some(1 << 40)), BUFFERS_BYTES_MAX);
+        assert_eq!(buffers_bytes_of(None), BUFFERS_BYTES_UNKNOWN);
+    }
+}

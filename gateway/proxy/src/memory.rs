@@ -1,0 +1,143 @@
+//! Memory for bytes that wait for a slow side: answers for their clients, bodies for their requests. One bound for all of
+//! them together, from the config; bytes that find no room go to temporary files.
+//!
+//! Nobody gets all of it. A holder may have as much as a share of what is free ("dynamic threshold", Choudhury and Hahne
+//! 1998), so that many slow clients leave room for the small answers of the others.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// A holder may have as much as this part of what is free.
+const SHARE_OF_FREE: usize = 8;
+
+/// How long a client may take or send nothing before what waits for it leaves the memory.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The same while more than half of the memory is taken.
+const PATIENCE_WHEN_SCARCE: Duration = Duration::from_millis(200);
+
+/// The bound and what is taken of it, in bytes.
+pub(crate) struct Memory {
+    bytes_max: usize,
+    used_bytes: Cell<usize>,
+}
+
+impl Memory {
+    pub(crate) fn new(bytes_max: usize) -> Rc<Self> {
+        Rc::new(Memory { bytes_max, used_bytes: Cell::new(0) })
+    }
+
+    pub(crate) fn used_bytes(&self) -> usize {
+        self.used_bytes.get()
+    }
+
+    fn free_bytes(&self) -> usize {
+        self.bytes_max.saturating_sub(self.used_bytes.get())
+    }
+
+    /// How long a client may take or send nothing before what waits for it goes to a file.
+    pub(crate) fn patience(&self) -> Duration {
+        if self.free_bytes() < self.bytes_max / 2 { PATIENCE_WHEN_SCARCE } else { PATIENCE }
+    }
+}
+
+/// What one holder has taken; given back when it is dropped.
+#[derive(Default)]
+pub(crate) struct Held {
+    memory: Option<Rc<Memory>>,
+    bytes: usize,
+}
+
+impl Held {
+    pub(crate) fn of(memory: &Rc<Memory>) -> Self {
+        Held { memory: Some(Rc::clone(memory)), bytes: 0 }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Takes so many bytes more, if neither the holder's own bound nor that of all stands against it.
+    pub(crate) fn try_grow(&mut self, bytes: usize, own_bytes_max: usize) -> bool {
+        let wanted = self.bytes.saturating_add(bytes);
+        let has_room = self.memory.as_ref().is_none_or(|memory| {
+            let free_after = memory.free_bytes().checked_sub(bytes);
+            free_after.is_some_and(|free| wanted <= free / SHARE_OF_FREE)
+        });
+        let fits = wanted <= own_bytes_max && has_room;
+        if fits {
+            self.set(wanted);
+        }
+        fits
+    }
+
+    /// Says how much is held now, for bytes that are there already.
+    pub(crate) fn set(&mut self, bytes: usize) {
+        if let Some(memory) = &self.memory {
+            memory.used_bytes.set((memory.used_bytes.get() + bytes).saturating_sub(self.bytes));
+        }
+        self.bytes = bytes;
+    }
+
+    pub(crate) fn shrink(&mut self, bytes: usize) {
+        self.set(self.bytes.saturating_sub(bytes));
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holders_together_stay_within_the_bound_and_give_everything_back() {
+        let memory = Memory::new(1_000_000);
+        let mut holders: Vec<Held> = (0..5000).map(|_| Held::of(&memory)).collect();
+        for _ in 0..100 {
+            for held in &mut holders {
+                held.try_grow(1000, 100_000);
+                assert!(memory.used_bytes() <= 1_000_000);
+            }
+        }
+        assert!(memory.used_bytes() > 900_000, "the bound is made use of: {}", memory.used_bytes());
+        drop(holders);
+        assert_eq!(memory.used_bytes(), 0);
+    }
+
+    #[test]
+    fn greedy_holders_leave_room_for_a_small_one() {
+        let memory = Memory::new(32 << 20);
+        let mut greedy: Vec<Held> = (0..1000).map(|_| Held::of(&memory)).collect();
+        for _ in 0..64 {
+            for held in &mut greedy {
+                held.try_grow(16 << 10, 1 << 20);
+            }
+        }
+        assert!(Held::of(&memory).try_grow(16 << 10, 1 << 20), "{} bytes are taken", memory.used_bytes());
+    }
+
+    #[test]
+    fn own_bound_of_a_holder_stays_in_force() {
+        let memory = Memory::new(1 << 30);
+        let mut held = Held::of(&memory);
+        assert!(held.try_grow(4096, 4096));
+        assert!(!held.try_grow(1, 4096));
+        held.shrink(96);
+        assert!(held.try_grow(96, 4096));
+        assert_eq!((held.bytes(), memory.used_bytes()), (4096, 4096));
+    }
+
+    #[test]
+    fn patience_ends_sooner_where_memory_is_scarce() {
+        let memory = Memory::new(1000);
+        let calm = memory.patience();
+        let mut held = Held::of(&memory);
+        held.set(600);
+        assert!(memory.patience() < calm);
+    }
+}

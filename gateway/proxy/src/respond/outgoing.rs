@@ -1,0 +1,176 @@
+//! Bytes of a response that are gathered for one write: framed, small pieces together, counted as memory of a slow client.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sluice_http1::{CHUNK_END, write_chunk_header};
+
+use crate::memory::{Held, Memory};
+
+/// Pieces are gathered up to here before they are written, where several are there at once.
+const GATHER_BYTES: usize = 64 * 1024;
+/// The same where memory is scarce, or the client slow.
+const GATHER_BYTES_SCARCE: usize = 8 * 1024;
+/// Larger pieces are framed alone, without a copy in between.
+const SMALL_BYTES_MAX: usize = 4096;
+
+/// A write of fewer bytes waits for more, soon after the one before it. About what fits into a packet.
+const CRUMB_BYTES: usize = 1400;
+/// How long after the write before. Nobody sees it in an event stream, and an app that writes byte by byte costs 200 writes a
+/// second at most.
+const CRUMB_WAIT: Duration = Duration::from_millis(5);
+
+/// A buffer grown beyond this is given back after its write.
+const KEPT_BYTES: usize = 16 * 1024;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Framed {
+    /// As many bytes as announced, or none.
+    Plain,
+    Chunked,
+    /// HTTP/1.0: the end of the connection ends the body.
+    UntilClose,
+}
+
+pub(super) struct Outgoing {
+    pub(super) bytes: Vec<u8>,
+    pub(super) framed: Framed,
+    /// Small pieces that go into one chunk.
+    small: Vec<u8>,
+    held: Held,
+    gather_bytes: usize,
+    /// The client has left memory to others before.
+    pub(super) is_slow: bool,
+    written: Option<Instant>,
+}
+
+impl Outgoing {
+    pub(super) fn new(memory: &Rc<Memory>) -> Self {
+        Outgoing {
+            bytes: Vec::with_capacity(2048),
+            framed: Framed::Plain,
+            small: Vec::new(),
+            held: Held::of(memory),
+            gather_bytes: GATHER_BYTES_SCARCE,
+            is_slow: false,
+            written: None,
+        }
+    }
+
+    /// Bytes that may still be gathered for the next write.
+    pub(super) fn room(&self) -> usize {
+        self.gather_bytes.saturating_sub(self.bytes.len() + self.small.len())
+    }
+
+    /// Decides how much is gathered for the next write.
+    pub(super) fn prepare(&mut self) {
+        let is_wide = !self.is_slow && (self.held.bytes() >= GATHER_BYTES || self.held.try_grow(GATHER_BYTES, usize::MAX));
+        self.gather_bytes = if is_wide { GATHER_BYTES } else { GATHER_BYTES_SCARCE };
+    }
+
+    pub(super) fn push(&mut self, data: &[u8]) {
+        if self.framed != Framed::Chunked {
+            self.bytes.extend_from_slice(data);
+        } else if data.len() <= SMALL_BYTES_MAX {
+            self.small.extend_from_slice(data);
+        } else {
+            self.seal();
+            self.chunk(data);
+        }
+    }
+
+    /// Frames what has been gathered of small pieces; nothing else may be written before that.
+    pub(super) fn seal(&mut self) {
+        if !self.small.is_empty() {
+            let small = std::mem::take(&mut self.small);
+            self.chunk(&small);
+            self.small = small;
+            self.small.clear();
+        }
+    }
+
+    fn chunk(&mut self, data: &[u8]) {
+        write_chunk_header(&mut self.bytes, data.len());
+        self.bytes.extend_from_slice(data);
+        self.bytes.extend_from_slice(CHUNK_END);
+    }
+
+    /// Until when so little may wait for more, if it may.
+    pub(super) fn waits_until(&self) -> Option<Instant> {
+        let until = self.written? + CRUMB_WAIT;
+        (self.bytes.len() + self.small.len() < CRUMB_BYTES && Instant::now() < until).then_some(until)
+    }
+
+    /// Counts what is there; the client may take its time with it.
+    pub(super) fn hold(&mut self) {
+        self.held.set(self.bytes.capacity() + self.small.capacity());
+    }
+
+    /// Everything has been written or set aside.
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_BYTES);
+        self.small.shrink_to(KEPT_BYTES);
+        self.held.set(0);
+        self.written = Some(Instant::now());
+    }
+
+    /// Lets go of the buffers, for a client that has taken nothing for a while; `rest` stays.
+    pub(super) fn keep_only(&mut self, rest: Vec<u8>) {
+        self.is_slow = true;
+        self.small = Vec::new();
+        self.bytes = rest;
+        self.hold();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_pieces_go_into_one_chunk_and_keep_their_order() {
+        let mut out = Outgoing::new(&Memory::new(1 << 20));
+        out.framed = Framed::Chunked;
+        let large = vec![b'x'; SMALL_BYTES_MAX + 1];
+        for piece in [&b"a"[..], b"b", b"c", &large, b"d"] {
+            out.push(piece);
+        }
+        out.seal();
+        let expected = [&b"3\r\nabc\r\n1001\r\n"[..], &large, b"\r\n1\r\nd\r\n"].concat();
+        assert_eq!(out.bytes, expected);
+    }
+
+    #[test]
+    fn only_little_that_soon_follows_a_write_waits() {
+        let mut out = Outgoing::new(&Memory::new(1 << 20));
+        out.push(b"first");
+        assert!(out.waits_until().is_none(), "the first byte goes at once");
+        out.clear();
+        out.push(b"second");
+        let until = out.waits_until();
+        assert!(until.is_none_or(|until| until <= Instant::now() + CRUMB_WAIT));
+        out.push(&[b'x'; CRUMB_BYTES]);
+        assert!(out.waits_until().is_none());
+        out.bytes.clear();
+        out.written = Instant::now().checked_sub(CRUMB_WAIT);
+        assert!(out.waits_until().is_none(), "what comes now and then goes at once");
+    }
+
+    #[test]
+    fn buffers_are_counted_while_their_client_has_not_taken_them() {
+        let memory = Memory::new(32 << 20);
+        let mut out = Outgoing::new(&memory);
+        out.prepare();
+        assert_eq!(out.room(), GATHER_BYTES);
+        out.push(&vec![b'x'; 40_000]);
+        out.hold();
+        assert!(memory.used_bytes() >= 40_000);
+        out.keep_only(vec![b'x'; 10]);
+        assert!(memory.used_bytes() <= 64);
+        out.prepare();
+        assert!(out.room() < GATHER_BYTES);
+        drop(out);
+        assert_eq!(memory.used_bytes(), 0);
+    }
+}
