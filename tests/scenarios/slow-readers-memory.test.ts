@@ -72,7 +72,10 @@ void test(
     assert.equal((await ask(sluice, '/spin?ms=1')).status, 200);
     const [reader, ...others] = connections;
     reader?.resume();
-    assert.equal((await reader?.response({ deadlineMs: 30_000 }))?.body.equals(Buffer.alloc(bytes, 'x')), true);
+    assert.equal(
+      (await reader?.response({ deadlineMs: 30_000 }))?.body.equals(Buffer.alloc(bytes, 'x')),
+      true,
+    );
     for (const connection of others) connection.close();
     await eventually(async () => (await metric(sluice, 'sluice_temp_bytes')) === 0, {
       deadlineMs: 20_000,

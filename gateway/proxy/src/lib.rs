@@ -54,7 +54,8 @@ pub fn gate(config: Rc<Config>, journal: Journal) -> Result<Rc<Gate>, String> {
     let trust = trust::Trust::parse(&config.server.trusted_peers)?;
     let rates = rate::Rates::parse(&config)?;
     let files = files::Files::new(&config.files)?;
-    let store = spool::TempStore::new(temp_dir(&config), config.temp.bytes_max, to_usize(config.memory.buffers_bytes_max));
+    let store =
+        spool::TempStore::new(temp_dir(&config), config.temp.bytes_max, to_usize(config.memory.buffers_bytes_max));
     let scheduler = Scheduler::new(limits(&config));
     Ok(Gate::assemble(config, journal, scheduler, trust, rates, files, store))
 }

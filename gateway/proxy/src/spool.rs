@@ -73,7 +73,8 @@ impl TempFile {
     /// When the directory cannot be written.
     pub(crate) async fn create(store: &Rc<TempStore>) -> io::Result<Self> {
         if store.files.get() >= store.files_max.get() {
-            return store.told(Err(io::Error::new(io::ErrorKind::StorageFull, "no more files may be open (ulimit -n)")));
+            return store
+                .told(Err(io::Error::new(io::ErrorKind::StorageFull, "no more files may be open (ulimit -n)")));
         }
         let dir = store.dir.clone();
         store.files.set(store.files.get() + 1);
@@ -202,9 +203,9 @@ impl Body {
             return wanted <= memory_bytes_max;
         }
         let doubled = wanted.max(capacity * 2).min(memory_bytes_max);
-        let grows = [doubled, wanted].into_iter().find(|to| {
-            *to >= wanted && *to <= memory_bytes_max && self.held.try_grow(to - capacity, memory_bytes_max)
-        });
+        let grows = [doubled, wanted]
+            .into_iter()
+            .find(|to| *to >= wanted && *to <= memory_bytes_max && self.held.try_grow(to - capacity, memory_bytes_max));
         if let Some(to) = grows {
             self.memory.reserve_exact(to - self.memory.len());
         }

@@ -20,8 +20,9 @@ pub fn bound_buffers(config: &mut Config) {
 }
 
 fn buffers_bytes_of(memory_bytes: Option<u64>) -> u64 {
-    memory_bytes
-        .map_or(BUFFERS_BYTES_UNKNOWN, |memory_bytes| (memory_bytes / SHARE).clamp(BUFFERS_BYTES_MIN, BUFFERS_BYTES_MAX))
+    memory_bytes.map_or(BUFFERS_BYTES_UNKNOWN, |memory_bytes| {
+        (memory_bytes / SHARE).clamp(BUFFERS_BYTES_MIN, BUFFERS_BYTES_MAX)
+    })
 }
 
 /// `root` is `/`, or a directory with files named as there.

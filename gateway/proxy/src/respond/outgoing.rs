@@ -64,7 +64,8 @@ impl Outgoing {
 
     /// Decides how much is gathered for the next write.
     pub(super) fn prepare(&mut self) {
-        let is_wide = !self.is_slow && (self.held.bytes() >= GATHER_BYTES || self.held.try_grow(GATHER_BYTES, usize::MAX));
+        let is_wide =
+            !self.is_slow && (self.held.bytes() >= GATHER_BYTES || self.held.try_grow(GATHER_BYTES, usize::MAX));
         self.gather_bytes = if is_wide { GATHER_BYTES } else { GATHER_BYTES_SCARCE };
     }
 
