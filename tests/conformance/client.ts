@@ -6,8 +6,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { request, type Agent, type IncomingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const answer_timeout_ms = 15_000;
+/** How long something is waited for that may never come. */
+const unanswered_ms = 500;
 
 /** React Router, for one, streams to browsers only and makes a crawler wait for the whole page. */
 const browser =
@@ -82,18 +85,7 @@ export async function exchange(port: number, path: string, messages: readonly st
   const reader = new ByteReader(socket);
   try {
     const key = randomBytes(16).toString('base64');
-    socket.write(
-      [
-        `GET ${path} HTTP/1.1`,
-        `Host: 127.0.0.1:${port}`,
-        'Connection: Upgrade',
-        'Upgrade: websocket',
-        'Sec-WebSocket-Version: 13',
-        `Sec-WebSocket-Key: ${key}`,
-        `Origin: http://127.0.0.1:${port}`,
-        '\r\n',
-      ].join('\r\n'),
-    );
+    socket.write(handshake(port, path, key));
     checkHandshake((await reader.until('\r\n\r\n')).toString('latin1'), key);
 
     const answers: string[] = [];
@@ -114,6 +106,42 @@ export async function exchange(port: number, path: string, messages: readonly st
   } finally {
     socket.destroy();
   }
+}
+
+function handshake(port: number, path: string, key: string): string {
+  return [
+    `GET ${path} HTTP/1.1`,
+    `Host: 127.0.0.1:${port}`,
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    `Sec-WebSocket-Key: ${key}`,
+    `Origin: http://127.0.0.1:${port}`,
+    '\r\n',
+  ].join('\r\n');
+}
+
+/** A connection with a request to upgrade on it. */
+export interface Handshake {
+  /** What came back within a moment, as latin1. */
+  readonly received: string;
+  close(): void;
+  reset(): void;
+}
+
+/** Asks for a WebSocket where there may be none, and keeps the connection, whatever is answered. */
+export async function upgradeAndWait(port: number, path: string): Promise<Handshake> {
+  const socket = connect({ host: '127.0.0.1', port });
+  let received = '';
+  socket.setEncoding('latin1').on('data', (text: string) => (received += text));
+  socket.on('error', () => {});
+  socket.write(handshake(port, path, randomBytes(16).toString('base64')));
+  await delay(unanswered_ms);
+  return {
+    received,
+    close: () => socket.destroy(),
+    reset: () => socket.resetAndDestroy(),
+  };
 }
 
 function checkHandshake(head: string, key: string): void {

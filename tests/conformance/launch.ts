@@ -9,8 +9,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ask } from './client.ts';
-import type { Framework } from './frameworks.ts';
+import { ask, type Ask } from './client.ts';
 import { quietTools } from './prepare.ts';
 import { ownRuntime, type Runtime } from './runtime.ts';
 
@@ -22,6 +21,16 @@ const sluice = resolve(import.meta.dirname, '../../packages/sluice/bin/sluice.js
 
 export type Mode = 'sluice' | 'bare';
 
+/** How an app is started; `frameworks.ts` says more of it. */
+export interface Launchable {
+  readonly name: string;
+  readonly start: { readonly entry: string } | { readonly command: readonly [string, ...string[]] };
+  readonly env?: Readonly<Record<string, string>>;
+  readonly hostUnset?: boolean;
+  /** Asked until it says 200; `/` unless said. */
+  readonly steady?: Omit<Ask, 'port'>;
+}
+
 export interface Running {
   readonly port: number;
   /** What the process said so far, the last part of it. */
@@ -30,13 +39,15 @@ export interface Running {
   status(): Promise<unknown>;
   /** Names of the classes of `sluice classes --json`; only under Sluice. */
   classes(): Promise<string[]>;
+  /** `sluice reload`, until the new workers serve; only under Sluice. */
+  reload(): Promise<void>;
   /** Sends SIGTERM and waits; returns the exit code or the signal it ended by. */
   stop(): Promise<number | NodeJS.Signals | null>;
 }
 
 /** Starts the app in `folder`; another process may take the free port first, so that is tried twice. */
 export async function launch(
-  framework: Framework,
+  framework: Launchable,
   folder: string,
   runtime: Runtime,
   mode: Mode,
@@ -50,7 +61,7 @@ export async function launch(
 }
 
 async function launchOnce(
-  framework: Framework,
+  framework: Launchable,
   folder: string,
   runtime: Runtime,
   mode: Mode,
@@ -84,7 +95,7 @@ async function launchOnce(
   };
   const said = () => `${[command, ...args].join(' ')}\n${output}`;
   try {
-    await untilAnswering(port, child);
+    await untilAnswering(port, child, framework.steady);
   } catch (error) {
     await stop();
     throw new Error(`${framework.name} did not start: ${String(error)}\n${said()}`, { cause: error });
@@ -95,11 +106,12 @@ async function launchOnce(
     stop,
     status: () => told(runDir, 'status'),
     classes: () => classNames(runDir),
+    reload: async () => void (await runCli(runDir, ['reload'])),
   };
 }
 
 function commandLine(
-  framework: Framework,
+  framework: Launchable,
   runtime: Runtime,
   mode: Mode,
   port: number,
@@ -115,7 +127,7 @@ function commandLine(
 }
 
 function environment(
-  framework: Framework,
+  framework: Launchable,
   folder: string,
   runtime: Runtime,
   mode: Mode,
@@ -133,7 +145,7 @@ function environment(
   return { ...Object.fromEntries(shell), ...quietTools, ...framework.env, ...addresses, PATH: path };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
@@ -141,14 +153,18 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function untilAnswering(port: number, child: ChildProcess): Promise<void> {
+async function untilAnswering(
+  port: number,
+  child: ChildProcess,
+  steady: Omit<Ask, 'port'> = { path: '/' },
+): Promise<void> {
   const deadline_ms = performance.now() + start_timeout_ms;
   let last = 'nothing was asked yet';
   while (performance.now() < deadline_ms) {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`it ended with ${child.exitCode ?? child.signalCode}`);
     try {
-      const { status } = await ask({ port, path: '/' });
+      const { status } = await ask({ port, ...steady });
       if (status === 200) return;
       last = `status ${status}`;
     } catch (error) {
@@ -218,12 +234,16 @@ async function classNames(runDir: string): Promise<string[]> {
   return classes.map((known) => known.class);
 }
 
-function told(runDir: string, command: 'status' | 'classes'): Promise<unknown> {
+async function told(runDir: string, command: 'status' | 'classes'): Promise<unknown> {
+  return JSON.parse(await runCli(runDir, [command, '--json'])) as unknown;
+}
+
+function runCli(runDir: string, args: readonly string[]): Promise<string> {
   const node = join(ownRuntime.bin, 'node');
   return new Promise((done, fail) => {
-    execFile(node, [sluice, command, '--json', '--run-dir', runDir], (error, stdout) => {
-      if (error) fail(error);
-      else done(JSON.parse(stdout) as unknown);
+    execFile(node, [sluice, ...args, '--run-dir', runDir], (error, stdout, stderr) => {
+      if (error) fail(new Error(`sluice ${args.join(' ')}: ${stderr}`, { cause: error }));
+      else done(stdout);
     });
   });
 }

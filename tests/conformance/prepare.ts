@@ -46,7 +46,11 @@ export async function installIfStale(folder: string, bin: string): Promise<void>
 }
 
 /** Runs the app's build script; the install has to be fresh already. */
-export async function buildIfStale(framework: Framework, folder: string, bin: string): Promise<void> {
+export async function buildIfStale(
+  framework: Pick<Framework, 'name' | 'build'>,
+  folder: string,
+  bin: string,
+): Promise<void> {
   const { build } = framework;
   if (build === undefined) return;
   const hash = hashOf(folder, sourcesOf(folder));
