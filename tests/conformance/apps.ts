@@ -103,6 +103,15 @@ const closeWithGrace: App['ask'] = async ({ send }) => {
   return [page.status, page.body, slow.status, slow.body];
 };
 
+const migrations: App['ask'] = async ({ send }) => {
+  const posted = await send('/a-visit', { method: 'POST' });
+  assert.equal(posted.status, 201);
+  const { body } = await send('/');
+  const seen = JSON.parse(body) as { migrations: string[]; visits: string[] };
+  assert.deepEqual(seen.visits, ['made by a migration', '/a-visit'], 'a migration ran twice, or not at all');
+  return seen;
+};
+
 const longPolling: App['ask'] = async ({ send }) => {
   const polls = [1, 2, 3, 4, 5, 6].map(() => send('/poll?after=0'));
   const begun_ms = performance.now();
@@ -127,6 +136,11 @@ export const apps: readonly App[] = [
   { ...shared('apollo5'), ask: apollo, steady: { path: '/?query={__typename}', headers: json } },
   { ...shared('yoga'), ask: yoga, steady: { path: '/graphql?query={__typename}', headers: json } },
   { ...shared('close-with-grace'), ask: closeWithGrace },
+  {
+    ...shared('migrations'),
+    fresh: async () => ({ DATABASE_FILE: tempFile('app.db') }),
+    ask: migrations,
+  },
   {
     ...shared('long-polling', 'server.js'),
     // Polls wait and compute nothing; one at a time, two of them would keep both workers.

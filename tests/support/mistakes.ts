@@ -17,7 +17,7 @@ export interface Mistake {
 /** Shorter and longer than the 5 ms that the preload waits for a late end. */
 const GAPS_MS = [1, 4, 15, 40];
 const UNREAD_BYTES = 100_000;
-const OFTEN = 10;
+const OFTEN = 20;
 const RARE = 1;
 
 const often = (name: string, more: Partial<Mistake> = {}): Mistake => ({
@@ -59,8 +59,8 @@ export const mistakes: readonly Mistake[] = [
   often('stops-on-close'),
   often('close'),
   often('close-in-body'),
-  often('half-close-in-body'),
-  often('chunk-cut'),
+  rare('half-close-in-body'),
+  rare('chunk-cut'),
   rare('raw'),
   rare('raw-twice'),
   rare('raw-then-own'),
