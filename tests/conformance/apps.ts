@@ -29,7 +29,7 @@ export interface App extends Launchable {
 export interface Asking {
   readonly app: Running;
   readonly env: Readonly<Record<string, string>>;
-  send(path: string, more?: Partial<Ask>): Promise<Answer>;
+  readonly send: (path: string, more?: Partial<Ask>) => Promise<Answer>;
 }
 
 const shared = (name: string, entry = 'server.mjs') =>

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Tally, runChaos, spoiled } from '../support/canaries.ts';
 import { mistakes } from '../support/mistakes.ts';
 import { type Sluice, type StartOptions, app } from '../support/sluice.ts';
-import { allReady, long, pidOf, running } from './scenario.ts';
+import { long, pidOf, running, slotsHeld, statusWhen } from './scenario.ts';
 
 const seed = Number(process.env['SLUICE_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
 const ANSWERS = long ? 20_000 : 1_200;
@@ -82,5 +82,9 @@ void test('nobody else pays for an app that sends its last bytes late: all get t
   const tally = await runChaos({ ...plan(sluice), mistakes: late, aborts: 0 });
   assertOwn(tally);
   assert.deepEqual(spoiled(tally), {}, `SLUICE_CHAOS_SEED=${seed}`);
-  await allReady(sluice, WORKERS);
+  const { workers } = await statusWhen(sluice, (now) => slotsHeld(now) === 0, 'no slot held');
+  assert.ok(
+    workers.every(({ restarts_total }) => restarts_total === 0),
+    'a worker was replaced',
+  );
 });
