@@ -4,13 +4,18 @@
  * Finds the gateway's binary and the preload, and runs the one with the path of the other. It stays only to pass on
  * signals and the exit code: killed with -9, it leaves a gateway that goes on serving under its own process id, which
  * `sluice stop` still finds. Supervisors that want no process between should run the binary with SLUICE_PRELOAD set.
+ *
+ * Started by npm or npx it has the gateway leave when these are gone: see `starter.js`.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { isOrphan, watchStarter } from './starter.js';
 
 const EXIT_FAILED = 1;
+/** @type {NodeJS.Signals[]} */
+const SIGNALS_TO_LEAVE = ['SIGTERM', 'SIGINT'];
 
 const binary = findBinary();
 const preload = findPreload();
@@ -22,6 +27,8 @@ if (binary === undefined) {
   );
 } else if (preload === undefined) {
   fail('@sluice/preload is not built; in the repository, run "make build" first.');
+} else if (process.argv[2] === 'start' && isOrphan()) {
+  fail('npm was ended before the gateway started; it is not started.');
 } else {
   run(binary, preload);
 }
@@ -62,9 +69,28 @@ function run(file, preloadPath) {
   const early = [];
   /** @param {NodeJS.Signals} signal */
   let passOn = (signal) => void early.push(signal);
+  let isAskedToLeave = false;
   for (const signal of signalsToPassOn()) process.on(signal, () => passOn(signal));
+  // A second request to leave would end the gateway without a drain.
+  for (const signal of SIGNALS_TO_LEAVE) process.on(signal, () => (isAskedToLeave = true));
   // A terminal sends these to the gateway as well, where a second one would mean "leave at once".
   for (const signal of signalsFromTerminal()) process.on(signal, () => {});
+
+  // Other commands end soon, or are looked at by somebody.
+  const starter =
+    process.argv[2] !== 'start'
+      ? undefined
+      : watchStarter(({ pid, name }) => {
+          if (isAskedToLeave) return;
+          say(`${name} (process ${pid}), which started the gateway, is gone; the gateway drains and leaves.`);
+          passOn('SIGTERM');
+        });
+  if (starter?.pid === 1) {
+    say(
+      'npm is process 1 of this container, which ends at most 0.5 s after SIGTERM, and the gateway with it, drained or not. ' +
+        'Start it without npm: node_modules/.bin/sluice start',
+    );
+  }
 
   const child = spawn(file, process.argv.slice(2), {
     stdio: 'inherit',
@@ -106,6 +132,13 @@ function leaveLike(code, signal) {
 
 /** @param {string} text */
 function fail(text) {
-  process.stderr.write(`sluice: ${text}\n`);
+  say(text);
   process.exitCode = EXIT_FAILED;
+}
+
+/** @param {string} text */
+function say(text) {
+  // Who read it may have gone with npm.
+  process.stderr.on('error', () => {});
+  process.stderr.write(`sluice: ${text}\n`);
 }
