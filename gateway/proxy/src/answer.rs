@@ -39,6 +39,19 @@ pub(crate) enum End {
     Complete,
     /// It can not be finished; before the head was sent the client gets this error, after it a closed connection.
     Failed(Code),
+    /// The client had closed its side, and the worker closed its connection as it would have closed the client's.
+    Left,
+}
+
+/// How much of its connection the client has closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Departure {
+    /// Nothing.
+    None,
+    /// Its sending side (FIN): it has most likely left, and Node takes it for that.
+    Half,
+    /// All of it, or nobody waits for the answer for another reason.
+    Gone,
 }
 
 /// What the client's side gets next.
@@ -88,6 +101,9 @@ pub(crate) struct Answer {
     memory_bytes_max: usize,
     file_bytes_max: u64,
     client_gone: Cell<bool>,
+    client_half_closed: Cell<bool>,
+    /// Set with each step of the client's leaving: see [`Answer::departure`].
+    pub(crate) departing: Signal,
     pub(crate) worker: Cell<Option<WorkerId>>,
     pub(crate) times: Cell<Times>,
     pub(crate) retry_after_s: Cell<Option<u32>>,
@@ -115,6 +131,8 @@ impl Answer {
             memory_bytes_max,
             file_bytes_max,
             client_gone: Cell::new(false),
+            client_half_closed: Cell::new(false),
+            departing: Signal::default(),
             worker: Cell::new(None),
             times: Cell::default(),
             retry_after_s: Cell::new(None),
@@ -229,7 +247,25 @@ impl Answer {
 
     /// Whether anybody will still read what the worker sends.
     pub(crate) fn is_wanted(&self) -> bool {
-        !self.client_gone.get() && self.failure().is_none()
+        !self.client_gone.get() && !matches!(self.inner.borrow().end, Some(End::Failed(_) | End::Left))
+    }
+
+    /// How much of its connection the client has closed.
+    pub(crate) fn departure(&self) -> Departure {
+        match (self.client_gone.get(), self.client_half_closed.get()) {
+            (true, _) => Departure::Gone,
+            (false, true) => Departure::Half,
+            (false, false) => Departure::None,
+        }
+    }
+
+    /// The worker closed its connection because the client had closed its side.
+    pub(crate) fn leave(&self) {
+        let mut inner = self.inner.borrow_mut();
+        if inner.end.is_none() {
+            inner.end = Some(End::Left);
+            self.changed.set();
+        }
     }
 
     /// Whether the client has nothing of the response's head yet.
@@ -243,8 +279,8 @@ impl Answer {
     pub(crate) fn next(&self) -> Option<Next> {
         let mut inner = self.inner.borrow_mut();
         if !inner.head_taken {
-            if let Some(End::Failed(code)) = inner.end {
-                return Some(Next::End(End::Failed(code)));
+            if let Some(end @ (End::Failed(_) | End::Left)) = inner.end {
+                return Some(Next::End(end));
             }
             if let Some(head) = inner.informational.pop_front() {
                 return Some(Next::Informational(head));
@@ -317,6 +353,12 @@ impl Answer {
         self.changed.poll(cx)
     }
 
+    /// The client has closed its sending side. The worker's connection is closed likewise, so that the app sees it.
+    pub(crate) fn half_close(&self) {
+        self.client_half_closed.set(true);
+        self.departing.set();
+    }
+
     /// The client will read no more. This frees nothing but memory: the worker's slot stays with the worker (I1).
     pub(crate) fn abandon(&self) {
         self.client_gone.set(true);
@@ -330,6 +372,7 @@ impl Answer {
         // Dropped outside of the borrow: it tells the gate, which may look at this answer.
         drop(upgraded);
         self.closing.set();
+        self.departing.set();
     }
 }
 

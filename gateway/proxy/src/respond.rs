@@ -57,7 +57,10 @@ impl Responder<'_> {
         };
         let send_timeout = Duration::from_millis(self.gate.config().server.send_timeout_ms);
         let mut out = Outgoing::new(&self.gate.store.memory);
-        let mut half_closed = false;
+        let mut half_closed = self.client.eof;
+        if half_closed {
+            answer.half_close();
+        }
         let mut ended = None;
         loop {
             let has_more = self.gather(&mut out, answer, &mut sent, &mut ended).await;
@@ -74,11 +77,17 @@ impl Responder<'_> {
             if let Err(error) = self.write(&mut out, answer, send_timeout).await {
                 return self.gone(answer, sent, error.kind() != io::ErrorKind::TimedOut);
             }
+            if ended == Some(End::Left) {
+                return self.gone(answer, sent, true);
+            }
             if ended.is_some() && !answer.has_framed() {
                 if half_closed && sent.outcome == Outcome::Answered {
                     sent.outcome = Outcome::ClientGoneInService;
                 }
                 return sent;
+            }
+            if half_closed && answer.is_stream.get() {
+                return self.gone(answer, sent, true);
             }
             if has_more {
                 continue;
@@ -86,14 +95,15 @@ impl Responder<'_> {
             self.client.set_deadline(None);
             let read = self.client.unread.len() < PIPELINE_BYTES_MAX;
             match self.client.wait(For { read, answer: Some(answer), ..For::default() }).await {
-                // A client that closes its sending side while it is queued, or while it reads a stream, has most likely
-                // gone; in service the answer is tried all the same.
+                // A client that closes its sending side has most likely gone. In service the worker sees it as Node alone
+                // would: what it has written by then is still sent, and then the connection ends.
                 Woke::Eof => {
                     half_closed = true;
                     sent.keep_alive &= !self.client.unread.is_empty();
                     if self.gate.is_queued(self.request) || answer.is_stream.get() {
                         return self.gone(answer, sent, true);
                     }
+                    answer.half_close();
                 }
                 Woke::Broken => return self.gone(answer, sent, true),
                 _ => {}
@@ -149,7 +159,7 @@ impl Responder<'_> {
             End::Complete if out.framed == Framed::Chunked => {
                 write_last_chunk(&mut out.bytes, &answer.take_trailers());
             }
-            End::Complete => {}
+            End::Complete | End::Left => {}
             End::Failed(code) => self.fail(&mut out.bytes, code, answer, sent),
         }
         *ended = Some(end);

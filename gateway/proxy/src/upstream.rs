@@ -7,6 +7,7 @@ mod mailbox;
 mod slots;
 #[cfg(test)]
 mod tests;
+mod upgrades;
 mod wire;
 
 use std::cell::Cell;
@@ -79,6 +80,12 @@ pub(crate) struct Exchange {
     pub(crate) confirmed: Signal,
     /// Set when nobody waits any more and the worker has had its time: the connection is closed.
     pub(crate) cut: Signal,
+    /// The worker's connection was closed, or its sending side, because the client's was: the app is to see it.
+    pub(crate) has_left: Cell<bool>,
+    /// The app has the upgrade in its hands: what it writes to the connection, and when, is its own affair.
+    pub(crate) is_handed: Cell<bool>,
+    /// Set when that is reported.
+    pub(crate) handed: Signal,
     /// The worker gave the request back unseen by the app, which has not ended this other one.
     pub(crate) busy_with: Cell<Option<RequestId>>,
     /// The gateway's own, to warm a worker.
@@ -104,6 +111,9 @@ impl Exchange {
             is_confirmed: Cell::new(false),
             confirmed: Signal::default(),
             cut: Signal::default(),
+            has_left: Cell::new(false),
+            is_handed: Cell::new(false),
+            handed: Signal::default(),
             busy_with: Cell::new(None),
             is_own: job.is_own,
             orphaned: Cell::new(None),
@@ -119,6 +129,13 @@ impl Exchange {
     pub(crate) fn check(&self, now: Instant, patience: &Patience) {
         let Patience { silence_max, abandoned_max, idle_max } = *patience;
         if self.answer.is_stream.get() {
+            // An upgrade leaves its slot before it is answered, and nobody waits for that for ever.
+            if self.answer.head().is_none()
+                && self.answer.is_wanted()
+                && now.saturating_duration_since(self.last_heard.get()) >= silence_max
+            {
+                self.answer.fail(Code::WorkerTimeout);
+            }
             if idle_max.is_some_and(|max| now.saturating_duration_since(self.answer.last_moved.get()) >= max) {
                 self.answer.fail(Code::StreamIdle);
                 self.answer.closing.set();

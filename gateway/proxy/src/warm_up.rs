@@ -208,6 +208,7 @@ async fn read(answer: &Answer) -> Result<u16, String> {
             },
             // `Draining` is for one that the worker gave back: the app was still at the one before it.
             Some(Next::End(End::Complete | End::Failed(Code::Draining))) => return Ok(status),
+            Some(Next::End(End::Left)) => return Err("was left".to_owned()),
             Some(Next::End(End::Failed(code))) => return Err(format!("failed with {code}")),
         }
         if read_bytes > ANSWER_BYTES_MAX {

@@ -10,6 +10,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Abandoned } from './abandoned.js';
 import { answersOn, isWrittenRaw, leaveToApp } from './answers.js';
 import type { HookedRequest, Outcome } from './api.js';
 import { type Entrant, Gate } from './gate.js';
@@ -56,6 +57,8 @@ export type HandOver = () => void;
 interface Newcomer extends Entrant {
   /** It goes back to the gateway: its own socket is not needed any more. */
   giveBack(): void;
+  /** Whether the gateway may have sent it because it takes this other one, which is still here, for ended. */
+  follows(other: Ticket): boolean;
 }
 
 export class Requests {
@@ -64,6 +67,7 @@ export class Requests {
   readonly #hooks: Hooks;
   readonly #held_max: number;
   readonly #inApp = new Set<Ticket>();
+  readonly #abandoned = new Abandoned();
 
   constructor(held_max: number, report: Report, hooks: Hooks) {
     this.#held_max = held_max;
@@ -82,6 +86,7 @@ export class Requests {
       enter: () => this.#handRequest(label, request, response, handOver),
       refuse: () => response.writeHead(503, { 'retry-after': '1', 'content-length': '0' }).end(),
       giveBack: () => {},
+      follows: request.headers.upgrade === undefined ? isCutOff : isAnother,
     });
   }
 
@@ -107,6 +112,7 @@ export class Requests {
           .on('error', () => {})
           .once('end', () => socket.destroy())
           .resume(),
+      follows: isAnother,
     });
   }
 
@@ -115,7 +121,7 @@ export class Requests {
    * whose connection is closed already, came too early: it is given back to the gateway if that lasts. No answer is
    * written for it, as on that connection it would stand behind the unended one; the gateway closes it in time.
    */
-  #admit(label: string, socket: Socket, { enter, refuse, giveBack }: Newcomer): void {
+  #admit(label: string, socket: Socket, { enter, refuse, giveBack, follows }: Newcomer): void {
     const before = this.#unended((ticket) => ticket.socket === socket);
     if (before === undefined && this.#gate.tryEnter()) return enter();
 
@@ -129,6 +135,7 @@ export class Requests {
         }),
       refuse,
     };
+    const isBefore = (ticket: Ticket): boolean => ticket.socket === socket || follows(ticket);
     const returned = (unended: Ticket): void => {
       unended.isAwaited = true;
       this.#report.busy(label, unended.label);
@@ -138,36 +145,40 @@ export class Requests {
       later(() => {
         if (this.#inApp.has(before) && isUnended(before)) returned(before);
         else if (this.#gate.tryEnter()) entrant.enter();
-        else this.#wait(entrant, socket, returned);
+        else this.#wait(entrant, isBefore, returned);
       }, LATE_END_MS);
       return;
     }
-    this.#wait(entrant, socket, returned);
-    if (this.#unended(isCutOff) === undefined) return;
+    this.#wait(entrant, isBefore, returned);
+    if (this.#unended(follows) === undefined) return;
     later(() => {
-      const unended = this.#unended(isCutOff);
+      const unended = this.#unended(follows);
       if (unended !== undefined && this.#gate.withdraw(entrant)) returned(unended);
     }, LATE_END_MS);
   }
 
-  #wait(entrant: Entrant, socket: Socket, returned: (unended: Ticket) => void): void {
+  #wait(entrant: Entrant, isBefore: (ticket: Ticket) => boolean, returned: (unended: Ticket) => void): void {
     this.#gate.wait(entrant);
-    if (this.#hooks.hasAfter) this.#watchSettling(entrant, socket, returned);
+    if (this.#hooks.hasAfter) this.#watchSettling(entrant, isBefore, returned);
   }
 
   /** Looks again and again, because the hooks before it may only just begin, until it has entered or gone back. */
-  #watchSettling(entrant: Entrant, socket: Socket, returned: (settling: Ticket) => void): void {
+  #watchSettling(
+    entrant: Entrant,
+    isBefore: (ticket: Ticket) => boolean,
+    returned: (settling: Ticket) => void,
+  ): void {
     later(() => {
       if (!this.#gate.isWaiting(entrant)) return;
       const began_ms = performance.now() - LATE_END_MS;
       for (const ticket of this.#inApp) {
         const { settlingSince_ms } = ticket;
         if (settlingSince_ms === undefined || settlingSince_ms > began_ms) continue;
-        if (ticket.socket !== socket && !isCutOff(ticket)) continue;
+        if (!isBefore(ticket)) continue;
         this.#gate.withdraw(entrant);
         return returned(ticket);
       }
-      this.#watchSettling(entrant, socket, returned);
+      this.#watchSettling(entrant, isBefore, returned);
     }, LATE_END_MS);
   }
 
@@ -187,8 +198,15 @@ export class Requests {
   #handUpgrade(label: string, request: IncomingMessage, socket: Socket, handOver: HandOver): void {
     const ticket = this.#open(label, request, socket, undefined);
     leaveAtFirstWrite(socket, ticket);
-    if (this.#hooks.hasBefore) this.#prepare(ticket, handOver);
-    else handOver();
+    const handOverAndLeave = (): void => {
+      try {
+        handOver();
+      } finally {
+        this.leave(ticket, 'upgrade');
+      }
+    };
+    if (this.#hooks.hasBefore) this.#prepare(ticket, handOverAndLeave);
+    else handOverAndLeave();
   }
 
   #open(
@@ -240,6 +258,12 @@ export class Requests {
     else handOver();
   }
 
+  /** The client has left. The request leaves when the app ends it or can do so no longer. */
+  abandon(ticket: Ticket, response: ServerResponse): void {
+    ticket.isAbandoned = true;
+    this.#abandoned.watch(ticket, response, () => this.leave(ticket, 'end'));
+  }
+
   /** Gives the place back after one more turn of the loop, in which the app's last callbacks run. */
   leave(ticket: Ticket, left: Leaving): void {
     if (ticket.left) return;
@@ -268,7 +292,8 @@ export class Requests {
   #free(ticket: Ticket, left: Leaving): void {
     const block_ms = this.#report.loop.blockSinceEntry_ms(performance.now());
     this.#report.done(ticket.label, cpuUs() - ticket.cpu_us_before, block_ms, left, ticket.request);
-    if (ticket.isAwaited) this.#report.flush();
+    // The gateway holds a slot until it hears of these.
+    if (ticket.isAwaited || ticket.isAbandoned || left === 'upgrade') this.#report.flush();
     this.#inApp.delete(ticket);
     this.#gate.leave();
   }
@@ -289,6 +314,9 @@ function isUnended({ left, response }: Ticket): boolean {
   if (left || response === undefined || !response.headersSent || response.writableEnded) return false;
   return !response.chunkedEncoding || response.req.method === 'HEAD';
 }
+
+/** An upgrade comes on a connection of its own, while another request keeps that of its slot. */
+const isAnother = (): boolean => true;
 
 /** Its connection cannot bring another request. */
 function isCutOff({ socket }: Ticket): boolean {
@@ -338,19 +366,24 @@ function wasClosedByPeer(socket: Socket): boolean {
 
 function leaveWhenAppEnds(response: ServerResponse, ticket: Ticket): void {
   if (ticket.left) return;
-  ticket.isAbandoned = true;
-  const end = response.end.bind(response) as (...parts: unknown[]) => ServerResponse;
-  const ended = (...parts: unknown[]): ServerResponse => {
-    ticket.stay.leave(ticket, 'end');
-    return end(...parts);
-  };
-  Object.assign(response, { end: ended });
+  const leaving = (method: (...parts: unknown[]) => unknown) =>
+    function (this: ServerResponse, ...parts: unknown[]): unknown {
+      ticket.stay.leave(ticket, 'end');
+      return Reflect.apply(method, this, parts);
+    };
+  const { end, destroy } = response as unknown as Record<'end' | 'destroy', (...parts: unknown[]) => unknown>;
+  Object.assign(response, { end: leaving(end), destroy: leaving(destroy) });
+  ticket.stay.abandon(ticket, response);
 }
 
-/** Upgrades leave at their headers, which are the first thing the app writes, or with the socket. */
+/**
+ * Upgrades leave at their headers, which are the first thing the app writes, or with the socket; at the latest when the app
+ * has them in its hands. One that is never answered ends with its client, whose end nobody else may wait for.
+ */
 function leaveAtFirstWrite(socket: Socket, ticket: Ticket): void {
+  const destroy = (): void => void socket.destroy();
   const leave = (): void => {
-    socket.off('close', leave);
+    socket.off('close', leave).off('end', destroy);
     Reflect.deleteProperty(socket, 'write');
     Reflect.deleteProperty(socket, 'end');
     ticket.stay.leave(ticket, 'upgrade');
@@ -362,7 +395,7 @@ function leaveAtFirstWrite(socket: Socket, ticket: Ticket): void {
       return Reflect.apply(then, this, parts);
     };
   Object.assign(socket, { write: leaving(write), end: leaving(end) });
-  socket.on('close', leave);
+  socket.on('close', leave).on('end', destroy);
 }
 
 /** Event streams leave at their headers. Patched once, in the process that serves. */

@@ -280,10 +280,11 @@ config! {
 
     /// What is accepted from a worker.
     response: Response {
-        /// How long a worker may send nothing before the client gets 504. The worker's slot stays held.
+        /// How long a worker may send nothing before the client gets 504. The worker's slot stays held. For an upgrade, which
+        /// holds none, how long its answer may take.
         worker_timeout_ms: u64 = 60_000, in 1..=86_400_000, "milliseconds" => reload;
-        /// How long a worker may go on with a response that nobody waits for any more (the client left or got 504) before
-        /// its connection is closed. A worker that does not end the request then is replaced.
+        /// How long a worker may go on with a response that nobody waits for any more (the client left or got 504), whose
+        /// connection is closed. A worker that does not end the request then is replaced.
         abandoned_timeout_ms: u64 = 60_000, in 1..=86_400_000, "milliseconds" => reload;
         /// Part of a response that is kept in memory for a slow client; what goes beyond is kept in a temporary file.
         memory_bytes_max: u64 = 1_048_576, in 4_096..=1_073_741_824, "bytes" => reload;
@@ -295,7 +296,7 @@ config! {
         headers_count_max: u64 = 256, in 1..=10_000, "headers" => reload;
     }
 
-    /// Upgraded connections (WebSocket) and event streams, which hold no slot.
+    /// Upgraded connections (WebSocket), upgrades that the app has not answered yet, and event streams; all hold no slot.
     streams: Streams {
         /// Streams that one worker may hold.
         per_worker_max: u64 = 1_000, in 0..=1_000_000, "streams" => reload;

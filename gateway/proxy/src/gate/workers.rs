@@ -71,6 +71,16 @@ impl Gate {
         self.costs.report(self, request, cpu_us);
     }
 
+    /// The worker says that its app has the upgrade in its hands, and goes on to other requests.
+    pub fn handed(&self, worker: WorkerId, request: RequestId) {
+        let exchanges = self.exchanges.borrow();
+        if let Some(exchange) = exchanges.get(&request).filter(|exchange| exchange.answer.worker.get() == Some(worker))
+        {
+            exchange.is_handed.set(true);
+            exchange.handed.set();
+        }
+    }
+
     /// The worker says that its app has not seen the request, because it has not ended the other.
     pub fn busy(&self, worker: WorkerId, request: RequestId, by: RequestId) {
         let exchange = self.exchanges.borrow().get(&request).cloned();

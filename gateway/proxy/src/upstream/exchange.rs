@@ -22,7 +22,7 @@ use tokio::time::Sleep;
 
 use super::wire::{READ_BYTES, Wire};
 use super::{Exchange, Job};
-use crate::answer::Answer;
+use crate::answer::{Answer, Departure};
 use crate::gate::{Gate, Seen, to_usize};
 use crate::token::ANSWER_FIELD;
 
@@ -62,6 +62,10 @@ pub(crate) enum Fault {
     Short,
     /// Nobody waited any more and the worker has had its time.
     Cut,
+    /// The client has left, and the connection was closed to tell the app.
+    Left,
+    /// The client had left before a byte was written.
+    Unsent,
     /// The app has not seen the request, because it goes on with this other one.
     Busy { by: RequestId },
 }
@@ -84,31 +88,57 @@ pub(crate) async fn run(
     let (mut read_half, mut write_half) = wire.stream.split();
     let mut reader =
         Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: false, ends_with_report: true };
-    let mut written = None;
-    let (begun, is_one_piece) = (Cell::new(false), Cell::new(false));
+    let (begun, is_one_piece, is_written) = (Cell::new(false), Cell::new(false), Cell::new(false));
     let outcome = {
-        let mut writing = pin!(write_request(&mut write_half, job, exchange, &begun, &is_one_piece));
+        let mut writing = pin!(async {
+            is_written.set(write_request(&mut write_half, job, exchange, &begun, &is_one_piece).await.is_ok());
+            // Only now, as the client did: the app reads the whole request and then its end.
+            half_closed(gate, job).await;
+            exchange.has_left.set(true);
+            let _ = write_half.shutdown().await;
+        });
         let mut reading = pin!(read_response(gate, &mut reader, job, proof));
+        let mut is_shut = false;
         std::future::poll_fn(|cx| {
-            if written.is_none()
-                && let Poll::Ready(result) = writing.as_mut().poll(cx)
+            if job.answer.departing.poll(cx).is_ready()
+                && job.answer.departure() == Departure::Gone
+                && is_shown_departures(gate, job)
             {
-                written = Some(result);
+                return Poll::Ready(Err(if begun.get() { Fault::Left } else { Fault::Unsent }));
             }
+            is_shut = is_shut || writing.as_mut().poll(cx).is_ready();
             reading.as_mut().poll(cx)
         })
         .await
     };
     let heard = reader.heard;
-    let is_written = matches!(written, Some(Ok(())));
     match outcome {
-        Ok(Ended::Whole { reusable }) => Ok(Ended::Whole { reusable: reusable && is_written }),
+        Ok(Ended::Whole { reusable }) => {
+            Ok(Ended::Whole { reusable: reusable && is_written.get() && !exchange.has_left.get() })
+        }
+        Err(Fault::Closed(_) | Fault::Short) if exchange.has_left.get() => Err(Fault::Left),
         Err(Fault::Cut) if !heard => Err(exchange.busy_with.get().map_or(Fault::Cut, |by| Fault::Busy { by })),
         Err(Fault::Closed(seen)) => {
             Err(Fault::Closed(Seen { sent: begun.get(), unread: seen.unread && is_one_piece.get(), ..seen }))
         }
         other => other,
     }
+}
+
+/// Whether the app sees a client that leaves. A worker that reports no end of what its app then does would have to be
+/// replaced each time, and a warm-up has no client.
+fn is_shown_departures(gate: &Gate, job: &Job) -> bool {
+    !job.is_own && job.answer.worker.get().is_some_and(|worker| gate.reporters.has(worker))
+}
+
+/// Ready when the client has closed its sending side and the app is to see it. It is polled again whenever
+/// `departing` is set, as [`run`] waits for that in the same task.
+async fn half_closed(gate: &Gate, job: &Job) {
+    std::future::poll_fn(|_| match job.answer.departure() {
+        Departure::Half if is_shown_departures(gate, job) => Poll::Ready(()),
+        _ => Poll::Pending,
+    })
+    .await;
 }
 
 async fn write_request(
@@ -187,7 +217,10 @@ impl Reader<'_, '_> {
             if exchange.cut.poll(cx).is_ready() {
                 return Poll::Ready(Err(Fault::Cut));
             }
-            if !ends_with_report || (exchange.confirmed.poll(cx).is_pending() && !exchange.is_confirmed.get()) {
+            if !ends_with_report
+                || exchange.is_handed.get()
+                || (exchange.confirmed.poll(cx).is_pending() && !exchange.is_confirmed.get())
+            {
                 return Poll::Pending;
             }
             let last_bytes = last_bytes.get_or_insert_with(|| Box::pin(tokio::time::sleep(LAST_BYTES_TIMEOUT)));
@@ -339,8 +372,13 @@ async fn read_body(
                 more => more?,
             };
             if !more {
-                // The end of such a body and the death of its worker look alike.
-                return if ended_by_death(reader.exchange).await { Err(reader.closed()) } else { Ok(Vec::new()) };
+                // The end of such a body and the death of its worker look alike, and so does the end of its client.
+                let is_cut_off = reader.exchange.has_left.get();
+                return if is_cut_off || ended_by_death(reader.exchange).await {
+                    Err(reader.closed())
+                } else {
+                    Ok(Vec::new())
+                };
             }
         },
     }

@@ -36,10 +36,10 @@ const UNREPORTED_MAX: usize = 1024;
 /// The slots of one worker.
 pub(crate) struct Slots {
     gate: Weak<Gate>,
-    worker: WorkerId,
-    socket: PathBuf,
+    pub(super) worker: WorkerId,
+    pub(super) socket: PathBuf,
     /// Heads of answers carry the tokens of their requests.
-    marks: bool,
+    pub(super) marks: bool,
     /// The app writes to connections itself, so that each may carry one request only.
     pub(crate) is_raw: Cell<bool>,
     pub(crate) finished_total: Cell<u64>,
@@ -197,7 +197,9 @@ impl Slots {
         exchange: Rc<Exchange>,
     ) -> Option<Wire> {
         let mut idle = idle.filter(|_| !self.is_raw.get());
-        let request = job.request;
+        if job.is_upgrade {
+            return self.carry_upgrade(gate, slot, idle, job, exchange).await;
+        }
         loop {
             let is_reused = idle.is_some();
             let mut wire = idle.take();
@@ -208,14 +210,7 @@ impl Slots {
                 };
             }
             let Some(mut wire) = wire else {
-                // Of this request the worker has not seen a byte, so it can go to another.
-                slot.is_busy.set(false);
-                if self.closed.get() {
-                    let unseen = Seen::NOTHING;
-                    gate.bury(job, &exchange, unseen, self.cause.get()).await;
-                } else {
-                    gate.undelivered(self.worker, job);
-                }
+                self.undelivered(gate, slot, job, &exchange).await;
                 return None;
             };
             let fault = match exchange::run(gate, &mut wire, &job, &exchange, self.marks).await {
@@ -235,25 +230,77 @@ impl Slots {
                     self.take_back(gate, slot, job, by).await;
                     return None;
                 }
+                Err(Fault::Unsent) => {
+                    slot.is_busy.set(false);
+                    gate.finished(self.worker, job.request);
+                    return Some(wire);
+                }
                 Err(fault) => fault,
             };
             drop(wire);
-            let seen = match fault {
-                Fault::Closed(seen) => seen,
-                // The preload said that the app has not seen it.
-                Fault::Busy { .. } => Seen::NOTHING,
-                Fault::Malformed(_) | Fault::Foreign | Fault::Short | Fault::Cut => {
-                    Seen { sent: true, heard: true, unread: false }
-                }
-            };
-            self.conclude_fault(gate, slot, &job, &exchange, fault).await;
-            slot.is_busy.set(false);
-            if self.closed.get() {
-                gate.bury(job, &exchange, seen, self.cause.get()).await;
-            } else {
-                gate.finished(self.worker, request);
-            }
+            self.conclude_broken(gate, slot, job, &exchange, fault).await;
             return None;
+        }
+    }
+
+    /// Of this request the worker has not seen a byte, so it can go to another.
+    pub(super) async fn undelivered(&self, gate: &Rc<Gate>, slot: &Slot, job: Job, exchange: &Rc<Exchange>) {
+        slot.is_busy.set(false);
+        if self.closed.get() {
+            gate.bury(job, exchange, Seen::NOTHING, self.cause.get()).await;
+        } else {
+            gate.undelivered(self.worker, job);
+        }
+    }
+
+    /// The exchange broke, and its connection is closed: waits until the slot is free, or its worker gone.
+    pub(super) async fn conclude_broken(
+        &self,
+        gate: &Rc<Gate>,
+        slot: &Slot,
+        job: Job,
+        exchange: &Rc<Exchange>,
+        fault: Fault,
+    ) {
+        let mut fault = fault;
+        if matches!(fault, Fault::Left) {
+            job.answer.leave();
+            // It may have waited for another request in the worker when its client left.
+            if !self.ended_for_nobody(exchange, job.request).await {
+                fault = exchange.busy_with.get().map_or(Fault::Cut, |by| Fault::Busy { by });
+            }
+        }
+        if let Fault::Busy { by } = fault
+            && !self.closed.get()
+        {
+            return self.take_back(gate, slot, job, by).await;
+        }
+        let seen = match fault {
+            Fault::Closed(seen) => seen,
+            // The preload said that the app has not seen it.
+            Fault::Busy { .. } | Fault::Unsent => Seen::NOTHING,
+            Fault::Malformed(_) | Fault::Foreign | Fault::Short | Fault::Cut | Fault::Left => {
+                Seen { sent: true, heard: true, unread: false }
+            }
+        };
+        self.conclude_fault(gate, slot, &job, exchange, fault).await;
+        slot.is_busy.set(false);
+        if self.closed.get() {
+            gate.bury(job, exchange, seen, self.cause.get()).await;
+        } else {
+            gate.finished(self.worker, job.request);
+        }
+    }
+
+    /// The app has seen that the client left, and may compute on. Whether it ended the request, or its worker exited,
+    /// before its time was over or it turned out that it never had the request.
+    async fn ended_for_nobody(&self, exchange: &Exchange, request: RequestId) -> bool {
+        if exchange.is_confirmed.get() {
+            return true;
+        }
+        tokio::select! {
+            confirmed = self.reported(request, Duration::MAX) => confirmed,
+            () = exchange.cut.wait() => false,
         }
     }
 
@@ -277,7 +324,7 @@ impl Slots {
     }
 
     /// The worker finished its response, or turned it into a stream.
-    fn conclude(
+    pub(super) fn conclude(
         self: &Rc<Self>,
         gate: &Rc<Gate>,
         slot: &Slot,
@@ -320,7 +367,7 @@ impl Slots {
                 job.answer.is_stream.set(true);
                 gate.detached(self.worker, job.request);
                 job.answer.begin(head);
-                let guard = StreamGuard { gate: Rc::clone(gate), worker: self.worker, request: job.request };
+                let guard = StreamGuard::new(Rc::clone(gate), self.worker, job.request);
                 job.answer.upgrade(wire.into_upgraded(guard));
                 None
             }
@@ -329,7 +376,7 @@ impl Slots {
 
     /// Whether a stream ended because its worker died, or the worker ended it and goes on. A dying worker's connections close
     /// a moment before its exit is known.
-    async fn stream_broke_by(&self, request: RequestId) -> Code {
+    pub(super) async fn stream_broke_by(&self, request: RequestId) -> Code {
         self.reported(request, EXIT_TIMEOUT).await;
         let has_died = self.closed.get() || self.is_dying.get();
         if has_died { Code::WorkerDied } else { Code::WorkerAnswerTruncated }
@@ -367,6 +414,7 @@ impl Slots {
                 }
                 confirmed || self.confirmed_end(exchange, job.request, CONFIRM_TIMEOUT).await
             }
+            Fault::Left | Fault::Unsent => true,
             Fault::Cut | Fault::Busy { .. } => self.confirmed_end(exchange, job.request, CUT_TIMEOUT).await,
         };
         if !confirmed {
@@ -388,7 +436,7 @@ impl Slots {
         }
     }
 
-    fn note(&self, gate: &Gate, job: &Job, what: &str) {
+    pub(super) fn note(&self, gate: &Gate, job: &Job, what: &str) {
         let text = format!("request {} at worker {} {what}", job.request_id, self.worker.0);
         gate.journal.emit(Happening::Note { level: Level::Warn, text: &text });
     }
@@ -403,11 +451,22 @@ impl Slots {
         if self.closed.get() {
             return true;
         }
-        let signal = Rc::new(Signal::default());
-        self.confirming.borrow_mut().push((request, Rc::clone(&signal)));
-        let confirmed = tokio::time::timeout(timeout, signal.wait()).await.is_ok();
-        self.confirming.borrow_mut().retain(|(waiting, _)| *waiting != request);
-        confirmed
+        let waiting = Confirming { slots: self, signal: Rc::default(), request };
+        self.confirming.borrow_mut().push((request, Rc::clone(&waiting.signal)));
+        tokio::time::timeout(timeout, waiting.signal.wait()).await.is_ok()
+    }
+}
+
+/// Waits for a request's end to be reported; does not outlast its waiting.
+struct Confirming<'s> {
+    slots: &'s Slots,
+    signal: Rc<Signal>,
+    request: RequestId,
+}
+
+impl Drop for Confirming<'_> {
+    fn drop(&mut self) {
+        self.slots.confirming.borrow_mut().retain(|(waiting, _)| *waiting != self.request);
     }
 }
 
@@ -416,6 +475,12 @@ pub(crate) struct StreamGuard {
     gate: Rc<Gate>,
     worker: WorkerId,
     request: RequestId,
+}
+
+impl StreamGuard {
+    pub(super) fn new(gate: Rc<Gate>, worker: WorkerId, request: RequestId) -> Self {
+        StreamGuard { gate, worker, request }
+    }
 }
 
 impl Drop for StreamGuard {

@@ -1,0 +1,121 @@
+//! Requests for another protocol. Each goes to its worker on a connection of its own, where the app may count what was
+//! written to it, and leaves its slot as soon as the app has it in its hands: the app may answer then, later or never.
+//!
+//! What an app does with an upgrade after that is like the body of an event stream: beside other requests, within
+//! `streams.per_worker_max`. A worker without the preload does not say when that is; there the slot is left at the head.
+
+use std::pin::Pin;
+use std::rc::Rc;
+use std::time::Instant;
+
+use sluice_catalog::errors::Code;
+
+use super::exchange::{self, Ended, Fault};
+use super::mailbox::Slot;
+use super::slots::{Slots, StreamGuard};
+use super::wire::Wire;
+use super::{Exchange, Job};
+use crate::answer::Times;
+use crate::gate::Gate;
+
+/// The exchange on its connection, wherever it is waited for.
+type Running = Pin<Box<dyn Future<Output = (Wire, Job, Result<Ended, Fault>)>>>;
+
+impl Slots {
+    /// Carries the upgrade out, and returns a connection for the next request; `idle` is one that is kept for that.
+    pub(super) async fn carry_upgrade(
+        self: &Rc<Self>,
+        gate: &Rc<Gate>,
+        slot: &Rc<Slot>,
+        idle: Option<Wire>,
+        job: Job,
+        exchange: Rc<Exchange>,
+    ) -> Option<Wire> {
+        let wire = tokio::select! {
+            wire = Wire::connect(&self.socket) => wire.ok(),
+            () = exchange.died.wait() => None,
+        };
+        let Some(wire) = wire else {
+            self.undelivered(gate, slot, job, &exchange).await;
+            return None;
+        };
+        let carried = slot.carried.get();
+        let (request, answer) = (job.request, Rc::clone(&job.answer));
+        let mut running = run(Rc::clone(gate), wire, job, Rc::clone(&exchange), self.marks);
+        let ran = tokio::select! {
+            ran = &mut running => Some(ran),
+            () = exchange.handed.wait() => None,
+        };
+        match ran {
+            None => {
+                slot.is_busy.set(false);
+                self.finished_total.set(self.finished_total.get() + 1);
+                answer.times.update(|times| Times { finished: Some(Instant::now()), ..times });
+                answer.is_stream.set(true);
+                gate.detached(self.worker, request);
+                tokio::task::spawn_local(Rc::clone(self).go_on(Rc::clone(gate), running, exchange));
+                idle
+            }
+            Some((wire, job, Ok(ended))) => {
+                let is_whole = matches!(ended, Ended::Whole { .. });
+                let wire = self.conclude(gate, slot, wire, &job, &exchange, ended);
+                if is_whole {
+                    gate.proven(job);
+                }
+                if idle.is_some() {
+                    slot.carried.set(carried);
+                }
+                idle.or(wire)
+            }
+            Some((_, job, Err(Fault::Unsent))) => {
+                slot.is_busy.set(false);
+                gate.finished(self.worker, job.request);
+                idle
+            }
+            Some((wire, job, Err(fault))) => {
+                drop(wire);
+                self.conclude_broken(gate, slot, job, &exchange, fault).await;
+                idle
+            }
+        }
+    }
+
+    /// The upgrade outside of its slot, until it is answered: with another protocol, with an ordinary response, or not.
+    async fn go_on(self: Rc<Self>, gate: Rc<Gate>, running: Running, exchange: Rc<Exchange>) {
+        let (wire, job, result) = running.await;
+        let (worker, request, answer) = (self.worker, job.request, &job.answer);
+        match result {
+            Ok(Ended::Upgraded { head }) => {
+                answer.begin(head);
+                // It leaves the count with its connection.
+                answer.upgrade(wire.into_upgraded(StreamGuard::new(gate, worker, request)));
+                return;
+            }
+            Ok(Ended::Stream { head, framing }) => {
+                if exchange::run_stream(&gate, wire, answer, &exchange, head, framing).await {
+                    answer.fail(self.stream_broke_by(request).await);
+                }
+            }
+            Ok(Ended::Whole { .. }) => {}
+            Err(Fault::Closed(_)) => {
+                drop(wire);
+                answer.fail(self.stream_broke_by(request).await);
+            }
+            Err(Fault::Malformed(detail)) => {
+                answer.fail(Code::WorkerAnswerMalformed);
+                self.note(&gate, &job, &format!("was answered with {detail}"));
+            }
+            Err(Fault::Foreign | Fault::Short) => answer.fail(Code::WorkerAnswerMalformed),
+            Err(Fault::Left | Fault::Unsent | Fault::Cut | Fault::Busy { .. }) => answer.leave(),
+        }
+        gate.stream_ended(worker, request);
+    }
+}
+
+fn run(gate: Rc<Gate>, wire: Wire, job: Job, exchange: Rc<Exchange>, marks: bool) -> Running {
+    Box::pin(async move {
+        let mut wire = wire;
+        let result = exchange::run(&gate, &mut wire, &job, &exchange, marks).await;
+        (wire, job, result)
+    })
+}
