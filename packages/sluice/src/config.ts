@@ -40,7 +40,10 @@ export interface Config {
   quarantine?: QuarantineLimitsConfig;
   /** What is accepted from a worker. */
   response?: ResponseConfig;
-  /** Upgraded connections (WebSocket) and event streams, which hold no slot. */
+  /**
+   * Upgraded connections (WebSocket), upgrades that the app has not answered yet, and event streams; all
+   * hold no slot.
+   */
   streams?: StreamsConfig;
   /** Memory for bodies that wait for a slow client, and for answers that one has not read yet. */
   memory?: MemoryConfig;
@@ -505,14 +508,14 @@ export interface QuarantineLimitsConfig {
 /** `[response]` */
 export interface ResponseConfig {
   /**
-   * How long a worker may send nothing before the client gets 504. The worker's slot stays held. In
-   * milliseconds, from 1 to 86400000.
+   * How long a worker may send nothing before the client gets 504. The worker's slot stays held. For an
+   * upgrade, which holds none, how long its answer may take. In milliseconds, from 1 to 86400000.
    * @default 60000
    */
   worker_timeout_ms?: number;
   /**
    * How long a worker may go on with a response that nobody waits for any more (the client left or got
-   * 504) before its connection is closed. A worker that does not end the request then is replaced. In
+   * 504), whose connection is closed. A worker that does not end the request then is replaced. In
    * milliseconds, from 1 to 86400000.
    * @default 60000
    */
