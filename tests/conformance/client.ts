@@ -7,6 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { request, type Agent, type IncomingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '../support/eventually.ts';
 
 const answer_timeout_ms = 15_000;
 /** How long something is waited for that may never come. */
@@ -36,6 +37,27 @@ export interface Ask {
   readonly from?: string | undefined;
   /** Keeps the connection; without one every request has a connection of its own. */
   readonly agent?: Agent;
+}
+
+/** Asks, and leaves when the app is seen to be at it: by FIN, by reset, or by closing its sending side. */
+export async function leaveWhile(
+  port: number,
+  path: string,
+  how: 'destroy' | 'resetAndDestroy' | 'end',
+  { until }: { until: () => boolean },
+): Promise<void> {
+  const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
+  socket.on('error', () => {});
+  socket.resume();
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+  try {
+    await eventually(until, { deadlineMs: answer_timeout_ms, what: `the app at ${path}` });
+    socket[how]();
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+  socket.once('end', () => socket.destroy());
 }
 
 export function ask({ port, path, method = 'GET', headers = {}, body, from, agent }: Ask): Promise<Answer> {

@@ -13,7 +13,7 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ask, exchange, plain, type Ask } from './client.ts';
+import { ask, exchange, leaveWhile, plain, type Ask } from './client.ts';
 import { frameworks, type Framework } from './frameworks.ts';
 import { isAlive, isListening, launch, leftOf, type Mode, type Running } from './launch.ts';
 import { buildIfStale, installIfStale } from './prepare.ts';
@@ -238,6 +238,20 @@ for (const framework of chosen) {
         await isOneClass(page, 'GET /shop/:id');
       });
     }
+
+    check('leaving', 'sees its client leave, and is free afterwards', async () => {
+      // As often as there are workers, and once more.
+      for (const how of ['destroy', 'resetAndDestroy', 'end'] as const) {
+        await leaveWhile(app.port, `/wait?name=${how}`, how, {
+          until: () => app.output().includes(`waits ${how}`),
+        });
+        await eventually(() => app.output().includes(`left ${how}`), {
+          deadlineMs: 10_000,
+          what: `the app's word that its client has left by ${how}`,
+        });
+      }
+      assert.equal((await send('/')).status, 200);
+    });
 
     const { webSocket } = framework;
     if (webSocket !== undefined) {

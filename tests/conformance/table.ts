@@ -8,6 +8,7 @@ export const columns = [
   'stream',
   '404',
   'route',
+  'leaving',
   'websocket',
   'client',
   'stop',

@@ -44,6 +44,13 @@ export class AppController {
     return { slug };
   }
 
+  @Get('wait')
+  async wait(@Req() request: Request, @Query('name') name: string): Promise<void> {
+    console.log(`waits ${name}`);
+    request.on('close', () => console.log(`left ${name}`));
+    await new Promise(() => {});
+  }
+
   @Get('debug')
   debug(@Req() request: Request) {
     return {

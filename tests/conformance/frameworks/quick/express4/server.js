@@ -34,6 +34,11 @@ app.get('/download', (req, res) => {
   res.type('text').send('0123456789'.repeat(req.query.bytes / 10));
 });
 
+app.get('/wait', (req, res) => {
+  console.log(`waits ${req.query.name}`);
+  req.on('close', () => console.log(`left ${req.query.name}`));
+});
+
 app.get('/debug', (req, res) => {
   res.json({
     remoteAddress: req.socket.remoteAddress,

@@ -36,6 +36,11 @@ app.get('/download', (req, res) => {
   Readable.from(Array.from({ length: req.query.bytes / 10_000 }, () => '0123456789'.repeat(1000))).pipe(res);
 });
 
+app.get('/wait', (req, res) => {
+  console.log(`waits ${req.query.name}`);
+  res.on('close', () => console.log(`left ${req.query.name}`));
+});
+
 app.get('/debug', (req, res) => {
   res.json({
     remoteAddress: req.socket.remoteAddress,

@@ -36,6 +36,12 @@ fastify.get('/download', (request, reply) => {
   return reply.type('text/plain; charset=utf-8').send(Readable.from(parts));
 });
 
+fastify.get('/wait', async (request, reply) => {
+  console.log(`waits ${request.query.name}`);
+  reply.raw.on('close', () => console.log(`left ${request.query.name}`));
+  await new Promise(() => {});
+});
+
 fastify.get('/debug', async (request) => ({
   remoteAddress: request.socket.remoteAddress,
   remotePort: request.socket.remotePort,

@@ -37,6 +37,13 @@ app.get('/download', (c) =>
   }),
 );
 
+app.get('/wait', async (c) => {
+  const name = c.req.query('name');
+  console.log(`waits ${name}`);
+  c.req.raw.signal.addEventListener('abort', () => console.log(`left ${name}`));
+  await new Promise(() => {});
+});
+
 app.get('/debug', (c) => {
   const { remote } = getConnInfo(c);
   const url = new URL(c.req.url);

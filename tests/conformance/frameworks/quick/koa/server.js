@@ -33,6 +33,12 @@ router.get('/download', (ctx) => {
   ctx.body = Buffer.from('0123456789'.repeat(ctx.query.bytes / 10));
 });
 
+router.get('/wait', async (ctx) => {
+  console.log(`waits ${ctx.query.name}`);
+  ctx.req.on('close', () => console.log(`left ${ctx.query.name}`));
+  await new Promise(() => {});
+});
+
 router.get('/debug', (ctx) => {
   ctx.body = {
     remoteAddress: ctx.req.socket.remoteAddress,

@@ -45,6 +45,13 @@ const server = http.createServer((req, res) => {
     return;
   }
 
+  if (isGet && url.pathname === '/wait') {
+    const name = url.searchParams.get('name');
+    console.log(`waits ${name}`);
+    res.on('close', () => console.log(`left ${name}`));
+    return;
+  }
+
   if (isGet && url.pathname === '/download') {
     res.setHeader('Content-Type', 'text/plain; charset=utf-8');
     res.end('0123456789'.repeat(Number(url.searchParams.get('bytes')) / 10));

@@ -34,6 +34,17 @@ const routes = {
     res.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' });
     await pipeline(Readable.from(digits(Number(searchParams.get('bytes')))), res);
   },
+  'GET /wait': (req, res) => {
+    const name = new URL(req.url, 'http://localhost').searchParams.get('name');
+    console.log(`waits ${name}`);
+    res.write('still thinking\n');
+    const timer = setInterval(() => res.write('still thinking\n'), 20);
+    req.on('close', () => {
+      clearInterval(timer);
+      console.log(`left ${name}`);
+    });
+  },
+
   'GET /debug': (req, res) => {
     const { remoteAddress, remotePort, remoteFamily, encrypted } = req.socket;
     res.writeHead(200, { 'content-type': 'application/json' });

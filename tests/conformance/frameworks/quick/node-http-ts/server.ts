@@ -38,6 +38,15 @@ const routes: Record<string, Handler> = {
     for (let sent = 0; sent < bytes; sent += part.length) res.write(part.slice(0, bytes - sent));
     res.end();
   },
+  'GET /wait': (req, res) => {
+    const name = new URL(req.url ?? '/', 'http://localhost').searchParams.get('name');
+    console.log(`waits ${name}`);
+    req.on('aborted', () => {
+      console.log(`left ${name}`);
+      res.end();
+    });
+  },
+
   'GET /debug': (req, res) => {
     res.setHeader('Content-Type', 'application/json');
     res.end(

@@ -5,5 +5,6 @@ export default [
   route('echo', 'routes/echo.jsx'),
   route('stream', 'routes/stream.jsx'),
   route('download', 'routes/download.js'),
+  route('wait', 'routes/wait.js'),
   route('debug', 'routes/debug.js'),
 ];

@@ -1,0 +1,8 @@
+export const dynamic = 'force-dynamic';
+
+export async function GET(request) {
+  const name = new URL(request.url).searchParams.get('name');
+  console.log(`waits ${name}`);
+  request.signal.addEventListener('abort', () => console.log(`left ${name}`));
+  await new Promise(() => {});
+}
