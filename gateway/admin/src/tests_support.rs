@@ -109,6 +109,8 @@ impl Operator for TestOperator {
             method: "GET".to_owned(),
             target: "/poison".to_owned(),
             deaths: 2,
+            told_by: Vec::new(),
+            probed: false,
             for_ms: 1000,
             expires_in_ms: 599_000,
         }]

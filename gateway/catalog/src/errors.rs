@@ -150,7 +150,7 @@ errors! {
         "The worker that was asked holds `streams.per_worker_max` upgraded connections or event streams. Raise it, add workers, or spread them with `workers.choice`."
     RequestQuarantined "SLU-REQUEST-QUARANTINED" 500 final Worker
         "The service failed at this request before and does not try it again for now."
-        "Two workers died with this request, one after the other, so it reaches none for `quarantine.ttl_ms`. `sluice quarantine` lists such requests; look into the log for what the workers wrote last, mend the app, then `sluice quarantine --release ID`."
+        "Two workers died with this request or with those that it cannot be told from, one after the other, so it reaches none for `quarantine.ttl_ms`. `sluice quarantine` lists such requests; look into the log for what the workers wrote last, mend the app, then `sluice quarantine --release ID`."
     WorkerDied "SLU-WORKER-DIED" 502 final Worker
         "The service failed to answer."
         "The worker's process exited while it held this request, which could not be given to another: its method is not safe, its answer had begun, or it was the second worker. Its last output is in the log (`sluice logs --worker N`)."

@@ -94,6 +94,12 @@ pub struct QuarantinedRequest {
     pub target: String,
     /// Workers that died with it.
     pub deaths: u32,
+    /// Names of the headers, or `(body)`, that requests had which workers died with and no answered request for the page.
+    #[serde(default)]
+    pub told_by: Vec<String>,
+    /// Whether one request at a time is let through, because others got answers from the page and nothing tells them apart.
+    #[serde(default)]
+    pub probed: bool,
     /// Milliseconds that it has been in quarantine.
     pub for_ms: u64,
     /// Milliseconds until it ends by itself.

@@ -102,6 +102,7 @@ impl Classes {
                 class: id,
                 priority: route.map_or(0, |route| route.priority),
                 deadline_ms: route.and_then(|route| route.deadline_ms),
+                alone: false,
             },
             budget_ms: route.and_then(|route| route.budget_ms),
             features,

@@ -140,9 +140,6 @@ async fn serve_request(client: &mut Client, origin: &Origin, gate: &Rc<Gate>, st
         }
         route => return answer_at_the_edge(client, gate, &passage, head, &route, body.len()).await,
     }
-    if gate.is_quarantined(&head.method, &head.target, &body).await {
-        return refused::quarantined(client, gate, &passage, head, body.len()).await;
-    }
     serve_by_a_worker(client, origin, gate, passage, head, body).await
 }
 
@@ -155,24 +152,26 @@ async fn serve_by_a_worker(
     head: RequestHead,
     body: Body,
 ) -> bool {
-    let (started, received) = (passage.started, Instant::now());
+    let (started, bytes_in) = (passage.started, body.len());
+    let (request_id, trace_id) = (Rc::clone(&passage.request_id), passage.trace_id);
+    let write_head =
+        |number, token| forward::worker_head(&head, origin, number, token, &request_id, trace_id, bytes_in);
+    let none = RequestId(0);
+    let pass = gate.admit(&head.method, &head.target, &body, || write_head(none, gate.tokens.of(none))).await;
+    let Some(pass) = pass else {
+        return refused::quarantined(client, gate, &passage, head, bytes_in).await;
+    };
+    let received = Instant::now();
     // Numbers are given to requests that are whole and for a worker, so that their order is the order of the queue however
     // slow a body or a disk was.
     passage.request = gate.next_request_id();
-    let (bytes_in, answer) = (body.len(), gate.new_answer());
-    let class = gate.classify(&Traits::of(&head, bytes_in));
+    let answer = gate.new_answer();
+    let mut class = gate.classify(&Traits::of(&head, bytes_in));
+    class.need.alone = pass.alone;
     let token = gate.tokens.of(passage.request);
     gate.submit(Job {
         request: passage.request,
-        head: Rc::new(forward::worker_head(
-            &head,
-            origin,
-            passage.request,
-            token,
-            &passage.request_id,
-            passage.trace_id,
-            bytes_in,
-        )),
+        head: Rc::new(write_head(passage.request, token)),
         body,
         token,
         method: head.method.clone(),
@@ -204,6 +203,7 @@ async fn serve_by_a_worker(
     if sent.outcome == Outcome::Answered {
         warm_up::note(gate, &head, &class.name, &answer);
     }
+    drop(pass);
     // Nobody reads on from here; this also lets go of an upgrade that was not taken up.
     answer.abandon();
     let waits = Waits::of(&answer, received);

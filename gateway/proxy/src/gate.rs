@@ -7,6 +7,7 @@ mod actions;
 mod alarms;
 mod costs;
 mod ladder;
+mod quarantined;
 mod second_try;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -2,9 +2,17 @@
 //!
 //! Pure: the clock and the keys of the hash are passed in. It must not know queue, workers or clients.
 //!
-//! Two deaths make a quarantine. A death counts only if its request was dispatched after the death that was counted
-//! before: whoever kills many workers at once kills many with the same popular page. Any answer to a request of the same
-//! fingerprint is proof that it kills nobody, and clears it.
+//! A request is told from others by method, target, body, host and headers. Two deaths put it into quarantine, if it was
+//! alone in one of the workers. A death counts only if its request was dispatched after the death that was counted
+//! before: whoever kills many workers at once kills many with the same popular page. Two requests that differ, each of which
+//! died alone, put what they have in common into quarantine: page, body and those headers that no answered request had.
+//!
+//! Any answer to a like request is proof that it kills nobody, and clears it. Where a page was answered lately and nothing
+//! tells these requests from the answered ones, they are not refused but probed: one at a time, alone in a worker.
+
+mod answered;
+mod entry;
+pub(crate) mod marks;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -12,22 +20,36 @@ use std::time::{Duration, Instant};
 
 use sluice_catalog::snapshot::QuarantinedRequest;
 
+use answered::Answered;
+use entry::Entry;
+pub(crate) use entry::Mode;
+use marks::Marks;
+
 /// Bytes of a body that tell requests apart; beyond them only the length does.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
-/// What of a target is shown.
-const TARGET_CHARS_MAX: usize = 200;
-/// Evidence that makes a quarantine.
-const WEIGHT_MAX: u32 = 4;
-/// A death of a worker that held nothing else, and of one that held others, each of which may have been the one.
-const WEIGHT_ALONE: u32 = 2;
-const WEIGHT_SHARED: u32 = 1;
 
-/// What tells a request from others: method, target and body. Nothing can be read back from it.
+/// What tells a request from others. Nothing can be read back from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Fingerprint {
     /// Method and target alone.
     pub(crate) route: u64,
+    /// And the body.
+    page: u64,
+    /// And host and headers; 0 stands for all requests of the page.
     whole: u64,
+}
+
+impl Fingerprint {
+    fn of_page(self) -> Self {
+        Fingerprint { whole: 0, ..self }
+    }
+}
+
+/// A request as the table sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Subject {
+    pub(crate) print: Fingerprint,
+    pub(crate) marks: Marks,
 }
 
 /// The keys that fingerprints are made with, different in each gateway, so that no client can make two that are alike.
@@ -38,20 +60,24 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// The part of the fingerprint that needs no body.
+    /// The part of the fingerprint that needs neither head nor body.
     pub(crate) fn route(&self, method: &str, target: &str) -> u64 {
         let mut hasher = self.route.build_hasher();
         write_all(&mut hasher, &[method, target]);
         hasher.finish()
     }
 
-    /// `body` is its first [`BODY_BYTES_MAX`] bytes.
-    pub(crate) fn whole(&self, method: &str, target: &str, body: &[u8], body_bytes: u64) -> Fingerprint {
+    /// `head` is what a worker gets, `body` its first [`BODY_BYTES_MAX`] bytes.
+    pub(crate) fn subject(&self, method: &str, target: &str, head: &[u8], body: &[u8], body_bytes: u64) -> Subject {
         let mut hasher = self.whole.build_hasher();
         write_all(&mut hasher, &[method, target]);
         hasher.write_u64(body_bytes);
         hasher.write(&body[..body.len().min(BODY_BYTES_MAX)]);
-        Fingerprint { route: self.route(method, target), whole: hasher.finish() }
+        let page = hasher.finish();
+        let marks = Marks::of(head, (body_bytes > 0).then_some(page), &self.whole);
+        marks.hash(&mut hasher);
+        let print = Fingerprint { route: self.route(method, target), page, whole: hasher.finish().max(1) };
+        Subject { print, marks }
     }
 }
 
@@ -67,30 +93,25 @@ fn write_all(hasher: &mut impl std::hash::Hasher, texts: &[&str]) {
 pub(crate) struct Death<'a> {
     pub(crate) method: &'a str,
     pub(crate) target: &'a str,
+    /// The request's number: a second try is the same request.
+    pub(crate) request: u64,
     /// When that worker got the request.
     pub(crate) dispatched: Instant,
     /// Whether the worker held other requests too.
     pub(crate) shared: bool,
 }
 
-/// What a death led to.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// It was not counted, or was the first.
-    Suspected,
-    /// From now on the request is answered without a worker.
-    Quarantined,
-}
-
-struct Entry {
-    method: String,
-    target: String,
-    deaths: u32,
-    weight: u32,
-    counted: Instant,
-    /// Since when it is in quarantine, if it is.
-    quarantined: Option<Instant>,
-    expires: Instant,
+/// What is to be done with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    Free,
+    /// A worker has died with it: it gets one to itself.
+    Alone,
+    /// It may be what workers die with, or not. It gets a worker to itself, and [`Quarantine::probe_over`] is to follow.
+    Probe(Fingerprint),
+    /// One like it is being tried just now.
+    Wait,
+    Refuse,
 }
 
 /// The table; see the module's text.
@@ -98,12 +119,16 @@ pub(crate) struct Quarantine {
     ttl: Duration,
     entries_max: usize,
     entries: BTreeMap<Fingerprint, Entry>,
+    /// What different requests for a page have in common.
+    pages: BTreeMap<Fingerprint, Entry>,
+    answered: Answered,
 }
 
 impl Quarantine {
     /// No `ttl`, or no room: nothing is ever quarantined.
     pub(crate) fn new(ttl: Duration, entries_max: usize) -> Self {
-        Quarantine { ttl, entries_max, entries: BTreeMap::new() }
+        let (entries, pages) = <(BTreeMap<_, _>, BTreeMap<_, _>)>::default();
+        Quarantine { ttl, entries_max, entries, pages, answered: Answered::default() }
     }
 
     /// Bounds from a reload of the config; what is in the table keeps the time it was given.
@@ -111,73 +136,123 @@ impl Quarantine {
         self.ttl = ttl;
         self.entries_max = entries_max;
         if ttl.is_zero() {
-            self.entries.clear();
+            self.clear();
         }
+    }
+
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.pages.clear();
     }
 
     /// Whether nothing is suspected or in quarantine.
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries.is_empty() && self.pages.is_empty()
     }
 
     /// Whether any request is suspected or in quarantine with this method and target. Costs next to nothing while the table is empty,
-    /// and spares looking at bodies.
+    /// and spares looking at heads and bodies.
     pub(crate) fn concerns(&self, route: impl FnOnce() -> u64) -> bool {
-        if self.entries.is_empty() {
+        if self.is_empty() {
             return false;
         }
-        let route = route();
-        let all = Fingerprint { route, whole: 0 }..=Fingerprint { route, whole: u64::MAX };
-        self.entries.range(all).next().is_some()
+        let all = of_route(route());
+        self.entries.range(all.clone()).next().is_some() || self.pages.range(all).next().is_some()
     }
 
-    /// A worker has died with this request.
-    pub(crate) fn died(&mut self, now: Instant, fingerprint: Fingerprint, death: &Death<'_>) -> Verdict {
+    /// A worker has died with this request. Returns what is in quarantine from now on because of it.
+    pub(crate) fn died(&mut self, now: Instant, subject: &Subject, death: &Death<'_>) -> Vec<Fingerprint> {
+        let mut convicted = Vec::new();
         if self.ttl.is_zero() || self.entries_max == 0 {
-            return Verdict::Suspected;
+            return convicted;
         }
         self.expire(now);
-        if !self.entries.contains_key(&fingerprint) && self.entries.len() >= self.entries_max {
-            let first = self.entries.iter().min_by_key(|(_, entry)| entry.expires).map(|(fingerprint, _)| *fingerprint);
-            first.and_then(|first| self.entries.remove(&first));
-        }
-        let weight = if death.shared { WEIGHT_SHARED } else { WEIGHT_ALONE };
         let expires = now + self.ttl;
-        let Some(entry) = self.entries.get_mut(&fingerprint) else {
-            let target = death.target.chars().take(TARGET_CHARS_MAX).collect();
-            let (method, quarantined) = (death.method.to_owned(), None);
-            let entry = Entry { method, target, deaths: 1, weight, counted: now, quarantined, expires };
-            self.entries.insert(fingerprint, entry);
-            return Verdict::Suspected;
-        };
-        if death.dispatched < entry.counted || entry.quarantined.is_some() {
-            return Verdict::Suspected;
+        let print = subject.print;
+        let entry = entry_of(&mut self.entries, self.entries_max, print, || Entry::new(subject, death, now, expires));
+        if entry.count(now, subject, death, expires) && entry.convict(now) {
+            convicted.push(print);
         }
-        entry.deaths += 1;
-        entry.weight += weight;
-        entry.counted = now;
-        entry.expires = expires;
-        if entry.weight < WEIGHT_MAX {
-            return Verdict::Suspected;
+        if death.shared {
+            // Any of those in that worker may have been the one: no like request is accused with it.
+            return convicted;
         }
-        entry.quarantined = Some(now);
-        Verdict::Quarantined
+        let page = print.of_page();
+        let entry = entry_of(&mut self.pages, self.entries_max, page, || Entry::new(subject, death, now, expires));
+        if entry.count_of_page(now, subject, death, expires) && entry.convict(now) {
+            convicted.push(page);
+        }
+        convicted
     }
 
-    /// A worker has answered it, whole.
-    pub(crate) fn answered(&mut self, fingerprint: Fingerprint) {
-        self.entries.remove(&fingerprint);
+    /// A worker has answered it, whole. Returns whether requests that were probed are refused from now on, as it is known
+    /// now what tells them from this one.
+    pub(crate) fn answered(&mut self, now: Instant, subject: &Subject) -> bool {
+        let Subject { print, marks } = subject;
+        self.entries.remove(print);
+        let lately = self.answered.lately(print.route, now);
+        let mut is_known = false;
+        for (_, entry) in self.entries.range_mut(of_route(print.route)) {
+            let before = entry.mode(lately);
+            entry.compare(marks);
+            is_known |= entry.is_convicted(now) && before == Mode::Probed && entry.mode(lately) == Mode::Refused;
+        }
+        let mut empty = Vec::new();
+        for (page, entry) in self.pages.range_mut(of_route(print.route)) {
+            entry.compare(marks);
+            empty.extend(entry.telling.is_empty().then_some(*page));
+        }
+        for page in empty {
+            self.pages.remove(&page);
+        }
+        is_known
     }
 
-    /// Whether it is to be answered without a worker.
-    pub(crate) fn holds(&self, now: Instant, fingerprint: Fingerprint) -> bool {
-        let entry = self.entries.get(&fingerprint);
-        entry.is_some_and(|entry| entry.quarantined.is_some() && now < entry.expires)
+    /// A page without a request body was answered.
+    pub(crate) fn note_answered(&mut self, now: Instant, route: u64) {
+        self.answered.note(route, now);
+    }
+
+    /// What is to be done with a request that comes now.
+    pub(crate) fn admit(&mut self, now: Instant, subject: &Subject) -> Admission {
+        let Subject { print, marks } = subject;
+        let lately = self.answered.lately(print.route, now);
+        let page = print.of_page();
+        let entry = self.entries.get_mut(print).filter(|entry| now < entry.expires);
+        let is_suspect = entry.is_some();
+        if let Some(entry) = entry.filter(|entry| entry.is_convicted(now)) {
+            return entry.admit(now, lately, *print);
+        }
+        let of_page = self.pages.get_mut(&page);
+        if let Some(entry) = of_page.filter(|entry| entry.is_convicted(now) && entry.telling.are_in(marks)) {
+            return entry.admit(now, lately, page);
+        }
+        if is_suspect { Admission::Alone } else { Admission::Free }
+    }
+
+    /// The request that [`Admission::Probe`] let through has ended, however it ended.
+    pub(crate) fn probe_over(&mut self, print: Fingerprint) {
+        let entry = if print.whole == 0 { self.pages.get_mut(&print) } else { self.entries.get_mut(&print) };
+        if let Some(entry) = entry {
+            entry.is_probing = false;
+        }
+    }
+
+    /// What becomes of a request like this that is in quarantine; `None` if it is not.
+    pub(crate) fn mode(&self, now: Instant, subject: &Subject) -> Option<Mode> {
+        let Subject { print, marks } = subject;
+        let lately = self.answered.lately(print.route, now);
+        let exact = self.entries.get(print).filter(|entry| entry.is_convicted(now));
+        let of_page = self.pages.get(&print.of_page());
+        let of_page = of_page.filter(|entry| entry.is_convicted(now) && entry.telling.are_in(marks));
+        exact.or(of_page).map(|entry| entry.mode(lately))
     }
 
     /// Forgets what is over.
     pub(crate) fn expire(&mut self, now: Instant) {
-        self.entries.retain(|_, entry| now < entry.expires);
+        for table in [&mut self.entries, &mut self.pages] {
+            table.retain(|_, entry| now < entry.expires);
+        }
     }
 
     /// Requests in quarantine.
@@ -185,17 +260,20 @@ impl Quarantine {
         self.held(now).count()
     }
 
-    /// Forgets all, suspicions too.
+    /// Forgets all, suspicions and answers too.
     pub(crate) fn forget(&mut self) {
-        self.entries.clear();
+        self.clear();
+        self.answered.forget();
     }
 
     /// Lets go of the one with this id, or of `all`. Returns how many there were.
     pub(crate) fn release(&mut self, now: Instant, which: &str) -> usize {
-        let is_meant = |fingerprint: &Fingerprint| which == "all" || which == id(*fingerprint);
-        let meant: Vec<_> = self.held(now).map(|(fingerprint, _)| *fingerprint).filter(|it| is_meant(it)).collect();
-        for fingerprint in &meant {
-            self.entries.remove(fingerprint);
+        let is_meant = |print: &Fingerprint| which == "all" || which == id(*print);
+        let meant: Vec<_> = self.held(now).map(|(print, _)| *print).filter(|it| is_meant(it)).collect();
+        for print in &meant {
+            self.entries.remove(print);
+            // With it goes the suspicion that it left against others.
+            self.pages.remove(&print.of_page());
         }
         meant.len()
     }
@@ -203,28 +281,44 @@ impl Quarantine {
     /// What an operator sees, the latest first.
     pub(crate) fn list(&self, now: Instant) -> Vec<QuarantinedRequest> {
         let mut held: Vec<_> = self.held(now).collect();
-        held.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.quarantined));
-        let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-        held.into_iter()
-            .map(|(fingerprint, entry)| QuarantinedRequest {
-                id: id(*fingerprint),
-                method: entry.method.clone(),
-                target: entry.target.clone(),
-                deaths: entry.deaths,
-                for_ms: entry.quarantined.map_or(0, |since| ms(now.saturating_duration_since(since))),
-                expires_in_ms: ms(entry.expires.saturating_duration_since(now)),
-            })
-            .collect()
+        held.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.convicted));
+        let lately = |print: &Fingerprint| self.answered.lately(print.route, now);
+        held.into_iter().map(|(print, entry)| entry.describe(id(*print), now, lately(print))).collect()
+    }
+
+    /// What one of them is told apart by, for people.
+    pub(crate) fn told_by(&self, print: Fingerprint) -> Vec<String> {
+        let entry = if print.whole == 0 { self.pages.get(&print) } else { self.entries.get(&print) };
+        entry.filter(|entry| entry.is_compared).map(|entry| entry.telling.names()).unwrap_or_default()
     }
 
     fn held(&self, now: Instant) -> impl Iterator<Item = (&Fingerprint, &Entry)> {
-        self.entries.iter().filter(move |(_, entry)| entry.quarantined.is_some() && now < entry.expires)
+        self.entries.iter().chain(&self.pages).filter(move |(_, entry)| entry.is_convicted(now))
     }
 }
 
+fn of_route(route: u64) -> std::ops::RangeInclusive<Fingerprint> {
+    Fingerprint { route, page: 0, whole: 0 }..=Fingerprint { route, page: u64::MAX, whole: u64::MAX }
+}
+
+/// The entry, made if there is none; the one closest to its end makes room.
+fn entry_of(
+    table: &mut BTreeMap<Fingerprint, Entry>,
+    entries_max: usize,
+    print: Fingerprint,
+    make: impl FnOnce() -> Entry,
+) -> &mut Entry {
+    if !table.contains_key(&print) && table.len() >= entries_max {
+        let first = table.iter().min_by_key(|(_, entry)| entry.expires).map(|(print, _)| *print);
+        first.and_then(|first| table.remove(&first));
+    }
+    table.entry(print).or_insert_with(make)
+}
+
 /// The name of a fingerprint for people.
-pub(crate) fn id(fingerprint: Fingerprint) -> String {
-    format!("{:08x}", fingerprint.whole >> 32)
+pub(crate) fn id(print: Fingerprint) -> String {
+    let number = if print.whole == 0 { print.page } else { print.whole };
+    format!("{:08x}", number >> 32)
 }
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ pub struct Need {
     pub priority: i8,
     /// How long after its arrival an answer is of no use any more, if its route says so.
     pub deadline_ms: Option<u32>,
+    /// It gets a worker that holds nothing, which gets nothing else meanwhile: a worker may die with it.
+    pub alone: bool,
 }
 
 /// Workers that share an operating-system priority.

@@ -45,6 +45,8 @@ pub struct Scheduler {
     offer: Cell<Option<Offer>>,
     costs: Costs,
     starvation: Starvation,
+    /// A worker is kept for a request that is to be alone.
+    reserves: bool,
     stopping: bool,
 }
 
@@ -61,6 +63,7 @@ impl Scheduler {
             offer: Cell::default(),
             costs: Costs::default(),
             starvation: Starvation::default(),
+            reserves: false,
             stopping: false,
         }
     }
@@ -222,6 +225,28 @@ impl Scheduler {
     }
 
     fn dispatch(&mut self, now: Time, actions: &mut Vec<Action>) {
+        self.dispatch_all(now, actions);
+        // Those before it may have any worker, so a worker is kept only for one whose turn it is.
+        let is_next = |side| self.queue.head(side, now).is_some_and(|head| head.alone);
+        let is_wanted =
+            self.queue.has_alone() && self.may_share() && [Lane::Short, Lane::Long].into_iter().any(is_next);
+        if is_wanted || self.reserves {
+            self.reserve(is_wanted);
+            if !is_wanted {
+                self.dispatch_all(now, actions);
+            }
+        }
+    }
+
+    /// Keeps a worker for those that are to be alone, while any waits: one that holds several nearly always holds something.
+    fn reserve(&mut self, is_wanted: bool) {
+        self.reserves = is_wanted;
+        if self.pool.reserve(is_wanted) {
+            self.offer.take();
+        }
+    }
+
+    fn dispatch_all(&mut self, now: Time, actions: &mut Vec<Action>) {
         let held_max = self.limits.concurrency.max(self.limits.concurrency_max);
         while let Some((request, side, worker)) = self.next(now) {
             let Some(waiting) = self.queue.remove(request) else { break };
@@ -237,6 +262,11 @@ impl Scheduler {
         }
     }
 
+    /// Whether a worker may hold several requests.
+    fn may_share(&self) -> bool {
+        self.limits.concurrency.max(self.limits.concurrency_max) > 1
+    }
+
     /// The first request that may have a worker, and that worker.
     fn next(&self, now: Time) -> Option<(RequestId, Lane, WorkerId)> {
         if self.queue.is_empty() {
@@ -249,10 +279,20 @@ impl Scheduler {
         }
         let offer = self.offer();
         let may_have = |(head, side): (queue::Head, Lane)| {
+            if head.alone && self.may_share() {
+                return self.pool.empty_worker().map(|worker| (head.request, side, worker));
+            }
             let overdue = head.is_overdue().then(|| Overdue { now, cost_us: self.costs.expected_us(head.class) });
             self.place(side, overdue, &offer).map(|worker| (head.request, side, worker))
         };
-        heads.into_iter().flatten().find_map(may_have)
+        heads.into_iter().flatten().find_map(may_have).or_else(|| {
+            // Those behind one that waits for a worker of its own need not wait for it.
+            if !self.may_share() || !heads.iter().flatten().any(|(head, _)| head.alone) {
+                return None;
+            }
+            let next = |side| self.queue.head_that_shares(side, now).map(|head| (head, side));
+            [next(Lane::Short), next(Lane::Long)].into_iter().flatten().find_map(may_have)
+        })
     }
 
     /// What the workers have to offer. Looked at again only after something about a worker has changed.

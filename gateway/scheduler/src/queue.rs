@@ -46,6 +46,7 @@ pub(crate) struct Head {
     rank: (bool, Time, Key),
     pub request: RequestId,
     pub class: ClassId,
+    pub alone: bool,
 }
 
 impl Head {
@@ -68,6 +69,8 @@ struct Side {
 pub(crate) struct Queue {
     order: Order,
     waiting: BTreeMap<RequestId, Waiting>,
+    /// How many of them want a worker to themselves.
+    alone: usize,
     lines: BTreeMap<Need, Ranked>,
     short: Side,
     long: Side,
@@ -115,6 +118,7 @@ impl Queue {
 
     pub(crate) fn push(&mut self, request: RequestId, waiting: Waiting, costs: &Costs) {
         self.waiting.insert(request, waiting);
+        self.alone += usize::from(waiting.need.alone);
         self.latest_starts.extend(waiting.latest_start.map(|at| (at, request)));
         if self.order == Order::Shortest {
             self.join_line(request, waiting, costs);
@@ -164,6 +168,7 @@ impl Queue {
 
     pub(crate) fn remove(&mut self, request: RequestId) -> Option<Waiting> {
         let waiting = self.waiting.remove(&request)?;
+        self.alone -= usize::from(waiting.need.alone);
         if let Some(at) = waiting.latest_start {
             self.latest_starts.remove(&(at, request));
         }
@@ -176,25 +181,46 @@ impl Queue {
 
     /// The next request of this side. In the order of arrival there is only the short side.
     pub(crate) fn head(&self, side: Lane, now: Time) -> Option<Head> {
+        self.first_of(side, now, |_| true)
+    }
+
+    /// The next one that may share a worker.
+    pub(crate) fn head_that_shares(&self, side: Lane, now: Time) -> Option<Head> {
+        self.first_of(side, now, |need| !need.alone)
+    }
+
+    fn first_of(&self, side: Lane, now: Time, may: impl Fn(&Need) -> bool) -> Option<Head> {
         if self.order == Order::Fifo {
-            let (first, waiting) = self.waiting.first_key_value().filter(|_| side == Lane::Short)?;
+            let (first, waiting) =
+                self.waiting.iter().find(|(_, waiting)| may(&waiting.need)).filter(|_| side == Lane::Short)?;
             let key = (Reverse(0), 0, Time(0), *first);
-            return Some(Head { rank: (true, Time(0), key), request: *first, class: waiting.need.class });
+            let Need { class, alone, .. } = waiting.need;
+            return Some(Head { rank: (true, Time(0), key), request: *first, class, alone });
         }
         let side = self.side(side);
-        if let Some((since, need)) = side.overdue.first().filter(|(since, _)| *since <= now) {
+        let overdue = side.overdue.iter().take_while(|(since, _)| *since <= now);
+        if let Some((since, need)) = overdue.clone().find(|(_, need)| may(need)) {
             // The line goes on in the order of arrival, so that the turn of the one that is overdue comes too.
             let ranked = self.lines.get(need)?;
-            return Some(Head { rank: (false, *since, ranked.key), request: ranked.line.first()?, class: need.class });
+            let (rank, request) = ((false, *since, ranked.key), ranked.line.first()?);
+            return Some(Head { rank, request, class: need.class, alone: need.alone });
         }
-        let first = side.lines.first();
-        first.map(|(key, need)| Head { rank: (true, Time(0), *key), request: key.3, class: need.class })
+        let first = side.lines.iter().find(|(_, need)| may(need));
+        first.map(|(key, need)| {
+            let (rank, request) = ((true, Time(0), *key), key.3);
+            Head { rank, request, class: need.class, alone: need.alone }
+        })
+    }
+
+    /// Whether any wants a worker to itself.
+    pub(crate) fn has_alone(&self) -> bool {
+        self.alone > 0
     }
 
     /// A class counts as something else than before.
     pub(crate) fn rate_again(&mut self, class: ClassId, costs: &Costs) {
-        let from = Need { class, priority: i8::MIN, deadline_ms: None };
-        let to = Need { class, priority: i8::MAX, deadline_ms: Some(u32::MAX) };
+        let from = Need { class, priority: i8::MIN, deadline_ms: None, alone: false };
+        let to = Need { class, priority: i8::MAX, deadline_ms: Some(u32::MAX), alone: true };
         let needs: Vec<Need> = self.lines.range(from..=to).map(|(need, _)| *need).collect();
         for need in needs {
             self.rate_line(need, costs);

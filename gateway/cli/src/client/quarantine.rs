@@ -42,20 +42,28 @@ fn table(answer: &Answer) -> String {
         out.push_str("No request is in quarantine.\n");
         return out;
     }
-    let _ = writeln!(out, "{:<8}  {:>6}  {:>12}  {:>12}  REQUEST", "ID", "DEATHS", "SINCE", "ENDS IN");
+    let _ = writeln!(out, "{:<8}  {:>6}  {:>12}  {:>12}  {:<7}  REQUEST", "ID", "DEATHS", "SINCE", "ENDS IN", "STATE");
     for request in &answer.quarantined {
         let _ = writeln!(
             out,
-            "{:<8}  {:>6}  {:>12}  {:>12}  {} {}",
+            "{:<8}  {:>6}  {:>12}  {:>12}  {:<7}  {} {}{}",
             harmless(&request.id),
             request.deaths,
             duration(for_s(request.for_ms)),
             duration(for_s(request.expires_in_ms)),
+            if request.probed { "probed" } else { "refused" },
             harmless(&request.method),
-            harmless(&request.target)
+            harmless(&request.target),
+            told_by(request)
         );
     }
     out
+}
+
+/// By what such requests differ from those that were answered.
+fn told_by(request: &QuarantinedRequest) -> String {
+    let names: Vec<_> = request.told_by.iter().map(|name| harmless(name).to_string()).collect();
+    if names.is_empty() { String::new() } else { format!("  told by {}", names.join(", ")) }
 }
 
 #[cfg(test)]
@@ -69,13 +77,18 @@ mod tests {
             method: "GET".to_owned(),
             target: "/poison\u{1b}[2J".to_owned(),
             deaths: 2,
+            told_by: vec!["x-evil\u{1b}".to_owned(), "(body)".to_owned()],
+            probed: false,
             for_ms: 2500,
             expires_in_ms: 590_000,
         };
         let text = table(&Answer { quarantined: vec![request], released: Some(1) });
         let words: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-        let expected =
-            ["released: 1", "ID DEATHS SINCE ENDS IN REQUEST", "0badcafe 2 2.5 s 9 min 50 s GET /poison?[2J"];
+        let expected = [
+            "released: 1",
+            "ID DEATHS SINCE ENDS IN STATE REQUEST",
+            "0badcafe 2 2.5 s 9 min 50 s refused GET /poison?[2J told by x-evil?, (body)",
+        ];
         assert_eq!(words, expected);
         assert_eq!(table(&Answer { quarantined: Vec::new(), released: None }), "No request is in quarantine.\n");
     }

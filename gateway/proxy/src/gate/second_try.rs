@@ -10,13 +10,12 @@ use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
-use sluice_catalog::snapshot::QuarantinedRequest;
 use sluice_http1::Method;
-use sluice_journal::{Event as Happening, Level};
-use sluice_scheduler::{Event, RequestId, Time, WorkerId};
+use sluice_scheduler::{Event, Need, RequestId, Time, WorkerId};
+use tokio::sync::Notify;
 
 use super::{Gate, to_usize};
-use crate::quarantine::{self, BODY_BYTES_MAX, Death, Fingerprint, Keys, Quarantine, Verdict};
+use crate::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Subject};
 use crate::spool::Body;
 use crate::upstream::{EXIT_TIMEOUT, Exchange, Job};
 
@@ -59,10 +58,12 @@ pub(crate) struct Orphan {
 
 /// The counts and the table behind this room.
 pub(crate) struct SecondTries {
-    keys: Keys,
-    table: RefCell<Quarantine>,
+    pub(super) keys: Keys,
+    pub(super) table: RefCell<Quarantine>,
+    /// Woken when a request has ended that others like it waited for.
+    pub(super) probe_over: Notify,
     retried_total: Cell<u64>,
-    refused_total: Cell<u64>,
+    pub(super) refused_total: Cell<u64>,
     expired: Cell<Option<Instant>>,
 }
 
@@ -73,6 +74,7 @@ impl SecondTries {
         SecondTries {
             keys: Keys::default(),
             table: RefCell::new(table),
+            probe_over: Notify::new(),
             retried_total: Cell::new(0),
             refused_total: Cell::new(0),
             expired: Cell::new(None),
@@ -94,14 +96,14 @@ impl SecondTries {
     }
 
     /// Whether the table knows anything with this method and target.
-    fn concerns(&self, method: &Method, target: &str) -> bool {
+    pub(super) fn concerns(&self, method: &Method, target: &str) -> bool {
         self.table.borrow().concerns(|| self.keys.route(method.as_str(), target))
     }
 
     /// `None` when the body cannot be read back: such a request is like no other.
-    async fn fingerprint(&self, method: &Method, target: &str, body: &Body) -> Option<Fingerprint> {
+    pub(super) async fn subject(&self, method: &Method, target: &str, head: &[u8], body: &Body) -> Option<Subject> {
         let beginning = body.beginning(BODY_BYTES_MAX).read().await.ok()?;
-        Some(self.keys.whole(method.as_str(), target, &beginning, body.len()))
+        Some(self.keys.subject(method.as_str(), target, head, &beginning, body.len()))
     }
 }
 
@@ -114,9 +116,10 @@ enum Fate {
 }
 
 /// I5: a request is sent again only if its method is safe, no byte of an answer was heard, and it was not sent again
-/// before. One that no worker has seen a byte of was not sent at all.
-fn fate(method: &Method, seen: Seen, cause: Cause, was_retried: bool, is_quarantined: bool) -> Fate {
-    if is_quarantined && !was_retried && !seen.heard && (!seen.sent || method.is_safe()) && cause != Cause::Stuck {
+/// before. One that no worker has seen a byte of was not sent at all. `held` says what becomes of those in quarantine.
+fn fate(method: &Method, seen: Seen, cause: Cause, was_retried: bool, held: Option<Mode>) -> Fate {
+    let is_held = held == Some(Mode::Refused) || held.is_some() && seen.sent;
+    if is_held && !was_retried && !seen.heard && (!seen.sent || method.is_safe()) && cause != Cause::Stuck {
         // It would have got another worker, and that is what it must not get.
         return Fate::Fail(Code::RequestQuarantined);
     }
@@ -149,10 +152,13 @@ impl Gate {
     /// Decides about a request whose worker is known to have exited. The slot went with the worker.
     pub(crate) async fn bury(self: &Rc<Self>, job: Job, exchange: &Exchange, seen: Seen, cause: Cause) {
         let orphan = exchange.orphaned.get().unwrap_or(Orphan { arrived: self.now(), shared: false });
-        let is_quarantined = self.count_death(&job, seen, cause, orphan.shared).await;
+        let held = self.count_death(&job, seen, cause, orphan.shared).await;
         let was_retried = job.answer.was_retried.get();
-        match fate(&job.method, seen, cause, was_retried, is_quarantined) {
+        match fate(&job.method, seen, cause, was_retried, held) {
             Fate::Again => {
+                let mut job = job;
+                // Should this one be what its worker died with, it shall not end others' requests with the next.
+                job.class.need = Need { alone: job.class.need.alone || seen.sent, ..job.class.need };
                 let (request, need) = (job.request, job.class.need);
                 let was_sent = seen.sent && job.answer.is_wanted();
                 job.answer.was_retried.set(was_retried || was_sent);
@@ -164,132 +170,40 @@ impl Gate {
             Fate::Fail(code) => {
                 self.exchanges.borrow_mut().remove(&job.request);
                 if code == Code::RequestQuarantined && job.answer.is_wanted() {
-                    self.count_refused();
+                    self.count_quarantine_refused();
                 }
                 job.answer.fail(code);
             }
         }
     }
 
-    /// Returns whether the request is in quarantine now.
-    async fn count_death(self: &Rc<Self>, job: &Job, seen: Seen, cause: Cause, shared: bool) -> bool {
+    /// Returns what is done with such a request if it is in quarantine now.
+    async fn count_death(self: &Rc<Self>, job: &Job, seen: Seen, cause: Cause, shared: bool) -> Option<Mode> {
         let target = job.target();
         let counts = seen.sent && !seen.unread && cause != Cause::Gateway;
         if !counts && !self.deaths.concerns(&job.method, target) {
-            return false;
+            return None;
         }
         // The time of dispatch is that of this try; it is read before anything is awaited.
         let dispatched = job.answer.times.get().dispatched.unwrap_or_else(Instant::now);
-        let Some(fingerprint) = self.deaths.fingerprint(&job.method, target, &job.body).await else { return false };
+        let subject = self.deaths.subject(&job.method, target, &job.head, &job.body).await?;
         let now = Instant::now();
         if counts {
-            let death = Death { method: job.method.as_str(), target, dispatched, shared };
-            let verdict = self.deaths.table.borrow_mut().died(now, fingerprint, &death);
-            if verdict == Verdict::Quarantined {
-                self.tell_quarantined(job, fingerprint);
-                self.refuse_queued(fingerprint).await;
+            let death = Death { method: job.method.as_str(), target, request: job.request.0, dispatched, shared };
+            let convicted = self.deaths.table.borrow_mut().died(now, &subject, &death);
+            for print in &convicted {
+                self.tell_quarantined(job, *print);
+            }
+            if !convicted.is_empty() {
+                self.refuse_queued(subject.print.route).await;
             }
         }
-        self.deaths.table.borrow().holds(now, fingerprint)
-    }
-
-    fn tell_quarantined(&self, job: &Job, fingerprint: Fingerprint) {
-        let target: String = job.target().chars().take(200).collect();
-        let text = format!(
-            "request {} ({} {target}) has ended a second worker: for {} s it is answered without one (quarantine.ttl_ms); `sluice quarantine --release {}` lets it through",
-            job.request_id,
-            job.method.as_str(),
-            self.config().quarantine.ttl_ms / 1000,
-            quarantine::id(fingerprint)
-        );
-        self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
-    }
-
-    /// Requests that are in quarantine from now on, but were let into the queue before.
-    async fn refuse_queued(self: &Rc<Self>, fingerprint: Fingerprint) {
-        let is_like = |job: &Job| self.deaths.keys.route(job.method.as_str(), job.target()) == fingerprint.route;
-        let alike: Vec<_> = {
-            let queued = self.queued.borrow();
-            let alike = queued.values().filter(|job| is_like(job));
-            alike.map(|job| (job.request, job.body.beginning(BODY_BYTES_MAX))).collect()
-        };
-        for (request, beginning) in alike {
-            let Ok(beginning) = beginning.read().await else { continue };
-            let is_same = self.queued.borrow().get(&request).is_some_and(|job| {
-                let keys = &self.deaths.keys;
-                keys.whole(job.method.as_str(), job.target(), &beginning, job.body.len()) == fingerprint
-            });
-            let job = if is_same { self.queued.borrow_mut().remove(&request) } else { None };
-            if let Some(job) = job {
-                self.count_refused();
-                job.answer.fail(Code::RequestQuarantined);
-                self.step(Event::Left { request });
-            }
-        }
-    }
-
-    /// Whether a request is to be answered without a worker. Free while no worker has died with anything.
-    pub(crate) async fn is_quarantined(&self, method: &Method, target: &str, body: &Body) -> bool {
-        if !self.deaths.concerns(method, target) {
-            return false;
-        }
-        let Some(fingerprint) = self.deaths.fingerprint(method, target, body).await else { return false };
-        let is_held = self.deaths.table.borrow().holds(Instant::now(), fingerprint);
-        if is_held {
-            self.count_refused();
-        }
-        is_held
-    }
-
-    /// A worker has answered the request, so it is none that workers die with.
-    pub(crate) fn proven(self: &Rc<Self>, job: Job) {
-        // Nearly always: the target is not even looked for.
-        if self.deaths.table.borrow().is_empty() || !self.deaths.concerns(&job.method, job.target()) {
-            return;
-        }
-        let gate = Rc::clone(self);
-        tokio::task::spawn_local(async move {
-            let fingerprint = gate.deaths.fingerprint(&job.method, job.target(), &job.body).await;
-            if let Some(fingerprint) = fingerprint {
-                gate.deaths.table.borrow_mut().answered(fingerprint);
-            }
-        });
-    }
-
-    fn count_refused(&self) {
-        self.deaths.refused_total.set(self.deaths.refused_total.get() + 1);
-    }
-
-    // What an operator sees and says.
-
-    /// Requests in quarantine.
-    pub fn quarantined(&self) -> Vec<QuarantinedRequest> {
-        self.deaths.table.borrow().list(Instant::now())
-    }
-
-    /// How many requests are in quarantine.
-    pub fn quarantined_count(&self) -> u64 {
-        self.deaths.table.borrow().len(Instant::now()) as u64
-    }
-
-    /// Lets go of the request with this id, or of `all`. Returns how many there were.
-    pub fn release_quarantined(&self, which: &str) -> u64 {
-        self.deaths.table.borrow_mut().release(Instant::now(), which) as u64
-    }
-
-    /// Forgets every request that a worker died with: another version of the app serves.
-    pub(super) fn forget_deaths(&self) {
-        self.deaths.table.borrow_mut().forget();
+        self.deaths.table.borrow().mode(now, &subject)
     }
 
     /// Requests that were given to a second worker.
     pub fn retried_total(&self) -> u64 {
         self.deaths.retried_total.get()
-    }
-
-    /// Requests that were answered without a worker because of quarantine.
-    pub fn quarantine_refused_total(&self) -> u64 {
-        self.deaths.refused_total.get()
     }
 }
 
@@ -301,36 +215,38 @@ mod tests {
     const SENT: Seen = Seen { sent: true, heard: false, unread: false };
     const HEARD: Seen = Seen { sent: true, heard: true, unread: false };
 
-    fn get(seen: Seen, cause: Cause, was_retried: bool, is_quarantined: bool) -> Fate {
-        fate(&Method::Get, seen, cause, was_retried, is_quarantined)
+    fn get(seen: Seen, cause: Cause, was_retried: bool, held: Option<Mode>) -> Fate {
+        fate(&Method::Get, seen, cause, was_retried, held)
     }
 
     #[test]
     fn i5_a_safe_request_without_a_byte_of_an_answer_gets_one_more_worker() {
-        assert_eq!(get(SENT, Cause::Own, false, false), Fate::Again);
-        assert_eq!(get(SENT, Cause::Gateway, false, false), Fate::Again);
-        assert_eq!(get(SENT, Cause::Own, true, false), Fate::Fail(Code::WorkerDied));
-        assert_eq!(get(HEARD, Cause::Own, false, false), Fate::Fail(Code::WorkerDied));
-        assert_eq!(get(SENT, Cause::Stuck, false, false), Fate::Fail(Code::WorkerStuck));
+        assert_eq!(get(SENT, Cause::Own, false, None), Fate::Again);
+        assert_eq!(get(SENT, Cause::Gateway, false, None), Fate::Again);
+        assert_eq!(get(SENT, Cause::Own, true, None), Fate::Fail(Code::WorkerDied));
+        assert_eq!(get(HEARD, Cause::Own, false, None), Fate::Fail(Code::WorkerDied));
+        assert_eq!(get(SENT, Cause::Stuck, false, None), Fate::Fail(Code::WorkerStuck));
     }
 
     #[test]
     fn i5_an_unsafe_request_gets_another_worker_only_if_none_saw_it() {
         for method in [Method::Post, Method::Put, Method::Delete, Method::Patch] {
-            assert_eq!(fate(&method, SENT, Cause::Own, false, false), Fate::Fail(Code::WorkerDied));
-            assert_eq!(fate(&method, NOTHING, Cause::Own, false, false), Fate::Again);
-            assert_eq!(fate(&method, NOTHING, Cause::Stuck, true, false), Fate::Again);
+            assert_eq!(fate(&method, SENT, Cause::Own, false, None), Fate::Fail(Code::WorkerDied));
+            assert_eq!(fate(&method, NOTHING, Cause::Own, false, None), Fate::Again);
+            assert_eq!(fate(&method, NOTHING, Cause::Stuck, true, None), Fate::Again);
         }
         for method in [Method::Head, Method::Options] {
-            assert_eq!(fate(&method, SENT, Cause::Own, false, false), Fate::Again);
+            assert_eq!(fate(&method, SENT, Cause::Own, false, None), Fate::Again);
         }
     }
 
     #[test]
     fn a_request_in_quarantine_gets_no_further_worker() {
-        assert_eq!(get(SENT, Cause::Own, false, true), Fate::Fail(Code::RequestQuarantined));
-        assert_eq!(get(NOTHING, Cause::Own, false, true), Fate::Fail(Code::RequestQuarantined));
-        assert_eq!(get(SENT, Cause::Own, true, true), Fate::Fail(Code::WorkerDied));
-        assert_eq!(get(HEARD, Cause::Own, false, true), Fate::Fail(Code::WorkerDied));
+        assert_eq!(get(SENT, Cause::Own, false, Some(Mode::Refused)), Fate::Fail(Code::RequestQuarantined));
+        assert_eq!(get(NOTHING, Cause::Own, false, Some(Mode::Refused)), Fate::Fail(Code::RequestQuarantined));
+        assert_eq!(get(SENT, Cause::Own, true, Some(Mode::Refused)), Fate::Fail(Code::WorkerDied));
+        assert_eq!(get(HEARD, Cause::Own, false, Some(Mode::Refused)), Fate::Fail(Code::WorkerDied));
+        assert_eq!(get(SENT, Cause::Own, false, Some(Mode::Probed)), Fate::Fail(Code::RequestQuarantined));
+        assert_eq!(get(NOTHING, Cause::Own, false, Some(Mode::Probed)), Fate::Again, "no worker has seen it");
     }
 }

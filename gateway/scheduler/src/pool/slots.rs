@@ -63,6 +63,28 @@ impl Pool {
         offer
     }
 
+    /// A worker that holds nothing, for a request that is to be alone. Which lane it is of does not matter where workers may hold
+    /// several.
+    pub(crate) fn empty_worker(&self) -> Option<WorkerId> {
+        let empty = self.workers.iter().filter(|(_, w)| w.takes_requests() && w.held.is_empty());
+        empty.min_by_key(|(_, w)| (!w.is_reserved, w.idle_since, w.instance)).map(|(id, _)| *id)
+    }
+
+    /// Whether a request waits for a worker of its own: if so, the one that holds least gets nothing more until it has gone there.
+    /// Returns whether that has changed anything.
+    pub(crate) fn reserve(&mut self, is_wanted: bool) -> bool {
+        let is_reserved = self.workers.values().any(|w| w.is_reserved && w.takes_requests());
+        if is_wanted == is_reserved {
+            return false;
+        }
+        let least = self.workers.values_mut().filter(|w| w.takes_requests());
+        match least.min_by_key(|w| (w.held.len(), w.instance)).filter(|_| is_wanted) {
+            Some(w) => w.is_reserved = true,
+            None => self.workers.values_mut().for_each(|w| w.is_reserved = false),
+        }
+        true
+    }
+
     /// Whether a request that comes now gets the slot of a worker that is being warmed, because nobody else serves.
     pub(crate) fn may_rush_one(&self, concurrency: u32) -> bool {
         self.short_taking == 0 && self.workers.iter().any(|(id, w)| self.may_rush(*id, w, concurrency))
@@ -71,6 +93,7 @@ impl Pool {
     pub(crate) fn assign(&mut self, now: Time, worker: WorkerId, given: Given, held_max: u32) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         self.last_chosen = Some(w.instance);
+        w.is_reserved = false;
         let Given { request, arrived, need, side } = given;
         w.held.push(Held { request, arrived, dispatched: now, need, side, is_own: false });
         if std::mem::take(&mut w.is_granted) {

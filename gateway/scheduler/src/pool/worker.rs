@@ -98,6 +98,8 @@ pub(super) struct Worker {
     pub has_stand_in: bool,
     /// It was started as one.
     pub is_stand_in: bool,
+    /// It gets nothing more until it holds nothing: a request waits for a worker of its own.
+    pub is_reserved: bool,
     /// It may take one request more in this step, because all that it holds waits.
     pub is_granted: bool,
     /// How many it was seen to have room for, where that is more than the rule says: it held so many and waited.
@@ -129,6 +131,7 @@ impl Worker {
             is_lowered: false,
             has_stand_in: false,
             is_stand_in: false,
+            is_reserved: false,
             is_granted: false,
             room: 0,
             faulted: false,
@@ -169,8 +172,11 @@ impl Worker {
         concurrency.max(self.room)
     }
 
-    /// Has room, or is granted one request more.
+    /// Has room, or is granted one request more, and is not a single request's own.
     pub fn has_free_slot(&self, concurrency: u32) -> bool {
+        if self.is_reserved || self.held.iter().any(|held| held.need.alone) {
+            return false;
+        }
         self.held.len() < self.slots(concurrency) as usize || self.is_granted
     }
 

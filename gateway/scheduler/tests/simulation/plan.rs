@@ -63,7 +63,7 @@ pub fn recycling(rng: &mut Rng) -> Recycling {
 fn kinds(rng: &mut Rng) -> Vec<(Need, u64)> {
     let of = |rng: &mut Rng, class: u16| {
         let deadline_ms = rng.pick(&[None, None, None, Some(1), Some(30), Some(200)]);
-        let need = Need { class: ClassId(class), priority: rng.pick(&[0, 0, 0, 1, -1]), deadline_ms };
+        let need = Need { class: ClassId(class), priority: rng.pick(&[0, 0, 0, 1, -1]), deadline_ms, alone: false };
         (need, rng.pick(&[500, 1_000, 5_000, 20_000, 100_000, 400_000]))
     };
     let count = rng.between(1, 6);

@@ -1,0 +1,171 @@
+//! Requests that workers die with, on their way: let through, let through alone, held back, or answered without a worker, by
+//! the rules of [`crate::quarantine`]. And what an operator sees of them.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sluice_catalog::errors::Code;
+use sluice_catalog::snapshot::QuarantinedRequest;
+use sluice_http1::Method;
+use sluice_journal::{Event as Happening, Level};
+use sluice_scheduler::Event;
+
+use super::Gate;
+use crate::quarantine::{self, Admission, BODY_BYTES_MAX, Fingerprint, Mode};
+use crate::spool::Body;
+use crate::upstream::Job;
+
+/// How a request may go on to the queue.
+#[derive(Default)]
+pub(crate) struct Pass {
+    /// It gets a worker to itself, so that its death would not be others'.
+    pub(crate) alone: bool,
+    /// To be kept until the request has ended.
+    _probe: Option<Probe>,
+}
+
+/// The one request of its kind that is tried just now. Those that wait for it go on when it has ended, however it ended.
+struct Probe {
+    gate: Rc<Gate>,
+    print: Fingerprint,
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        self.gate.deaths.table.borrow_mut().probe_over(self.print);
+        self.gate.deaths.probe_over.notify_waiters();
+    }
+}
+
+impl Gate {
+    /// Lets a request through, or not (`None`). Free while no worker has died with anything. `head` is made only where a
+    /// worker has died with a request for the same page.
+    pub(crate) async fn admit(
+        self: &Rc<Self>,
+        method: &Method,
+        target: &str,
+        body: &Body,
+        head: impl FnOnce() -> Vec<u8>,
+    ) -> Option<Pass> {
+        if !self.deaths.concerns(method, target) {
+            return Some(Pass::default());
+        }
+        let Some(subject) = self.deaths.subject(method, target, &head(), body).await else {
+            return Some(Pass::default());
+        };
+        let patience = tokio::time::sleep(Duration::from_millis(self.config().queue.wait_ms_max));
+        tokio::pin!(patience);
+        loop {
+            let over = self.deaths.probe_over.notified();
+            let admission = self.deaths.table.borrow_mut().admit(Instant::now(), &subject);
+            match admission {
+                Admission::Free => return Some(Pass::default()),
+                Admission::Alone => return Some(Pass { alone: true, _probe: None }),
+                Admission::Probe(print) => {
+                    return Some(Pass { alone: true, _probe: Some(Probe { gate: Rc::clone(self), print }) });
+                }
+                Admission::Refuse => break,
+                Admission::Wait => {}
+            }
+            tokio::select! {
+                () = over => {}
+                () = &mut patience => break,
+            }
+        }
+        self.count_quarantine_refused();
+        None
+    }
+
+    pub(super) fn tell_quarantined(&self, job: &Job, print: Fingerprint) {
+        let target: String = job.target().chars().take(200).collect();
+        let told_by = self.deaths.table.borrow().told_by(print);
+        let told_by = if told_by.is_empty() { String::new() } else { format!(", told by {}", told_by.join(", ")) };
+        let text = format!(
+            "request {} ({} {target}{told_by}) has ended a second worker: for {} s it is answered without one (quarantine.ttl_ms); `sluice quarantine --release {}` lets it through",
+            job.request_id,
+            job.method.as_str(),
+            self.config().quarantine.ttl_ms / 1000,
+            quarantine::id(print)
+        );
+        self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+    }
+
+    /// Requests that are refused from now on, but were let into the queue before.
+    pub(super) async fn refuse_queued(self: &Rc<Self>, route: u64) {
+        let is_like = |job: &Job| self.deaths.keys.route(job.method.as_str(), job.target()) == route;
+        let alike: Vec<_> = {
+            let queued = self.queued.borrow();
+            let alike = queued.values().filter(|job| is_like(job));
+            alike.map(|job| (job.request, job.body.beginning(BODY_BYTES_MAX))).collect()
+        };
+        for (request, beginning) in alike {
+            let Ok(beginning) = beginning.read().await else { continue };
+            let is_refused = self.queued.borrow().get(&request).is_some_and(|job| {
+                let (method, len) = (job.method.as_str(), job.body.len());
+                let subject = self.deaths.keys.subject(method, job.target(), &job.head, &beginning, len);
+                self.deaths.table.borrow().mode(Instant::now(), &subject) == Some(Mode::Refused)
+            });
+            let job = if is_refused { self.queued.borrow_mut().remove(&request) } else { None };
+            if let Some(job) = job {
+                self.count_quarantine_refused();
+                job.answer.fail(Code::RequestQuarantined);
+                self.step(Event::Left { request });
+            }
+        }
+    }
+
+    /// A worker has answered the request, so it is none that workers die with.
+    pub(crate) fn proven(self: &Rc<Self>, job: Job) {
+        let route = self.deaths.keys.route(job.method.as_str(), job.target());
+        {
+            let mut table = self.deaths.table.borrow_mut();
+            if job.body.len() == 0 {
+                table.note_answered(job.answer.times.get().finished.unwrap_or_else(Instant::now), route);
+            }
+            // Nearly always.
+            if !table.concerns(|| route) {
+                return;
+            }
+        }
+        let gate = Rc::clone(self);
+        tokio::task::spawn_local(async move {
+            let subject = gate.deaths.subject(&job.method, job.target(), &job.head, &job.body).await;
+            let Some(subject) = subject else { return };
+            let is_known = gate.deaths.table.borrow_mut().answered(Instant::now(), &subject);
+            if is_known {
+                gate.refuse_queued(route).await;
+            }
+        });
+    }
+
+    pub(super) fn count_quarantine_refused(&self) {
+        self.deaths.refused_total.set(self.deaths.refused_total.get() + 1);
+    }
+
+    // What an operator sees and says.
+
+    /// Requests in quarantine.
+    pub fn quarantined(&self) -> Vec<QuarantinedRequest> {
+        self.deaths.table.borrow().list(Instant::now())
+    }
+
+    /// How many requests are in quarantine.
+    pub fn quarantined_count(&self) -> u64 {
+        self.deaths.table.borrow().len(Instant::now()) as u64
+    }
+
+    /// Lets go of the request with this id, or of `all`. Returns how many there were.
+    pub fn release_quarantined(&self, which: &str) -> u64 {
+        self.deaths.table.borrow_mut().release(Instant::now(), which) as u64
+    }
+
+    /// Forgets every request that a worker died with: another version of the app serves.
+    pub(super) fn forget_deaths(&self) {
+        self.deaths.table.borrow_mut().forget();
+    }
+
+    /// Requests that were answered without a worker because of quarantine.
+    pub fn quarantine_refused_total(&self) -> u64 {
+        self.deaths.refused_total.get()
+    }
+}

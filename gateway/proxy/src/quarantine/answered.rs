@@ -1,0 +1,38 @@
+//! Pages that were answered lately, in constant memory: a page that others get is not closed for everybody.
+
+use std::time::{Duration, Instant};
+
+/// Pages that are remembered; two that fall on one place take it from each other.
+const PLACES: usize = 1024;
+const LATELY: Duration = Duration::from_secs(600);
+
+/// See the module's text.
+pub(crate) struct Answered {
+    places: Box<[Option<(u64, Instant)>]>,
+}
+
+impl Default for Answered {
+    fn default() -> Self {
+        Answered { places: vec![None; PLACES].into() }
+    }
+}
+
+impl Answered {
+    pub(crate) fn note(&mut self, route: u64, now: Instant) {
+        self.places[place(route)] = Some((route, now));
+    }
+
+    pub(crate) fn lately(&self, route: u64, now: Instant) -> bool {
+        let noted = self.places[place(route)];
+        noted.is_some_and(|(of, at)| of == route && now.saturating_duration_since(at) < LATELY)
+    }
+
+    /// Another version of the app serves.
+    pub(crate) fn forget(&mut self) {
+        self.places.fill(None);
+    }
+}
+
+fn place(route: u64) -> usize {
+    usize::try_from(route % PLACES as u64).unwrap_or(0)
+}
