@@ -62,7 +62,7 @@ fn table(answer: &Answer) -> String {
 
 /// By what such requests differ from those that were answered.
 fn told_by(request: &QuarantinedRequest) -> String {
-    let names: Vec<_> = request.told_by.iter().map(|name| harmless(name).to_string()).collect();
+    let names: Vec<_> = request.told_by.iter().map(|name| harmless(name)).collect();
     if names.is_empty() { String::new() } else { format!("  told by {}", names.join(", ")) }
 }
 
