@@ -22,7 +22,11 @@ interface Outcome {
 }
 
 /** 100 hostile requests among 50 innocent ones a second; what both were answered, and how many workers died. */
-async function attacked(t: TestContext, evil: (index: number) => string, env = {}): Promise<[Sluice, Outcome]> {
+async function attacked(
+  t: TestContext,
+  evil: (index: number) => string,
+  env = {},
+): Promise<[Sluice, Outcome]> {
   const sluice = await running(t, { entry, workers, env: { ...quick, ...env } });
   const before = await allReady(sluice, workers);
   const outcome: Outcome = { innocent: [], hostile: [], deaths: 0 };
@@ -69,7 +73,10 @@ void test('I5: 100 hostile requests for a page keep nobody else from it', async 
   assert.match(stdout, /GET \/popular +told by x-evil/);
   assert.doesNotMatch(stdout, /secret-value/);
   const note = await eventually(
-    () => sluice.logs.find(({ event, text }) => event === 'note' && /has ended a second worker/.test(String(text))),
+    () =>
+      sluice.logs.find(
+        ({ event, text }) => event === 'note' && /has ended a second worker/.test(String(text)),
+      ),
     { what: 'the note in the log' },
   );
   assert.doesNotMatch(String(note['text']), /secret-value/);
