@@ -122,7 +122,7 @@ bench-schedule: build
 	bench/install-peers.sh nginx haproxy passenger
 	$(TSX) bench/schedule.ts $(ARGS)
 
-## bench-react: renders of React pages, against react-dom and other libraries; ARGS="--only listing,table" for some
+## bench-react: renders of React pages, against react-dom and other libraries; ARGS="--only listing,libraries" for some
 .PHONY: bench-react
 bench-react: packages
 	NODE_ENV=production $(TSX) bench/react.ts $(ARGS)

@@ -1,7 +1,7 @@
 // What a render of React costs on the server: CPU per render with garbage collection and encoding, fresh data each time;
 // time to the first byte; memory. Against react-dom, and on the listing against other libraries.
 //
-//   NODE_ENV=production npx tsx bench/react.ts [--quick] [--runs N] [--only listing,table]
+//   NODE_ENV=production npx tsx bench/react.ts [--quick] [--runs N] [--only listing,table,libraries]
 //
 // In a process all that render a page take turns. What the optimizing compiler makes of them differs by process, so CPU time is
 // measured in several. A figure is the median over the rounds; a ratio is the median of the rounds' ratios.
@@ -9,6 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { readOptions, type Options } from './lib/options.ts';
 import { conclude, describe, median, mebibytes, printTable, short, type Bar } from './lib/report.ts';
 import { build, built } from './react/lib/build.ts';
+import { libraryPages } from './react/lib/libraries.ts';
 import { checkPages } from './react/lib/same.ts';
 import { installIfStale } from '../tests/conformance/prepare.ts';
 import { ownRuntime, runtimeFor } from '../tests/conformance/runtime.ts';
@@ -24,8 +25,8 @@ const options: Options = readOptions({ runs: 15, runsQuick: 3, workers: 1 });
 await installIfStale(`${import.meta.dirname}/react`, ownRuntime.bin);
 const about = describe('React on the server', options);
 await build();
-const { names, sizes } = await checkPages();
-const pages = names.filter((name) => options.only.length === 0 || options.only.includes(name));
+const only = options.only.flatMap((name) => (name === 'libraries' ? libraryPages : [name]));
+const { names: pages, sizes } = await checkPages(only);
 const newer = await runtimeFor('24.0.0', true);
 const nodes = [ownRuntime, ...(newer === undefined || newer.version === ownRuntime.version ? [] : [newer])];
 

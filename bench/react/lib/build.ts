@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { build as bundle, type BuildOptions, type Plugin } from 'esbuild';
+import { libraries, libraryModule } from './libraries.ts';
 
 const folder = path.join(import.meta.dirname, '..');
 /** The peers' packages lie in this folder's own `node_modules`. */
@@ -28,6 +29,14 @@ export async function build(): Promise<void> {
   await Promise.all([
     bundle({ ...react, ...to('react'), entryPoints: ['entries/react.tsx'] }),
     bundle({ ...react, ...to('react-compiled'), entryPoints: ['entries/react.tsx'], plugins: [templates()] }),
+    ...libraries.flatMap((name) => {
+      const entryPoints = [`pages/libraries/${name}.tsx`];
+      const module = libraryModule(name);
+      return [
+        bundle({ ...react, ...to(module), entryPoints }),
+        bundle({ ...react, ...to(`${module}-compiled`), entryPoints, plugins: [templates()] }),
+      ];
+    }),
     bundle({
       ...common,
       ...to('preact'),

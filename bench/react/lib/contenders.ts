@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { ReactNode } from 'react';
+import { modulesOf } from './libraries.ts';
 
 export interface Contender {
   readonly name: string;
@@ -52,7 +53,8 @@ export async function loadContenders(page: string): Promise<Contender[]> {
   ];
   // The shop keeps the HTML of its cards; here it is rendered anew each time, as react-dom does.
   sluice.configureCache({ bytes_max: 0 });
-  const [plain, compiled] = [await load<Pages>('react'), await load<Pages>('react-compiled')];
+  const [plain, compiled] = await Promise.all(modulesOf(page).map((module) => load<Pages>(module)));
+  if (plain === undefined || compiled === undefined) throw new Error('a page is there twice');
   const found = (of: Pages): Page => {
     const each = of.pages[page];
     if (each === undefined) throw new Error(`no page is called ${page}`);

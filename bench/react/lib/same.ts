@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { built } from './build.ts';
+import { libraryPages, modulesOf } from './libraries.ts';
 
 interface Server {
   renderToString(element: unknown): string;
@@ -16,10 +17,9 @@ export interface Checked {
   readonly sizes: Record<string, { elements: number; bytes: number }>;
 }
 
-/** Throws where a page differs. The process has to have had NODE_ENV=production from its start. */
-export async function checkPages(): Promise<Checked> {
-  const { pages } = (await import(built('react'))) as { pages: Pages };
-  const { pages: compiled } = (await import(built('react-compiled'))) as { pages: Pages };
+/** Throws where a page of those named (all, when none is) differs. The process has to have had NODE_ENV=production from its start. */
+export async function checkPages(only: readonly string[]): Promise<Checked> {
+  const { pages, compiled } = await load(only);
   const stock = (await import('react-dom/server')) as unknown as Server;
   const sluice = (await import('@sluice/react/server')) as unknown as Server & {
     onFallback(listener: (about: { reason: string }) => void): void;
@@ -48,6 +48,22 @@ export async function checkPages(): Promise<Checked> {
   }
   if (fallbacks.length > 0) throw new Error(`left to react-dom: ${[...new Set(fallbacks)].join(', ')}`);
   return { names: Object.keys(pages), sizes };
+}
+
+/** A library is loaded only when a page of it is wanted. */
+async function load(only: readonly string[]): Promise<{ pages: Pages; compiled: Pages }> {
+  const { pages: own } = (await import(built('react'))) as { pages: Pages };
+  const names = [...Object.keys(own), ...libraryPages].filter(
+    (name) => only.length === 0 || only.includes(name),
+  );
+  const [pages, compiled]: [Pages, Pages] = [{}, {}];
+  for (const name of names)
+    for (const [at, module] of modulesOf(name).entries()) {
+      const { pages: found } = (await import(built(module))) as { pages: Pages };
+      const page = found[name];
+      if (page !== undefined) (at === 0 ? pages : compiled)[name] = page;
+    }
+  return { pages, compiled };
 }
 
 async function sent(

@@ -11,10 +11,11 @@ type Rule = (open: string, value: unknown) => string;
 
 /**
  * Values of the same attribute repeat (class names, types, roles) or do not (links, ids). Attributes whose values repeat remember what they were
- * written as; one whose values turn out not to, forgets them for good. Bounded in number and length.
+ * written as; one whose values turn out not to, forgets them for good. Bounded in number and length: long values are mostly put together anew
+ * for each render, as the lists of class names of component libraries are, and to look one up would be to hash all of it first.
  */
 const MEMO_VALUES_MAX = 128;
-const MEMO_LENGTH_MAX = 64;
+const MEMO_LENGTH_MAX = 24;
 
 export class Attribute {
   /** Strings are written as they are (escaped): by far the most frequent case, so it has a flag of its own. */
@@ -34,7 +35,7 @@ export class Attribute {
   write(value: string): string {
     const html = this.open + escapeText(value) + '"';
     const { memo } = this;
-    if (memo === null || value.length > MEMO_LENGTH_MAX) return html;
+    if (memo === null) return html;
     this.#misses += 1;
     if (memo.size < MEMO_VALUES_MAX) memo.set(value, html);
     else if (this.#misses > 4 * MEMO_VALUES_MAX) this.memo = null;
@@ -139,7 +140,10 @@ export function attributeOf(name: string): Attribute {
 }
 
 export function writeAttribute(known: Attribute, value: unknown): string {
-  if (known.plain && typeof value === 'string') return known.memo?.get(value) ?? known.write(value);
+  if (known.plain && typeof value === 'string') {
+    if (value.length > MEMO_LENGTH_MAX) return known.open + escapeText(value) + '"';
+    return known.memo?.get(value) ?? known.write(value);
+  }
   return known.rule(known.open, value);
 }
 

@@ -6,7 +6,7 @@
 const SPECIAL = /["'&<>]/;
 
 /** Strings at most this long are looked at character by character; a regular expression is faster on longer ones. */
-const LOOP_LENGTH_MAX = 24;
+const LOOP_LENGTH_MAX = 8;
 
 /** As react-dom turns values into text: String() would accept a symbol, which has to throw. */
 export function toText(value: unknown): string {
@@ -23,8 +23,8 @@ export function escapeHtml(value: unknown): string {
 export function escapeText(text: string): string {
   const length = text.length;
   if (length > LOOP_LENGTH_MAX) {
-    const at = text.search(SPECIAL);
-    return at < 0 ? text : escapeFrom(text, at);
+    // Mostly there is none, and `test` is faster than what says where.
+    return SPECIAL.test(text) ? escapeFrom(text, text.search(SPECIAL)) : text;
   }
   for (let at = 0; at < length; at += 1) {
     const code = text.charCodeAt(at);

@@ -17,6 +17,7 @@ import {
   CONTEXT,
   ELEMENT,
   FORWARD_REF,
+  FRAGMENT,
   LAZY,
   MEMO,
   PORTAL,
@@ -212,6 +213,8 @@ function renderType(render: Render, type: unknown, props: Props, element: Elemen
       default:
     }
   }
+  // Styled components return one each: the others can wait for a longer way.
+  if (type === FRAGMENT) return renderNode(render, props['children'], ALONE);
   return renderWrapper(render, type, props);
 }
 
