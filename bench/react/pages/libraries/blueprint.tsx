@@ -103,14 +103,12 @@ function Page({ data }: { data: Row[] }): React.ReactNode {
       />
       <Slider min={0} max={10} value={3} />
       <Tree
-        contents={data
-          .slice(0, 5)
-          .map((row) => ({
-            id: row.id,
-            label: row.name,
-            isExpanded: true,
-            childNodes: [{ id: `${row.id}c`, label: row.city }],
-          }))}
+        contents={data.slice(0, 5).map((row) => ({
+          id: row.id,
+          label: row.name,
+          isExpanded: true,
+          childNodes: [{ id: `${row.id}c`, label: row.city }],
+        }))}
       />
       <NonIdealState title="End" />
     </main>
