@@ -62,8 +62,7 @@ Examples:
 
 const TOP_EXAMPLES: &str = "\
 Examples:
-  sluice top                           until Ctrl-C
-  sluice top --interval-ms 250";
+  sluice top --interval-ms 250         until Ctrl-C";
 
 const LOGS_EXAMPLES: &str = "\
 Examples:
@@ -174,6 +173,9 @@ pub struct StartArgs {
     /// Address to listen on [config: server.host]
     #[arg(long)]
     pub host: Option<String>,
+    /// Port of the app's main server, where that is not PORT [config: app.port]
+    #[arg(long, value_name = "PORT")]
+    pub app_port: Option<String>,
     /// How many workers run; 0 takes the CPUs that may be used [config: workers.count]
     #[arg(long, short, value_name = "N")]
     pub workers: Option<String>,
@@ -364,6 +366,7 @@ impl StartArgs {
             ("workers.concurrency", &self.concurrency),
             ("admin.address", &self.admin),
             ("app.node", &self.node),
+            ("app.port", &self.app_port),
             ("log.format", &self.log_format),
         ];
         let mut flags: Vec<_> = scalars.into_iter().filter_map(|(key, text)| Some((key, text.clone()?))).collect();

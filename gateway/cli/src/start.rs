@@ -201,6 +201,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
         preload,
         sockets: run_dir.sockets_of(number),
         port: address.port(),
+        main_port: config.app.port,
         // What a client may send, and room for what the gateway adds.
         head_bytes_max: config.server.request_line_bytes_max + config.server.headers_bytes_max + 8192,
         concurrency: config.workers.held_max(),

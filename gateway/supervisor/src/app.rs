@@ -43,6 +43,8 @@ pub struct App {
     pub sockets: PathBuf,
     /// The gateway's port, which the app believes to be its own.
     pub port: u16,
+    /// The port of the app's main server, as the config names it; 0 where it does not.
+    pub main_port: u16,
     /// The largest head that a worker can be sent, in bytes.
     pub head_bytes_max: u64,
     /// Requests a worker may hold.

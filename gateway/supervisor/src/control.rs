@@ -19,6 +19,7 @@ use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
 
 use crate::auxiliary::Address;
+use crate::main_server::{Found, Requested};
 use crate::process::Process;
 use crate::react::Renders;
 use crate::{ProcessView, Supervisor};
@@ -37,6 +38,11 @@ struct Line<'l> {
     // hello
     worker: u64,
     marks: bool,
+    // listening
+    requested: Requested,
+    tls: bool,
+    waited_ms: Option<u64>,
+    others: Vec<Requested>,
     // aux, aux-closed
     port: Option<u16>,
     host: Option<String>,
@@ -183,7 +189,11 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
     }
     match &*said.kind {
         "closing" => supervisor.closing(process),
-        "listening" => supervisor.listening(process),
+        "listening" => {
+            let Line { requested, tls, waited_ms, others, .. } = said;
+            supervisor.found_main(&process.app, &Found { requested, tls, waited_ms, others });
+            supervisor.listening(process);
+        }
         "aux" => {
             let Some(address) = Address::new(said.port, said.host, said.path) else { return };
             supervisor.auxiliaries.add(process.worker, &address, said.socket.into());

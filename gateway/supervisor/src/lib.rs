@@ -12,6 +12,7 @@ mod exit;
 mod forensics;
 mod guardian;
 mod host;
+mod main_server;
 mod output;
 mod priority;
 mod probe;
@@ -45,6 +46,7 @@ pub use reload::{Abandoned, ReloadEnd};
 use auxiliary::Auxiliaries;
 use guardian::Guardian;
 use host::Host;
+use main_server::MainServer;
 use process::Process;
 
 /// What the operator sees of a worker's process.
@@ -78,6 +80,7 @@ pub struct Version {
     pub start: Start,
     pub cwd: PathBuf,
     pub env: BTreeMap<String, String>,
+    pub main_port: u16,
     pub renders_fast: bool,
 }
 
@@ -95,6 +98,7 @@ pub struct Supervisor {
     restarts: RefCell<HashMap<u32, u64>>,
     backing_off: RefCell<HashMap<u32, Instant>>,
     auxiliaries: Auxiliaries,
+    main_server: MainServer,
     gave_up: RefCell<Option<oneshot::Sender<()>>>,
     reloads: mpsc::UnboundedSender<ReloadEnd>,
     /// Whose start failed last and why, with what the app wrote to stderr.
@@ -120,6 +124,7 @@ impl Supervisor {
             journal: gate.journal.clone(),
             gate: Rc::clone(gate),
             auxiliaries: Auxiliaries::new(gate.journal.clone()),
+            main_server: MainServer::default(),
             processes: RefCell::default(),
             restarts: RefCell::default(),
             backing_off: RefCell::default(),
@@ -145,8 +150,8 @@ impl Supervisor {
         let mut apps = self.apps.borrow_mut();
         let Some(latest) = apps.values().next_back() else { return };
         self.react_off_told.set(false);
-        let Version { start, cwd, env, renders_fast } = version;
-        let app = App { start, cwd, env, renders_fast, ..App::clone(latest) };
+        let Version { start, cwd, env, main_port, renders_fast } = version;
+        let app = App { start, cwd, env, main_port, renders_fast, ..App::clone(latest) };
         apps.insert(generation, Rc::new(app));
         apps.retain(|known, _| *known == generation || *known == in_force);
     }

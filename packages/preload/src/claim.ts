@@ -2,7 +2,7 @@
  * A worker is often a tree of processes (npm, a shell, the app, its children), each of which loads the preload.
  * Exactly one of them serves: the first whose HTTP server listens. The file created here decides who was first.
  */
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 
 /**
  * True for the one caller per worker that gets the role. Synchronous, because `listen()` is.
@@ -20,4 +20,9 @@ export function claimRole(socketPath: string): boolean {
     if (['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
     throw error;
   }
+}
+
+/** Whether anybody has the role already. */
+export function isClaimed(socketPath: string): boolean {
+  return existsSync(`${socketPath}.claim`);
 }

@@ -11,6 +11,10 @@ export interface Settings {
   readonly concurrency: number;
   /** The gateway's own port, which the app believes to be its own. */
   readonly portPublic: number;
+  /** Another port whose server is the main one: as the config says, or as the worker before found out; 0 for none. */
+  readonly mainPort: number;
+  /** How long a server elsewhere waits for one on a port that is meant; Infinity where the config names the port. */
+  readonly mainWait_ms: number;
   /** Whether `@sluice/react` renders what the app asks react-dom for. */
   readonly rendersFast: boolean;
 }
@@ -26,6 +30,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings | undefined {
     controlPath,
     concurrency: readInteger(env['SLUICE_CONCURRENCY'], 1),
     portPublic: readInteger(env['SLUICE_PORT_PUBLIC'] ?? env['PORT'], 0),
+    mainPort: readInteger(env['SLUICE_MAIN_PORT'], 0),
+    mainWait_ms:
+      env['SLUICE_MAIN_WAIT_MS'] === 'never' ? Infinity : readInteger(env['SLUICE_MAIN_WAIT_MS'], 3000),
     rendersFast: env['SLUICE_REACT'] === 'fast',
   };
 }

@@ -22,8 +22,9 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   const hooks = new Hooks();
   Object.defineProperty(globalThis, registryKey, { value: hooks });
   const control = new Control(settings);
-  if (isMainThread) offerProcessMessages(control);
+  const decide = catchListen(settings, control, hooks);
+  // An app that says so has opened all its servers.
+  if (isMainThread) offerProcessMessages(control, decide);
   offerProfiles(control);
   if (settings.rendersFast) catchReactDOM((why) => control.send({ type: 'react-off', why }));
-  catchListen(settings, control, hooks);
 }

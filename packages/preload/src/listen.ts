@@ -1,38 +1,49 @@
 /**
  * Catches `listen()` and decides what each call gets:
  *
- * - the first HTTP server becomes the main server, on the socket that the gateway talks to;
- * - an HTTP server that asks for the gateway's own port takes that role over from one that asked for another port;
+ * - an HTTP server that asks for the port that is meant (the gateway's own, or one that the config names) becomes the main
+ *   server, on the socket that the gateway talks to;
+ * - any other that listens before it waits a while for such a one, and the first of them becomes the main server then;
+ * - one that asks for the port that is meant takes that role over later, too;
  * - any other claim to the main address gets a spare socket, so that probes for a free port and second
  *   addresses of one server succeed without holding anything;
  * - further fixed addresses are bound by the gateway, which passes their connections on (aux);
  * - port 0 stays with this process, on loopback.
  *
- * Until this process has the role, everything but the main address is left to Node.
+ * Several processes of a worker may open servers; the role is claimed by the one that has the main server. What comes after
+ * that in another is left to Node.
  */
 import type { Cluster } from 'node:cluster';
-import { chmodSync, renameSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { type AddressInfo, isIP, Server } from 'node:net';
+import { type AddressInfo, isIP, Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { keepAnswersApart } from './answers.js';
 import { answerAddress, type ListenCall, readListenCall } from './address.js';
-import { claimRole } from './claim.js';
+import { best, type Candidate, Candidates } from './candidates.js';
+import { claimRole, isClaimed } from './claim.js';
 import type { Control } from './control.js';
 import type { Settings } from './env.js';
 import type { Hooks } from './hooks.js';
 import { prepareMainServer } from './main-server.js';
 import type { Requested } from './messages.js';
+import { isSecureHttp2, Misfits } from './misfits.js';
 import { Report } from './report.js';
 import { Requests, watchEventStreams } from './requests.js';
+
+/** How long an app may have others than the server that `app.port` names before that is told. */
+const REMIND_MS = 3000;
+// Taken before the app can replace it, by fake timers for example.
+const later = setTimeout;
 
 /** Loads built-in modules only when the app has surely loaded them itself. */
 const require = createRequire(import.meta.url);
 
 type Listen = (this: Server, ...parts: unknown[]) => Server;
 
-export function catchListen(settings: Settings, control: Control, hooks: Hooks): void {
+/** Returns what decides at once which server is the main one, if it is not known yet. */
+export function catchListen(settings: Settings, control: Control, hooks: Hooks): () => void {
   const listen = Server.prototype.listen as Listen;
   const roles = new Roles(settings, control, hooks, listen);
   Object.assign(Server.prototype, {
@@ -42,11 +53,14 @@ export function catchListen(settings: Settings, control: Control, hooks: Hooks):
       return this;
     },
   });
+  return () => roles.decide();
 }
 
 interface Main {
   readonly server: HttpServer;
   readonly requested: Requested;
+  /** Passes the gateway's connections on to a server that has an address of its own. */
+  readonly door: Server | undefined;
 }
 
 class Roles {
@@ -55,14 +69,21 @@ class Roles {
   readonly #hooks: Hooks;
   readonly #listen: Listen;
   #requests: Requests | undefined;
+  readonly #candidates: Candidates;
+  readonly #misfits: Misfits;
   #main: Main | undefined;
   #socketsMade = 0;
+  #isReminded = false;
 
   constructor(settings: Settings, control: Control, hooks: Hooks, listen: Listen) {
     this.#settings = settings;
     this.#control = control;
     this.#hooks = hooks;
     this.#listen = listen;
+    this.#candidates = new Candidates(settings.mainWait_ms, () => this.decide());
+    this.#misfits = new Misfits(
+      () => this.#requests !== undefined || this.#candidates.areThere || isClaimed(settings.socketPath),
+    );
   }
 
   /** False when the call is Node's to answer. */
@@ -70,18 +91,42 @@ class Roles {
     const { requested } = call;
     const main = this.#main?.server.listening === true ? this.#main : undefined;
     if (isHttpServer(server)) {
-      if (main === undefined && this.#hasRole()) return this.#listenAsMain(server, call);
-      if (main !== undefined && this.#takesOver(requested, main.requested)) {
-        this.#moveAside(main);
-        return this.#listenAsMain(server, call);
-      }
-      if (main === undefined && isClusterWorker()) return this.#listenAsSpare(server, call);
+      const isPlaced = this.#placeHttp(server, call, main);
+      if (isPlaced !== undefined) return isPlaced;
+    } else if (main === undefined && requested.port !== 0) {
+      this.#misfits.note(server, requested, this.#rank(requested) > 0);
     }
     if (this.#isMainPort(requested, main)) return this.#listenAsSpare(server, call);
     if (this.#requests === undefined) return false;
     if (requested.port === 0) return this.#listenOnLoopback(server, call);
     if (requested.port === null && requested.path === null) return false;
     return this.#listenAsAux(server, call);
+  }
+
+  /** Undefined where an HTTP server is placed like any other. */
+  #placeHttp(server: HttpServer, call: ListenCall, main: Main | undefined): boolean | undefined {
+    const rank = this.#rank(call.requested);
+    if (main !== undefined) {
+      if (rank <= this.#rank(main.requested)) return undefined;
+      this.#moveAside(main);
+      return this.#listenAsMain(server, call);
+    }
+    if (rank > 0 && this.#hasRole()) return this.#listenAsMain(server, call);
+    if (this.#requests === undefined && isClaimed(this.#settings.socketPath))
+      return isClusterWorker() ? this.#listenAsSpare(server, call) : undefined;
+    return this.#listenAsCandidate(server, call);
+  }
+
+  /** Of those that listen, the best becomes the main server: none on the port that is meant has come. */
+  decide(): void {
+    if (this.#main?.server.listening === true || this.#settings.mainWait_ms === Infinity) return;
+    const candidates = this.#candidates.take();
+    const chosen = best(candidates);
+    if (chosen === undefined) return;
+    const others = candidates.filter((candidate) => candidate !== chosen);
+    if (!this.#hasRole()) return this.#leaveToProcess(candidates);
+    this.#promote(chosen, others);
+    this.#openAside(others);
   }
 
   /** Claims the role at the first call and keeps it for a server that is closed and replaced. */
@@ -98,9 +143,13 @@ class Roles {
     return true;
   }
 
-  #takesOver(requested: Requested, current: Requested): boolean {
-    const port = this.#settings.portPublic;
-    return port !== 0 && requested.port === port && current.port !== port;
+  /** How surely a server is meant to be the main one, by the port that it asks for; 0 for not at all. */
+  #rank({ port }: Requested): number {
+    if (port === null || port === 0) return 0;
+    const { mainPort, mainWait_ms, portPublic } = this.#settings;
+    if (mainWait_ms === Infinity) return port === mainPort ? 3 : 0;
+    if (port === portPublic) return 2;
+    return port === mainPort || port === this.#main?.requested.port ? 1 : 0;
   }
 
   #isMainPort(requested: Requested, main: Main | undefined): boolean {
@@ -112,31 +161,111 @@ class Roles {
     const requests = this.#requests;
     if (requests === undefined) return false;
     const { requested } = call;
-    const main = { server, requested };
     prepareMainServer(server, requests, isTlsServer(server));
-    this.#listenOnSocket(
-      server,
-      this.#settings.socketPath,
-      call,
-      answerAddress(requested, this.#settings.portPublic),
-    );
+    const socketPath = this.#spareSocket();
+    this.#listenOnSocket(server, socketPath, call, answerAddress(requested, this.#settings.portPublic));
     if (!server.listening) return true; // Its 'error' event tells the app.
+    renameSync(socketPath, this.#settings.socketPath);
+    this.#tellOfMain({ server, requested, door: undefined }, null, []);
+    this.#openAside(this.#candidates.take());
+    return true;
+  }
+
+  /** Listens where nobody comes yet; an inner server on port 0 has its own address from the start. */
+  #listenAsCandidate(server: HttpServer, call: ListenCall): boolean {
+    const { requested } = call;
+    if (requested.port === 0) {
+      this.#listenOnLoopback(server, call);
+      this.#candidates.add({ server, requested, socketPath: undefined });
+      return true;
+    }
+    const socketPath = this.#auxSocket(requested.port);
+    this.#listenOnSocket(server, socketPath, call, answerAddress(requested, 0));
+    if (!server.listening) return true;
+    this.#candidates.add({ server, requested, socketPath });
+    if (this.#settings.mainWait_ms === Infinity) later(() => this.#remind(requested), REMIND_MS).unref();
+    return true;
+  }
+
+  /** The start may fail for it, so the reason is written down before. */
+  #remind(requested: Requested): void {
+    if (this.#isReminded || this.#main !== undefined) return;
+    this.#isReminded = true;
+    const where = requested.path ?? `port ${requested.port}`;
+    warn(`the app listens on ${where}, and not yet on port ${this.#settings.mainPort}, which app.port names.`);
+  }
+
+  #promote({ server, requested, socketPath }: Candidate, others: readonly Candidate[]): void {
+    const requests = this.#requests;
+    if (requests === undefined) return;
+    prepareMainServer(server, requests, isTlsServer(server));
+    let door: Server | undefined;
+    if (socketPath === undefined) {
+      door = this.#openDoor(server, { path: this.#settings.socketPath });
+      chmodSync(this.#settings.socketPath, 0o600);
+    } else renameSync(socketPath, this.#settings.socketPath);
+    this.#tellOfMain({ server, requested, door }, this.#settings.mainWait_ms, others);
+  }
+
+  #tellOfMain(main: Main, waited_ms: number | null, others: readonly Candidate[]): void {
+    const { server, requested, door } = main;
     this.#main = main;
     onClosing(server, () => {
-      if (this.#main === main) this.#control.send({ type: 'closing' });
+      door?.close();
+      if (this.#main !== main) return;
+      // Node takes away only the name under which a server began to listen.
+      rmSync(this.#settings.socketPath, { force: true });
+      this.#control.send({ type: 'closing' });
     });
-    this.#control.send({ type: 'listening', requested });
-    return true;
+    const tls = isTlsServer(server);
+    this.#control.send({
+      type: 'listening',
+      requested,
+      tls,
+      waited_ms,
+      others: others.map((other) => other.requested),
+    });
+  }
+
+  /** They turned out not to be the main server. One on port 0 needs nothing more. */
+  #openAside(candidates: readonly Candidate[]): void {
+    for (const { server, requested, socketPath } of candidates) {
+      if (socketPath !== undefined) this.#announceAux(server, requested, socketPath);
+    }
+  }
+
+  /** Another process of this worker has the main server, and the word with the gateway. */
+  #leaveToProcess(candidates: readonly Candidate[]): void {
+    if (isClusterWorker()) return;
+    for (const { server, requested, socketPath } of candidates) {
+      if (socketPath === undefined) continue;
+      const { host, path, port } = requested;
+      this.#openDoor(server, path === null ? { port, ...(host === null ? {} : { host }) } : { path });
+    }
+  }
+
+  /** Another way in for a server that listens already. */
+  #openDoor(server: HttpServer, address: object): Server {
+    const door = new Server({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
+      server.emit('connection', socket);
+    });
+    door.on('error', (error) => warn(`a server of this app cannot listen: ${error.message}`));
+    this.#callNode(door, { ...address, exclusive: true }, undefined);
+    onClosing(server, () => door.close());
+    return door;
   }
 
   /** A unix socket can be renamed while it listens, so the former main server goes on at another path. */
   #moveAside(main: Main): void {
-    const { server, requested } = main;
-    const socketPath = requested.port === 0 ? this.#spareSocket() : this.#auxSocket(requested.port);
+    const { server, requested, door } = main;
     this.#main = undefined;
-    renameSync(this.#settings.socketPath, socketPath);
+    if (door !== undefined) door.close();
+    else {
+      const socketPath = this.#auxSocket(requested.port);
+      renameSync(this.#settings.socketPath, socketPath);
+      this.#announceAux(server, requested, socketPath);
+    }
     server.closeIdleConnections();
-    if (requested.port !== 0) this.#announceAux(server, requested, socketPath);
   }
 
   #listenAsAux(server: Server, call: ListenCall): boolean {
@@ -211,22 +340,13 @@ function isTlsServer(server: Server): boolean {
   return server instanceof (require('node:tls') as typeof import('node:tls')).Server;
 }
 
-/** The class is not exported. */
-function isSecureHttp2(server: Server): boolean {
-  for (let proto: unknown = server; proto !== null; proto = Object.getPrototypeOf(proto)) {
-    if ((proto as object).constructor.name === 'Http2SecureServer') return true;
-  }
-  return false;
-}
-
 function allowsHttp1(server: Server): boolean {
   const key = Object.getOwnPropertySymbols(server).find((symbol) => symbol.description === 'options');
   const options: unknown =
     key === undefined ? undefined : (server as unknown as Record<symbol, unknown>)[key];
-  const allowed =
-    typeof options === 'object' && options !== null && 'allowHTTP1' in options && options.allowHTTP1 === true;
-  if (!allowed) warn('an HTTP/2 server without allowHTTP1 cannot be served; set allowHTTP1: true.');
-  return allowed;
+  return (
+    typeof options === 'object' && options !== null && 'allowHTTP1' in options && options.allowHTTP1 === true
+  );
 }
 
 function isClusterWorker(): boolean {

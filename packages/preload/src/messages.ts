@@ -47,7 +47,16 @@ export type ToGateway =
       /** Whether heads of responses carry the tokens of their requests. */
       readonly marks: boolean;
     }
-  | { readonly type: 'listening'; readonly requested: Requested }
+  | {
+      readonly type: 'listening';
+      readonly requested: Requested;
+      /** It is an HTTPS server, to which the gateway talks in clear. */
+      readonly tls: boolean;
+      /** How long it was waited for a server on another port, in vain; null where this one was meant. */
+      readonly waited_ms: number | null;
+      /** Servers of the app that might have been meant as well. */
+      readonly others: readonly Requested[];
+    }
   | { readonly type: 'closing' }
   | {
       readonly type: 'aux';

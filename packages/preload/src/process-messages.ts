@@ -3,6 +3,8 @@
  * control channel. Where Node already gave the process a channel to its parent, that one is left alone and only
  * the gateway's messages are delivered.
  *
+ * What the app says goes to the gateway; `onReady` hears of the one word that others act on as well.
+ *
  * Unlike Node's channel, a 'message' listener does not keep the process alive: a worker whose servers are closed
  * has nothing left to wait for, and must not hold up a stop.
  */
@@ -10,7 +12,7 @@ import type { Control } from './control.js';
 
 type SendCallback = (error: Error | null) => void;
 
-export function offerProcessMessages(control: Control): void {
+export function offerProcessMessages(control: Control, onReady: () => void): void {
   let connected = true;
   control.onMessage((said) => {
     if (connected && said.type === 'message') process.emit('message', said.message, undefined);
@@ -24,6 +26,7 @@ export function offerProcessMessages(control: Control): void {
         code: 'ERR_MISSING_ARGS',
       });
     }
+    if (connected && message === 'ready') onReady();
     const callback = rest.find((value): value is SendCallback => typeof value === 'function');
     const taken = connected && control.send({ type: 'send', message });
     const error = connected

@@ -109,6 +109,7 @@ export class FakeGateway {
         SLUICE_CONTROL: this.controlPath,
         SLUICE_CONCURRENCY: String(options.concurrency ?? 1),
         SLUICE_PORT_PUBLIC: String(PUBLIC_PORT),
+        SLUICE_MAIN_WAIT_MS: '100',
         ...options.env,
       },
     });

@@ -19,6 +19,33 @@ for (const kind of ['https', 'http2']) {
   });
 }
 
+for (const [kind, cause] of [
+  ['h2c', /port 39417 with an HTTP\/2 server in clear text .*serves HTTP\/1\.1\. Use http\.createServer/],
+  ['h2', /port 39417 with an HTTP\/2 server without allowHTTP1.*Set allowHTTP1: true/],
+  ['net', /port 39417 with a plain net\.Server.*no HTTP server.*Use http\.createServer/],
+] as const) {
+  test(`an app whose server on PORT is ${kind} ends at once and says why`, async () => {
+    const gateway = await FakeGateway.start('kinds.cjs', { args: [kind] });
+    try {
+      assert.equal((await gateway.exited()).code, 1);
+      assert.match(gateway.output, cause);
+    } finally {
+      await gateway.stop();
+    }
+  });
+}
+
+test('an app without any HTTP server is told what it listens with, and goes on', async () => {
+  const gateway = await FakeGateway.start('kinds.cjs', { args: ['unix'] });
+  try {
+    await gateway.until('the warning', () => gateway.output.includes('No HTTP server of the app listens so far'));
+    assert.match(gateway.output, /app\.sock with a plain net\.Server/);
+    assert.equal(gateway.exitCode, undefined);
+  } finally {
+    await gateway.stop();
+  }
+});
+
 for (const kind of ['express', 'fastify']) {
   test(`${kind} runs unmodified`, async () => {
     const gateway = await FakeGateway.serve('kinds.cjs', { args: [kind] });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { get } from 'node:http';
+import { Agent, get } from 'node:http';
 import { test } from 'node:test';
 import { FakeGateway, PUBLIC_PORT } from './fake-gateway.js';
 
@@ -55,11 +55,18 @@ test('a further port 0 stays with the process, on loopback', async () => {
 test("a server on the gateway's own port takes over from one that listened before on another", async () => {
   const gateway = await start([
     ['http', 9091],
+    ['signal'],
     ['http', PUBLIC_PORT],
+    ['signal'],
+    ['close', 0],
   ]);
   try {
-    await gateway.printed('opened');
-    assert.equal((await gateway.ask()).body, 'http1');
+    assert.equal((await gateway.ask()).body, 'http0');
+    const { waited_ms } = await gateway.line('listening');
+    assert.equal(waited_ms, 100);
+    gateway.child?.kill('SIGUSR2');
+    await gateway.printed('signal3');
+    assert.equal((await gateway.ask({ agent: new Agent() })).body, 'http2');
     const aux = await gateway.line('aux');
     assert.equal(aux['port'], 9091);
     const text = await new Promise((done, fail) => {
@@ -69,6 +76,10 @@ test("a server on the gateway's own port takes over from one that listened befor
     });
     assert.equal(text, 'http0');
     assert.equal(gateway.lines.filter(({ type }) => type === 'listening').length, 2);
+    // The former one takes no name of the other's away.
+    gateway.child?.kill('SIGUSR2');
+    await gateway.printed('opened');
+    assert.equal((await gateway.ask({ agent: new Agent() })).body, 'http2');
   } finally {
     await gateway.stop();
   }

@@ -95,6 +95,15 @@ export interface AppConfig {
    */
   env?: Record<string, string>;
   /**
+   * Port that the app's main server asks for, the one that gets the clients' requests. With 0 it is the
+   * server on `PORT`; without one within 3 seconds, the first HTTP server on another fixed port, and
+   * then the first on port 0. An app that listens for metrics or health as well, and takes longer than
+   * that to listen on `PORT`, is told apart by this key, also with the value of `server.port`. From 0 to
+   * 65535.
+   * @default 0
+   */
+  port?: number;
+  /**
    * Directory that workers start in, relative to the config file. Where the command line names the app,
    * workers start in the current directory.
    * @default "."

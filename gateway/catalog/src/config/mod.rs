@@ -65,6 +65,11 @@ config! {
         node_args: Vec<String> = Vec::new() => reload;
         /// Environment variables that every worker gets on top of the gateway's own.
         env: BTreeMap<String, String> = BTreeMap::new() => reload;
+        /// Port that the app's main server asks for, the one that gets the clients' requests. With 0 it is the server on
+        /// `PORT`; without one within 3 seconds, the first HTTP server on another fixed port, and then the first on port 0. An
+        /// app that listens for metrics or health as well, and takes longer than that to listen on `PORT`, is told apart by
+        /// this key, also with the value of `server.port`.
+        port: u16 = 0, in 0..=65_535 => reload;
         /// Directory that workers start in, relative to the config file. Where the command line names the app, workers start
         /// in the current directory.
         cwd: String = ".".to_owned() => reload;

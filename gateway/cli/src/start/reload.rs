@@ -189,6 +189,7 @@ impl Reloader {
             start,
             cwd: cwd.clone(),
             env: used.app.env.clone(),
+            main_port: used.app.port,
             renders_fast: used.react.renderer == Renderer::Fast,
         };
         gateway.supervisor.add_generation(generation, version);

@@ -1,0 +1,160 @@
+//! Which of the app's servers is its main one: what workers are told to look for, and what they found.
+//!
+//! A worker has to guess where the app does not listen on `PORT`, and a good guess takes time. So the first worker waits a
+//! while, and those that follow know what it found. It must not know how a preload decides.
+
+use std::cell::{Cell, RefCell};
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+use sluice_journal::Level;
+use tokio::process::Command;
+
+use crate::auxiliary::Address;
+use crate::{App, Supervisor};
+
+/// How long a server elsewhere waits for one on `PORT`, where nothing is known of the app, in milliseconds.
+const WAIT_MS: u64 = 3000;
+/// The same where the main server of a worker before had no port of its own, so that only waiting finds it again.
+const WAIT_AGAIN_MS: u64 = 250;
+/// Further servers that are named in a note.
+const OTHERS_MAX: usize = 5;
+
+/// An address that the app asked for.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Requested {
+    port: Option<u16>,
+    host: Option<String>,
+    path: Option<String>,
+}
+
+/// What a preload says of the main server.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) requested: Requested,
+    /// It is an HTTPS server.
+    pub(crate) tls: bool,
+    /// How long it waited for another; none where it was meant.
+    pub(crate) waited_ms: Option<u64>,
+    pub(crate) others: Vec<Requested>,
+}
+
+/// Where the main server of a worker was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Seen {
+    #[default]
+    Nowhere,
+    At(u16),
+    /// On port 0 or a path.
+    Elsewhere,
+}
+
+/// What is known of the app's main server, and told of it.
+#[derive(Debug, Default)]
+pub(crate) struct MainServer {
+    seen: Cell<Seen>,
+    told: RefCell<String>,
+    is_tls_told: Cell<bool>,
+}
+
+impl MainServer {
+    /// Tells a worker that is about to start.
+    pub(crate) fn tell(&self, command: &mut Command, app: &App, start_timeout_ms: u64) {
+        let (port, wait) = plan(app.main_port, app.port, self.seen.get(), start_timeout_ms);
+        command.env("SLUICE_MAIN_PORT", port.to_string());
+        command.env("SLUICE_MAIN_WAIT_MS", wait.map_or("never".to_owned(), |ms| ms.to_string()));
+    }
+}
+
+/// The port that is meant besides `PORT` (0 for none), and how long others wait for it; none for ever.
+fn plan(named: u16, public: u16, seen: Seen, start_timeout_ms: u64) -> (u16, Option<u64>) {
+    let wait_ms = WAIT_MS.min(start_timeout_ms / 4);
+    match seen {
+        _ if named != 0 => (named, None),
+        Seen::Nowhere => (0, Some(wait_ms)),
+        // It will come; only a new version could have moved it, and still has to start in time.
+        Seen::At(port) if port == public => (0, Some(start_timeout_ms / 2)),
+        Seen::At(port) => (port, Some(wait_ms)),
+        Seen::Elsewhere => (0, Some(WAIT_AGAIN_MS.min(wait_ms))),
+    }
+}
+
+impl Supervisor {
+    /// Remembers for the workers to come, and says what is not as everybody would expect; once, as all say the same.
+    pub(crate) fn found_main(&self, app: &App, found: &Found) {
+        let main = &self.main_server;
+        main.seen.set(match found.requested.port {
+            Some(port) if port != 0 => Seen::At(port),
+            _ => Seen::Elsewhere,
+        });
+        if let Some(text) = choice(app, found) {
+            if *main.told.borrow() != text {
+                self.note(Level::Warn, &text);
+                *main.told.borrow_mut() = text;
+            }
+        } else if found.requested.port == Some(app.port) && !main.told.take().is_empty() {
+            self.note(Level::Info, &format!("the app's server on port {} is its main server from now on", app.port));
+        }
+        if found.tls && !main.is_tls_told.replace(true) {
+            let has_tls = self.gate.config().server.tls_cert.is_some();
+            let (level, text) = of_tls(has_tls);
+            self.note(level, text);
+        }
+    }
+}
+
+/// What an operator should know of a server that was taken because nothing better came.
+fn choice(app: &App, found: &Found) -> Option<String> {
+    let waited_ms = found.waited_ms?;
+    let mut text = format!(
+        "the app's server on {} is taken to be its main server, as none listened on PORT ({}) within {waited_ms} ms",
+        name(&found.requested),
+        app.port,
+    );
+    let others: Vec<_> = found.others.iter().take(OTHERS_MAX).map(name).collect();
+    if !others.is_empty() {
+        let _ = write!(text, "; it has others on {}", others.join(", "));
+    }
+    text.push_str(". app.port (sluice start --app-port) names the port that is meant, and saves the wait");
+    Some(text)
+}
+
+fn name(requested: &Requested) -> String {
+    match (requested.port, &requested.path) {
+        (Some(0), _) => "any free port".to_owned(),
+        (Some(port), _) if requested.host.is_none() => format!("port {port}"),
+        (port, path) => Address::new(port, requested.host.clone(), path.clone())
+            .map_or_else(|| "an address of its own".to_owned(), |address| address.to_string()),
+    }
+}
+
+fn of_tls(has_tls: bool) -> (Level, &'static str) {
+    if has_tls {
+        return (
+            Level::Info,
+            "the app's main server is an HTTPS server. TLS ends at the gateway, with its own certificate \
+             (server.tls_cert), and the app's is not used",
+        );
+    }
+    (
+        Level::Warn,
+        "the app's main server is an HTTPS server, but TLS ends at the gateway, which has no certificate: clients get \
+         plain HTTP, and https:// does not work. Set server.tls_cert and server.tls_key, or leave TLS to what stands before \
+         the gateway. Client certificates do not reach the app",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_wait_as_long_as_is_known_to_be_worth_it() {
+        assert_eq!(plan(0, 3000, Seen::Nowhere, 60_000), (0, Some(3000)));
+        assert_eq!(plan(0, 3000, Seen::Nowhere, 1000), (0, Some(250)));
+        assert_eq!(plan(0, 3000, Seen::At(3000), 60_000), (0, Some(30_000)));
+        assert_eq!(plan(0, 3000, Seen::At(8080), 60_000), (8080, Some(3000)));
+        assert_eq!(plan(0, 3000, Seen::Elsewhere, 60_000), (0, Some(250)));
+        assert_eq!(plan(9000, 3000, Seen::At(3000), 60_000), (9000, None));
+    }
+}
