@@ -5,9 +5,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde::Deserialize;
 use sluice_journal::Level;
+use sluice_scheduler::WorkerId;
 use tokio::process::Command;
 
 use crate::auxiliary::Address;
@@ -58,8 +60,7 @@ pub(crate) struct MainServer {
 }
 
 impl MainServer {
-    /// Tells a worker that is about to start.
-    pub(crate) fn tell(&self, command: &mut Command, app: &App, start_timeout_ms: u64) {
+    fn tell(&self, command: &mut Command, app: &App, start_timeout_ms: u64) {
         let (port, wait) = plan(app.main_port, app.port, self.seen.get(), start_timeout_ms);
         command.env("SLUICE_MAIN_PORT", port.to_string());
         command.env("SLUICE_MAIN_WAIT_MS", wait.map_or("never".to_owned(), |ms| ms.to_string()));
@@ -80,6 +81,13 @@ fn plan(named: u16, public: u16, seen: Seen, start_timeout_ms: u64) -> (u16, Opt
 }
 
 impl Supervisor {
+    /// What starts a worker, with all that it is told.
+    pub(crate) fn command(&self, app: &App, worker: WorkerId, instance: u32, socket: &Path) -> Command {
+        let mut command = app.command(worker, instance, socket);
+        self.main_server.tell(&mut command, app, self.gate.config().workers.start_timeout_ms);
+        command
+    }
+
     /// Remembers for the workers to come, and says what is not as everybody would expect; once, as all say the same.
     pub(crate) fn found_main(&self, app: &App, found: &Found) {
         let main = &self.main_server;

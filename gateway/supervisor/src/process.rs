@@ -187,9 +187,7 @@ pub(crate) async fn run(
 ) {
     let socket = supervisor.socket(worker);
     let _ = std::fs::remove_file(&socket);
-    let mut command = app.command(worker, instance, &socket);
-    supervisor.main_server.tell(&mut command, &app, supervisor.gate.config().workers.start_timeout_ms);
-    let mut child = match command.spawn() {
+    let mut child = match supervisor.command(&app, worker, instance, &socket).spawn() {
         Ok(child) => child,
         Err(error) => {
             let program = app.program();
