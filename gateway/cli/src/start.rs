@@ -194,19 +194,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
         sluice_proxy::gate(Rc::clone(&config), journal.clone()).map_err(|error| Failure::new(Exit::Usage, error))?;
     gate.set_port(address.port());
     gate.set_temp_files_max(temp_files_max);
-    let app = App {
-        start: start.start,
-        cwd: start.cwd,
-        env: config.app.env.clone(),
-        preload,
-        sockets: run_dir.sockets_of(number),
-        port: address.port(),
-        main_port: config.app.port,
-        // What a client may send, and room for what the gateway adds.
-        head_bytes_max: config.server.request_line_bytes_max + config.server.headers_bytes_max + 8192,
-        concurrency: config.workers.held_max(),
-        renders_fast: config.react.renderer == Renderer::Fast,
-    };
+    let app = app_of(&config, start, preload, run_dir.sockets_of(number), address.port());
     let own_name = if wire.is_some() { run_dir.control_socket_of(number) } else { run_dir.control_socket() };
     let control = ControlSocket::bind(&own_name).map_err(failed)?;
     let (supervisor, told) = Supervisor::start(app, &gate).map_err(failed)?;
@@ -273,6 +261,23 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
     journal.emit(Event::Stopped);
     journal.close(Duration::from_secs(2));
     code
+}
+
+/// What the workers of the first generation run.
+fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: PathBuf, port: u16) -> App {
+    App {
+        start: start.start,
+        cwd: start.cwd,
+        env: config.app.env.clone(),
+        preload,
+        sockets,
+        port,
+        main_port: config.app.port,
+        // What a client may send, and room for what the gateway adds.
+        head_bytes_max: config.server.request_line_bytes_max + config.server.headers_bytes_max + 8192,
+        concurrency: config.workers.held_max(),
+        renders_fast: config.react.renderer == Renderer::Fast,
+    }
 }
 
 /// One instance a run directory; the lock goes with the process.
