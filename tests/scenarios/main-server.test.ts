@@ -21,7 +21,11 @@ async function noteOf(sluice: Sluice, words: string): Promise<Record<string, unk
 }
 
 /** Every body that clients got while the gateway came up, was reloaded, and until `done`. */
-async function bodiesFromTheStart(t: TestContext, sluice: Sluice, done: () => Promise<void>): Promise<Set<string>> {
+async function bodiesFromTheStart(
+  t: TestContext,
+  sluice: Sluice,
+  done: () => Promise<void>,
+): Promise<Set<string>> {
   const bodies = new Set<string>();
   let isDone = false;
   const asking = (async () => {
@@ -46,7 +50,9 @@ void test('a server for metrics that listens first gets no request of a client, 
   const sluice = await startSluice({ entry, workers: 2, env, waitUntilReady: false });
   t.after(() => end(sluice));
   const bodies = await bodiesFromTheStart(t, sluice, async () => {
-    await eventually(async () => (await fetch(`${sluice.url}/.sluice/ready`)).status === 200, { deadlineMs: 30_000 });
+    await eventually(async () => (await fetch(`${sluice.url}/.sluice/ready`)).status === 200, {
+      deadlineMs: 30_000,
+    });
     await metricsAnswer(port);
     await reload(sluice);
   });
@@ -62,7 +68,10 @@ void test('an app that boots for longer than is waited for is known at its reloa
   const sluice = await running(t, { entry, workers: 1, env });
   await eventually(async () => (await text(sluice.url)) === 'app\n', { what: 'the app', deadlineMs: 20_000 });
   await eventually(() => sluice.stdout.includes('is its main server from now on'), { what: 'the note' });
-  assert.match(sluice.stdout, new RegExp(`on 127\\.0\\.0\\.1:${port} is taken to be its main server, as none listened`));
+  assert.match(
+    sluice.stdout,
+    new RegExp(`on 127\\.0\\.0\\.1:${port} is taken to be its main server, as none listened`),
+  );
   assert.match(sluice.stdout, /others on 127\.0\.0\.1:0|others on any free port/);
   const bodies = await bodiesFromTheStart(t, sluice, async () => {
     await reload(sluice);
@@ -76,7 +85,10 @@ void test('an app whose only fixed port is another one is found, told of, and fo
   const sluice = await running(t, { entry, workers: 1, env });
   assert.equal(await text(sluice.url), 'app\n');
   const note = await noteOf(sluice, 'is taken to be its main server');
-  assert.match(String(note['text']), new RegExp(`port ${appPort} .*app\\.port \\(sluice start --app-port\\)`));
+  assert.match(
+    String(note['text']),
+    new RegExp(`port ${appPort} .*app\\.port \\(sluice start --app-port\\)`),
+  );
 
   const named = await running(t, { entry, workers: 1, env, flags: ['--app-port', appPort] });
   assert.equal(await text(named.url), 'app\n');

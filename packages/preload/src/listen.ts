@@ -192,7 +192,9 @@ class Roles {
     if (this.#isReminded || this.#main !== undefined) return;
     this.#isReminded = true;
     const where = requested.path ?? `port ${requested.port}`;
-    warn(`the app listens on ${where}, and not yet on port ${this.#settings.mainPort}, which app.port names.`);
+    warn(
+      `the app listens on ${where}, and not yet on port ${this.#settings.mainPort}, which app.port names.`,
+    );
   }
 
   #promote({ server, requested, socketPath }: Candidate, others: readonly Candidate[]): void {

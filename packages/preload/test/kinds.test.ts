@@ -38,7 +38,9 @@ for (const [kind, cause] of [
 test('an app without any HTTP server is told what it listens with, and goes on', async () => {
   const gateway = await FakeGateway.start('kinds.cjs', { args: ['unix'] });
   try {
-    await gateway.until('the warning', () => gateway.output.includes('No HTTP server of the app listens so far'));
+    await gateway.until('the warning', () =>
+      gateway.output.includes('No HTTP server of the app listens so far'),
+    );
     assert.match(gateway.output, /app\.sock with a plain net\.Server/);
     assert.equal(gateway.exitCode, undefined);
   } finally {

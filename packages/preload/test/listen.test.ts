@@ -41,7 +41,8 @@ for (const [args, address, requested] of calls) {
       assert.deepEqual((await gateway.line('listening'))['requested'], requested);
       const told = (await gateway.printed('listening')) as { port: number };
       // Port 0 is on loopback, so that whoever asks for the address reaches this very server.
-      if (address === 'its own') assert.deepEqual({ ...told, port: told.port !== PUBLIC_PORT }, { ...four, port: true });
+      if (address === 'its own')
+        assert.deepEqual({ ...told, port: told.port !== PUBLIC_PORT }, { ...four, port: true });
       else assert.deepEqual(told, address);
       if (args.includes('cb')) assert.deepEqual(await gateway.printed('callback'), told);
       assert.equal(await gateway.printed('chained'), true);

@@ -20,7 +20,14 @@ const listening = (gateway: FakeGateway): Line[] => gateway.lines.filter(({ type
 const patient: Env = { SLUICE_MAIN_WAIT_MS: '600000' };
 
 test('a server that listens before the one on PORT never has the role', async () => {
-  const gateway = await serving([['http', 9464], ['http', 0], ['http', PUBLIC_PORT]], patient);
+  const gateway = await serving(
+    [
+      ['http', 9464],
+      ['http', 0],
+      ['http', PUBLIC_PORT],
+    ],
+    patient,
+  );
   try {
     assert.equal((await gateway.ask()).body, 'http2');
     const aux = await gateway.line('aux');
@@ -39,9 +46,17 @@ test('a server that listens before the one on PORT never has the role', async ()
 });
 
 test('without a server on PORT the first on a fixed port is taken after a while, and told with the others', async () => {
-  const gateway = await serving([['http', 0], ['brief', 9000], ['http', 8080], ['http', 9464]], {
-    SLUICE_MAIN_WAIT_MS: '1500',
-  });
+  const gateway = await serving(
+    [
+      ['http', 0],
+      ['brief', 9000],
+      ['http', 8080],
+      ['http', 9464],
+    ],
+    {
+      SLUICE_MAIN_WAIT_MS: '1500',
+    },
+  );
   try {
     await gateway.printed('opened');
     assert.equal((await gateway.ask()).body, 'http2');
@@ -58,7 +73,13 @@ test('without a server on PORT the first on a fixed port is taken after a while,
 });
 
 test('a port that the gateway knows from a worker before is taken at once', async () => {
-  const gateway = await serving([['http', 9464], ['http', 8080]], { ...patient, SLUICE_MAIN_PORT: '8080' });
+  const gateway = await serving(
+    [
+      ['http', 9464],
+      ['http', 8080],
+    ],
+    { ...patient, SLUICE_MAIN_PORT: '8080' },
+  );
   try {
     assert.equal((await gateway.ask()).body, 'http1');
     assert.equal((await gateway.line('listening'))['waited_ms'], null);
@@ -69,7 +90,15 @@ test('a port that the gateway knows from a worker before is taken at once', asyn
 
 test('a port that the config names has the role, and neither PORT nor time takes it', async () => {
   const env = { SLUICE_MAIN_WAIT_MS: 'never', SLUICE_MAIN_PORT: '8080' };
-  const gateway = await serving([['http', PUBLIC_PORT], ['http', 9464], ['http', 8080], ['http', PUBLIC_PORT]], env);
+  const gateway = await serving(
+    [
+      ['http', PUBLIC_PORT],
+      ['http', 9464],
+      ['http', 8080],
+      ['http', PUBLIC_PORT],
+    ],
+    env,
+  );
   try {
     await gateway.printed('opened');
     assert.equal((await gateway.ask()).body, 'http2');

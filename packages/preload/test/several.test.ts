@@ -53,13 +53,7 @@ test('a further port 0 stays with the process, on loopback', async () => {
 });
 
 test("a server on the gateway's own port takes over from one that listened before on another", async () => {
-  const gateway = await start([
-    ['http', 9091],
-    ['signal'],
-    ['http', PUBLIC_PORT],
-    ['signal'],
-    ['close', 0],
-  ]);
+  const gateway = await start([['http', 9091], ['signal'], ['http', PUBLIC_PORT], ['signal'], ['close', 0]]);
   try {
     assert.equal((await gateway.ask()).body, 'http0');
     const { waited_ms } = await gateway.line('listening');
