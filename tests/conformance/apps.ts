@@ -9,7 +9,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Answer, type Ask } from './client.ts';
+import { upgradeAndWait, type Answer, type Ask } from './client.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Launchable, type Running } from './launch.ts';
 
 export interface App extends Launchable {
@@ -131,6 +132,83 @@ const longPolling: App['ask'] = async ({ send }) => {
 /** As long as the app lets a poll wait. */
 const poll_ms = 8_000;
 
+/** Stock Next.js leaves upgrades open that it does not know, without an answer. */
+const nextSockets: App['ask'] = async ({ app, send }) => {
+  const unknown = ['/socket', '/api/ws', '/_next/other', '/unknown', '/ws', '/deep/er'];
+  const open = await Promise.all(unknown.map((path) => upgradeAndWait(app.port, path)));
+  const begun_ms = performance.now();
+  const pages = await Promise.all(Array.from({ length: 6 }, () => send('/')));
+  const took_ms = performance.now() - begun_ms;
+  assert.ok(took_ms < 5_000, `pages beside unanswered handshakes took ${took_ms} ms`);
+  assert.deepEqual(
+    pages.map(({ status }) => status),
+    pages.map(() => 200),
+  );
+  for (const socket of open.slice(0, 3)) socket.reset();
+  for (const socket of open.slice(3)) socket.close();
+  assert.equal((await send('/')).status, 200);
+  return open.map(({ received }) => received);
+};
+
+/** A content API: lists, creates, refuses. What is made anew for each start is left out. */
+const strapi: App['ask'] = async ({ send }) => {
+  const create = (data: unknown) =>
+    send('/api/articles', { method: 'POST', headers: json, body: JSON.stringify({ data }) });
+  const created = await Promise.all(['second', 'third', 'Grüße'].map((title) => create({ title })));
+  assert.deepEqual(
+    created.map(({ status }) => status),
+    [201, 201, 201],
+  );
+  const invalid = await create({ text: 'without a title' });
+  const { data, meta } = JSON.parse((await send('/api/articles?sort=title')).body) as {
+    data: { title: string }[];
+    meta: unknown;
+  };
+  const missing = await send('/api/articles/none');
+  const page = await send('/');
+  return {
+    titles: data.map(({ title }) => title),
+    meta,
+    invalid: [invalid.status, invalid.body],
+    missing: [missing.status, missing.body],
+    page: [page.status, page.headers.location],
+  };
+};
+
+const directus: App['ask'] = async ({ send, env }) => {
+  const post = (path: string, body: unknown, headers = {}) =>
+    send(path, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) });
+  const login = await post('/auth/login', { email: env['ADMIN_EMAIL'], password: env['ADMIN_PASSWORD'] });
+  assert.equal(login.status, 200, login.body);
+  const { data } = JSON.parse(login.body) as { data: { access_token: string } };
+  const headers = { authorization: `Bearer ${data.access_token}` };
+  const notes = {
+    collection: 'notes',
+    schema: {},
+    meta: {},
+    fields: [
+      { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } },
+      { field: 'text', type: 'string', schema: {} },
+    ],
+  };
+  const made = await post('/collections', notes, headers);
+  assert.equal(made.status, 200, made.body);
+  // Each process of Directus keeps the schema for itself; those that do not know the collection yet say 403.
+  const known = () => eventually(async () => (await send('/items/notes', { headers })).status === 200);
+  await known();
+  const listed = await send('/fields/notes', { headers });
+  const foreign = await send('/items/notes');
+  const ping = await send('/server/ping');
+  return {
+    fields: [
+      listed.status,
+      (JSON.parse(listed.body) as { data: { field: string }[] }).data.map(({ field }) => field),
+    ],
+    foreign: foreign.status,
+    ping: ping.body,
+  };
+};
+
 export const apps: readonly App[] = [
   { ...shared('apollo4'), ask: apollo, steady: { path: '/?query={__typename}', headers: json } },
   { ...shared('apollo5'), ask: apollo, steady: { path: '/?query={__typename}', headers: json } },
@@ -147,5 +225,54 @@ export const apps: readonly App[] = [
     env: { SLUICE_WORKERS_CONCURRENCY: 'auto' },
     fresh: async () => ({ CHAT_FILE: tempFile('chat.txt'), POLL_MS: String(poll_ms) }),
     ask: longPolling,
+  },
+  {
+    name: 'next-standalone-sockets',
+    tier: 'long',
+    install: 'next',
+    folder: 'next',
+    build: { script: 'build:standalone', leaves: '.next-standalone/standalone/server.js' },
+    start: { entry: '.next-standalone/standalone/server.js' },
+    ask: nextSockets,
+  },
+  {
+    name: 'next-npm-start-sockets',
+    tier: 'long',
+    install: 'next',
+    folder: 'next',
+    build: { script: 'build', leaves: '.next/BUILD_ID' },
+    start: { command: ['npm', 'start'] },
+    ask: nextSockets,
+  },
+  {
+    name: 'strapi',
+    tier: 'long',
+    install: 'strapi',
+    folder: 'strapi',
+    start: { command: ['npm', 'start'] },
+    fresh: async () => ({ DATABASE_FILENAME: tempFile('data.db') }),
+    ask: strapi,
+    steady: { path: '/api/articles' },
+  },
+  {
+    name: 'directus',
+    tier: 'long',
+    install: 'directus',
+    folder: 'directus',
+    start: { command: ['npm', 'start'] },
+    env: {
+      DB_CLIENT: 'sqlite3',
+      SECRET: 'secret-of-a-test',
+      TELEMETRY: 'false',
+      // It answers 503 by itself where its event loop is late, as on a machine that is busy with other tests.
+      PRESSURE_LIMITER_ENABLED: 'false',
+    },
+    fresh: async () => ({
+      DB_FILENAME: tempFile('data.db'),
+      ADMIN_EMAIL: 'admin@example.com',
+      ADMIN_PASSWORD: 'password-of-a-test',
+    }),
+    ask: directus,
+    steady: { path: '/server/ping' },
   },
 ];
