@@ -2,6 +2,7 @@
 //!
 //! The slots that carry jobs out are in `slots`, one request and its response in `exchange`, the connection in `wire`.
 
+mod broken;
 mod exchange;
 mod mailbox;
 mod slots;
@@ -25,7 +26,8 @@ use crate::signal::Signal;
 use crate::spool::Body;
 use crate::token::Token;
 
-pub(crate) use slots::{EXIT_TIMEOUT, Slots, StreamGuard};
+pub(crate) use broken::EXIT_TIMEOUT;
+pub(crate) use slots::{Slots, StreamGuard};
 
 /// A whole request, ready for a worker.
 pub(crate) struct Job {

@@ -141,7 +141,7 @@ function release(held: Abandonable, response: ServerResponse): void {
 }
 
 /** It never brings another request. */
-const closed = { destroyed: true, readableEnded: true, timeout: 0 } as unknown as Socket;
+const closed = { destroyed: true, readableEnded: true, timeout: 0, end() {} } as unknown as Socket;
 
 /** For hooks that run after the app has dropped the request: method, target and headers, without what refers to the rest. */
 function likenessOf({

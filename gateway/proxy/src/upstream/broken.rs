@@ -1,0 +1,188 @@
+//! Exchanges that broke, and the wait until the slot behind each is free: the worker has ended the request, or died (I1).
+//! A worker that does neither in time is given up.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use sluice_catalog::errors::Code;
+use sluice_journal::{Event as Happening, Level};
+use sluice_scheduler::RequestId;
+
+use super::exchange::Fault;
+use super::mailbox::Slot;
+use super::slots::Slots;
+use super::{Exchange, Job};
+use crate::gate::{Cause, Gate, Seen};
+use crate::signal::Signal;
+
+/// How long an app's hooks may take after a request before its end is reported all the same: `SETTLE_MS_MAX` of the preload.
+const HOOKS_MAX: Duration = Duration::from_secs(5);
+/// How long a worker that broke off a response may take to report its end.
+const CONFIRM_TIMEOUT: Duration = Duration::from_secs(2).saturating_add(HOOKS_MAX);
+/// How long the exit of a worker may take to be known after its connection has closed.
+pub(crate) const EXIT_TIMEOUT: Duration = Duration::from_millis(200);
+/// The same for one whose process is known to have gone, while npm or a shell above it has not.
+const DYING_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long an app may take to end a response whose connection the gateway has closed.
+const CUT_TIMEOUT: Duration = Duration::from_secs(5).saturating_add(HOOKS_MAX);
+impl Slots {
+    /// The exchange broke, and its connection is closed: waits until the slot is free, or its worker gone.
+    pub(super) async fn conclude_broken(
+        &self,
+        gate: &Rc<Gate>,
+        slot: &Slot,
+        job: Job,
+        exchange: &Rc<Exchange>,
+        fault: Fault,
+    ) {
+        let mut fault = fault;
+        if matches!(fault, Fault::Left) {
+            job.answer.leave();
+            // It may have waited for another request in the worker when its client left.
+            if !self.ended_for_nobody(exchange, job.request).await {
+                fault = exchange.busy_with.get().map_or(Fault::Cut, |by| Fault::Busy { by });
+            }
+        }
+        if let Fault::Busy { by } = fault
+            && !self.closed.get()
+        {
+            return self.take_back(gate, slot, job, by).await;
+        }
+        let seen = match fault {
+            Fault::Closed(seen) => seen,
+            // The preload said that the app has not seen it.
+            Fault::Busy { .. } | Fault::Unsent => Seen::NOTHING,
+            Fault::Malformed(_) | Fault::Foreign | Fault::Short | Fault::Cut | Fault::Left => {
+                Seen { sent: true, heard: true, unread: false }
+            }
+        };
+        self.conclude_fault(gate, slot, &job, exchange, fault).await;
+        slot.is_busy.set(false);
+        if self.closed.get() {
+            gate.bury(job, exchange, seen, self.cause.get()).await;
+        } else {
+            gate.finished(self.worker, job.request);
+        }
+    }
+
+    /// The app has seen that the client left, and may compute on. Whether it ended the request, or its worker exited,
+    /// before its time was over or it turned out that it never had the request.
+    async fn ended_for_nobody(&self, exchange: &Exchange, request: RequestId) -> bool {
+        if exchange.is_confirmed.get() {
+            return true;
+        }
+        tokio::select! {
+            confirmed = self.reported(request, Duration::MAX) => confirmed,
+            () = exchange.cut.wait() => false,
+        }
+    }
+
+    /// The app goes on with another request, so the slot is not free, although that one's response was read whole. The
+    /// job goes back to the queue, where another worker may take it, and the slot waits for the other's end. So does the
+    /// connection, which the app would else see closed under its response. How often one job comes back is bounded by
+    /// its time in the queue.
+    pub(super) async fn take_back(&self, gate: &Rc<Gate>, slot: &Slot, job: Job, by: RequestId) {
+        if !self.unreported.borrow().contains(&by) {
+            // It has ended meanwhile, or this worker never had it: nothing is left to wait for.
+            slot.is_busy.set(false);
+            return gate.returned(self.worker, job);
+        }
+        let held = gate.occupied(self.worker, job, by);
+        let patience = Duration::from_millis(gate.config().response.abandoned_timeout_ms);
+        if !self.reported(by, patience).await {
+            self.give_up(gate, slot, &format!("request number {} is answered but not ended", by.0)).await;
+        }
+        slot.is_busy.set(false);
+        gate.finished(self.worker, held);
+    }
+
+    /// Whether a stream ended because its worker died, or the worker ended it and goes on. A dying worker's connections close
+    /// a moment before its exit is known.
+    pub(super) async fn stream_broke_by(&self, request: RequestId) -> Code {
+        self.reported(request, EXIT_TIMEOUT).await;
+        let has_died = self.closed.get() || self.is_dying.get();
+        if has_died { Code::WorkerDied } else { Code::WorkerAnswerTruncated }
+    }
+
+    /// The response broke. The client is answered, unless the worker is known to have died; the slot waits until the worker
+    /// itself has ended the request or died.
+    async fn conclude_fault(&self, gate: &Rc<Gate>, slot: &Slot, job: &Job, exchange: &Exchange, fault: Fault) {
+        let confirmed = match fault {
+            Fault::Malformed(detail) => {
+                job.answer.fail(Code::WorkerAnswerMalformed);
+                self.note(gate, job, &format!("was answered with {detail}; the client got 502 if it had nothing yet"));
+                self.confirmed_end(exchange, job.request, CONFIRM_TIMEOUT).await
+            }
+            Fault::Foreign => {
+                job.answer.fail(Code::WorkerAnswerMalformed);
+                let what = "met bytes that are not its answer on a connection that an earlier request has used; the client got \
+                            502, and nothing of them";
+                self.note(gate, job, what);
+                self.confirmed_end(exchange, job.request, CONFIRM_TIMEOUT).await
+            }
+            Fault::Short => {
+                job.answer.fail(Code::WorkerAnswerTruncated);
+                self.note(gate, job, "was ended by the app before as many bytes as its Content-Length announced");
+                true
+            }
+            Fault::Closed(_) => {
+                // A dying worker's connections close a moment before its exit is known.
+                let mut confirmed = self.confirmed_end(exchange, job.request, EXIT_TIMEOUT).await;
+                if !confirmed && self.is_dying.get() {
+                    confirmed = self.confirmed_end(exchange, job.request, DYING_TIMEOUT).await;
+                }
+                if !self.closed.get() {
+                    job.answer.fail(Code::WorkerAnswerTruncated);
+                }
+                confirmed || self.confirmed_end(exchange, job.request, CONFIRM_TIMEOUT).await
+            }
+            Fault::Left | Fault::Unsent => true,
+            Fault::Cut | Fault::Busy { .. } => self.confirmed_end(exchange, job.request, CUT_TIMEOUT).await,
+        };
+        if !confirmed {
+            self.give_up(gate, slot, &format!("request {} is not ended", job.request_id)).await;
+        }
+    }
+
+    /// It neither ended the request nor died: its slot can never be trusted again.
+    async fn give_up(&self, gate: &Rc<Gate>, slot: &Slot, why: &str) {
+        if self.closed.get() {
+            return;
+        }
+        let text = format!("{why} by worker {}, which is replaced", self.worker.0);
+        gate.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+        self.ends_for(Cause::Gateway);
+        gate.faulted(self.worker);
+        while !self.closed.get() {
+            slot.changed.wait().await;
+        }
+    }
+
+    /// Whether the worker has reported the end of the request, or does so or exits within the time for that.
+    async fn confirmed_end(&self, exchange: &Exchange, request: RequestId, timeout: Duration) -> bool {
+        exchange.is_confirmed.get() || self.reported(request, timeout).await
+    }
+
+    /// Whether the worker reports the end of the request, or exits, within the time for that.
+    async fn reported(&self, request: RequestId, timeout: Duration) -> bool {
+        if self.closed.get() {
+            return true;
+        }
+        let waiting = Confirming { slots: self, signal: Rc::default(), request };
+        self.confirming.borrow_mut().push((request, Rc::clone(&waiting.signal)));
+        tokio::time::timeout(timeout, waiting.signal.wait()).await.is_ok()
+    }
+}
+
+/// Waits for a request's end to be reported; does not outlast its waiting.
+struct Confirming<'s> {
+    slots: &'s Slots,
+    signal: Rc<Signal>,
+    request: RequestId,
+}
+
+impl Drop for Confirming<'_> {
+    fn drop(&mut self) {
+        self.slots.confirming.borrow_mut().retain(|(waiting, _)| *waiting != self.request);
+    }
+}
