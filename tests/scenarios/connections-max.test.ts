@@ -111,3 +111,58 @@ void test(
     await statusWhen(sluice, ({ connections }) => connections === 0, 'no connection left');
   },
 );
+
+void test('I6: one address has server.connections_per_address_max, and a trusted one as many as it likes', async (t) => {
+  const own = { SLUICE_SERVER_CONNECTIONS_PER_ADDRESS_MAX: '3' };
+  const sluice = await running(t, { entry: app('spin.js'), workers: 1, env: own });
+  await statusWhen(sluice, ({ connections }) => connections === 0, 'the end of the probes');
+  const connections = await burst(t, sluice, 8);
+  const refused = await eventually(
+    () => {
+      const closed = connections.filter((connection) => connection.closed);
+      return closed.length >= 5 ? closed : undefined;
+    },
+    { what: 'the refusals' },
+  );
+  assert.equal(refused.length, 5);
+  for (const connection of refused) assertRefused(await connection.response(), 503, 'SLU-CONNECTIONS-FULL');
+  await eventually(
+    () =>
+      sluice.logs.some((line) =>
+        /127\.0\.0\.1 has server\.connections_per_address_max/.test(String(line['text'])),
+      ),
+    { what: 'a note that names the address' },
+  );
+
+  const config = '[server]\nconnections_per_address_max = 3\ntrusted_peers = ["127.0.0.1"]\n';
+  const trusting = await running(t, { entry: app('spin.js'), workers: 1, config });
+  const many = await burst(t, trusting, 8);
+  for (const connection of many) {
+    connection.send(bytesOf('/spin?ms=1'));
+    assert.equal((await connection.response()).status, 200);
+  }
+});
+
+void test('the connection that is idle for longest closes where a new one finds no room', async (t) => {
+  const lasting = { ...env, SLUICE_SERVER_KEEP_ALIVE_TIMEOUT_MS: '600000' };
+  const sluice = await running(t, { entry: app('spin.js'), workers: 1, env: lasting });
+  await statusWhen(sluice, ({ connections }) => connections === 0, 'the end of the probes');
+  const kept: RawConnection[] = [];
+  for (let at = 0; at < limit; at++) {
+    const [connection] = await burst(t, sluice, 1);
+    connection?.send(bytesOf('/spin?ms=1'));
+    assert.equal((await connection?.response())?.status, 200);
+    if (connection) kept.push(connection);
+  }
+  // The first works once more, so that the second has been idle for longest.
+  kept[0]?.send(bytesOf('/spin?ms=1'));
+  assert.equal((await kept[0]?.response())?.status, 200);
+  const [late] = await burst(t, sluice, 1);
+  late?.send(bytesOf('/spin?ms=1'));
+  assert.equal((await late?.response())?.status, 200);
+  assert.equal((await kept[1]?.untilClosed())?.length, 0, 'it is closed without a word');
+  assert.deepEqual(
+    kept.map((connection) => connection.closed),
+    [false, true, false, false, false],
+  );
+});

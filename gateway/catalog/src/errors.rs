@@ -141,7 +141,7 @@ errors! {
         "The gateway is stopping and takes nothing new. Expected during a stop; otherwise find out who sent the signal."
     ConnectionsFull "SLU-CONNECTIONS-FULL" 503 retry Gateway
         "The service is busy. Please try again shortly."
-        "`server.connections_max` client connections are open. Raise it (and the limit of open files), or shorten `server.keep_alive_timeout_ms`."
+        "`server.connections_max` client connections are open, or `server.connections_per_address_max` of one address, and none of them is idle. Raise it (and the limit of open files), or shorten `server.keep_alive_timeout_ms`."
     TempFull "SLU-TEMP-FULL" 503 retry Gateway
         "The service is short of space. Please try again shortly."
         "A body did not fit: the temporary files reached `temp.bytes_max`, or their disk is full. Free space, move `temp.dir`, or raise the limit."

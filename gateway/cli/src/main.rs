@@ -9,6 +9,7 @@ mod files;
 mod generate;
 mod output;
 mod run_dir;
+mod run_lock;
 mod settings;
 mod start;
 

@@ -7,6 +7,7 @@ mod handover;
 mod learned;
 mod listeners;
 mod memory;
+mod mend;
 mod operator;
 mod reload;
 mod retire;
@@ -18,7 +19,7 @@ mod sources;
 mod successor;
 mod upgrade;
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
@@ -39,6 +40,7 @@ use crate::args::{GuardianArgs, StartArgs};
 use crate::exit::Exit;
 use crate::files;
 use crate::run_dir::RunDir;
+use crate::run_lock::RunLock;
 use crate::settings;
 use doors::{Doors, Place};
 use handover::Inherited;
@@ -101,7 +103,7 @@ struct Prepared {
     run_dir: RunDir,
     /// Which gateway of the instance this is; the first is 1.
     number: u32,
-    lock: Rc<File>,
+    lock: Rc<RunLock>,
     launch: Launch,
     descriptors_max: u64,
 }
@@ -142,7 +144,7 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
             let (Inherited { offer, lock, listener, metrics }, wire) = succession.into_parts()?;
             successor::check_address(&loaded.config, &offer)?;
             let run_dir = RunDir::inherited(offer.run_dir.clone());
-            (offer.number, run_dir, File::from(lock), Some(Place { offer, listener, metrics, wire }))
+            (offer.number, run_dir.clone(), RunLock::inherited(run_dir.path(), File::from(lock)), Some(Place { offer, listener, metrics, wire }))
         }
     };
     let sockets = run_dir.sockets_of(number);
@@ -178,8 +180,6 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
     let tls = listen::tls(&config).map_err(|error| Failure::new(Exit::Usage, files::tls_problem(&loaded, error)))?;
     let (Doors { listener, metrics }, wire) = doors::open(&config, place).await?;
     let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));
-    // Held to the end, even when another gateway has it too: what this one still has may not be cleared away.
-    let _lock = Rc::clone(&lock);
     let estate = Estate {
         launch,
         run_dir: run_dir.clone(),
@@ -213,6 +213,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
     tokio::task::spawn_local(reloader.run(reloads_asked, told.reloads));
     gateway.set_wanted(workers);
     tokio::task::spawn_local(tick(Rc::clone(&gateway), number == 1));
+    tokio::task::spawn_local(mend::run(Rc::clone(&gateway), run_dir.clone(), Rc::clone(&estate.lock)));
     learned::start(&gateway);
     let wire = match wire {
         None => None,
@@ -280,23 +281,20 @@ fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: Path
     }
 }
 
-/// One instance a run directory; the lock goes with the process.
-fn lock(run_dir: &RunDir) -> Result<File, Failure> {
-    let path = run_dir.path().join("lock");
-    let open = File::options().create(true).truncate(false).write(true).open(&path);
-    let file = open.map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", path.display())))?;
-    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+/// One instance a run directory.
+fn lock(run_dir: &RunDir) -> Result<RunLock, Failure> {
+    let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));
+    let Some(lock) = RunLock::take(run_dir.path()).map_err(failed)? else {
         let reason = format!(
             "{}: a gateway runs already in {}. Look at it with `sluice status`, stop it with `sluice stop`, or start another with --run-dir, --port and --admin of its own.",
             Code::RunDirBusy,
             run_dir.path().display()
         );
         return Err(Failure::new(Exit::Failed, reason));
-    }
+    };
     // What killed gateways left behind; nobody else can be in here now.
-    let cleared = run_dir.clear().and_then(|()| run_dir.write_pid());
-    cleared.map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display())))?;
-    Ok(file)
+    run_dir.clear().and_then(|()| run_dir.write_pid()).map_err(failed)?;
+    Ok(lock)
 }
 
 fn journal(config: &Config) -> io::Result<Journal> {

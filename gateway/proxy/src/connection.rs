@@ -14,7 +14,7 @@ use sluice_http1::{Method, RequestHead, Version};
 use sluice_journal::{Outcome, Step};
 use sluice_scheduler::{RequestId, WorkerId};
 
-pub(crate) use handles::ConnectionHandles;
+pub(crate) use handles::{Bounds, ConnectionHandles, Full, Handle};
 
 use crate::answer::Answer;
 use crate::classes::Traits;
@@ -28,7 +28,6 @@ use crate::record::Record;
 use crate::refuse::{self, Refusal};
 use crate::respond::{Responder, Sent};
 use crate::route::{self, Route};
-use crate::signal::Signal;
 use crate::spool::Body;
 use crate::trace::{self, TraceId};
 use crate::tunnel;
@@ -44,15 +43,14 @@ pub(crate) async fn serve(
     peer: SocketAddr,
     local: SocketAddr,
     gate: Rc<Gate>,
-    handle: (usize, Rc<Signal>),
+    handle: Handle,
 ) {
-    let (key, draining) = handle;
-    let mut client = Client::new(stream, draining);
+    let mut client = Client::new(stream, Rc::clone(&handle.draining));
     let origin = Origin::new(&gate, canonical(peer), canonical(local), client.is_tls());
     let mut idle_since = Instant::now();
     let mut is_first = true;
     let mut linger = false;
-    while let Some(started) = next_request(&mut client, &gate, idle_since, is_first).await {
+    while let Some(started) = next_request(&mut client, &gate, &handle, idle_since, is_first).await {
         // Boxed, so that an idle connection does not pay for the room that a request needs.
         let keep_alive = Box::pin(serve_request(&mut client, &origin, &gate, started)).await;
         idle_since = Instant::now();
@@ -64,16 +62,26 @@ pub(crate) async fn serve(
         client.shed_buffer();
     }
     client.close(linger, send_timeout(&gate)).await;
-    gate.connections.remove(key);
+    gate.connections.remove(handle.key);
 }
 
 /// Waits for the first byte of the next request; `None` ends the connection. A new connection gets the time for headers,
 /// one that has been used the time for keep-alive.
-async fn next_request(client: &mut Client, gate: &Gate, idle_since: Instant, is_first: bool) -> Option<Instant> {
+async fn next_request(
+    client: &mut Client,
+    gate: &Gate,
+    handle: &Handle,
+    idle_since: Instant,
+    is_first: bool,
+) -> Option<Instant> {
     let config = gate.config();
     let server = &config.server;
     let mut idle_ms = if is_first { server.headers_timeout_ms } else { server.keep_alive_timeout_ms };
+    gate.connections.rests(handle.key);
     while client.unread.is_empty() {
+        if handle.makes_room() {
+            return None;
+        }
         if gate.is_draining() && !gate.is_handed_over() {
             // A connection that was just opened has a request on its way; one that has had an answer knows the risk.
             if !is_first {
@@ -87,6 +95,7 @@ async fn next_request(client: &mut Client, gate: &Gate, idle_since: Instant, is_
             _ => return None,
         }
     }
+    gate.connections.works(handle.key);
     Some(Instant::now())
 }
 

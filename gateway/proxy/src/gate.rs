@@ -5,6 +5,7 @@
 
 mod actions;
 mod alarms;
+mod connections;
 mod costs;
 mod ladder;
 mod quarantined;
@@ -44,6 +45,7 @@ use crate::upstream::{Exchange, Job, Patience, Slots};
 use crate::warm_up::Recent;
 
 use alarms::Alarms;
+use connections::Refusals;
 use second_try::SecondTries;
 pub(crate) use second_try::{Cause, Orphan, Seen};
 
@@ -118,8 +120,7 @@ pub struct Gate {
     draining: Cell<bool>,
     handed_over: Cell<bool>,
     last_progress: Cell<Option<Instant>>,
-    refused_connections: Cell<u64>,
-    refusals_noted: Cell<Option<Instant>>,
+    refusals: Refusals,
     temp_noted: Cell<Option<Instant>>,
 }
 
@@ -171,8 +172,7 @@ impl Gate {
             draining: Cell::new(false),
             handed_over: Cell::new(false),
             last_progress: Cell::new(None),
-            refused_connections: Cell::new(0),
-            refusals_noted: Cell::new(None),
+            refusals: Refusals::default(),
             temp_noted: Cell::new(None),
         })
     }
@@ -303,23 +303,6 @@ impl Gate {
                 "temporary file: {error}; large bodies are refused and slow clients of large responses cut off until that is mended (temp.dir, temp.bytes_max)"
             );
             self.journal.emit(Happening::Note { level: Level::Error, text: &text });
-        }
-    }
-
-    /// Counts a connection that is closed because there are too many; returns how many there were since the last note.
-    pub(crate) fn count_refused_connection(&self) -> u64 {
-        self.refused_connections.set(self.refused_connections.get() + 1);
-        self.refused_connections.get()
-    }
-
-    fn note_refused_connections(&self, now: Instant) {
-        let refused = self.refused_connections.get();
-        let is_due = self.refusals_noted.get().is_none_or(|noted| now.duration_since(noted) >= NOTE_PERIOD);
-        if refused > 0 && is_due {
-            self.refusals_noted.set(Some(now));
-            self.refused_connections.set(0);
-            let text = format!("{refused} connections were refused: server.connections_max are open");
-            self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
         }
     }
 

@@ -19,7 +19,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::client::ClientStream;
 use crate::connection;
-use crate::gate::{Gate, to_usize};
+use crate::gate::Gate;
 
 /// Connections a tick that are told why they are closed; a flood of them is just closed.
 const REFUSALS_AT_ONCE_MAX: u64 = 100;
@@ -197,17 +197,11 @@ fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, gate: 
     let gate = Rc::clone(gate);
     let _ = stream.set_nodelay(true);
     bound_unsent(&stream);
-    if gate.connection_count() >= to_usize(gate.config().server.connections_max) {
-        let refused = gate.count_refused_connection();
-        if tls.is_none() && refused <= REFUSALS_AT_ONCE_MAX {
-            tokio::task::spawn_local(
-                async move { connection::refuse_connection(ClientStream::Plain(stream), &gate).await },
-            );
-        }
-        return;
-    }
-    let Ok(local) = stream.local_addr() else { return };
-    let handle = gate.connections.add();
+    let handle = match gate.take_in(peer.ip().to_canonical()) {
+        Ok(handle) => handle,
+        Err(refused) => return refuse(stream, tls.is_some(), refused, gate),
+    };
+    let Ok(local) = stream.local_addr() else { return gate.connections.remove(handle.key) };
     let Some(tls) = tls else {
         tokio::task::spawn_local(connection::serve(ClientStream::Plain(stream), peer, local, gate, handle));
         return;
@@ -219,7 +213,16 @@ fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, gate: 
                 stream.get_mut().1.set_buffer_limit(Some(TLS_BYTES_MAX));
                 connection::serve(ClientStream::Tls(Box::new(stream)), peer, local, gate, handle).await;
             }
-            _ => gate.connections.remove(handle.0),
+            _ => gate.connections.remove(handle.key),
         }
     });
+}
+
+/// `refused`: how many have been, since the operator was told.
+fn refuse(stream: TcpStream, is_tls: bool, refused: u64, gate: Rc<Gate>) {
+    if !is_tls && refused <= REFUSALS_AT_ONCE_MAX {
+        tokio::task::spawn_local(
+            async move { connection::refuse_connection(ClientStream::Plain(stream), &gate).await },
+        );
+    }
 }

@@ -144,6 +144,11 @@ pub enum Event {
         /// The worker that served it.
         worker: WorkerId,
     },
+    /// No new connection can reach the worker; those that are open go on.
+    Unreachable {
+        /// The worker.
+        worker: WorkerId,
+    },
     /// The worker's server listens.
     Listening {
         /// The worker that is ready now.

@@ -135,6 +135,7 @@ impl Scheduler {
             Event::Warmed { worker } => self.pool.warmed(now, worker, false, limits, actions),
             Event::WarmUpFailed { worker } => self.pool.warmed(now, worker, true, limits, actions),
             Event::ReloadAsked { generation } => self.pool.reload_asked(now, generation, limits, actions),
+            Event::Unreachable { worker } => self.pool.unreachable(now, worker),
             Event::Overweight { worker } => self.pool.overweight(now, worker, limits, actions),
             Event::Overdue { worker } => self.pool.overdue(worker),
             Event::Turned { worker } => self.pool.turned(now, worker, limits, actions),

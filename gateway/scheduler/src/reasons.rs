@@ -24,6 +24,8 @@ pub enum RecycleReason {
     Age,
     /// It uses more memory than allowed.
     Memory,
+    /// No new connection can reach it.
+    Socket,
     /// Its event loop stands still, or its priority was lowered and cannot be raised again.
     Overdue,
 }

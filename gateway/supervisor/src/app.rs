@@ -53,11 +53,14 @@ pub struct App {
     pub renders_fast: bool,
 }
 
+/// Name of the socket on which preloads reach the gateway.
+pub(crate) const CONTROL_SOCKET: &str = "gateway.sock";
+
 impl App {
     /// The socket on which preloads reach the gateway.
     #[must_use]
     pub fn control_socket(&self) -> PathBuf {
-        self.sockets.join("gateway.sock")
+        self.sockets.join(CONTROL_SOCKET)
     }
 
     /// What is executed, for messages.

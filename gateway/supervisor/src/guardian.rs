@@ -5,24 +5,38 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::io::{self, BufRead as _, Write as _};
-use std::os::unix::process::CommandExt as _;
-use std::process::{ChildStdin, Command, Stdio};
+use std::io::{self, BufRead as _, PipeWriter, Write as _};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::rc::{Rc, Weak};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::unistd::Pid;
+use sluice_journal::{Event, Journal, Level};
+use tokio::process::{Child, Command};
+
+/// Pause before another is started after one that lived shorter than this; it doubles up to the maximum.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// The gateway's end.
 pub(crate) struct Guardian {
-    pipe: RefCell<ChildStdin>,
+    pipe: RefCell<PipeWriter>,
     watched: RefCell<BTreeSet<u32>>,
+    journal: Journal,
 }
 
 impl Guardian {
+    /// Starts the process, and another whenever one has ended.
+    ///
     /// # Errors
     /// When this very program cannot be started again.
-    pub(crate) fn start() -> io::Result<Self> {
-        Ok(Guardian { pipe: RefCell::new(spawn()?), watched: RefCell::default() })
+    pub(crate) fn start(journal: Journal) -> io::Result<Rc<Self>> {
+        let (child, pipe) = spawn()?;
+        let guardian = Rc::new(Guardian { pipe: RefCell::new(pipe), watched: RefCell::default(), journal });
+        tokio::task::spawn_local(keep(Rc::downgrade(&guardian), child));
+        Ok(guardian)
     }
 
     pub(crate) fn watch(&self, group: u32) {
@@ -35,29 +49,83 @@ impl Guardian {
         self.say('-', group);
     }
 
-    /// A few bytes into a pipe that is read at once. A guardian that somebody killed is replaced and told everything.
+    /// A few bytes into a pipe that is read at once. A guardian that has just died is being replaced, and its successor is
+    /// told everything.
     fn say(&self, sign: char, group: u32) {
-        if writeln!(self.pipe.borrow_mut(), "{sign}{group}").is_ok() {
-            return;
-        }
-        let Ok(mut pipe) = spawn() else { return };
+        let _ = writeln!(self.pipe.borrow_mut(), "{sign}{group}");
+    }
+
+    /// Starts another guardian, which is told everything.
+    fn replace(&self) -> io::Result<Child> {
+        let (child, mut pipe) = spawn()?;
         for group in self.watched.borrow().iter() {
-            let _ = writeln!(pipe, "+{group}");
+            writeln!(pipe, "+{group}")?;
         }
         *self.pipe.borrow_mut() = pipe;
+        Ok(child)
+    }
+
+    fn note(&self, text: &str) {
+        self.journal.emit(Event::Note { level: Level::Warn, text });
+    }
+}
+
+/// Waits for the end of each guardian and replaces it at once; one that ends soon after its start after a pause.
+async fn keep(guardian: Weak<Guardian>, mut child: Child) {
+    let mut pause = PAUSE_MIN;
+    let mut started = Instant::now();
+    loop {
+        let pid = child.id().unwrap_or(0);
+        let ended = child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string());
+        if started.elapsed() < pause {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(PAUSE_MAX);
+        } else {
+            pause = PAUSE_MIN;
+        }
+        child = loop {
+            let Some(guardian) = guardian.upgrade() else { return };
+            match guardian.replace() {
+                Ok(child) => {
+                    let fresh = child.id().unwrap_or(0);
+                    guardian.note(&format!("the guardian, process {pid}, has ended ({ended}); process {fresh} replaces it"));
+                    break child;
+                }
+                Err(error) => guardian.note(&format!(
+                    "the guardian, process {pid}, has ended ({ended}) and cannot be replaced: {error}. Workers would outlive a killed gateway"
+                )),
+            }
+            drop(guardian);
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(PAUSE_MAX);
+        };
+        started = Instant::now();
     }
 }
 
 /// This very program again, in another role.
-fn spawn() -> io::Result<ChildStdin> {
-    let mut child = Command::new(std::env::current_exe()?)
+fn spawn() -> io::Result<(Child, PipeWriter)> {
+    let (reader, writer) = io::pipe()?;
+    let child = Command::new(program()?)
         .arg("guardian")
-        .stdin(Stdio::piped())
+        .stdin(Stdio::from(reader))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()?;
-    child.stdin.take().ok_or_else(|| io::ErrorKind::BrokenPipe.into())
+    Ok((child, writer))
+}
+
+/// The file that this program was started from may have been replaced by another version; the kernel still has it.
+fn program() -> io::Result<PathBuf> {
+    let named = std::env::current_exe();
+    match &named {
+        Ok(path) if !path.is_file() => {
+            let kept = PathBuf::from("/proc/self/exe");
+            if kept.exists() { Ok(kept) } else { named }
+        }
+        _ => named,
+    }
 }
 
 /// The guardian process's whole life.

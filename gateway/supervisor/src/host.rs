@@ -113,6 +113,7 @@ impl WorkerHost for Host {
             RecycleReason::Requests => Recycled::Requests,
             RecycleReason::Age => Recycled::Age,
             RecycleReason::Memory => Recycled::Memory,
+            RecycleReason::Socket => Recycled::Socket,
         };
         self.0.journal.emit(Event::WorkerRecycled { worker: worker.0, reason });
     }

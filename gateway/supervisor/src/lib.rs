@@ -20,6 +20,7 @@ mod process;
 mod profile;
 mod react;
 mod reload;
+mod sockets;
 mod stuck;
 mod waits;
 mod watch;
@@ -91,7 +92,7 @@ pub struct Supervisor {
     sockets: PathBuf,
     gate: Rc<Gate>,
     journal: Journal,
-    guardian: Guardian,
+    guardian: Rc<Guardian>,
     /// Priorities that were lowered can be raised again.
     may_raise: bool,
     processes: RefCell<HashMap<WorkerId, Rc<Process>>>,
@@ -119,7 +120,7 @@ impl Supervisor {
         let (reloads_sender, reloads) = mpsc::unbounded_channel();
         let control_socket = app.control_socket();
         let supervisor = Rc::new(Supervisor {
-            guardian: Guardian::start()?,
+            guardian: Guardian::start(gate.journal.clone())?,
             may_raise: priority::may_raise(),
             journal: gate.journal.clone(),
             gate: Rc::clone(gate),

@@ -58,6 +58,8 @@ pub(crate) struct Process {
     pub(crate) overlaps_total: Cell<u64>,
     /// Its memory was told to be over the limit.
     pub(crate) is_overweight: Cell<bool>,
+    /// How often in a row its socket was looked for and not found.
+    pub(crate) lost_looks: Cell<u32>,
     /// When it last said anything, once it beats.
     pub(crate) last_heard: Cell<Option<Instant>>,
     /// The first look at its main thread since then.
@@ -223,6 +225,7 @@ pub(crate) async fn run(
         vitals: Cell::default(),
         overlaps_total: Cell::new(0),
         is_overweight: Cell::new(false),
+        lost_looks: Cell::new(0),
         last_heard: Cell::new(None),
         look: RefCell::default(),
         looks: RefCell::default(),

@@ -83,6 +83,9 @@ config! {
         port: u16 = 3000, in 0..=65_535 => restart;
         /// Client connections that may be open at once; further ones are answered 503 and closed.
         connections_max: u64 = 10_000, in 1..=1_000_000, "connections" => restart;
+        /// The same from one address, or one IPv6 network of 64 bits; `trusted_peers` are exempt. 0 takes a quarter of
+        /// `connections_max`, and exempts this machine. An idle connection closes where a new one finds no room.
+        connections_per_address_max: u64 = 0, in 0..=1_000_000, "connections" => restart;
         /// File with the certificate chain (PEM). With `tls_key`, the port speaks HTTPS.
         tls_cert: Option<String> = None => restart;
         /// File with the certificate's private key (PEM).

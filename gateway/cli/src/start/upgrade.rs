@@ -4,7 +4,6 @@
 //! alone. It must not know how the new one comes up, nor how this one leaves afterwards.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -22,6 +21,7 @@ use tokio::time::timeout;
 use super::handover::{Offer, Wire, Word};
 use super::operator::Gateway;
 use crate::run_dir::RunDir;
+use crate::run_lock::RunLock;
 
 /// From the word to take over until the new gateway accepts: a few system calls.
 const TAKE_OVER_MAX: Duration = Duration::from_secs(10);
@@ -71,7 +71,7 @@ pub struct Estate {
     pub launch: Launch,
     pub run_dir: RunDir,
     pub number: u32,
-    pub lock: Rc<File>,
+    pub lock: Rc<RunLock>,
     pub listener: OwnedFd,
     pub metrics: Option<OwnedFd>,
 }
@@ -196,7 +196,8 @@ fn start(gateway: &Rc<Gateway>, estate: &Estate, wanted: &Upgrade, number: u32) 
         config.admin.address.clone(),
     );
     let (ours, theirs) = UnixStream::pair()?;
-    let descriptors: Vec<_> = [estate.lock.as_fd(), estate.listener.as_fd()]
+    let lock = estate.lock.file();
+    let descriptors: Vec<_> = [lock.as_fd(), estate.listener.as_fd()]
         .into_iter()
         .chain(estate.metrics.as_ref().map(|fd| fd.as_fd()))
         .collect();

@@ -9,13 +9,15 @@ pub enum Recycled {
     Age,
     /// Memory.
     Memory,
+    /// Its socket has lost its name.
+    Socket,
     /// Its priority was lowered and cannot be raised again.
     Overdue,
 }
 
 impl Recycled {
     /// Every reason.
-    pub const ALL: [Self; 4] = [Self::Requests, Self::Age, Self::Memory, Self::Overdue];
+    pub const ALL: [Self; 5] = [Self::Requests, Self::Age, Self::Memory, Self::Socket, Self::Overdue];
 
     /// The name in logs and metrics.
     #[must_use]
@@ -24,6 +26,7 @@ impl Recycled {
             Self::Requests => "requests",
             Self::Age => "age",
             Self::Memory => "memory",
+            Self::Socket => "socket",
             Self::Overdue => "overdue",
         }
     }

@@ -1,41 +1,254 @@
-//! The open connections, counted, and told when the gateway drains.
+//! The open connections: counted, by address too, told when the gateway drains, and closed for others while they rest.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use slab::Slab;
 
 use crate::signal::Signal;
 
-/// Every open client connection, so that a drain can end the idle ones.
+/// A connection that has not asked for anything yet is left alone for so long: its request is most likely on its way.
+const SILENT_MIN: Duration = Duration::from_secs(1);
+/// Connections that were told to make room and have not closed yet. So many may be open beyond the bound.
+const LEAVING_MAX: usize = 64;
+
+/// How many may be open.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) all: usize,
+    /// `None` for an address that is exempt.
+    pub(crate) of_address: Option<usize>,
+}
+
+/// Why a connection finds no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Full {
+    All,
+    Address,
+}
+
+/// A connection's own end.
+pub(crate) struct Handle {
+    pub(crate) key: usize,
+    /// Set when the gateway drains, and when the connection is to make room.
+    pub(crate) draining: Rc<Signal>,
+    makes_room: Rc<Cell<bool>>,
+}
+
+impl Handle {
+    /// Whether it is to close as soon as no request is under way.
+    pub(crate) fn makes_room(&self) -> bool {
+        self.makes_room.get()
+    }
+}
+
+/// Every open client connection.
 #[derive(Default)]
 pub(crate) struct ConnectionHandles {
-    open: RefCell<Slab<Rc<Signal>>>,
+    books: RefCell<Books>,
     total: Cell<u64>,
 }
 
+#[derive(Default)]
+struct Books {
+    open: Slab<Entry>,
+    addresses: HashMap<IpAddr, usize>,
+    groups: Slab<Group>,
+    resting: Ends,
+    leaving: usize,
+}
+
+struct Entry {
+    draining: Rc<Signal>,
+    makes_room: Rc<Cell<bool>>,
+    group: usize,
+    opened: Instant,
+    is_used: bool,
+    is_resting: bool,
+    /// In the list of all that rest, and in that of its address.
+    links: [Links; 2],
+}
+
+/// The connections of one address.
+struct Group {
+    network: IpAddr,
+    count: usize,
+    leaving: usize,
+    resting: Ends,
+}
+
+impl Group {
+    fn of(network: IpAddr) -> Self {
+        Group { network, count: 0, leaving: 0, resting: Ends::default() }
+    }
+}
+
+/// A list of connections that rest, those that have for longest first. Its links stand in the entries, so that a request
+/// costs no search.
+#[derive(Clone, Copy, Default)]
+struct Ends {
+    first: Option<usize>,
+    last: Option<usize>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Links {
+    before: Option<usize>,
+    after: Option<usize>,
+}
+
+const OF_ALL: usize = 0;
+const OF_ADDRESS: usize = 1;
+
 impl ConnectionHandles {
     pub(crate) fn len(&self) -> usize {
-        self.open.borrow().len()
+        self.books.borrow().open.len()
     }
 
     pub(crate) fn total(&self) -> u64 {
         self.total.get()
     }
 
-    pub(crate) fn add(&self) -> (usize, Rc<Signal>) {
-        let signal = Rc::new(Signal::default());
+    /// Takes a connection in, for which one that rests may have to close.
+    pub(crate) fn admit(&self, address: IpAddr, bounds: Bounds, now: Instant) -> Result<Handle, Full> {
+        let mut books = self.books.borrow_mut();
+        let network = network(address);
+        let of_address = books.addresses.get(&network).map(|group| &books.groups[*group]);
+        let is_greedy = bounds.of_address.is_some_and(|max| of_address.is_some_and(|group| group.count >= max + group.leaving));
+        if is_greedy {
+            let first = of_address.and_then(|group| group.resting.first);
+            books.make_room(first, now).ok_or(Full::Address)?;
+        } else if books.open.len() >= bounds.all.saturating_add(books.leaving) {
+            let first = books.resting.first;
+            books.make_room(first, now).ok_or(Full::All)?;
+        }
         self.total.set(self.total.get() + 1);
-        (self.open.borrow_mut().insert(Rc::clone(&signal)), signal)
+        Ok(books.add(network, now))
     }
 
     pub(crate) fn remove(&self, key: usize) {
-        self.open.borrow_mut().try_remove(key);
+        self.books.borrow_mut().remove(key);
+    }
+
+    /// The connection has no request under way.
+    pub(crate) fn rests(&self, key: usize) {
+        self.books.borrow_mut().rests(key);
+    }
+
+    /// A request has begun.
+    pub(crate) fn works(&self, key: usize) {
+        let mut books = self.books.borrow_mut();
+        books.stops_resting(key);
+        if let Some(entry) = books.open.get_mut(key) {
+            entry.is_used = true;
+        }
     }
 
     pub(crate) fn close_idle(&self) {
-        for (_, draining) in self.open.borrow().iter() {
-            draining.set();
+        for (_, entry) in &self.books.borrow().open {
+            entry.draining.set();
         }
     }
 }
+
+/// One client may have all addresses of an IPv6 network of 64 bits.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(ip) => IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64)),
+    }
+}
+
+impl Books {
+    fn add(&mut self, network: IpAddr, now: Instant) -> Handle {
+        let groups = &mut self.groups;
+        let group = *self.addresses.entry(network).or_insert_with(|| groups.insert(Group::of(network)));
+        groups[group].count += 1;
+        let (draining, makes_room) = (Rc::new(Signal::default()), Rc::new(Cell::new(false)));
+        let key = self.open.insert(Entry {
+            draining: Rc::clone(&draining),
+            makes_room: Rc::clone(&makes_room),
+            group,
+            opened: now,
+            is_used: false,
+            is_resting: false,
+            links: [Links::default(); 2],
+        });
+        Handle { key, draining, makes_room }
+    }
+
+    fn remove(&mut self, key: usize) {
+        self.stops_resting(key);
+        let Some(entry) = self.open.try_remove(key) else { return };
+        let left = usize::from(entry.makes_room.get());
+        self.leaving -= left;
+        let group = &mut self.groups[entry.group];
+        group.count -= 1;
+        group.leaving -= left;
+        if group.count == 0 {
+            let group = self.groups.remove(entry.group);
+            self.addresses.remove(&group.network);
+        }
+    }
+
+    /// Tells this one, which rests for longest, to close.
+    fn make_room(&mut self, first: Option<usize>, now: Instant) -> Option<()> {
+        let key = first.filter(|_| self.leaving < LEAVING_MAX)?;
+        let entry = self.open.get(key)?;
+        if !entry.is_used && now.saturating_duration_since(entry.opened) < SILENT_MIN {
+            return None;
+        }
+        entry.makes_room.set(true);
+        entry.draining.set();
+        self.leaving += 1;
+        self.groups[entry.group].leaving += 1;
+        self.stops_resting(key);
+        Some(())
+    }
+
+    fn rests(&mut self, key: usize) {
+        let Some(entry) = self.open.get_mut(key).filter(|entry| !entry.is_resting && !entry.makes_room.get()) else {
+            return;
+        };
+        entry.is_resting = true;
+        let group = entry.group;
+        push_back(&mut self.open, &mut self.resting, OF_ALL, key);
+        push_back(&mut self.open, &mut self.groups[group].resting, OF_ADDRESS, key);
+    }
+
+    fn stops_resting(&mut self, key: usize) {
+        let Some(entry) = self.open.get_mut(key).filter(|entry| entry.is_resting) else { return };
+        entry.is_resting = false;
+        let group = entry.group;
+        take_out(&mut self.open, &mut self.resting, OF_ALL, key);
+        take_out(&mut self.open, &mut self.groups[group].resting, OF_ADDRESS, key);
+    }
+}
+
+fn push_back(open: &mut Slab<Entry>, ends: &mut Ends, list: usize, key: usize) {
+    open[key].links[list] = Links { before: ends.last, after: None };
+    match ends.last {
+        Some(last) => open[last].links[list].after = Some(key),
+        None => ends.first = Some(key),
+    }
+    ends.last = Some(key);
+}
+
+fn take_out(open: &mut Slab<Entry>, ends: &mut Ends, list: usize, key: usize) {
+    let Links { before, after } = open[key].links[list];
+    match before {
+        Some(before) => open[before].links[list].after = after,
+        None => ends.first = after,
+    }
+    match after {
+        Some(after) => open[after].links[list].before = before,
+        None => ends.last = before,
+    }
+}
+
+#[cfg(test)]
+#[path = "handles_tests.rs"]
+mod tests;

@@ -229,6 +229,11 @@ impl Gate {
         self.step(Event::Overweight { worker });
     }
 
+    /// The worker's socket has lost its name: it is replaced by one that can be reached.
+    pub fn unreachable(self: &Rc<Self>, worker: WorkerId) {
+        self.step(Event::Unreachable { worker });
+    }
+
     /// Whether the request is in a worker's slot, or in the stream that it became.
     pub(crate) fn is_in_service(&self, request: RequestId) -> bool {
         self.exchanges.borrow().contains_key(&request)

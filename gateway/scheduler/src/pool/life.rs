@@ -143,6 +143,13 @@ impl Pool {
         }
     }
 
+    /// It serves on the connections that it has, and is replaced.
+    pub(crate) fn unreachable(&mut self, now: Time, worker: WorkerId) {
+        if let Some(w) = self.workers.get_mut(&worker) {
+            w.unreachable_since.get_or_insert(now);
+        }
+    }
+
     /// Kills those whose time is over. For a successor that is the end of its try; the worker of a place has failed
     /// when it has exited.
     pub(super) fn kill_overdue(&mut self, now: Time, limits: &Limits, actions: &mut Vec<Action>) {

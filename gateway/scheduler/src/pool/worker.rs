@@ -90,6 +90,8 @@ pub(super) struct Worker {
     pub finished: u64,
     /// It is over its memory bound, and is to be replaced from then on.
     pub overweight_due: Option<Time>,
+    /// No new connection can reach it since then.
+    pub unreachable_since: Option<Time>,
     /// Its event loop stands still.
     pub is_overdue: bool,
     /// It has the lowest operating-system priority.
@@ -127,6 +129,7 @@ impl Worker {
             streams: 0,
             finished: 0,
             overweight_due: None,
+            unreachable_since: None,
             is_overdue: false,
             is_lowered: false,
             has_stand_in: false,
@@ -212,7 +215,8 @@ impl Worker {
         let old = self.listened.filter(|_| bounds.age_ms_max > 0);
         let old = old.map(|listened| (listened.plus_ms(lowered(bounds.age_ms_max, id)), RecycleReason::Age));
         let large = self.overweight_due.map(|due| (due, RecycleReason::Memory));
-        [large, old].into_iter().flatten().min_by_key(|(at, _)| *at)
+        let unreachable = self.unreachable_since.map(|since| (since, RecycleReason::Socket));
+        [unreachable, large, old].into_iter().flatten().min_by_key(|(at, _)| *at)
     }
 }
 

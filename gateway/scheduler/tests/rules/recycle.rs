@@ -29,6 +29,17 @@ fn i3_a_worker_serves_until_its_successor_does() {
 }
 
 #[test]
+fn i3_workers_that_no_new_connection_can_reach_are_replaced_one_after_the_other() {
+    let mut stage = Stage::ready(LIMITS, 2);
+    let unreachable = |worker| Event::Unreachable { worker: WorkerId(worker) };
+    assert_eq!(stage.step(unreachable(1)), [recycling(1, RecycleReason::Socket), start(3, 0)]);
+    assert_eq!(stage.step(unreachable(2)), []);
+    assert_eq!(stage.serving(), [1, 2]);
+    assert_eq!(stage.listen(3), [stop(1)]);
+    assert_eq!(stage.exit(1), [recycling(2, RecycleReason::Socket), start(4, 1)]);
+}
+
+#[test]
 fn one_worker_is_recycled_at_a_time_and_the_oldest_first() {
     let mut stage = Stage::ready(LIMITS, 2);
     stage.pass_ms(10_000);

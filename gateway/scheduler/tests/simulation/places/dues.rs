@@ -20,6 +20,8 @@ impl Workers {
         let enough = match reason {
             RecycleReason::Memory => w.overweight.is_some_and(|(early, _)| early <= now),
             RecycleReason::Overdue => w.overdue || w.lowered,
+            // Nobody deletes sockets on these days; see `rules/recycle.rs`.
+            RecycleReason::Socket => false,
             RecycleReason::Requests => bounds.requests_max > 0 && w.finished * 10 >= bounds.requests_max * 9,
             RecycleReason::Age => {
                 let age_us = w.listened.map_or(0, |listened| now.since_us(listened));
