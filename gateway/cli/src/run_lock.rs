@@ -92,7 +92,9 @@ fn is_held_without_a_name(path: &Path) -> bool {
     });
     others.any(|process| {
         let descriptors = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-        descriptors.filter_map(|descriptor| fs::read_link(descriptor.path()).ok()).any(|target| target.as_os_str() == name)
+        descriptors
+            .filter_map(|descriptor| fs::read_link(descriptor.path()).ok())
+            .any(|target| target.as_os_str() == name)
     })
 }
 

@@ -144,7 +144,12 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
             let (Inherited { offer, lock, listener, metrics }, wire) = succession.into_parts()?;
             successor::check_address(&loaded.config, &offer)?;
             let run_dir = RunDir::inherited(offer.run_dir.clone());
-            (offer.number, run_dir.clone(), RunLock::inherited(run_dir.path(), File::from(lock)), Some(Place { offer, listener, metrics, wire }))
+            (
+                offer.number,
+                run_dir.clone(),
+                RunLock::inherited(run_dir.path(), File::from(lock)),
+                Some(Place { offer, listener, metrics, wire }),
+            )
         }
     };
     let sockets = run_dir.sockets_of(number);

@@ -38,13 +38,7 @@ use crate::warm_up;
 const DRAIN_GRACE_MS: u64 = 1000;
 
 /// Serves one connection until it ends. Its handle counts it, from before a TLS handshake to after the last byte.
-pub(crate) async fn serve(
-    stream: ClientStream,
-    peer: SocketAddr,
-    local: SocketAddr,
-    gate: Rc<Gate>,
-    handle: Handle,
-) {
+pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketAddr, gate: Rc<Gate>, handle: Handle) {
     let mut client = Client::new(stream, Rc::clone(&handle.draining));
     let origin = Origin::new(&gate, canonical(peer), canonical(local), client.is_tls());
     let mut idle_since = Instant::now();

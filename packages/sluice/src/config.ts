@@ -130,6 +130,13 @@ export interface ServerConfig {
    * @default 10000
    */
   connections_max?: number;
+  /**
+   * The same from one address, or one IPv6 network of 64 bits; `trusted_peers` are exempt. 0 takes a
+   * quarter of `connections_max`, and exempts this machine. An idle connection closes where a new one
+   * finds no room. In connections, from 0 to 1000000.
+   * @default 0
+   */
+  connections_per_address_max?: number;
   /** File with the certificate chain (PEM). With `tls_key`, the port speaks HTTPS. */
   tls_cert?: string;
   /** File with the certificate's private key (PEM). */

@@ -117,7 +117,8 @@ impl ConnectionHandles {
         let mut books = self.books.borrow_mut();
         let network = network(address);
         let of_address = books.addresses.get(&network).map(|group| &books.groups[*group]);
-        let is_greedy = bounds.of_address.is_some_and(|max| of_address.is_some_and(|group| group.count >= max + group.leaving));
+        let is_greedy =
+            bounds.of_address.is_some_and(|max| of_address.is_some_and(|group| group.count >= max + group.leaving));
         if is_greedy {
             let first = of_address.and_then(|group| group.resting.first);
             books.make_room(first, now).ok_or(Full::Address)?;

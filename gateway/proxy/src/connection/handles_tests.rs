@@ -80,9 +80,11 @@ fn nobody_makes_room_who_works_or_has_just_come() {
 fn books_are_empty_in_the_end() {
     let connections = ConnectionHandles::default();
     for round in 0..200_u8 {
-        let handles: Vec<_> = (0..3).filter_map(|at| {
-            connections.admit(address(round.wrapping_mul(7).wrapping_add(at) % 5), BOUNDS, Instant::now()).ok()
-        }).collect();
+        let handles: Vec<_> = (0..3)
+            .filter_map(|at| {
+                connections.admit(address(round.wrapping_mul(7).wrapping_add(at) % 5), BOUNDS, Instant::now()).ok()
+            })
+            .collect();
         for handle in &handles {
             connections.rests(handle.key);
             connections.works(handle.key);

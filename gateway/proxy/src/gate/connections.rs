@@ -63,7 +63,9 @@ impl Gate {
             Some(address) => format!(
                 "{refused} connections were refused: {address} has server.connections_per_address_max open. Name it in server.trusted_peers if it is a proxy"
             ),
-            None => format!("{refused} connections were refused: server.connections_max are open, and none of them is idle"),
+            None => {
+                format!("{refused} connections were refused: server.connections_max are open, and none of them is idle")
+            }
         };
         self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
     }
