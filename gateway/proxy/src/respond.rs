@@ -267,6 +267,10 @@ impl Responder<'_> {
                 Framed::UntilClose
             }
             _ => {
+                // Of this connection like the coding, and the trailers that it announces go on.
+                for names in head.fields.get_all("trailer") {
+                    let _ = write!(text, "Trailer: {}\r\n", String::from_utf8_lossy(names));
+                }
                 text.push_str("Transfer-Encoding: chunked\r\n");
                 Framed::Chunked
             }

@@ -309,8 +309,8 @@ async fn read_head(
                     101 if job.is_upgrade => return Ok(head),
                     101 => return Err(Fault::Malformed("an upgrade that nobody asked for")),
                     100..=199 => {
-                        // 100 was answered by the gateway, which had the whole body; 103 is a hint for the browser.
-                        if head.status == 103 && (proof != Proof::Token || bears(&head, job)) {
+                        // 100 was answered by the gateway, which had the whole body; 102 and 103 are for the client.
+                        if matches!(head.status, 102 | 103) && (proof != Proof::Token || bears(&head, job)) {
                             job.answer.inform(head);
                         }
                         heads = HeadReader::new();
