@@ -6,7 +6,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/ports.ts';
+import { RawConnection } from '../support/raw.ts';
 import { app, type Finished, runSluice } from '../support/sluice.ts';
 import { ask, ownApp, running } from './scenario.ts';
 
@@ -38,6 +40,40 @@ void test("an app that exits at boot ends the start with 4 and the app's own std
   assert.equal(code, 4);
   assert.match(stderr, /SLU-APP-EXITED/);
   assert.match(stderr, /the configuration of this app is broken on purpose/);
+});
+
+void test('a start that fails does not wait for the clients that are queued, and answers them', async (t) => {
+  const [dir, port] = [emptyDir(t), await freePort()];
+  const flags = [
+    '--port',
+    String(port),
+    '--admin',
+    'off',
+    '--run-dir',
+    path.join(dir, 'run'),
+    '--workers',
+    '2',
+  ];
+  const began = performance.now();
+  // Longer than anybody would wait for an app that is not there.
+  const env = {
+    SLUICE_WORKERS_START_TIMEOUT_MS: '3000',
+    SLUICE_QUEUE_WAIT_MS_MAX: '100000',
+    SLUICE_DRAIN_TIMEOUT_MS: '100000',
+  };
+  const started = runSluice(['start', app('never-listens.js'), ...flags], { cwd: dir, env });
+  const connection = await eventually(() => RawConnection.connect(port), {
+    what: 'a gateway that takes connections',
+  });
+  connection.send('GET / HTTP/1.1\r\nHost: app\r\n\r\n');
+  const answer = await connection.response({ deadlineMs: 60_000 });
+  assert.equal(answer.status, 503);
+  assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+  const { code, stderr } = await started;
+  connection.close();
+  assert.equal(code, 4);
+  assert.match(stderr, /SLU-APP-NEVER-LISTENED/);
+  assert.ok(performance.now() - began < 60_000, 'it waits for no deadline of the queue or of the drain');
 });
 
 void test('an app that throws at boot ends the start with 4 and its stack', async (t) => {

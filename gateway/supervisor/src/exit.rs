@@ -18,6 +18,8 @@ const FULL: [&str; 2] = ["JavaScript heap out of memory", "Allocation failed"];
 pub(crate) struct Known<'k> {
     /// The gateway has killed it.
     pub(crate) killed: Option<KillReason>,
+    /// The gateway has killed what was left after the process that served had ended by itself.
+    pub(crate) rest_was_killed: bool,
     /// It was killed because it waited, not because it burnt CPU.
     pub(crate) was_blocked: bool,
     /// A shell or npm stands above the app, and tells of signals by a code.
@@ -59,6 +61,10 @@ pub(crate) fn describe(status: &io::Result<ExitStatus>, known: &Known<'_>) -> En
             text.push_str(": ");
             text.push_str(&heap_full(known.heap_used_bytes));
             ExitReason::OutOfMemory
+        }
+        None if is_sigkill && known.rest_was_killed => {
+            text.push_str(" of the gateway: the process that served had ended by itself, and what had started it was left");
+            ExitReason::Exited
         }
         _ if is_sigkill => {
             text.push_str(": killed from outside (the kernel's out-of-memory killer?)");
@@ -142,6 +148,17 @@ mod tests {
         let command = Known { is_command: true, ..Known::default() };
         assert!(ended(137 << 8, &command).1.contains("killed from outside"));
         assert_eq!(ended(137 << 8, &Known::default()), (ExitReason::Exited, "exit code 137".to_owned()));
+    }
+
+    #[test]
+    fn rest_that_the_gateway_killed_is_not_blamed_on_the_kernel() {
+        let rest = Known { rest_was_killed: true, ..Known::default() };
+        let (reason, text) = ended(9, &rest);
+        assert_eq!(reason, ExitReason::Exited);
+        assert!(text.starts_with("signal 9 (SIGKILL) of the gateway: ") && !text.contains("kernel"), "{text}");
+        let command = Known { is_command: true, ..rest };
+        assert!(!ended(137 << 8, &command).1.contains("kernel"));
+        assert_eq!(ended(3 << 8, &rest), (ExitReason::Exited, "exit code 3".to_owned()));
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub(crate) struct Process {
     /// Its control connection has ended without its being asked to leave: it is dying, whatever it is told now.
     pub(crate) is_dying: Cell<bool>,
     pub(crate) was_killed: Cell<Option<KillReason>>,
+    /// The gateway has killed what was left of it after the process that served had ended by itself.
+    pub(crate) rest_was_killed: Cell<bool>,
     /// What the preload last said of it.
     pub(crate) vitals: Cell<ProcessView>,
     pub(crate) overlaps_total: Cell<u64>,
@@ -131,21 +133,44 @@ impl Process {
         tokio::task::spawn_local(async move {
             tokio::time::sleep(FOLLOW_TIMEOUT).await;
             if !process.has_exited.get() {
+                // The primary of a `node:cluster` would start another.
+                process.signal_group(Signal::SIGTERM);
+                tokio::time::sleep(FOLLOW_TIMEOUT).await;
+            }
+            if !process.has_exited.get() {
                 process.was_killed.set(process.was_killed.get().or(reason));
+                process.rest_was_killed.set(true);
                 process.signal_group(Signal::SIGKILL);
             }
         });
     }
 
-    /// SIGTERM to the process that serves. Between it and the gateway may stand npm and a shell; they leave when it does.
-    fn terminate(&self) {
+    /// SIGTERM to the process that serves. Between it and the gateway may stand npm and a shell; they leave when it does. The
+    /// primary of a `node:cluster` does not, and would start another.
+    fn terminate(self: &Rc<Self>) {
         if self.has_exited.get() {
             return;
         }
         match self.listener_pid.get() {
+            Some(pid) if pid != self.pid => {
+                signal_one(pid, Signal::SIGTERM);
+                let process = Rc::clone(self);
+                tokio::task::spawn_local(async move { process.terminate_the_rest(pid).await });
+            }
             Some(pid) => signal_one(pid, Signal::SIGTERM),
             None if self.app.is_command() => self.signal_group(Signal::SIGTERM),
             None => signal_one(self.pid, Signal::SIGTERM),
+        }
+    }
+
+    /// Asks what stands above the process that served, once that has gone and it has had a moment to follow.
+    async fn terminate_the_rest(&self, served: u32) {
+        while !self.has_exited.get() && kill(to_pid(served), None).is_ok() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        tokio::time::sleep(FOLLOW_TIMEOUT).await;
+        if !self.has_exited.get() {
+            self.signal_group(Signal::SIGTERM);
         }
     }
 
@@ -222,6 +247,7 @@ pub(crate) async fn run(
         is_asked_to_leave: Cell::new(false),
         is_dying: Cell::new(false),
         was_killed: Cell::new(None),
+        rest_was_killed: Cell::new(false),
         vitals: Cell::default(),
         overlaps_total: Cell::new(0),
         is_overweight: Cell::new(false),
@@ -245,7 +271,10 @@ pub(crate) async fn run(
     match supervisor.gate.scheduler(|scheduler| scheduler.worker_state(worker)) {
         // Whoever said so before there was a process was not heard.
         Some(WorkerState::Stopping) => process.ask_to_leave(Duration::ZERO, || false),
-        Some(WorkerState::Killed) | None => process.signal_group(Signal::SIGKILL),
+        Some(WorkerState::Killed) | None => {
+            process.was_killed.set(Some(KillReason::Abandoned));
+            process.signal_group(Signal::SIGKILL);
+        }
         _ => {}
     }
     tokio::task::spawn_local(probe::watch(Rc::clone(&supervisor), Rc::clone(&process)));
@@ -301,6 +330,7 @@ fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<E
     let tail = process.tail.borrow().text();
     let known = exit::Known {
         killed: process.was_killed.get(),
+        rest_was_killed: process.rest_was_killed.get(),
         was_blocked: matches!(trouble.as_ref().map(|trouble| &trouble.kind), Some(TroubleKind::Blocked(_))),
         is_command: process.app.is_command(),
         heap_used_bytes: process.vitals.get().heap_used_bytes,
