@@ -76,31 +76,48 @@ impl App {
         format!("--max-http-header-size={}", self.head_bytes_max)
     }
 
+    /// What is required before everything else, where the preload brings it along.
+    fn early(&self) -> Option<String> {
+        let path = self.preload.parent()?.join("cjs/early.js");
+        path.is_file().then(|| path.to_str().map(str::to_owned)).flatten()
+    }
+
     pub(crate) fn is_command(&self) -> bool {
         matches!(self.start, Start::Command(_))
     }
 
     pub(crate) fn command(&self, worker: WorkerId, instance: u32, socket: &Path) -> Command {
         let import = format!("--import={}", file_url(&self.preload));
+        let own = self.env.get("NODE_OPTIONS").map(OsString::from).or_else(|| std::env::var_os("NODE_OPTIONS"));
+        let early = self.early();
         let mut command = match &self.start {
             Start::Script { node, node_args, entry, args } => {
                 let mut command = Command::new(node);
-                // Before the user's own options, of which the last counts.
-                command.arg(self.head_limit()).args(node_args).arg(import).arg(entry).args(args);
+                // Before the user's own options: of limits the last counts, and of preloads the first listens first.
+                command.arg(self.head_limit()).args(early.as_ref().map(|early| format!("--require={early}")));
+                command.arg(import).args(node_args).arg(entry).args(args);
+                if let (Some(own), Some(early)) = (own, &early) {
+                    let mut options = OsString::from(require_option(early));
+                    options.push(" ");
+                    options.push(&own);
+                    // The preload gives it back to the app, whose own processes are no workers.
+                    command.env("NODE_OPTIONS", options).env("SLUICE_NODE_OPTIONS", own);
+                }
                 command
             }
             Start::Command(argv) => {
                 let mut command = Command::new(argv.first().map_or("", String::as_str));
                 command.args(argv.iter().skip(1));
-                let own = self.env.get("NODE_OPTIONS").map(OsString::from).or_else(|| std::env::var_os("NODE_OPTIONS"));
                 let mut options = OsString::from(self.head_limit());
-                options.push(" ");
-                if let Some(own) = own {
-                    options.push(own);
+                for option in early.as_deref().map(require_option).into_iter().chain([import]) {
                     options.push(" ");
+                    options.push(option);
                 }
-                options.push(import);
-                command.envs(&self.env).env("NODE_OPTIONS", options);
+                if let Some(own) = own {
+                    options.push(" ");
+                    options.push(own);
+                }
+                command.env("NODE_OPTIONS", options);
                 command
             }
         };
@@ -108,7 +125,8 @@ impl App {
             command.env("NODE_ENV", "production");
         }
         for (name, value) in &self.env {
-            if !(self.is_command() && name == "NODE_OPTIONS") {
+            // It is part of what was set above.
+            if name != "NODE_OPTIONS" || !self.is_command() && early.is_none() {
                 command.env(name, value);
             }
         }
@@ -135,6 +153,11 @@ impl App {
     }
 }
 
+/// As `NODE_OPTIONS` wants a path that may hold spaces.
+fn require_option(path: &str) -> String {
+    format!("\"--require={}\"", path.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 /// A path as a `file:` URL, so that spaces and the like survive `NODE_OPTIONS`.
 fn file_url(path: &Path) -> String {
     let mut url = String::from("file://");
@@ -155,5 +178,10 @@ mod tests {
     #[test]
     fn path_with_spaces_becomes_a_file_url_without() {
         assert_eq!(file_url(Path::new("/a b/ü.js")), "file:///a%20b/%C3%BC.js");
+    }
+
+    #[test]
+    fn path_in_node_options_is_quoted() {
+        assert_eq!(require_option(r#"/a b/"c\d.js"#), r#""--require=/a b/\"c\\d.js""#);
     }
 }

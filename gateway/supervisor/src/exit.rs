@@ -63,7 +63,9 @@ pub(crate) fn describe(status: &io::Result<ExitStatus>, known: &Known<'_>) -> En
             ExitReason::OutOfMemory
         }
         None if is_sigkill && known.rest_was_killed => {
-            text.push_str(" of the gateway: the process that served had ended by itself, and what had started it was left");
+            text.push_str(
+                " of the gateway: the process that served had ended by itself, and what had started it was left",
+            );
             ExitReason::Exited
         }
         _ if is_sigkill => {

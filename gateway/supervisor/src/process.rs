@@ -268,15 +268,7 @@ pub(crate) async fn run(
         profiled: RefCell::default(),
     });
     supervisor.processes.borrow_mut().insert(worker, Rc::clone(&process));
-    match supervisor.gate.scheduler(|scheduler| scheduler.worker_state(worker)) {
-        // Whoever said so before there was a process was not heard.
-        Some(WorkerState::Stopping) => process.ask_to_leave(Duration::ZERO, || false),
-        Some(WorkerState::Killed) | None => {
-            process.was_killed.set(Some(KillReason::Abandoned));
-            process.signal_group(Signal::SIGKILL);
-        }
-        _ => {}
-    }
+    catch_up(&supervisor, &process);
     tokio::task::spawn_local(probe::watch(Rc::clone(&supervisor), Rc::clone(&process)));
     let stdout = child.stdout.take().map(|pipe| {
         let journal = supervisor.journal.clone();
@@ -321,6 +313,18 @@ pub(crate) async fn run(
     supervisor.processes.borrow_mut().remove(&worker);
     let _ = std::fs::remove_file(&socket);
     let _ = std::fs::remove_file(probe::claim_file(&socket));
+}
+
+/// Does what was asked before there was a process to hear it.
+fn catch_up(supervisor: &Supervisor, process: &Rc<Process>) {
+    match supervisor.gate.scheduler(|scheduler| scheduler.worker_state(process.worker)) {
+        Some(WorkerState::Stopping) => process.ask_to_leave(Duration::ZERO, || false),
+        Some(WorkerState::Killed) | None => {
+            process.was_killed.set(Some(KillReason::Abandoned));
+            process.signal_group(Signal::SIGKILL);
+        }
+        _ => {}
+    }
 }
 
 fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<ExitStatus>) {

@@ -6,6 +6,7 @@
  */
 import { isMainThread } from 'node:worker_threads';
 import { Control } from './control.js';
+import { takeEarlyCalls } from './early-calls.js';
 import { readSettings } from './env.js';
 import { Hooks } from './hooks.js';
 import { freeInspectorPort } from './inspector-port.js';
@@ -22,9 +23,11 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   const hooks = new Hooks();
   Object.defineProperty(globalThis, registryKey, { value: hooks });
   const control = new Control(settings);
+  const listenToEarly = takeEarlyCalls();
   const decide = catchListen(settings, control, hooks);
   // An app that says so has opened all its servers.
   if (isMainThread) offerProcessMessages(control, decide);
   offerProfiles(control);
   if (settings.rendersFast) catchReactDOM((why) => control.send({ type: 'react-off', why }));
+  listenToEarly();
 }

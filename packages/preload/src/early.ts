@@ -1,0 +1,56 @@
+/**
+ * Loaded by `--require` before everything else, because what `NODE_OPTIONS` requires or imports runs before the preload: an
+ * agent that opens a server there would bind the real address, which only one of all workers can have. Calls of
+ * `listen()` are kept until the preload takes them (`early-calls.ts`). Built as CommonJS; it must not know the rest.
+ */
+import { Server } from 'node:net';
+
+type Listen = (this: Server, ...parts: unknown[]) => Server;
+
+/** Kept under a well-known key, because the preload is another kind of module. */
+export interface Early {
+  readonly calls: { readonly server: Server; readonly parts: unknown[] }[];
+  /** Gives `listen()` back to Node. */
+  readonly end: () => void;
+}
+
+/** For processes that load this file and not the preload, such as threads with options of their own. */
+const PRELOAD_MS_MAX = 5_000;
+
+const key = Symbol.for('sluice.early');
+const holder = globalThis as unknown as Record<symbol, Early | undefined>;
+
+if (process.env['SLUICE_SOCKET'] && process.env['SLUICE_CONTROL'] && !(key in holder)) keepCalls();
+
+function keepCalls(): void {
+  const listen = Server.prototype.listen as Listen;
+  const calls: Early['calls'] = [];
+  const end = (): void => {
+    clearTimeout(timer);
+    process.off('beforeExit', giveUp);
+    Object.assign(Server.prototype, { listen });
+  };
+  const giveUp = (): void => {
+    end();
+    for (const { server, parts } of calls.splice(0)) Reflect.apply(listen, server, parts);
+  };
+  const timer = setTimeout(giveUp, PRELOAD_MS_MAX);
+  timer.unref();
+  process.once('beforeExit', giveUp);
+  Object.assign(Server.prototype, {
+    listen(this: Server, ...parts: unknown[]): Server {
+      calls.push({ server: this, parts });
+      return this;
+    },
+  });
+  holder[key] = { calls, end };
+  forgetOption();
+}
+
+/** The app's own processes are no workers: they get the options that the user gave. */
+function forgetOption(): void {
+  const given = process.env['SLUICE_NODE_OPTIONS'];
+  if (given === undefined) return;
+  delete process.env['SLUICE_NODE_OPTIONS'];
+  process.env['NODE_OPTIONS'] = given;
+}
