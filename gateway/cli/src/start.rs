@@ -257,12 +257,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
             }
             shutdown::leave(&gateway, reason, stop_accepting).await
         }
-        Ending::GaveUp => {
-            // Nobody is left to wait for.
-            gate.stop_workers();
-            let _ = shutdown::leave(&gateway, "the app did not start", stop_accepting).await;
-            Err(shutdown::did_not_start(&gateway))
-        }
+        Ending::GaveUp => Err(shutdown::give_up(&gateway, stop_accepting).await),
     };
     upgrade::cleared_away(&gateway).await;
     gate.flush_records();

@@ -160,7 +160,14 @@ pub fn at_once(gateway: &Gateway, reason: &str) -> bool {
     false
 }
 
-pub fn did_not_start(gateway: &Gateway) -> Failure {
+/// Leaves because the app does not start. No worker will come, so those who wait for one are told at once.
+pub async fn give_up(gateway: &Rc<Gateway>, stop_accepting: oneshot::Sender<Then>) -> Failure {
+    gateway.gate.stop_workers();
+    let _ = leave(gateway, "the app did not start", stop_accepting).await;
+    did_not_start(gateway)
+}
+
+fn did_not_start(gateway: &Gateway) -> Failure {
     let Some((code, stderr)) = gateway.supervisor.last_failure() else {
         return Failure::new(Exit::AppDidNotStart, "the app did not start");
     };
