@@ -167,7 +167,7 @@ pub async fn give_up(gateway: &Rc<Gateway>, stop_accepting: oneshot::Sender<Then
     did_not_start(gateway)
 }
 
-fn did_not_start(gateway: &Gateway) -> Failure {
+pub fn did_not_start(gateway: &Gateway) -> Failure {
     let Some((code, stderr)) = gateway.supervisor.last_failure() else {
         return Failure::new(Exit::AppDidNotStart, "the app did not start");
     };
