@@ -9,9 +9,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { upgradeAndWait, type Answer, type Ask } from './client.ts';
+import { ask, upgradeAndWait, type Answer, type Ask } from './client.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Launchable, type Running } from './launch.ts';
+import { freePort, type Launchable, type Running } from './launch.ts';
 
 export interface App extends Launchable {
   readonly tier: 'quick' | 'long';
@@ -103,6 +103,20 @@ const closeWithGrace: App['ask'] = async ({ send }) => {
   const slow = await send('/slow?ms=300');
   return [page.status, page.body, slow.status, slow.body];
 };
+
+/** What the health server knows must not be served by the app's port, and the other way round. */
+const twoServers =
+  (health: { portIn: string; path: string; alsoApps: string }): App['ask'] =>
+  async ({ send, env }) => {
+    const own = await Promise.all(['/', health.alsoApps, '/'].map((path) => send(path)));
+    for (const { status, body } of own) assert.deepEqual([status, /^the app/.test(body)], [200, true], body);
+    const port = Number(env[health.portIn]);
+    const healthy = await ask({ port, path: health.path });
+    assert.equal(healthy.status, 200, healthy.body);
+    const foreign = await ask({ port, path: '/any' });
+    assert.equal(foreign.status, 404);
+    return [own.map(({ body }) => body), healthy.status];
+  };
 
 const migrations: App['ask'] = async ({ send }) => {
   const posted = await send('/a-visit', { method: 'POST' });
@@ -214,6 +228,16 @@ export const apps: readonly App[] = [
   { ...shared('apollo5'), ask: apollo, steady: { path: '/?query={__typename}', headers: json } },
   { ...shared('yoga'), ask: yoga, steady: { path: '/graphql?query={__typename}', headers: json } },
   { ...shared('close-with-grace'), ask: closeWithGrace },
+  {
+    ...shared('lightship'),
+    fresh: async () => ({ LIGHTSHIP_PORT: String(await freePort()) }),
+    ask: twoServers({ portIn: 'LIGHTSHIP_PORT', path: '/live', alsoApps: '/health' }),
+  },
+  {
+    ...shared('terminus', 'server.js'),
+    fresh: async () => ({ HEALTH_PORT: String(await freePort()) }),
+    ask: twoServers({ portIn: 'HEALTH_PORT', path: '/healthz', alsoApps: '/healthz' }),
+  },
   {
     ...shared('migrations'),
     fresh: async () => ({ DATABASE_FILE: tempFile('app.db') }),
