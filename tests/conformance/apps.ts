@@ -109,7 +109,8 @@ const twoServers =
   (health: { portIn: string; path: string; alsoApps: string }): App['ask'] =>
   async ({ send, env }) => {
     const own = await Promise.all(['/', health.alsoApps, '/'].map((path) => send(path)));
-    for (const { status, body } of own) assert.deepEqual([status, body.startsWith('the app')], [200, true], body);
+    for (const { status, body } of own)
+      assert.deepEqual([status, body.startsWith('the app')], [200, true], body);
     const port = Number(env[health.portIn]);
     const healthy = await ask({ port, path: health.path });
     assert.equal(healthy.status, 200, healthy.body);
