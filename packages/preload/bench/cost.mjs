@@ -54,7 +54,7 @@ async function client(path) {
   let id = 0;
   return (target) => {
     id += 1;
-    const label = `id=${id};peer=203.0.113.9:51234;local=192.0.2.1:3000;proto=http`;
+    const label = `id=${id};token=0123456789abcdef;peer=203.0.113.9:51234;local=192.0.2.1:3000;proto=http`;
     socket.write(
       `GET ${target} HTTP/1.1\r\nhost: shop.test\r\naccept: */*\r\nx-sluice-request: ${label}\r\n\r\n`,
     );

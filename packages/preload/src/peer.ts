@@ -66,10 +66,12 @@ function countOneHeaderLess(request: IncomingMessage): void {
   Object.defineProperty(request, 'headersDistinct', { configurable: true, writable: true, value: distinct });
 }
 
-/** The number after `id=`, or undefined where the gateway sent none. */
+/** The number after `id=`, with which the label begins, or undefined where the gateway sent none. */
 export function idOf(label: string): number | undefined {
-  const id = field(label, 'id');
-  return id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
+  if (!label.startsWith('id=')) return undefined;
+  const end = label.indexOf(';');
+  const digits = label.slice(3, end < 0 ? undefined : end);
+  return /^\d{1,15}$/.test(digits) ? Number(digits) : undefined;
 }
 
 /** From here on the socket answers as the connection of the client named in the label. */
