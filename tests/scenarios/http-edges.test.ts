@@ -184,7 +184,9 @@ void test('a 204 has no length, whatever the app says', async () => {
 void test('an informational response has no length and no header of the gateway', async () => {
   // The app writes this one to the socket itself. The first time it may be dropped, on a connection that others have used.
   await ask(corners, '/hints-with-length');
-  await eventually(() => corners.stdout.includes('writes to a connection'), { what: 'word of it in the log' });
+  await eventually(() => corners.stdout.includes('writes to a connection'), {
+    what: 'word of it in the log',
+  });
   const connection = await sent(corners, '/hints-with-length');
   const hints = await connection.response();
   assert.deepEqual([hints.status, [...hints.headers]], [103, [['link', '</a>; rel=preload']]]);

@@ -67,7 +67,9 @@ void test('an app without the preload sees the address of its client in a header
   >;
   assert.match(
     seen['x-sluice-request'] ?? '',
-    new RegExp(`^id=\\d+;token=[0-9a-f]{16};peer=127\\.0\\.0\\.1:\\d+;local=127\\.0\\.0\\.1:${sluice.port};proto=http$`),
+    new RegExp(
+      `^id=\\d+;token=[0-9a-f]{16};peer=127\\.0\\.0\\.1:\\d+;local=127\\.0\\.0\\.1:${sluice.port};proto=http$`,
+    ),
   );
   assert.equal(seen['x-forwarded-for'], '127.0.0.1');
 });
