@@ -17,6 +17,7 @@ mod shutdown;
 mod signals;
 mod sources;
 mod successor;
+mod threads;
 mod upgrade;
 
 use std::fs::File;
@@ -123,15 +124,8 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     let preload = app::find_preload().map_err(|error| Failure::new(Exit::Failed, error))?;
     let launch = Launch::of_this_process().map_err(|error| Failure::new(Exit::Failed, error))?;
     let descriptors_max = raise_descriptor_limit();
-    // Signals are for the main thread: what another one were told could be lost when the shepherd takes its place.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .max_blocking_threads(16)
-        .on_thread_start(|| {
-            let _ = SigSet::all().thread_block();
-        })
-        .build();
-    let runtime = runtime.map_err(|error| Failure::new(Exit::Failed, error))?;
+    let runtime = threads::runtime().map_err(|error| Failure::new(Exit::Failed, error))?;
+    sluice_proxy::remember_places();
     let _entered = runtime.enter();
     let (number, run_dir, lock, place) = match succession {
         None => {

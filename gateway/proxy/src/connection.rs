@@ -3,6 +3,7 @@
 //! This is the main road. Each step is a call into the module of its name.
 
 mod handles;
+mod kept;
 mod refused;
 
 use std::net::{IpAddr, SocketAddr};
@@ -39,6 +40,7 @@ const DRAIN_GRACE_MS: u64 = 1000;
 
 /// Serves one connection until it ends. Its handle counts it, from before a TLS handshake to after the last byte.
 pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketAddr, gate: Rc<Gate>, handle: Handle) {
+    let _counted = kept::Counted { gate: Rc::clone(&gate), key: handle.key };
     let mut client = Client::new(stream, Rc::clone(&handle.draining));
     let origin = Origin::new(&gate, canonical(peer), canonical(local), client.is_tls());
     let mut idle_since = Instant::now();
@@ -56,7 +58,6 @@ pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketA
         client.shed_buffer();
     }
     client.close(linger, send_timeout(&gate)).await;
-    gate.connections.remove(handle.key);
 }
 
 /// Waits for the first byte of the next request; `None` ends the connection. A new connection gets the time for headers,
@@ -184,6 +185,7 @@ async fn serve_by_a_worker(
         answer: Rc::clone(&answer),
         is_own: false,
     });
+    let kept = kept::Kept::new(gate, passage.request, &answer);
     let responder = Responder {
         client,
         gate,
@@ -207,6 +209,7 @@ async fn serve_by_a_worker(
         warm_up::note(gate, &head, &class.name, &answer);
     }
     drop(pass);
+    kept.settle();
     // Nobody reads on from here; this also lets go of an upgrade that was not taken up.
     answer.abandon();
     let waits = Waits::of(&answer, received);

@@ -206,6 +206,16 @@ impl Gate {
         was_queued
     }
 
+    /// The task that carried this request out has panicked. Its slot goes with the worker.
+    pub(crate) fn lost(&self, request: RequestId) {
+        let mut exchanges = self.exchanges.borrow_mut();
+        if exchanges.get(&request).is_some_and(|exchange| !exchange.answer.is_stream.get())
+            && let Some(exchange) = exchanges.remove(&request)
+        {
+            exchange.answer.fail(Code::GatewayFailed);
+        }
+    }
+
     pub(crate) fn is_queued(&self, request: RequestId) -> bool {
         self.queued.borrow().contains_key(&request)
     }

@@ -12,6 +12,7 @@ mod classes;
 mod client;
 mod connection;
 pub mod edge;
+mod faults;
 mod files;
 mod forward;
 pub mod gate;
@@ -44,6 +45,7 @@ use sluice_catalog::config::Config;
 use sluice_journal::Journal;
 use sluice_scheduler::{Choice, Limits, Order, Recycling, Scheduler};
 
+pub use faults::remember_places;
 use gate::{Gate, to_usize};
 
 /// Puts the gate together from the config.

@@ -4,6 +4,7 @@
 
 mod broken;
 mod exchange;
+mod lost;
 mod mailbox;
 mod slots;
 #[cfg(test)]

@@ -95,11 +95,11 @@ fn usual_nice() -> i32 {
 /// (`RLIMIT_NICE`). Tried with a thread that ends at once.
 #[cfg(target_os = "linux")]
 pub(crate) fn may_raise() -> bool {
-    let tried = std::thread::spawn(|| {
+    let tried = std::thread::Builder::new().spawn(|| {
         let (own, usual) = (Some(rustix::thread::gettid()), usual_nice());
         setpriority_process(own, (usual + 1).min(LOWEST)).is_ok() && setpriority_process(own, usual).is_ok()
     });
-    tried.join().unwrap_or(false)
+    tried.is_ok_and(|tried| tried.join().unwrap_or(false))
 }
 
 /// Whether a priority that was lowered can be raised again. Priorities are those of whole processes here, so it is not tried.

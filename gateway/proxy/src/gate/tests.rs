@@ -39,6 +39,13 @@ fn one_ready_worker() -> Rc<Gate> {
     one_ready_worker_at("/nowhere.sock".into(), true).0
 }
 
+/// Its only worker holds a request already.
+pub(crate) fn busy_gate() -> Rc<Gate> {
+    let gate = one_ready_worker();
+    submit(&gate, Method::Get);
+    gate
+}
+
 pub(crate) fn one_ready_worker_at(socket: std::path::PathBuf, marks: bool) -> (Rc<Gate>, WorkerId) {
     let journal = Journal::to_stdout(Options { format: Format::Json, access: false }).unwrap();
     let gate = crate::gate(Rc::new(Config::default()), journal).unwrap();
@@ -93,7 +100,7 @@ fn job(gate: &Rc<Gate>, method: Method, class: Class) -> Job {
 }
 
 /// A request as it comes from a client.
-fn submit(gate: &Rc<Gate>, method: Method) -> (RequestId, Rc<Answer>) {
+pub(crate) fn submit(gate: &Rc<Gate>, method: Method) -> (RequestId, Rc<Answer>) {
     submit_of(gate, method, Class::default())
 }
 
@@ -281,4 +288,31 @@ async fn only_a_worker_that_never_reports_is_measured_by_its_service_time() {
             }
         })
         .await;
+}
+
+/// In a runtime without timers, whatever waits with a bound panics: here the slot's task, when its worker closes the
+/// connection in the middle of an answer.
+#[test]
+fn a_panic_in_a_slot_answers_its_request_and_gives_its_worker_up() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    let local = tokio::task::LocalSet::new();
+    local.block_on(&runtime, async {
+        let path = std::env::temp_dir().join(format!("slu-gate-{}-lost.sock", std::process::id()));
+        let listener = tokio::net::UnixListener::bind(&path).unwrap();
+        tokio::task::spawn_local(async move { drop(listener.accept().await) });
+        let (gate, worker) = one_ready_worker_at(path.clone(), true);
+        let (_, answer) = submit(&gate, Method::Post);
+        for _ in 0..100_000 {
+            if answer.failure().is_some() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        let _ = std::fs::remove_file(path);
+        assert_eq!(answer.failure(), Some(Code::GatewayFailed));
+        assert!(gate.exchanges.borrow().is_empty());
+        let state = gate.scheduler(|scheduler| scheduler.worker_state(worker));
+        assert_ne!(state, Some(sluice_scheduler::WorkerState::Ready), "nothing more goes to it");
+        assert!(gate.slots.borrow()[&worker].is_dying.get());
+    });
 }

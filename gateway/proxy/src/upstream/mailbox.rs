@@ -14,6 +14,8 @@ use crate::signal::Signal;
 pub(super) struct Slot {
     pub(super) job: RefCell<Option<(Job, Rc<Exchange>)>>,
     pub(super) is_busy: Cell<bool>,
+    /// The request that it was given last.
+    pub(super) held: Cell<Option<RequestId>>,
     /// The latest request on the connection that it keeps, where it keeps one.
     pub(super) carried: Cell<Option<RequestId>>,
     pub(super) changed: Signal,

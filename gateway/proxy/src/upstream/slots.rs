@@ -24,7 +24,7 @@ const UNREPORTED_MAX: usize = 1024;
 
 /// The slots of one worker.
 pub(crate) struct Slots {
-    gate: Weak<Gate>,
+    pub(super) gate: Weak<Gate>,
     pub(super) worker: WorkerId,
     pub(super) socket: PathBuf,
     /// Heads of answers carry the tokens of their requests.
@@ -68,6 +68,7 @@ impl Slots {
     pub(crate) fn give(self: &Rc<Self>, job: Job, exchange: Rc<Exchange>, concurrency: u32) {
         let slot = self.free_slot(concurrency);
         slot.is_busy.set(true);
+        slot.held.set(Some(job.request));
         *slot.job.borrow_mut() = Some((job, exchange));
         slot.changed.set();
     }
@@ -90,7 +91,7 @@ impl Slots {
         }
         let slot = Rc::new(Slot::default());
         slots.push(Rc::clone(&slot));
-        tokio::task::spawn_local(Rc::clone(self).serve_slot(Rc::clone(&slot)));
+        self.start_slot(&slot);
         slot
     }
 
@@ -150,7 +151,7 @@ impl Slots {
     }
 
     /// A slot's life: wait for a job while watching the idle connection, carry it out, say that the slot is free.
-    async fn serve_slot(self: Rc<Self>, slot: Rc<Slot>) {
+    pub(super) async fn serve_slot(self: Rc<Self>, slot: Rc<Slot>) {
         let mut wire: Option<Wire> = None;
         let mut era = self.era.get();
         while !self.closed.get() {

@@ -1,0 +1,72 @@
+//! The threads for what blocks: files, names of hosts, source maps. All that are needed exist before anything is served and
+//! never end. Later there may be none to be had, where a limit on processes is full, and then work waits for one of these.
+
+use std::io;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::SigSet;
+use tokio::runtime::{Builder, Runtime};
+
+/// Threads that exist from the start, and that there may be.
+const THREADS_MIN: usize = 4;
+const THREADS_MAX: usize = 16;
+/// Longer than any gateway runs.
+const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 86_400);
+/// How long a thread that was started may take to run.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// # Errors
+/// When the operating system does not give the threads, with what to do about it.
+pub fn runtime() -> Result<Runtime, String> {
+    let refused = |error: io::Error| {
+        format!(
+            "{THREADS_MIN} threads for files cannot be started: {error}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)"
+        )
+    };
+    // With threads of our own first: where it gets not one, tokio panics.
+    let tried: io::Result<Vec<_>> = (0..THREADS_MIN).map(|_| held_thread()).collect();
+    let (holds, threads): (Vec<_>, Vec<_>) = tried.map_err(refused)?.into_iter().unzip();
+    drop(holds);
+    for thread in threads {
+        let _ = thread.join();
+    }
+    // Signals are for the main thread: what another one were told could be lost when the shepherd takes its place.
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(THREADS_MAX)
+        .thread_keep_alive(FOR_EVER)
+        .on_thread_start(|| {
+            let _ = SigSet::all().thread_block();
+        })
+        .build()
+        .map_err(refused)?;
+    let (here, arrived) = mpsc::channel();
+    let holds: Vec<mpsc::Sender<()>> = (0..THREADS_MIN)
+        .map(|_| {
+            let (hold, held) = mpsc::channel::<()>();
+            let here = here.clone();
+            runtime.spawn_blocking(move || {
+                let _ = here.send(());
+                let _ = held.recv();
+            });
+            hold
+        })
+        .collect();
+    // All at once, so that each is a thread of its own.
+    for _ in 0..THREADS_MIN {
+        arrived.recv_timeout(START_TIMEOUT).map_err(|_| refused(io::ErrorKind::WouldBlock.into()))?;
+    }
+    drop(holds);
+    Ok(runtime)
+}
+
+/// A thread that ends when the sender is dropped.
+fn held_thread() -> io::Result<(mpsc::Sender<()>, thread::JoinHandle<()>)> {
+    let (hold, held) = mpsc::channel::<()>();
+    let thread = thread::Builder::new().stack_size(64 * 1024).spawn(move || {
+        let _ = held.recv();
+    })?;
+    Ok((hold, thread))
+}
