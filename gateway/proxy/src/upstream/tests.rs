@@ -127,6 +127,7 @@ async fn read(answer: &Answer) -> (Vec<Bytes>, End) {
         match answer.next() {
             Some(Next::Data(data)) => body.push(data),
             Some(Next::End(end)) => return (body, end),
+            Some(Next::Spilled { .. }) => body.push(answer.read_back(64 * 1024).await.unwrap()),
             Some(_) => {}
             None => std::future::poll_fn(|cx| answer.poll_changed(cx)).await,
         }
