@@ -6,6 +6,7 @@ mod broken;
 mod exchange;
 mod lost;
 mod mailbox;
+mod reader;
 mod slots;
 #[cfg(test)]
 mod tests;
