@@ -6,10 +6,12 @@ import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
+import tls from 'node:tls';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/ports.ts';
 import { allReady, ownApp, running, statusWhen } from './scenario.ts';
+import { makeCertificate, missing } from './with-tls.ts';
 
 void test('a second port reaches every worker in turn, also after one was killed', async (t) => {
   const port = await freePort();
@@ -76,4 +78,94 @@ void test('I6: an app gets 32 further addresses and a note, not more', async (t)
   const [response] = (await once(http.get(agent), 'response')) as [http.IncomingMessage];
   assert.equal(response.statusCode, 200);
   response.resume();
+});
+
+interface Seen {
+  pid: number;
+  remote: unknown[];
+  local: unknown[];
+}
+
+/** What the app says of this connection, and what is true. */
+async function ask(kind: string, to: net.TcpNetConnectOpts): Promise<{ seen: Seen; truth: Omit<Seen, 'pid'> }> {
+  const raw = net.connect(to);
+  raw.on('error', () => {});
+  const socket = kind === 'https' ? tls.connect({ socket: raw, rejectUnauthorized: false }) : raw;
+  socket.on('error', () => {});
+  if (kind === 'net') socket.write('who am I?');
+  if (kind.startsWith('http')) socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+  await once(raw, 'connect');
+  const truth = {
+    remote: [raw.localAddress, raw.localPort, raw.localFamily],
+    local: [raw.remoteAddress, raw.remotePort, raw.remoteFamily],
+  };
+  let text = '';
+  for await (const part of socket) text += String(part);
+  return { seen: JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as Seen, truth };
+}
+
+function certificate(t: TestContext): { KEY: string; CERT: string } {
+  const { key, cert } = makeCertificate(t);
+  return { KEY: key, CERT: cert };
+}
+
+async function served<T>(attempt: () => Promise<T>): Promise<T> {
+  let result: T | undefined;
+  const isThere = async (): Promise<boolean> => {
+    result = await attempt().catch(() => undefined);
+    return result !== undefined;
+  };
+  await eventually(isThere, { what: 'an answer at the further address' });
+  return result as T;
+}
+
+for (const kind of ['http', 'https', 'net', 'smtp']) {
+  const skip = kind === 'https' ? missing : false;
+  void test(`a server on a second port sees the addresses of its client: ${kind}`, { skip }, async (t) => {
+    const port = await freePort();
+    const env = { KIND: kind, FURTHER_PORT: String(port), ...(kind === 'https' ? certificate(t) : {}) };
+    await running(t, { entry: ownApp('who-calls.js'), workers: 2, env });
+    const to = { port, host: '127.0.0.1' };
+    const pids = new Set<number>();
+    const isSeen = async (): Promise<boolean> => {
+      const { seen, truth } = await served(() => ask(kind, to));
+      assert.deepEqual({ remote: seen.remote, local: seen.local }, truth);
+      return pids.add(seen.pid).size === 2;
+    };
+    await eventually(isSeen, { what: 'both workers behind the second port' });
+  });
+}
+
+void test('a client by IPv4 of a server on every address is one by IPv4; one of a path has no address', async (t) => {
+  const port = await freePort();
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-who-'));
+  t.after(() => {
+    fs.rmSync(dir, { recursive: true, force: true });
+  });
+  const socketPath = path.join(dir, 'who.sock');
+  const env = { KIND: 'http', FURTHER_PORT: String(port), FURTHER_HOST: '::', FURTHER_PATH: socketPath };
+  await running(t, { entry: ownApp('who-calls.js'), workers: 1, env });
+  const { seen, truth } = await served(() => ask('http', { port, host: '127.0.0.1' }));
+  assert.deepEqual({ remote: seen.remote, local: seen.local }, truth);
+  const response = await served(async () => {
+    const [answer] = (await once(http.get({ socketPath }), 'response')) as [http.IncomingMessage];
+    return answer;
+  });
+  assert.deepEqual(
+    (JSON.parse(String(await response.setEncoding('utf8').toArray())) as Seen).remote,
+    [null, null, null],
+  );
+});
+
+void test('a server that had the role before sees its clients at its own port', { skip: missing }, async (t) => {
+  const port = await freePort();
+  const env = { KIND: 'https', FURTHER_PORT: String(port), ASIDE: 'yes', ...certificate(t) };
+  const sluice = await running(t, { entry: ownApp('who-calls.js'), workers: 1, env });
+  const [worker] = (await allReady(sluice, 1)).workers;
+  process.kill(Number(worker?.pid), 'SIGUSR2');
+  const isMain = async (): Promise<boolean> => (await (await fetch(sluice.url)).text()) === 'main\n';
+  await eventually(isMain, { what: 'the server on PORT' });
+  const { seen, truth } = await served(() => ask('https', { port, host: '127.0.0.1' }));
+  assert.deepEqual({ remote: seen.remote, local: seen.local }, truth);
+  assert.equal(seen.pid, worker?.pid);
 });

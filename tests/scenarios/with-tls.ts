@@ -19,21 +19,27 @@ export interface WithTls {
   ca: Buffer;
 }
 
-/** One worker unless said otherwise. */
-export async function startTls(t: TestContext, options: StartOptions): Promise<WithTls> {
+/** Files that last as long as the test. */
+export function makeCertificate(t: TestContext): { cert: string; key: string } {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-tls-'));
+  t.after(() => {
+    fs.rmSync(dir, { recursive: true, force: true });
+  });
   const [cert, key] = [path.join(dir, 'cert.pem'), path.join(dir, 'key.pem')];
   const flags = '-x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost';
   const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
   const files = ['-keyout', key, '-out', cert];
   const made = spawnSync('openssl', ['req', ...flags.split(' '), '-addext', names, ...files]);
   assert.equal(made.status, 0, made.stderr.toString());
+  return { cert, key };
+}
+
+/** One worker unless said otherwise. */
+export async function startTls(t: TestContext, options: StartOptions): Promise<WithTls> {
+  const { cert, key } = makeCertificate(t);
   const env = { ...options.env, SLUICE_SERVER_TLS_CERT: cert, SLUICE_SERVER_TLS_KEY: key };
   const sluice = await startSluice({ workers: 1, ...options, env, waitUntilReady: false });
-  t.after(async () => {
-    await end(sluice);
-    fs.rmSync(dir, { recursive: true, force: true });
-  });
+  t.after(() => end(sluice));
   await eventually(async () => (await fetch(`${sluice.admin}/ready`)).status === 200, { what: 'readiness' });
   return { sluice, ca: fs.readFileSync(cert) };
 }

@@ -19,6 +19,8 @@ use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
+use crate::preface;
+
 /// Further addresses that an app may have open.
 const ADDRESSES_MAX: usize = 32;
 /// Connections that one address may have open.
@@ -56,10 +58,19 @@ impl std::fmt::Display for Address {
     }
 }
 
+/// Where a worker listens behind an address.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) worker: WorkerId,
+    pub(crate) socket: PathBuf,
+    /// It wants to be told first whose connection it gets.
+    pub(crate) takes_preface: bool,
+}
+
 /// One address and the workers behind it.
 #[derive(Default)]
 struct Relay {
-    targets: RefCell<Vec<(WorkerId, PathBuf)>>,
+    targets: RefCell<Vec<Target>>,
     next: Cell<usize>,
     open: Cell<usize>,
     serving: RefCell<Option<AbortHandle>>,
@@ -112,7 +123,7 @@ impl Auxiliaries {
     }
 
     /// A worker listens behind this address.
-    pub(crate) fn add(&self, worker: WorkerId, address: &Address, socket: PathBuf) {
+    pub(crate) fn add(&self, address: &Address, target: Target) {
         let mut relays = self.relays.borrow_mut();
         if !relays.contains_key(address) && relays.len() >= ADDRESSES_MAX {
             // Addresses that are only kept for a worker to come back to make room first.
@@ -133,7 +144,7 @@ impl Auxiliaries {
             *relay.serving.borrow_mut() = Some(tokio::task::spawn_local(task).abort_handle());
             relay
         });
-        relay.targets.borrow_mut().push((worker, socket));
+        relay.targets.borrow_mut().push(target);
     }
 
     fn note_full(&self, address: &Address) {
@@ -158,7 +169,7 @@ impl Auxiliaries {
     /// The address stays bound while no worker is behind it: the next worker of the app will want it again.
     fn retain(&self, keep: impl Fn(WorkerId, &Path) -> bool) {
         for relay in self.relays.borrow().values() {
-            relay.targets.borrow_mut().retain(|(worker, path)| keep(*worker, path));
+            relay.targets.borrow_mut().retain(|target| keep(target.worker, &target.socket));
         }
     }
 }
@@ -240,7 +251,10 @@ async fn bind(address: &Address) -> io::Result<Listener> {
 async fn accept_tcp(listener: TcpListener, relay: &Rc<Relay>) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => pass_on(stream, relay),
+            Ok((stream, peer)) => {
+                let ends = stream.local_addr().ok().map(|local| (peer, local));
+                pass_on(stream, preface::line(ends), relay);
+            }
             Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
         }
     }
@@ -249,13 +263,13 @@ async fn accept_tcp(listener: TcpListener, relay: &Rc<Relay>) {
 async fn accept_unix(listener: UnixListener, relay: &Rc<Relay>) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => pass_on(stream, relay),
+            Ok((stream, _)) => pass_on(stream, preface::line(None), relay),
             Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
         }
     }
 }
 
-fn pass_on(mut stream: impl AsyncRead + AsyncWrite + Unpin + 'static, relay: &Rc<Relay>) {
+fn pass_on(mut stream: impl AsyncRead + AsyncWrite + Unpin + 'static, preface: String, relay: &Rc<Relay>) {
     if relay.open.get() >= CONNECTIONS_MAX {
         return;
     }
@@ -267,13 +281,15 @@ fn pass_on(mut stream: impl AsyncRead + AsyncWrite + Unpin + 'static, relay: &Rc
             let target = {
                 let targets = relay.targets.borrow();
                 let at = relay.next.replace(relay.next.get().wrapping_add(1));
-                targets.get(at % targets.len().max(1)).map(|(_, path)| path.clone())
+                targets.get(at % targets.len().max(1)).cloned()
             };
             let Some(target) = target else { break };
-            if let Ok(mut worker) = UnixStream::connect(target).await {
-                let _ = tokio::io::copy_bidirectional(&mut stream, &mut worker).await;
-                break;
+            let Ok(mut worker) = UnixStream::connect(&target.socket).await else { continue };
+            if target.takes_preface && preface::introduce(&mut worker, &preface).await.is_err() {
+                continue;
             }
+            let _ = tokio::io::copy_bidirectional(&mut stream, &mut worker).await;
+            break;
         }
         relay.open.set(relay.open.get() - 1);
     });

@@ -18,7 +18,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
 
-use crate::auxiliary::Address;
+use crate::auxiliary::{Address, Target};
 use crate::main_server::{Found, Requested};
 use crate::process::Process;
 use crate::react::Renders;
@@ -48,6 +48,7 @@ struct Line<'l> {
     host: Option<String>,
     path: Option<String>,
     socket: String,
+    preface: bool,
     // done
     #[serde(borrow)]
     requests: Vec<Done<'l>>,
@@ -196,7 +197,8 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         }
         "aux" => {
             let Some(address) = Address::new(said.port, said.host, said.path) else { return };
-            supervisor.auxiliaries.add(process.worker, &address, said.socket.into());
+            let (worker, takes_preface) = (process.worker, said.preface);
+            supervisor.auxiliaries.add(&address, Target { worker, socket: said.socket.into(), takes_preface });
         }
         "aux-closed" => supervisor.auxiliaries.remove(process.worker, said.socket.as_ref()),
         "done" => {

@@ -14,6 +14,7 @@ mod guardian;
 mod host;
 mod main_server;
 mod output;
+mod preface;
 mod priority;
 mod probe;
 mod process;

@@ -29,6 +29,7 @@ import type { Hooks } from './hooks.js';
 import { prepareMainServer } from './main-server.js';
 import type { Requested } from './messages.js';
 import { isSecureHttp2, Misfits } from './misfits.js';
+import { Prefaces } from './preface.js';
 import { Report } from './report.js';
 import { Requests, watchEventStreams } from './requests.js';
 
@@ -71,6 +72,7 @@ class Roles {
   #requests: Requests | undefined;
   readonly #candidates: Candidates;
   readonly #misfits: Misfits;
+  readonly #prefaces = new Prefaces();
   #main: Main | undefined;
   #socketsMade = 0;
   #isReminded = false;
@@ -161,7 +163,7 @@ class Roles {
     const requests = this.#requests;
     if (requests === undefined) return false;
     const { requested } = call;
-    prepareMainServer(server, requests, isTlsServer(server));
+    this.#prepare(server, requests);
     const socketPath = this.#spareSocket();
     this.#listenOnSocket(server, socketPath, call, answerAddress(requested, this.#settings.portPublic));
     if (!server.listening) return true; // Its 'error' event tells the app.
@@ -200,13 +202,17 @@ class Roles {
   #promote({ server, requested, socketPath }: Candidate, others: readonly Candidate[]): void {
     const requests = this.#requests;
     if (requests === undefined) return;
-    prepareMainServer(server, requests, isTlsServer(server));
+    this.#prepare(server, requests);
     let door: Server | undefined;
     if (socketPath === undefined) {
       door = this.#openDoor(server, { path: this.#settings.socketPath });
       chmodSync(this.#settings.socketPath, 0o600);
     } else renameSync(socketPath, this.#settings.socketPath);
     this.#tellOfMain({ server, requested, door }, this.#settings.mainWait_ms, others);
+  }
+
+  #prepare(server: HttpServer, requests: Requests): void {
+    prepareMainServer(server, requests, isTlsServer(server), (socket) => this.#prefaces.isFromClient(socket));
   }
 
   #tellOfMain(main: Main, waited_ms: number | null, others: readonly Candidate[]): void {
@@ -279,8 +285,12 @@ class Roles {
   }
 
   #announceAux(server: Server, requested: Requested, socket: string): void {
-    this.#control.send({ type: 'aux', ...requested, socket });
-    onClosing(server, () => this.#control.send({ type: 'aux-closed', socket }));
+    this.#prefaces.expect(server);
+    this.#control.send({ type: 'aux', ...requested, socket, preface: true });
+    onClosing(server, () => {
+      this.#prefaces.end(server);
+      this.#control.send({ type: 'aux-closed', socket });
+    });
   }
 
   #listenAsSpare(server: Server, call: ListenCall): boolean {

@@ -8,18 +8,35 @@ import type { Requests } from './requests.js';
 
 type Emit = (this: unknown, event: string | symbol, ...parts: unknown[]) => boolean;
 
+type Listener = (...parts: unknown[]) => void;
+
 const prepared = new WeakSet<Server>();
 
-export function prepareMainServer(server: Server, requests: Requests, isTls: boolean): void {
+/** `isFromClient` tells connections to a further address, where a former main server goes on as any other. */
+export function prepareMainServer(
+  server: Server,
+  requests: Requests,
+  isTls: boolean,
+  isFromClient: (socket: unknown) => boolean,
+): void {
   if (prepared.has(server)) return;
   prepared.add(server);
   keepIdleConnections(server);
-  if (isTls) dropTlsListener(server);
-  routeEvents(server, requests, isTls);
+  const tls = isTls ? dropTlsListener(server) : undefined;
+  routeEvents(server, requests, isTls, (event, parts) => {
+    if (!isFromClient(socketOf(event, parts))) return false;
+    if (event === 'connection' && tls !== undefined) Reflect.apply(tls, server, parts);
+    return true;
+  });
 }
 
 /** Goes between the HTTP parser and the app, whatever listeners the app adds and when. */
-function routeEvents(server: Server, requests: Requests, isTls: boolean): void {
+function routeEvents(
+  server: Server,
+  requests: Requests,
+  isTls: boolean,
+  isLeftAlone: (event: string | symbol, parts: unknown[]) => boolean,
+): void {
   const own = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : undefined;
   const prototype = Object.getPrototypeOf(server) as { readonly emit: Emit };
   // Looked up at each call, because tracing tools replace the prototype's emit at any time.
@@ -27,6 +44,7 @@ function routeEvents(server: Server, requests: Requests, isTls: boolean): void {
     Reflect.apply(own ?? prototype.emit, server, [event, ...parts]);
 
   const gated: Emit = (event, ...parts) => {
+    if (isLeftAlone(event, parts)) return emit(event, parts);
     switch (event) {
       case 'request':
       case 'checkContinue':
@@ -61,6 +79,24 @@ function routeEvents(server: Server, requests: Requests, isTls: boolean): void {
   Object.assign(server, { emit: gated });
 }
 
+/** Of the events that are treated in a way of their own. */
+function socketOf(event: string | symbol, [first, second]: unknown[]): unknown {
+  switch (event) {
+    case 'connection':
+      return first;
+    case 'request':
+    case 'checkContinue':
+    case 'checkExpectation':
+      return (first as IncomingMessage).socket;
+    case 'upgrade':
+    case 'connect':
+    case 'clientError':
+      return second;
+    default:
+      return undefined;
+  }
+}
+
 /**
  * The gateway keeps its connections and reuses them, so an idle one must not be closed under a request that is just
  * being sent. Deadlines for slow requests have nothing to do either, since whole requests arrive, but would close a
@@ -78,11 +114,12 @@ function keepIdleConnections(server: Server): void {
 }
 
 /** An https server parses HTTP on whatever arrives as 'secureConnection', which here is the plain socket. */
-function dropTlsListener(server: Server): void {
-  const listeners = server.listeners('connection') as ((...parts: unknown[]) => void)[];
+function dropTlsListener(server: Server): Listener | undefined {
+  const listeners = server.listeners('connection') as Listener[];
   // Its constructor adds this listener before anybody else can.
   const tls = listeners.find((listener) => listener.name === 'tlsConnectionListener') ?? listeners[0];
   if (tls !== undefined) server.off('connection', tls);
+  return tls;
 }
 
 /** The few members of a TLS socket that apps read without asking. `encrypted` follows the client's protocol. */

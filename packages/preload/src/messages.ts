@@ -64,6 +64,8 @@ export type ToGateway =
       readonly host: string | null;
       readonly path: string | null;
       readonly socket: string;
+      /** Connections there begin with whose they are (`preface.ts`). */
+      readonly preface: true;
     }
   | { readonly type: 'aux-closed'; readonly socket: string }
   | { readonly type: 'done'; readonly requests: readonly DoneRequest[] }

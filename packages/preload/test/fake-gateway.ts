@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { Agent, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+import { Agent, type IncomingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const PUBLIC_PORT = 39_417;
+/** Who the client of a further address is. */
+export const CLIENT = 'PROXY TCP4 203.0.113.9 192.0.2.1 51234 9091\r\n';
 const DEADLINE_MS = 15_000;
 const PRELOAD = new URL('../dist/index.js', import.meta.url).href;
 const NODE = process.env['SLUICE_TEST_NODE'] ?? process.execPath;
@@ -205,6 +207,32 @@ export class FakeGateway {
     socket.setEncoding('utf8');
     socket.on('error', () => {});
     return socket;
+  }
+
+  /** A client's connection to a further address, as the gateway passes it on. */
+  async further(aux: Line, preface = CLIENT): Promise<Socket> {
+    const socket = connect(String(aux['socket']));
+    socket.on('error', () => {});
+    socket.write(preface);
+    await this.until('acknowledgement', () => socket.readableLength > 0);
+    // Until the worker acknowledges it, nothing is read that is the client's.
+    assert.equal(String(socket.read(1)), '\n');
+    return socket;
+  }
+
+  /** What the app answers to a GET of a client at a further address. */
+  async furtherText(aux: Line, options: RequestOptions = {}): Promise<string> {
+    const socket = await this.further(aux);
+    return new Promise((done, fail) => {
+      const request = httpRequest({ createConnection: () => socket, ...options }, (response) => {
+        let body = '';
+        response.setEncoding('utf8');
+        response.on('data', (text: string) => (body += text));
+        response.on('end', () => done(body));
+      });
+      request.on('error', fail);
+      request.end();
+    });
   }
 
   dropControl(): void {

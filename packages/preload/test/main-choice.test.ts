@@ -32,7 +32,7 @@ test('a server that listens before the one on PORT never has the role', async ()
     assert.equal((await gateway.ask()).body, 'http2');
     const aux = await gateway.line('aux');
     assert.equal(aux['port'], 9464);
-    assert.equal(await text({ socketPath: String(aux['socket']) }), 'http0');
+    assert.equal(await gateway.furtherText(aux), 'http0');
     const { port } = (await gateway.printed('http1')) as { port: number };
     assert.equal(await text({ port, host: '127.0.0.1' }), 'http1');
     const lines = listening(gateway);

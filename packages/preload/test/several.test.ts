@@ -17,13 +17,9 @@ test('a further fixed port is left to the gateway and answers on its own socket'
     assert.deepEqual(await gateway.printed('http1'), { address: '127.0.0.1', family: 'IPv4', port: 9091 });
     const aux = await gateway.line('aux', ({ port }) => port === 9091);
     assert.deepEqual([aux['host'], aux['path']], ['127.0.0.1', null]);
-    const text = await new Promise((done, fail) => {
-      get({ socketPath: String(aux['socket']) }, (response) =>
-        response.on('data', (data) => done(String(data))),
-      ).on('error', fail);
-    });
+    const text = await gateway.furtherText(aux);
     assert.equal(text, 'http1');
-    const raw = gateway.raw(String((await gateway.line('aux', ({ port }) => port === 9092))['socket']));
+    const raw = await gateway.further(await gateway.line('aux', ({ port }) => port === 9092));
     assert.equal(await new Promise((done) => raw.once('data', (data) => done(String(data)))), 'net2');
     assert.equal((await gateway.ask()).body, 'http0');
   } finally {
@@ -63,11 +59,7 @@ test("a server on the gateway's own port takes over from one that listened befor
     assert.equal((await gateway.ask({ agent: new Agent() })).body, 'http2');
     const aux = await gateway.line('aux');
     assert.equal(aux['port'], 9091);
-    const text = await new Promise((done, fail) => {
-      get({ socketPath: String(aux['socket']) }, (response) =>
-        response.on('data', (data) => done(String(data))),
-      ).on('error', fail);
-    });
+    const text = await gateway.furtherText(aux);
     assert.equal(text, 'http0');
     assert.equal(gateway.lines.filter(({ type }) => type === 'listening').length, 2);
     // The former one takes no name of the other's away.
