@@ -87,7 +87,10 @@ interface Seen {
 }
 
 /** What the app says of this connection, and what is true. */
-async function ask(kind: string, to: net.TcpNetConnectOpts): Promise<{ seen: Seen; truth: Omit<Seen, 'pid'> }> {
+async function ask(
+  kind: string,
+  to: net.TcpNetConnectOpts,
+): Promise<{ seen: Seen; truth: Omit<Seen, 'pid'> }> {
   const raw = net.connect(to);
   raw.on('error', () => {});
   const socket = kind === 'https' ? tls.connect({ socket: raw, rejectUnauthorized: false }) : raw;
@@ -151,21 +154,26 @@ void test('a client by IPv4 of a server on every address is one by IPv4; one of 
     const [answer] = (await once(http.get({ socketPath }), 'response')) as [http.IncomingMessage];
     return answer;
   });
-  assert.deepEqual(
-    (JSON.parse(String(await response.setEncoding('utf8').toArray())) as Seen).remote,
-    [null, null, null],
-  );
+  assert.deepEqual((JSON.parse(String(await response.setEncoding('utf8').toArray())) as Seen).remote, [
+    null,
+    null,
+    null,
+  ]);
 });
 
-void test('a server that had the role before sees its clients at its own port', { skip: missing }, async (t) => {
-  const port = await freePort();
-  const env = { KIND: 'https', FURTHER_PORT: String(port), ASIDE: 'yes', ...certificate(t) };
-  const sluice = await running(t, { entry: ownApp('who-calls.js'), workers: 1, env });
-  const [worker] = (await allReady(sluice, 1)).workers;
-  process.kill(Number(worker?.pid), 'SIGUSR2');
-  const isMain = async (): Promise<boolean> => (await (await fetch(sluice.url)).text()) === 'main\n';
-  await eventually(isMain, { what: 'the server on PORT' });
-  const { seen, truth } = await served(() => ask('https', { port, host: '127.0.0.1' }));
-  assert.deepEqual({ remote: seen.remote, local: seen.local }, truth);
-  assert.equal(seen.pid, worker?.pid);
-});
+void test(
+  'a server that had the role before sees its clients at its own port',
+  { skip: missing },
+  async (t) => {
+    const port = await freePort();
+    const env = { KIND: 'https', FURTHER_PORT: String(port), ASIDE: 'yes', ...certificate(t) };
+    const sluice = await running(t, { entry: ownApp('who-calls.js'), workers: 1, env });
+    const [worker] = (await allReady(sluice, 1)).workers;
+    process.kill(Number(worker?.pid), 'SIGUSR2');
+    const isMain = async (): Promise<boolean> => (await (await fetch(sluice.url)).text()) === 'main\n';
+    await eventually(isMain, { what: 'the server on PORT' });
+    const { seen, truth } = await served(() => ask('https', { port, host: '127.0.0.1' }));
+    assert.deepEqual({ remote: seen.remote, local: seen.local }, truth);
+    assert.equal(seen.pid, worker?.pid);
+  },
+);

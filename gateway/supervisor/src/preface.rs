@@ -14,9 +14,8 @@ const ACKNOWLEDGEMENT: u8 = b'\n';
 
 /// The line for a connection from `peer` to `local`. A client of a unix socket has no addresses.
 pub(crate) fn line(ends: Option<(SocketAddr, SocketAddr)>) -> String {
-    let ends = ends.map(|(peer, local)| {
-        ((peer.ip().to_canonical(), peer.port()), (local.ip().to_canonical(), local.port()))
-    });
+    let ends =
+        ends.map(|(peer, local)| ((peer.ip().to_canonical(), peer.port()), (local.ip().to_canonical(), local.port())));
     match ends {
         Some(((peer, peer_port), (local, local_port))) if peer.is_ipv4() == local.is_ipv4() => {
             let version = if peer.is_ipv4() { 4 } else { 6 };

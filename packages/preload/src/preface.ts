@@ -163,5 +163,7 @@ function hidePreface(handle: Handle, preface_bytes: number): void {
 /** Node asks the block list when it accepts, where the address is not known yet. */
 function isBlocked(server: Server, peer: AddressInfo | undefined): boolean {
   const { blockList } = server as { readonly blockList?: BlockList };
-  return peer !== undefined && blockList?.check(peer.address, peer.family === 'IPv6' ? 'ipv6' : 'ipv4') === true;
+  return (
+    peer !== undefined && blockList?.check(peer.address, peer.family === 'IPv6' ? 'ipv6' : 'ipv4') === true
+  );
 }

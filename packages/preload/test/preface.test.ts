@@ -17,8 +17,7 @@ const remote = ['203.0.113.9', 51_234, 'IPv4'];
 const local = ['192.0.2.1', 9091, 'IPv4'];
 const address = { address: '192.0.2.1', family: 'IPv4', port: 9091 };
 
-const missing =
-  spawnSync('openssl', ['version']).error === undefined ? false : 'openssl is not installed';
+const missing = spawnSync('openssl', ['version']).error === undefined ? false : 'openssl is not installed';
 const files = ['key', 'cert'].map((name) => join(tmpdir(), `slu-preface-${process.pid}.${name}`));
 after(() => {
   for (const file of files) rmSync(file, { force: true });
