@@ -100,6 +100,12 @@ pub static LABELS: &[Label] = &[
         bound: "the steps of the ladder",
     },
     Label {
+        name: "session",
+        text: "Whether the worker that keeps the client's session got a request: `kept`, `moved` to another because that one has \
+               gone, or `new`.",
+        bound: "the three words",
+    },
+    Label {
         name: "alarm",
         text: "What is alarming: `steady_queue`, `cost_drift`, `class_starved` or `overlap`.",
         bound: "the four words",
@@ -144,9 +150,9 @@ metrics! {
     CONNECTIONS_TOTAL "sluice_connections_total" Counter Count []
         "Client connections accepted."
     STREAMS "sluice_streams" Gauge Count []
-        "Upgraded connections and event streams open now; they hold no slot."
+        "Upgraded connections, event streams and long polls of Engine.IO open now; they hold no slot."
     STREAMS_TOTAL "sluice_streams_total" Counter Count []
-        "Upgraded connections and event streams opened."
+        "Upgraded connections, event streams and long polls of Engine.IO opened."
     REQUEST_BODY_BYTES_TOTAL "sluice_request_body_bytes_total" Counter Bytes []
         "Bytes of request bodies received from clients."
     RESPONSE_BODY_BYTES_TOTAL "sluice_response_body_bytes_total" Counter Bytes []
@@ -174,6 +180,8 @@ metrics! {
         "Requests refused for lack of room or time."
     LADDER_STEPS_TOTAL "sluice_ladder_steps_total" Counter Count ["class" "step"]
         "Requests for workers by what they were given: a render, or something cheaper where that would have come too late."
+    SESSION_REQUESTS_TOTAL "sluice_session_requests_total" Counter Count ["session"]
+        "Requests of clients that come back to the worker which keeps their session (`[sticky]`)."
     ERRORS_TOTAL "sluice_errors_total" Counter Count ["code"]
         "Errors that the gateway answered itself, shed requests among them."
 

@@ -182,6 +182,9 @@ pub struct StartArgs {
     /// Requests that one worker holds at once [config: workers.concurrency]
     #[arg(long, value_name = "N")]
     pub concurrency: Option<String>,
+    /// By what clients come back to the worker that keeps their session [config: sticky.by]
+    #[arg(long, value_name = "BY", value_parser = words("sticky.by"))]
+    pub sticky: Option<String>,
     /// Configuration file [default: sluice.toml, if it exists]
     #[arg(long, short, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -364,6 +367,7 @@ impl StartArgs {
             ("server.host", &self.host),
             ("workers.count", &self.workers),
             ("workers.concurrency", &self.concurrency),
+            ("sticky.by", &self.sticky),
             ("admin.address", &self.admin),
             ("app.node", &self.node),
             ("app.port", &self.app_port),

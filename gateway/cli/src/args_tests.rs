@@ -51,7 +51,7 @@ fn every_command_takes_run_dir() {
 #[test]
 fn start_turns_options_into_keys() {
     let flags =
-        start("sluice start app.js -p 80 --host ::1 -w 2 --concurrency 3 --admin off --node n --log-format json")
+        start("sluice start app.js -p 80 --host ::1 -w 2 --concurrency 3 --sticky cookie --admin off --node n --log-format json")
             .flags();
     let expected = [
         ("app.entry", "app.js"),
@@ -59,6 +59,7 @@ fn start_turns_options_into_keys() {
         ("server.host", "::1"),
         ("workers.count", "2"),
         ("workers.concurrency", "3"),
+        ("sticky.by", "cookie"),
         ("admin.address", "off"),
         ("app.node", "n"),
         ("log.format", "json"),

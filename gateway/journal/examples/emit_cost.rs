@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         class: "",
         worker: Some(3),
         tries: 1,
+        session: None,
         step: Some(Step::Render),
         status: 200,
         error: None,

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use sluice_catalog::errors::Code;
 use sluice_catalog::metrics::{self, BUCKETS_SECONDS, CLASS_OTHER, CLASSES_MAX};
 
-use crate::event::{AccessRecord, Event, ExitReason, Outcome, Recycled, Step};
+use crate::event::{AccessRecord, Event, ExitReason, Outcome, Recycled, Session, Step};
 use crate::prometheus::Page;
 use crate::window::microseconds;
 
@@ -49,6 +49,7 @@ struct Class {
 pub(crate) struct Counters {
     pub(crate) outcomes: [u64; Outcome::ALL.len()],
     pub(crate) overlaps_total: u64,
+    sessions: [u64; Session::ALL.len()],
     class_places: HashMap<Box<str>, usize>,
     classes: Vec<Class>,
     /// How many of those got their place at their first request, and how many are of the config's routes.
@@ -79,6 +80,7 @@ impl Counters {
         let mut counters = Self {
             outcomes: [0; Outcome::ALL.len()],
             overlaps_total: 0,
+            sessions: [0; Session::ALL.len()],
             class_places: HashMap::new(),
             classes: Vec::new(),
             at_once: 0,
@@ -158,6 +160,9 @@ impl Counters {
         }
         if let Some(cpu_ms) = record.cpu_ms {
             self.cpu.record(cpu_ms);
+        }
+        if let Some(session) = record.session {
+            self.sessions[session as usize] += 1;
         }
         let place = self.class_place(record.class);
         if let Some(step) = record.step {
@@ -261,6 +266,10 @@ impl Counters {
             for (step, count) in Step::ALL.into_iter().zip(class.steps).filter(|(_, count)| *count > 0) {
                 page.sample(&[("class", &*class.name), ("step", step.as_str())], count);
             }
+        }
+        page.metric(&metrics::SESSION_REQUESTS_TOTAL);
+        for (session, count) in Session::ALL.into_iter().zip(self.sessions) {
+            page.sample(&[("session", session.as_str())], count);
         }
         page.metric(&metrics::ERRORS_TOTAL);
         for (code, count) in &self.errors {

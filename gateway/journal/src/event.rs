@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::Lane;
 
-pub use load::{Alarm, Step};
+pub use load::{Alarm, Session, Step};
 pub use outcome::Outcome;
 pub use worker::{ExitReason, HeldRequest, Recycled, StuckPlace};
 
@@ -275,6 +275,8 @@ pub struct AccessRecord<'a> {
     pub tries: u32,
     /// What it was given, if it was for a worker.
     pub step: Option<Step>,
+    /// Which worker got it, if its client has a session.
+    pub session: Option<Session>,
     /// The status the client got; 0 if it got none.
     pub status: u16,
     /// The catalogue's code where the gateway answered with an error.
@@ -319,6 +321,7 @@ pub(crate) mod tests_support {
             worker: Some(3),
             tries: 1,
             step: Some(Step::Render),
+            session: None,
             status: 200,
             error: None,
             bytes_in: 0,

@@ -33,7 +33,7 @@ use writer::Writer;
 
 pub use clock::Clock;
 pub use event::{
-    AccessRecord, Alarm, Event, ExitReason, HeldRequest, Level, Outcome, Recycled, Step, Stream, StuckPlace,
+    AccessRecord, Alarm, Event, ExitReason, HeldRequest, Level, Outcome, Recycled, Session, Step, Stream, StuckPlace,
 };
 pub use prometheus::Page;
 pub use ring::Filter;

@@ -27,6 +27,7 @@ use sluice_http1::{Method, RequestHead};
 use sluice_scheduler::{ClassId, Need, SavedCosts};
 
 use features::Features;
+pub(crate) use rules::Rules;
 use table::Table;
 pub(crate) use table::{Change, Totals};
 
@@ -102,7 +103,7 @@ impl Classes {
                 class: id,
                 priority: route.map_or(0, |route| route.priority),
                 deadline_ms: route.and_then(|route| route.deadline_ms),
-                alone: false,
+                ..Need::default()
             },
             budget_ms: route.and_then(|route| route.budget_ms),
             features,

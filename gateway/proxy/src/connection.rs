@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::errors::Code;
 use sluice_http1::{Method, RequestHead, Version};
-use sluice_journal::{Outcome, Step};
+use sluice_journal::{Outcome, Session, Step};
 use sluice_scheduler::{RequestId, WorkerId};
 
 pub(crate) use handles::{Bounds, ConnectionHandles, Full, Handle};
@@ -29,6 +29,7 @@ use crate::record::Record;
 use crate::refuse::{self, Refusal};
 use crate::respond::{Responder, Sent};
 use crate::route::{self, Route};
+use crate::sessions::Asked;
 use crate::spool::Body;
 use crate::trace::{self, TraceId};
 use crate::tunnel;
@@ -172,10 +173,13 @@ async fn serve_by_a_worker(
     let answer = gate.new_answer();
     let mut class = gate.classify(&Traits::of(&head, bytes_in));
     class.need.alone = pass.alone;
+    let asked = Asked { head: &head, client: passage.peer, is_secure: origin.is_https(&head) };
+    let visit = gate.sessions.visit(&asked, || gate.homes());
+    class.need.home = visit.home;
     let token = gate.tokens.of(passage.request);
     gate.submit(Job {
         request: passage.request,
-        head: Rc::new(write_head(passage.request, token)),
+        head: Rc::new(gate.sessions.dress(&visit, write_head(passage.request, token))),
         body,
         token,
         method: head.method.clone(),
@@ -190,6 +194,7 @@ async fn serve_by_a_worker(
         client,
         gate,
         head: &head,
+        visit: &visit,
         request: passage.request,
         request_id: &passage.request_id,
         submitted: received,
@@ -221,7 +226,14 @@ async fn serve_by_a_worker(
         &passage,
         Some(head),
         &sent,
-        Details { class: class.name, bytes_in, receive_ms: ms(received, started), waits, ..Details::of(&answer) },
+        Details {
+            class: class.name,
+            bytes_in,
+            receive_ms: ms(received, started),
+            waits,
+            session: visit.session(answer.worker.get()),
+            ..Details::of(&answer)
+        },
     );
     keep_alive
 }
@@ -340,6 +352,7 @@ struct Details {
     worker: Option<WorkerId>,
     tries: u32,
     step: Option<Step>,
+    session: Option<Session>,
     bytes_in: u64,
     receive_ms: f64,
     waits: Waits,
@@ -368,6 +381,7 @@ fn record(gate: &Gate, passage: &Passage, head: Option<RequestHead>, sent: &Sent
             worker: details.worker,
             tries: details.tries,
             step: details.step,
+            session: details.session,
             status: sent.status,
             error: sent.error,
             bytes_in: details.bytes_in,

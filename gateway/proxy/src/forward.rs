@@ -39,6 +39,14 @@ impl Origin {
     }
 }
 
+impl Origin {
+    /// Whether the client speaks HTTPS, here or, as a trusted peer says, there.
+    pub(crate) fn is_https(&self, head: &RequestHead) -> bool {
+        let told = head.fields.get("x-forwarded-proto").filter(|_| self.is_trusted);
+        told.map_or(self.proto == "https", |proto| proto.eq_ignore_ascii_case(b"https"))
+    }
+}
+
 /// A new id for a request.
 pub(crate) fn new_request_id() -> Rc<str> {
     let mut id = Vec::with_capacity(32);

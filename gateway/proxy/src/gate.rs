@@ -38,6 +38,7 @@ use crate::measures::Measures;
 use crate::rate::Rates;
 use crate::record::CostReports;
 use crate::reporters::Reporters;
+use crate::sessions::Sessions;
 use crate::spool::TempStore;
 use crate::token::Tokens;
 use crate::trust::Trust;
@@ -87,6 +88,7 @@ pub struct Gate {
     pub journal: Journal,
     pub(crate) store: Rc<TempStore>,
     pub(crate) classes: Classes,
+    pub(crate) sessions: Sessions,
     pub(crate) trust: Trust,
     pub(crate) files: Files,
     pub(crate) connections: ConnectionHandles,
@@ -136,10 +138,12 @@ impl Gate {
     ) -> Rc<Self> {
         let port = config.server.port;
         let classes = Classes::new(&config);
+        let sessions = Sessions::new(&config);
         journal.reserve_classes(classes.route_names().iter().map(String::as_str));
         Rc::new(Gate {
             deaths: SecondTries::new(&config),
             classes,
+            sessions,
             journal,
             store,
             trust,

@@ -29,6 +29,7 @@ mod refuse;
 mod reporters;
 mod respond;
 mod route;
+mod sessions;
 mod signal;
 mod spool;
 mod token;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use sluice_catalog::errors::Code;
 use sluice_http1::Method;
-use sluice_journal::{AccessRecord, Event, Outcome, Step};
+use sluice_journal::{AccessRecord, Event, Outcome, Session, Step};
 use sluice_scheduler::{RequestId, WorkerId};
 
 use crate::gate::Gate;
@@ -33,6 +33,7 @@ pub(crate) struct Record {
     pub(crate) worker: Option<WorkerId>,
     pub(crate) tries: u32,
     pub(crate) step: Option<Step>,
+    pub(crate) session: Option<Session>,
     pub(crate) status: u16,
     pub(crate) error: Option<Code>,
     pub(crate) bytes_in: u64,
@@ -126,6 +127,7 @@ fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>) {
         worker: record.worker.map(|worker| worker.0),
         tries: record.tries,
         step: record.step,
+        session: record.session,
         status: record.status,
         error: record.error,
         bytes_in: record.bytes_in,

@@ -17,6 +17,7 @@ use crate::answer::{Answer, End, Next};
 use crate::client::{Client, For, Woke};
 use crate::gate::Gate;
 use crate::refuse::{self, Refusal};
+use crate::sessions::Visit;
 
 use outgoing::{Framed, Outgoing};
 
@@ -40,6 +41,7 @@ pub(crate) struct Responder<'a> {
     pub(crate) client: &'a mut Client,
     pub(crate) gate: &'a Rc<Gate>,
     pub(crate) head: &'a RequestHead,
+    pub(crate) visit: &'a Visit,
     pub(crate) request: RequestId,
     pub(crate) request_id: &'a str,
     pub(crate) submitted: Instant,
@@ -128,6 +130,9 @@ impl Responder<'_> {
                     }
                 }
                 Some(Next::Data(data)) => {
+                    if sent.bytes_out == 0 && sent.status == 200 {
+                        self.gate.sessions.learn(self.visit, answer.worker.get(), &data);
+                    }
                     sent.bytes_out += data.len() as u64;
                     out.push(&data);
                 }
@@ -238,7 +243,8 @@ impl Responder<'_> {
             out.extend_from_slice(self.request_id.as_bytes());
             out.extend_from_slice(b"\r\n");
         }
-        let mut text = String::new();
+        let cookie = self.gate.sessions.cookie(self.visit, answer.worker.get(), head);
+        let mut text = cookie.unwrap_or_default();
         if !head.fields.contains("date") {
             let _ = write!(text, "Date: {}\r\n", httpdate::fmt_http_date(SystemTime::now()));
         }

@@ -31,6 +31,9 @@ use crate::token::Token;
 pub(crate) use broken::EXIT_TIMEOUT;
 pub(crate) use slots::{Slots, StreamGuard};
 
+/// The end of a head that tells the worker of a long poll.
+pub(crate) const POLL: &[u8] = b";waits=1\r\n\r\n";
+
 /// A whole request, ready for a worker.
 pub(crate) struct Job {
     pub(crate) request: RequestId,
@@ -90,6 +93,8 @@ pub(crate) struct Exchange {
     pub(crate) is_handed: Cell<bool>,
     /// Set when that is reported.
     pub(crate) handed: Signal,
+    /// Set when the worker says that the app waits with its answer: the request leaves its slot.
+    pub(crate) leaves: Signal,
     /// The worker gave the request back unseen by the app, which has not ended this other one.
     pub(crate) busy_with: Cell<Option<RequestId>>,
     /// The gateway's own, to warm a worker.
@@ -118,6 +123,7 @@ impl Exchange {
             has_left: Cell::new(false),
             is_handed: Cell::new(false),
             handed: Signal::default(),
+            leaves: Signal::default(),
             busy_with: Cell::new(None),
             is_own: job.is_own,
             orphaned: Cell::new(None),
@@ -157,6 +163,11 @@ impl Exchange {
             Some(since) if now.saturating_duration_since(since) >= abandoned_max => self.cut.set(),
             Some(_) => {}
         }
+    }
+
+    /// Whether the worker was told that the request is a long poll, which may leave its slot.
+    pub(crate) fn is_poll(&self) -> bool {
+        self.head.ends_with(POLL)
     }
 
     /// Request id, method, target.

@@ -3,13 +3,14 @@
 use crate::lanes::Offer;
 use crate::pool::Demand;
 use crate::queue::Waiting;
-use crate::{Action, ClassId, Lane, Need, Order, Refusal, RequestId, Scheduler, Time};
+use crate::{Action, ClassId, Home, Lane, Need, Order, Refusal, RequestId, Scheduler, Time};
 
 /// How many times its own cost a request may wait before it can be overdue: below that, waiting is no hardship.
 const AGEING_COSTS: u64 = 4;
 
 impl Scheduler {
     pub(crate) fn arrive(&mut self, now: Time, request: RequestId, need: Need, actions: &mut Vec<Action>) {
+        let need = self.with_home(need);
         if self.stopping {
             actions.push(Action::Refuse { request, reason: Refusal::Stopping, retry_after_s: 1 });
             return;
@@ -18,18 +19,17 @@ impl Scheduler {
             // One that is being warmed may have to serve.
             self.pool.unsettle();
         }
-        let side = self.side(need.class);
         let offer = self.offer();
-        if self.goes_at_once(side, &offer) {
+        if self.goes_at_once(need, &offer) {
             // The common case: a free worker and nobody in front; `dispatch` gives it away in this very step.
             self.enqueue(now, request, need, &offer);
             return;
         }
-        let wait_ms = self.predict_ms(side, need.priority, &offer);
+        let wait_ms = self.predict_ms(need, &offer);
         let deadline_ms =
             need.deadline_ms.map(|ms| u64::from(ms).saturating_sub(self.expected_service_us(need.class) / 1000));
         let wait_ms_max = deadline_ms.map_or(self.limits.queue_wait_ms_max, |ms| ms.min(self.limits.queue_wait_ms_max));
-        let reason = if self.is_full(side) {
+        let reason = if self.is_full(need) {
             Refusal::Full
         } else if wait_ms.is_some_and(|wait| wait > wait_ms_max) {
             if self.is_on_trial(need) {
@@ -46,7 +46,7 @@ impl Scheduler {
     }
 
     fn enqueue(&mut self, now: Time, request: RequestId, need: Need, offer: &Offer) {
-        let overdue = self.overdue_at(now, need.class, offer);
+        let overdue = self.overdue_at(now, need, offer);
         self.enqueue_overdue(now, request, need, overdue);
     }
 
@@ -71,18 +71,22 @@ impl Scheduler {
 
     /// Whether it counts as long only because too little is known of its class, and none of it waits that would tell.
     fn is_on_trial(&self, need: Need) -> bool {
-        let is_taken_for_long = self.side(need.class) == Lane::Long && !self.costs.is_known(need.class);
+        let is_taken_for_long = self.side(need) == Lane::Long && !self.costs.is_known(need.class);
         is_taken_for_long && !self.queue.has_line(need)
     }
 
     /// When a request of this class that arrives now has waited for too long: a multiple of what it would have waited in
     /// the order of arrival.
-    fn overdue_at(&self, now: Time, class: ClassId, offer: &Offer) -> Time {
+    fn overdue_at(&self, now: Time, need: Need, offer: &Offer) -> Time {
         if self.limits.ageing == 0 || self.limits.order == Order::Fifo {
             return Time(u64::MAX);
         }
-        let fifo_us = self.in_order_us(offer).unwrap_or(0);
-        let floor_us = self.costs.expected_us(class).saturating_mul(AGEING_COSTS);
+        let fifo_us = match need.home {
+            Home::At(worker) => self.at_home_us(worker, need.priority),
+            Home::Any | Home::New => self.in_order_us(offer),
+        };
+        let fifo_us = fifo_us.unwrap_or(0);
+        let floor_us = self.costs.expected_us(need.class).saturating_mul(AGEING_COSTS);
         Time(now.0.saturating_add(fifo_us.saturating_mul(u64::from(self.limits.ageing))).saturating_add(floor_us))
     }
 
@@ -92,8 +96,13 @@ impl Scheduler {
         self.predictor.both_us(short, long, Self::slots(offer))
     }
 
+    /// Where such a request waits. Sessions are for workers of the short lane.
+    pub(crate) fn side(&self, need: Need) -> Lane {
+        if need.home == Home::Any { self.side_of(need.class) } else { Lane::Short }
+    }
+
     /// What a request of this class counts as.
-    pub(crate) fn side(&self, class: ClassId) -> Lane {
+    pub(crate) fn side_of(&self, class: ClassId) -> Lane {
         if self.limits.order == Order::Shortest && self.costs.is_long(class) { Lane::Long } else { Lane::Short }
     }
 
@@ -103,8 +112,12 @@ impl Scheduler {
     }
 
     /// A quarter of the queue is kept from each side for the other.
-    fn is_full(&self, side: Lane) -> bool {
+    fn is_full(&self, need: Need) -> bool {
         let max = self.limits.queue_length_max;
+        if let Home::At(worker) = need.home {
+            return self.queue.len() >= max || self.queue.len_at(worker) >= self.share_of_home();
+        }
+        let side = self.side(need);
         let side_max = if self.has_two_sides() { max - max / 4 } else { max };
         self.queue.len() >= max || self.queue.len_of(side) >= side_max
     }
@@ -117,7 +130,14 @@ impl Scheduler {
         if is_long || is_late { Demand::Pressing } else { Demand::Waiting }
     }
 
-    fn goes_at_once(&self, side: Lane, offer: &Offer) -> bool {
+    fn goes_at_once(&self, need: Need, offer: &Offer) -> bool {
+        if let Home::At(worker) = need.home {
+            return self.queue.len_at(worker) == 0 && self.pool.has_room(worker, self.limits.concurrency);
+        }
+        self.side_goes_at_once(self.side(need), offer)
+    }
+
+    fn side_goes_at_once(&self, side: Lane, offer: &Offer) -> bool {
         if self.queue.len_of(side) > 0 {
             return false;
         }
@@ -134,12 +154,21 @@ impl Scheduler {
         if offer.short_ready > 0 { offer.short_slots } else { offer.long_slots }
     }
 
-    fn predict_ms(&self, side: Lane, priority: i8, offer: &Offer) -> Option<u64> {
+    fn predict_ms(&self, need: Need, offer: &Offer) -> Option<u64> {
+        let Home::At(worker) = need.home else { return self.predict_side_ms(self.side(need), need.priority, offer) };
+        if self.goes_at_once(need, offer) {
+            return Some(0);
+        }
+        let is_known = self.predictor.knows(Lane::Short) || self.predictor.knows(Lane::Long);
+        self.at_home_us(worker, need.priority).filter(|_| is_known).map(|us| us / 1000)
+    }
+
+    fn predict_side_ms(&self, side: Lane, priority: i8, offer: &Offer) -> Option<u64> {
         let slots = Self::slots(offer);
         if slots == 0 {
             return None;
         }
-        if self.goes_at_once(side, offer) {
+        if self.side_goes_at_once(side, offer) {
             return Some(0);
         }
         if !self.predictor.knows(side) {
@@ -163,7 +192,8 @@ impl Scheduler {
     /// one that is let in to get its class known.
     #[must_use]
     pub fn predicted_wait_ms_of(&self, need: Need) -> Option<u64> {
-        let wait_ms = self.predict_ms(self.side(need.class), need.priority, &self.offer());
+        let need = self.with_home(need);
+        let wait_ms = self.predict_ms(need, &self.offer());
         wait_ms.filter(|_| !self.is_on_trial(need))
     }
 
@@ -171,14 +201,14 @@ impl Scheduler {
     #[must_use]
     pub fn predicted_wait_ms(&self) -> Option<u64> {
         let offer = self.offer();
-        let short = self.predict_ms(Lane::Short, 0, &offer);
-        if self.has_two_sides() { short.max(self.predict_ms(Lane::Long, 0, &offer)) } else { short }
+        let short = self.predict_side_ms(Lane::Short, 0, &offer);
+        if self.has_two_sides() { short.max(self.predict_side_ms(Lane::Long, 0, &offer)) } else { short }
     }
 
     /// Whether a request that arrived now would go to a worker at once, if it is short.
     #[must_use]
     pub fn has_free_slot(&self) -> bool {
-        self.goes_at_once(Lane::Short, &self.offer())
+        self.side_goes_at_once(Lane::Short, &self.offer())
     }
 
     /// Half the predicted wait is a fair time to try again: by then half the queue has gone. 1 s at least, 60 s at most.

@@ -40,6 +40,20 @@ pub struct Need {
     pub deadline_ms: Option<u32>,
     /// It gets a worker that holds nothing, which gets nothing else meanwhile: a worker may die with it.
     pub alone: bool,
+    /// Where its client's session is kept.
+    pub home: Home,
+}
+
+/// The worker that keeps the session of a request's client. Last in [`Need`], so that a class's needs stand side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Home {
+    /// No session, or one that every worker can read.
+    #[default]
+    Any,
+    /// The worker that answers will keep the session: one of the short lane, because workers of the long lane come and go.
+    New,
+    /// This worker. While it serves, the request waits for it alone; else it is [`Home::New`].
+    At(WorkerId),
 }
 
 /// Workers that share an operating-system priority.

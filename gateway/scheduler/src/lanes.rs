@@ -45,8 +45,9 @@ pub(crate) struct Offer {
     pub long_overdue: u32,
     /// Workers of the long lane that are being started.
     pub long_starting: u32,
-    /// Workers of the long lane that hold a request.
+    /// Workers of the long lane that hold a request, and those with a free slot.
     pub long_held: u32,
+    pub long_free: u32,
 }
 
 /// That a request has waited for too long, and what it is expected to cost.

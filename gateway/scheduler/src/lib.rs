@@ -15,12 +15,13 @@ mod limits;
 mod pool;
 mod predict;
 mod queue;
+mod queues;
 mod reasons;
 mod starving;
 
 pub use choice::{Choice, Order};
 pub use costs::{ClassId, Costs, SavedCosts};
-pub use interface::{Action, Event, Lane, Need, RequestId, Time, WorkerId};
+pub use interface::{Action, Event, Home, Lane, Need, RequestId, Time, WorkerId};
 pub use limits::{Limits, Recycling};
 pub use pool::{ReloadProgress, WorkerState, WorkerView};
 pub use reasons::{AbandonReason, KillReason, RecycleReason, Refusal};
@@ -31,14 +32,15 @@ use std::cell::Cell;
 use lanes::{Lanes, Offer, Overdue};
 use pool::{Demand, Given, Pool};
 use predict::Predictor;
-use queue::{Queue, Waiting};
+use queue::Waiting;
+use queues::Queues;
 use starving::Starvation;
 
 /// The machine. See the module's text.
 #[derive(Debug)]
 pub struct Scheduler {
     limits: Limits,
-    queue: Queue,
+    queue: Queues,
     pool: Pool,
     predictor: Predictor,
     lanes: Lanes,
@@ -55,7 +57,7 @@ impl Scheduler {
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Scheduler {
-            queue: Queue::new(limits.order),
+            queue: Queues::new(limits.order),
             limits,
             pool: Pool::new(),
             predictor: Predictor::default(),
@@ -104,6 +106,7 @@ impl Scheduler {
         self.close_long_lane();
         self.expire(now, actions);
         self.settle(now, actions);
+        self.queue.leave_homes(|worker| self.pool.keeps_sessions(worker), &self.costs);
         self.dispatch(now, actions);
         if let Event::Waits { worker } = event {
             self.pool.end_grant(worker);
@@ -188,6 +191,7 @@ impl Scheduler {
     fn put_back(&mut self, now: Time, request: RequestId, known: Option<(Time, Need)>, actions: &mut Vec<Action>) {
         let Some((arrived, need)) = known else { return };
         // It has had its turn once, so it is the next of all that may have the same worker.
+        let need = self.with_home(need);
         let latest_start = self.latest_start(arrived, need);
         self.queue.push(request, Waiting { arrived, need, overdue: arrived, latest_start }, &self.costs);
         // Before its time is looked at: of that it may have spent much with the worker, not in the queue.
@@ -253,7 +257,11 @@ impl Scheduler {
             let Some(waiting) = self.queue.remove(request) else { break };
             self.note_given(now, request, &waiting);
             let Waiting { arrived, need, .. } = waiting;
-            self.predictor.dispatched(now, side, self.queue.len_of(side));
+            // The pace is that of the queue which all workers share.
+            if !matches!(need.home, Home::At(_)) {
+                self.predictor.dispatched(now, side, self.queue.len_of(side));
+            }
+            let side = self.side_of(need.class);
             if side == Lane::Long {
                 self.lanes.gave_long(now);
             }
@@ -273,6 +281,20 @@ impl Scheduler {
         if self.queue.is_empty() {
             return None;
         }
+        let shared = self.next_shared(now);
+        let at_home = self.queue.homes(now).find(|(worker, head)| {
+            // Where both ask for the only free worker, the order between them decides.
+            let is_behind = shared.as_ref().is_some_and(|(first, _, given)| {
+                given == worker && first < head && self.offer().short_free + self.offer().long_free <= 1
+            });
+            self.pool.has_room(*worker, self.limits.concurrency) && !is_behind
+        });
+        let at_home = at_home.map(|(worker, head)| (head.request, Lane::Short, worker));
+        at_home.or(shared.map(|(head, side, worker)| (head.request, side, worker)))
+    }
+
+    /// The same of those that may have any worker.
+    fn next_shared(&self, now: Time) -> Option<(queue::Head, Lane, WorkerId)> {
         let head = |side| self.queue.head(side, now).map(|head| (head, side));
         let mut heads = [head(Lane::Short), head(Lane::Long)];
         if heads[0].is_some() && heads[1] < heads[0] {
@@ -281,10 +303,10 @@ impl Scheduler {
         let offer = self.offer();
         let may_have = |(head, side): (queue::Head, Lane)| {
             if head.alone && self.may_share() {
-                return self.pool.empty_worker().map(|worker| (head.request, side, worker));
+                return self.pool.empty_worker().map(|worker| (head, side, worker));
             }
             let overdue = head.is_overdue().then(|| Overdue { now, cost_us: self.costs.expected_us(head.class) });
-            self.place(side, overdue, &offer).map(|worker| (head.request, side, worker))
+            self.place(side, overdue, &offer).map(|worker| (head, side, worker))
         };
         heads.into_iter().flatten().find_map(may_have).or_else(|| {
             // Those behind one that waits for a worker of its own need not wait for it.

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{ClassId, Costs, Lane, Need, Order, RequestId, Time};
+use crate::{ClassId, Costs, Home, Lane, Need, Order, RequestId, Time, WorkerId};
 
 use line::Line;
 
@@ -89,6 +89,12 @@ impl Rating {
         let side = if costs.is_long(class) { Lane::Long } else { Lane::Short };
         Rating { side, cost: bucket(costs.expected_us(class)) }
     }
+
+    /// Requests with a home stay out of the long lane, whatever they cost.
+    fn of_need(need: Need, costs: &Costs) -> Rating {
+        let rating = Rating::of(need.class, costs);
+        if need.home == Home::Any { rating } else { Rating { side: Lane::Short, ..rating } }
+    }
 }
 
 /// Costs that differ by less than half are taken for equal, so that what is of a kind goes in the order of arrival.
@@ -128,7 +134,7 @@ impl Queue {
     fn join_line(&mut self, request: RequestId, waiting: Waiting, costs: &Costs) {
         let need = waiting.need;
         let mut ranked = self.take_line(need).unwrap_or_else(|| {
-            let Rating { side, cost } = Rating::of(need.class, costs);
+            let Rating { side, cost } = Rating::of_need(need, costs);
             let key = (Reverse(need.priority), cost, Time(0), request);
             Ranked { line: Line::default(), side, cost, key, overdue: waiting.overdue }
         });
@@ -219,8 +225,9 @@ impl Queue {
 
     /// A class counts as something else than before.
     pub(crate) fn rate_again(&mut self, class: ClassId, costs: &Costs) {
-        let from = Need { class, priority: i8::MIN, deadline_ms: None, alone: false };
-        let to = Need { class, priority: i8::MAX, deadline_ms: Some(u32::MAX), alone: true };
+        let from = Need { class, priority: i8::MIN, deadline_ms: None, alone: false, home: Home::Any };
+        let last = Home::At(WorkerId(u64::MAX));
+        let to = Need { class, priority: i8::MAX, deadline_ms: Some(u32::MAX), alone: true, home: last };
         let needs: Vec<Need> = self.lines.range(from..=to).map(|(need, _)| *need).collect();
         for need in needs {
             self.rate_line(need, costs);
@@ -230,7 +237,7 @@ impl Queue {
     /// What counts as long is something else than before.
     pub(crate) fn rate_all_again(&mut self, costs: &Costs) {
         let has_changed = |(need, ranked): &(&Need, &Ranked)| {
-            Rating::of(need.class, costs) != Rating { side: ranked.side, cost: ranked.cost }
+            Rating::of_need(**need, costs) != Rating { side: ranked.side, cost: ranked.cost }
         };
         let needs: Vec<Need> = self.lines.iter().filter(has_changed).map(|(need, _)| *need).collect();
         for need in needs {
@@ -240,7 +247,7 @@ impl Queue {
 
     fn rate_line(&mut self, need: Need, costs: &Costs) {
         let Some(mut ranked) = self.take_line(need) else { return };
-        Rating { side: ranked.side, cost: ranked.cost } = Rating::of(need.class, costs);
+        Rating { side: ranked.side, cost: ranked.cost } = Rating::of_need(need, costs);
         self.put_line(need, ranked);
     }
 

@@ -119,7 +119,7 @@ impl Scheduler {
     /// How long a request of this class would be expected to hold its worker. With lanes, service times say less than costs:
     /// the long ones are what short ones have left them, which is what is to be judged.
     fn holds_us(&self, class: ClassId) -> u64 {
-        let service_us = self.predictor.service_us(self.side(class)).filter(|_| !self.is_mixed());
+        let service_us = self.predictor.service_us(self.side_of(class)).filter(|_| !self.is_mixed());
         service_us.unwrap_or(0).max(self.costs.expected_us(class))
     }
 }

@@ -86,7 +86,8 @@ struct Line<'l> {
 struct Done<'l> {
     id: u64,
     cpu_us: u64,
-    /// How it left: `upgrade` for one that the app has in its hands, whether it has answered or not.
+    /// How it left: `upgrade` for one that the app has in its hands, whether it has answered or not, `wait` for a long poll that it
+    /// waits with.
     #[serde(borrow, default)]
     left: Cow<'l, str>,
     /// The template of the app's router, where this worker has not named it before.
@@ -203,8 +204,10 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         "aux-closed" => supervisor.auxiliaries.remove(process.worker, said.socket.as_ref()),
         "done" => {
             for done in said.requests {
-                if done.left == "upgrade" {
-                    supervisor.gate.handed(process.worker, RequestId(done.id));
+                match &*done.left {
+                    "upgrade" => supervisor.gate.handed(process.worker, RequestId(done.id)),
+                    "wait" => supervisor.gate.waits_on(process.worker, RequestId(done.id)),
+                    _ => {}
                 }
                 let route = done.route.as_deref().filter(|route| route.len() <= ROUTE_BYTES_MAX);
                 supervisor.gate.reported(process.worker, RequestId(done.id), done.cpu_us, route);

@@ -7,8 +7,8 @@ export interface Requested {
   readonly path: string | null;
 }
 
-/** How a request left the gate: its response ended, or it became a stream or a raw connection. */
-export type Leaving = 'end' | 'stream' | 'upgrade' | 'abandoned';
+/** How a request left the gate: its response ended, it became a stream or a raw connection, or the app waits with its answer. */
+export type Leaving = 'end' | 'stream' | 'upgrade' | 'wait' | 'abandoned';
 
 export interface DoneRequest {
   readonly id: number;

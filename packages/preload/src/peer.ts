@@ -74,6 +74,11 @@ export function idOf(label: string): number | undefined {
   return /^\d{1,15}$/.test(digits) ? Number(digits) : undefined;
 }
 
+/** Whether the gateway knows this request for a long poll, which the app answers when there is something to tell. */
+export function waits(label: string): boolean {
+  return field(label, 'waits') === '1';
+}
+
 /** From here on the socket answers as the connection of the client named in the label. */
 export function setPeer(socket: Socket, label: string): void {
   const labelled: LabelledSocket = socket;

@@ -16,7 +16,7 @@ import type { HookedRequest, Outcome } from './api.js';
 import { type Entrant, Gate } from './gate.js';
 import { type Hooks, warn } from './hooks.js';
 import type { Leaving } from './messages.js';
-import { setPeer, takeLabel } from './peer.js';
+import { setPeer, takeLabel, waits } from './peer.js';
 import { cpuUs, type Report } from './report.js';
 
 const WAITING_MAX = 1000;
@@ -191,8 +191,17 @@ export class Requests {
     const ticket = this.#open(label, request, request.socket, response);
     (response as TicketedResponse)[ticketKey] = ticket;
     response.on('close', onResponseClosed);
-    if (this.#hooks.hasBefore) this.#prepare(ticket, handOver);
-    else handOver();
+    const hand = waits(label) ? () => this.#handPoll(ticket, handOver) : handOver;
+    if (this.#hooks.hasBefore) this.#prepare(ticket, hand);
+    else hand();
+  }
+
+  /** A long poll that the app does not answer at once only waits, so it leaves like a stream. */
+  #handPoll(ticket: Ticket, handOver: HandOver): void {
+    handOver();
+    nextTurn(() => {
+      if (ticket.response?.writableEnded === false) this.leave(ticket, 'wait');
+    });
   }
 
   #handUpgrade(label: string, request: IncomingMessage, socket: Socket, handOver: HandOver): void {
@@ -293,7 +302,7 @@ export class Requests {
     const block_ms = this.#report.loop.blockSinceEntry_ms(performance.now());
     this.#report.done(ticket.label, cpuUs() - ticket.cpu_us_before, block_ms, left, ticket.request);
     // The gateway holds a slot until it hears of these.
-    if (ticket.isAwaited || ticket.isAbandoned || left === 'upgrade') this.#report.flush();
+    if (ticket.isAwaited || ticket.isAbandoned || left === 'upgrade' || left === 'wait') this.#report.flush();
     this.#inApp.delete(ticket);
     this.#gate.leave();
   }
@@ -334,6 +343,7 @@ function hooked({ request, response }: Ticket): HookedRequest {
 
 function outcomeOf({ response, isAbandoned }: Ticket, left: Leaving): Outcome {
   if (left === 'stream' || left === 'upgrade') return left;
+  if (left === 'wait') return 'stream';
   return response?.writableFinished === true && !isAbandoned ? 'answered' : 'aborted';
 }
 

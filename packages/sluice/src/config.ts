@@ -12,6 +12,11 @@ export interface Config {
   react?: ReactConfig | 'react-dom' | 'fast';
   /** The processes that run the app. */
   workers?: WorkersConfig;
+  /**
+   * Clients that come back to the worker which keeps their session. `sticky = "cookie"` is short for
+   * this section with that `by`.
+   */
+  sticky?: SessionsConfig | 'off' | 'cookie' | 'address';
   /** A new version of the app in place of the present one: `sluice reload`, SIGHUP, SIGUSR2. */
   reload?: ReloadConfig;
   /**
@@ -41,8 +46,8 @@ export interface Config {
   /** What is accepted from a worker. */
   response?: ResponseConfig;
   /**
-   * Upgraded connections (WebSocket), upgrades that the app has not answered yet, and event streams; all
-   * hold no slot.
+   * Upgraded connections (WebSocket), upgrades that the app has not answered yet, event streams, and
+   * long polls of Engine.IO; all hold no slot.
    */
   streams?: StreamsConfig;
   /** Memory for bodies that wait for a slow client, and for answers that one has not read yet. */
@@ -359,6 +364,40 @@ export interface WorkersConfig {
    * @default 60000
    */
   blocked_after_ms?: number;
+}
+
+/** `[sticky]` */
+export interface SessionsConfig {
+  /**
+   * By what a client finds its worker again. Clients whose worker has gone get another, and a new
+   * session there.
+   * @default "off"
+   */
+  by?: 'off' | 'cookie' | 'address';
+  /**
+   * Requests that it is for, written as in `classes.routes`: `["/socket.io/*", "GET
+   * shop.example/cart"]`.
+   * @default ["/*"]
+   */
+  routes?: string[];
+  /**
+   * Name of the cookie. The app does not see it.
+   * @default "sluice"
+   */
+  cookie?: string;
+  /**
+   * Its `SameSite`. The cookie is `HttpOnly`, and `Secure` where the client speaks HTTPS, be it to a
+   * trusted peer.
+   * @default "lax"
+   */
+  same_site?: 'lax' | 'strict' | 'none';
+  /**
+   * Whether sessions of Engine.IO (Socket.IO's transports) are recognised by the `sid` that a worker
+   * gives out. Their requests go to that worker, whatever `by` says, and their long polls hold no slot
+   * while the app waits.
+   * @default true
+   */
+  engine_io?: boolean;
 }
 
 /** `[reload]` */

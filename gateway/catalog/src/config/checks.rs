@@ -41,6 +41,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     }
     check_rates(config, &mut problem);
     check_routes(config, &mut problem);
+    check_sessions(config, &mut problem);
     if config.workers.backoff_ms_min > config.workers.backoff_ms_max {
         problem("workers.backoff_ms_min", "must not be over workers.backoff_ms_max".to_owned());
     }
@@ -123,6 +124,26 @@ fn check_routes(config: &Config, problem: &mut impl FnMut(&'static str, String))
             let text = format!("holds {first:?} and {pattern:?}, which are for the same requests; keep one of them");
             problem("classes.routes", text);
         }
+    }
+}
+
+fn check_sessions(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
+    let sticky = &config.sticky;
+    if sticky.routes.len() > ROUTES_MAX {
+        problem("sticky.routes", format!("must hold at most {ROUTES_MAX} routes, not {}", sticky.routes.len()));
+    }
+    for pattern in &sticky.routes {
+        if let Err(fault) = Route::parse(pattern, "") {
+            problem("sticky.routes", format!("holds {pattern:?}, which must {fault}"));
+        }
+    }
+    // RFC 6265 §4.1.1: a cookie's name is a token.
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if sticky.cookie.is_empty() || sticky.cookie.len() > 64 || !sticky.cookie.bytes().all(is_token) {
+        problem(
+            "sticky.cookie",
+            format!("must be 1 to 64 letters, digits and signs like '-' and '_', not {:?}", sticky.cookie),
+        );
     }
 }
 

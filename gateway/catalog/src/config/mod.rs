@@ -23,7 +23,8 @@ pub use rate::Rate;
 pub use route::{Route, Segment, site};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use values::{
-    Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, TraceContext, UnderscoreHeaders, Value,
+    Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, SameSite, Sticky, TraceContext, UnderscoreHeaders,
+    Value,
 };
 
 use table::config;
@@ -195,6 +196,21 @@ config! {
         blocked_after_ms: u64 = 60_000, in 0..=86_400_000, "milliseconds" => reload;
     }
 
+    /// Clients that come back to the worker which keeps their session. `sticky = "cookie"` is short for this section with that `by`.
+    sticky: Sessions {
+        /// By what a client finds its worker again. Clients whose worker has gone get another, and a new session there.
+        by: Sticky = Sticky::Off => reload;
+        /// Requests that it is for, written as in `classes.routes`: `["/socket.io/*", "GET shop.example/cart"]`.
+        routes: Vec<String> = vec!["/*".to_owned()] => reload;
+        /// Name of the cookie. The app does not see it.
+        cookie: String = "sluice".to_owned() => reload;
+        /// Its `SameSite`. The cookie is `HttpOnly`, and `Secure` where the client speaks HTTPS, be it to a trusted peer.
+        same_site: SameSite = SameSite::Lax => reload;
+        /// Whether sessions of Engine.IO (Socket.IO's transports) are recognised by the `sid` that a worker gives out. Their requests
+        /// go to that worker, whatever `by` says, and their long polls hold no slot while the app waits.
+        engine_io: bool = true => reload;
+    }
+
     /// A new version of the app in place of the present one: `sluice reload`, SIGHUP, SIGUSR2.
     reload: Reload {
         /// New workers that start at once, beside those that they replace. 0 takes a quarter of the pool.
@@ -304,7 +320,8 @@ config! {
         headers_count_max: u64 = 256, in 1..=10_000, "headers" => reload;
     }
 
-    /// Upgraded connections (WebSocket), upgrades that the app has not answered yet, and event streams; all hold no slot.
+    /// Upgraded connections (WebSocket), upgrades that the app has not answered yet, event streams, and long polls of Engine.IO; all hold
+    /// no slot.
     streams: Streams {
         /// Streams that one worker may hold.
         per_worker_max: u64 = 1_000, in 0..=1_000_000, "streams" => reload;

@@ -66,10 +66,10 @@ impl Section {
         one_line(self.text)
     }
 
-    /// The key that is meant where the section's name has a plain value: `react = "fast"`.
+    /// The key that is meant where the section's name has a plain value: `react = "fast"`, `sticky = "cookie"`.
     #[must_use]
     pub fn short(&self) -> Option<&'static Key> {
-        self.keys.first().filter(|_| self.name == "react")
+        self.keys.first().filter(|_| matches!(self.name, "react" | "sticky"))
     }
 }
 

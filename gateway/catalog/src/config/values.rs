@@ -286,6 +286,24 @@ words! {
         /// Never.
         Off = "off",
     }
+    /// By what a client finds the worker again that keeps its session.
+    Sticky {
+        /// Nothing: any worker answers any client.
+        Off = "off",
+        /// A cookie that the gateway sets, which names the worker that answered first.
+        Cookie = "cookie",
+        /// The client's address (the first 64 bits of an IPv6 one).
+        Address = "address",
+    }
+    /// To which requests that come from other sites a browser adds the cookie.
+    SameSite {
+        /// Links to the app.
+        Lax = "lax",
+        /// None.
+        Strict = "strict",
+        /// All, for apps in other sites' pages. Browsers take such a cookie over HTTPS alone.
+        None = "none",
+    }
     /// Which renderer an app's imports of react-dom's server modules give.
     Renderer {
         /// Their own.

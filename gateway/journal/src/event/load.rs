@@ -24,6 +24,33 @@ impl Step {
     }
 }
 
+/// Which worker got the request of a client whose session one of them keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Session {
+    /// The one that keeps it.
+    Kept,
+    /// Another, because that one has gone.
+    Moved,
+    /// Any: there was none yet.
+    New,
+}
+
+impl Session {
+    /// Every word, in the order of their discriminants.
+    pub const ALL: [Self; 3] = [Self::Kept, Self::Moved, Self::New];
+
+    /// The name in logs and metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Moved => "moved",
+            Self::New => "new",
+        }
+    }
+}
+
 /// What an operator is alarmed about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]

@@ -9,14 +9,14 @@ use sluice_scheduler::ClassId;
 use super::segment::segments;
 
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(crate) struct Rule {
     pub(super) route: Route,
     pub(super) class: ClassId,
 }
 
 /// The routes, closest first, with a tree of their paths, so that a request is not compared with each of them.
 #[derive(Debug, Default)]
-pub(super) struct Rules {
+pub(crate) struct Rules {
     rules: Vec<Rule>,
     /// The first one is for `/`.
     places: Vec<Place>,
@@ -35,8 +35,12 @@ struct Place {
 impl Rules {
     /// The routes of the config, without classes yet. One that does not parse was refused before it came here.
     pub(super) fn read(config: &Config) -> Rules {
-        let routes =
-            config.classes.routes.iter().filter_map(|(pattern, settings)| Route::parse(pattern, settings).ok());
+        let routes = config.classes.routes.iter();
+        Rules::of(routes.filter_map(|(pattern, settings)| Route::parse(pattern, settings).ok()))
+    }
+
+    /// The same of any routes.
+    pub(crate) fn of(routes: impl Iterator<Item = Route>) -> Rules {
         let mut rules: Vec<_> = routes.map(|route| Rule { route, class: ClassId::OTHER }).collect();
         rules.sort_by_key(|rule| std::cmp::Reverse(rule.route.closeness()));
         let mut places = vec![Place::default()];
@@ -59,7 +63,7 @@ impl Rules {
     }
 
     /// The closest rule for the request: its number.
-    pub(super) fn find(&self, method: &Method, host: &str, path: &str) -> Option<usize> {
+    pub(crate) fn find(&self, method: &Method, host: &str, path: &str) -> Option<usize> {
         if self.rules.is_empty() {
             return None;
         }

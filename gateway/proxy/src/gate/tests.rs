@@ -68,6 +68,7 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
         worker: Some(worker),
         tries: 1,
         step: None,
+        session: None,
         status: 200,
         error: None,
         bytes_in: 0,

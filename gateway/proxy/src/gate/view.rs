@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
 use sluice_journal::Event as Happening;
-use sluice_scheduler::{Limits, Scheduler, Time, WorkerId, WorkerState};
+use sluice_scheduler::{Lane, Limits, Scheduler, Time, WorkerId, WorkerState, WorkerView};
 
 use super::Gate;
 
@@ -21,6 +21,7 @@ impl Gate {
         self.set_limits(&config);
         self.deaths.set_limits(&config);
         self.classes.set_routes(&config);
+        self.sessions.set_config(&config);
         self.journal.reserve_classes(self.classes.route_names().iter().map(String::as_str));
         self.tell_costs();
         *self.config.borrow_mut() = config;
@@ -45,6 +46,12 @@ impl Gate {
     /// The port that clients see.
     pub(crate) fn port(&self) -> u16 {
         self.port.get()
+    }
+
+    /// Places whose worker may keep sessions, and who is in them.
+    pub(crate) fn homes(&self) -> Vec<(u32, WorkerId)> {
+        let is_home = |view: &WorkerView| view.state == WorkerState::Ready && view.lane == Lane::Short;
+        self.scheduler.borrow().workers().filter(is_home).map(|view| (view.instance, view.worker)).collect()
     }
 
     /// Why the warm-up of this worker failed, if it was the latest that did.

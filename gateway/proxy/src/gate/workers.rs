@@ -7,7 +7,7 @@ use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::{Event, RequestId, WorkerId};
 
 use super::{Cause, Gate, WorkerHost};
-use crate::upstream::{Job, Slots};
+use crate::upstream::{Exchange, Job, Slots};
 
 /// What a request can have cost at most: an hour. More is a lie or a mistake.
 const CPU_US_MAX: u64 = 3_600_000_000;
@@ -25,6 +25,7 @@ impl Gate {
         }
         let slots = Slots::new(Rc::downgrade(self), worker, socket, marks);
         self.slots.borrow_mut().insert(worker, slots);
+        self.sessions.listening(worker);
         self.step(Event::Listening { worker });
     }
 
@@ -36,6 +37,7 @@ impl Gate {
         }
         self.measures.forget(worker);
         self.reporters.forget(worker);
+        self.sessions.exited(worker);
         self.step(Event::Exited { worker });
     }
 
@@ -78,6 +80,15 @@ impl Gate {
         {
             exchange.is_handed.set(true);
             exchange.handed.set();
+        }
+    }
+
+    /// The worker says that the app waits with the answer to a long poll: it leaves its slot.
+    pub fn waits_on(&self, worker: WorkerId, request: RequestId) {
+        let exchange = self.exchanges.borrow().get(&request).cloned();
+        let is_its = |exchange: &Rc<Exchange>| exchange.answer.worker.get() == Some(worker) && exchange.is_poll();
+        if let Some(exchange) = exchange.filter(is_its) {
+            exchange.leaves.set();
         }
     }
 

@@ -36,6 +36,8 @@ pub(crate) enum Ended {
     Stream { head: ResponseHead, framing: ResponseFraming },
     /// The connection is another protocol's now.
     Upgraded { head: ResponseHead },
+    /// The app waits with its answer, which goes on outside the slot.
+    Waits,
 }
 
 /// How a response broke.
@@ -67,12 +69,7 @@ pub(crate) async fn run(
     marks: bool,
 ) -> Result<Ended, Fault> {
     wire.carried += 1;
-    let proof = match (marks, wire.carried) {
-        (false, _) => Proof::None,
-        // Nobody else has ever written to the connection.
-        (true, 1) => Proof::Connection,
-        (true, _) => Proof::Token,
-    };
+    let proof = Proof::on(wire, marks);
     let (mut read_half, mut write_half) = wire.stream.split();
     let mut reader =
         Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: false, ends_with_report: true };
@@ -95,7 +92,14 @@ pub(crate) async fn run(
                 return Poll::Ready(Err(if begun.get() { Fault::Left } else { Fault::Unsent }));
             }
             is_shut = is_shut || writing.as_mut().poll(cx).is_ready();
-            reading.as_mut().poll(cx)
+            if let Poll::Ready(ended) = reading.as_mut().poll(cx) {
+                return Poll::Ready(ended);
+            }
+            // What the worker has not read whole it does not wait with.
+            if is_written.get() && exchange.leaves.poll(cx).is_ready() {
+                return Poll::Ready(Ok(Ended::Waits));
+            }
+            Poll::Pending
         })
         .await
     };
@@ -175,6 +179,17 @@ enum Proof {
     Connection,
     /// Nothing: the worker has no preload.
     None,
+}
+
+impl Proof {
+    fn on(wire: &Wire, marks: bool) -> Self {
+        match (marks, wire.carried) {
+            (false, _) => Proof::None,
+            // Nobody else has ever written to the connection.
+            (true, 1) => Proof::Connection,
+            (true, _) => Proof::Token,
+        }
+    }
 }
 
 fn head_limits(gate: &Gate) -> HeadLimits {
@@ -262,6 +277,23 @@ fn is_event_stream(head: &ResponseHead) -> bool {
             .fields
             .get("content-type")
             .is_some_and(|value| value.get(..17).is_some_and(|start| start.eq_ignore_ascii_case(b"text/event-stream")))
+}
+
+/// The answer that an app waits with, outside of any slot, until it comes or either side gives up. Returns whether the worker
+/// broke it off; the client is still to be told then.
+pub(crate) async fn run_waiting(gate: &Gate, mut wire: Wire, job: &Job, exchange: &Exchange, marks: bool) -> bool {
+    let proof = Proof::on(&wire, marks);
+    let (mut read_half, _write_half) = wire.stream.split();
+    let mut reader =
+        Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: false, ends_with_report: false };
+    let mut reading = pin!(read_response(gate, &mut reader, job, proof));
+    std::future::poll_fn(|cx| {
+        if job.answer.closing.poll(cx).is_ready() {
+            return Poll::Ready(false);
+        }
+        reading.as_mut().poll(cx).map(|ended| !matches!(ended, Ok(Ended::Whole { .. })))
+    })
+    .await
 }
 
 /// The rest of an event stream, outside of any slot, until either side ends it. Returns whether the worker broke it off;

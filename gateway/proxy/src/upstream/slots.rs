@@ -204,6 +204,10 @@ impl Slots {
                 return None;
             };
             let fault = match exchange::run(gate, &mut wire, &job, &exchange, self.marks).await {
+                Ok(Ended::Waits) => {
+                    self.wait_outside(gate, slot, wire, job, exchange);
+                    return None;
+                }
                 Ok(ended) => {
                     let is_whole = matches!(ended, Ended::Whole { .. });
                     let wire = self.conclude(gate, slot, wire, &job, &exchange, ended);
@@ -241,6 +245,24 @@ impl Slots {
         } else {
             gate.undelivered(self.worker, job);
         }
+    }
+
+    /// The app waits with its answer: the slot is free, and the answer is read outside of it.
+    fn wait_outside(self: &Rc<Self>, gate: &Rc<Gate>, slot: &Slot, wire: Wire, job: Job, exchange: Rc<Exchange>) {
+        slot.is_busy.set(false);
+        slot.carried.set(None);
+        self.finished_total.set(self.finished_total.get() + 1);
+        job.answer.times.update(|times| crate::answer::Times { finished: Some(Instant::now()), ..times });
+        job.answer.is_stream.set(true);
+        job.answer.last_moved.set(Instant::now());
+        gate.detached(self.worker, job.request);
+        let (slots, gate) = (Rc::clone(self), Rc::clone(gate));
+        tokio::task::spawn_local(async move {
+            if exchange::run_waiting(&gate, wire, &job, &exchange, slots.marks).await {
+                job.answer.fail(slots.stream_broke_by(job.request).await);
+            }
+            gate.stream_ended(slots.worker, job.request);
+        });
     }
 
     /// The worker finished its response, or turned it into a stream.
@@ -281,6 +303,11 @@ impl Slots {
                     }
                     gate.stream_ended(slots.worker, request);
                 });
+                None
+            }
+            // Taken before it comes here, and no upgrade is told to be a poll.
+            Ended::Waits => {
+                gate.finished(self.worker, job.request);
                 None
             }
             Ended::Upgraded { head } => {

@@ -96,7 +96,8 @@ impl Slots {
                     answer.fail(self.stream_broke_by(request).await);
                 }
             }
-            Ok(Ended::Whole { .. }) => {}
+            // No upgrade is told to be a poll.
+            Ok(Ended::Whole { .. } | Ended::Waits) => {}
             Err(Fault::Closed(_)) => {
                 drop(wire);
                 answer.fail(self.stream_broke_by(request).await);

@@ -47,6 +47,7 @@ impl Pool {
                     offer.long_ready += 1;
                     offer.long_slots += w.slots(concurrency);
                     offer.long_held += u32::from(!w.held.is_empty());
+                    offer.long_free += u32::from(is_free);
                     (&mut best_long, &mut offer.long)
                 }
             };
@@ -83,6 +84,21 @@ impl Pool {
             None => self.workers.values_mut().for_each(|w| w.is_reserved = false),
         }
         true
+    }
+
+    /// Whether the worker takes requests and has a free slot.
+    pub(crate) fn has_room(&self, worker: WorkerId, concurrency: u32) -> bool {
+        self.workers.get(&worker).is_some_and(|w| w.takes_requests() && w.has_free_slot(concurrency))
+    }
+
+    /// Requests that the worker may hold; none where it does not serve.
+    pub(crate) fn slots_of(&self, worker: WorkerId, concurrency: u32) -> u32 {
+        self.workers.get(&worker).filter(|w| w.state == WorkerState::Ready).map_or(0, |w| w.slots(concurrency))
+    }
+
+    /// Whether clients whose session is in this worker go there. One that stands still may go on; one that leaves will not.
+    pub(crate) fn keeps_sessions(&self, worker: WorkerId) -> bool {
+        self.workers.get(&worker).is_some_and(|w| w.state == WorkerState::Ready)
     }
 
     /// Whether a request that comes now gets the slot of a worker that is being warmed, because nobody else serves.
@@ -201,7 +217,7 @@ impl Pool {
         (!held.is_own).then_some((held.arrived, held.need))
     }
 
-    /// The named exception of I1: the slot is freed at the headers, and the stream counts against a limit of its own.
+    /// The named exception of I1: the slot is freed at the headers, or where the app waits with them, and the stream counts against a limit of its own.
     pub(crate) fn detach(
         &mut self,
         now: Time,

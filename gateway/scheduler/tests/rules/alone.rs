@@ -6,7 +6,13 @@ use sluice_scheduler::{Action, Event, Limits, Need, Order, RequestId, WorkerId};
 
 use crate::stage::{LIMITS, Stage, dispatch};
 
-const ALONE: Need = Need { class: sluice_scheduler::ClassId(0), priority: 0, deadline_ms: None, alone: true };
+const ALONE: Need = Need {
+    class: sluice_scheduler::ClassId(0),
+    priority: 0,
+    deadline_ms: None,
+    alone: true,
+    home: sluice_scheduler::Home::Any,
+};
 struct Chance(u64);
 
 impl Chance {

@@ -1,13 +1,13 @@
 //! Corners of order, lanes and admission that were once missed.
 
-use sluice_scheduler::{Action, ClassId, Event, Lane, Limits, Need, Order, Refusal, WorkerId};
+use sluice_scheduler::{Action, ClassId, Event, Home, Lane, Limits, Need, Order, Refusal, WorkerId};
 
 use crate::stage::{LIMITS, Stage, dispatch};
 
 const SHORTEST: Limits = Limits { order: Order::Shortest, ..LIMITS };
 const LANES: Limits = Limits { order: Order::Shortest, lanes: true, ..LIMITS };
-const LONG: Need = Need { class: ClassId(1), priority: 0, deadline_ms: None, alone: false };
-const SHORT: Need = Need { class: ClassId(2), priority: 0, deadline_ms: None, alone: false };
+const LONG: Need = Need { class: ClassId(1), priority: 0, deadline_ms: None, alone: false, home: Home::Any };
+const SHORT: Need = Need { class: ClassId(2), priority: 0, deadline_ms: None, alone: false, home: Home::Any };
 
 fn with_costs(limits: Limits, workers: u32) -> Stage {
     let mut stage = Stage::ready(limits, workers);
@@ -60,7 +60,7 @@ fn crowded(waiting: Need) -> Stage {
 #[test]
 fn who_goes_before_all_that_wait_is_not_refused_for_them() {
     let mut stage = crowded(Need { priority: -10, ..Need::default() });
-    let urgent = Need { priority: 10, class: ClassId(5), deadline_ms: None, alone: false };
+    let urgent = Need { priority: 10, class: ClassId(5), ..Need::default() };
     assert_eq!(stage.arrive_with(urgent), [], "it is the next of all");
     assert_eq!(stage.finish(1, 10), [dispatch(14, 1)]);
 }
@@ -137,7 +137,7 @@ fn a_new_class_gets_a_free_worker_of_the_short_lane_however_many_long_ones_wait(
         }
     }
     assert!(stage.scheduler.has_free_slot(), "the last worker of the short lane is free");
-    let new = Need { class: ClassId(7), priority: 0, deadline_ms: Some(1_000), alone: false };
+    let new = Need { class: ClassId(7), deadline_ms: Some(1_000), ..Need::default() };
     let actions = stage.arrive_with(new);
     assert!(matches!(actions[..], [Action::Dispatch { .. }]), "{actions:?}");
 }

@@ -1,13 +1,13 @@
 //! When the long lane has workers, and who gets them.
 
-use sluice_scheduler::{Action, ClassId, Event, Lane, Limits, Need, Order, WorkerId};
+use sluice_scheduler::{Action, ClassId, Event, Home, Lane, Limits, Need, Order, WorkerId};
 
 use crate::stage::{LIMITS, Stage, dispatch, stop, warm_up};
 
 const LANES: Limits = Limits { order: Order::Shortest, lanes: true, ..LIMITS };
 
-const LONG: Need = Need { class: ClassId(1), priority: 0, deadline_ms: None, alone: false };
-const SHORT: Need = Need { class: ClassId(2), priority: 0, deadline_ms: None, alone: false };
+const LONG: Need = Need { class: ClassId(1), priority: 0, deadline_ms: None, alone: false, home: Home::Any };
+const SHORT: Need = Need { class: ClassId(2), priority: 0, deadline_ms: None, alone: false, home: Home::Any };
 
 fn measure(stage: &mut Stage, class: ClassId, cost_us: u64) {
     for _ in 0..300 {

@@ -6,6 +6,7 @@ mod boots;
 mod choice;
 mod corners;
 mod held_back;
+mod homes;
 mod lanes;
 mod life;
 mod order;

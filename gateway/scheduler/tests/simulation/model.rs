@@ -9,7 +9,7 @@ mod order;
 use std::collections::BTreeMap;
 
 use order::Queued;
-use sluice_scheduler::{Action, Event, Limits, Need, Order, Refusal, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{Action, Event, Home, Limits, Need, Order, Refusal, RequestId, Scheduler, Time, WorkerId};
 
 use crate::places::Due;
 use crate::workers::{Worker, Workers};
@@ -48,6 +48,7 @@ struct Admission {
     request: RequestId,
     queue_length: usize,
     side_length: usize,
+    home_length: usize,
     has_two_sides: bool,
     is_free: bool,
     predicted_wait_ms: Option<u64>,
@@ -119,6 +120,7 @@ impl Model {
                 request,
                 queue_length: self.queue.len(),
                 side_length: self.waiting_of(self.side(need, scheduler), scheduler),
+                home_length: self.waiting_at(self.settled(need).home),
                 has_two_sides: self.limits.order == Order::Shortest && scheduler.costs().cut_us().is_some(),
                 is_free: self.goes_at_once(need, scheduler),
                 predicted_wait_ms: scheduler.predicted_wait_ms_of(need),
@@ -139,7 +141,7 @@ impl Model {
             self.take_action(event, *action, scheduler)?;
         }
         self.turn();
-        self.workers.check_grant(event, self.queue.is_empty())?;
+        self.workers.check_grant(event, self.wants_nobody(event))?;
         self.check_capacity(event, dropped)?;
         let oldest = self.queue.first_key_value().map(|(_, queued)| queued.arrived);
         self.workers.wait_for_queue(now, self.queue.len(), oldest);
@@ -154,6 +156,9 @@ impl Model {
     fn take_event(&mut self, event: Event, scheduler: &Scheduler) -> Result<(), String> {
         match event {
             Event::Arrived { request, need } => {
+                if matches!(need.home, Home::At(_)) {
+                    self.note(if self.home_of(need).is_some() { "came home" } else { "came to a home that is gone" });
+                }
                 let fate = Fate::Queued { returned: false };
                 self.requests.insert(request, Request { arrived: self.now, need, fate, given: 0, retried: false });
                 self.join(request, Queued::new(self.now, need, false, scheduler));
@@ -187,13 +192,12 @@ impl Model {
                     self.put_back(request, own, scheduler);
                 }
             }
-            Event::Retried { request, arrived, .. } => {
+            Event::Retried { request, arrived, need } => {
                 self.note("Retried");
                 let Some(old) = self.requests.get_mut(&request) else { return Err(format!("{request:?} never was")) };
                 promise!(old.fate == Fate::Ended(End::Orphaned), "I5: {request:?} is tried again: {:?}", old.fate);
                 promise!(!old.retried && old.arrived == arrived, "I5: {request:?} is tried twice, or as another");
                 (old.retried, old.fate) = (true, Fate::Queued { returned: true });
-                let need = old.need;
                 self.join(request, Queued::new(arrived, need, true, scheduler));
             }
             Event::WarmingWith { request, worker } => {
@@ -247,6 +251,10 @@ impl Model {
                     self.turn();
                 }
                 self.check_choice(request, worker, scheduler)?;
+                let need = self.queue.get(&request).map(|queued| self.settled(queued.need)).unwrap_or_default();
+                if need.home != self.queue.get(&request).map(|queued| queued.need.home).unwrap_or_default() {
+                    self.note("left home");
+                }
                 let due = self.queue.remove(&request).map_or(Time(0), |queued| self.due(&queued));
                 // One that comes back may have spent its time with a worker; a free one takes it all the same, in that step.
                 let is_back = matches!(
@@ -258,7 +266,7 @@ impl Model {
                 promise!(due > self.now || is_back, "I6: {request:?} was dispatched after its deadline");
                 self.workers.hold(worker, request)?;
                 if let Some(given) = self.requests.get_mut(&request) {
-                    given.fate = Fate::Held(worker);
+                    (given.fate, given.need) = (Fate::Held(worker), need);
                     given.given += 1;
                     promise!(given.given <= 1 + u32::from(given.retried), "I5: {request:?} was given too often");
                 }

@@ -10,6 +10,8 @@ pub struct Plan {
     pub limits: Limits,
     /// What requests ask for, and what those of each kind cost.
     pub kinds: Vec<(Need, u64)>,
+    /// Requests whose client has a session, or will have one.
+    pub sticky_percent: u64,
     pub workers: u32,
     /// Ticks come only at multiples of this.
     pub tick_us: u64,
@@ -63,7 +65,8 @@ pub fn recycling(rng: &mut Rng) -> Recycling {
 fn kinds(rng: &mut Rng) -> Vec<(Need, u64)> {
     let of = |rng: &mut Rng, class: u16| {
         let deadline_ms = rng.pick(&[None, None, None, Some(1), Some(30), Some(200)]);
-        let need = Need { class: ClassId(class), priority: rng.pick(&[0, 0, 0, 1, -1]), deadline_ms, alone: false };
+        let need =
+            Need { class: ClassId(class), priority: rng.pick(&[0, 0, 0, 1, -1]), deadline_ms, ..Need::default() };
         (need, rng.pick(&[500, 1_000, 5_000, 20_000, 100_000, 400_000]))
     };
     let count = rng.between(1, 6);
@@ -76,11 +79,11 @@ impl Plan {
         let limits = Limits {
             queue_length_max: rng.pick(&[0, 1, 2, 5, 20, 20, 100]),
             queue_wait_ms_max: rng.pick(&[1, 5, 20, 100, 500, 2000]),
-            concurrency: rng.pick(&[1, 1, 1, 1, 2, 3, 5]),
+            concurrency: rng.pick(&[1, 1, 1, 1, 1, 1, 2, 3, 5]),
             concurrency_max: rng.pick(&[1, 1, 2, 4]),
             order: rng.pick(&[Order::Fifo, Order::Shortest, Order::Shortest]),
             ageing: rng.pick(&[0, 3]),
-            lanes: rng.percent(70),
+            lanes: rng.percent(85),
             may_raise: rng.percent(30),
             choice: rng.pick(&[Choice::First, Choice::RoundRobin, Choice::LeastRecent]),
             boot_at_once: rng.pick(&[0, 0, 0, 1, 2, 10]),
@@ -115,13 +118,14 @@ impl Plan {
             closes_percent: often(20),
             overweight_percent: often(30),
             warm_up_fails_percent: often(20),
-            broken_percent: rng.pick(&[0, 10, 50]),
+            broken_percent: rng.pick(&[0, 20, 50]),
             retried_percent: rng.pick(&[0, 50, 100]),
             warm_ups_max: rng.between(0, 4),
-            reloads: rng.pick(&[0, 1, 2, 6]),
+            reloads: rng.pick(&[0, 2, 4, 8]),
             reconfigurations: rng.pick(&[0, 0, 1, 4]),
             limits,
             kinds: kinds(rng),
+            sticky_percent: rng.pick(&[0, 0, 0, 15, 60]),
             workers: rng.count(1, 5),
             tick_us: rng.pick(&[1, 1, 1000, 5000, 20_000]),
             grain_us: rng.pick(&[1, 1, 1000, 10_000]),

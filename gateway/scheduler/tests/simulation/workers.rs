@@ -232,6 +232,11 @@ impl Workers {
         w.held.len() < (self.limits.concurrency as usize).max(w.room) || w.granted
     }
 
+    /// Workers that would take a request now.
+    pub fn free_workers(&self) -> usize {
+        self.live.values().filter(|w| w.takes_requests() && self.is_free(w)).count()
+    }
+
     /// Whether a request that comes now is served at once, by one that is being warmed if need be.
     pub fn has_free_slot(&self) -> bool {
         let is_free = |w: &Worker| self.is_free(w);

@@ -9,7 +9,7 @@ mod processes;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use sluice_scheduler::{Action, Event, Need, Order, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{Action, Event, Home, Need, Order, RequestId, Scheduler, Time, WorkerId};
 
 use crate::model::Model;
 use crate::plan::{Plan, recycling};
@@ -165,7 +165,17 @@ impl World {
 
     /// Mostly of a kind that is planned, now and then of one that nobody has seen.
     fn need(&mut self) -> Need {
-        if self.rng.percent(5) { Need::default() } else { self.rng.pick(&self.plan.kinds).0 }
+        let need = if self.rng.percent(5) { Need::default() } else { self.rng.pick(&self.plan.kinds).0 };
+        let home = if self.rng.percent(self.plan.sticky_percent) { self.home() } else { Home::Any };
+        Need { home, ..need }
+    }
+
+    /// A worker that was started at some time, whatever has become of it. Most sessions are in the latest.
+    fn home(&mut self) -> Home {
+        let Some((latest, _)) = self.generation_of.last_key_value() else { return Home::New };
+        let oldest = if self.rng.percent(20) { 1 } else { latest.0.saturating_sub(4).max(1) };
+        let worker = self.rng.between(oldest, latest.0);
+        if self.rng.percent(15) { Home::New } else { Home::At(WorkerId(worker)) }
     }
 
     fn plan_day(&mut self) {

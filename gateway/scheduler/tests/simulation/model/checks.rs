@@ -52,8 +52,11 @@ impl Model {
             }
             (Refusal::Full, Some(admission)) => {
                 let (max, kept) = (limits.queue_length_max, limits.queue_length_max / 4);
-                let is_full =
-                    admission.queue_length >= max || admission.has_two_sides && admission.side_length >= max - kept;
+                let is_full = match self.home_of(self.requests[&request].need) {
+                    Some(_) => admission.home_length >= (max / self.ready_before.max(1) as usize).max(1),
+                    None => admission.has_two_sides && admission.side_length >= max - kept,
+                };
+                let is_full = is_full || admission.queue_length >= max;
                 promise!(is_full, "{request:?} refused: full, which it is not");
             }
             (Refusal::Predicted, Some(admission)) => {

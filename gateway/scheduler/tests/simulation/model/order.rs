@@ -2,12 +2,12 @@
 //!
 //! What a class costs and what is long is the cost model's to say; everything that follows from it is said again here.
 
-use sluice_scheduler::{Lane, Need, Order, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{Event, Home, Lane, Need, Order, RequestId, Scheduler, Time, WorkerId, WorkerState};
 
 use super::{Model, promise};
 
 /// A request that waits.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Queued {
     pub arrived: Time,
     pub need: Need,
@@ -42,7 +42,29 @@ impl Queued {
 
 impl Model {
     pub(super) fn join(&mut self, request: RequestId, queued: Queued) {
-        self.queue.insert(request, queued);
+        // Nobody comes to a worker that does not serve yet; once it serves no more, it never will again.
+        let need = self.settled(queued.need);
+        self.queue.insert(request, Queued { need, ..queued });
+    }
+
+    /// The worker that a request must have, as long as it serves, even if it stands still.
+    pub(super) fn home_of(&self, need: Need) -> Option<WorkerId> {
+        let Home::At(worker) = need.home else { return None };
+        self.workers.live.get(&worker).filter(|w| w.state() == WorkerState::Ready).map(|_| worker)
+    }
+
+    pub(super) fn settled(&self, need: Need) -> Need {
+        let is_lost = matches!(need.home, Home::At(_)) && self.home_of(need).is_none();
+        Need { home: if is_lost { Home::New } else { need.home }, ..need }
+    }
+
+    pub(super) fn waiting_at(&self, home: Home) -> usize {
+        self.queue.values().filter(|queued| self.settled(queued.need).home == home).count()
+    }
+
+    /// Requests that may have any worker.
+    fn shared(&self) -> impl Iterator<Item = (&RequestId, &Queued)> {
+        self.queue.iter().filter(|(_, queued)| self.home_of(queued.need).is_none())
     }
 
     /// When it must be refused, if it still waits.
@@ -52,12 +74,13 @@ impl Model {
     }
 
     pub(super) fn side(&self, need: Need, scheduler: &Scheduler) -> Lane {
-        let is_long = self.limits.order == Order::Shortest && scheduler.costs().is_long(need.class);
+        let is_long =
+            self.limits.order == Order::Shortest && need.home == Home::Any && scheduler.costs().is_long(need.class);
         if is_long { Lane::Long } else { Lane::Short }
     }
 
     pub(super) fn waiting_of(&self, side: Lane, scheduler: &Scheduler) -> usize {
-        self.queue.values().filter(|queued| self.side(queued.need, scheduler) == side).count()
+        self.shared().filter(|(_, queued)| self.side(queued.need, scheduler) == side).count()
     }
 
     pub(super) fn may_have_lanes(&self) -> bool {
@@ -88,11 +111,14 @@ impl Model {
     }
 
     pub(super) fn goes_at_once(&self, need: Need, scheduler: &Scheduler) -> bool {
-        let side = self.side(need, scheduler);
+        if let Some(home) = self.home_of(need) {
+            return self.waiting_at(need.home) == 0 && self.is_free(home);
+        }
+        let side = self.side(self.settled(need), scheduler);
         if !self.has_lanes(scheduler) {
             // One that is called from its warm-up brings lanes into force, and is kept for short ones then.
             let is_kept = side == Lane::Long && self.is_mixed(scheduler) && self.workers.ready_in(Lane::Long) > 0;
-            return self.queue.is_empty() && !is_kept && self.workers.has_free_slot();
+            return self.shared().next().is_none() && !is_kept && self.workers.has_free_slot();
         }
         self.waiting_of(side, scheduler) == 0 && self.has_room(side)
     }
@@ -105,20 +131,24 @@ impl Model {
         scheduler: &Scheduler,
     ) -> Result<(), String> {
         self.is_undecided(request)?;
-        let need = self.queue[&request].need;
-        let mut line = self.queue.iter().filter(|(_, other)| other.need == need);
+        let need = self.settled(self.queue[&request].need);
+        let home = self.home_of(need);
+        promise!(home.is_none_or(|home| home == worker), "sessions: {request:?} of {home:?} went to {worker:?}");
+        let mut line = self.queue.iter().filter(|(_, other)| self.settled(other.need) == need);
         let first = line.clone().next().map(|(first, _)| *first);
         promise!(first == Some(request), "order: {request:?} of {need:?} passed {first:?}");
         let may_age = |other: &super::Queued| other.overdue_min <= self.now;
         let is_old = line.any(|(_, other)| may_age(other) && (self.limits.ageing > 0 || other.is_back || other.is_new));
         let (has_lanes, side) = (self.has_lanes(scheduler), self.side(need, scheduler));
         if self.limits.order == Order::Fifo {
-            let next = self.queue.first_key_value().map(|(next, _)| *next);
+            let is_rival = |other: &super::Queued| self.home_of(other.need) == home;
+            let next = self.queue.iter().find(|(_, other)| is_rival(other)).map(|(next, _)| *next);
             promise!(next == Some(request), "order: {request:?} came before {next:?}");
+            self.check_rivals(request, worker, home)?;
         } else if !is_old {
             let cost_us = |need: Need| scheduler.costs().expected_us(need.class);
             let is_known = |need: Need| scheduler.costs().is_known(need.class);
-            for (id, other) in &self.queue {
+            for (id, other) in self.queue.iter().filter(|(_, other)| self.home_of(other.need) == home) {
                 if has_lanes && self.side(other.need, scheduler) != side {
                     continue;
                 }
@@ -132,22 +162,54 @@ impl Model {
         let lane = self.workers.live.get(&worker).map(|w| w.lane);
         let (short_ready, short_free) = (self.workers.ready_in(Lane::Short), self.workers.free_in(Lane::Short));
         let is_right = match (lane, side) {
+            _ if home.is_some() => true,
             (Some(Lane::Short), Lane::Long) => !has_lanes || short_free > 1 || is_old,
             (Some(Lane::Short), Lane::Short) => true,
             (Some(Lane::Long), Lane::Long) if has_lanes => true,
             _ => short_ready == 0,
         };
         promise!(is_right, "lanes: {request:?} ({side:?}) went to {worker:?} ({lane:?}), {short_free} short ones free");
-        if has_lanes {
+        if home.is_some() {
+            self.note("Home");
+            if lane == Some(Lane::Long) {
+                self.note("Home in Long");
+            }
+        } else if has_lanes {
             self.note(&format!("{side:?} in {:?}", lane.unwrap_or_default()));
         }
         Ok(())
     }
 
+    /// In the order of arrival, between those that must have this worker and those that may have any. Where another is free,
+    /// who must have it may go first.
+    fn check_rivals(&self, request: RequestId, worker: WorkerId, home: Option<WorkerId>) -> Result<(), String> {
+        let is_rival = |other: &Queued| match home {
+            None => self.home_of(other.need) == Some(worker),
+            Some(_) => self.home_of(other.need).is_none() && self.workers.free_workers() == 1,
+        };
+        let passed = self.queue.range(..request).find(|(_, other)| is_rival(other)).map(|(id, _)| *id);
+        promise!(passed.is_none(), "order: {request:?} was given {worker:?} before {passed:?}");
+        Ok(())
+    }
+
+    /// Whether no request waits that the worker which is granted one may have.
+    pub(super) fn wants_nobody(&self, event: Event) -> bool {
+        let Event::Waits { worker } = event else { return true };
+        self.queue.values().all(|queued| self.home_of(queued.need).is_some_and(|home| home != worker))
+    }
+
+    fn is_free(&self, worker: WorkerId) -> bool {
+        self.workers.live.get(&worker).is_some_and(|w| w.takes_requests() && self.workers.is_free(w))
+    }
+
     /// No worker that may take a request idles while one waits.
     pub(super) fn check_conservation(&self, scheduler: &Scheduler) -> Result<(), String> {
+        for (request, queued) in &self.queue {
+            let idle = self.home_of(queued.need).filter(|home| self.is_free(*home));
+            promise!(idle.is_none(), "work conservation: {request:?} waits for {idle:?}, which is free");
+        }
         if !self.has_lanes(scheduler) {
-            let waits = !self.queue.is_empty();
+            let waits = self.shared().next().is_some();
             promise!(
                 !waits || !self.workers.has_free_slot(),
                 "work conservation: a request waits while a slot is free"

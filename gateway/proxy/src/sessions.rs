@@ -1,0 +1,234 @@
+//! Clients that come back to the worker which keeps their session: by an Engine.IO session that a worker gave out, by a cookie,
+//! or by their address.
+//!
+//! What a request's client is known by becomes the [`Home`] that the scheduler is asked for; whether that worker still serves is
+//! the scheduler's to know. A session is never older than its worker: another process has another number, another cookie and
+//! other Engine.IO sessions, so a client of a worker that has gone is one without a session.
+
+mod address;
+mod cookie;
+mod engine_io;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::rc::Rc;
+
+use sluice_catalog::config::{Config, Route, SameSite, Sticky, site};
+use sluice_http1::{RequestHead, ResponseHead};
+use sluice_journal::Session;
+use sluice_scheduler::{Home, WorkerId};
+
+use crate::classes::Rules;
+use crate::upstream::POLL;
+use address::Addresses;
+use engine_io::{Asks, Issued};
+
+/// The config, read once.
+#[derive(Debug)]
+struct InForce {
+    by: Sticky,
+    routes: Rules,
+    cookie: String,
+    same_site: SameSite,
+    engine_io: bool,
+}
+
+impl InForce {
+    fn read(config: &Config) -> Self {
+        let sticky = &config.sticky;
+        InForce {
+            by: sticky.by,
+            routes: Rules::of(sticky.routes.iter().filter_map(|pattern| Route::parse(pattern, "").ok())),
+            cookie: sticky.cookie.clone(),
+            same_site: sticky.same_site,
+            engine_io: sticky.engine_io,
+        }
+    }
+}
+
+/// All that is known of sessions.
+pub(crate) struct Sessions {
+    in_force: RefCell<Rc<InForce>>,
+    names: RefCell<Names>,
+    issued: RefCell<Issued>,
+    addresses: RefCell<Addresses>,
+}
+
+/// What cookies call the workers. Made by chance for each of them, so that it says nothing and fits no other gateway's.
+#[derive(Default)]
+struct Names {
+    workers: HashMap<Box<str>, WorkerId>,
+    names: HashMap<WorkerId, Box<str>>,
+}
+
+/// A request as far as its client's session is concerned.
+pub(crate) struct Asked<'r> {
+    pub(crate) head: &'r RequestHead,
+    /// The client's address, or what a trusted peer said it was.
+    pub(crate) client: IpAddr,
+    /// The client speaks HTTPS.
+    pub(crate) is_secure: bool,
+}
+
+/// What came of that.
+#[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact by itself.
+pub(crate) struct Visit {
+    pub(crate) home: Home,
+    /// It has or will have a session.
+    is_counted: bool,
+    /// It named a session that nobody keeps any more.
+    is_lost: bool,
+    /// The client finds its worker by a cookie, which is `Secure` or not.
+    cookie: Option<bool>,
+    /// It carries the gateway's cookie, which is none of the app's business.
+    hides_cookie: bool,
+    /// It opens an Engine.IO session at this path.
+    opens: Option<Rc<str>>,
+    /// It waits in the app until there is something to tell.
+    waits: bool,
+}
+
+impl Visit {
+    /// Which worker got the request, for its record.
+    pub(crate) fn session(&self, worker: Option<WorkerId>) -> Option<Session> {
+        let worker = worker.filter(|_| self.is_counted)?;
+        Some(match self.home {
+            _ if self.is_lost => Session::Moved,
+            Home::At(home) if home == worker => Session::Kept,
+            Home::At(_) => Session::Moved,
+            Home::Any | Home::New => Session::New,
+        })
+    }
+}
+
+impl Sessions {
+    pub(crate) fn new(config: &Config) -> Self {
+        Sessions {
+            in_force: RefCell::new(Rc::new(InForce::read(config))),
+            names: RefCell::default(),
+            issued: RefCell::default(),
+            addresses: RefCell::default(),
+        }
+    }
+
+    /// Puts other settings in force.
+    pub(crate) fn set_config(&self, config: &Config) {
+        *self.in_force.borrow_mut() = Rc::new(InForce::read(config));
+    }
+
+    /// The worker may get a session from now on.
+    pub(crate) fn listening(&self, worker: WorkerId) {
+        let name: Box<str> = format!("{:032x}", fastrand::u128(..)).into();
+        let mut names = self.names.borrow_mut();
+        names.workers.insert(name.clone(), worker);
+        names.names.insert(worker, name);
+    }
+
+    /// The worker's sessions are gone.
+    pub(crate) fn exited(&self, worker: WorkerId) {
+        let mut names = self.names.borrow_mut();
+        if let Some(name) = names.names.remove(&worker) {
+            names.workers.remove(&name);
+        }
+        self.issued.borrow_mut().forget(worker);
+    }
+
+    /// Where the request's client has its session. `serving` are the places whose workers may get one.
+    pub(crate) fn visit(&self, asked: &Asked<'_>, serving: impl FnOnce() -> Vec<(u32, WorkerId)>) -> Visit {
+        let in_force = Rc::clone(&self.in_force.borrow());
+        let hides_cookie = in_force.by == Sticky::Cookie && !cookies_of(asked.head, &in_force.cookie).is_empty();
+        let of_engine_io = if in_force.engine_io { self.of_engine_io(asked.head) } else { None };
+        if let Some(visit) = of_engine_io {
+            return Visit { hides_cookie, ..visit };
+        }
+        let (path, _) = engine_io::split(&asked.head.target);
+        let is_for = || in_force.routes.find(&asked.head.method, site(&asked.head.host), path).is_some();
+        match in_force.by {
+            Sticky::Off => Visit::default(),
+            _ if !is_for() => Visit { hides_cookie, ..Visit::default() },
+            Sticky::Cookie => {
+                let given = cookies_of(asked.head, &in_force.cookie);
+                let names = self.names.borrow();
+                let home = given.iter().find_map(|name| names.workers.get(*name));
+                Visit {
+                    home: home.map_or(Home::New, |worker| Home::At(*worker)),
+                    is_counted: true,
+                    is_lost: home.is_none() && !given.is_empty(),
+                    cookie: Some(asked.is_secure),
+                    hides_cookie,
+                    ..Visit::default()
+                }
+            }
+            Sticky::Address => {
+                let known = self.addresses.borrow_mut().worker_of(asked.client, &serving());
+                let (home, is_lost) = known.map_or((Home::New, false), |(worker, is_lost)| (Home::At(worker), is_lost));
+                Visit { home, is_counted: true, is_lost, ..Visit::default() }
+            }
+        }
+    }
+
+    fn of_engine_io(&self, head: &RequestHead) -> Option<Visit> {
+        let asks = engine_io::asks(&head.method, &head.target)?;
+        let mut issued = self.issued.borrow_mut();
+        match asks {
+            Asks::Open { path } => {
+                // Before the first has been answered, anything may look like this.
+                let home = if issued.is_known(path) { Home::New } else { Home::Any };
+                let is_counted = home == Home::New;
+                Some(Visit { home, is_counted, opens: Some(path.into()), ..Visit::default() })
+            }
+            Asks::In { sid, path, polls } => {
+                let is_lost = issued.is_known(path);
+                match issued.find(sid, path) {
+                    Some(worker) => {
+                        let waits = polls && head.upgrade.is_none();
+                        Some(Visit { home: Home::At(worker), is_counted: true, waits, ..Visit::default() })
+                    }
+                    None => is_lost.then(|| Visit { is_counted: true, is_lost, ..Visit::default() }),
+                }
+            }
+        }
+    }
+
+    /// The head for the worker, without the gateway's cookie and with the word on who waits.
+    pub(crate) fn dress(&self, visit: &Visit, mut head: Vec<u8>) -> Vec<u8> {
+        if visit.hides_cookie {
+            head = cookie::hide(&head, &self.in_force.borrow().cookie);
+        }
+        if visit.waits && head.ends_with(b"\r\n\r\n") {
+            // The last line is the gateway's word to the preload.
+            head.truncate(head.len() - 4);
+            head.extend_from_slice(POLL);
+        }
+        head
+    }
+
+    /// The cookie for a client whose session is in this worker from now on, if it needs one and the answer may carry it.
+    pub(crate) fn cookie(&self, visit: &Visit, worker: Option<WorkerId>, head: &ResponseHead) -> Option<String> {
+        let (is_secure, worker) = (visit.cookie?, worker?);
+        if visit.home == Home::At(worker) || head.status == 304 || cookie::may_be_shared(head) {
+            return None;
+        }
+        let names = self.names.borrow();
+        let in_force = self.in_force.borrow();
+        Some(cookie::line(&in_force.cookie, names.names.get(&worker)?, in_force.same_site, is_secure))
+    }
+
+    /// The first piece of an answer: an Engine.IO session may begin in it.
+    pub(crate) fn learn(&self, visit: &Visit, worker: Option<WorkerId>, data: &[u8]) {
+        if let (Some(path), Some(worker)) = (&visit.opens, worker)
+            && let Some(sid) = engine_io::sid_in(data)
+        {
+            self.issued.borrow_mut().learn(sid, path, worker);
+        }
+    }
+}
+
+fn cookies_of<'h>(head: &'h RequestHead, name: &str) -> Vec<&'h str> {
+    head.fields.get_all("cookie").flat_map(|value| cookie::values(value, name)).collect()
+}

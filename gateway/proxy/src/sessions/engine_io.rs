@@ -1,0 +1,170 @@
+//! Sessions of Engine.IO, on which Socket.IO runs: a worker gives out a `sid` in its answer to the first poll, and every request
+//! that follows carries it in its query. A bounded table says which worker gave out which.
+//!
+//! The table is filled by what workers answer, never by what clients ask. A `sid` counts at the path where it was given out alone,
+//! so nobody makes another request of the app look like a poll.
+
+use std::rc::Rc;
+
+use sluice_http1::Method;
+use sluice_scheduler::WorkerId;
+
+use super::table::Table;
+
+/// Paths that sessions were given out at. An app has one, or a few.
+pub(crate) const PATHS_MAX: usize = 16;
+/// Bytes of an answer in which the `sid` is looked for.
+const ANSWER_BYTES: usize = 256;
+
+/// A request in the protocol's words.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Asks<'r> {
+    /// For a new session.
+    Open { path: &'r str },
+    /// Within this one. `polls`: it is answered when there is something to tell.
+    In { sid: &'r str, path: &'r str, polls: bool },
+}
+
+/// Path and query.
+pub(super) fn split(target: &str) -> (&str, &str) {
+    target.split_once('?').unwrap_or((target, ""))
+}
+
+/// What the request asks for, if it is one of Engine.IO 3 or 4.
+pub(super) fn asks<'r>(method: &Method, target: &'r str) -> Option<Asks<'r>> {
+    let (path, query) = split(target);
+    if !query.contains("EIO=") {
+        return None;
+    }
+    let value = |name: &str| {
+        query.split('&').find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name).map(|(_, value)| value))
+    };
+    value("EIO").filter(|version| matches!(*version, "3" | "4"))?;
+    let is_poll = *method == Method::Get && value("transport") == Some("polling");
+    match value("sid") {
+        Some(sid) => Some(Asks::In { sid, path, polls: is_poll }),
+        None => is_poll.then_some(Asks::Open { path }),
+    }
+}
+
+/// The `sid` in the first bytes of an answer: `0{"sid":"…"`, behind a length in version 3, and with its quotes escaped where it is
+/// JSONP.
+pub(super) fn sid_in(answer: &[u8]) -> Option<&str> {
+    let answer = &answer[..answer.len().min(ANSWER_BYTES)];
+    let at = answer.windows(4).position(|window| window == b"\"sid")? + 4;
+    let rest = &answer[at..];
+    let from = rest.iter().position(|byte| !matches!(byte, b'\\' | b'"' | b':' | b' '))?;
+    let to = from + rest[from..].iter().position(|byte| matches!(byte, b'\\' | b'"'))?;
+    let sid = std::str::from_utf8(&rest[from..to]).ok()?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    ((8..=128).contains(&sid.len()) && sid.bytes().all(is_plain)).then_some(sid)
+}
+
+/// Sessions that workers have given out, each with the path where.
+#[derive(Default)]
+pub(super) struct Issued {
+    sids: Table<Box<str>, Rc<str>>,
+    paths: Vec<Rc<str>>,
+}
+
+impl Issued {
+    /// Whether a session was ever given out at this path.
+    pub(super) fn is_known(&self, path: &str) -> bool {
+        self.paths.iter().any(|known| **known == *path)
+    }
+
+    pub(super) fn learn(&mut self, sid: &str, path: &Rc<str>, worker: WorkerId) {
+        let known = self.paths.iter().find(|known| *known == path).cloned();
+        if known.is_none() && self.paths.len() >= PATHS_MAX {
+            return;
+        }
+        let path = known.unwrap_or_else(|| {
+            self.paths.push(Rc::clone(path));
+            Rc::clone(path)
+        });
+        self.sids.insert(sid.into(), worker, path);
+    }
+
+    /// The worker that gave out this session at this path.
+    pub(super) fn find(&mut self, sid: &str, path: &str) -> Option<WorkerId> {
+        self.sids.find(sid, |_, at| **at == *path)
+    }
+
+    /// The worker's sessions are gone.
+    pub(super) fn forget(&mut self, worker: WorkerId) {
+        self.sids.forget(worker);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_told_apart_by_their_query() {
+        let get = |target| asks(&Method::Get, target);
+        let path = "/socket.io/";
+        assert_eq!(get("/socket.io/?EIO=4&transport=polling&t=x"), Some(Asks::Open { path }));
+        assert_eq!(
+            get("/socket.io/?EIO=3&transport=polling&sid=abc"),
+            Some(Asks::In { sid: "abc", path, polls: true })
+        );
+        assert_eq!(
+            get("/socket.io/?transport=websocket&EIO=4&sid=abc"),
+            Some(Asks::In { sid: "abc", path, polls: false })
+        );
+        let posted = asks(&Method::Post, "/socket.io/?EIO=4&transport=polling&sid=abc");
+        assert_eq!(posted, Some(Asks::In { sid: "abc", path, polls: false }));
+        for target in
+            ["/socket.io/", "/?EIO=5&transport=polling", "/?XEIO=4&transport=polling", "/?EIO=4&transport=websocket"]
+        {
+            assert_eq!(get(target), None, "{target}");
+        }
+    }
+
+    #[test]
+    fn a_sid_is_found_in_every_form_of_the_first_answer() {
+        for answer in [
+            "0{\"sid\":\"lv_VI97HAXpY6yYWAAAB\",\"upgrades\":[\"websocket\"]}",
+            "96:0{\"sid\":\"lv_VI97HAXpY6yYWAAAB\",\"upgrades\":[]}2:40",
+            "\u{0}\u{9}\u{6}\u{7f}0{\"sid\":\"lv_VI97HAXpY6yYWAAAB\"}",
+            "___eio[0](\"0{\\\"sid\\\":\\\"lv_VI97HAXpY6yYWAAAB\\\",\\\"upgrades\\\":[]}\");",
+        ] {
+            assert_eq!(sid_in(answer.as_bytes()), Some("lv_VI97HAXpY6yYWAAAB"), "{answer}");
+        }
+        for answer in [
+            "",
+            "\"sid",
+            "\"sid\":\"",
+            "0{\"sid\":\"short\"}",
+            "0{\"sid\":\"with<html>inside\"}",
+            "0{\"sid\":12345678901}",
+        ] {
+            assert_eq!(sid_in(answer.as_bytes()), None, "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_session_counts_at_its_path_and_ends_with_its_worker() {
+        let mut issued = Issued::default();
+        let path: Rc<str> = "/socket.io/".into();
+        issued.learn("aaaaaaaa", &path, WorkerId(1));
+        issued.learn("bbbbbbbb", &path, WorkerId(2));
+        assert_eq!(issued.find("aaaaaaaa", "/socket.io/"), Some(WorkerId(1)));
+        assert_eq!(issued.find("aaaaaaaa", "/expensive"), None);
+        issued.forget(WorkerId(1));
+        assert_eq!(issued.find("aaaaaaaa", "/socket.io/"), None);
+        assert_eq!(issued.find("bbbbbbbb", "/socket.io/"), Some(WorkerId(2)));
+        assert!(issued.is_known("/socket.io/") && !issued.is_known("/"));
+    }
+
+    #[test]
+    fn i6_paths_are_bounded() {
+        let mut issued = Issued::default();
+        for at in 0..100 {
+            issued.learn(&format!("path-{at:04}"), &format!("/{at}").into(), WorkerId(1));
+        }
+        assert_eq!(issued.paths.len(), PATHS_MAX);
+        assert_eq!(issued.find("path-0099", "/99"), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! The queue that all workers share, and a queue of its own for each worker that a session's requests wait for.
+//!
+//! A request that waits for one worker stands in front of nobody who may have another. When its worker serves no more, it
+//! goes on in the shared queue. What such a request may take of the queue and how long it will wait is said here too.
+
+use std::collections::BTreeMap;
+
+use crate::queue::{Head, Queue, Waiting};
+use crate::{ClassId, Costs, Home, Lane, Need, Order, RequestId, Scheduler, Time, WorkerId};
+
+#[derive(Debug, Default)]
+pub(crate) struct Queues {
+    order: Order,
+    shared: Queue,
+    /// Only of workers that somebody waits for. All of their requests are on the short side.
+    homes: BTreeMap<WorkerId, Queue>,
+}
+
+impl Queues {
+    pub(crate) fn new(order: Order) -> Self {
+        Queues { order, shared: Queue::new(order), homes: BTreeMap::new() }
+    }
+
+    pub(crate) fn push(&mut self, request: RequestId, waiting: Waiting, costs: &Costs) {
+        let queue = match waiting.need.home {
+            Home::At(worker) => self.homes.entry(worker).or_insert_with(|| Queue::new(self.order)),
+            Home::Any | Home::New => &mut self.shared,
+        };
+        queue.push(request, waiting, costs);
+    }
+
+    pub(crate) fn remove(&mut self, request: RequestId) -> Option<Waiting> {
+        if let Some(waiting) = self.shared.remove(request) {
+            return Some(waiting);
+        }
+        let (worker, waiting) =
+            self.homes.iter_mut().find_map(|(worker, queue)| Some((*worker, queue.remove(request)?)))?;
+        self.homes.retain(|home, queue| *home != worker || !queue.is_empty());
+        Some(waiting)
+    }
+
+    /// Who waits for a worker that keeps no sessions any more may have any other.
+    pub(crate) fn leave_homes(&mut self, keeps: impl Fn(WorkerId) -> bool, costs: &Costs) {
+        let lost: Vec<WorkerId> = self.homes.keys().copied().filter(|worker| !keeps(*worker)).collect();
+        for mut queue in lost.iter().filter_map(|worker| self.homes.remove(worker)) {
+            while let Some((request, _)) = queue.oldest() {
+                let Some(waiting) = queue.remove(request) else { break };
+                let need = Need { home: Home::New, ..waiting.need };
+                self.shared.push(request, Waiting { need, ..waiting }, costs);
+            }
+        }
+    }
+
+    /// The next request of each worker that is waited for.
+    pub(crate) fn homes(&self, now: Time) -> impl Iterator<Item = (WorkerId, Head)> + '_ {
+        self.homes.iter().filter_map(move |(worker, queue)| Some((*worker, queue.head(Lane::Short, now)?)))
+    }
+
+    /// Requests that wait for this worker alone.
+    pub(crate) fn len_at(&self, worker: WorkerId) -> usize {
+        self.homes.get(&worker).map_or(0, Queue::len)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Queue> {
+        std::iter::once(&self.shared).chain(self.homes.values())
+    }
+
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut Queue> {
+        std::iter::once(&mut self.shared).chain(self.homes.values_mut())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.all().map(Queue::len).sum()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.shared.is_empty() && self.homes.is_empty()
+    }
+
+    pub(crate) fn oldest(&self) -> Option<(RequestId, Time)> {
+        self.all().filter_map(Queue::oldest).min()
+    }
+
+    pub(crate) fn first_late(&self) -> Option<(RequestId, Time)> {
+        self.all().filter_map(Queue::first_late).min_by_key(|(request, at)| (*at, *request))
+    }
+
+    pub(crate) fn rate_again(&mut self, class: ClassId, costs: &Costs) {
+        self.all_mut().for_each(|queue| queue.rate_again(class, costs));
+    }
+
+    pub(crate) fn rate_all_again(&mut self, costs: &Costs) {
+        self.all_mut().for_each(|queue| queue.rate_all_again(costs));
+    }
+
+    pub(crate) fn set_order(&mut self, order: Order, ages: bool, costs: &Costs) {
+        self.order = order;
+        self.all_mut().for_each(|queue| queue.set_order(order, ages, costs));
+    }
+
+    // Of the shared queue alone.
+
+    pub(crate) fn head(&self, side: Lane, now: Time) -> Option<Head> {
+        self.shared.head(side, now)
+    }
+
+    /// All that are to be alone are here.
+    pub(crate) fn has_alone(&self) -> bool {
+        self.shared.has_alone()
+    }
+
+    pub(crate) fn head_that_shares(&self, side: Lane, now: Time) -> Option<Head> {
+        self.shared.head_that_shares(side, now)
+    }
+
+    pub(crate) fn len_of(&self, side: Lane) -> usize {
+        self.shared.len_of(side)
+    }
+
+    pub(crate) fn len_from(&self, side: Lane, priority: i8) -> usize {
+        self.shared.len_from(side, priority)
+    }
+
+    pub(crate) fn has_line(&self, need: Need) -> bool {
+        self.shared.has_line(need)
+    }
+
+    pub(crate) fn oldest_by_class(&self) -> BTreeMap<ClassId, (RequestId, Time)> {
+        self.shared.oldest_by_class()
+    }
+
+    pub(crate) fn waiting_before(&self, request: RequestId) -> impl Iterator<Item = (ClassId, usize)> + '_ {
+        self.shared.waiting_before(request)
+    }
+}
+
+impl Scheduler {
+    /// The need as the pool can meet it: a worker that does not serve is nobody's home. Whom a worker may die with gets an empty one,
+    /// whose sessions nobody has.
+    pub(crate) fn with_home(&self, need: Need) -> Need {
+        match need.home {
+            _ if need.alone => Need { home: Home::Any, ..need },
+            Home::At(worker) if !self.pool.keeps_sessions(worker) => Need { home: Home::New, ..need },
+            _ => need,
+        }
+    }
+
+    /// Requests that may wait for one worker: its part of the queue, so that a crowd at one of them shuts nobody else out.
+    pub(crate) fn share_of_home(&self) -> usize {
+        (self.limits.queue_length_max / self.pool.ready_count().max(1) as usize).max(1)
+    }
+
+    /// How long a request will wait for this worker, in microseconds: behind those that wait for the same, and behind its part
+    /// of those that may have any.
+    pub(crate) fn at_home_us(&self, worker: WorkerId, priority: i8) -> Option<u64> {
+        let slots = self.pool.slots_of(worker, self.limits.concurrency);
+        let of_any = self.queue.len_from(Lane::Short, priority) / self.pool.ready_count().max(1) as usize;
+        self.predictor.shared_us(self.queue.len_at(worker) + of_any + 1, slots).filter(|_| slots > 0)
+    }
+}
