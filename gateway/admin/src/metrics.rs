@@ -17,6 +17,7 @@ use crate::Operator;
 pub static OPERATOR_METRICS: &[&Metric] = &[
     &metrics::CONNECTIONS_TOTAL,
     &metrics::STREAMS_TOTAL,
+    &metrics::MEMORY_BUFFERS_BYTES,
     &metrics::TEMP_BYTES,
     &metrics::REQUESTS_RETRIED_TOTAL,
     &metrics::QUARANTINED_REQUESTS,

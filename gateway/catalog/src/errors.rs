@@ -262,7 +262,8 @@ mod tests {
             match entry.source {
                 _ if entry.status == 0 => {}
                 Source::Client => assert!((400..=505).contains(&entry.status), "{}", entry.code),
-                Source::Gateway => assert_eq!(entry.status, 503, "{}", entry.code),
+                // 500 is for a fault of its own, which waiting does not mend.
+                Source::Gateway => assert!([500, 503].contains(&entry.status), "{}", entry.code),
                 Source::Worker => assert!([500, 502, 504].contains(&entry.status), "{}", entry.code),
             }
         }

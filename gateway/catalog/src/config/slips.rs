@@ -24,11 +24,11 @@ fn sentence(mut text: String) -> String {
     text
 }
 
-/// By the key's own name, or by its whole path.
+/// By the key's own name, or by its whole path. Of several keys of that name the gateway's own is meant.
 pub(super) fn nearest_key(name: &str) -> Option<&'static str> {
     let by_name = nearest(name, keys().map(|key| key.name));
     by_name
-        .and_then(|near| keys().find(|key| key.name == near))
+        .and_then(|near| keys().filter(|key| key.name == near).max_by_key(|key| key.section == "server"))
         .map(|key| key.path)
         .or_else(|| nearest(name, keys().map(|key| key.path)))
 }
