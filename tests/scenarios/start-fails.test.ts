@@ -28,7 +28,8 @@ async function start(t: TestContext, args: string[], env: Record<string, string>
 
 void test("an app that never listens ends the start with 4 and the app's own stderr", async (t) => {
   const { code, stderr } = await start(t, [app('never-listens.js')], {
-    SLUICE_WORKERS_START_TIMEOUT_MS: '700',
+    // Long enough for Node to start on a busy machine, as the app has to write its line.
+    SLUICE_WORKERS_START_TIMEOUT_MS: '4000',
   });
   assert.equal(code, 4);
   assert.match(stderr, /SLU-APP-NEVER-LISTENED/);

@@ -36,7 +36,7 @@ pub(crate) struct Found {
     pub(crate) requested: Requested,
     /// It is an HTTPS server.
     pub(crate) tls: bool,
-    /// How long it waited for another; none where it was meant.
+    /// How long it waited for another, 0 where the app had nothing left to open; none where it was meant.
     pub(crate) waited_ms: Option<u64>,
     pub(crate) others: Vec<Requested>,
 }
@@ -95,9 +95,9 @@ impl Supervisor {
             Some(port) if port != 0 => Seen::At(port),
             _ => Seen::Elsewhere,
         });
-        if let Some(text) = choice(app, found) {
+        if let Some((level, text)) = choice(app.port, found) {
             if *main.told.borrow() != text {
-                self.note(Level::Warn, &text);
+                self.note(level, &text);
                 *main.told.borrow_mut() = text;
             }
         } else if found.requested.port == Some(app.port) && !main.told.take().is_empty() {
@@ -112,19 +112,24 @@ impl Supervisor {
 }
 
 /// What an operator should know of a server that was taken because nothing better came.
-fn choice(app: &App, found: &Found) -> Option<String> {
+fn choice(port: u16, found: &Found) -> Option<(Level, String)> {
     let waited_ms = found.waited_ms?;
-    let mut text = format!(
-        "the app's server on {} is taken to be its main server, as none listened on PORT ({}) within {waited_ms} ms",
-        name(&found.requested),
-        app.port,
-    );
+    let mut text = format!("the app's server on {} is taken to be its main server, as none ", name(&found.requested));
+    let _ = match waited_ms {
+        0 => write!(text, "listens on PORT ({port}) and the app opens no more"),
+        _ => write!(text, "listened on PORT ({port}) within {waited_ms} ms"),
+    };
     let others: Vec<_> = found.others.iter().take(OTHERS_MAX).map(name).collect();
     if !others.is_empty() {
         let _ = write!(text, "; it has others on {}", others.join(", "));
     }
-    text.push_str(". app.port (sluice start --app-port) names the port that is meant, and saves the wait");
-    Some(text)
+    text.push_str(". app.port (sluice start --app-port) names another");
+    if waited_ms > 0 {
+        text.push_str(", and saves the wait");
+    }
+    // With one server alone there was nothing to choose.
+    let level = if waited_ms == 0 && others.is_empty() { Level::Info } else { Level::Warn };
+    Some((level, text))
 }
 
 fn name(requested: &Requested) -> String {
@@ -155,6 +160,25 @@ fn of_tls(has_tls: bool) -> (Level, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_was_taken_without_a_wait_is_a_warning_only_where_there_was_a_choice() {
+        let at = |port| Requested { port: Some(port), ..Requested::default() };
+        let found = |waited_ms, others| Found { requested: at(8080), tls: false, waited_ms, others };
+        assert!(choice(3000, &found(None, vec![])).is_none());
+
+        let (level, text) = choice(3000, &found(Some(0), vec![])).unwrap();
+        assert_eq!(level, Level::Info);
+        assert_eq!(
+            text,
+            "the app's server on port 8080 is taken to be its main server, as none listens on PORT (3000) and the app opens no \
+             more. app.port (sluice start --app-port) names another"
+        );
+        assert_eq!(choice(3000, &found(Some(0), vec![at(9464)])).unwrap().0, Level::Warn);
+        let (level, text) = choice(3000, &found(Some(3000), vec![])).unwrap();
+        assert_eq!(level, Level::Warn);
+        assert!(text.contains("none listened on PORT (3000) within 3000 ms. app.port"), "{text}");
+    }
 
     #[test]
     fn workers_wait_as_long_as_is_known_to_be_worth_it() {

@@ -1,9 +1,10 @@
 /**
  * HTTP servers that listen before it is known which one is the app's main server: one for metrics or health often listens
- * long before the app does. They wait for a server on the port that is meant; without one, the first of them is taken. It
- * must not know how a server becomes the main one.
+ * long before the app does. They wait for a server on the port that is meant, as long as the app still does anything but
+ * wait for connections; without one, the first of them is taken. It must not know how a server becomes the main one.
  */
 import type { Server as HttpServer } from 'node:http';
+import { Idle } from './idle.js';
 import type { Requested } from './messages.js';
 
 export interface Candidate {
@@ -18,26 +19,30 @@ const later = setTimeout;
 
 export class Candidates {
   readonly #wait_ms: number;
-  readonly #decide: () => void;
+  readonly #decide: (waited_ms: number) => void;
+  readonly #idle: Idle;
   #waiting: Candidate[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** Waits for ever where `wait_ms` is Infinity. */
-  constructor(wait_ms: number, decide: () => void) {
+  /** Waits for ever where `wait_ms` is Infinity. `decide` hears 0 where nothing was left to wait for. */
+  constructor(wait_ms: number, decide: (waited_ms: number) => void) {
     this.#wait_ms = wait_ms;
     this.#decide = decide;
+    this.#idle = new Idle(() => decide(0));
   }
 
   add(candidate: Candidate): void {
     this.#waiting.push(candidate);
-    if (this.#timer !== undefined || this.#wait_ms === Infinity) return;
-    this.#timer = later(this.#decide, this.#wait_ms).unref();
+    if (this.#wait_ms === Infinity) return;
+    this.#idle.leaveOut(candidate.server);
+    this.#timer ??= later(() => this.#decide(this.#wait_ms), this.#wait_ms).unref();
   }
 
   /** Those that still listen, in the order in which they came; none waits any more. */
   take(): Candidate[] {
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#idle.end();
     return this.#waiting.splice(0).filter(({ server }) => server.listening);
   }
 

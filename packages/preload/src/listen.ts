@@ -19,6 +19,7 @@ import type { Server as HttpServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { type AddressInfo, isIP, Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
+import { threadId } from 'node:worker_threads';
 import { keepAnswersApart } from './answers.js';
 import { answerAddress, type ListenCall, readListenCall } from './address.js';
 import { best, type Candidate, Candidates } from './candidates.js';
@@ -54,7 +55,7 @@ export function catchListen(settings: Settings, control: Control, hooks: Hooks):
       return this;
     },
   });
-  return () => roles.decide();
+  return () => roles.decide(0);
 }
 
 interface Main {
@@ -82,7 +83,7 @@ class Roles {
     this.#control = control;
     this.#hooks = hooks;
     this.#listen = listen;
-    this.#candidates = new Candidates(settings.mainWait_ms, () => this.decide());
+    this.#candidates = new Candidates(settings.mainWait_ms, (waited_ms) => this.decide(waited_ms));
     this.#misfits = new Misfits(
       () => this.#requests !== undefined || this.#candidates.areThere || isClaimed(settings.socketPath),
     );
@@ -119,15 +120,15 @@ class Roles {
     return this.#listenAsCandidate(server, call);
   }
 
-  /** Of those that listen, the best becomes the main server: none on the port that is meant has come. */
-  decide(): void {
+  /** Of those that listen, the best becomes the main server: none on the port that is meant has come in `waited_ms`. */
+  decide(waited_ms: number): void {
     if (this.#main?.server.listening === true || this.#settings.mainWait_ms === Infinity) return;
     const candidates = this.#candidates.take();
     const chosen = best(candidates);
     if (chosen === undefined) return;
     const others = candidates.filter((candidate) => candidate !== chosen);
     if (!this.#hasRole()) return this.#leaveToProcess(candidates);
-    this.#promote(chosen, others);
+    this.#promote(chosen, others, waited_ms);
     this.#openAside(others);
   }
 
@@ -164,7 +165,7 @@ class Roles {
     if (requests === undefined) return false;
     const { requested } = call;
     this.#prepare(server, requests);
-    const socketPath = this.#spareSocket();
+    const socketPath = this.#freshSocket();
     this.#listenOnSocket(server, socketPath, call, answerAddress(requested, this.#settings.portPublic));
     if (!server.listening) return true; // Its 'error' event tells the app.
     renameSync(socketPath, this.#settings.socketPath);
@@ -181,7 +182,7 @@ class Roles {
       this.#candidates.add({ server, requested, socketPath: undefined });
       return true;
     }
-    const socketPath = this.#auxSocket(requested.port);
+    const socketPath = this.#freshSocket();
     this.#listenOnSocket(server, socketPath, call, answerAddress(requested, 0));
     if (!server.listening) return true;
     this.#candidates.add({ server, requested, socketPath });
@@ -199,7 +200,11 @@ class Roles {
     );
   }
 
-  #promote({ server, requested, socketPath }: Candidate, others: readonly Candidate[]): void {
+  #promote(
+    { server, requested, socketPath }: Candidate,
+    others: readonly Candidate[],
+    waited_ms: number,
+  ): void {
     const requests = this.#requests;
     if (requests === undefined) return;
     this.#prepare(server, requests);
@@ -208,7 +213,7 @@ class Roles {
       door = this.#openDoor(server, { path: this.#settings.socketPath });
       chmodSync(this.#settings.socketPath, 0o600);
     } else renameSync(socketPath, this.#settings.socketPath);
-    this.#tellOfMain({ server, requested, door }, this.#settings.mainWait_ms, others);
+    this.#tellOfMain({ server, requested, door }, waited_ms, others);
   }
 
   #prepare(server: HttpServer, requests: Requests): void {
@@ -269,7 +274,7 @@ class Roles {
     this.#main = undefined;
     if (door !== undefined) door.close();
     else {
-      const socketPath = this.#auxSocket(requested.port);
+      const socketPath = this.#freshSocket();
       renameSync(this.#settings.socketPath, socketPath);
       this.#announceAux(server, requested, socketPath);
     }
@@ -278,7 +283,7 @@ class Roles {
 
   #listenAsAux(server: Server, call: ListenCall): boolean {
     const { requested } = call;
-    const socketPath = this.#auxSocket(requested.port);
+    const socketPath = this.#freshSocket();
     this.#listenOnSocket(server, socketPath, call, answerAddress(requested, 0));
     if (server.listening) this.#announceAux(server, requested, socketPath);
     return true;
@@ -295,7 +300,7 @@ class Roles {
 
   #listenAsSpare(server: Server, call: ListenCall): boolean {
     const answer = answerAddress(call.requested, this.#settings.portPublic);
-    this.#listenOnSocket(server, this.#spareSocket(), call, answer);
+    this.#listenOnSocket(server, this.#freshSocket(), call, answer);
     return true;
   }
 
@@ -326,15 +331,11 @@ class Roles {
     Reflect.apply(this.#listen, server, callback === undefined ? [options] : [options, callback]);
   }
 
-  #auxSocket(port: number | null): string {
+  /** No other process or thread of this worker uses it: an agent in NODE_OPTIONS opens its server in each of them. */
+  #freshSocket(): string {
     this.#socketsMade += 1;
-    const name = `${this.#settings.worker}-${port ?? 'path'}-${this.#socketsMade}.sock`;
+    const name = `${process.pid}-${threadId}-${this.#socketsMade}.sock`;
     return join(dirname(this.#settings.socketPath), name);
-  }
-
-  #spareSocket(): string {
-    this.#socketsMade += 1;
-    return `${this.#settings.socketPath}.${process.pid}-${this.#socketsMade}`;
   }
 }
 

@@ -26,8 +26,9 @@ export class Misfits {
   note(server: Server, requested: Requested, isMeant: boolean): void {
     if (isMeant && isHttp2(server)) return this.#tell(server, requested, isMeant);
     later(() => {
-      // Without a listener for connections it is not there to be talked to.
-      if (server.listening && server.listenerCount('connection') > 0) this.#tell(server, requested, isMeant);
+      // Without a listener for connections it is not there to be talked to, and a tool's own (tsx) does not keep the process.
+      if (server.listening && server.listenerCount('connection') > 0 && !isLetGo(server))
+        this.#tell(server, requested, isMeant);
     }, LOOK_AFTER_MS).unref();
   }
 
@@ -40,6 +41,11 @@ export class Misfits {
     // Nothing can come of this start: one server at most has the port.
     if (isMeant) exit(1);
   }
+}
+
+/** Whether `unref()` was called: the process may end in spite of it. */
+export function isLetGo(server: Server): boolean {
+  return (server as { _unref?: unknown })._unref === true;
 }
 
 /** HTTP/2 without the fallback to HTTP/1.1, or in clear, which has none. The classes are not exported. */

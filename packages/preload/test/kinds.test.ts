@@ -48,6 +48,16 @@ test('an app without any HTTP server is told what it listens with, and goes on',
   }
 });
 
+test("a tool's own server, which does not keep the process alive, is no reason for a warning", async () => {
+  const gateway = await FakeGateway.start('kinds.cjs', { args: ['tool'] });
+  try {
+    await gateway.printed('later');
+    assert.ok(!gateway.output.includes('plain net.Server'), gateway.output);
+  } finally {
+    await gateway.stop();
+  }
+});
+
 for (const kind of ['express', 'fastify']) {
   test(`${kind} runs unmodified`, async () => {
     const gateway = await FakeGateway.serve('kinds.cjs', { args: [kind] });

@@ -46,19 +46,11 @@ test('a server that listens before the one on PORT never has the role', async ()
 });
 
 test('without a server on PORT the first on a fixed port is taken after a while, and told with the others', async () => {
-  const gateway = await serving(
-    [
-      ['http', 0],
-      ['brief', 9000],
-      ['http', 8080],
-      ['http', 9464],
-    ],
-    {
-      SLUICE_MAIN_WAIT_MS: '1500',
-    },
-  );
+  const gateway = await serving([['http', 0], ['brief', 9000], ['http', 8080], ['http', 9464], ['signal']], {
+    SLUICE_MAIN_WAIT_MS: '1500',
+  });
   try {
-    await gateway.printed('opened');
+    await gateway.printed('signal4');
     assert.equal((await gateway.ask()).body, 'http2');
     const line = await gateway.line('listening');
     assert.deepEqual(line['requested'], { port: 8080, host: null, path: null });
@@ -67,6 +59,54 @@ test('without a server on PORT the first on a fixed port is taken after a while,
     // Whatever listens only after the choice is told as a further address.
     assert.ok(ports.includes(0) && !ports.includes(9000), String(ports));
     await gateway.line('aux', ({ port }) => port === 9464);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('an app that has nothing left to do but wait for connections is not waited for', async () => {
+  const gateway = await serving(
+    [
+      ['http', 9464],
+      ['http', 8080],
+    ],
+    patient,
+  );
+  try {
+    assert.equal((await gateway.ask()).body, 'http0');
+    assert.equal((await gateway.line('listening'))['waited_ms'], 0);
+    assert.equal((await gateway.line('aux'))['port'], 8080);
+    // Alone, its servers keep it alive.
+    assert.ok(!gateway.output.includes('beforeExit'), gateway.output);
+    assert.equal(gateway.exitCode, undefined);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('a server that the app lets go of does not keep the process alive', async () => {
+  const gateway = await FakeGateway.start('several.cjs', {
+    args: [
+      JSON.stringify([
+        ['http', 8080],
+        ['unref', 0],
+      ]),
+    ],
+    env: patient,
+  });
+  try {
+    assert.equal((await gateway.exited()).code, 0);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('two processes of a worker may open the same address before it is known which of them serves', async () => {
+  const gateway = await serving([['http', 9464], ['fork'], ['http', PUBLIC_PORT]], patient);
+  try {
+    await gateway.printed('opened');
+    assert.match((await gateway.ask()).body, /^http/);
+    assert.ok(!gateway.output.includes('EADDRINUSE'), gateway.output);
   } finally {
     await gateway.stop();
   }
