@@ -7,6 +7,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import tls from 'node:tls';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/ports.ts';
@@ -170,10 +171,32 @@ void test(
     const sluice = await running(t, { entry: ownApp('who-calls.js'), workers: 1, env });
     const [worker] = (await allReady(sluice, 1)).workers;
     process.kill(Number(worker?.pid), 'SIGUSR2');
-    const isMain = async (): Promise<boolean> => (await (await fetch(sluice.url)).text()) === 'main\n';
-    await eventually(isMain, { what: 'the server on PORT' });
-    const { seen, truth } = await served(() => ask('https', { port, host: '127.0.0.1' }));
+    // A request that is on its way while the role moves may break.
+  await eventually(() => sluice.stdout.includes('is its main server from now on'), { what: 'the new role' });
+  assert.equal(await (await fetch(sluice.url)).text(), 'main\n');
+  const { seen, truth } = await served(() => ask('https', { port, host: '127.0.0.1' }));
     assert.deepEqual({ remote: seen.remote, local: seen.local }, truth);
     assert.equal(seen.pid, worker?.pid);
   },
 );
+
+void test('a connection that a leaving worker did not take goes to the next one', async (t) => {
+  const port = await freePort();
+  const env = { KIND: 'http', FURTHER_PORT: String(port) };
+  const sluice = await running(t, { entry: ownApp('who-calls.js'), workers: 2, env });
+  const to = { port, host: '127.0.0.1' };
+  const pids = new Set<number>();
+  const areBothThere = async (): Promise<boolean> =>
+    pids.add((await served(() => ask('http', to))).seen.pid).size === 2;
+  await eventually(areBothThere, { what: 'both workers behind the second port' });
+  const [victim] = (await sluice.status()).workers;
+  process.kill(Number(victim?.pid), 'SIGSTOP');
+  // Two of four go to the worker that takes nothing any more.
+  const asked = Promise.all([1, 2, 3, 4].map(() => ask('http', to)));
+  await Promise.race([asked, pause(300)]);
+  process.kill(Number(victim?.pid), 'SIGKILL');
+  for (const { seen, truth } of await asked) {
+    assert.notEqual(seen.pid, victim?.pid);
+    assert.deepEqual({ remote: seen.remote, local: seen.local }, truth);
+  }
+});

@@ -25,6 +25,8 @@ use crate::preface;
 const ADDRESSES_MAX: usize = 32;
 /// Connections that one address may have open.
 const CONNECTIONS_MAX: usize = 512;
+/// Workers that a connection is offered to.
+const TRIES_MAX: usize = 8;
 /// How long an address that could not be bound is left alone.
 const BIND_PERIOD: Duration = Duration::from_secs(2);
 
@@ -77,6 +79,14 @@ struct Relay {
 }
 
 impl Relay {
+    /// The next in turn, of those that are there now: a worker may have come while another was tried.
+    fn untried(&self, tried: &[PathBuf]) -> Option<Target> {
+        let targets = self.targets.borrow();
+        let first = self.next.replace(self.next.get().wrapping_add(1));
+        let turn = (0..targets.len()).map(|offset| &targets[first.wrapping_add(offset) % targets.len()]);
+        turn.filter(|_| tried.len() < TRIES_MAX).find(|target| !tried.contains(&target.socket)).cloned()
+    }
+
     fn close(&self) -> Option<AbortHandle> {
         let task = self.serving.borrow_mut().take();
         task.inspect(AbortHandle::abort)
@@ -276,21 +286,23 @@ fn pass_on(mut stream: impl AsyncRead + AsyncWrite + Unpin + 'static, preface: S
     let relay = Rc::clone(relay);
     relay.open.set(relay.open.get() + 1);
     tokio::task::spawn_local(async move {
-        let attempts = relay.targets.borrow().len();
-        for _ in 0..attempts {
-            let target = {
-                let targets = relay.targets.borrow();
-                let at = relay.next.replace(relay.next.get().wrapping_add(1));
-                targets.get(at % targets.len().max(1)).cloned()
-            };
-            let Some(target) = target else { break };
-            let Ok(mut worker) = UnixStream::connect(&target.socket).await else { continue };
-            if target.takes_preface && preface::introduce(&mut worker, &preface).await.is_err() {
-                continue;
+        let mut tried = Vec::new();
+        while let Some(target) = relay.untried(&tried) {
+            if let Some(mut worker) = reach(&target, &preface).await {
+                let _ = tokio::io::copy_bidirectional(&mut stream, &mut worker).await;
+                break;
             }
-            let _ = tokio::io::copy_bidirectional(&mut stream, &mut worker).await;
-            break;
+            tried.push(target.socket);
         }
         relay.open.set(relay.open.get() - 1);
     });
+}
+
+/// None where the worker is going, and has had nothing of the client.
+async fn reach(target: &Target, preface: &str) -> Option<UnixStream> {
+    let mut worker = UnixStream::connect(&target.socket).await.ok()?;
+    if target.takes_preface {
+        preface::introduce(&mut worker, preface).await.ok()?;
+    }
+    Some(worker)
 }
