@@ -172,9 +172,11 @@ void test(
     const [worker] = (await allReady(sluice, 1)).workers;
     process.kill(Number(worker?.pid), 'SIGUSR2');
     // A request that is on its way while the role moves may break.
-  await eventually(() => sluice.stdout.includes('is its main server from now on'), { what: 'the new role' });
-  assert.equal(await (await fetch(sluice.url)).text(), 'main\n');
-  const { seen, truth } = await served(() => ask('https', { port, host: '127.0.0.1' }));
+    await eventually(() => sluice.stdout.includes('is its main server from now on'), {
+      what: 'the new role',
+    });
+    assert.equal(await (await fetch(sluice.url)).text(), 'main\n');
+    const { seen, truth } = await served(() => ask('https', { port, host: '127.0.0.1' }));
     assert.deepEqual({ remote: seen.remote, local: seen.local }, truth);
     assert.equal(seen.pid, worker?.pid);
   },
