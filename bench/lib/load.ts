@@ -24,6 +24,7 @@ export interface SlowGroup {
   bytes: number;
   path: string;
   body_bytes?: number;
+  receive_buffer_bytes?: number;
 }
 
 /** See `bench/load/src/plan.rs`. */

@@ -137,7 +137,7 @@ export async function startSluiceServer(
 ): Promise<SluiceServer> {
   const sluice = await startSluice({
     ...options,
-    entry: app.entry,
+    ...(options.command === undefined ? { entry: app.entry } : {}),
     workers: app.workers,
     cwd: path.dirname(app.entry),
     env: { ...app.env, SLUICE_LOG_ACCESS: String(accessLog), ...env },

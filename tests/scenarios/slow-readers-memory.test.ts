@@ -11,6 +11,16 @@ const noProc = fs.existsSync('/proc/self/status') ? false : 'there is no /proc h
 const residentBytes = (pid: number): number =>
   1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
+/** Bytes that the kernel holds for each connection of a port, unsent or not acknowledged. */
+function sendQueues(port: number): number[] {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return ['tcp', 'tcp6']
+    .flatMap((name) => fs.readFileSync(`/proc/net/${name}`, 'utf8').split('\n'))
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, address, , state]) => address?.endsWith(local) === true && state === '01')
+    .map(([, , , , queues]) => Number.parseInt(queues?.split(':')[0] ?? '', 16));
+}
+
 async function metric(sluice: Sluice, name: string): Promise<number> {
   const text = await (await fetch(`${sluice.admin}/metrics`)).text();
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? assert.fail(`${name} is missing`));
@@ -125,3 +135,31 @@ void test('bytes that an app writes one by one are gathered', async (t) => {
   // One each 5 ms at most, with room for the first, the last and what a busy machine does to a clock.
   assert.ok(chunks <= Math.min(count / 2, tookMs / 4 + 20), `${chunks} chunks in ${tookMs} ms`);
 });
+
+void test(
+  'I6: the kernel holds little for a client that does not read where memory is little',
+  { skip: noProc },
+  async (t) => {
+    const [clients, bytes] = [10, 1_000_000];
+    const sluice = await running(t, {
+      entry: app('spin.js'),
+      workers: 1,
+      env: { SLUICE_MEMORY_BUFFERS_BYTES_MAX: String(32 << 20) },
+    });
+    const connections = await deaf(sluice, clients, `/big?bytes=${bytes}`);
+    t.after(() => {
+      for (const connection of connections) connection.close();
+    });
+    // The rest is in files: nobody takes anything any more.
+    await eventually(
+      async () =>
+        (await metric(sluice, 'sluice_temp_bytes')) > 0 &&
+        (await metric(sluice, 'sluice_memory_buffers_bytes')) < 100_000,
+      { deadlineMs: 30_000, what: 'answers in files' },
+    );
+    const queues = sendQueues(sluice.port).filter((held) => held > 0);
+    assert.equal(queues.length, clients);
+    // A write of 8 KiB is begun while less than that is unsent.
+    assert.ok(Math.max(...queues) <= 16 << 10, `${queues.join(', ')} bytes`);
+  },
+);

@@ -154,6 +154,14 @@ pub struct SlowGroup {
     /// Declared length of the body (`body` only).
     #[serde(default)]
     pub body_bytes: u64,
+    /// What the kernel may take in for the client that does not read it (`read` only); small unless said, so that the server
+    /// soon notices that nobody reads.
+    #[serde(default = "default_receive_buffer")]
+    pub receive_buffer_bytes: u32,
+}
+
+fn default_receive_buffer() -> u32 {
+    4096
 }
 
 /// In what a client is slow.

@@ -16,9 +16,6 @@ use tokio::time::{interval, sleep, timeout};
 use crate::plan::{SlowGroup, Slowness};
 use crate::traffic::Traffic;
 
-/// A reader's receive buffer, small so that the server notices that nobody reads.
-const RECEIVE_BUFFER_BYTES: u32 = 4096;
-
 #[derive(Default)]
 struct Counts {
     opened: u64,
@@ -82,7 +79,7 @@ async fn client(groups: Rc<Vec<SlowGroup>>, at: usize, counts: Rc<Vec<RefCell<Co
     let (group, counts) = (&groups[at], &counts[at]);
     let mut settled = false;
     loop {
-        if let Ok(stream) = connect(group.slow, target).await {
+        if let Ok(stream) = connect(group, target).await {
             counts.borrow_mut().opened += 1;
             counts.borrow_mut().open += 1;
             let mut visit = Visit { stream, group, counts, target, settled: &mut settled };
@@ -98,10 +95,10 @@ async fn client(groups: Rc<Vec<SlowGroup>>, at: usize, counts: Rc<Vec<RefCell<Co
     }
 }
 
-async fn connect(slow: Slowness, target: SocketAddr) -> std::io::Result<TcpStream> {
+async fn connect(group: &SlowGroup, target: SocketAddr) -> std::io::Result<TcpStream> {
     let socket = if target.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    if slow == Slowness::Read {
-        socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES)?;
+    if group.slow == Slowness::Read {
+        socket.set_recv_buffer_size(group.receive_buffer_bytes)?;
     }
     let stream = socket.connect(target).await?;
     stream.set_nodelay(true)?;

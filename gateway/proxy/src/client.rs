@@ -24,6 +24,14 @@ const READ_BYTES: usize = 8 * 1024;
 /// Room below which the buffer grows before a read.
 const READ_BYTES_MIN: usize = 1024;
 
+/// A write from here on is sealed: the kernel adds nothing to what it has made of it. Else it would add write after write to
+/// what is unsent, up to 64 KiB, before it looks at `TCP_NOTSENT_LOWAT` again. Smaller ones cost too much apart.
+#[cfg(target_os = "linux")]
+const SEALED_BYTES_MIN: usize = 4 * 1024;
+/// `MSG_EOR | MSG_NOSIGNAL`.
+#[cfg(target_os = "linux")]
+const SEALED: i32 = 0x80 | 0x4000;
+
 /// The transport: plain or TLS.
 pub(crate) enum ClientStream {
     Plain(TcpStream),
@@ -68,14 +76,25 @@ pub(crate) struct Client {
     sleep: Pin<Box<Sleep>>,
     draining: Rc<Signal>,
     pub(crate) eof: bool,
+    /// What is written at once: see [`crate::memory::Memory::unsent_bytes_max`].
+    write_bytes_max: usize,
     /// TLS may keep bytes that it has taken; they must leave even when no more are written.
     must_flush: bool,
 }
 
 impl Client {
-    pub(crate) fn new(stream: ClientStream, draining: Rc<Signal>) -> Self {
+    pub(crate) fn new(stream: ClientStream, draining: Rc<Signal>, write_bytes_max: usize) -> Self {
         let sleep = Box::pin(tokio::time::sleep(Duration::from_secs(3600)));
-        Client { stream, unread: BytesMut::new(), deadline: None, sleep, draining, eof: false, must_flush: false }
+        Client {
+            stream,
+            unread: BytesMut::new(),
+            deadline: None,
+            sleep,
+            draining,
+            eof: false,
+            write_bytes_max,
+            must_flush: false,
+        }
     }
 
     pub(crate) fn is_tls(&self) -> bool {
@@ -113,8 +132,9 @@ impl Client {
             }
             self.must_flush = false;
         }
-        if !wanted.write.is_empty()
-            && let Poll::Ready(wrote) = self.stream.poll_write(cx, wanted.write)
+        let write = &wanted.write[..wanted.write.len().min(self.write_bytes_max)];
+        if !write.is_empty()
+            && let Poll::Ready(wrote) = self.stream.poll_write(cx, write)
         {
             self.must_flush = self.is_tls();
             return Poll::Ready(match wrote {
@@ -264,7 +284,25 @@ impl ClientStream {
     }
 
     fn poll_write(&mut self, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        #[cfg(target_os = "linux")]
+        if let ClientStream::Plain(tcp) = self
+            && data.len() >= SEALED_BYTES_MIN
+        {
+            return poll_write_sealed(tcp, cx, data);
+        }
         AsyncWrite::poll_write(Pin::new(self), cx, data)
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn poll_write_sealed(tcp: &TcpStream, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+    let send = || socket2::SockRef::from(tcp).send_with_flags(data, SEALED);
+    loop {
+        std::task::ready!(tcp.poll_write_ready(cx))?;
+        match tcp.try_io(tokio::io::Interest::WRITABLE, send) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            sent => return Poll::Ready(sent),
+        }
     }
 }
 

@@ -42,7 +42,7 @@ const DRAIN_GRACE_MS: u64 = 1000;
 /// Serves one connection until it ends. Its handle counts it, from before a TLS handshake to after the last byte.
 pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketAddr, gate: Rc<Gate>, handle: Handle) {
     let _counted = kept::Counted { gate: Rc::clone(&gate), key: handle.key };
-    let mut client = Client::new(stream, Rc::clone(&handle.draining));
+    let mut client = Client::new(stream, Rc::clone(&handle.draining), gate.store.memory.unsent_bytes_max());
     let origin = Origin::new(&gate, canonical(peer), canonical(local), client.is_tls());
     let mut idle_since = Instant::now();
     let mut is_first = true;
@@ -400,7 +400,7 @@ fn record(gate: &Gate, passage: &Passage, head: Option<RequestHead>, sent: &Sent
 
 /// Refuses a connection that is over the limit, without reading from it.
 pub(crate) async fn refuse_connection(stream: ClientStream, gate: &Rc<Gate>) {
-    let mut client = Client::new(stream, Rc::default());
+    let mut client = Client::new(stream, Rc::default(), gate.store.memory.unsent_bytes_max());
     let mut out = Vec::new();
     let refusal = Refusal {
         code: Code::ConnectionsFull,

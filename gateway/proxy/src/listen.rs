@@ -24,10 +24,6 @@ use crate::gate::Gate;
 /// Connections a tick that are told why they are closed; a flood of them is just closed.
 const REFUSALS_AT_ONCE_MAX: u64 = 100;
 
-/// What the kernel may hold unsent for a client; the rest waits here, where it is counted. What is on its way to a fast client
-/// is not bounded by it.
-#[cfg(target_os = "linux")]
-const UNSENT_BYTES_MAX: u32 = 32 * 1024;
 /// What TLS may hold encrypted for a client: a record.
 const TLS_BYTES_MAX: usize = 16 * 1024;
 
@@ -179,11 +175,14 @@ pub async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, gate: Rc<Ga
     }
 }
 
-/// Without it the kernel takes megabytes for a client that does not read, and counts them in the cgroup.
+/// Without it the kernel takes megabytes for a client that does not read, and counts them in the cgroup. What is on its way
+/// to a fast client is not bounded by it.
 #[cfg_attr(not(target_os = "linux"), allow(unused_variables, reason = "other systems have no such bound"))]
-fn bound_unsent(stream: &TcpStream) {
+fn bound_unsent(stream: &TcpStream, gate: &Gate) {
     #[cfg(target_os = "linux")]
-    let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
+    if let Ok(bytes_max) = u32::try_from(gate.store.memory.unsent_bytes_max()) {
+        let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(bytes_max);
+    }
 }
 
 fn is_the_connections_fault(error: &io::Error) -> bool {
@@ -196,7 +195,7 @@ fn is_the_connections_fault(error: &io::Error) -> bool {
 fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, gate: &Rc<Gate>) {
     let gate = Rc::clone(gate);
     let _ = stream.set_nodelay(true);
-    bound_unsent(&stream);
+    bound_unsent(&stream, &gate);
     let handle = match gate.take_in(peer.ip().to_canonical()) {
         Ok(handle) => handle,
         Err(refused) => return refuse(stream, tls.is_some(), refused, gate),

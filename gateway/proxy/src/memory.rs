@@ -5,6 +5,7 @@
 //! 1998), so that many slow clients leave room for the small answers of the others.
 
 use std::cell::Cell;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -15,6 +16,11 @@ const SHARE_OF_FREE: usize = 8;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The same while more than half of the memory is taken.
 const PATIENCE_WHEN_SCARCE: Duration = Duration::from_millis(200);
+
+/// For so many clients the kernel's part is as much as the bound.
+const UNSENT_SHARES: usize = 4096;
+/// What the kernel may hold unsent for a client, at least and at most.
+const UNSENT_BYTES: RangeInclusive<usize> = 4 * 1024..=32 * 1024;
 
 /// The bound and what is taken of it, in bytes.
 pub(crate) struct Memory {
@@ -33,6 +39,12 @@ impl Memory {
 
     fn free_bytes(&self) -> usize {
         self.bytes_max.saturating_sub(self.used_bytes.get())
+    }
+
+    /// What the kernel may hold unsent for a client, and what is written at once: it takes a whole write, however little of
+    /// it may be left unsent. It counts in the cgroup too, and nothing can be taken back from it.
+    pub(crate) fn unsent_bytes_max(&self) -> usize {
+        (self.bytes_max / UNSENT_SHARES).clamp(*UNSENT_BYTES.start(), *UNSENT_BYTES.end())
     }
 
     /// How long a client may take or send nothing before what waits for it goes to a file.
@@ -130,6 +142,14 @@ mod tests {
         held.shrink(96);
         assert!(held.try_grow(96, 4096));
         assert_eq!((held.bytes(), memory.used_bytes()), (4096, 4096));
+    }
+
+    #[test]
+    fn the_kernel_holds_less_for_each_client_where_there_is_less_memory() {
+        let unsent = |bytes_max| Memory::new(bytes_max).unsent_bytes_max();
+        assert_eq!(unsent(1 << 30), 32 << 10);
+        assert_eq!(unsent(32 << 20), 8 << 10, "5,000 clients have 40 MB of 256");
+        assert_eq!(unsent(0), 4 << 10);
     }
 
     #[test]

@@ -1,17 +1,20 @@
 //! Bytes that outgrow memory: temporary files that have no name, under one bound for the whole gateway. What is in
 //! memory is under another ([`Memory`]).
 
+mod closer;
+
 use std::cell::Cell;
-use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 
 use crate::memory::{Held, Memory};
+use closer::{Closer, Counted, Opened};
 
 /// Where temporary files go, and how much they and the memory before them may hold together.
 pub(crate) struct TempStore {
@@ -20,7 +23,8 @@ pub(crate) struct TempStore {
     bytes_max: u64,
     used_bytes: Cell<u64>,
     files_max: Cell<usize>,
-    files: Cell<usize>,
+    files: Arc<AtomicUsize>,
+    closer: Arc<Closer>,
     failure: Cell<Option<io::Error>>,
 }
 
@@ -33,7 +37,8 @@ impl TempStore {
             bytes_max,
             used_bytes: Cell::new(0),
             files_max: Cell::new(usize::MAX),
-            files: Cell::new(0),
+            files: Arc::default(),
+            closer: Arc::default(),
             failure: Cell::new(None),
         })
     }
@@ -63,7 +68,7 @@ impl TempStore {
 
 /// A file without a name: it is gone with the last handle, also when the gateway is killed.
 pub(crate) struct TempFile {
-    file: Arc<File>,
+    opened: Arc<Opened>,
     len: u64,
     store: Rc<TempStore>,
 }
@@ -72,18 +77,15 @@ impl TempFile {
     /// # Errors
     /// When the directory cannot be written.
     pub(crate) async fn create(store: &Rc<TempStore>) -> io::Result<Self> {
-        if store.files.get() >= store.files_max.get() {
+        if store.files.load(Ordering::Relaxed) >= store.files_max.get() {
             return store
                 .told(Err(io::Error::new(io::ErrorKind::StorageFull, "no more files may be open (ulimit -n)")));
         }
         let dir = store.dir.clone();
-        store.files.set(store.files.get() + 1);
-        let file = blocking(move || tempfile::tempfile_in(dir)).await;
-        if file.is_err() {
-            store.files.set(store.files.get() - 1);
-        }
-        let file = store.told(file)?;
-        Ok(TempFile { file: Arc::new(file), len: 0, store: Rc::clone(store) })
+        let (counted, closer) = (Counted::of(&store.files), Arc::clone(&store.closer));
+        let opened = blocking(move || Ok(Opened::new(tempfile::tempfile_in(dir)?, counted, closer))).await;
+        let opened = store.told(opened)?;
+        Ok(TempFile { opened: Arc::new(opened), len: 0, store: Rc::clone(store) })
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -105,10 +107,10 @@ impl TempFile {
             return self.store.told(Err(io::Error::new(io::ErrorKind::StorageFull, "temp.bytes_max is reached")));
         }
         self.store.used_bytes.set(used_bytes);
-        let (file, at) = (Arc::clone(&self.file), self.len);
+        let (opened, at) = (Arc::clone(&self.opened), self.len);
         self.len += added;
         let written = blocking(move || {
-            let mut at = at;
+            let (file, mut at) = (opened.file()?, at);
             for piece in pieces {
                 file.write_all_at(&piece, at)?;
                 at += piece.len() as u64;
@@ -125,21 +127,20 @@ impl TempFile {
 
     /// A handle to read with while another task appends.
     pub(crate) fn reader(&self) -> TempReader {
-        TempReader { file: Arc::clone(&self.file) }
+        TempReader { opened: Arc::clone(&self.opened) }
     }
 }
 
 impl Drop for TempFile {
     fn drop(&mut self) {
         self.store.used_bytes.set(self.store.used_bytes.get().saturating_sub(self.len));
-        self.store.files.set(self.store.files.get().saturating_sub(1));
     }
 }
 
 /// Reads a [`TempFile`].
 #[derive(Clone)]
 pub(crate) struct TempReader {
-    file: Arc<File>,
+    opened: Arc<Opened>,
 }
 
 impl TempReader {
@@ -148,10 +149,10 @@ impl TempReader {
     /// # Errors
     /// What the file system says.
     pub(crate) async fn read_at(&self, offset: u64, bytes_max: usize) -> io::Result<Bytes> {
-        let file = Arc::clone(&self.file);
+        let opened = Arc::clone(&self.opened);
         blocking(move || {
             let mut data = vec![0; bytes_max];
-            let read = file.read_at(&mut data, offset)?;
+            let read = opened.file()?.read_at(&mut data, offset)?;
             data.truncate(read);
             if read == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(Bytes::from(data)) }
         })
@@ -334,7 +335,30 @@ mod tests {
         let first = TempFile::create(&store).await.unwrap();
         assert!(TempFile::create(&store).await.is_err());
         drop(first);
-        assert!(TempFile::create(&store).await.is_ok());
+        while TempFile::create(&store).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn dropping_a_file_does_not_wait_until_it_is_closed() {
+        /// Stands for a file that the disk takes long to free.
+        struct Slow(std::sync::mpsc::Receiver<()>);
+        impl Drop for Slow {
+            fn drop(&mut self) {
+                let _ = self.0.recv();
+            }
+        }
+        let store = store(1000);
+        let file = TempFile::create(&store).await.unwrap();
+        let (freed, slow) = std::sync::mpsc::channel();
+        store.closer.close(Box::new(Slow(slow)));
+        drop(file);
+        assert_eq!(store.files.load(Ordering::Relaxed), 1, "it is open until its turn comes");
+        freed.send(()).unwrap();
+        while store.files.load(Ordering::Relaxed) > 0 {
+            tokio::task::yield_now().await;
+        }
     }
 
     #[tokio::test]
