@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{ConfigError, Place, Problem};
-use super::slips::{Lines, is_service_link, named, nearest_key, suspicious, unknown};
+use super::slips::{Lines, is_service_link, named, nearest_key, short_form, suspicious, unknown};
 use super::table::{Key, key, keys};
 use super::{Config, SECTIONS, checks, nearest};
 
@@ -163,7 +163,8 @@ impl Loader {
                 let near = nearest(name, section.keys.iter().map(|key| key.name))
                     .map(|near| format!("{}.{near}", section.name))
                     .filter(|near| !keys().any(|key| key.name == name) || near.ends_with(&format!(".{name}")));
-                let message = unknown("key", near.as_deref().or_else(|| nearest_key(name)));
+                let message = short_form(name)
+                    .unwrap_or_else(|| unknown("key", near.as_deref().or_else(|| nearest_key(name))));
                 self.problem(place(start), &format!("{}.{name}", section.name), message);
                 continue;
             };

@@ -13,6 +13,12 @@ pub(super) fn unknown(what: &str, near: Option<&str>) -> String {
     }
 }
 
+/// For a short form that stands below the header of another section, which TOML takes for a key of that section.
+pub(super) fn short_form(name: &str) -> Option<String> {
+    let key = SECTIONS.iter().find(|section| section.name == name)?.short()?;
+    Some(format!("is an unknown key; put {name} above the first section, or set {}", key.path))
+}
+
 pub(super) fn named(name: &str, value: &DeValue<'_>) -> String {
     if matches!(value, DeValue::Table(_)) { format!("[{name}]") } else { name.to_owned() }
 }

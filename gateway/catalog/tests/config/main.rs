@@ -167,6 +167,13 @@ fn an_unknown_key_names_the_nearest_one_and_its_line() {
         problems("[workers]\nlength_max = 1\n"),
         ["2: workers.length_max is an unknown key; did you mean queue.length_max?"]
     );
+    assert_eq!(
+        problems("[server]\nreact = \"fast\"\nsticky = \"cookie\"\n"),
+        [
+            "2: server.react is an unknown key; put react above the first section, or set react.renderer",
+            "3: server.sticky is an unknown key; put sticky above the first section, or set sticky.by"
+        ]
+    );
     assert_eq!(problems("[log]\nzzzzzzzzzzzzzz = 1\n"), ["2: log.zzzzzzzzzzzzzz is an unknown key"]);
 }
 
