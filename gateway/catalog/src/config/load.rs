@@ -163,8 +163,8 @@ impl Loader {
                 let near = nearest(name, section.keys.iter().map(|key| key.name))
                     .map(|near| format!("{}.{near}", section.name))
                     .filter(|near| !keys().any(|key| key.name == name) || near.ends_with(&format!(".{name}")));
-                let message = short_form(name)
-                    .unwrap_or_else(|| unknown("key", near.as_deref().or_else(|| nearest_key(name))));
+                let message =
+                    short_form(name).unwrap_or_else(|| unknown("key", near.as_deref().or_else(|| nearest_key(name))));
                 self.problem(place(start), &format!("{}.{name}", section.name), message);
                 continue;
             };
