@@ -1,10 +1,22 @@
 // Requests that workers die with, for a page that many others want: the others get it, and few workers die.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Sluice } from '../support/sluice.ts';
 import { eventually } from '../support/eventually.ts';
-import { allReady, ask, assertRefused, ownApp, running } from './scenario.ts';
+import {
+  allReady,
+  ask,
+  assertRefused,
+  ownApp,
+  running,
+  sent,
+  slotsHeld,
+  statusWhen,
+} from './scenario.ts';
 
 const quick = { SLUICE_WORKERS_BACKOFF_MS_MIN: '1', SLUICE_WORKERS_BACKOFF_MS_MAX: '10' };
 const entry = ownApp('hostile.js');
@@ -103,4 +115,29 @@ void test('one hostile request that is sent again ends two workers and puts noth
     assert.equal((await ask(sluice, '/popular', { headers })).status, 200);
   // Exactly like it: no third worker.
   assertRefused(await ask(sluice, '/popular', { headers: 'X-Evil: 1\r\n' }), 500, 'SLU-REQUEST-QUARANTINED');
+});
+
+void test('a probe lasts until its worker has answered or died, whether its client waits or not', async (t) => {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-fickle-'));
+  t.after(() => {
+    fs.rmSync(dir, { recursive: true, force: true });
+  });
+  const sluice = await running(t, {
+    entry: ownApp('poison.js'),
+    workers,
+    env: { ...quick, POISON_DIR: dir },
+  });
+  const deaths = (): number => fs.readFileSync(path.join(dir, 'fickle')).length;
+  const target = '/fickle?ms=1500';
+  assert.equal((await ask(sluice, target)).status, 200);
+  fs.writeFileSync(path.join(dir, 'fickle'), '');
+  assert.equal((await ask(sluice, target, { deadlineMs: 20_000 })).status, 502);
+  assert.equal(deaths(), 2, 'the request and its second try');
+  await allReady(sluice, workers);
+  const probe = await sent(sluice, target);
+  await statusWhen(sluice, (now) => slotsHeld(now) === 1, 'the probe in a worker');
+  probe.close();
+  const others = await Promise.all([1, 2].map(() => ask(sluice, target, { deadlineMs: 20_000 })));
+  for (const other of others) assertRefused(other, 500, 'SLU-REQUEST-QUARANTINED');
+  assert.equal(deaths(), 3, 'nobody is tried beside the probe');
 });

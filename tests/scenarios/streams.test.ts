@@ -192,3 +192,14 @@ for (const type of ['Text/Event-Stream', 'text/EVENT-stream; charset=utf-8', '  
     await statusWhen(sluice, ({ streams }) => streams === 0, 'the end of the stream');
   });
 }
+
+void test('I1: an event stream whose first event comes late leaves the slot before, and is not broken off', async (t) => {
+  const sluice = await running(t, { entry: ownApp('corners.js'), workers: 1 });
+  const connection = await sent(sluice, '/late-events?after=1500');
+  await connection.untilBytes('text/event-stream');
+  assert.doesNotMatch(connection.received.toString(), /data: late/);
+  await holdsNoSlot(sluice, 1, '/');
+  await connection.untilBytes('data: late');
+  connection.close();
+  await statusWhen(sluice, ({ streams }) => streams === 0, 'the end of the stream');
+});

@@ -188,6 +188,7 @@ async fn serve_by_a_worker(
         class: class.clone(),
         answer: Rc::clone(&answer),
         is_own: false,
+        _pass: pass,
     });
     let kept = kept::Kept::new(gate, passage.request, &answer);
     let responder = Responder {
@@ -213,7 +214,6 @@ async fn serve_by_a_worker(
     if sent.outcome == Outcome::Answered {
         warm_up::note(gate, &head, &class.name, &answer);
     }
-    drop(pass);
     kept.settle();
     // Nobody reads on from here; this also lets go of an upgrade that was not taken up.
     answer.abandon();

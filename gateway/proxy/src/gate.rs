@@ -47,6 +47,7 @@ use crate::warm_up::Recent;
 
 use alarms::Alarms;
 use connections::Refusals;
+pub(crate) use quarantined::Pass;
 use second_try::SecondTries;
 pub(crate) use second_try::{Cause, Orphan, Seen};
 

@@ -23,7 +23,7 @@ use sluice_scheduler::RequestId;
 
 use crate::answer::Answer;
 use crate::classes::Class;
-use crate::gate::Orphan;
+use crate::gate::{Orphan, Pass};
 use crate::signal::Signal;
 use crate::spool::Body;
 use crate::token::Token;
@@ -50,6 +50,8 @@ pub(crate) struct Job {
     pub(crate) answer: Rc<Answer>,
     /// The gateway's own, to warm a worker: it never waits in the queue.
     pub(crate) is_own: bool,
+    /// How it came through quarantine. It stays with the job, as a client that leaves ends no probe.
+    pub(crate) _pass: Pass,
 }
 
 impl Job {
@@ -89,7 +91,8 @@ pub(crate) struct Exchange {
     pub(crate) cut: Signal,
     /// The worker's connection was closed, or its sending side, because the client's was: the app is to see it.
     pub(crate) has_left: Cell<bool>,
-    /// The app has the upgrade in its hands: what it writes to the connection, and when, is its own affair.
+    /// The app has the upgrade in its hands, or has begun an event stream: what it writes to the connection, and when, is its
+    /// own affair. A stream's head may come with its first event.
     pub(crate) is_handed: Cell<bool>,
     /// Set when that is reported.
     pub(crate) handed: Signal,

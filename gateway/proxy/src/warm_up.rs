@@ -19,7 +19,7 @@ pub(crate) use recent::Recent;
 use crate::answer::{Answer, End, Next};
 use crate::classes::Traits;
 use crate::forward;
-use crate::gate::Gate;
+use crate::gate::{Gate, Pass};
 use crate::spool::Body;
 use crate::upstream::Job;
 
@@ -162,6 +162,7 @@ async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &Target
         request_id,
         answer: gate.new_answer(),
         is_own: true,
+        _pass: Pass::default(),
     };
     let answer = Rc::clone(&job.answer);
     let began = Instant::now();

@@ -86,8 +86,8 @@ struct Line<'l> {
 struct Done<'l> {
     id: u64,
     cpu_us: u64,
-    /// How it left: `upgrade` for one that the app has in its hands, whether it has answered or not, `wait` for a long poll that it
-    /// waits with.
+    /// How it left: `upgrade` for one that the app has in its hands, whether it has answered or not, `stream` for an event
+    /// stream, whose head is settled and may be sent much later, with the first event, `wait` for a long poll that it waits with.
     #[serde(borrow, default)]
     left: Cow<'l, str>,
     /// The template of the app's router, where this worker has not named it before.
@@ -205,7 +205,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         "done" => {
             for done in said.requests {
                 match &*done.left {
-                    "upgrade" => supervisor.gate.handed(process.worker, RequestId(done.id)),
+                    "upgrade" | "stream" => supervisor.gate.handed(process.worker, RequestId(done.id)),
                     "wait" => supervisor.gate.waits_on(process.worker, RequestId(done.id)),
                     _ => {}
                 }

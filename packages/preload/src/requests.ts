@@ -49,6 +49,8 @@ interface TicketedResponse extends ServerResponse {
   [ticketKey]?: Ticket;
   /** The header block as Node is about to send it; a private field that every supported version has. */
   readonly _header?: unknown;
+  /** Private too; it has been there as long. */
+  readonly _headerSent?: unknown;
 }
 
 export type HandOver = () => void;
@@ -408,17 +410,28 @@ function leaveAtFirstWrite(socket: Socket, ticket: Ticket): void {
   socket.on('close', leave).on('end', destroy);
 }
 
-/** Event streams leave at their headers. Patched once, in the process that serves. */
+/**
+ * Event streams leave at their headers. Those go out at once, although Node would send them with the first event: until
+ * then the gateway could not know of the stream, and would keep the slot. Patched once, in the process that serves.
+ */
 export function watchEventStreams(prototype: ServerResponse): void {
   const writeHead = prototype.writeHead as (this: ServerResponse, ...parts: unknown[]) => ServerResponse;
   Object.assign(prototype, {
     writeHead(this: TicketedResponse, ...parts: unknown[]): ServerResponse {
       const result = Reflect.apply(writeHead, this, parts);
       const ticket = this[ticketKey];
-      if (ticket !== undefined && isEventStream(this)) ticket.stay.leave(ticket, 'stream');
+      if (ticket !== undefined && !ticket.left && isEventStream(this)) {
+        nextTurn(sendHead, this);
+        ticket.stay.leave(ticket, 'stream');
+      }
       return result;
     },
   });
+}
+
+/** Most apps have sent it with the first event by now. */
+function sendHead(response: TicketedResponse): void {
+  if (response._headerSent === false && !response.destroyed) response.flushHeaders();
 }
 
 function isEventStream(response: TicketedResponse): boolean {

@@ -10,6 +10,11 @@ const routes = {
     response.writeHead(200, { 'content-type': query.get('type') ?? 'text/event-stream' });
     response.write('data: only\n\n');
   },
+  // The head is settled, and nothing of it is written before the first event.
+  '/late-events': (query, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    setTimeout(() => response.write('data: late\n\n'), Number(query.get('after')));
+  },
   '/no-content-with-length': (_query, response) => {
     response.writeHead(204, { 'content-length': '5' }).end();
   },

@@ -1,7 +1,8 @@
 // Dies with what is poison: any path that begins with `/poison`, and a body of `/submit` that ends with "poison".
 // `/slow?ms=N` answers after N ms with the process id. `/leaves-a-child?NAME` dies the first time and leaves a process
 // behind that keeps the connection open. `/counts-the-second-time?NAME` dies the first time when it has some of its body,
-// the next time it answers with the body's length. POISON_DIR is where these remember.
+// the next time it answers with the body's length. `/fickle?ms=N` answers until there is a file `fickle`, and dies N ms late
+// from then on. POISON_DIR is where these remember.
 'use strict';
 
 const { spawn } = require('node:child_process');
@@ -17,6 +18,13 @@ http
     const answer = () => response.end(`${process.pid}\n`);
     if (url.pathname.startsWith('/poison')) return die();
     if (url.pathname === '/slow') return setTimeout(answer, Number(url.searchParams.get('ms')));
+    if (url.pathname === '/fickle') {
+      if (!fs.existsSync(path.join(process.env.POISON_DIR, 'fickle'))) return answer();
+      return setTimeout(() => {
+        fs.appendFileSync(path.join(process.env.POISON_DIR, 'fickle'), '.');
+        die();
+      }, Number(url.searchParams.get('ms')));
+    }
     if (url.pathname === '/leaves-a-child') {
       const mark = path.join(process.env.POISON_DIR, url.search.slice(1));
       if (fs.existsSync(mark)) return answer();

@@ -10,7 +10,7 @@ use sluice_scheduler::{Event, RequestId, WorkerId};
 use sluice_catalog::errors::Code;
 use sluice_http1::Method;
 
-use super::{Gate, WorkerHost};
+use super::{Gate, Pass, WorkerHost};
 use crate::answer::Answer;
 use crate::classes::{Class, Traits};
 use crate::record::Record;
@@ -97,6 +97,7 @@ fn job(gate: &Rc<Gate>, method: Method, class: Class) -> Job {
         class,
         answer: gate.new_answer(),
         is_own: false,
+        _pass: Pass::default(),
     }
 }
 

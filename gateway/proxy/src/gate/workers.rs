@@ -73,7 +73,7 @@ impl Gate {
         self.costs.report(self, request, cpu_us);
     }
 
-    /// The worker says that its app has the upgrade in its hands, and goes on to other requests.
+    /// The worker says that its app has the upgrade or the event stream in its hands, and goes on to other requests.
     pub fn handed(&self, worker: WorkerId, request: RequestId) {
         let exchanges = self.exchanges.borrow();
         if let Some(exchange) = exchanges.get(&request).filter(|exchange| exchange.answer.worker.get() == Some(worker))

@@ -28,6 +28,9 @@ use crate::token::ANSWER_FIELD;
 /// A request up to here that was written at once is read at once: less than what a runtime takes in one read.
 const PIECE_BYTES_MAX: usize = 4096;
 
+/// How each head begins.
+const VERSION_START: &[u8] = b"HTTP/1.";
+
 /// How the worker ended its part.
 pub(crate) enum Ended {
     /// The whole response was read.
@@ -266,9 +269,15 @@ async fn read_head(
     }
 }
 
-/// Whether the head carries the token of the request.
+/// Whether the head is one that the preload has marked for the request: its first field is the token. Bytes that got before
+/// it, up to the middle of a field or of a status line, have made it a later field, or the real status line a reason.
 fn bears(head: &ResponseHead, job: &Job) -> bool {
-    head.fields.get(ANSWER_FIELD).is_some_and(|token| token == job.token.as_bytes())
+    let is_marked = head
+        .fields
+        .iter()
+        .next()
+        .is_some_and(|(name, token)| name.eq_ignore_ascii_case(ANSWER_FIELD) && token == job.token.as_bytes());
+    is_marked && !head.reason.windows(VERSION_START.len()).any(|part| part == VERSION_START)
 }
 
 fn is_event_stream(head: &ResponseHead) -> bool {

@@ -1,11 +1,12 @@
 //! I10 against workers that make every mistake with their bytes: by a seed, which a failure prints.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use fastrand::Rng;
-use sluice_http1::Method;
+use sluice_http1::{Method, ResponseHead};
 use sluice_scheduler::{RequestId, WorkerId};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
@@ -13,8 +14,8 @@ use tokio::net::{UnixListener, UnixStream};
 use super::Job;
 use crate::answer::{Answer, End, Next};
 use crate::classes::Class;
-use crate::gate::Gate;
 use crate::gate::tests::one_ready_worker_at;
+use crate::gate::{Gate, Pass};
 use crate::spool::Body;
 
 const REQUESTS: u64 = 150;
@@ -25,7 +26,9 @@ enum Mistake {
     None,
     /// A whole answer behind the announced end, made up to look like the next one's.
     Late,
-    /// The same, at once.
+    /// The beginning of a head, up to the middle of a field or of its first line: the next answer's own head completes it.
+    Half,
+    /// A whole answer behind the announced end, at once.
     Long,
     /// Fewer bytes than announced, and its end is reported.
     Short,
@@ -36,12 +39,24 @@ enum Mistake {
 }
 
 fn mistake(rng: &mut Rng) -> Mistake {
-    use Mistake::{Garbage, Late, Long, None, Short, Unmarked};
-    rng.choice([None, None, None, Late, Late, Long, Short, Garbage, Unmarked]).unwrap_or(None)
+    use Mistake::{Garbage, Half, Late, Long, None, Short, Unmarked};
+    rng.choice([None, None, None, Late, Late, Half, Long, Short, Garbage, Unmarked]).unwrap_or(None)
 }
 
 fn forged(word: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nx-sluice-answer: 0123456789abcdef\r\ncontent-length: {}\r\n\r\n{word}", word.len())
+}
+
+/// Nobody but a request with this word shall get its status or its field.
+fn half(word: &str, rng: &mut Rng) -> String {
+    let status = rng.choice(["200", "103", "304"]).unwrap_or("200");
+    let lines = [
+        format!("HTTP/1.1 {status} "),
+        format!("HTTP/1.1 {status} {word}"),
+        format!("HTTP/1.1 {status} OK\r\nx-late: "),
+        format!("HTTP/1.1 {status} OK\r\nx-of: {word}\r\nx-late: "),
+    ];
+    rng.choice(lines).unwrap_or_default()
 }
 
 /// Reads heads of requests and answers them, rightly or not. What the app writes late comes when the next request is there
@@ -70,15 +85,17 @@ async fn misbehave(gate: Rc<Gate>, worker: WorkerId, mut stream: UnixStream, mut
             format!("HTTP/1.1 200 OK\r\nx-sluice-answer: {token}\r\ncontent-length: {announced}\r\n\r\n{body}")
         };
         let answer = match mistake {
-            Mistake::None | Mistake::Late => marked(body.len()),
+            Mistake::None | Mistake::Late | Mistake::Half => marked(body.len()),
             Mistake::Long => marked(body.len()) + &forged(word),
             Mistake::Short => marked(body.len() + 7),
             Mistake::Garbage => format!("{word}\r\n{word}\r\n\r\n"),
             Mistake::Unmarked => forged(word),
         };
-        if matches!(mistake, Mistake::Late) {
-            late = Some(forged(word));
-        }
+        late = match mistake {
+            Mistake::Late => Some(forged(word)),
+            Mistake::Half => Some(half(word, &mut rng)),
+            _ => None,
+        };
         let cut = rng.usize(..answer.len());
         for piece in [&answer[..cut], &answer[cut..]] {
             if stream.write_all(piece.as_bytes()).await.is_err() {
@@ -89,7 +106,7 @@ async fn misbehave(gate: Rc<Gate>, worker: WorkerId, mut stream: UnixStream, mut
             }
         }
         let request = RequestId(id.parse().unwrap());
-        if rng.bool() && !matches!(mistake, Mistake::Late) {
+        if rng.bool() && late.is_none() {
             gate.reported(worker, request, 1, None);
         } else {
             let gate = Rc::clone(&gate);
@@ -116,19 +133,28 @@ fn submit(gate: &Rc<Gate>, word: &str) -> Rc<Answer> {
         class: Class::default(),
         answer: Rc::clone(&answer),
         is_own: false,
+        _pass: Pass::default(),
     });
     answer
 }
 
+/// What of a head could have come from another answer.
+fn foreign_in(head: &ResponseHead, word: &str) -> Option<String> {
+    let values = head.fields.iter().map(|(_, value)| value).chain([head.reason.as_slice()]);
+    let mut texts = values.map(String::from_utf8_lossy);
+    texts.find(|text| text.replace(word, "").contains(['<', '/'])).map(Cow::into_owned)
+}
+
 /// The bytes of the answer's body, and how it ended.
-async fn read(answer: &Answer) -> (Vec<Bytes>, End) {
+async fn read(answer: &Answer, word: &str) -> (Vec<Bytes>, End) {
     let mut body = Vec::new();
     loop {
         match answer.next() {
+            Some(Next::Informational(head)) => panic!("{word} got {} {:?}", head.status, foreign_in(&head, word)),
+            Some(Next::Head(head)) => assert_eq!(foreign_in(&head, word), None, "{word}"),
             Some(Next::Data(data)) => body.push(data),
             Some(Next::End(end)) => return (body, end),
             Some(Next::Spilled { .. }) => body.push(answer.read_back(64 * 1024).await.unwrap()),
-            Some(_) => {}
             None => std::future::poll_fn(|cx| answer.poll_changed(cx)).await,
         }
     }
@@ -150,7 +176,7 @@ async fn live(seed: u64, marks: bool) {
     for number in 0..REQUESTS {
         let word = format!("<{number:x}>");
         let answer = submit(&gate, &word);
-        let (body, end) = tokio::time::timeout(Duration::from_secs(20), read(&answer))
+        let (body, end) = tokio::time::timeout(Duration::from_secs(20), read(&answer, &word))
             .await
             .unwrap_or_else(|_| panic!("seed {seed}, marks {marks}: no end of the answer to {word}"));
         let body: Vec<u8> = body.concat();
