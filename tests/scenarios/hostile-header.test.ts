@@ -7,16 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Sluice } from '../support/sluice.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  allReady,
-  ask,
-  assertRefused,
-  ownApp,
-  running,
-  sent,
-  slotsHeld,
-  statusWhen,
-} from './scenario.ts';
+import { allReady, ask, assertRefused, ownApp, running, sent, slotsHeld, statusWhen } from './scenario.ts';
 
 const quick = { SLUICE_WORKERS_BACKOFF_MS_MIN: '1', SLUICE_WORKERS_BACKOFF_MS_MAX: '10' };
 const entry = ownApp('hostile.js');

@@ -20,10 +20,13 @@ http
     if (url.pathname === '/slow') return setTimeout(answer, Number(url.searchParams.get('ms')));
     if (url.pathname === '/fickle') {
       if (!fs.existsSync(path.join(process.env.POISON_DIR, 'fickle'))) return answer();
-      return setTimeout(() => {
-        fs.appendFileSync(path.join(process.env.POISON_DIR, 'fickle'), '.');
-        die();
-      }, Number(url.searchParams.get('ms')));
+      return setTimeout(
+        () => {
+          fs.appendFileSync(path.join(process.env.POISON_DIR, 'fickle'), '.');
+          die();
+        },
+        Number(url.searchParams.get('ms')),
+      );
     }
     if (url.pathname === '/leaves-a-child') {
       const mark = path.join(process.env.POISON_DIR, url.search.slice(1));
