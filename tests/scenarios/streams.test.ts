@@ -203,3 +203,10 @@ void test('I1: an event stream whose first event comes late leaves the slot befo
   connection.close();
   await statusWhen(sluice, ({ streams }) => streams === 0, 'the end of the stream');
 });
+
+void test('what an app puts around the write() of an upgraded socket stays there', async (t) => {
+  const sluice = await running(t, { entry: ownApp('quiet-streams.js'), workers: 1 });
+  const connection = await sent(sluice, '/counted', upgrade);
+  await connection.untilBytes('written 2 times');
+  connection.close();
+});

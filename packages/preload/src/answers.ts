@@ -194,13 +194,18 @@ function guard(socket: LineSocket, response: ServerResponse): void {
 
 /**
  * Whether bytes that the app writes to the connection itself can be no other request's answer: the connection has carried
- * this one alone, and it is not answered yet.
+ * this one alone, and it is not answered yet. Once its announced length is out, the gateway may have sent the next one.
  */
 function mayWrite(line: Line): boolean {
-  if (line.requests_total > 1 || line.response.writableEnded) return false;
+  if (line.requests_total > 1 || line.response.writableEnded || isAllOut(line.response)) return false;
   line.isRaw = true;
   tellRaw(0);
   return true;
+}
+
+function isAllOut(response: ServerResponse): boolean {
+  const { headersSent, chunkedEncoding, _contentLength: announced, [sentKey]: sent } = response as Response;
+  return headersSent && !chunkedEncoding && typeof announced === 'number' && (sent ?? 0) >= announced;
 }
 
 /** Whether the app has written this response, or something in its place, to the connection itself. */

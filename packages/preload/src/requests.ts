@@ -396,8 +396,9 @@ function leaveAtFirstWrite(socket: Socket, ticket: Ticket): void {
   const destroy = (): void => void socket.destroy();
   const leave = (): void => {
     socket.off('close', leave).off('end', destroy);
-    Reflect.deleteProperty(socket, 'write');
-    Reflect.deleteProperty(socket, 'end');
+    // What the app has put around them stays.
+    if (socket.write === own.write) Reflect.deleteProperty(socket, 'write');
+    if (socket.end === own.end) Reflect.deleteProperty(socket, 'end');
     ticket.stay.leave(ticket, 'upgrade');
   };
   const { write, end } = socket;
@@ -406,7 +407,8 @@ function leaveAtFirstWrite(socket: Socket, ticket: Ticket): void {
       leave();
       return Reflect.apply(then, this, parts);
     };
-  Object.assign(socket, { write: leaving(write), end: leaving(end) });
+  const own = { write: leaving(write), end: leaving(end) };
+  Object.assign(socket, own);
   socket.on('close', leave).on('end', destroy);
 }
 

@@ -68,6 +68,8 @@ test('I10_raw_bytes_reach_a_connection_only_where_it_has_carried_no_other_reques
     assert.ok(!beside.includes('RAW'), beside);
     const dropped = await gateway.line('raw', (line) => Number(line['dropped_bytes']) > 0);
     assert.equal(dropped['dropped_bytes'], 3);
+    const behind = await talk(gateway, ['/raw-behind', '/page'], /page$/);
+    assert.ok(!behind.includes('RAW'), behind);
     assert.match(await talk(gateway, ['/raw'], /raw$/), /raw$/);
     assert.ok(!(await talk(gateway, ['/page', '/raw'], /never/)).includes('raw'));
   } finally {
