@@ -45,8 +45,6 @@ interface Line {
   requests_total: number;
   /** The latest response on it. */
   response: ServerResponse;
-  /** The app has written to it itself. */
-  isRaw: boolean;
 }
 
 interface LineSocket extends Socket {
@@ -173,7 +171,7 @@ export function leaveToApp(socket: LineSocket): void {
 }
 
 function guard(socket: LineSocket, response: ServerResponse): void {
-  const line: Line = { requests_total: 1, response, isRaw: false };
+  const line: Line = { requests_total: 1, response };
   socket[lineKey] = line;
   const { write, end } = socket as { write: (...parts: unknown[]) => unknown; end: typeof socket.end };
   Object.assign(socket, {
@@ -198,7 +196,6 @@ function guard(socket: LineSocket, response: ServerResponse): void {
  */
 function mayWrite(line: Line): boolean {
   if (line.requests_total > 1 || line.response.writableEnded || isAllOut(line.response)) return false;
-  line.isRaw = true;
   tellRaw(0);
   return true;
 }
@@ -206,12 +203,6 @@ function mayWrite(line: Line): boolean {
 function isAllOut(response: ServerResponse): boolean {
   const { headersSent, chunkedEncoding, _contentLength: announced, [sentKey]: sent } = response as Response;
   return headersSent && !chunkedEncoding && typeof announced === 'number' && (sent ?? 0) >= announced;
-}
-
-/** Whether the app has written this response, or something in its place, to the connection itself. */
-export function isWrittenRaw(socket: LineSocket, response: ServerResponse): boolean {
-  const line = socket[lineKey];
-  return line?.isRaw === true && line.response === response && !response.headersSent;
 }
 
 function drop(parts: unknown[]): void {

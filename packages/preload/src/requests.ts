@@ -11,7 +11,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Abandoned } from './abandoned.js';
-import { answersOn, isWrittenRaw, leaveToApp } from './answers.js';
+import { answersOn, leaveToApp } from './answers.js';
 import type { HookedRequest, Outcome } from './api.js';
 import { type Entrant, Gate } from './gate.js';
 import { type Hooks, warn } from './hooks.js';
@@ -365,8 +365,7 @@ function onResponseClosed(this: ServerResponse): void {
   if (ticket === undefined) return;
   // Timeouts that the app set for this response must not end the gateway's connection while it is idle.
   if (ticket.socket.timeout) ticket.socket.setTimeout(0);
-  const isOver = this.writableEnded || !wasClosedByPeer(ticket.socket) || isWrittenRaw(ticket.socket, this);
-  if (isOver) ticket.stay.leave(ticket, 'end');
+  if (this.writableEnded || !wasClosedByPeer(ticket.socket)) ticket.stay.leave(ticket, 'end');
   else leaveWhenAppEnds(this, ticket);
 }
 
