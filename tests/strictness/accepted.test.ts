@@ -117,7 +117,10 @@ void test("the gateway's private headers cannot be injected, in no way", async (
     const request = await arrives(get(lines));
     assert.ok(!JSON.stringify(request).includes('6.6.6.6'), lines);
     const [label, ...more] = valuesOf(request, 'x-sluice-request');
-    assert.match(label ?? '', /^id=\d+;token=[0-9a-f]{16};peer=127\.0\.0\.1:\d+;local=127\.0\.0\.1:\d+;proto=http$/);
+    assert.match(
+      label ?? '',
+      /^id=\d+;token=[0-9a-f]{16};peer=127\.0\.0\.1:\d+;local=127\.0\.0\.1:\d+;proto=http$/,
+    );
     assert.deepEqual(more, []);
   }
   const trailer = await arrives(
