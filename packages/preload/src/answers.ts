@@ -6,7 +6,7 @@
  * - only the response whose turn it is writes to the connection. Raw bytes of the app are dropped once the connection
  *   has carried an earlier request, because nobody can say whose answer they are.
  *
- * The token needs four methods of Node's responses that are private and unchanged since Node 0.12. Where one is missing,
+ * The token needs four methods of Node's responses that are private, and the same in Node 20 to 26. Where one is missing,
  * `hello` says so, and the gateway uses each connection for one request.
  */
 import type { ServerResponse } from 'node:http';
