@@ -1,4 +1,4 @@
-// Interim answers and trailers reach the client as they do from Node alone.
+// Interim answers and trailers reach the client, and the trailers of a request the app, as they do with Node alone.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
@@ -19,3 +19,20 @@ void test('102 Processing, the Trailer header and its trailers pass', async (t) 
   assert.equal(response.headers['trailer'], 'X-Checksum');
   assert.deepEqual(response.trailers, { 'x-checksum': '7' });
 });
+
+for (const length of [0, 10, 100_000, 3_000_000]) {
+  void test(`trailers behind ${length} bytes of a request reach the app`, async (t) => {
+    const sluice = await running(t, { entry: ownApp('interim.js'), workers: 1 });
+    for (const checksum of ['7', '8']) {
+      const request = http.request(sluice.url, { method: 'POST', headers: { 'transfer-encoding': 'chunked' } });
+      request.addTrailers({ 'X-Checksum': checksum, 'X-Sluice-Request': 'id=1', Host: 'elsewhere' });
+      request.end(Buffer.alloc(length, 'x'));
+      const response = await new Promise<http.IncomingMessage>((done, fail) => {
+        request.on('response', done).on('error', fail);
+      });
+      let seen = '';
+      for await (const piece of response) seen += String(piece);
+      assert.deepEqual(JSON.parse(seen), { length, trailers: { 'x-checksum': checksum } });
+    }
+  });
+}

@@ -159,8 +159,8 @@ async fn serve_by_a_worker(
 ) -> bool {
     let (started, bytes_in) = (passage.started, body.len());
     let (request_id, trace_id) = (Rc::clone(&passage.request_id), passage.trace_id);
-    let write_head =
-        |number, token| forward::worker_head(&head, origin, number, token, &request_id, trace_id, bytes_in);
+    let framing = body.framing(head.framing);
+    let write_head = |number, token| forward::worker_head(&head, origin, number, token, &request_id, trace_id, framing);
     let none = RequestId(0);
     let pass = gate.admit(&head.method, &head.target, &body, || write_head(none, gate.tokens.of(none))).await;
     let Some(pass) = pass else {

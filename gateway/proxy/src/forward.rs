@@ -70,10 +70,8 @@ pub(crate) fn worker_head(
     token: Token,
     request_id: &str,
     trace_id: Option<TraceId>,
-    body_bytes: u64,
+    framing: Framing,
 ) -> Vec<u8> {
-    let framing =
-        if body_bytes > 0 || head.framing != Framing::None { Framing::Length(body_bytes) } else { Framing::None };
     let mut out = Vec::with_capacity(1024);
     write_request_start(&mut out, head, framing, |name, _| {
         if trace::is_field(name) { trace_id.is_some() } else { keeps(name, origin.is_trusted) }

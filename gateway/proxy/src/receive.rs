@@ -189,6 +189,7 @@ async fn chunked(
         }
         store(gate, body, data).await?;
         if decoded.done {
+            body.set_trailers(decoder.trailers().to_vec());
             return Ok(());
         }
         if decoded.consumed == 0 || client.unread.is_empty() {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
+use sluice_http1::Framing;
 
 use crate::memory::{Held, Memory};
 use closer::{Closer, Counted, Opened};
@@ -166,6 +167,8 @@ pub(crate) struct Body {
     memory: Vec<u8>,
     held: Held,
     file: Option<TempFile>,
+    /// What came behind it, if it came in chunks.
+    trailers: Vec<(String, Vec<u8>)>,
 }
 
 impl Body {
@@ -175,6 +178,24 @@ impl Body {
 
     pub(crate) fn len(&self) -> u64 {
         self.memory.len() as u64 + self.file.as_ref().map_or(0, TempFile::len)
+    }
+
+    pub(crate) fn set_trailers(&mut self, trailers: Vec<(String, Vec<u8>)>) {
+        self.trailers = trailers;
+    }
+
+    /// Fields that came behind the body.
+    pub(crate) fn trailers(&self) -> &[(String, Vec<u8>)] {
+        &self.trailers
+    }
+
+    /// How it is framed for the worker. Only chunks can have trailers behind them.
+    pub(crate) fn framing(&self, received: Framing) -> Framing {
+        match (received, self.len()) {
+            _ if !self.trailers.is_empty() => Framing::Chunked,
+            (Framing::None, 0) => Framing::None,
+            (_, len) => Framing::Length(len),
+        }
     }
 
     /// # Errors

@@ -13,7 +13,9 @@ use std::task::Poll;
 
 use bytes::Buf as _;
 use sluice_catalog::errors::Code;
-use sluice_http1::{HeadLimits, HeadReader, Parse, ResponseFraming, ResponseHead};
+use sluice_http1::{
+    CHUNK_END, HeadLimits, HeadReader, Parse, ResponseFraming, ResponseHead, write_chunk_header, write_last_chunk,
+};
 use sluice_scheduler::RequestId;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::WriteHalf;
@@ -23,6 +25,7 @@ use super::wire::{READ_BYTES, Wire};
 use super::{Exchange, Job};
 use crate::answer::{Answer, Departure};
 use crate::gate::{Gate, Seen, to_usize};
+use crate::spool::Body;
 use crate::token::ANSWER_FIELD;
 
 /// A request up to here that was written at once is read at once: less than what a runtime takes in one read.
@@ -144,15 +147,17 @@ async fn write_request(
     is_one_piece: &Cell<bool>,
 ) -> io::Result<()> {
     let memory = job.body.memory();
-    let first = if memory.is_empty() || memory.len() > READ_BYTES {
+    let (chunk, end) = chunk_around(&job.body);
+    let first = if (memory.is_empty() || memory.len() > READ_BYTES) && chunk.is_empty() {
         Cow::Borrowed(&*job.head)
     } else {
-        Cow::Owned([job.head.as_slice(), memory].concat())
+        let here = if memory.len() > READ_BYTES { &[] } else { memory };
+        Cow::Owned([job.head.as_slice(), &chunk, here].concat())
     };
     let len = half.write(&first).await?;
     begun.set(true);
-    is_one_piece
-        .set(len == first.len() && len <= PIECE_BYTES_MAX && job.head.len() as u64 + job.body.len() == len as u64);
+    let is_whole = end.is_empty() && job.head.len() as u64 + job.body.len() == len as u64;
+    is_one_piece.set(is_whole && len == first.len() && len <= PIECE_BYTES_MAX);
     half.write_all(&first[len..]).await?;
     if memory.len() > READ_BYTES {
         half.write_all(memory).await?;
@@ -170,7 +175,23 @@ async fn write_request(
             offset += piece.len() as u64;
         }
     }
+    if !end.is_empty() {
+        half.write_all(&end).await?;
+    }
     Ok(())
+}
+
+/// What stands before and behind a body that has trailers: it goes as one chunk. Nothing for any other.
+fn chunk_around(body: &Body) -> (Vec<u8>, Vec<u8>) {
+    let (mut before, mut behind) = (Vec::new(), Vec::new());
+    if !body.trailers().is_empty() {
+        if body.len() > 0 {
+            write_chunk_header(&mut before, to_usize(body.len()));
+            behind.extend_from_slice(CHUNK_END);
+        }
+        write_last_chunk(&mut behind, body.trailers());
+    }
+    (before, behind)
 }
 
 /// What shows that a response is the request's own.
