@@ -24,7 +24,10 @@ for (const length of [0, 10, 100_000, 3_000_000]) {
   void test(`trailers behind ${length} bytes of a request reach the app`, async (t) => {
     const sluice = await running(t, { entry: ownApp('interim.js'), workers: 1 });
     for (const checksum of ['7', '8']) {
-      const request = http.request(sluice.url, { method: 'POST', headers: { 'transfer-encoding': 'chunked' } });
+      const request = http.request(sluice.url, {
+        method: 'POST',
+        headers: { 'transfer-encoding': 'chunked' },
+      });
       request.addTrailers({ 'X-Checksum': checksum, 'X-Sluice-Request': 'id=1', Host: 'elsewhere' });
       request.end(Buffer.alloc(length, 'x'));
       const response = await new Promise<http.IncomingMessage>((done, fail) => {
