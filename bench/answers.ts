@@ -1,7 +1,7 @@
 // No byte of one request's answer reaches another (I10): a million answers beside an app that makes every mistake, with
 // clients that give up, reloads and killed workers.
 //
-//   npx tsx bench/answers.ts [--quick] [--requests N] [--innocents N] [--faulty N] [--workers N] [--seed N] [--only strict,auto]
+//   npx tsx bench/answers.ts [--quick] [--requests N] [--innocents N] [--faulty N] [--workers N] [--seed N] [--only strict,waiting]
 //
 // Every request has a canary and its answer repeats only that (`tests/support/canaries.ts`), so that each byte of each answer is
 // looked at. The answers are shared out among the modes. An error on the way to an innocent client is no byte of others, but is
@@ -29,10 +29,10 @@ const without: StartOptions = {
 };
 const MODES: Record<string, StartOptions> = {
   strict: { ...withPreload, flags: ['--concurrency', '1'] },
-  auto: { ...withPreload, flags: ['--concurrency', 'auto'] },
+  waiting: { ...withPreload, flags: ['--concurrency', 'while-waiting'] },
   four: { ...withPreload, flags: ['--concurrency', '4'] },
   'strict-no-preload': { ...without, flags: ['--concurrency', '1'] },
-  'auto-no-preload': { ...without, flags: ['--concurrency', 'auto'] },
+  'waiting-no-preload': { ...without, flags: ['--concurrency', 'while-waiting'] },
   'four-no-preload': { ...without, flags: ['--concurrency', '4'] },
 };
 

@@ -79,11 +79,11 @@ const MODES: Record<string, { mode: Mode; judges: Judge[] }> = {
   io: {
     mode: {
       mix: mixOf('quotes'),
-      servers: ['sluice', 'sluice-auto', 'sluice-unlimited', 'cluster'],
+      servers: ['sluice', 'sluice-waiting', 'sluice-unlimited', 'cluster'],
       loads: [
         { percent: 50, seconds: 1 },
         USUAL,
-        { percent: 750, seconds: 0.3, only: ['sluice-auto', 'sluice-unlimited', 'cluster'] },
+        { percent: 750, seconds: 0.3, only: ['sluice-waiting', 'sluice-unlimited', 'cluster'] },
       ],
       seconds: [0.6, 1],
       capacity: (workers) => (workers * 1000) / QUOTE_MS,

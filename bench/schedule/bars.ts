@@ -167,22 +167,22 @@ export const suggestions: Judge = (cells) => {
 
 export const io: Judge = (cells, { throughput }) => {
   const bars: Bar[] = [];
-  const own = median(throughput['sluice-auto'] ?? []);
+  const own = median(throughput['sluice-waiting'] ?? []);
   for (const other of ['sluice-unlimited', 'cluster']) {
     const theirs = median(throughput[other] ?? []);
     if (!Number.isFinite(own / theirs)) continue;
     bars.push({
-      what: `throughput of auto against ${nameOf(other)}`,
+      what: `throughput of while-waiting against ${nameOf(other)}`,
       bar: '≥ 95 %',
       figure: `${short(own)} / ${short(theirs)} = ${share(own / theirs)}`,
       met: own / theirs >= 0.95,
     });
   }
-  for (const each of cells.filter(({ server }) => server === 'sluice-auto')) {
+  for (const each of cells.filter(({ server }) => server === 'sluice-waiting')) {
     const strict = cell(cells, each.percent, 'sluice', each.class);
     if (strict !== undefined)
       bars.push(
-        atMost(`auto, p99 at ${each.percent} % of what strict can carry`, each, strict, 'p99', 1.1, 'strict'),
+        atMost(`while-waiting, p99 at ${each.percent} % of what strict can carry`, each, strict, 'p99', 1.1, 'strict'),
       );
   }
   return bars;

@@ -39,7 +39,7 @@ const FIFO = { queue: { order: 'fifo' }, workers: { lanes: 'off' } };
 export const CONTENDERS: Record<string, Contender> = {
   'sluice-fifo': sluice('Sluice, fifo, no lanes', FIFO),
   sluice: sluice('Sluice', {}),
-  'sluice-auto': sluice('Sluice, concurrency auto', { workers: { concurrency: 'auto' } }),
+  'sluice-waiting': sluice('Sluice, while-waiting', { workers: { concurrency: 'while-waiting' } }),
   'sluice-unlimited': sluice('Sluice, concurrency 10000', { workers: { concurrency: 10_000 } }),
   'nginx-haproxy': {
     name: 'nginx + HAProxy',

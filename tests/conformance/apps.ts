@@ -247,7 +247,7 @@ export const apps: readonly App[] = [
   {
     ...shared('long-polling', 'server.js'),
     // Polls wait and compute nothing; one at a time, two of them would keep both workers.
-    env: { SLUICE_WORKERS_CONCURRENCY: 'auto' },
+    env: { SLUICE_WORKERS_CONCURRENCY: 'while-waiting' },
     fresh: async () => ({ CHAT_FILE: tempFile('chat.txt'), POLL_MS: String(poll_ms) }),
     ask: longPolling,
   },

@@ -28,7 +28,7 @@ const withoutPreload: StartOptions = {
 const faultyAtOnce = (mode: string) => (mode.startsWith('without') || mode === 'one at a time' ? 2 : 4);
 const modes: Record<string, StartOptions> = {
   'one at a time': { entry: app('faulty.js'), flags: ['--concurrency', '1'] },
-  'concurrency = "auto"': { entry: app('faulty.js'), flags: ['--concurrency', 'auto'] },
+  'concurrency = "while-waiting"': { entry: app('faulty.js'), flags: ['--concurrency', 'while-waiting'] },
   'concurrency = 4': { entry: app('faulty.js'), flags: ['--concurrency', '4'] },
   'without the preload': withoutPreload,
   'without the preload, concurrency = 4': { ...withoutPreload, flags: ['--concurrency', '4'] },

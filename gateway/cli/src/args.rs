@@ -179,8 +179,8 @@ pub struct StartArgs {
     /// How many workers run; 0 takes the CPUs that may be used [config: workers.count]
     #[arg(long, short, value_name = "N")]
     pub workers: Option<String>,
-    /// Requests that one worker holds at once [config: workers.concurrency]
-    #[arg(long, value_name = "N")]
+    /// Requests that one worker holds at once: a number, or while-waiting [config: workers.concurrency]
+    #[arg(long, value_name = "HOW")]
     pub concurrency: Option<String>,
     /// By what clients come back to the worker that keeps their session [config: sticky.by]
     #[arg(long, value_name = "BY", value_parser = words("sticky.by"))]

@@ -32,7 +32,7 @@ use nix::sys::signal::SigSet;
 use sluice_admin::{ControlSocket, MetricsHttp};
 use sluice_catalog::config::{Config, Loaded, LogFormat, Renderer};
 use sluice_catalog::errors::Code;
-use sluice_journal::{Event, Format, Journal, Options};
+use sluice_journal::{Event, Format, Journal, Level, Options};
 use sluice_proxy::listen::{self, Then};
 use sluice_supervisor::{App, Supervisor};
 use tokio::task::LocalSet;
@@ -189,6 +189,12 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
     };
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Failed, error))?;
     let journal = journal(&config).map_err(|error| Failure::new(Exit::Failed, error))?;
+    // On a terminal they stand just above, on stderr.
+    if !(io::stdout().is_terminal() && io::stderr().is_terminal()) {
+        for text in &loaded.warnings {
+            journal.emit(Event::Note { level: Level::Warn, text });
+        }
+    }
     let gate =
         sluice_proxy::gate(Rc::clone(&config), journal.clone()).map_err(|error| Failure::new(Exit::Usage, error))?;
     gate.set_port(address.port());

@@ -108,7 +108,7 @@ pub struct Gate {
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
     /// Workers may get further requests while theirs wait; whoever grants that is woken when the queue waits.
-    is_auto: bool,
+    looks_for_waits: bool,
     queue_waits: Notify,
     actions: Cell<Vec<Action>>,
     epoch: Instant,
@@ -161,7 +161,7 @@ impl Gate {
             alarms: Alarms::default(),
             scheduler: RefCell::new(scheduler),
             may_raise: Cell::new(false),
-            is_auto: config.workers.concurrency == Concurrency::Auto,
+            looks_for_waits: config.workers.concurrency == Concurrency::WhileWaiting,
             queue_waits: Notify::new(),
             config: RefCell::new(config),
             actions: Cell::default(),

@@ -1,4 +1,4 @@
-//! Finds workers that only wait while requests are queued, for `workers.concurrency = "auto"`: what they hold is with a
+//! Finds workers that only wait while requests are queued, for `workers.concurrency = "while-waiting"`: what they hold is with a
 //! database or another server, and their main thread sleeps. It is seen from outside, so apps need not say anything.
 //!
 //! It tells the gate; who gets a request is the scheduler's decision. While nothing is queued and no worker holds more than

@@ -263,16 +263,17 @@ export interface WorkersConfig {
    */
   count?: number;
   /**
-   * Requests that one worker holds at once. 1 is strict mode; more is for apps that mostly wait.
-   * `"auto"` is 1, and one more while requests are queued, no worker is free, and the main thread of
-   * this one waits (Linux only); what it took it may hold as long as it is not busy all the time. The
-   * app must keep apart what it knows of each request. In requests, from 1 to 10000.
+   * Requests that one worker holds at once. `"while-waiting"` is one, and another while requests are
+   * queued, no worker is free, and those that this one holds wait for something else than the CPU (Linux
+   * only); what it took it may hold as long as it is not busy all the time. 1 is strict mode: never two
+   * in the app, for apps that do not keep apart what they know of each request. A larger number is held
+   * whatever the requests do. In requests, from 1 to 10000.
    * @default 1
    */
-  concurrency?: number | 'auto';
+  concurrency?: number | 'while-waiting';
   /**
-   * Requests that one worker holds at once at most where `concurrency` is `"auto"`. In requests, from 1
-   * to 10000.
+   * Requests that one worker holds at once at most where `concurrency` is `"while-waiting"`. In
+   * requests, from 1 to 10000.
    * @default 50
    */
   concurrency_max?: number;

@@ -151,7 +151,7 @@ impl Loader {
         let DeValue::Table(table) = value else {
             if let Some(key) = section.short() {
                 let origin = Origin::File(lines.number(start));
-                return self.set(key, origin, |config| (key.set_toml)(config, value));
+                return self.set(key, origin, value.as_str(), |config| (key.set_toml)(config, value));
             }
             return self.problem(place(start), name, "is a section and must be a table".to_owned());
         };
@@ -169,7 +169,8 @@ impl Loader {
                 continue;
             };
             let origin = Origin::File(lines.number(start));
-            self.set(key, origin, |config| (key.set_toml)(config, value.get_ref()));
+            let value = value.get_ref();
+            self.set(key, origin, value.as_str(), |config| (key.set_toml)(config, value));
         }
     }
 
@@ -180,7 +181,7 @@ impl Loader {
             let shared = key.env_conventional().filter(|name| env.get(*name).is_some_and(|value| !value.is_empty()));
             let Some(name) = own.or_else(|| shared.map(str::to_owned)) else { continue };
             let Some(text) = env.get(&name) else { continue };
-            self.set(key, Origin::Env(name), |config| (key.set_text)(config, text));
+            self.set(key, Origin::Env(name), Some(text), |config| (key.set_text)(config, text));
         }
         self.warnings.extend(env.iter().filter_map(|(name, value)| suspicious(name, value)));
     }
@@ -188,15 +189,31 @@ impl Loader {
     fn read_flags(&mut self, flags: Vec<(&'static str, String)>) {
         for (path, text) in flags {
             match key(path) {
-                Some(key) => self.set(key, Origin::Flag(path.to_owned()), |config| (key.set_text)(config, &text)),
+                Some(key) => {
+                    let origin = Origin::Flag(path.to_owned());
+                    self.set(key, origin, Some(&text), |config| (key.set_text)(config, &text));
+                }
                 None => self.problem(Place::Flag(path.to_owned()), path, unknown("key", nearest_key(path))),
             }
         }
     }
 
-    fn set(&mut self, key: &Key, origin: Origin, write: impl FnOnce(&mut Config) -> Result<(), String>) {
+    /// `written` is the value where it is a word.
+    fn set(
+        &mut self,
+        key: &Key,
+        origin: Origin,
+        written: Option<&str>,
+        write: impl FnOnce(&mut Config) -> Result<(), String>,
+    ) {
         match write(&mut self.config) {
-            Ok(()) => drop(self.origins.insert(key.path.to_owned(), origin)),
+            Ok(()) => {
+                if let Some((old, new)) = written.and_then(|text| Some((text.trim(), (key.successor)(text)?))) {
+                    let place = self.place(&origin);
+                    self.warnings.push(format!("{place}{} = {old:?} is an old spelling; write {new:?}.", key.path));
+                }
+                self.origins.insert(key.path.to_owned(), origin);
+            }
             Err(message) => {
                 let place = self.place(&origin);
                 self.problem(place, key.path, message);

@@ -35,7 +35,7 @@ impl Workers {
     pub fn held_max(&self) -> u32 {
         match self.concurrency {
             Concurrency::Fixed(count) => count,
-            Concurrency::Auto => self.concurrency_max,
+            Concurrency::WhileWaiting => self.concurrency_max,
         }
     }
 
@@ -44,7 +44,7 @@ impl Workers {
     pub fn held_always(&self) -> u32 {
         match self.concurrency {
             Concurrency::Fixed(count) => count,
-            Concurrency::Auto => 1,
+            Concurrency::WhileWaiting => 1,
         }
     }
 }
@@ -148,11 +148,12 @@ config! {
         /// How many workers run. 0 takes the CPUs that the process may use: the quota of its cgroup or its affinity,
         /// whichever is less.
         count: u32 = 0, in 0..=1_024, "workers" => reload;
-        /// Requests that one worker holds at once. 1 is strict mode; more is for apps that mostly wait. `"auto"` is 1, and
-        /// one more while requests are queued, no worker is free, and the main thread of this one waits (Linux only); what it
-        /// took it may hold as long as it is not busy all the time. The app must keep apart what it knows of each request.
+        /// Requests that one worker holds at once. `"while-waiting"` is one, and another while requests are queued, no worker
+        /// is free, and those that this one holds wait for something else than the CPU (Linux only); what it took it may hold
+        /// as long as it is not busy all the time. 1 is strict mode: never two in the app, for apps that do not keep apart what
+        /// they know of each request. A larger number is held whatever the requests do.
         concurrency: Concurrency = Concurrency::Fixed(1), in 1..=10_000, "requests" => restart;
-        /// Requests that one worker holds at once at most where `concurrency` is `"auto"`.
+        /// Requests that one worker holds at once at most where `concurrency` is `"while-waiting"`.
         concurrency_max: u32 = 50, in 1..=10_000, "requests" => restart;
         /// Whether connections to a worker without the preload carry more than one request. Bytes that such an app sends
         /// late, or beyond the length that it announced, would then be taken for the next request's answer.

@@ -56,6 +56,7 @@ pub struct Key {
     pub(super) read: fn(&Config) -> serde_json::Value,
     pub(super) set_toml: fn(&mut Config, &toml::de::DeValue<'_>) -> Result<(), String>,
     pub(super) set_text: fn(&mut Config, &str) -> Result<(), String>,
+    pub(super) successor: fn(&str) -> Option<&'static str>,
     pub(super) copy: fn(&Config, &mut Config),
 }
 
@@ -213,6 +214,7 @@ macro_rules! config {
                     config.$section.$key = <$type as Value>::from_text(text, config!(@bounds $($min, $max)?))?;
                     Ok(())
                 },
+                successor: <$type as Value>::successor,
                 copy: |from, to| to.$section.$key.clone_from(&from.$section.$key),
             }),+],
         }),+];

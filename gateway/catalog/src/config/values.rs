@@ -48,6 +48,12 @@ pub trait Value: Sized {
     /// A sentence part that follows the key's name.
     fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, String>;
 
+    /// The word that replaces `text`, where that is an old spelling which is still read.
+    #[must_use]
+    fn successor(_text: &str) -> Option<&'static str> {
+        None
+    }
+
     /// The value as data.
     fn to_json(&self) -> serde_json::Value;
 }
@@ -88,14 +94,16 @@ integers!(u16 u32 u64);
 pub enum Concurrency {
     /// So many.
     Fixed(u32),
-    /// One, and more while all that it holds waits.
-    Auto,
+    /// One, and another while those that it holds wait for something else than the CPU.
+    WhileWaiting,
 }
 
+const WHILE_WAITING: &str = "while-waiting";
+/// What the same was called at first.
 const AUTO: &str = "auto";
 
 impl Value for Concurrency {
-    const KIND: Kind = Kind::IntegerOr(AUTO);
+    const KIND: Kind = Kind::IntegerOr(WHILE_WAITING);
     const BOUNDED: bool = true;
 
     fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
@@ -106,16 +114,23 @@ impl Value for Concurrency {
     }
 
     fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, String> {
-        if text.trim() == AUTO {
-            return Ok(Self::Auto);
+        if matches!(text.trim(), WHILE_WAITING | AUTO) {
+            return Ok(Self::WhileWaiting);
         }
-        u32::from_text(text, bounds).map(Self::Fixed).map_err(|error| format!("{error}, or \"{AUTO}\""))
+        let slip = nearest(text, [WHILE_WAITING]).map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
+        u32::from_text(text, bounds)
+            .map(Self::Fixed)
+            .map_err(|error| format!("{error}, or \"{WHILE_WAITING}\"{slip}"))
+    }
+
+    fn successor(text: &str) -> Option<&'static str> {
+        (text.trim() == AUTO).then_some(WHILE_WAITING)
     }
 
     fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Fixed(count) => json!(count),
-            Self::Auto => json!(AUTO),
+            Self::WhileWaiting => json!(WHILE_WAITING),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
 use sluice_catalog::config::{
-    Choice, Config, ConfigError, Kind, Loaded, LogFormat, Origin, Place, Renderer, Sources, find_file, key, keys,
+    Choice, Concurrency, Config, ConfigError, Kind, Loaded, LogFormat, Origin, Place, Renderer, Sources, find_file, key, keys,
 };
 
 /// A directory of its own, removed at the end.
@@ -218,6 +218,29 @@ fn problems_of_environment_and_flags_say_where_they_stand() {
         error.to_string(),
         "environment variable WEB_CONCURRENCY: workers.count must be a whole number, not \"auto\"\n\
          command line: server.port must be between 0 and 65535, not 99999"
+    );
+}
+
+#[test]
+fn an_old_spelling_is_read_and_its_warning_names_the_new_one_wherever_it_stands() {
+    let new = load("[workers]\nconcurrency = \"while-waiting\"\n", &[], &[]).unwrap();
+    assert_eq!((new.config.workers.concurrency, new.warnings), (Concurrency::WhileWaiting, vec![]));
+    let says = "workers.concurrency = \"auto\" is an old spelling; write \"while-waiting\".";
+    let in_file = load("\n[workers]\nconcurrency = \"auto\"\n", &[], &[]).unwrap();
+    assert_eq!(in_file.config.workers.concurrency, Concurrency::WhileWaiting);
+    assert_eq!(key("workers.concurrency").unwrap().value(&in_file.config), "while-waiting");
+    let [warning] = &in_file.warnings[..] else { panic!("{:?}", in_file.warnings) };
+    assert!(warning.ends_with(&format!("sluice.toml:3: {says}")), "{warning}");
+    let in_env = load("", &[("SLUICE_WORKERS_CONCURRENCY", " auto ")], &[]).unwrap();
+    assert_eq!(in_env.warnings, [format!("environment variable SLUICE_WORKERS_CONCURRENCY: {says}")]);
+    let in_flag = load("", &[], &[("workers.concurrency", "auto")]).unwrap();
+    assert_eq!(in_flag.warnings, [format!("command line: {says}")]);
+    assert_eq!(
+        problems("[workers]\nconcurrency = \"while_waiting\"\n"),
+        [
+            "2: workers.concurrency must be a whole number, not \"while_waiting\", or \"while-waiting\"; \
+          did you mean \"while-waiting\"?"
+        ]
     );
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use sluice_admin::Progress;
 use sluice_catalog::config::{Config, Renderer};
 use sluice_catalog::snapshot::{ReloadSnapshot, ReloadState};
-use sluice_journal::Event;
+use sluice_journal::{Event, Level};
 use sluice_scheduler::{AbandonReason, Scheduler, WorkerState as Life};
 use sluice_supervisor::{ReloadEnd, Version};
 use tokio::sync::mpsc;
@@ -196,6 +196,10 @@ impl Reloader {
         gateway.gate.set_config(Rc::clone(&used));
         gateway.journal.emit(Event::ReloadStarted { generation, by: request.by });
         self.listeners.add(request.progress.clone());
+        for text in &loaded.warnings {
+            gateway.journal.emit(Event::Note { level: Level::Warn, text });
+            self.tell(text);
+        }
         self.tell(&format!("generation {generation} started in {}", cwd.display()));
         self.tell_kept(&written);
         let settings = Settings { written, used };

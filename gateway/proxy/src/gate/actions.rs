@@ -20,7 +20,7 @@ impl Gate {
             self.carry_out(action);
         }
         self.actions.set(actions);
-        if self.is_auto && self.scheduler.borrow().queue_length() > 0 {
+        if self.looks_for_waits && self.scheduler.borrow().queue_length() > 0 {
             self.queue_waits.notify_one();
         }
     }

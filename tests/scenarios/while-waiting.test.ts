@@ -1,4 +1,4 @@
-// `workers.concurrency = "auto"`: a worker that waits gets another request, one that computes does not.
+// `workers.concurrency = "while-waiting"`: a worker that waits gets another request, one that computes does not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ask, ownApp, running } from './scenario.ts';
@@ -17,7 +17,7 @@ void test(
   'a worker whose requests wait takes more of them, up to the maximum',
   { skip: !linux },
   async (t) => {
-    const env = { SLUICE_WORKERS_CONCURRENCY: 'auto', SLUICE_WORKERS_CONCURRENCY_MAX: '7' };
+    const env = { SLUICE_WORKERS_CONCURRENCY: 'while-waiting', SLUICE_WORKERS_CONCURRENCY_MAX: '7' };
     const sluice = await running(t, { entry, workers: 1, env });
     const most = await heldMax(sluice, '/page', 40);
     assert.ok(most > 1 && most <= 7, `${most} at once`);
@@ -43,12 +43,12 @@ async function givenMax(
 }
 
 void test('a worker that computes takes no second request', async (t) => {
-  const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'auto' } });
+  const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'while-waiting' } });
   assert.equal(await givenMax(sluice, '/spin', 8), 1);
 });
 
 void test('a worker that waits for a thread of its own takes no second request', async (t) => {
-  const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'auto' } });
+  const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'while-waiting' } });
   assert.equal(await givenMax(sluice, '/lock', 60), 1);
 });
 
@@ -56,7 +56,8 @@ void test(
   'what a worker may hold because its requests waited, it may not when they compute',
   { skip: !linux },
   async (t) => {
-    const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'auto' } });
+    const env = { SLUICE_WORKERS_CONCURRENCY: 'while-waiting' };
+    const sluice = await running(t, { entry, workers: 1, env });
     const most = await heldMax(sluice, '/page', 60);
     assert.ok(most > 3, `${most} at once while they wait`);
     // It learns that within a second or two; where the host takes CPU time from this machine, in a few more.
@@ -74,6 +75,15 @@ void test(
     assert.ok(learnt(), `${late.join(', ')} at once after many that computed`);
   },
 );
+
+void test('the old spelling still works, and the log names the new one', async (t) => {
+  const sluice = await running(t, { entry, workers: 1, flags: ['--concurrency', 'auto'] });
+  const notes = sluice.logs.filter(({ event, level }) => event === 'note' && level === 'warn');
+  assert.deepEqual(
+    notes.map(({ text }) => text),
+    ['command line: workers.concurrency = "auto" is an old spelling; write "while-waiting".'],
+  );
+});
 
 void test('I1: strict mode never does', async (t) => {
   const sluice = await running(t, { entry, workers: 1 });
