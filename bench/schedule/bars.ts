@@ -182,7 +182,14 @@ export const io: Judge = (cells, { throughput }) => {
     const strict = cell(cells, each.percent, 'sluice', each.class);
     if (strict !== undefined)
       bars.push(
-        atMost(`while-waiting, p99 at ${each.percent} % of what strict can carry`, each, strict, 'p99', 1.1, 'strict'),
+        atMost(
+          `while-waiting, p99 at ${each.percent} % of what strict can carry`,
+          each,
+          strict,
+          'p99',
+          1.1,
+          'strict',
+        ),
       );
   }
   return bars;

@@ -118,9 +118,7 @@ impl Value for Concurrency {
             return Ok(Self::WhileWaiting);
         }
         let slip = nearest(text, [WHILE_WAITING]).map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
-        u32::from_text(text, bounds)
-            .map(Self::Fixed)
-            .map_err(|error| format!("{error}, or \"{WHILE_WAITING}\"{slip}"))
+        u32::from_text(text, bounds).map(Self::Fixed).map_err(|error| format!("{error}, or \"{WHILE_WAITING}\"{slip}"))
     }
 
     fn successor(text: &str) -> Option<&'static str> {

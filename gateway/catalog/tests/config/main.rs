@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
 use sluice_catalog::config::{
-    Choice, Concurrency, Config, ConfigError, Kind, Loaded, LogFormat, Origin, Place, Renderer, Sources, find_file, key, keys,
+    Choice, Concurrency, Config, ConfigError, Kind, Loaded, LogFormat, Origin, Place, Renderer, Sources, find_file,
+    key, keys,
 };
 
 /// A directory of its own, removed at the end.
@@ -237,10 +238,8 @@ fn an_old_spelling_is_read_and_its_warning_names_the_new_one_wherever_it_stands(
     assert_eq!(in_flag.warnings, [format!("command line: {says}")]);
     assert_eq!(
         problems("[workers]\nconcurrency = \"while_waiting\"\n"),
-        [
-            "2: workers.concurrency must be a whole number, not \"while_waiting\", or \"while-waiting\"; \
-          did you mean \"while-waiting\"?"
-        ]
+        ["2: workers.concurrency must be a whole number, not \"while_waiting\", or \"while-waiting\"; \
+          did you mean \"while-waiting\"?"]
     );
 }
 
