@@ -64,45 +64,48 @@ export function keepAnswersApart(prototype: ServerResponse, send: Tell): boolean
   if (![_storeHeader, _send, _writeRaw, _flushOutput].every((method) => typeof method === 'function')) {
     return false;
   }
+  // `call`, and not `Reflect.apply` with a list made for it: these run with each response.
   const replaced: Internals = {
     _storeHeader(firstLine, headers) {
       const token = this[tokenKey];
       const start = token === undefined ? firstLine : `${firstLine}${FIELD}: ${token}\r\n`;
-      Reflect.apply(_storeHeader, this, [start, headers]);
+      _storeHeader.call(this, start, headers);
     },
     _send(data, encoding, callback, byteLength) {
       const announced = this._contentLength;
       if (typeof announced !== 'number' || this[tokenKey] === undefined || data.length === 0) {
-        return Reflect.apply(_send, this, [data, encoding, callback, byteLength]);
+        return _send.call(this, data, encoding, callback, byteLength);
       }
       const kept = cut(this, data, encoding, announced);
-      if (kept === data) return Reflect.apply(_send, this, [data, encoding, callback, byteLength]);
+      if (kept === data) return _send.call(this, data, encoding, callback, byteLength);
       // Empty where nothing is kept, so that the callback is called.
-      return Reflect.apply(_send, this, [kept, null, callback, kept.length]);
+      return _send.call(this, kept, null, callback, kept.length);
     },
     _writeRaw(data, encoding, callback, size) {
       const token = this[tokenKey];
       // Before the head of the response itself nothing is written but heads of interim responses.
       const isInterim = token !== undefined && !this._headerSent && typeof data === 'string';
       const marked = isInterim ? data.replace('\r\n', `\r\n${FIELD}: ${token}\r\n`) : data;
-      return answering(_writeRaw, this, [marked, encoding, callback, size]);
+      const before = isAnswering;
+      isAnswering = true;
+      try {
+        return _writeRaw.call(this, marked, encoding, callback, size);
+      } finally {
+        isAnswering = before;
+      }
     },
     _flushOutput(socket) {
-      return answering(_flushOutput, this, [socket]);
+      const before = isAnswering;
+      isAnswering = true;
+      try {
+        return _flushOutput.call(this, socket);
+      } finally {
+        isAnswering = before;
+      }
     },
   };
   Object.assign(prototype, replaced);
   return true;
-}
-
-function answering<T>(write: (...parts: never[]) => T, response: Response, parts: unknown[]): T {
-  const before = isAnswering;
-  isAnswering = true;
-  try {
-    return Reflect.apply(write, response, parts) as T;
-  } finally {
-    isAnswering = before;
-  }
 }
 
 /** What of the data the response may still send. */

@@ -48,12 +48,14 @@ function routeEvents(
     switch (event) {
       case 'request':
       case 'checkContinue':
-      case 'checkExpectation':
-        requests.respond(parts[0] as IncomingMessage, parts[1] as ServerResponse, () => {
-          if (server.timeout > 0) (parts[0] as IncomingMessage).socket.setTimeout(server.timeout);
+      case 'checkExpectation': {
+        const [request, response] = parts as [IncomingMessage, ServerResponse];
+        requests.respond(request, response, () => {
+          if (server.timeout > 0) request.socket.setTimeout(server.timeout);
           emit(event, parts);
         });
         return true;
+      }
       case 'upgrade':
       case 'connect':
         requests.upgrade(parts[0] as IncomingMessage, parts[1] as Socket, () => emit(event, parts));

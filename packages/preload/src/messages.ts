@@ -13,7 +13,6 @@ export type Leaving = 'end' | 'stream' | 'upgrade' | 'wait' | 'abandoned';
 export interface DoneRequest {
   readonly id: number;
   readonly cpu_us: number;
-  readonly loop_ms_max: number;
   readonly left: Leaving;
   /** The template of the app's router, once for each. */
   readonly route?: string;

@@ -33,8 +33,10 @@ export function takeLabel(request: IncomingMessage): string | undefined {
     const name = raw[index];
     if (name === undefined || name.length !== HEADER.length || name.toLowerCase() !== HEADER) continue;
     label = raw[index + 1];
-    if (index === raw.length - 2) raw.length = index;
-    else raw.splice(index, 2);
+    if (index === raw.length - 2) {
+      raw.pop();
+      raw.pop();
+    } else raw.splice(index, 2);
     break;
   }
   if (label === undefined) return undefined;
@@ -66,17 +68,26 @@ function countOneHeaderLess(request: IncomingMessage): void {
   Object.defineProperty(request, 'headersDistinct', { configurable: true, writable: true, value: distinct });
 }
 
+const DIGITS_MAX = 15;
+const [ZERO, NINE, SEMICOLON] = [48, 57, 59];
+
 /** The number after `id=`, with which the label begins, or undefined where the gateway sent none. */
 export function idOf(label: string): number | undefined {
   if (!label.startsWith('id=')) return undefined;
-  const end = label.indexOf(';');
-  const digits = label.slice(3, end < 0 ? undefined : end);
-  return /^\d{1,15}$/.test(digits) ? Number(digits) : undefined;
+  let id = 0;
+  let at = 3;
+  for (; at < label.length; at += 1) {
+    const code = label.charCodeAt(at);
+    if (code === SEMICOLON) break;
+    if (code < ZERO || code > NINE || at >= 3 + DIGITS_MAX) return undefined;
+    id = id * 10 + (code - ZERO);
+  }
+  return at > 3 ? id : undefined;
 }
 
 /** Whether the gateway knows this request for a long poll, which the app answers when there is something to tell. */
 export function waits(label: string): boolean {
-  return field(label, 'waits') === '1';
+  return label.includes(';waits=1') && field(label, 'waits') === '1';
 }
 
 /** From here on the socket answers as the connection of the client named in the label. */

@@ -44,12 +44,12 @@ export class Report {
     this.#beat();
   }
 
-  done(label: string, cpu_us: number, loop_ms_max: number, left: Leaving, request?: IncomingMessage): void {
+  done(label: string, cpu_us: number, left: Leaving, request?: IncomingMessage): void {
     const id = idOf(label);
     if (id === undefined) return;
     this.#done_total += 1;
     const route = request === undefined ? undefined : this.#routes.news(request);
-    const done = { id, cpu_us, loop_ms_max: round(loop_ms_max), left };
+    const done = { id, cpu_us, left };
     this.#batch.push(route === undefined ? done : { ...done, route });
     if (this.#batch.length >= BATCH_REQUESTS_MAX) this.flush();
     else this.#batchTimer ??= setTimeout(() => this.flush(), BATCH_MS).unref();

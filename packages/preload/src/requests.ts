@@ -83,8 +83,11 @@ export class Requests {
     const label = takeLabel(request);
     // Not from the gateway, or emitted a second time by the app itself.
     if (label === undefined) return handOver();
-    answersOn(request.socket, response, label);
-    this.#admit(label, request.socket, {
+    const { socket } = request;
+    answersOn(socket, response, label);
+    // Nearly always: nothing is made that only a request that waits needs.
+    if (this.#mayEnter(socket)) return this.#handRequest(label, request, response, handOver);
+    this.#admitLater(label, socket, {
       enter: () => this.#handRequest(label, request, response, handOver),
       refuse: () => response.writeHead(503, { 'retry-after': '1', 'content-length': '0' }).end(),
       giveBack: () => {},
@@ -104,7 +107,8 @@ export class Requests {
     const label = takeLabel(request);
     if (label === undefined) return handOver();
     leaveToApp(socket);
-    this.#admit(label, socket, {
+    if (this.#mayEnter(socket)) return this.#handUpgrade(label, request, socket, handOver);
+    this.#admitLater(label, socket, {
       enter: () => this.#handUpgrade(label, request, socket, handOver),
       refuse: () =>
         socket.end('HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n\r\n'),
@@ -118,15 +122,19 @@ export class Requests {
     });
   }
 
+  /** Through the gate at once, where nothing of its connection is unended; the caller then holds a place. */
+  #mayEnter(socket: Socket): boolean {
+    if (this.#inApp.size > 0 && this.#unendedOn(socket) !== undefined) return false;
+    return this.#gate.tryEnter();
+  }
+
   /**
-   * Through the gate, at once or later. What comes on a connection whose last response the app has not ended, or behind one
+   * Through the gate, later. What comes on a connection whose last response the app has not ended, or behind one
    * whose connection is closed already, came too early: it is given back to the gateway if that lasts. No answer is
    * written for it, as on that connection it would stand behind the unended one; the gateway closes it in time.
    */
-  #admit(label: string, socket: Socket, { enter, refuse, giveBack, follows }: Newcomer): void {
-    const before = this.#unended((ticket) => ticket.socket === socket);
-    if (before === undefined && this.#gate.tryEnter()) return enter();
-
+  #admitLater(label: string, socket: Socket, { enter, refuse, giveBack, follows }: Newcomer): void {
+    const before = this.#unendedOn(socket);
     // In the request's own async context, not in that of the request which left the gate before it.
     const resource = new AsyncResource('SluiceGate');
     const entrant: Entrant = {
@@ -172,7 +180,7 @@ export class Requests {
   ): void {
     later(() => {
       if (!this.#gate.isWaiting(entrant)) return;
-      const began_ms = performance.now() - LATE_END_MS;
+      const began_ms = now() - LATE_END_MS;
       for (const ticket of this.#inApp) {
         const { settlingSince_ms } = ticket;
         if (settlingSince_ms === undefined || settlingSince_ms > began_ms) continue;
@@ -182,6 +190,10 @@ export class Requests {
       }
       this.#watchSettling(entrant, isBefore, returned);
     }, LATE_END_MS);
+  }
+
+  #unendedOn(socket: Socket): Ticket | undefined {
+    return this.#unended((ticket) => ticket.socket === socket);
   }
 
   #unended(matches: (ticket: Ticket) => boolean): Ticket | undefined {
@@ -226,15 +238,13 @@ export class Requests {
     socket: Socket,
     response: ServerResponse | undefined,
   ): Ticket {
-    const entered_ms = performance.now();
     setPeer(socket, label);
-    this.#report.loop.entered(entered_ms);
     const ticket: Ticket = {
       label,
       stay: this,
       request,
       socket,
-      entered_ms,
+      entered_ms: now(),
       cpu_us_before: cpuUs(),
       response,
       left: false,
@@ -287,7 +297,7 @@ export class Requests {
     if (settling === undefined) return this.#free(ticket, left);
     // The gateway counts a stream's slot as free at its headers and does not wait for word of it, so what it sent
     // meanwhile stays in the gate.
-    if (left === 'end') ticket.settlingSince_ms = performance.now();
+    if (left === 'end') ticket.settlingSince_ms = now();
     void settling.then(() => nextTurn(() => this.#free(ticket, left)));
   }
 
@@ -295,14 +305,13 @@ export class Requests {
     return this.#hooks.after({
       ...hooked(ticket),
       cpu_ms: (cpuUs() - ticket.cpu_us_before) / 1000,
-      duration_ms: performance.now() - ticket.entered_ms,
+      duration_ms: now() - ticket.entered_ms,
       outcome: outcomeOf(ticket, left),
     });
   }
 
   #free(ticket: Ticket, left: Leaving): void {
-    const block_ms = this.#report.loop.blockSinceEntry_ms(performance.now());
-    this.#report.done(ticket.label, cpuUs() - ticket.cpu_us_before, block_ms, left, ticket.request);
+    this.#report.done(ticket.label, cpuUs() - ticket.cpu_us_before, left, ticket.request);
     // The gateway holds a slot until it hears of these.
     if (ticket.isAwaited || ticket.isAbandoned || left === 'upgrade' || left === 'wait') this.#report.flush();
     this.#inApp.delete(ticket);
@@ -311,7 +320,7 @@ export class Requests {
 
   /** Its connection closed while it waited here, so the app never hears of it. */
   #leaveUnserved(label: string): void {
-    this.#report.done(label, 0, 0, 'abandoned');
+    this.#report.done(label, 0, 'abandoned');
     nextTurn(() => this.#gate.leave());
   }
 }
@@ -319,6 +328,7 @@ export class Requests {
 // Taken before the app can replace them, by fake timers for example.
 const nextTurn = setImmediate;
 const later = setTimeout;
+const now = performance.now.bind(performance);
 
 /** Whether its last announced byte may be out without its having been ended. Chunks are ended by `end()` alone. */
 function isUnended({ left, response }: Ticket): boolean {
@@ -438,7 +448,8 @@ function sendHead(response: TicketedResponse): void {
 function isEventStream(response: TicketedResponse): boolean {
   const block = response._header;
   if (typeof block === 'string') {
-    return /^content-type:[ \t]*text\/event-stream/im.test(block);
+    // Most blocks have no such word, and that is seen sooner than that no line begins so.
+    return /event-stream/i.test(block) && /^content-type:[ \t]*text\/event-stream/im.test(block);
   }
   return /^text\/event-stream/i.test(String(response.getHeader('content-type')));
 }

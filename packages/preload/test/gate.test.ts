@@ -143,7 +143,6 @@ test('done reports the CPU time of each request', async () => {
     const busy = await find(1001);
     const idle = await find(1002);
     assert.ok(Number(busy['cpu_us']) > 70_000, JSON.stringify(busy));
-    assert.ok(Number(busy['loop_ms_max']) > 40, JSON.stringify(busy));
     assert.ok(Number(idle['cpu_us']) < Number(busy['cpu_us']), JSON.stringify(idle));
   } finally {
     await gateway.stop();
