@@ -57,7 +57,7 @@ test-packages: packages
 .PHONY: test-gateway
 test-gateway: build
 	tests/scenarios/install.sh
-	$(NODE_TEST) --test-concurrency=2 tests/support/*.test.ts tests/docs/*.test.ts tests/strictness/*.test.ts tests/scenarios/*.test.ts bench/schedule/*.test.ts
+	$(NODE_TEST) --test-concurrency=2 tests/support/*.test.ts tests/docs/*.test.ts tests/strictness/*.test.ts tests/scenarios/*.test.ts bench/lib/*.test.ts bench/schedule/*.test.ts
 
 .PHONY: test-conformance
 test-conformance: build
@@ -116,7 +116,7 @@ bench-faults: build
 	bench/install-peers.sh
 	$(TSX) bench/faults.ts $(ARGS)
 
-## bench-schedule: short requests beside long ones, against nginx + HAProxy, Passenger, Watt, node:cluster; ARGS="--mode io" and others
+## bench-schedule: short requests beside long ones, against nginx, HAProxy, Passenger, Watt, PM2, node:cluster; ARGS="--mode waiting" and others
 .PHONY: bench-schedule
 bench-schedule: build
 	bench/install-peers.sh nginx haproxy passenger

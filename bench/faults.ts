@@ -12,10 +12,10 @@ import { FAULTS } from './faults/inject.ts';
 import { allKilled, kills } from './faults/kills.ts';
 import { loop } from './faults/loop.ts';
 import { matrix } from './faults/matrix.ts';
-import { pm2Version } from './faults/peers.ts';
 import { reloads, upgrades } from './faults/replacements.ts';
 import { buildGenerator } from './lib/load.ts';
 import { type Options, cores, readOptions } from './lib/options.ts';
+import { pm2Version } from './lib/pm2.ts';
 import { type Bar, conclude, describe } from './lib/report.ts';
 
 const MODES: Record<string, (options: Options) => Promise<{ bars: Bar[]; data: unknown }>> = {

@@ -1,10 +1,12 @@
 // Short requests beside long ones: what each class gets, through Sluice and through what users would pick instead.
 //
-//   npx tsx bench/schedule.ts [--mode mixed|memory|storefront|autocomplete|only-short|only-long|unknown|io] [--quick]
-//     [--runs N] [--seconds N] [--loads 50,72] [--only sluice,nginx-haproxy] [--workers N]
+//   npx tsx bench/schedule.ts [--mode mixed|memory|storefront|autocomplete|only-short|only-long|unknown|io|waiting|next-waiting|one-core]
+//     [--sluice as-installed|strict|while-waiting] [--quick] [--runs N] [--seconds N] [--loads 50,72] [--only sluice,nginx-haproxy]
+//     [--workers N]
 //
 // The modes are below. `--seconds` is how long requests arrive at 72 % load in `mixed`, for each server and over all rounds;
-// other loads and modes take their part of it. `--loads` and `--only` choose among those of the mode.
+// other loads and modes take their part of it. `--loads` and `--only` choose among those of the mode. `--sluice` is how each Sluice
+// shares its workers that says nothing of it itself.
 import {
   type Judge,
   asFifo,
@@ -17,9 +19,11 @@ import {
   starvation,
   suggestions,
 } from './schedule/bars.ts';
+import { longUnknown, nextWaiting, oneCore, waiting } from './schedule/bars-waiting.ts';
 import { cellsOf, printCells } from './schedule/cells.ts';
 import { type Load, type Mode, contender, measure } from './schedule/measure.ts';
 import { MIXES, type Mix } from './schedule/mixes.ts';
+import { SHARING } from './schedule/servers.ts';
 import { buildGenerator } from './lib/load.ts';
 import { cores, readOptions } from './lib/options.ts';
 import { conclude, describe, short } from './lib/report.ts';
@@ -37,6 +41,12 @@ const LOADS: Load[] = [
 ];
 /** 50 ms of wait and 5 of CPU, one at a time. */
 const QUOTE_MS = 55;
+/** What nine light requests of 3 ms and a heavy one of 60 burn on average. */
+const WAITING_MS = 8.7;
+/** Three in twenty of the app's pages are heavy. */
+const NEXT_PER_WORKER_S = 30;
+/** All but strict mode, which carries little more than a quarter of the CPU's worth of requests that wait. */
+const WAITING = ['sluice', 'sluice-while-waiting', 'cluster', 'pm2', 'nginx', 'haproxy', 'watt', 'by-hand'];
 
 const ofKind = (mix: Mix): Mode => ({
   mix,
@@ -74,22 +84,60 @@ const MODES: Record<string, { mode: Mode; judges: Judge[] }> = {
       seconds: [1, 3.2],
       skip: 100,
     },
-    judges: [shortTail, longTail, mean, fairness],
+    judges: [shortTail, longUnknown, mean, fairness],
   },
   io: {
     mode: {
       mix: mixOf('quotes'),
-      servers: ['sluice', 'sluice-waiting', 'sluice-unlimited', 'cluster'],
+      servers: ['sluice', 'sluice-strict', 'sluice-unlimited', 'cluster'],
       loads: [
         { percent: 50, seconds: 1 },
         USUAL,
-        { percent: 750, seconds: 0.3, only: ['sluice-waiting', 'sluice-unlimited', 'cluster'] },
+        { percent: 750, seconds: 0.3, only: ['sluice', 'sluice-unlimited', 'cluster'] },
       ],
       seconds: [0.6, 1],
       capacity: (workers) => (workers * 1000) / QUOTE_MS,
+      carries: 'which the workers carry one at a time',
       connections: 32 * cores,
     },
     judges: [io],
+  },
+  waiting: {
+    mode: {
+      mix: mixOf('waiting'),
+      servers: ['sluice-strict', ...WAITING],
+      loads: [
+        { percent: 26, seconds: 0.4 },
+        { percent: 52, seconds: 1, only: WAITING },
+        { percent: 72, seconds: 1, only: WAITING },
+      ],
+      seconds: [0.6, 1],
+      capacity: (workers) => (workers * 1000) / WAITING_MS,
+      carries: 'whose work takes all the time of the cores, HTTP apart',
+      connections: 16 * cores,
+    },
+    judges: [waiting],
+  },
+  'next-waiting': {
+    mode: {
+      mix: mixOf('next'),
+      servers: ['sluice', 'sluice-strict', 'sluice-while-waiting', 'cluster'],
+      loads: [{ percent: 100, seconds: 1 }],
+      seconds: [1, 2],
+      capacity: (workers) => workers * NEXT_PER_WORKER_S,
+      carries: 'the only rate here',
+    },
+    judges: [nextWaiting],
+  },
+  'one-core': {
+    mode: {
+      mix: mixOf('mixed'),
+      servers: ['sluice', 'sluice-strict', 'sluice-while-waiting', 'node'],
+      loads: [USUAL],
+      seconds: [1, 2],
+      cpus: 1,
+    },
+    judges: [oneCore],
   },
 };
 
@@ -97,13 +145,13 @@ const MODES: Record<string, { mode: Mode; judges: Judge[] }> = {
 const BUSY_BELOW = 0.85;
 
 /** What `--quick` looks at, where the mode has it. */
-const QUICK = [72, 200];
+const QUICK = [52, 72, 100, 200];
 
 const options = readOptions({
   runs: 2,
   runsQuick: 1,
   workers: cores,
-  words: { mode: Object.keys(MODES) },
+  words: { mode: Object.keys(MODES), sluice: Object.keys(SHARING) },
   numbers: { seconds: [95, 5] },
   lists: ['loads'],
 });
@@ -111,6 +159,9 @@ const name = options.words['mode'] ?? '';
 const chosen = MODES[name];
 if (chosen === undefined) throw new Error(`there is no mode ${name}`);
 const { mode, judges } = chosen;
+const sharing = options.words['sluice'] ?? '';
+// Where the servers are confined to some CPUs, each has a worker for each of these.
+if (mode.cpus !== undefined) options.workers = mode.cpus;
 const given = options.lists['loads'] ?? [];
 const wanted = given.length === 0 && options.quick ? QUICK : given;
 const loads = [
@@ -124,6 +175,7 @@ const loads = [
 process.setMaxListeners(50);
 buildGenerator();
 const about = describe(`Scheduling: ${name}`, options);
+if (sharing !== 'as-installed') console.log(`Sluice ${sharing} where nothing else is said.\n`);
 for (const server of mode.servers.filter(
   (each) => options.only.length === 0 || options.only.includes(each),
 )) {
@@ -132,7 +184,7 @@ for (const server of mode.servers.filter(
   about[server] = version;
   console.log(`${server.padEnd(15)} ${version}`);
 }
-const measured = await measure(mode, loads, options);
+const measured = await measure(mode, loads, options, SHARING[sharing] ?? {});
 const cells = cellsOf(measured, mode.skip);
 const { ms, work_per_s } = measured.costs;
 const each = Object.entries(ms).map(([key, cost]) => `${key} ${short(cost)} ms`);
@@ -141,7 +193,7 @@ console.log(
   `\nCPU time of a request, HTTP included: ${each.join(', ')}.\n` +
     (carried === undefined
       ? `Load is a share of ${options.workers} cores. `
-      : `Load is a share of ${short(carried)} requests a second, which ${options.workers} workers carry one at a time. `) +
+      : `Load is a share of ${short(carried)} requests a second, ${mode.carries ?? ''}. `) +
     `A closed loop without a front got ${short(work_per_s)} CPU seconds a second; goodput is a share of that.\n`,
 );
 if (work_per_s < BUSY_BELOW * options.workers)

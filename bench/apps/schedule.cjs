@@ -11,8 +11,6 @@ const { turn } = require('./lib/turns.cjs');
 const turnsPerMs = Number(process.env.BENCH_TURNS_PER_MS);
 if (!(turnsPerMs > 0)) throw new Error('BENCH_TURNS_PER_MS has to say how many turns a millisecond has');
 
-const WAIT_MS = 50;
-
 /** 50 to 150, the same for the same text. */
 function costOf(slug) {
   let hash = 7;
@@ -27,7 +25,12 @@ const COSTS_MS = {
   '/product': (rest) => costOf(rest),
   '/report': () => 1000,
   '/quote': () => 5,
+  '/light': () => 3,
+  '/heavy': () => 60,
 };
+
+/** Milliseconds that a request waits for somebody else before its work, as in an app that fetches its data. */
+const WAITS_MS = { '/quote': 50, '/light': 20, '/heavy': 60 };
 
 const server = http.createServer((request, response) => {
   const path = request.url.split('?')[0];
@@ -37,8 +40,8 @@ const server = http.createServer((request, response) => {
     turn(COSTS_MS[name](path.slice(name.length + 1)) * turnsPerMs);
     response.end('done\n');
   };
-  // `/quote` asks somebody else first, as an app does that fetches its data.
-  if (name === '/quote') return setTimeout(answer, WAIT_MS);
+  const wait_ms = WAITS_MS[name];
+  if (wait_ms !== undefined) return setTimeout(answer, wait_ms);
   answer();
 });
 

@@ -3,7 +3,7 @@ import { type LoadResult, type Route, startLoad } from '../lib/load.ts';
 import type { Options } from '../lib/options.ts';
 import { type Bar, median, printTable, short, sum } from '../lib/report.ts';
 import { FAULTS, heal, placesMeter } from './inject.ts';
-import { type FaultServer, startFaultSluice, startNginxHaproxySupervised, startPm2 } from './peers.ts';
+import { type FaultServer, startFaultPm2, startFaultSluice, startNginxHaproxySupervised } from './peers.ts';
 
 /** Concurrent requests for 15 workers; scaled to the workers that there are. */
 const LOADS = { low: 5, high: 13, queueing: 20 } as const;
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 10_000;
 const SERVERS: Record<string, (workers: number) => Promise<FaultServer>> = {
   sluice: (workers) => startFaultSluice(workers),
   'nginx-haproxy': startNginxHaproxySupervised,
-  pm2: startPm2,
+  pm2: startFaultPm2,
 };
 
 interface Cell {

@@ -1,28 +1,15 @@
 // The servers of the fault benchmarks, each with its own way to replace all workers: Sluice, plain Node processes behind
 // nginx + HAProxy under a simple supervisor, and PM2's cluster mode. Each is set up as a careful user of it would.
-import { type ChildProcess, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tests/support/ports.ts';
-import { installFromNpm, versionIn } from '../lib/npm.ts';
-import {
-  type Server,
-  type SluiceServer,
-  answering,
-  local,
-  nodeEnvironment,
-  pidOf,
-  run,
-  runHaproxy,
-  runNginx,
-  startSluiceServer,
-  stopAll,
-} from '../lib/servers.ts';
+import { runHaproxy, runNginx } from '../lib/fronts.ts';
+import { startPm2 } from '../lib/pm2.ts';
+import { answering, local, pidOf, run, stopAll } from '../lib/run.ts';
+import { type Server, type SluiceServer, nodeEnvironment, startSluiceServer } from '../lib/servers.ts';
 import { workersOf } from './inject.ts';
 
 export const faultsApp = fileURLToPath(new URL('../apps/faults.cjs', import.meta.url));
@@ -86,7 +73,7 @@ export async function startNginxHaproxySupervised(workers: number): Promise<Faul
     places.map(({ port }) => port),
     HAPROXY_CHECKS,
   );
-  const front = await runNginx(balancer.port);
+  const front = await runNginx([{ path: '/', ports: [balancer.port] }]);
   return {
     name: 'nginx + HAProxy',
     targets: [local(front.port)],
@@ -104,7 +91,6 @@ export async function startNginxHaproxySupervised(workers: number): Promise<Faul
     stop: async () => {
       await stopAll([front.child, balancer.child]);
       await Promise.all(places.map((place) => place.stop()));
-      front.clean();
     },
   };
 }
@@ -151,64 +137,8 @@ class Place {
   }
 }
 
-const PM2_VERSION = '7';
-
-export async function startPm2(workers: number): Promise<FaultServer> {
-  const pm2 = installPm2().entry;
+export async function startFaultPm2(workers: number): Promise<FaultServer> {
   const mark = randomUUID();
-  const port = await freePort();
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-pm2-'));
-  const env = { ...process.env, PM2_HOME: path.join(dir, 'home') };
-  const file = path.join(dir, 'ecosystem.json');
-  const app = {
-    name: 'bench',
-    script: faultsApp,
-    instances: workers,
-    exec_mode: 'cluster',
-    // It takes the new one's word for being ready, and gives the old one time to finish.
-    wait_ready: true,
-    listen_timeout: 10_000,
-    kill_timeout: LEAVE_MS_MAX,
-    // Else it would give up after 16 quick deaths.
-    max_restarts: 1_000_000,
-    out_file: '/dev/null',
-    error_file: '/dev/null',
-    env: { NODE_ENV: 'production', PORT: String(port), BENCH_MARK: mark },
-  };
-  fs.writeFileSync(file, JSON.stringify({ apps: [app] }));
-  const call = (args: string[]): void => {
-    const { status, stderr, stdout } = spawnSync(process.execPath, [pm2, ...args], { env, encoding: 'utf8' });
-    if (status !== 0) throw new Error(`pm2 ${args.join(' ')} left with ${status}: ${stdout}${stderr}`);
-  };
-  const killAtExit = () => spawnSync(process.execPath, [pm2, 'kill'], { env, stdio: 'ignore' });
-  process.once('exit', killAtExit);
-  call(['start', file]);
-  return {
-    name: 'PM2',
-    targets: [local(port)],
-    frontPids: [Number(fs.readFileSync(path.join(dir, 'home/pm2.pid'), 'utf8'))],
-    mark,
-    workers,
-    workerPids: async () => workersOf(mark).map(({ pid }) => pid),
-    reload: async () => {
-      const child = run(process.execPath, [pm2, 'reload', 'bench', '--silent'], { env });
-      await once(child, 'exit');
-      if (child.exitCode !== 0) throw new Error(`pm2 reload left with ${child.exitCode}`);
-    },
-    stop: async () => {
-      killAtExit();
-      process.removeListener('exit', killAtExit);
-      fs.rmSync(dir, { recursive: true, force: true });
-    },
-  };
-}
-
-export function pm2Version(): string {
-  return versionIn(installPm2().dir, 'pm2');
-}
-
-function installPm2(): { dir: string; entry: string } {
-  const file = 'pm2/bin/pm2';
-  const dir = installFromNpm(`pm2-${PM2_VERSION}`, [`pm2@${PM2_VERSION}`], file);
-  return { dir, entry: path.join(dir, 'node_modules', file) };
+  const server = await startPm2({ entry: faultsApp, workers, env: { BENCH_MARK: mark } }, true);
+  return { ...server, mark, workers, workerPids: async () => workersOf(mark).map(({ pid }) => pid) };
 }

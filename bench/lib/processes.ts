@@ -38,6 +38,27 @@ export function cpuMeter(pids: number[]): () => number[] {
   return () => pids.map((pid, at) => cpuBetween(before[at] ?? { exactS: 0, ticksS: 0 }, cpuTime(pid)));
 }
 
+/**
+ * Starts to count the CPU time of a server's processes, which may come and go; the function it returns gives seconds used since. What
+ * went has to have been waited for by one of them, as a worker is by its gateway.
+ */
+export async function cpuMeterOf(pids: () => Promise<number[]>): Promise<() => Promise<number>> {
+  const used = async () =>
+    (await pids()).reduce((sum, pid) => sum + cpuTime(pid).exactS + waitedForS(pid), 0);
+  const before = await used();
+  return async () => (await used()) - before;
+}
+
+/** CPU seconds of the children that a process has waited for, and of theirs, in ticks of 10 ms. */
+function waitedForS(pid: number): number {
+  try {
+    const fields = statFields(pid);
+    return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_S;
+  } catch {
+    return 0;
+  }
+}
+
 /** Resident memory (VmRSS), and the part that no file backs. */
 export function memory(pid: number): { rssBytes: number; anonBytes: number } {
   const text = read(`/proc/${pid}/status`);

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { repositoryDir } from '../../tests/support/sluice.ts';
 import type { Options } from './options.ts';
-import { commandsRun, configurationsUsed, find, versionOf } from './servers.ts';
+import { commandsRun, configurationsUsed, find, versionOf } from './run.ts';
 
 const resultsDir = fileURLToPath(new URL('../results/', import.meta.url));
 

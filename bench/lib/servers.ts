@@ -1,16 +1,12 @@
 // The servers that are compared, behind one interface. Every configuration is what a careful user of that server would
 // write: kept connections on both sides, access log off, one thread of the front, TCP on loopback between the processes.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import fs from 'node:fs';
-import net from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { eventually } from '../../tests/support/eventually.ts';
 import { freePort } from '../../tests/support/ports.ts';
 import { type Sluice, type StartOptions, startSluice } from '../../tests/support/sluice.ts';
+import { type Balance, runHaproxy, runNginx } from './fronts.ts';
 import { familyOf, programOf } from './processes.ts';
+import { answering, find, local, pidOf, run, stopAll } from './run.ts';
 
 export interface Server {
   name: string;
@@ -19,6 +15,8 @@ export interface Server {
   /** Processes between the clients and the workers. */
   frontPids: number[];
   workerPids(): Promise<number[]>;
+  /** What the server itself says is wrong. */
+  alarms?(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
@@ -26,6 +24,8 @@ export interface AppToServe {
   entry: string;
   workers: number;
   env?: Record<string, string>;
+  /** Whether Sluice is left to find out by itself how many workers it needs. */
+  finds?: boolean;
 }
 
 /** Plain Node processes, each on a port of its own; clients spread themselves over them. */
@@ -60,12 +60,37 @@ export async function startCluster(app: AppToServe): Promise<Server> {
 
 /** HAProxy, one request per process. */
 export async function startHaproxy(app: AppToServe): Promise<Server> {
+  return startBehindHaproxy(app, 'one-each', 'HAProxy');
+}
+
+/** HAProxy as most of its users run it: each request at once to the process that has the fewest. */
+export async function startHaproxyLeastconn(app: AppToServe): Promise<Server> {
+  return startBehindHaproxy(app, 'leastconn', 'HAProxy leastconn');
+}
+
+async function startBehindHaproxy(app: AppToServe, balance: Balance, name: string): Promise<Server> {
   const nodes = await startNodes(app);
-  const front = await runHaproxy(nodes.ports);
+  const front = await runHaproxy(nodes.ports, [], balance);
   return {
-    name: 'HAProxy',
+    name,
     targets: [local(front.port)],
     frontPids: [pidOf(front.child)],
+    workerPids: nodes.pids,
+    stop: async () => {
+      await stopAll([front.child]);
+      await nodes.stop();
+    },
+  };
+}
+
+/** nginx with `least_conn`. */
+export async function startNginx(app: AppToServe): Promise<Server> {
+  const nodes = await startNodes(app);
+  const front = await runNginx([{ path: '/', ports: nodes.ports }]);
+  return {
+    name: 'nginx least_conn',
+    targets: [local(front.port)],
+    frontPids: familyOf(pidOf(front.child)),
     workerPids: nodes.pids,
     stop: async () => {
       await stopAll([front.child]);
@@ -78,7 +103,7 @@ export async function startHaproxy(app: AppToServe): Promise<Server> {
 export async function startNginxHaproxy(app: AppToServe): Promise<Server> {
   const nodes = await startNodes(app);
   const balancer = await runHaproxy(nodes.ports);
-  const front = await runNginx(balancer.port);
+  const front = await runNginx([{ path: '/', ports: [balancer.port] }]);
   return {
     name: 'nginx + HAProxy',
     targets: [local(front.port)],
@@ -87,36 +112,29 @@ export async function startNginxHaproxy(app: AppToServe): Promise<Server> {
     stop: async () => {
       await stopAll([front.child, balancer.child]);
       await nodes.stop();
-      front.clean();
     },
   };
 }
 
-/** nginx in front of one upstream. */
-export async function runNginx(
-  upstreamPort: number,
-): Promise<{ port: number; child: ChildProcess; clean(): void }> {
-  const port = await freePort();
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-nginx-'));
-  fs.chmodSync(dir, 0o755);
-  fs.writeFileSync(
-    path.join(dir, 'nginx.conf'),
-    configuration('nginx.conf', nginxConfig(dir, port, upstreamPort)),
-  );
-  const child = run(find('nginx'), [
-    '-p',
-    dir,
-    '-c',
-    path.join(dir, 'nginx.conf'),
-    '-e',
-    path.join(dir, 'error.log'),
+/**
+ * What somebody who knows the app can do by hand: what begins with `heavy` has processes of its own, as many as the others, which
+ * get the CPU that those leave. nginx has a rule for the path.
+ */
+export async function startByHand(app: AppToServe, heavy: string): Promise<Server> {
+  const light = await startNodes(app);
+  const rest = await startNodes(app, [find('chrt', 'util-linux'), '--idle', '0']);
+  const front = await runNginx([
+    { path: '/', ports: light.ports },
+    { path: heavy, ports: rest.ports },
   ]);
-  await answering(port, child);
   return {
-    port,
-    child,
-    clean: () => {
-      fs.rmSync(dir, { recursive: true, force: true });
+    name: 'by hand',
+    targets: [local(front.port)],
+    frontPids: familyOf(pidOf(front.child)),
+    workerPids: async () => [...(await light.pids()), ...(await rest.pids())],
+    stop: async () => {
+      await stopAll([front.child]);
+      await Promise.all([light.stop(), rest.stop()]);
     },
   };
 }
@@ -129,16 +147,12 @@ export interface SluiceServer extends Server {
 /** Sluice, with its access log off unless asked for. */
 export async function startSluiceServer(
   app: AppToServe,
-  {
-    accessLog = false,
-    env = {},
-    ...options
-  }: { accessLog?: boolean } & Omit<StartOptions, 'entry' | 'workers'> = {},
+  { accessLog = false, env = {}, ...options }: { accessLog?: boolean } & Omit<StartOptions, 'entry'> = {},
 ): Promise<SluiceServer> {
   const sluice = await startSluice({
+    workers: app.workers,
     ...options,
     ...(options.command === undefined ? { entry: app.entry } : {}),
-    workers: app.workers,
     cwd: path.dirname(app.entry),
     env: { ...app.env, SLUICE_LOG_ACCESS: String(accessLog), ...env },
   });
@@ -150,6 +164,7 @@ export async function startSluiceServer(
     // The gateway and its guardian; the workers are children too, but run another program.
     frontPids: familyOf(gatewayPid).filter((pid) => programOf(pid) === binary),
     workerPids: async () => (await sluice.status()).workers.flatMap(({ pid }) => (pid === null ? [] : [pid])),
+    alarms: async () => (await sluice.status()).alarms.map(({ alarm, text }) => `${alarm}: ${text}`),
     sluice,
     gatewayPid,
     stop: async () => {
@@ -158,93 +173,19 @@ export async function startSluiceServer(
   };
 }
 
-/** One thread, as Sluice's gateway has: on few cores more threads only add to what a request costs. */
-function haproxyConfig(port: number, workerPorts: number[], more: string[]): string {
-  const servers = workerPorts.map((worker, at) => `  server node${at} 127.0.0.1:${worker} maxconn 1`);
-  return `global
-  nbthread 1
-  maxconn 8000
-defaults
-  mode http
-  option redispatch
-  retries 3
-  http-reuse always
-  timeout connect 5s
-  timeout client 75s
-  timeout server 60s
-  timeout queue 60s
-frontend clients
-  bind 127.0.0.1:${port}
-  default_backend workers
-backend workers
-${more.map((line) => `  ${line}\n`).join('')}${servers.join('\n')}
-`;
-}
-
-function nginxConfig(dir: string, port: number, upstreamPort: number): string {
-  const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `  ${name}_temp_path ${dir}/${name};`,
-  );
-  return `daemon off;
-pid ${dir}/nginx.pid;
-worker_processes 1;
-error_log ${dir}/error.log crit;
-events {
-  worker_connections 16384;
-}
-http {
-  access_log off;
-${temp.join('\n')}
-  keepalive_timeout 75s;
-  keepalive_requests 1000000;
-  upstream haproxy {
-    server 127.0.0.1:${upstreamPort};
-    keepalive 64;
-    keepalive_requests 1000000;
-  }
-  server {
-    listen 127.0.0.1:${port};
-    location / {
-      proxy_pass http://haproxy;
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_set_header Host $host;
-      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-      proxy_set_header X-Forwarded-Proto $scheme;
-      proxy_buffers 32 16k;
-      proxy_busy_buffers_size 64k;
-    }
-  }
-}
-`;
-}
-
-/** `more`: further lines of the backend. */
-export async function runHaproxy(
-  workerPorts: number[],
-  more: string[] = [],
-): Promise<{ port: number; child: ChildProcess }> {
-  const port = await freePort();
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-haproxy-'));
-  const file = path.join(dir, 'haproxy.cfg');
-  fs.writeFileSync(file, configuration('haproxy.cfg', haproxyConfig(port, workerPorts, more)));
-  const child = run(find('haproxy'), ['-db', '-q', '-f', file]);
-  await answering(port, child);
-  fs.rmSync(dir, { recursive: true, force: true });
-  return { port, child };
-}
-
 interface Nodes {
   ports: number[];
   pids: () => Promise<number[]>;
   stop: () => Promise<void>;
 }
 
-async function startNodes(app: AppToServe): Promise<Nodes> {
+/** `through`: a program with its arguments that becomes each process. */
+async function startNodes(app: AppToServe, through: string[] = []): Promise<Nodes> {
   const started = await Promise.all(
     Array.from({ length: app.workers }, async () => {
       const port = await freePort();
-      const child = run(process.execPath, [app.entry], nodeEnvironment(app, port));
+      const [program, ...args] = [...through, process.execPath, app.entry];
+      const child = run(program ?? process.execPath, args, nodeEnvironment(app, port));
       await answering(port, child);
       return { port, child };
     }),
@@ -261,91 +202,4 @@ export function nodeEnvironment(app: AppToServe, port: number): { env: NodeJS.Pr
     env: { ...process.env, NODE_ENV: 'production', ...app.env, PORT: String(port) },
     cwd: path.dirname(app.entry),
   };
-}
-
-/** Debian keeps servers where the path of an ordinary user does not lead. */
-export function find(program: string): string {
-  const dirs = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/local/sbin'];
-  const found = dirs.map((dir) => path.join(dir, program)).find((file) => fs.existsSync(file));
-  if (found === undefined) throw new Error(`${program} is not installed; run bench/install-peers.sh`);
-  return found;
-}
-
-/** First line of what a program says of its version. */
-export function versionOf(program: string, flag: string): string {
-  const { stdout, stderr } = spawnSync(program, [flag], { encoding: 'utf8' });
-  return `${stdout ?? ''}${stderr ?? ''}`.trim().split('\n')[0] ?? '';
-}
-
-const commands: string[] = [];
-
-/** Every command line that started a server, for the report. */
-export function commandsRun(): string[] {
-  return [...new Set(commands)];
-}
-
-const configurations: Record<string, string> = {};
-
-/** The last configuration of each kind, to keep with the results. */
-export function configurationsUsed(): Record<string, string> {
-  return configurations;
-}
-
-/** Keeps a configuration for the report, and hands it on. */
-export function configuration(name: string, text: string): string {
-  configurations[name] = text;
-  return text;
-}
-
-export function run(
-  program: string,
-  args: string[],
-  options: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
-): ChildProcess {
-  commands.push([path.basename(program), ...args].join(' '));
-  const child = spawn(program, args, { ...options, stdio: ['ignore', 'ignore', 'inherit'] });
-  const killAtExit = () => child.kill('SIGTERM');
-  process.once('exit', killAtExit);
-  child.once('exit', () => process.removeListener('exit', killAtExit));
-  return child;
-}
-
-export async function answering(port: number, child: ChildProcess): Promise<void> {
-  await eventually(
-    async () => {
-      if (child.exitCode !== null) return 'gone';
-      const socket = net.connect(port, '127.0.0.1');
-      try {
-        await once(socket, 'connect');
-        return true;
-      } finally {
-        socket.destroy();
-      }
-    },
-    { deadlineMs: 30_000, what: `a listener on port ${port}` },
-  );
-  if (child.exitCode !== null)
-    throw new Error(`${child.spawnfile} left with ${child.exitCode} before it listened`);
-}
-
-export async function stopAll(children: ChildProcess[]): Promise<void> {
-  await Promise.all(
-    children.map(async (child) => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, 'exit');
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
-      await gone;
-      clearTimeout(timer);
-    }),
-  );
-}
-
-export function pidOf(child: ChildProcess): number {
-  if (child.pid === undefined) throw new Error(`${child.spawnfile} did not start`);
-  return child.pid;
-}
-
-export function local(port: number): string {
-  return `127.0.0.1:${port}`;
 }

@@ -14,9 +14,9 @@ const REQUESTS_MIN = 30;
 const QUEUED_FAIRLY = ['nginx-haproxy', 'passenger'];
 
 const ms = (value: number): string => `${short(value)} ms`;
-const nameOf = (server: string): string => CONTENDERS[server]?.name ?? server;
+export const nameOf = (server: string): string => CONTENDERS[server]?.name ?? server;
 
-function cell(cells: Cell[], percent: number, server: string, name: string): Cell | undefined {
+export function cell(cells: Cell[], percent: number, server: string, name: string): Cell | undefined {
   return cells.find((each) => each.percent === percent && each.server === server && each.class === name);
 }
 
@@ -25,7 +25,7 @@ function unanswered({ server, sent, ok }: Cell): string {
   return ok < sent ? `; ${nameOf(server)} left ${share(1 - ok / sent)} unanswered` : '';
 }
 
-function atMost(
+export function atMost(
   what: string,
   own: Cell,
   other: Cell,
@@ -36,10 +36,15 @@ function atMost(
   const ratio = own[at] / other[at];
   return {
     what,
-    bar: `≤ ${short(factor)}× ${against}`,
+    bar: `≤ ${limit(factor)} ${against}`,
     figure: `${ms(own[at])} / ${ms(other[at])} = ${ratio.toFixed(2)}${unanswered(own)}${unanswered(other)}`,
     met: ratio <= factor,
   };
+}
+
+/** `1/20`, where that says more than `0.05×`. */
+function limit(factor: number): string {
+  return factor < 1 ? `1/${Math.round(1 / factor)} of` : `${short(factor)}×`;
 }
 
 export const shortTail: Judge = (cells) => {
@@ -62,23 +67,30 @@ export const longTail: Judge = (cells) => {
   });
 };
 
-export const mean: Judge = (cells) => {
-  const own = cell(cells, USUAL, 'sluice', ALL);
-  const peers = cells.filter(
-    (each) => each.percent === USUAL && each.class === ALL && CONTENDERS[each.server]?.isOurs === false,
-  );
-  const [first] = peers;
-  if (own === undefined || first === undefined) return [];
-  const best = peers.reduce((a, b) => (b.mean < a.mean ? b : a), first);
-  return [
-    {
-      what: `all requests, mean at ${USUAL} %`,
-      bar: 'better than every peer',
-      figure: `${ms(own.mean)}; best peer ${nameOf(best.server)} ${ms(best.mean)}${unanswered(own)}${unanswered(best)}`,
-      met: own.mean < best.mean,
-    },
-  ];
-};
+export const meanAt =
+  (percent: number): Judge =>
+  (cells) => {
+    const own = cell(cells, percent, 'sluice', ALL);
+    const peers = cells.filter((each) => each.percent === percent && each.class === ALL && isPeer(each));
+    const [first] = peers;
+    if (own === undefined || first === undefined) return [];
+    const best = peers.reduce((a, b) => (b.mean < a.mean ? b : a), first);
+    return [
+      {
+        what: `all requests, mean at ${percent} %`,
+        bar: 'better than every peer',
+        figure: `${ms(own.mean)}; best peer ${nameOf(best.server)} ${ms(best.mean)}${unanswered(own)}${unanswered(best)}`,
+        met: own.mean < best.mean,
+      },
+    ];
+  };
+
+export const mean: Judge = meanAt(USUAL);
+
+function isPeer({ server }: Cell): boolean {
+  const found = CONTENDERS[server];
+  return found !== undefined && !found.isOurs && found.isReference !== true;
+}
 
 /** What a class waits is its latency without what it costs. Overload is another bar's. */
 export const fairness: Judge = (cells, { costs }) => {
@@ -165,31 +177,25 @@ export const suggestions: Judge = (cells) => {
   ];
 };
 
+/** Requests that wait most of the time. */
 export const io: Judge = (cells, { throughput }) => {
   const bars: Bar[] = [];
-  const own = median(throughput['sluice-waiting'] ?? []);
+  const own = median(throughput['sluice'] ?? []);
   for (const other of ['sluice-unlimited', 'cluster']) {
     const theirs = median(throughput[other] ?? []);
     if (!Number.isFinite(own / theirs)) continue;
     bars.push({
-      what: `throughput of while-waiting against ${nameOf(other)}`,
+      what: `throughput against ${nameOf(other)}`,
       bar: '≥ 95 %',
       figure: `${short(own)} / ${short(theirs)} = ${share(own / theirs)}`,
       met: own / theirs >= 0.95,
     });
   }
-  for (const each of cells.filter(({ server }) => server === 'sluice-waiting')) {
-    const strict = cell(cells, each.percent, 'sluice', each.class);
+  for (const each of cells.filter(({ server }) => server === 'sluice')) {
+    const strict = cell(cells, each.percent, 'sluice-strict', each.class);
     if (strict !== undefined)
       bars.push(
-        atMost(
-          `while-waiting, p99 at ${each.percent} % of what strict can carry`,
-          each,
-          strict,
-          'p99',
-          1.1,
-          'strict',
-        ),
+        atMost(`p99 at ${each.percent} % of what strict can carry`, each, strict, 'p99', 1.1, 'strict'),
       );
   }
   return bars;

@@ -18,8 +18,11 @@ function measured(...runs: Partial<Run>[]): Measured {
     samples: {},
     late_p99_ms: 0,
     generator_cpu: 0,
+    cpu_s: 0,
+    answers: 0,
   };
-  return { costs: COSTS, runs: runs.map((each) => ({ ...run, ...each })), throughput: {}, sizes: {} };
+  const all = runs.map((each) => ({ ...run, ...each }));
+  return { costs: COSTS, runs: all, throughput: {}, sizes: {}, alarms: {} };
 }
 
 /** One a millisecond, all answered after `took_ms`. */

@@ -31,6 +31,12 @@ export interface Cell {
   work_per_s: number;
 }
 
+/** CPU time of all processes of a server for an answer, milliseconds, over all rounds at a load. */
+function cpuMs(runs: Run[], { percent, server }: Cell): number {
+  const own = runs.filter((run) => run.percent === percent && run.server === server);
+  return (1000 * sum(own.map(({ cpu_s }) => cpu_s))) / sum(own.map(({ answers }) => answers));
+}
+
 /** `skip`: how many requests of each class and run are left out, oldest first. */
 export function cellsOf({ runs, costs }: Measured, skip = 0): Cell[] {
   const groups = new Map<string, Run[]>();
@@ -110,7 +116,8 @@ function quantile(values: number[], q: number): number {
   return values[Math.max(0, Math.ceil(values.length * q) - 1)] ?? Number.NaN;
 }
 
-export function printCells(cells: Cell[], { runs, costs, sizes, throughput }: Measured): void {
+export function printCells(cells: Cell[], { runs, costs, sizes, throughput, alarms }: Measured): void {
+  const isWhole = ({ class: name }: Cell): boolean => name === ALL || Object.keys(costs.ms).length === 1;
   for (const percent of new Set(cells.map((cell) => cell.percent))) {
     const some = runs.filter((run) => run.percent === percent);
     const late = short(Math.max(...some.map((run) => run.late_p99_ms)));
@@ -135,6 +142,7 @@ export function printCells(cells: Cell[], { runs, costs, sizes, throughput }: Me
         'slowdown',
         'answers/s',
         'of capacity',
+        'CPU ms',
       ],
       cells
         .filter((cell) => cell.percent === percent)
@@ -156,6 +164,7 @@ export function printCells(cells: Cell[], { runs, costs, sizes, throughput }: Me
             cell.per_s,
           ].map(short),
           share(cell.work_per_s / costs.work_per_s),
+          isWhole(cell) ? short(cpuMs(runs, cell)) : '',
         ]),
     );
   }
@@ -171,4 +180,6 @@ export function printCells(cells: Cell[], { runs, costs, sizes, throughput }: Me
       ...(measuredThroughput ? [short(median(throughput[name] ?? []))] : []),
     ]),
   );
+  for (const [name, texts] of Object.entries(alarms))
+    for (const text of texts) console.log(`${CONTENDERS[name]?.name ?? name} raised an alarm: ${text}\n`);
 }

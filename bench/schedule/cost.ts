@@ -1,13 +1,13 @@
 // What the work costs, before any server is loaded: turns of the app's loop per millisecond of CPU, CPU time of a request
 // of each class, and what the machine does at most. Rates are shares of these and the same for all servers.
 import { spawn } from 'node:child_process';
+import os from 'node:os';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Route, load } from '../lib/load.ts';
-import { cores } from '../lib/options.ts';
 import { cpuMeter } from '../lib/processes.ts';
 import { sum } from '../lib/report.ts';
-import { type AppToServe, startDirect } from '../lib/servers.ts';
+import type { Server } from '../lib/servers.ts';
 
 const turnsProgram = fileURLToPath(new URL('../apps/lib/turns.cjs', import.meta.url));
 
@@ -16,6 +16,8 @@ const found = new Map<string, number>();
 /** Environment of the app for a Node.js, which differ in how fast the same loop is. Counted with all cores busy, as they will be. */
 export async function turnsEnvironment(node = process.execPath): Promise<Record<string, string>> {
   const known = found.get(node);
+  // Not those of the machine: servers may be confined to some.
+  const cores = os.availableParallelism();
   const turns =
     known ??
     Math.round(sum(await Promise.all(Array.from({ length: cores }, async () => count(node)))) / cores);
@@ -41,16 +43,17 @@ export interface Costs {
 }
 
 /**
- * `routesAt`: the mix, for the address of a server of the app. `connections` are enough for none of the processes to stand
- * still between two requests.
+ * `start`: the app's processes without a front, as many as `workers`. `routesAt`: the mix, for the address of a server of the
+ * app. `connections` are enough for none of the processes to stand still between two requests.
  */
 export async function measureCosts(
-  app: AppToServe,
+  start: () => Promise<Server>,
+  workers: number,
   routesAt: (target: string) => Promise<Route[]>,
   seconds: number,
   connections: number,
 ): Promise<Costs> {
-  const server = await startDirect(app);
+  const server = await start();
   try {
     const routes = await routesAt(server.targets[0] ?? '');
     const closed = async (some: Route[], requests: number, connections: number) => {
@@ -65,21 +68,21 @@ export async function measureCosts(
       return result;
     };
     // The compiler has to have seen the work.
-    await closed(routes, Math.ceil(50 * seconds) * app.workers, app.workers);
+    await closed(routes, Math.ceil(50 * seconds) * workers, workers);
     const ms: Record<string, number> = {};
     for (const name of new Set(routes.map((route) => route.class ?? 'all'))) {
       const some = routes.filter((route) => (route.class ?? 'all') === name);
       const cost = async (requests: number): Promise<number> => {
         const used = cpuMeter(await server.workerPids());
-        await closed(some, requests, app.workers);
+        await closed(some, requests, workers);
         return (sum(used()) * 1000) / requests;
       };
-      const guess = await cost(2 * app.workers);
-      const wanted = (seconds * 1000 * app.workers) / guess;
-      ms[name] = await cost(Math.max(2 * app.workers, Math.min(400, Math.ceil(wanted))));
+      const guess = await cost(2 * workers);
+      const wanted = (seconds * 1000 * workers) / guess;
+      ms[name] = await cost(Math.max(2 * workers, Math.min(400, Math.ceil(wanted))));
     }
     const mean = meanCost(routes, ms);
-    const requests = Math.ceil((2 * seconds * 1000 * app.workers) / mean);
+    const requests = Math.ceil((2 * seconds * 1000 * workers) / mean);
     const result = await closed(routes, requests, connections);
     const work = sum(Object.entries(result.classes).map(([name, { ok }]) => (ok * (ms[name] ?? 0)) / 1000));
     return { ms, work_per_s: work / result.elapsed_s };

@@ -2,12 +2,13 @@
 // new, one after the other. Every request is kept until all rounds are put together, so percentiles are exact.
 import { type Route, type Sample, load } from '../lib/load.ts';
 import type { Options } from '../lib/options.ts';
-import { memory } from '../lib/processes.ts';
+import { type Pins, checkPinned, onCpus, pinsFor } from '../lib/pin.ts';
+import { cpuMeterOf, memory } from '../lib/processes.ts';
 import { sum } from '../lib/report.ts';
-import type { Server } from '../lib/servers.ts';
+import { type Server, startDirect } from '../lib/servers.ts';
 import { type Costs, meanCost, measureCosts } from './cost.ts';
 import { type Mix, routesAt } from './mixes.ts';
-import { CONTENDERS, type Contender } from './servers.ts';
+import { CONTENDERS, type Contender, type Settings } from './servers.ts';
 
 export interface Load {
   /** Of the capacity. */
@@ -31,8 +32,12 @@ export interface Mode {
   more?: number;
   /** Every server is started anew for each run, and this many requests of each class are left out. */
   skip?: number;
-  /** Requests a second that load 100 % stands for, where that is not a matter of CPU. */
+  /** Requests a second that load 100 % stands for, where that is not a matter of the CPU time that was measured. */
   capacity?(workers: number): number;
+  /** What these requests are, for the report. */
+  carries?: string;
+  /** CPUs that the servers are confined to, each with as many workers as it finds right; the load generator has the others. */
+  cpus?: number;
   /** Connections of a closed loop that measures throughput before everything else. */
   connections?: number;
 }
@@ -47,6 +52,9 @@ export interface Run {
   samples: Record<string, Sample[]>;
   late_p99_ms: number;
   generator_cpu: number;
+  /** CPU seconds of all processes of the server, and what it answered with them. */
+  cpu_s: number;
+  answers: number;
 }
 
 export interface Measured {
@@ -56,27 +64,45 @@ export interface Measured {
   throughput: Record<string, number[]>;
   /** Server → its processes after the last run, and what they hold. */
   sizes: Record<string, { processes: number; rss_bytes: number }>;
+  /** Server → what it said at the end that is wrong. */
+  alarms: Record<string, string[]>;
 }
 
 const LEFT_OUT_MS_MAX = 3_000;
 const TIMEOUT_MS = 60_000;
 
-export async function measure(mode: Mode, loads: Load[], options: Options): Promise<Measured> {
+/** `installed`: settings of every Sluice that says nothing else; none as it is installed. */
+export async function measure(
+  mode: Mode,
+  loads: Load[],
+  options: Options,
+  installed: Settings,
+): Promise<Measured> {
   const { workers, quick } = options;
-  const app = await mode.mix.app(workers);
+  const pins = mode.cpus === undefined ? undefined : pinsFor(mode.cpus);
+  const confined = async <T>(act: () => Promise<T>): Promise<T> =>
+    pins === undefined ? act() : onCpus(pins, act);
+  const app = await confined(async () => mode.mix.app(workers));
   const costs = await measureCosts(
-    app,
+    async () => confined(async () => startDirect(app)),
+    workers,
     async (target) => mode.mix.routes(target),
     quick ? 0.5 : 2,
     mode.connections ?? 4 * workers,
   );
-  const names = mode.servers.filter((name) => options.only.length === 0 || options.only.includes(name));
-  const measured: Measured = { costs, runs: [], throughput: {}, sizes: {} };
+  const names = mode.servers.filter(
+    (name) =>
+      (options.only.length === 0 || options.only.includes(name)) &&
+      loads.some(({ only }) => only?.includes(name) ?? true),
+  );
+  const measured: Measured = { costs, runs: [], throughput: {}, sizes: {}, alarms: {} };
   const seconds = (options.numbers['seconds'] ?? 0) * mode.seconds[quick ? 1 : 0];
 
   const start = async (name: string): Promise<Running> => {
     const more = name === 'sluice' ? 0 : (mode.more ?? 0);
-    const server = await contender(name).start({ ...app, workers: workers + more });
+    const served = { ...app, workers: workers + more, finds: pins !== undefined };
+    const server = await confined(async () => contender(name).start(served, installed));
+    await stays(name, server, pins);
     const routes = await mode.mix.routes(server.targets[0] ?? '');
     return { name, server, routes };
   };
@@ -107,7 +133,7 @@ export async function measure(mode: Mode, loads: Load[], options: Options): Prom
   await during(names, start, async (all) => {
     for (const running of all) {
       const routes = routesAt(mode.mix, running.routes, 0.72, costs.ms);
-      await closed(running, routes, rate(routes) * (quick ? 1.5 : 3), 2 * workers);
+      await closed(running, routes, rate(routes) * (quick ? 1.5 : 3), mode.connections ?? 2 * workers);
     }
     for (let round = 0; round < options.runs; round += 1) {
       if (mode.connections !== undefined) {
@@ -125,12 +151,22 @@ export async function measure(mode: Mode, loads: Load[], options: Options): Prom
       }
     }
     for (const { name, server } of all) {
-      const pids = new Set([...server.frontPids, ...(await server.workerPids())]);
-      const rss_bytes = sum([...pids].map((pid) => memory(pid).rssBytes));
-      measured.sizes[name] = { processes: pids.size, rss_bytes };
+      const pids = await pidsOf(server);
+      const rss_bytes = sum(pids.map((pid) => memory(pid).rssBytes));
+      measured.sizes[name] = { processes: pids.length, rss_bytes };
+      measured.alarms[name] = (await server.alarms?.()) ?? [];
+      await stays(name, server, pins);
     }
   });
   return measured;
+}
+
+async function pidsOf(server: Server): Promise<number[]> {
+  return [...new Set([...server.frontPids, ...(await server.workerPids())])];
+}
+
+async function stays(name: string, server: Server, pins: Pins | undefined): Promise<void> {
+  if (pins !== undefined) checkPinned(await pidsOf(server), pins, contender(name).name);
 }
 
 interface Running {
@@ -147,6 +183,7 @@ async function arrivals(
   duration_ms: number,
   round: number,
 ): Promise<Run> {
+  const used = await cpuMeterOf(async () => pidsOf(server));
   const result = await load({
     targets: server.targets,
     routes,
@@ -173,6 +210,8 @@ async function arrivals(
     samples: Object.fromEntries(samples),
     late_p99_ms: result.late_ms.p99 ?? Number.NaN,
     generator_cpu: (result.generator_cpu_s ?? Number.NaN) / result.elapsed_s,
+    cpu_s: await used(),
+    answers: result.ok,
   };
 }
 

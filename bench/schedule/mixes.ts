@@ -1,6 +1,7 @@
 // What is asked for. Servers see paths as any app has them; classes and costs are known to the benchmark alone.
 import { fileURLToPath } from 'node:url';
 import type { Route } from '../lib/load.ts';
+import { nextEntry } from '../lib/next.ts';
 import type { AppToServe } from '../lib/servers.ts';
 import { storefrontEntry, storefrontIsBuilt, storefrontRoutes } from '../lib/storefront.ts';
 import { turnsEnvironment } from './cost.ts';
@@ -17,12 +18,20 @@ export const SHORT = '5 ms';
 export const LONG = '100 ms';
 export const SUGGEST = 'suggest';
 export const REPORT = 'report';
+export const LIGHT = 'light';
+export const HEAVY = 'heavy';
+/** What the path of a heavy request begins with, for those that are told. */
+export const HEAVY_PATH = '/heavy/';
 
 const TERMS = 40;
 const IDS = 200;
 
 const suggest = (name: string, share: number): Route[] =>
   spread(name, share, TERMS, (at) => `/api/suggest?q=${term(at)}`);
+const waiting = (light: number): Route[] => [
+  ...spread(LIGHT, light, IDS, (at) => `/light/${at + 1}`),
+  ...spread(HEAVY, 100 - light, IDS, (at) => `${HEAVY_PATH}${at + 1}`),
+];
 const pages = (name: string, share: number): Route[] =>
   spread(name, share, IDS, (at) => `/page/${1000 + 7 * at}`);
 
@@ -44,6 +53,11 @@ export const MIXES: Record<string, Mix> = {
     },
   },
   quotes: ofOurApp(spread('quote', 100, IDS, (at) => `/quote/${at + 1}`)),
+  waiting: ofOurApp(waiting(90)),
+  next: {
+    app: async (workers) => ({ entry: await nextEntry(), workers }),
+    routes: async () => waiting(85),
+  },
   storefront: {
     app: async (workers) => {
       if (!storefrontIsBuilt()) throw new Error('the storefront is not built; run `make build`');

@@ -1,45 +1,66 @@
 // The servers of the scheduling benchmark, and the one place where Sluice's configuration for it is written. Passenger and
 // Watt are started here as their manuals say.
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tests/support/ports.ts';
 import { installFromNpm, versionIn } from '../lib/npm.ts';
 import { familyOf } from '../lib/processes.ts';
+import { pm2Version, startPm2 } from '../lib/pm2.ts';
 import {
-  type AppToServe,
-  type Server,
   answering,
   configuration,
   find,
   local,
-  nodeEnvironment,
   pidOf,
   run,
+  stopAll,
+  temporaryDir,
+  versionOf,
+} from '../lib/run.ts';
+import {
+  type AppToServe,
+  type Server,
+  nodeEnvironment,
+  startByHand,
   startCluster,
+  startDirect,
+  startHaproxyLeastconn,
+  startNginx,
   startNginxHaproxy,
   startSluiceServer,
-  stopAll,
-  versionOf,
 } from '../lib/servers.ts';
 import { turnsEnvironment } from './cost.ts';
+import { HEAVY_PATH } from './mixes.ts';
 
 export interface Contender {
   name: string;
   /** Whether it is Sluice, as against what users would pick instead. */
   isOurs: boolean;
-  start(app: AppToServe): Promise<Server>;
+  /** It knows what no server is told. No bar compares with it. */
+  isReference?: boolean;
+  /** `installed`: settings of every Sluice that says nothing else. */
+  start(app: AppToServe, installed: Settings): Promise<Server>;
   /** What it is, for the report; installs it where that is the benchmark's to do. */
   version?(): string;
 }
+
+export type Settings = Record<string, Record<string, string | number | boolean>>;
+
+/** How Sluice may be told to share its workers. */
+export const SHARING: Record<string, Settings> = {
+  'as-installed': {},
+  strict: { workers: { concurrency: 1 } },
+  'while-waiting': { workers: { concurrency: 'while-waiting' } },
+};
 
 const FIFO = { queue: { order: 'fifo' }, workers: { lanes: 'off' } };
 
 export const CONTENDERS: Record<string, Contender> = {
   'sluice-fifo': sluice('Sluice, fifo, no lanes', FIFO),
   sluice: sluice('Sluice', {}),
-  'sluice-waiting': sluice('Sluice, while-waiting', { workers: { concurrency: 'while-waiting' } }),
+  'sluice-strict': sluice('Sluice, strict', SHARING['strict']),
+  'sluice-while-waiting': sluice('Sluice, while-waiting', SHARING['while-waiting']),
   'sluice-unlimited': sluice('Sluice, concurrency 10000', { workers: { concurrency: 10_000 } }),
   'nginx-haproxy': {
     name: 'nginx + HAProxy',
@@ -60,16 +81,48 @@ export const CONTENDERS: Record<string, Contender> = {
     version: () => `${versionIn(installWatt(), 'wattpm')} on Node ${versionIn(installWatt(), 'node')}`,
   },
   cluster: { name: 'node:cluster', isOurs: false, start: startCluster },
+  pm2: { name: 'PM2', isOurs: false, start: async (app) => startPm2(app), version: pm2Version },
+  nginx: {
+    name: 'nginx least_conn',
+    isOurs: false,
+    start: startNginx,
+    version: () => versionOf(find('nginx'), '-v'),
+  },
+  haproxy: {
+    name: 'HAProxy leastconn',
+    isOurs: false,
+    start: startHaproxyLeastconn,
+    version: () => versionOf(find('haproxy'), '-v'),
+  },
+  node: { name: 'Node alone', isOurs: false, start: startDirect },
+  'by-hand': {
+    name: 'by hand',
+    isOurs: false,
+    isReference: true,
+    start: async (app) => startByHand(app, HEAVY_PATH),
+    version: () => `nginx with a rule for ${HEAVY_PATH}, whose processes are SCHED_IDLE`,
+  },
 };
 
-type Settings = Record<string, Record<string, string | number | boolean>>;
-
-function sluice(name: string, settings: Settings): Contender {
-  const start = async (app: AppToServe): Promise<Server> => {
-    const config = configuration(`${name}: sluice.toml`, toml({ ...settings, log: { server_timing: true } }));
-    return { ...(await startSluiceServer(app, { config })), name };
+function sluice(name: string, settings: Settings = {}): Contender {
+  const start = async (app: AppToServe, installed: Settings): Promise<Server> => {
+    const all = merged(merged(installed, settings), { log: { server_timing: true } });
+    const config = configuration(`${name}: sluice.toml`, toml(all));
+    const server = await startSluiceServer(app, { config, ...(app.finds === true ? { workers: null } : {}) });
+    if (app.finds === true) {
+      const { workers } = await server.sluice.status();
+      const found = workers.filter(({ lane }) => lane !== 'long').length;
+      if (found !== app.workers)
+        throw new Error(`${name} started ${found} workers instead of ${app.workers}`);
+    }
+    return { ...server, name };
   };
   return { name, isOurs: true, start };
+}
+
+function merged(all: Settings, more: Settings): Settings {
+  const sections = new Set([...Object.keys(all), ...Object.keys(more)]);
+  return Object.fromEntries([...sections].map((name) => [name, { ...all[name], ...more[name] }]));
 }
 
 function toml(settings: Settings): string {
@@ -85,7 +138,7 @@ function toml(settings: Settings): string {
 async function startPassenger(app: AppToServe): Promise<Server> {
   const port = await freePort();
   const entry = fileURLToPath(new URL('../apps/late-entry.cjs', import.meta.url));
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-passenger-'));
+  const dir = temporaryDir('bench-passenger-');
   const flags = {
     engine: 'builtin',
     address: '127.0.0.1',
@@ -134,7 +187,7 @@ async function startWatt(app: AppToServe): Promise<Server> {
   const modules = path.join(installWatt(), 'node_modules');
   const node = path.join(modules, 'node/bin/node');
   const port = await freePort();
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-watt-'));
+  const dir = temporaryDir('bench-watt-');
   fs.symlinkSync(modules, path.join(dir, 'node_modules'));
   fs.writeFileSync(path.join(dir, 'package.json'), JSON.stringify({ name: 'bench', private: true }));
   const config = {
