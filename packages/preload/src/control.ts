@@ -27,8 +27,11 @@ export class Control {
     this.#listeners.push(listener);
   }
 
-  /** Connects and says hello. Called once, by the process that has the role; `marks` says whether answers carry tokens. */
-  open(marks: boolean): void {
+  /**
+   * Connects and says hello. Called once, by the process that has the role. `marks` says whether answers carry tokens,
+   * `takesAhead` whether requests may be handed over ahead of time.
+   */
+  open(marks: boolean, takesAhead: boolean): void {
     if (this.#socket !== undefined) return;
     const socket = connect({ path: this.#settings.controlPath });
     this.#socket = socket;
@@ -43,6 +46,7 @@ export class Control {
       node: process.version,
       preload: preloadVersion(),
       marks,
+      takes_ahead: takesAhead,
     });
     for (const line of this.#early.splice(0)) socket.write(line);
   }

@@ -45,6 +45,8 @@ export type ToGateway =
       readonly preload: string;
       /** Whether heads of responses carry the tokens of their requests. */
       readonly marks: boolean;
+      /** Whether requests may be handed over ahead of time: the pipe for their numbers is open. */
+      readonly takes_ahead: boolean;
     }
   | {
       readonly type: 'listening';

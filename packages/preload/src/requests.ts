@@ -14,6 +14,7 @@ import { Abandoned } from './abandoned.js';
 import { answersOn, leaveToApp } from './answers.js';
 import type { HookedRequest, Outcome } from './api.js';
 import { type Entrant, Gate } from './gate.js';
+import { Handed, isHanded } from './handed.js';
 import { type Hooks, warn } from './hooks.js';
 import type { Leaving } from './messages.js';
 import { setPeer, takeLabel, waits } from './peer.js';
@@ -70,12 +71,14 @@ export class Requests {
   readonly #held_max: number;
   readonly #inApp = new Set<Ticket>();
   readonly #abandoned = new Abandoned();
+  readonly #handed: Handed;
 
-  constructor(held_max: number, report: Report, hooks: Hooks) {
+  constructor(held_max: number, report: Report, hooks: Hooks, handed = new Handed()) {
     this.#held_max = held_max;
     this.#gate = new Gate(held_max, WAITING_MAX);
     this.#report = report;
     this.#hooks = hooks;
+    this.#handed = handed;
   }
 
   /** For 'request', 'checkContinue' and 'checkExpectation'. */
@@ -86,12 +89,12 @@ export class Requests {
     const { socket } = request;
     answersOn(socket, response, label);
     // Nearly always: nothing is made that only a request that waits needs.
-    if (this.#mayEnter(socket)) return this.#handRequest(label, request, response, handOver);
+    if (this.#mayEnter(socket)) return this.#begin(label, request, response, handOver);
     this.#admitLater(label, socket, {
-      enter: () => this.#handRequest(label, request, response, handOver),
+      enter: () => this.#begin(label, request, response, handOver),
       refuse: () => response.writeHead(503, { 'retry-after': '1', 'content-length': '0' }).end(),
       giveBack: () => {},
-      follows: request.headers.upgrade === undefined ? isCutOff : isAnother,
+      follows: request.headers.upgrade === undefined && !isHanded(label) ? isCutOff : isAnother,
     });
   }
 
@@ -140,6 +143,8 @@ export class Requests {
     const entrant: Entrant = {
       enter: () =>
         resource.runInAsyncScope(() => {
+          // Out of the pipe in any case, or its number would stay there.
+          if (socket.destroyed && isHanded(label)) this.#handed.take(label);
           if (socket.destroyed) this.#leaveUnserved(label);
           else enter();
         }),
@@ -147,6 +152,8 @@ export class Requests {
     };
     const isBefore = (ticket: Ticket): boolean => ticket.socket === socket || follows(ticket);
     const returned = (unended: Ticket): void => {
+      // The gateway may have taken it back already.
+      if (isHanded(label) && !this.#handed.take(label)) return void socket.destroy();
       unended.isAwaited = true;
       this.#report.busy(label, unended.label);
       giveBack();
@@ -160,6 +167,7 @@ export class Requests {
       return;
     }
     this.#wait(entrant, isBefore, returned);
+    if (isHanded(label)) return this.#watchUnended(entrant, undefined, returned);
     if (this.#unended(follows) === undefined) return;
     later(() => {
       const unended = this.#unended(follows);
@@ -196,9 +204,33 @@ export class Requests {
     return this.#unended((ticket) => ticket.socket === socket);
   }
 
+  /**
+   * What was handed over ahead of time came before the one in front of it had even sent its head, and goes back if that one is
+   * not ended for long after its last byte may have gone out.
+   */
+  #watchUnended(
+    entrant: Entrant,
+    before: Ticket | undefined,
+    returned: (unended: Ticket) => void,
+  ): void {
+    later(() => {
+      if (!this.#gate.isWaiting(entrant)) return;
+      const unended = this.#unended(isAnother);
+      if (unended === undefined || unended !== before) return this.#watchUnended(entrant, unended, returned);
+      this.#gate.withdraw(entrant);
+      returned(unended);
+    }, LATE_END_MS);
+  }
+
   #unended(matches: (ticket: Ticket) => boolean): Ticket | undefined {
     for (const ticket of this.#inApp) if (isUnended(ticket) && matches(ticket)) return ticket;
     return undefined;
+  }
+
+  /** What was handed over ahead of time is the app's only if the gateway has not taken it back. */
+  #begin(label: string, request: IncomingMessage, response: ServerResponse, handOver: HandOver): void {
+    if (isHanded(label) && !this.#handed.take(label)) this.#leaveUnseen(request.socket);
+    else this.#handRequest(label, request, response, handOver);
   }
 
   #handRequest(label: string, request: IncomingMessage, response: ServerResponse, handOver: HandOver): void {
@@ -316,6 +348,12 @@ export class Requests {
     if (ticket.isAwaited || ticket.isAbandoned || left === 'upgrade' || left === 'wait') this.#report.flush();
     this.#inApp.delete(ticket);
     this.#gate.leave();
+  }
+
+  /** The gateway has taken it back, and another worker may have it already: the app never hears of it. */
+  #leaveUnseen(socket: Socket): void {
+    socket.destroy();
+    nextTurn(() => this.#gate.leave());
   }
 
   /** Its connection closed while it waited here, so the app never hears of it. */

@@ -3,8 +3,8 @@
  * the worker's unix socket. It does not queue or limit; that is what lets it break the rules on purpose.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { constants, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -42,6 +42,8 @@ export interface StartOptions {
   /** Loads the preload as `sluice start -- command` does. */
   readonly viaNodeOptions?: boolean;
   readonly concurrency?: number;
+  /** Requests may be handed over ahead of time. */
+  readonly takesAhead?: boolean;
 }
 
 export class FakeGateway {
@@ -56,9 +58,11 @@ export class FakeGateway {
   #control: Server | undefined;
   #connections: Socket[] = [];
   #nextId = 1;
+  #handed: number | undefined;
 
   static async start(fixture: string, options: StartOptions = {}): Promise<FakeGateway> {
     const gateway = new FakeGateway();
+    if (options.takesAhead === true) gateway.openPipe();
     await gateway.#open();
     gateway.#spawn(fixture, options);
     return gateway;
@@ -90,6 +94,43 @@ export class FakeGateway {
     });
     this.#control = control;
     await new Promise<void>((done) => control.listen(this.controlPath, done));
+  }
+
+  /** Before the worker starts: it may get requests ahead of time then. */
+  openPipe(): void {
+    const path = `${this.socketPath}.handed`;
+    execFileSync('mkfifo', [path]);
+    this.#handed = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  }
+
+  /** Asks ahead of time: the request is the worker's if it takes the number out of the pipe first. */
+  hand(ask: Ask = {}): { readonly id: number; readonly answer: Promise<Answer> } {
+    const { id, label } = this.number();
+    return { id, answer: this.ask({ ...ask, label }) };
+  }
+
+  /** Puts the number of a request into the pipe that is still to be sent. */
+  number(): { readonly id: number; readonly label: string } {
+    const label = `${this.label()};handed=1`;
+    const id = Number(/^id=(\d+)/.exec(label)?.[1]);
+    const entry = Buffer.alloc(8);
+    entry.writeBigUInt64LE(BigInt(id));
+    writeSync(this.#handed ?? -1, entry);
+    return { id, label };
+  }
+
+  /** Takes back what the worker has not begun. */
+  takeBack(): number[] {
+    const ids: number[] = [];
+    const entry = Buffer.alloc(8);
+    for (;;) {
+      try {
+        readSync(this.#handed ?? -1, entry);
+      } catch {
+        return ids; // EAGAIN: it is empty.
+      }
+      ids.push(Number(entry.readBigUInt64LE()));
+    }
   }
 
   #spawn(fixture: string, options: StartOptions): void {
