@@ -208,11 +208,7 @@ export class Requests {
    * What was handed over ahead of time came before the one in front of it had even sent its head, and goes back if that one is
    * not ended for long after its last byte may have gone out.
    */
-  #watchUnended(
-    entrant: Entrant,
-    before: Ticket | undefined,
-    returned: (unended: Ticket) => void,
-  ): void {
+  #watchUnended(entrant: Entrant, before: Ticket | undefined, returned: (unended: Ticket) => void): void {
     later(() => {
       if (!this.#gate.isWaiting(entrant)) return;
       const unended = this.#unended(isAnother);
