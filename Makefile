@@ -57,7 +57,7 @@ test-packages: packages
 .PHONY: test-gateway
 test-gateway: build
 	tests/scenarios/install.sh
-	$(NODE_TEST) --test-concurrency=2 tests/support/*.test.ts tests/docs/*.test.ts tests/strictness/*.test.ts tests/scenarios/*.test.ts bench/lib/*.test.ts bench/schedule/*.test.ts
+	$(NODE_TEST) --test-concurrency=2 tests/support/*.test.ts tests/docs/*.test.ts tests/strictness/*.test.ts tests/scenarios/*.test.ts bench/*/*.test.ts
 
 .PHONY: test-conformance
 test-conformance: build
@@ -99,7 +99,7 @@ fuzz:
 	cd gateway/fuzz && for target in request_head response_head chunked rewritten_request; do \
 		RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run -s none $$target -- -max_total_time=$(or $(SECONDS_EACH),60); done
 
-## bench-serve: storefront and trivial handler through Sluice, nginx + HAProxy, HAProxy, node:cluster
+## bench-serve: storefront and trivial handler through Sluice, nginx + HAProxy, HAProxy, node:cluster; ARGS="--app trivial" for one
 .PHONY: bench-serve
 bench-serve: build
 	bench/install-peers.sh

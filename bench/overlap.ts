@@ -57,7 +57,12 @@ if (control.overlaps === 0) throw new Error('the app counted no overlap where th
 const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bench-overlap-'));
 const server = await startSluiceServer(
   { entry: app('overlap.js'), workers: options.workers, env: { OVERLAP_DIR: dir } },
-  { env: { SLUICE_RESPONSE_WORKER_TIMEOUT_MS: String(WORKER_TIMEOUT_MS) } },
+  {
+    env: {
+      SLUICE_WORKERS_CONCURRENCY: '1',
+      SLUICE_RESPONSE_WORKER_TIMEOUT_MS: String(WORKER_TIMEOUT_MS),
+    },
+  },
 );
 const results: LoadResult[] = [];
 let reported: { overlaps_total: number; metrics: Record<string, number> };

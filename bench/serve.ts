@@ -1,44 +1,54 @@
 // Side by side: the storefront and a trivial handler through Sluice and through what users would pick instead.
 //
-//   npx tsx bench/serve.ts [--quick] [--runs N] [--requests N] [--workers N] [--only sluice,sluice-log,nginx-haproxy,haproxy,cluster]
+//   npx tsx bench/serve.ts [--quick] [--runs N] [--requests N] [--storefrontRequests N] [--workers N] [--app all|trivial|storefront|suggest]
+//     [--only sluice,sluice-strict,sluice-log,nginx-haproxy,haproxy,haproxy-leastconn,cluster,express]
 //
 // For each app all servers run at once; in every round each of them gets the same load in turn, the others idle. A cell of
 // the table is the median of the rounds. Requests per CPU second of the front: answers divided by user and system time of
 // the processes between clients and workers, over all rounds. Evenness: CPU time of the busiest worker over that of the
-// least busy, median of the rounds.
+// least busy, median of the rounds. Bars are about the medians of the rounds' ratios.
 import { app as fixture } from '../tests/support/sluice.ts';
-import { type LoadResult, type Route, buildGenerator, load } from './lib/load.ts';
+import { type Route, buildGenerator, load } from './lib/load.ts';
 import { cores, readOptions } from './lib/options.ts';
-import { cpuMeter } from './lib/processes.ts';
-import { type Bar, conclude, describe, median, percent, printTable, short, sum } from './lib/report.ts';
+import { type Pins, checkPinned, onCpus, pinsFor, unpinned } from './lib/pin.ts';
+import { cpuMeter, cpuMeterOf } from './lib/processes.ts';
+import { conclude, describe, median, percent, printTable, short, sum } from './lib/report.ts';
 import {
   type AppToServe,
   type Server,
   startCluster,
+  startDirect,
   startHaproxy,
+  startHaproxyLeastconn,
   startNginxHaproxy,
   startSluiceServer,
 } from './lib/servers.ts';
 import { storefrontEntry, storefrontIsBuilt, storefrontRoutes } from './lib/storefront.ts';
+import { type Run, bars } from './serve/bars.ts';
 
-const CONCURRENCIES = [5, 13, 20];
-
-const SERVERS: Record<string, (app: AppToServe) => Promise<Server>> = {
-  sluice: (app) => startSluiceServer(app),
-  'sluice-log': (app) => startSluiceServer(app, { accessLog: true }),
-  'nginx-haproxy': startNginxHaproxy,
-  haproxy: startHaproxy,
-  cluster: startCluster,
+/** The fronts; `name` for one that says less of itself elsewhere. */
+const SERVERS: Record<string, { name?: string; start(app: AppToServe): Promise<Server> }> = {
+  sluice: { start: async (app) => startSluiceServer(app) },
+  'sluice-strict': {
+    name: 'Sluice, strict',
+    start: async (app) => startSluiceServer(app, { flags: ['--concurrency', '1'] }),
+  },
+  'sluice-log': { start: async (app) => startSluiceServer(app, { accessLog: true }) },
+  'nginx-haproxy': { start: startNginxHaproxy },
+  haproxy: { start: startHaproxy },
+  'haproxy-leastconn': { start: startHaproxyLeastconn },
+  cluster: { start: startCluster },
 };
 
-interface Run {
-  app: string;
-  concurrency: number;
-  server: string;
-  round: number;
-  load: LoadResult;
-  frontCpuS: number;
-  workersCpuS: number[];
+interface App {
+  entry: string;
+  servers: typeof SERVERS;
+  workers: number;
+  pins: Pins;
+  /** Clients that ask at once. */
+  clients: number[];
+  requests: number;
+  routes(target: string): Promise<Route[]>;
 }
 
 interface Cell {
@@ -52,34 +62,74 @@ interface Cell {
   p99: number;
   perSecond: number;
   perFrontCpuSecond: number;
+  perCpuSecond: number;
   unevenness: number;
   variation: number;
 }
 
+/** Front and processes of the trivial handler share so many CPUs, whatever the machine has. */
+const TRIVIAL_CPUS = 2;
+
 const options = readOptions({
-  runs: 3,
+  runs: 5,
   runsQuick: 1,
   workers: cores,
-  numbers: { requests: [10_000, 1_500], storefrontRequests: [10_000, 250] },
+  words: { app: ['all', 'trivial', 'storefront', 'suggest'] },
+  numbers: { requests: [20_000, 1_500], storefrontRequests: [10_000, 250] },
 });
+// Each server that runs has something to do when this process ends.
+process.setMaxListeners(50);
 buildGenerator();
 const about = describe('Serving: Sluice and its peers', options, ['nginx', 'haproxy']);
+const { requests = 0, storefrontRequests = 0 } = options.numbers;
 console.log(
-  `${options.workers} Node processes each; one thread of the front each (nginx 1 + HAProxy 1); clients keep their connections;` +
-    ` ${options.numbers['requests']} requests a cell and round; a closed loop.\n`,
+  `One thread of the front each (nginx 1 + HAProxy 1); clients keep their connections; a closed loop. The trivial handler has ${TRIVIAL_CPUS} Node` +
+    ` processes, with the front on ${TRIVIAL_CPUS} CPUs, and ${requests} requests a cell and round; the storefront ${options.workers} and ${storefrontRequests}.\n`,
 );
 
+const APPS: Record<string, App> = {
+  trivial: {
+    entry: fixture('trivial.js'),
+    servers: SERVERS,
+    workers: TRIVIAL_CPUS,
+    pins: cores > TRIVIAL_CPUS ? pinsFor(TRIVIAL_CPUS) : unpinned,
+    clients: [8, 32],
+    requests,
+    routes: async () => [{ path: '/' }],
+  },
+  storefront: {
+    entry: storefrontEntry,
+    servers: SERVERS,
+    workers: options.workers,
+    pins: unpinned,
+    clients: [5, 13, 20],
+    requests: storefrontRequests,
+    routes: storefrontRoutes,
+  },
+  // An answer of the shop's that renders nothing: what a front costs shows.
+  suggest: {
+    entry: storefrontEntry,
+    servers: {
+      ...Object.fromEntries(Object.entries(SERVERS).filter(([key]) => !key.startsWith('nginx'))),
+      express: { name: 'Express alone', start: startDirect },
+    },
+    workers: options.workers,
+    pins: unpinned,
+    clients: [8],
+    requests: storefrontRequests,
+    routes: async (target) =>
+      (await storefrontRoutes(target)).filter(({ class: name }) => name === 'suggest'),
+  },
+};
+
 const runs: Run[] = [];
-runs.push(
-  ...(await compare('trivial', fixture('trivial.js'), options.numbers['requests'] ?? 0, async () => [
-    { path: '/' },
-  ])),
-);
-if (storefrontIsBuilt()) {
-  const requests = options.numbers['storefrontRequests'] ?? 0;
-  runs.push(...(await compare('storefront', storefrontEntry, requests, storefrontRoutes)));
-} else {
-  console.log('The storefront is not built (`make build`), so it is left out.\n');
+for (const [name, app] of Object.entries(APPS)) {
+  if (!['all', name].includes(options.words['app'] ?? 'all')) continue;
+  if (app.entry === storefrontEntry && !storefrontIsBuilt()) {
+    console.log(`The storefront is not built (\`make build\`), so ${name} is left out.\n`);
+    continue;
+  }
+  runs.push(...(await compare(name, app)));
 }
 
 const cells = summarize(runs);
@@ -94,6 +144,7 @@ printTable(
     'p99 ms',
     'req/s',
     'req per front CPU s',
+    'req per CPU s of all',
     'busiest/least worker',
     'CV',
   ],
@@ -107,34 +158,37 @@ printTable(
     short(cell.p99),
     short(cell.perSecond),
     short(cell.perFrontCpuSecond),
+    short(cell.perCpuSecond),
     short(cell.unevenness),
     percent(cell.variation),
   ]),
 );
 console.log('node:cluster has its primary as the front; it hands over connections once, not requests.\n');
-conclude('serve', options, about, bars(), { cells, runs });
+conclude('serve', options, about, bars(runs), { cells, runs });
 
-async function compare(
-  name: string,
-  entry: string,
-  requests: number,
-  routesOf: (target: string) => Promise<Route[]>,
-): Promise<Run[]> {
-  const wanted = Object.entries(SERVERS).filter(
+async function compare(name: string, app: App): Promise<Run[]> {
+  const wanted = Object.entries(app.servers).filter(
     ([key]) => options.only.length === 0 || options.only.includes(key),
   );
   const servers: Server[] = [];
   const results: Run[] = [];
   try {
-    for (const [, start] of wanted) servers.push(await start({ entry, workers: options.workers }));
-    const routes = await routesOf(servers[0]?.targets[0] ?? '');
+    for (const [, each] of wanted) {
+      const { entry, workers } = app;
+      const server = await onCpus(app.pins, async () => each.start({ entry, workers }));
+      servers.push({ ...server, name: each.name ?? server.name });
+      checkPinned([...server.frontPids, ...(await server.workerPids())], app.pins, server.name);
+    }
+    const [first] = servers;
+    if (first === undefined) return [];
+    const routes = await app.routes(first.targets[0] ?? '');
     for (const server of servers) {
-      await load(planFor(server, routes, 13, Math.ceil(requests / 10), 99));
+      await load(planFor(server, routes, 13, Math.ceil(app.requests / 10), 99));
     }
     for (let round = 0; round < options.runs; round++) {
-      for (const concurrency of CONCURRENCIES) {
+      for (const concurrency of app.clients) {
         for (const server of rotated(servers, round)) {
-          results.push(await measure(name, server, routes, concurrency, requests, round));
+          results.push(await measure(name, server, routes, concurrency, app.requests, round));
         }
       }
     }
@@ -154,6 +208,9 @@ async function measure(
 ): Promise<Run> {
   const front = cpuMeter(server.frontPids);
   const workers = cpuMeter(await server.workerPids());
+  const all = await cpuMeterOf(async () => [
+    ...new Set([...server.frontPids, ...(await server.workerPids())]),
+  ]);
   // The same seed for all servers of a round: they get the same sequence of pages.
   const result = await load(planFor(server, routes, concurrency, requests, round + 1));
   return {
@@ -164,11 +221,18 @@ async function measure(
     load: result,
     frontCpuS: sum(front()),
     workersCpuS: workers(),
+    cpuS: await all(),
   };
 }
 
-function planFor(server: Server, routes: Route[], connections: number, requests: number, seed: number) {
-  return { targets: server.targets, routes, seed, mode: { kind: 'closed' as const, connections, requests } };
+function planFor(
+  server: Server,
+  routes: Route[],
+  connections: number,
+  requests: number,
+  seed: number,
+): Parameters<typeof load>[0] {
+  return { targets: server.targets, routes, seed, mode: { kind: 'closed', connections, requests } };
 }
 
 function rotated<T>(all: T[], by: number): T[] {
@@ -185,6 +249,9 @@ function summarize(all: Run[]): Cell[] {
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
+    const latency = (at: 'p50' | 'p95' | 'p99'): number =>
+      median(group.map((run) => run.load.latency_ms[at] ?? Number.NaN));
+    const answers = sum(group.map((run) => run.load.ok));
     return [
       {
         app: first.app,
@@ -192,11 +259,12 @@ function summarize(all: Run[]): Cell[] {
         server: first.server,
         failures: sum(group.map(({ load: { failed, refused } }) => failed + refused)),
         resent: sum(group.map((run) => run.load.stale_retries)),
-        p50: median(group.map((run) => run.load.latency_ms.p50 ?? Number.NaN)),
-        p95: median(group.map((run) => run.load.latency_ms.p95 ?? Number.NaN)),
-        p99: median(group.map((run) => run.load.latency_ms.p99 ?? Number.NaN)),
+        p50: latency('p50'),
+        p95: latency('p95'),
+        p99: latency('p99'),
         perSecond: median(group.map((run) => run.load.ok / run.load.elapsed_s)),
-        perFrontCpuSecond: sum(group.map((run) => run.load.ok)) / sum(group.map((run) => run.frontCpuS)),
+        perFrontCpuSecond: answers / sum(group.map((run) => run.frontCpuS)),
+        perCpuSecond: answers / sum(group.map((run) => run.cpuS)),
         unevenness: median(group.map((run) => Math.max(...run.workersCpuS) / Math.min(...run.workersCpuS))),
         variation: median(group.map((run) => variation(run.workersCpuS))),
       },
@@ -208,39 +276,4 @@ function summarize(all: Run[]): Cell[] {
 function variation(values: number[]): number {
   const mean = sum(values) / values.length;
   return Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / values.length) / mean;
-}
-
-function bars(): Bar[] {
-  const perCpuSecond = (server: string) => {
-    const group = runs.filter((run) => run.app === 'trivial' && run.server === server);
-    return sum(group.map((run) => run.load.ok)) / sum(group.map((run) => run.frontCpuS));
-  };
-  const [sluice, chained, haproxy] = [
-    perCpuSecond('Sluice'),
-    perCpuSecond('nginx + HAProxy'),
-    perCpuSecond('HAProxy'),
-  ];
-  const found: Bar[] = [];
-  const add = (against: string, peer: number, bar: string, share: number) => {
-    if (!Number.isFinite(sluice) || !Number.isFinite(peer)) return;
-    const figure = `${short(sluice)} / ${short(peer)} = ${(sluice / peer).toFixed(2)}`;
-    found.push({
-      what: `requests per CPU second, trivial handler, against ${against}`,
-      bar,
-      figure,
-      met: sluice / peer > share,
-    });
-  };
-  add('nginx + HAProxy', chained, '> 1', 1);
-  add('HAProxy alone', haproxy, '≥ 0.8', 0.8);
-  const failures = sum(cells.filter((cell) => cell.server.startsWith('Sluice')).map((cell) => cell.failures));
-  if (Number.isFinite(sluice)) {
-    found.push({
-      what: 'failed requests through Sluice',
-      bar: '0',
-      figure: String(failures),
-      met: failures === 0,
-    });
-  }
-  return found;
 }

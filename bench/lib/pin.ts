@@ -4,6 +4,9 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { find } from './run.ts';
 
+/** CPUs that this process was given. */
+const given = affinityOf(process.pid);
+
 export interface Pins {
   servers: number[];
   generator: number[];
@@ -11,11 +14,13 @@ export interface Pins {
 
 /** The last `count` CPUs of those that this process may use for the servers, all others for the generator. */
 export function pinsFor(count: number): Pins {
-  const all = affinityOf(process.pid);
-  if (all.length <= count)
+  if (given.length <= count)
     throw new Error(`this needs ${count} CPU${count === 1 ? '' : 's'} and one more for the load generator`);
-  return { servers: all.slice(-count), generator: all.slice(0, -count) };
+  return { servers: given.slice(-count), generator: given.slice(0, -count) };
 }
+
+/** Nobody is confined. */
+export const unpinned: Pins = { servers: given, generator: given };
 
 /** Starts with the servers' CPUs, and goes on with those of the generator. */
 export async function onCpus<T>({ servers, generator }: Pins, start: () => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import os from 'node:os';
 import test from 'node:test';
-import { affinityOf, checkPinned, cpusOf, onCpus, pinsFor } from './pin.ts';
+import { affinityOf, checkPinned, cpusOf, onCpus, pinsFor, unpinned } from './pin.ts';
 import { cpuMeterOf } from './processes.ts';
 
 test('the CPU time of a process that has gone meanwhile counts', async () => {
@@ -33,6 +33,8 @@ test(
     assert.throws(() => {
       checkPinned([process.pid], pins, 'this one');
     }, /this one/);
-    assert.throws(() => pinsFor(pins.generator.length), /one more for the load generator/);
+    assert.throws(() => pinsFor(os.availableParallelism() + 1), /one more for the load generator/);
+    await onCpus(unpinned, async () => undefined);
+    assert.deepEqual(affinityOf(process.pid), unpinned.generator);
   },
 );

@@ -102,8 +102,21 @@ export function local(port: number): string {
 /** A directory of its own, which is taken away at the latest when this process ends. */
 export function temporaryDir(prefix: string): string {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), prefix));
-  process.once('exit', () => {
-    fs.rmSync(dir, { recursive: true, force: true });
-  });
+  removedAtExit(dir);
   return dir;
+}
+
+/** Takes a directory away when this process ends; the function it returns says that this is done already. */
+export function removedAtExit(dir: string): () => void {
+  const remove = () => {
+    try {
+      fs.rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+    } catch {
+      // A process that was killed just now wrote to it still. All others are to be ended too.
+    }
+  };
+  process.once('exit', remove);
+  return () => {
+    process.removeListener('exit', remove);
+  };
 }

@@ -6,7 +6,7 @@ import { freePort } from '../../tests/support/ports.ts';
 import { type Sluice, type StartOptions, startSluice } from '../../tests/support/sluice.ts';
 import { type Balance, runHaproxy, runNginx } from './fronts.ts';
 import { familyOf, programOf } from './processes.ts';
-import { answering, find, local, pidOf, run, stopAll } from './run.ts';
+import { answering, find, local, pidOf, removedAtExit, run, stopAll } from './run.ts';
 
 export interface Server {
   name: string;
@@ -156,6 +156,8 @@ export async function startSluiceServer(
     cwd: path.dirname(app.entry),
     env: { ...app.env, SLUICE_LOG_ACCESS: String(accessLog), ...env },
   });
+  // After Ctrl-C nobody stops it in the usual way.
+  const isRemoved = removedAtExit(sluice.dir);
   const gatewayPid = await sluice.gatewayPid();
   const binary = programOf(gatewayPid);
   return {
@@ -169,6 +171,7 @@ export async function startSluiceServer(
     gatewayPid,
     stop: async () => {
       await sluice.stop();
+      isRemoved();
     },
   };
 }
