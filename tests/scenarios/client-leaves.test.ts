@@ -16,6 +16,7 @@ import {
   sent,
   slotsHeld,
   statusWhen,
+  STRICT,
 } from './scenario.ts';
 
 /** The same app on Node alone. */
@@ -94,7 +95,12 @@ void test('an app that stops without end() when its client leaves keeps its work
 
 void test('I1: the slot waits for an app that computes on for a client that has left', async (t) => {
   const journal = new Journal(t);
-  const sluice = await running(t, { entry: ownApp('leaves.js'), workers: 1, env: journal.env });
+  const sluice = await running(t, {
+    entry: ownApp('leaves.js'),
+    workers: 1,
+    env: journal.env,
+    flags: STRICT,
+  });
   for (const [index, leave] of Object.values(ways).entries()) {
     const connection = await sent(sluice, `/computes/it-${index}`);
     await journal.saw(`it-${index}`, 'begin');
@@ -114,7 +120,7 @@ void test('I1: a response that the app holds on to is waited for, and its worker
     SLUICE_RESPONSE_ABANDONED_TIMEOUT_MS: '3000',
     SLUICE_QUEUE_WAIT_MS_MAX: '60000',
   };
-  const sluice = await running(t, { entry: ownApp('leaves.js'), workers: 1, env });
+  const sluice = await running(t, { entry: ownApp('leaves.js'), workers: 1, env, flags: STRICT });
   const connection = await sent(sluice, '/keeps/it');
   const [begin = ''] = await journal.saw('it', 'begin');
   connection.close();

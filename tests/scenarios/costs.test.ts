@@ -6,7 +6,7 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import type { Sluice } from '../support/sluice.ts';
-import { ask, ownApp, running } from './scenario.ts';
+import { ask, ownApp, running, STRICT } from './scenario.ts';
 
 interface Class {
   class: string;
@@ -68,7 +68,7 @@ function runDir(t: TestContext): string {
 }
 
 void test('classes get known by the CPU time that workers report, and the long ones are cut off', async (t) => {
-  const sluice = await running(t, { entry: ownApp('costly.js') });
+  const sluice = await running(t, { entry: ownApp('costly.js'), flags: STRICT });
   const targets = ['/short', '/short?x=1', '/items/1', '/items/2', '/long'];
   const now = await learned(sluice, targets, (now) => now.cut_ms !== null, 'a cut');
   const [short, items, long] = ['GET /short', 'GET /items/:id', 'GET /long'].map((name) => named(now, name));

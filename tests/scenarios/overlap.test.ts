@@ -6,13 +6,14 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CutShort, RawConnection } from '../support/raw.ts';
 import { app, type Sluice } from '../support/sluice.ts';
 import { bytesOf, long, running, slotsHeld, statusWhen } from './scenario.ts';
 
 const requests = long ? 50_000 : 2_000;
+const HELD_MAX = 4;
 const seed = Number(process.env['SLUICE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
 interface Counts {
@@ -22,11 +23,27 @@ interface Counts {
 }
 
 void test(`I1: no overlap in ${requests} requests with aborts and timeouts (seed ${seed})`, async (t) => {
+  for (const { overlaps, held_max } of await countsOf(t, { SLUICE_WORKERS_CONCURRENCY: '1' }))
+    assert.deepEqual([overlaps, held_max <= 1], [0, true]);
+});
+
+void test(`I1: while-waiting keeps its bound in ${requests} requests with aborts and timeouts (seed ${seed})`, async (t) => {
+  const env = { SLUICE_WORKERS_CONCURRENCY: 'while-waiting', SLUICE_WORKERS_CONCURRENCY_MAX: `${HELD_MAX}` };
+  for (const { held_max } of await countsOf(t, env)) assert.ok(held_max <= HELD_MAX, `${held_max} at once`);
+});
+
+/** What each worker's app counted; checks what holds in any mode. */
+async function countsOf(t: TestContext, mode: Record<string, string>): Promise<Counts[]> {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-overlap-'));
   t.after(() => {
     fs.rmSync(dir, { recursive: true, force: true });
   });
-  const env = { OVERLAP_DIR: dir, SLUICE_RESPONSE_WORKER_TIMEOUT_MS: '25', SLUICE_QUEUE_LENGTH_MAX: '50' };
+  const env = {
+    ...mode,
+    OVERLAP_DIR: dir,
+    SLUICE_RESPONSE_WORKER_TIMEOUT_MS: '25',
+    SLUICE_QUEUE_LENGTH_MAX: '50',
+  };
   const sluice = await running(t, { entry: app('overlap.js'), workers: 3, env });
   const rss_before = rssOf((await sluice.status()).pid);
   let state = seed >>> 0;
@@ -68,8 +85,8 @@ void test(`I1: no overlap in ${requests} requests with aborts and timeouts (seed
     .map((name) => JSON.parse(fs.readFileSync(path.join(dir, name), 'utf8')) as Counts);
   assert.ok(counts.length >= 3);
   assert.ok(counts.reduce((sum, { requests: seen }) => sum + seen, 0) > requests / 10, 'the app was at work');
-  for (const { overlaps, held_max } of counts) assert.deepEqual([overlaps, held_max <= 1], [0, true]);
-});
+  return counts;
+}
 
 /** Status of an answer that was whole, or that it was not. */
 type End = number | 'cut';

@@ -10,6 +10,9 @@ import { RawConnection, type RawResponse } from '../support/raw.ts';
 import { type Sluice, type StartOptions, startSluice } from '../support/sluice.ts';
 import type { Snapshot, WorkerSnapshot } from '../support/snapshot.ts';
 
+/** Flags for a test that has to know which request is with a worker and which waits in the queue. */
+export const STRICT = ['--concurrency', '1'];
+
 export const long = process.env['SLUICE_TEST_LONG'] === '1';
 
 /** An app of this folder; those that several kinds of test share are in `tests/support/apps`. */
@@ -178,7 +181,8 @@ export async function recordOf(sluice: Sluice, target: string): Promise<Record<s
 export class Hold {
   readonly dir: string = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-hold-'));
   readonly app = ownApp('hold.js');
-  readonly env = { HOLD_DIR: this.dir };
+  /** Strict mode, as with {@link STRICT}. */
+  readonly env = { HOLD_DIR: this.dir, SLUICE_WORKERS_CONCURRENCY: '1' };
 
   constructor(context: Cleanup) {
     context.after(() => {

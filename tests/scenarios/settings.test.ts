@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { RawConnection } from '../support/raw.ts';
 import { app, startSluice } from '../support/sluice.ts';
 import { eventually } from '../support/eventually.ts';
-import { ask, bytesOf, end, ownApp, running, sent } from './scenario.ts';
+import { ask, bytesOf, end, ownApp, running, sent, STRICT } from './scenario.ts';
 
 void test('server.keep_alive_timeout_ms ends an idle connection, and no other', async (t) => {
   const env = { SLUICE_SERVER_KEEP_ALIVE_TIMEOUT_MS: '500' };
@@ -52,7 +52,7 @@ void test('empty edge paths leave every path to the app', async (t) => {
 
 void test('log.server_timing adds what a request waited and took, and is off unless asked for', async (t) => {
   const env = { SLUICE_LOG_SERVER_TIMING: 'true' };
-  const sluice = await running(t, { entry: app('stream.js'), workers: 1, env });
+  const sluice = await running(t, { entry: app('stream.js'), workers: 1, env, flags: STRICT });
   const first = await sent(sluice, '/sleep?ms=300');
   const second = await sent(sluice, '/sleep?ms=50');
   const timings = [];

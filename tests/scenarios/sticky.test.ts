@@ -2,7 +2,7 @@
 // ends the session and nothing else. Real apps are in tests/conformance/sessions.test.ts.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { ownApp, running } from './scenario.ts';
+import { ownApp, running, STRICT } from './scenario.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Sluice, StartOptions } from '../support/sluice.ts';
 
@@ -11,7 +11,7 @@ const deadlineMs = 20_000;
 async function start(context: TestContext, options: StartOptions = {}): Promise<Sluice> {
   const sluice = await running(context, {
     entry: ownApp('polls.js'),
-    flags: ['--log-format', 'json'],
+    flags: ['--log-format', 'json', ...STRICT],
     ...options,
   });
   await eventually(async () => (await sluice.status()).workers.every(({ state }) => state === 'ready'), {
@@ -151,7 +151,7 @@ test('a cookie leads back to its worker, and is Secure for HTTPS', async (t) => 
 });
 
 test('sessions that wait for a busy worker keep nobody from the others', async (t) => {
-  const sluice = await start(t, { flags: ['--sticky', 'cookie', '--log-format', 'json'] });
+  const sluice = await start(t, { flags: ['--sticky', 'cookie', '--log-format', 'json', ...STRICT] });
   const first = await ask(sluice, '/page');
   const headers = { cookie: first.headers.getSetCookie()[0]?.split(';')[0] ?? '' };
   const home = (await first.text()).split(' ').at(-1);

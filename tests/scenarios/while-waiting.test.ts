@@ -1,7 +1,7 @@
 // `workers.concurrency = "while-waiting"`: a worker that waits gets another request, one that computes does not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask, ownApp, running } from './scenario.ts';
+import { ask, ownApp, running, STRICT } from './scenario.ts';
 
 const entry = ownApp('upstream.js');
 const linux = process.platform === 'linux';
@@ -14,7 +14,7 @@ async function heldMax(sluice: Parameters<typeof ask>[0], target: string, count:
 }
 
 void test(
-  'a worker whose requests wait takes more of them, up to the maximum',
+  'I1: while-waiting hands a worker more requests while those that it holds wait, up to the maximum',
   { skip: !linux },
   async (t) => {
     const env = { SLUICE_WORKERS_CONCURRENCY: 'while-waiting', SLUICE_WORKERS_CONCURRENCY_MAX: '7' };
@@ -42,7 +42,7 @@ async function givenMax(
   return most;
 }
 
-void test('a worker that computes takes no second request', async (t) => {
+void test('I1: while-waiting hands a worker that computes no second request', async (t) => {
   const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'while-waiting' } });
   assert.equal(await givenMax(sluice, '/spin', 8), 1);
 });
@@ -85,8 +85,14 @@ void test('the old spelling still works, and the log names the new one', async (
   );
 });
 
-void test('I1: strict mode never does', async (t) => {
+void test('while-waiting is the default', async (t) => {
   const sluice = await running(t, { entry, workers: 1 });
+  const most = await heldMax(sluice, '/page', 10);
+  assert.ok(linux ? most > 1 : most === 1, `${most} at once`);
+});
+
+void test('I1: strict mode hands a worker no second request, even while it waits', async (t) => {
+  const sluice = await running(t, { entry, workers: 1, flags: STRICT });
   assert.equal(await heldMax(sluice, '/page', 10), 1);
   assert.equal((await sluice.status()).overlaps_total, 0);
 });

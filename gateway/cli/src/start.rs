@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::SigSet;
 use sluice_admin::{ControlSocket, MetricsHttp};
-use sluice_catalog::config::{Config, Loaded, LogFormat, Renderer};
+use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, Renderer};
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Format, Journal, Level, Options};
 use sluice_proxy::listen::{self, Then};
@@ -279,6 +279,7 @@ fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: Path
         // What a client may send, and room for what the gateway adds.
         head_bytes_max: config.server.request_line_bytes_max + config.server.headers_bytes_max + 8192,
         concurrency: config.workers.held_max(),
+        is_while_waiting: config.workers.concurrency == Concurrency::WhileWaiting,
         renders_fast: config.react.renderer == Renderer::Fast,
     }
 }

@@ -49,6 +49,8 @@ pub struct App {
     pub head_bytes_max: u64,
     /// Requests a worker may hold.
     pub concurrency: u32,
+    /// It may hold more than one only while those that it has wait.
+    pub is_while_waiting: bool,
     /// Whether `@sluice/react` renders in place of react-dom.
     pub renders_fast: bool,
 }
@@ -143,6 +145,7 @@ impl App {
             .env("SLUICE_SOCKET", socket)
             .env("SLUICE_CONTROL", self.control_socket())
             .env("SLUICE_CONCURRENCY", self.concurrency.to_string())
+            .env("SLUICE_WHILE_WAITING", if self.is_while_waiting { "1" } else { "0" })
             .env("SLUICE_PORT_PUBLIC", self.port.to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -229,6 +229,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         "react-off" => supervisor.heard_react_off(process, &said.why),
         "profiled" => process.heard_profile(said.profile, &said.error),
         "hears-messages" => process.hears_messages.set(true),
+        "resets" => process.resets.set(true),
         // Of what the app says with `process.send`, this one word means something; it is the one that pm2 knows too.
         "send" if said.message == "ready" => supervisor.said_ready(process),
         // Lines that this version has no use for.

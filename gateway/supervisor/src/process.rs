@@ -86,6 +86,8 @@ pub(crate) struct Process {
     pub(crate) ended_as: RefCell<Option<String>>,
     /// The app listens to 'message'.
     pub(crate) hears_messages: Cell<bool>,
+    /// The app puts global state back between requests, so it is not given another while it holds one.
+    pub(crate) resets: Cell<bool>,
     /// What it has last said of its React renders.
     pub(crate) react: RefCell<Renders>,
     /// Whoever waits for a profile of it.
@@ -264,6 +266,7 @@ pub(crate) async fn run(
         tail: Rc::default(),
         ended_as: RefCell::default(),
         hears_messages: Cell::new(false),
+        resets: Cell::new(false),
         react: RefCell::default(),
         profiled: RefCell::default(),
     });

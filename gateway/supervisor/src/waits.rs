@@ -189,8 +189,10 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
     // Whoever holds least gets the next one.
     busy.sort_by_key(|view| (view.in_service, view.worker));
     for WorkerView { worker, in_service, has_more_room, .. } in busy {
-        let pid = supervisor.view(worker).pid;
-        let Some(glance) = pid.and_then(main_thread_glance) else {
+        let process = supervisor.processes.borrow().get(&worker).cloned();
+        // What puts global state back after each request may have one at a time, whatever it does with it.
+        let process = process.filter(|process| !process.resets.get());
+        let Some(glance) = process.and_then(|process| process.view().pid).and_then(main_thread_glance) else {
             if has_more_room {
                 supervisor.gate.crowded(worker, u32::MAX);
             }

@@ -7,8 +7,10 @@ export interface Settings {
   readonly socketPath: string;
   /** Unix socket of the gateway's control channel. */
   readonly controlPath: string;
-  /** How many requests the app may hold at once; 0 means no limit. */
+  /** How many requests the app may hold at once; Infinity for no limit. */
   readonly concurrency: number;
+  /** It holds more than one only while those that it has wait. */
+  readonly isWhileWaiting: boolean;
   /** The gateway's own port, which the app believes to be its own. */
   readonly portPublic: number;
   /** Another port whose server is the main one: as the config says, or as the worker before found out; 0 for none. */
@@ -28,7 +30,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings | undefined {
     worker: readInteger(env['SLUICE_WORKER'], 0),
     socketPath,
     controlPath,
-    concurrency: readInteger(env['SLUICE_CONCURRENCY'], 1),
+    concurrency: readInteger(env['SLUICE_CONCURRENCY'], 1) || Infinity,
+    isWhileWaiting: env['SLUICE_WHILE_WAITING'] === '1',
     portPublic: readInteger(env['SLUICE_PORT_PUBLIC'] ?? env['PORT'], 0),
     mainPort: readInteger(env['SLUICE_MAIN_PORT'], 0),
     mainWait_ms:

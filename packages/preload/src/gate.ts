@@ -11,14 +11,14 @@ export interface Entrant {
 }
 
 export class Gate {
-  readonly #held_max: number;
+  readonly #held_max: () => number;
   readonly #waiting_max: number;
   readonly #waiting: Entrant[] = [];
   #held = 0;
 
-  /** `held_max` 0 means no limit. */
-  constructor(held_max: number, waiting_max: number) {
-    this.#held_max = held_max === 0 ? Number.POSITIVE_INFINITY : held_max;
+  /** `held_max` may become less while requests are held. */
+  constructor(held_max: () => number, waiting_max: number) {
+    this.#held_max = held_max;
     this.#waiting_max = waiting_max;
   }
 
@@ -28,7 +28,7 @@ export class Gate {
 
   /** True when the caller may go straight on; it then holds a place until `leave()`. */
   tryEnter(): boolean {
-    if (this.#held >= this.#held_max) return false;
+    if (this.#held >= this.#held_max()) return false;
     this.#held += 1;
     return true;
   }
@@ -51,7 +51,7 @@ export class Gate {
 
   leave(): void {
     this.#held -= 1;
-    while (this.#waiting.length > 0 && this.#held < this.#held_max) {
+    while (this.#waiting.length > 0 && this.#held < this.#held_max()) {
       const next = this.#waiting.shift();
       if (next === undefined) return;
       this.#held += 1;

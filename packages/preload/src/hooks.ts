@@ -35,9 +35,17 @@ class Kind<T extends HookedRequest> {
 }
 
 export class Hooks implements Registry {
+  readonly #onFirstReset: () => void;
+  /** The app puts global state back between requests, or did. */
+  hasHadReset = false;
   readonly #before = new Kind<HookedRequest>('beforeRequest');
   readonly #after = new Kind<FinishedRequest>('afterRequest');
   readonly #reset = new Kind<HookedRequest>('onReset');
+
+  /** `onFirstReset`: the app puts global state back between requests, so no two may share it. */
+  constructor(onFirstReset: () => void) {
+    this.#onFirstReset = onFirstReset;
+  }
 
   addBefore(hook: Hook): Unsubscribe {
     return this.#before.add(hook);
@@ -48,7 +56,11 @@ export class Hooks implements Registry {
   }
 
   addReset(hook: Hook): Unsubscribe {
-    return this.#reset.add(hook);
+    const unsubscribe = this.#reset.add(hook);
+    const isFirst = !this.hasHadReset;
+    this.hasHadReset = true;
+    if (isFirst) this.#onFirstReset();
+    return unsubscribe;
   }
 
   get hasBefore(): boolean {

@@ -20,9 +20,9 @@ const settings = readSettings(process.env);
 // Loaded a second time, from another path for example, it leaves everything to the first.
 if (settings !== undefined && !(registryKey in globalThis)) {
   freeInspectorPort();
-  const hooks = new Hooks();
-  Object.defineProperty(globalThis, registryKey, { value: hooks });
   const control = new Control(settings);
+  const hooks = new Hooks(() => control.send({ type: 'resets' }));
+  Object.defineProperty(globalThis, registryKey, { value: hooks });
   const listenToEarly = takeEarlyCalls();
   const decide = catchListen(settings, control, hooks);
   // An app that says so has opened all its servers.

@@ -139,7 +139,7 @@ class Roles {
     if (!claimRole(this.#settings.socketPath)) return false;
     const report = new Report(this.#control, this.#settings.rendersFast);
     const handed = new Handed();
-    this.#requests = new Requests(this.#settings.concurrency, report, this.#hooks, handed);
+    this.#requests = new Requests(this.#settings, report, this.#hooks, handed);
     const responses = http().ServerResponse.prototype;
     watchEventStreams(responses);
     const marks = keepAnswersApart(responses, (message) => void this.#control.send(message));

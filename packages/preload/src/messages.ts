@@ -91,6 +91,8 @@ export type ToGateway =
     }
   /** The app writes to connections itself, past its responses. So many bytes of that were dropped. */
   | { readonly type: 'raw'; readonly dropped_bytes: number }
+  /** The app puts global state back between requests (`onReset`), so it holds one at a time. */
+  | { readonly type: 'resets' }
   | { readonly type: 'hears-messages' }
   | { readonly type: 'send'; readonly message: unknown };
 

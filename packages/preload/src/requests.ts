@@ -13,6 +13,7 @@ import type { Socket } from 'node:net';
 import { Abandoned } from './abandoned.js';
 import { answersOn, leaveToApp } from './answers.js';
 import type { HookedRequest, Outcome } from './api.js';
+import type { Settings } from './env.js';
 import { type Entrant, Gate } from './gate.js';
 import { Handed, isHanded } from './handed.js';
 import { type Hooks, warn } from './hooks.js';
@@ -56,6 +57,8 @@ interface TicketedResponse extends ServerResponse {
 
 export type HandOver = () => void;
 
+type Limits = Pick<Settings, 'concurrency' | 'isWhileWaiting'>;
+
 /** One of the three becomes of a request that comes in. */
 interface Newcomer extends Entrant {
   /** It goes back to the gateway: its own socket is not needed any more. */
@@ -68,17 +71,23 @@ export class Requests {
   readonly #gate: Gate;
   readonly #report: Report;
   readonly #hooks: Hooks;
-  readonly #held_max: number;
+  readonly #limits: Limits;
   readonly #inApp = new Set<Ticket>();
   readonly #abandoned = new Abandoned();
   readonly #handed: Handed;
 
-  constructor(held_max: number, report: Report, hooks: Hooks, handed = new Handed()) {
-    this.#held_max = held_max;
-    this.#gate = new Gate(held_max, WAITING_MAX);
+  constructor(limits: Limits, report: Report, hooks: Hooks, handed = new Handed()) {
+    this.#limits = limits;
+    this.#gate = new Gate(() => this.#held_max, WAITING_MAX);
     this.#report = report;
     this.#hooks = hooks;
     this.#handed = handed;
+  }
+
+  get #held_max(): number {
+    const { concurrency, isWhileWaiting } = this.#limits;
+    // What puts global state back between requests is one at a time, unless the user has asked for so many.
+    return isWhileWaiting && this.#hooks.hasHadReset ? 1 : concurrency;
   }
 
   /** For 'request', 'checkContinue' and 'checkExpectation'. */
@@ -281,7 +290,7 @@ export class Requests {
       isAwaited: false,
     };
     this.#inApp.add(ticket);
-    if (this.#held_max > 0 && this.#inApp.size > this.#held_max) this.#report.overlaps_total += 1;
+    if (this.#inApp.size > this.#held_max) this.#report.overlaps_total += 1;
     return ticket;
   }
 

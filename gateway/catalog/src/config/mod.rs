@@ -150,9 +150,9 @@ config! {
         count: u32 = 0, in 0..=1_024, "workers" => reload;
         /// Requests that one worker holds at once. `"while-waiting"` is one, and another while requests are queued, no worker
         /// is free, and those that this one holds wait for something else than the CPU (Linux only); what it took it may hold
-        /// as long as it is not busy all the time. 1 is strict mode: never two in the app, for apps that do not keep apart what
-        /// they know of each request. A larger number is held whatever the requests do.
-        concurrency: Concurrency = Concurrency::Fixed(1), in 1..=10_000, "requests" => restart;
+        /// as long as it is not busy all the time. 1 is strict mode: never two in the app, for apps that keep what they know of a
+        /// request in variables of a module. A larger number is held whatever the requests do.
+        concurrency: Concurrency = Concurrency::WhileWaiting, in 1..=10_000, "requests" => restart;
         /// Requests that one worker holds at once at most where `concurrency` is `"while-waiting"`.
         concurrency_max: u32 = 50, in 1..=10_000, "requests" => restart;
         /// Whether connections to a worker without the preload carry more than one request. Bytes that such an app sends

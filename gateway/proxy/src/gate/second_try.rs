@@ -116,20 +116,22 @@ enum Fate {
 }
 
 /// I5: a request is sent again only if its method is safe, no byte of an answer was heard, and it was not sent again
-/// before. One that no worker has seen a byte of was not sent at all. `held` says what becomes of those in quarantine.
-fn fate(method: &Method, seen: Seen, cause: Cause, was_retried: bool, held: Option<Mode>) -> Fate {
+/// before. One that no worker has seen a byte of was not sent at all. Who was alone in a worker that got stuck made it so.
+/// `held` says what becomes of those in quarantine.
+fn fate(method: &Method, seen: Seen, cause: Cause, shared: bool, was_retried: bool, held: Option<Mode>) -> Fate {
     let is_held = held == Some(Mode::Refused) || held.is_some() && seen.sent;
-    if is_held && !was_retried && !seen.heard && (!seen.sent || method.is_safe()) && cause != Cause::Stuck {
+    let is_guilty = cause == Cause::Stuck && !shared;
+    if is_held && !was_retried && !seen.heard && (!seen.sent || method.is_safe()) && !is_guilty {
         // It would have got another worker, and that is what it must not get.
         return Fate::Fail(Code::RequestQuarantined);
     }
     if !seen.sent {
         return Fate::Again;
     }
-    if cause == Cause::Stuck {
-        return Fate::Fail(Code::WorkerStuck);
+    if method.is_safe() && !seen.heard && !was_retried && !is_guilty {
+        return Fate::Again;
     }
-    if method.is_safe() && !seen.heard && !was_retried { Fate::Again } else { Fate::Fail(Code::WorkerDied) }
+    Fate::Fail(if cause == Cause::Stuck { Code::WorkerStuck } else { Code::WorkerDied })
 }
 
 impl Gate {
@@ -154,7 +156,7 @@ impl Gate {
         let orphan = exchange.orphaned.get().unwrap_or(Orphan { arrived: self.now(), shared: false });
         let held = self.count_death(&job, seen, cause, orphan.shared).await;
         let was_retried = job.answer.was_retried.get();
-        match fate(&job.method, seen, cause, was_retried, held) {
+        match fate(&job.method, seen, cause, orphan.shared, was_retried, held) {
             Fate::Again => {
                 let mut job = job;
                 // Should this one be what its worker died with, it shall not end others' requests with the next.
@@ -216,7 +218,7 @@ mod tests {
     const HEARD: Seen = Seen { sent: true, heard: true, unread: false };
 
     fn get(seen: Seen, cause: Cause, was_retried: bool, held: Option<Mode>) -> Fate {
-        fate(&Method::Get, seen, cause, was_retried, held)
+        fate(&Method::Get, seen, cause, false, was_retried, held)
     }
 
     #[test]
@@ -229,14 +231,23 @@ mod tests {
     }
 
     #[test]
+    fn i5_neighbours_of_a_loop_get_one_more_worker_like_those_of_a_crash() {
+        let neighbour = |method: &Method, seen, was_retried| fate(method, seen, Cause::Stuck, true, was_retried, None);
+        assert_eq!(neighbour(&Method::Get, SENT, false), Fate::Again);
+        assert_eq!(neighbour(&Method::Get, SENT, true), Fate::Fail(Code::WorkerStuck));
+        assert_eq!(neighbour(&Method::Get, HEARD, false), Fate::Fail(Code::WorkerStuck));
+        assert_eq!(neighbour(&Method::Post, SENT, false), Fate::Fail(Code::WorkerStuck));
+    }
+
+    #[test]
     fn i5_an_unsafe_request_gets_another_worker_only_if_none_saw_it() {
         for method in [Method::Post, Method::Put, Method::Delete, Method::Patch] {
-            assert_eq!(fate(&method, SENT, Cause::Own, false, None), Fate::Fail(Code::WorkerDied));
-            assert_eq!(fate(&method, NOTHING, Cause::Own, false, None), Fate::Again);
-            assert_eq!(fate(&method, NOTHING, Cause::Stuck, true, None), Fate::Again);
+            assert_eq!(fate(&method, SENT, Cause::Own, false, false, None), Fate::Fail(Code::WorkerDied));
+            assert_eq!(fate(&method, NOTHING, Cause::Own, false, false, None), Fate::Again);
+            assert_eq!(fate(&method, NOTHING, Cause::Stuck, false, true, None), Fate::Again);
         }
         for method in [Method::Head, Method::Options] {
-            assert_eq!(fate(&method, SENT, Cause::Own, false, None), Fate::Again);
+            assert_eq!(fate(&method, SENT, Cause::Own, false, false, None), Fate::Again);
         }
     }
 
