@@ -43,12 +43,20 @@ async function givenMax(
 }
 
 void test('I1: while-waiting hands a worker that computes no second request', async (t) => {
-  const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'while-waiting' } });
+  const sluice = await running(t, {
+    entry,
+    workers: 1,
+    env: { SLUICE_WORKERS_CONCURRENCY: 'while-waiting' },
+  });
   assert.equal(await givenMax(sluice, '/spin', 8), 1);
 });
 
 void test('a worker that waits for a thread of its own takes no second request', async (t) => {
-  const sluice = await running(t, { entry, workers: 1, env: { SLUICE_WORKERS_CONCURRENCY: 'while-waiting' } });
+  const sluice = await running(t, {
+    entry,
+    workers: 1,
+    env: { SLUICE_WORKERS_CONCURRENCY: 'while-waiting' },
+  });
   assert.equal(await givenMax(sluice, '/lock', 60), 1);
 });
 
