@@ -156,7 +156,8 @@ impl Answer {
     }
 
     pub(crate) fn begin(&self, head: ResponseHead) {
-        self.times.update(|times| Times { head: Some(Instant::now()), ..times });
+        // It came with the latest bytes.
+        self.times.update(|times| Times { head: Some(self.last_moved.get()), ..times });
         self.inner.borrow_mut().head = Some(Rc::new(head));
         self.changed.set();
     }

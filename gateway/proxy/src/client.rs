@@ -5,13 +5,13 @@
 
 use std::future::Future as _;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 use tokio_rustls::server::TlsStream;
@@ -174,26 +174,17 @@ impl Client {
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        if self.unread.capacity() - self.unread.len() < READ_BYTES_MIN
-            && let ClientStream::Plain(tcp) = &self.stream
-        {
+        if let ClientStream::Plain(tcp) = &self.stream {
             // An idle connection waits without a buffer, and one that drips with no more than it has sent; most
             // connections are idle most of the time.
-            match tcp.poll_read_ready(cx) {
-                Poll::Ready(Ok(())) => {}
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                Poll::Pending => return Poll::Pending,
-            }
+            ready!(tcp.poll_read_ready(cx))?;
         }
         if self.unread.capacity() - self.unread.len() < READ_BYTES_MIN {
             self.unread.reserve(READ_BYTES);
         }
         let before = self.unread.len();
-        let read = {
-            // Not `read_buf`: its future would borrow the buffer, and a wait must leave it usable at any point.
-            let mut pinned = Pin::new(&mut self.stream);
-            poll_read_buf(&mut pinned, cx, &mut self.unread)
-        };
+        // Made for this one look, so that a wait leaves the buffer usable at any point; it keeps nothing between two.
+        let read = pin!(self.stream.read_buf(&mut self.unread)).poll(cx);
         if read.is_pending() && self.unread.capacity() - before > READ_BYTES / 2 {
             self.unread = BytesMut::from(&self.unread[..]);
         }
@@ -252,26 +243,6 @@ impl Client {
                 _ => return,
             }
         }
-    }
-}
-
-fn poll_read_buf(
-    stream: &mut Pin<&mut ClientStream>,
-    cx: &mut Context<'_>,
-    buf: &mut BytesMut,
-) -> Poll<io::Result<usize>> {
-    let len = buf.len();
-    let capacity = buf.capacity();
-    // Zeroing costs little beside the system call and keeps this free of unsafe code.
-    buf.resize(capacity, 0);
-    let mut read_buf = ReadBuf::new(&mut buf[len..]);
-    let read = stream.as_mut().poll_read(cx, &mut read_buf);
-    let filled = read_buf.filled().len();
-    buf.truncate(len + filled);
-    match read {
-        Poll::Ready(Ok(())) => Poll::Ready(Ok(filled)),
-        Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-        Poll::Pending => Poll::Pending,
     }
 }
 

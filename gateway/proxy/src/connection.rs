@@ -70,9 +70,10 @@ async fn next_request(
     idle_since: Instant,
     is_first: bool,
 ) -> Option<Instant> {
-    let config = gate.config();
-    let server = &config.server;
-    let mut idle_ms = if is_first { server.headers_timeout_ms } else { server.keep_alive_timeout_ms };
+    let mut idle_ms = {
+        let config = gate.config();
+        if is_first { config.server.headers_timeout_ms } else { config.server.keep_alive_timeout_ms }
+    };
     gate.connections.rests(handle.key);
     while client.unread.is_empty() {
         if handle.makes_room() {
@@ -177,7 +178,7 @@ async fn serve_by_a_worker(
     let visit = gate.sessions.visit(&asked, || gate.homes());
     class.need.home = visit.home;
     let token = gate.tokens.of(passage.request);
-    gate.submit(Job {
+    gate.submit(received, Job {
         request: passage.request,
         head: Rc::new(gate.sessions.dress(&visit, write_head(passage.request, token))),
         body,
@@ -217,7 +218,8 @@ async fn serve_by_a_worker(
     kept.settle();
     // Nobody reads on from here; this also lets go of an upgrade that was not taken up.
     answer.abandon();
-    let waits = Waits::of(&answer, received);
+    let ended = Instant::now();
+    let waits = Waits::of(&answer, received, ended);
     if let (Some(queue_ms), Some(service_ms)) = (waits.queue_ms, waits.service_ms) {
         gate.classes.served(&class, queue_ms, service_ms);
     }
@@ -226,6 +228,7 @@ async fn serve_by_a_worker(
         &passage,
         Some(head),
         &sent,
+        ended,
         Details {
             class: class.name,
             bytes_in,
@@ -248,8 +251,8 @@ struct Waits {
 
 impl Waits {
     /// A refusal after 0 ms is no short wait: in an overload most requests would be such, and the percentiles would fall.
-    fn of(answer: &Answer, received: Instant) -> Self {
-        let (ended, times) = (Instant::now(), answer.times.get());
+    fn of(answer: &Answer, received: Instant, ended: Instant) -> Self {
+        let times = answer.times.get();
         let Some(dispatched) = times.dispatched else {
             return Waits { unserved_ms: Some(ms(ended, received)), ..Waits::default() };
         };
@@ -286,13 +289,9 @@ async fn refuse_whole(
         sent.outcome = refuse::outcome(code);
         write_all(client, gate, &out).await;
     }
-    record(
-        gate,
-        passage,
-        head,
-        &sent,
-        Details { receive_ms: ms(Instant::now(), passage.started), ..Details::default() },
-    );
+    let ended = Instant::now();
+    let details = Details { receive_ms: ms(ended, passage.started), ..Details::default() };
+    record(gate, passage, head, &sent, ended, details);
     false
 }
 
@@ -311,7 +310,8 @@ async fn answer_at_the_edge(
     let written = write_all(client, gate, &out).await;
     let sent = Sent { outcome: Outcome::Edge, status, error: None, bytes_out, keep_alive, upgraded: false };
     let receive_ms = ms(received, passage.started);
-    record(gate, passage, Some(head), &sent, Details { bytes_in, receive_ms, ..Details::default() });
+    let details = Details { bytes_in, receive_ms, ..Details::default() };
+    record(gate, passage, Some(head), &sent, Instant::now(), details);
     keep_alive && written
 }
 
@@ -330,7 +330,8 @@ async fn answer_with_a_file(
 ) -> bool {
     let receive_ms = ms(Instant::now(), passage.started);
     let sent = files::respond(client, gate, &head, &passage.request_id, found).await;
-    record(gate, passage, Some(head), &sent, Details { bytes_in, receive_ms, ..Details::default() });
+    let details = Details { bytes_in, receive_ms, ..Details::default() };
+    record(gate, passage, Some(head), &sent, Instant::now(), details);
     sent.keep_alive
 }
 
@@ -366,11 +367,19 @@ impl Details {
     }
 }
 
-fn record(gate: &Gate, passage: &Passage, head: Option<RequestHead>, sent: &Sent, details: Details) {
+fn record(
+    gate: &Gate,
+    passage: &Passage,
+    head: Option<RequestHead>,
+    sent: &Sent,
+    ended: Instant,
+    details: Details,
+) {
     let (method, target, host) = head.map_or_else(Default::default, |head| (Some(head.method), head.target, head.host));
     gate.costs.finish(
         gate,
         passage.request,
+        ended,
         Record {
             time_unix_ms: passage.time_unix_ms,
             request_id: Rc::clone(&passage.request_id),
@@ -390,7 +399,7 @@ fn record(gate: &Gate, passage: &Passage, head: Option<RequestHead>, sent: &Sent
             queue_ms: details.waits.queue_ms,
             unserved_ms: details.waits.unserved_ms,
             service_ms: details.waits.service_ms,
-            total_ms: ms(Instant::now(), passage.started),
+            total_ms: ms(ended, passage.started),
             outcome: sent.outcome,
             peer: passage.peer,
             trace_id: passage.trace_id,

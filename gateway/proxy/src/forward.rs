@@ -5,7 +5,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
-use sluice_http1::{Framing, RequestHead, write_request_start};
+use sluice_http1::{Framing, RequestHead, write_decimal, write_request_start};
 use sluice_scheduler::RequestId;
 
 use crate::gate::Gate;
@@ -49,8 +49,10 @@ impl Origin {
 
 /// A new id for a request.
 pub(crate) fn new_request_id() -> Rc<str> {
-    let mut id = Vec::with_capacity(32);
-    write_hex(&mut id, fastrand::u128(..), 32);
+    let mut id = [0; 32];
+    for (digits, byte) in id.chunks_exact_mut(2).zip(fastrand::u128(..).to_be_bytes()) {
+        digits.copy_from_slice(&[byte >> 4, byte & 0xf].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
+    }
     ascii(&id).into()
 }
 
@@ -148,26 +150,6 @@ fn keeps(name: &str, trusted: bool) -> bool {
     trusted || !is_claim
 }
 
-/// The lowest `digits` hexadecimal digits.
-fn write_hex(out: &mut Vec<u8>, value: u128, digits: u32) {
-    out.extend((0..digits).rev().map(|at| b"0123456789abcdef"[(value >> (4 * at)) as usize & 0xf]));
-}
-
-fn write_decimal(out: &mut Vec<u8>, value: u64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    let mut rest = value;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + u8::try_from(rest % 10).unwrap_or(0);
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
-}
-
 /// Bytes that were made of hexadecimal digits.
 fn ascii(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
@@ -190,13 +172,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_the_standard_library_would() {
-        for value in [0, 7, 10, 1_234_567_890, u64::MAX] {
-            let mut out = Vec::new();
-            write_decimal(&mut out, value);
-            out.push(b' ');
-            write_hex(&mut out, u128::from(value), 16);
-            assert_eq!(ascii(&out), format!("{value} {value:016x}"));
-        }
+    fn an_id_is_32_hexadecimal_digits_and_another_each_time() {
+        let ids = [new_request_id(), new_request_id()];
+        assert!(ids.iter().all(|id| id.len() == 32 && id.bytes().all(|byte| b"0123456789abcdef".contains(&byte))));
+        assert_ne!(ids[0], ids[1]);
     }
 }

@@ -16,7 +16,6 @@ mod view;
 mod workers;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -33,7 +32,7 @@ use crate::answer::{Answer, Times};
 use crate::classes::Classes;
 use crate::connection::ConnectionHandles;
 use crate::files::Files;
-use crate::ids::RequestMap;
+use crate::ids::{RequestMap, WorkerMap};
 use crate::measures::Measures;
 use crate::rate::Rates;
 use crate::record::CostReports;
@@ -112,10 +111,12 @@ pub struct Gate {
     queue_waits: Notify,
     actions: Cell<Vec<Action>>,
     epoch: Instant,
+    /// The scheduler's clock as of the latest step.
+    stepped: Cell<Time>,
     host: RefCell<Option<Rc<dyn WorkerHost>>>,
     queued: RefCell<RequestMap<Job>>,
     exchanges: RefCell<RequestMap<Rc<Exchange>>>,
-    slots: RefCell<HashMap<WorkerId, Rc<Slots>>>,
+    slots: RefCell<WorkerMap<Rc<Slots>>>,
     next_request: Cell<u64>,
     streams: Cell<u64>,
     streams_total: Cell<u64>,
@@ -166,6 +167,7 @@ impl Gate {
             config: RefCell::new(config),
             actions: Cell::default(),
             epoch: Instant::now(),
+            stepped: Cell::new(Time(0)),
             host: RefCell::default(),
             queued: RefCell::default(),
             exchanges: RefCell::default(),
@@ -197,7 +199,7 @@ impl Gate {
     }
 
     pub(crate) fn new_answer(&self) -> Rc<Answer> {
-        let config = self.config();
+        let config = self.config.borrow();
         let limits = &config.response;
         Answer::new(&self.store, to_usize(limits.memory_bytes_max), limits.file_bytes_max)
     }
@@ -277,19 +279,21 @@ impl Gate {
 
     /// The worker has finished with the request: its slot is free.
     pub(crate) fn finished(self: &Rc<Self>, worker: WorkerId, request: RequestId) {
-        self.last_progress.set(Some(Instant::now()));
+        let now = Instant::now();
+        self.last_progress.set(Some(now));
         self.exchanges.borrow_mut().remove(&request);
-        self.measures.finished(request);
-        self.step(Event::Finished { worker, request });
+        self.measures.finished(request, now);
+        self.step_at(now, Event::Finished { worker, request });
     }
 
     /// The response is an upgrade or event stream and leaves the slot.
     pub(crate) fn detached(self: &Rc<Self>, worker: WorkerId, request: RequestId) {
-        self.last_progress.set(Some(Instant::now()));
+        let now = Instant::now();
+        self.last_progress.set(Some(now));
         self.streams.set(self.streams.get() + 1);
         self.streams_total.set(self.streams_total.get() + 1);
-        self.measures.finished(request);
-        self.step(Event::Detached { worker, request });
+        self.measures.finished(request, now);
+        self.step_at(now, Event::Detached { worker, request });
     }
 
     pub(crate) fn stream_ended(self: &Rc<Self>, worker: WorkerId, request: RequestId) {
@@ -349,7 +353,11 @@ impl Gate {
     }
 
     fn now(&self) -> Time {
-        Time(u64::try_from(self.epoch.elapsed().as_micros()).unwrap_or(u64::MAX))
+        self.time_of(Instant::now())
+    }
+
+    fn time_of(&self, at: Instant) -> Time {
+        Time(u64::try_from(at.saturating_duration_since(self.epoch).as_micros()).unwrap_or(u64::MAX))
     }
 }
 

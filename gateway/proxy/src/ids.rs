@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use sluice_scheduler::RequestId;
+use sluice_scheduler::{RequestId, WorkerId};
 
 /// Spreads a counter over all bits; the map uses both ends of the word.
 #[derive(Default)]
@@ -27,3 +27,6 @@ impl Hasher for CounterHasher {
 
 /// Something for each request.
 pub(crate) type RequestMap<T> = HashMap<RequestId, T, BuildHasherDefault<CounterHasher>>;
+
+/// Something for each worker.
+pub(crate) type WorkerMap<T> = HashMap<WorkerId, T, BuildHasherDefault<CounterHasher>>;

@@ -4,6 +4,7 @@
 //! of it from outside. It must not know what becomes of a cost.
 
 use std::cell::{Cell, RefCell};
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -50,19 +51,19 @@ pub(crate) struct Measures {
 
 impl Measures {
     /// The worker gets the request. The gateway's own ones say nothing: they are there because the worker is cold.
-    pub(crate) fn expect(&self, job: &Job, worker: WorkerId) {
+    pub(crate) fn expect(&self, job: &Job, worker: WorkerId, given: Instant) {
         let mut waiting = self.waiting.borrow_mut();
         if job.is_own || waiting.len() >= WAITING_MAX {
             return;
         }
         let (class, head) = (job.class.clone(), Rc::clone(&job.head));
-        waiting.insert(job.request, Measure { class, worker, head, given: Instant::now(), finished: None });
+        waiting.insert(job.request, Measure { class, worker, head, given, finished: None });
     }
 
     /// The worker has answered.
-    pub(crate) fn finished(&self, request: RequestId) {
+    pub(crate) fn finished(&self, request: RequestId, now: Instant) {
         if let Some(measure) = self.waiting.borrow_mut().get_mut(&request) {
-            measure.finished = Some(Instant::now());
+            measure.finished = Some(now);
         }
     }
 
@@ -79,10 +80,8 @@ impl Measures {
     /// The report has come.
     pub(crate) fn take(&self, worker: WorkerId, request: RequestId) -> Option<Measure> {
         let mut waiting = self.waiting.borrow_mut();
-        if waiting.get(&request)?.worker != worker {
-            return None;
-        }
-        waiting.remove(&request)
+        let Entry::Occupied(entry) = waiting.entry(request) else { return None };
+        (entry.get().worker == worker).then(|| entry.remove())
     }
 
     /// Requests that were answered and will not be reported any more. Looks only now and then.

@@ -61,7 +61,7 @@ pub(crate) struct CostReports {
 
 impl CostReports {
     /// The request has ended.
-    pub(crate) fn finish(&self, gate: &Gate, request: RequestId, record: Record) {
+    pub(crate) fn finish(&self, gate: &Gate, request: RequestId, ended: Instant, record: Record) {
         let mut waiting = self.waiting.borrow_mut();
         if record.worker.is_none() || record.outcome == Outcome::WorkerDied {
             // Nobody is left who could report; the line belongs to the moment of the cut.
@@ -72,7 +72,7 @@ impl CostReports {
             Some(Waiting::Report(cpu_us, _)) => emit(gate, &record, Some(cpu_us)),
             _ if waiting.len() >= WAITING_MAX => emit(gate, &record, None),
             _ => {
-                waiting.insert(request, Waiting::Record(Box::new(record), Instant::now()));
+                waiting.insert(request, Waiting::Record(Box::new(record), ended));
             }
         }
     }

@@ -2,10 +2,11 @@
 //! seconds can report nothing meanwhile, also not what it finished before. It must not know requests.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use sluice_scheduler::WorkerId;
+
+use crate::ids::WorkerMap;
 
 /// How long a report may take after the response, if the worker's event loop turns: hooks and late ends take their time.
 const WAIT: Duration = Duration::from_secs(1);
@@ -15,7 +16,7 @@ const WAIT_MAX: Duration = Duration::from_secs(30);
 /// When each was last heard of, of those that report.
 #[derive(Default)]
 pub(crate) struct Reporters {
-    heard: RefCell<HashMap<WorkerId, Instant>>,
+    heard: RefCell<WorkerMap<Instant>>,
 }
 
 impl Reporters {

@@ -3,13 +3,14 @@
 
 mod outgoing;
 
-use std::fmt::Write as _;
-use std::io;
+use std::io::{self, Write as _};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
 use sluice_catalog::errors::Code;
-use sluice_http1::{RequestHead, ResponseFraming, ResponseHead, Version, write_last_chunk, write_response_start};
+use sluice_http1::{
+    RequestHead, ResponseFraming, ResponseHead, Version, write_decimal, write_last_chunk, write_response_start,
+};
 use sluice_journal::Outcome;
 use sluice_scheduler::RequestId;
 
@@ -177,13 +178,18 @@ impl Responder<'_> {
     async fn write(&mut self, out: &mut Outgoing, answer: &Answer, send_timeout: Duration) -> io::Result<()> {
         out.hold();
         let (mut at, mut moved) = (0, Instant::now());
+        let mut waits_since = moved;
         while at < out.bytes.len() {
             let patience = self.gate.store.memory.patience().min(send_timeout);
-            self.client.set_deadline(Some(Instant::now() + patience));
+            self.client.set_deadline(Some(waits_since + patience));
             match self.client.wait(For { write: &out.bytes[at..], ..For::default() }).await {
                 Woke::Wrote(len) => {
                     at += len;
-                    moved = Instant::now();
+                    // Nearly always all of it, and then the clock is of no use.
+                    if at < out.bytes.len() {
+                        moved = Instant::now();
+                        waits_since = moved;
+                    }
                 }
                 Woke::Deadline if moved.elapsed() >= send_timeout => return Err(io::ErrorKind::TimedOut.into()),
                 Woke::Deadline => {
@@ -197,7 +203,7 @@ impl Responder<'_> {
                     // Where the file takes nothing, the memory stays taken, up to its bound.
                     self.client.set_deadline(Some(moved + send_timeout));
                     match self.client.wait(For { writable: true, ..For::default() }).await {
-                        Woke::Writable => {}
+                        Woke::Writable => waits_since = Instant::now(),
                         Woke::Deadline => return Err(io::ErrorKind::TimedOut.into()),
                         _ => return Err(io::ErrorKind::BrokenPipe.into()),
                     }
@@ -205,7 +211,7 @@ impl Responder<'_> {
                 _ => return Err(io::ErrorKind::BrokenPipe.into()),
             }
         }
-        out.clear();
+        out.clear(moved);
         Ok(())
     }
 
@@ -243,28 +249,30 @@ impl Responder<'_> {
             out.extend_from_slice(self.request_id.as_bytes());
             out.extend_from_slice(b"\r\n");
         }
-        let cookie = self.gate.sessions.cookie(self.visit, answer.worker.get(), head);
-        let mut text = cookie.unwrap_or_default();
+        if let Some(cookie) = self.gate.sessions.cookie(self.visit, answer.worker.get(), head) {
+            out.extend_from_slice(cookie.as_bytes());
+        }
         if !head.fields.contains("date") {
-            let _ = write!(text, "Date: {}\r\n", httpdate::fmt_http_date(SystemTime::now()));
+            let _ = write!(out, "Date: {}\r\n", httpdate::fmt_http_date(SystemTime::now()));
         }
         if self.gate.config().log.server_timing {
-            self.server_timing(&mut text, answer);
+            self.server_timing(out, answer);
         }
         if head.status == 101 {
             sent.upgraded = true;
             sent.outcome = Outcome::Upgraded;
             sent.keep_alive = false;
             let protocol = head.fields.get("upgrade").unwrap_or_default();
-            let _ = write!(text, "Connection: Upgrade\r\nUpgrade: {}\r\n\r\n", String::from_utf8_lossy(protocol));
-            out.extend_from_slice(text.as_bytes());
+            let _ = write!(out, "Connection: Upgrade\r\nUpgrade: {}\r\n\r\n", String::from_utf8_lossy(protocol));
             return Framed::Plain;
         }
         let framed = match head.framing {
             ResponseFraming::None | ResponseFraming::Length(_) => {
                 // RFC 9110 §8.6: a 204 has no length; a HEAD or 304 answer has that of what it stands for.
                 if let Some(len) = head.content_length.filter(|_| head.status != 204) {
-                    let _ = write!(text, "Content-Length: {len}\r\n");
+                    out.extend_from_slice(b"Content-Length: ");
+                    write_decimal(out, len);
+                    out.extend_from_slice(b"\r\n");
                 }
                 Framed::Plain
             }
@@ -275,28 +283,27 @@ impl Responder<'_> {
             _ => {
                 // Of this connection like the coding, and the trailers that it announces go on.
                 for names in head.fields.get_all("trailer") {
-                    let _ = write!(text, "Trailer: {}\r\n", String::from_utf8_lossy(names));
+                    let _ = write!(out, "Trailer: {}\r\n", String::from_utf8_lossy(names));
                 }
-                text.push_str("Transfer-Encoding: chunked\r\n");
+                out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
                 Framed::Chunked
             }
         };
         sent.keep_alive &= !self.gate.is_draining() && !self.client.is_spent();
-        match (sent.keep_alive, self.head.version) {
-            (false, _) => text.push_str("Connection: close\r\n\r\n"),
-            (true, Version::Http10) => text.push_str("Connection: keep-alive\r\n\r\n"),
-            (true, Version::Http11) => text.push_str("\r\n"),
-        }
-        out.extend_from_slice(text.as_bytes());
+        out.extend_from_slice(match (sent.keep_alive, self.head.version) {
+            (false, _) => b"Connection: close\r\n\r\n",
+            (true, Version::Http10) => b"Connection: keep-alive\r\n\r\n",
+            (true, Version::Http11) => b"\r\n",
+        });
         framed
     }
 
-    fn server_timing(&self, text: &mut String, answer: &Answer) {
+    fn server_timing(&self, out: &mut Vec<u8>, answer: &Answer) {
         let times = answer.times.get();
         if let (Some(dispatched), Some(head)) = (times.dispatched, times.head) {
             let queue_ms = dispatched.saturating_duration_since(self.submitted).as_secs_f64() * 1e3;
             let worker_ms = head.saturating_duration_since(dispatched).as_secs_f64() * 1e3;
-            let _ = write!(text, "Server-Timing: queue;dur={queue_ms:.1}, worker;dur={worker_ms:.1}\r\n");
+            let _ = write!(out, "Server-Timing: queue;dur={queue_ms:.1}, worker;dur={worker_ms:.1}\r\n");
         }
     }
 

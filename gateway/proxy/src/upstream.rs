@@ -114,8 +114,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    pub(crate) fn new(job: &Job) -> Self {
-        let now = Instant::now();
+    pub(crate) fn new(job: &Job, now: Instant) -> Self {
         Exchange {
             answer: Rc::clone(&job.answer),
             last_heard: Cell::new(now),

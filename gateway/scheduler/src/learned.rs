@@ -4,7 +4,8 @@ use crate::queue::Rating;
 use crate::{ClassId, Costs, SavedCosts, Scheduler, Time};
 
 impl Scheduler {
-    pub(crate) fn measure(&mut self, now: Time, class: ClassId, cost_us: u64) {
+    /// Returns whether anything counts as something else now.
+    pub(crate) fn measure(&mut self, now: Time, class: ClassId, cost_us: u64) -> bool {
         let before = (self.costs.cut_us(), Rating::of(class, &self.costs));
         self.costs.record(now, class, cost_us);
         let after = (self.costs.cut_us(), Rating::of(class, &self.costs));
@@ -13,9 +14,10 @@ impl Scheduler {
         } else if after.1 != before.1 {
             self.queue.rate_again(class, &self.costs);
         } else {
-            return;
+            return false;
         }
         self.note_emptied();
+        true
     }
 
     /// What each class costs.

@@ -94,7 +94,12 @@ impl Scheduler {
             Event::Detached { worker, request } => self.pool.detach(now, worker, request, limits, actions),
             Event::StreamEnded { worker } => self.pool.end_stream(worker),
             Event::WarmingWith { worker, request } => self.pool.warm_with(now, worker, request, limits.concurrency),
-            Event::Measured { class, cost_us } => self.measure(now, class, cost_us),
+            Event::Measured { class, cost_us } => {
+                // Nearly always: nobody stands elsewhere for it, and no worker has changed.
+                if !self.measure(now, class, cost_us) {
+                    return;
+                }
+            }
             Event::Waits { worker } => self.pool.grant(worker, limits.concurrency_max),
             Event::Crowded { worker, by } => self.pool.lessen_room(worker, by, limits.concurrency),
             Event::Tick => {}
@@ -218,6 +223,9 @@ impl Scheduler {
     }
 
     fn expire(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if self.queue.is_empty() {
+            return;
+        }
         let wait_ms_max = self.limits.queue_wait_ms_max;
         loop {
             let oldest = self.queue.oldest().map(|(request, arrived)| (request, arrived.plus_ms(wait_ms_max)));
@@ -295,12 +303,15 @@ impl Scheduler {
 
     /// The same of those that may have any worker.
     fn next_shared(&self, now: Time) -> Option<(queue::Head, Lane, WorkerId)> {
+        let offer = self.offer();
+        if offer.short.is_none() && offer.long.is_none() && !self.queue.has_alone() {
+            return None;
+        }
         let head = |side| self.queue.head(side, now).map(|head| (head, side));
         let mut heads = [head(Lane::Short), head(Lane::Long)];
         if heads[0].is_some() && heads[1] < heads[0] {
             heads.swap(0, 1);
         }
-        let offer = self.offer();
         let may_have = |(head, side): (queue::Head, Lane)| {
             if head.alone && self.may_share() {
                 return self.pool.empty_worker().map(|worker| (head, side, worker));

@@ -97,6 +97,11 @@ impl Rating {
     }
 }
 
+fn key(need: Need, cost: u32, arrived: Time, first: RequestId) -> Key {
+    let deadline = need.deadline_ms.map_or(Time(u64::MAX), |ms| arrived.plus_ms(u64::from(ms)));
+    (Reverse(need.priority), cost, deadline, first)
+}
+
 /// Costs that differ by less than half are taken for equal, so that what is of a kind goes in the order of arrival.
 fn bucket(cost_us: u64) -> u32 {
     let octave = cost_us.max(1).ilog2();
@@ -133,13 +138,43 @@ impl Queue {
 
     fn join_line(&mut self, request: RequestId, waiting: Waiting, costs: &Costs) {
         let need = waiting.need;
-        let mut ranked = self.take_line(need).unwrap_or_else(|| {
-            let Rating { side, cost } = Rating::of_need(need, costs);
-            let key = (Reverse(need.priority), cost, Time(0), request);
-            Ranked { line: Line::default(), side, cost, key, overdue: waiting.overdue }
-        });
-        ranked.line.insert(request, waiting.overdue);
-        self.put_line(need, ranked);
+        if self.change_line(need, |line| line.insert(request, waiting.overdue)) {
+            return;
+        }
+        let Rating { side, cost } = Rating::of_need(need, costs);
+        let key = (Reverse(need.priority), cost, Time(0), request);
+        let mut line = Line::default();
+        line.insert(request, waiting.overdue);
+        self.put_line(need, Ranked { line, side, cost, key, overdue: waiting.overdue });
+    }
+
+    /// Changes a line where it stands, and moves only what has to move. One that stays or becomes empty is not for this. Returns
+    /// false where there is no such line.
+    fn change_line(&mut self, need: Need, change: impl FnOnce(&mut Line)) -> bool {
+        let Some(ranked) = self.lines.get_mut(&need) else { return false };
+        let side = match ranked.side {
+            Lane::Short => &mut self.short,
+            Lane::Long => &mut self.long,
+        };
+        let length = ranked.line.len();
+        change(&mut ranked.line);
+        let of_priority = side.lengths.entry(need.priority).or_default();
+        *of_priority = *of_priority + ranked.line.len() - length;
+        side.length = side.length + ranked.line.len() - length;
+        let Some(first) = ranked.line.first() else { return true };
+        if first != ranked.key.3 {
+            let arrived = self.waiting.get(&first).map_or(Time(0), |waiting| waiting.arrived);
+            side.lines.remove(&(ranked.key, need));
+            ranked.key = key(need, ranked.cost, arrived, first);
+            side.lines.insert((ranked.key, need));
+        }
+        let overdue = ranked.line.overdue();
+        if overdue != ranked.overdue {
+            side.overdue.remove(&(ranked.overdue, need));
+            side.overdue.insert((overdue, need));
+            ranked.overdue = overdue;
+        }
+        true
     }
 
     /// Takes a line out of the order, to be changed and put again.
@@ -161,8 +196,7 @@ impl Queue {
     fn put_line(&mut self, need: Need, mut ranked: Ranked) {
         let Some(first) = ranked.line.first() else { return };
         let arrived = self.waiting.get(&first).map_or(Time(0), |waiting| waiting.arrived);
-        let deadline = need.deadline_ms.map_or(Time(u64::MAX), |ms| arrived.plus_ms(u64::from(ms)));
-        ranked.key = (Reverse(need.priority), ranked.cost, deadline, first);
+        ranked.key = key(need, ranked.cost, arrived, first);
         ranked.overdue = ranked.line.overdue();
         let side = self.side_mut(ranked.side);
         side.length += ranked.line.len();
@@ -178,9 +212,11 @@ impl Queue {
         if let Some(at) = waiting.latest_start {
             self.latest_starts.remove(&(at, request));
         }
-        if let Some(mut ranked) = self.take_line(waiting.need) {
-            ranked.line.remove(request);
-            self.put_line(waiting.need, ranked);
+        let is_last = self.lines.get(&waiting.need).is_some_and(|ranked| ranked.line.len() == 1);
+        if is_last {
+            self.take_line(waiting.need);
+        } else {
+            self.change_line(waiting.need, |line| line.remove(request));
         }
         Some(waiting)
     }

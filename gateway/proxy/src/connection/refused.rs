@@ -61,7 +61,8 @@ impl Brief {
         let sent = Sent { outcome, status: code.status(), error: Some(code), bytes_out, keep_alive, upgraded: false };
         let class = gate.classify(&Traits::of(&head, bytes_in)).name;
         let receive_ms = ms(received, passage.started);
-        record(gate, passage, Some(head), &sent, Details { class, bytes_in, receive_ms, ..Details::default() });
+        let details = Details { class, bytes_in, receive_ms, ..Details::default() };
+        record(gate, passage, Some(head), &sent, Instant::now(), details);
         keep_alive && written
     }
 }

@@ -13,11 +13,19 @@ use crate::warm_up;
 
 impl Gate {
     pub(super) fn step(self: &Rc<Self>, event: Event) {
+        self.step_at(Instant::now(), event);
+    }
+
+    /// The same, by a look at the clock that the caller has taken within this turn.
+    pub(super) fn step_at(self: &Rc<Self>, at: Instant, event: Event) {
+        // Something else may have been decided since.
+        let now = self.time_of(at).max(self.stepped.get());
+        self.stepped.set(now);
         // Taken and put back, so that the list's memory is used again; an action that leads to another step gets a new one.
         let mut actions = self.actions.take();
-        self.scheduler.borrow_mut().step(self.now(), event, &mut actions);
+        self.scheduler.borrow_mut().step(now, event, &mut actions);
         for action in actions.drain(..) {
-            self.carry_out(action);
+            self.carry_out(at, action);
         }
         self.actions.set(actions);
         if self.looks_for_waits && self.scheduler.borrow().queue_length() > 0 {
@@ -25,9 +33,9 @@ impl Gate {
         }
     }
 
-    fn carry_out(self: &Rc<Self>, action: Action) {
+    fn carry_out(self: &Rc<Self>, at: Instant, action: Action) {
         match action {
-            Action::Dispatch { request, worker } => self.dispatch(request, worker),
+            Action::Dispatch { request, worker } => self.dispatch(at, request, worker),
             Action::Refuse { request, reason, retry_after_s } => self.refuse(request, reason, retry_after_s),
             Action::Orphaned { request, worker, arrived } => self.orphan(request, worker, arrived),
             Action::CloseStream { request, .. } => {
@@ -76,27 +84,27 @@ impl Gate {
         }
     }
 
-    pub(super) fn dispatch(self: &Rc<Self>, request: RequestId, worker: WorkerId) {
+    pub(super) fn dispatch(self: &Rc<Self>, at: Instant, request: RequestId, worker: WorkerId) {
         let Some(job) = self.queued.borrow_mut().remove(&request) else {
             return self.step_later(Event::Finished { worker, request });
         };
-        self.alarms.dispatched(Instant::now(), &job);
-        if let Some(job) = self.give(worker, job) {
+        self.alarms.dispatched(at, &job);
+        if let Some(job) = self.give(at, worker, job) {
             self.undelivered_later(worker, job);
         }
     }
 
     /// Gives the request to the worker's slot; gives it back where that worker is not known.
-    pub(super) fn give(&self, worker: WorkerId, job: Job) -> Option<Job> {
+    pub(super) fn give(&self, at: Instant, worker: WorkerId, job: Job) -> Option<Job> {
         let slots = self.slots.borrow().get(&worker).cloned();
         let Some(slots) = slots else { return Some(job) };
         let request = job.request;
         job.answer.worker.set(Some(worker));
-        job.answer.times.update(|times| Times { dispatched: Some(Instant::now()), ..times });
-        self.measures.expect(&job, worker);
-        let exchange = Rc::new(Exchange::new(&job));
+        job.answer.times.update(|times| Times { dispatched: Some(at), ..times });
+        self.measures.expect(&job, worker, at);
+        let exchange = Rc::new(Exchange::new(&job, at));
         self.exchanges.borrow_mut().insert(request, Rc::clone(&exchange));
-        slots.give(job, exchange, self.config().workers.held_max());
+        slots.give(job, exchange, self.config.borrow().workers.held_max());
         None
     }
 

@@ -13,8 +13,8 @@ use crate::upstream::Job;
 
 impl Gate {
     /// A whole request for a worker: gives it the best that can be had. What becomes of it shows in the job's answer.
-    pub(crate) fn submit(self: &Rc<Self>, job: Job) {
-        let arrival = self.arrival(&job);
+    pub(crate) fn submit(self: &Rc<Self>, at: Instant, job: Job) {
+        let arrival = self.arrival(at, &job);
         let step = arrival.step();
         job.answer.arrival.set(Some(arrival));
         job.answer.step.set(Some(step));
@@ -22,20 +22,18 @@ impl Gate {
             Step::Render => {
                 let (request, need) = (job.request, job.class.need);
                 self.queued.borrow_mut().insert(request, job);
-                self.step(Event::Arrived { request, need });
+                self.step_at(at, Event::Arrived { request, need });
             }
             Step::Refuse => turn_away(&job, Code::QueueOverBudget, arrival.retry_after_s()),
         }
     }
 
-    fn arrival(&self, job: &Job) -> Arrival {
-        let scheduler = self.scheduler.borrow();
+    fn arrival(&self, at: Instant, job: &Job) -> Arrival {
         let budget_ms = Some(self.config.borrow().queue.budget_ms).filter(|budget_ms| *budget_ms > 0);
-        Arrival {
-            at: Instant::now(),
-            wait_ms: scheduler.predicted_wait_ms_of(job.class.need),
-            budget_ms: job.class.budget_ms.map(u64::from).or(budget_ms),
-        }
+        let budget_ms = job.class.budget_ms.map(u64::from).or(budget_ms);
+        // Predicted only where it decides anything here; the queue has limits of its own.
+        let wait_ms = budget_ms.and_then(|_| self.scheduler.borrow().predicted_wait_ms_of(job.class.need));
+        Arrival { at, wait_ms, budget_ms }
     }
 
     /// The queue turns a request away, at its arrival or later.

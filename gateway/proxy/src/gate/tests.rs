@@ -109,7 +109,7 @@ pub(crate) fn submit(gate: &Rc<Gate>, method: Method) -> (RequestId, Rc<Answer>)
 fn submit_of(gate: &Rc<Gate>, method: Method, class: Class) -> (RequestId, Rc<Answer>) {
     let job = job(gate, method, class);
     let (request, answer) = (job.request, Rc::clone(&job.answer));
-    gate.submit(job);
+    gate.submit(Instant::now(), job);
     (request, answer)
 }
 
@@ -202,9 +202,9 @@ async fn the_record_of_an_answer_that_its_worker_died_with_waits_for_no_report()
     local
         .run_until(async {
             let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
-            gate.costs.finish(&gate, RequestId(1), record(worker, Outcome::Answered));
+            gate.costs.finish(&gate, RequestId(1), Instant::now(), record(worker, Outcome::Answered));
             assert_eq!(gate.journal.outcomes().get("answered"), None, "the worker is still to say what it cost");
-            gate.costs.finish(&gate, RequestId(2), record(worker, Outcome::WorkerDied));
+            gate.costs.finish(&gate, RequestId(2), Instant::now(), record(worker, Outcome::WorkerDied));
             assert_eq!(gate.journal.outcomes().get("worker_died"), Some(&1));
         })
         .await;
@@ -219,7 +219,7 @@ async fn i8_a_cost_that_no_request_can_have_counts_as_an_hour() {
             for target in ["/", "/", "/about"] {
                 let class = gate.classify(&Traits { method: &Method::Get, host: "app", target, body_bytes: 0 });
                 let job = job(&gate, Method::Get, class);
-                gate.measures.expect(&job, worker);
+                gate.measures.expect(&job, worker, Instant::now());
                 gate.reported(worker, job.request, u64::MAX, None);
             }
             let took_us: Vec<_> = gate.classes.list().iter().map(|class| class.totals.cpu_us).collect();
@@ -235,7 +235,7 @@ fn waiting_for_a_report() -> (Rc<Gate>, WorkerId, impl Fn(&Rc<Gate>, u64) -> u64
     let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
     let now = Instant::now();
     gate.has_reported_all(worker, now);
-    gate.costs.finish(&gate, RequestId(1), record(worker, Outcome::Answered));
+    gate.costs.finish(&gate, RequestId(1), Instant::now(), record(worker, Outcome::Answered));
     let emitted = move |gate: &Rc<Gate>, after_ms| {
         gate.costs.expire(gate, now + Duration::from_millis(after_ms));
         gate.journal.outcomes().get("answered").copied().unwrap_or(0)
@@ -283,7 +283,7 @@ async fn only_a_worker_that_never_reports_is_measured_by_its_service_time() {
                 let class = gate.classify(&asked);
                 let id = class.id;
                 let (request, _answer) = submit_of(&gate, Method::Get, class);
-                gate.measures.finished(request);
+                gate.measures.finished(request, Instant::now());
                 gate.measure_unreported(Instant::now() + Duration::from_secs(40));
                 let is_measured = gate.scheduler(|scheduler| scheduler.costs().class_mean_us(id)).is_some();
                 assert_eq!(is_measured, !reports);

@@ -137,7 +137,7 @@ impl Gate {
         }
         let request = job.request;
         self.step(Event::WarmingWith { worker, request });
-        let is_given = self.give(worker, job).is_none();
+        let is_given = self.give(Instant::now(), worker, job).is_none();
         if !is_given {
             self.step(Event::Finished { worker, request });
         }

@@ -108,12 +108,12 @@ impl Outgoing {
     }
 
     /// Everything has been written or set aside.
-    pub(super) fn clear(&mut self) {
+    pub(super) fn clear(&mut self, written: Instant) {
         self.bytes.clear();
         self.bytes.shrink_to(KEPT_BYTES);
         self.small.shrink_to(KEPT_BYTES);
         self.held.set(0);
-        self.written = Some(Instant::now());
+        self.written = Some(written);
     }
 
     /// Lets go of the buffers, for a client that has taken nothing for a while; `rest` stays.
@@ -147,7 +147,7 @@ mod tests {
         let mut out = Outgoing::new(&Memory::new(1 << 20));
         out.push(b"first");
         assert!(out.waits_until().is_none(), "the first byte goes at once");
-        out.clear();
+        out.clear(Instant::now());
         out.push(b"second");
         let until = out.waits_until();
         assert!(until.is_none_or(|until| until <= Instant::now() + CRUMB_WAIT));
