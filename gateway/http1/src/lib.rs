@@ -36,5 +36,6 @@ pub use request::{RequestHead, Version, parse_request};
 pub use response::{ResponseHead, parse_response};
 pub use underscores::{Underscores, check_underscores};
 pub use write::{
-    CHUNK_END, LAST_CHUNK, write_chunk_header, write_decimal, write_field, write_last_chunk, write_request_start, write_response_start,
+    CHUNK_END, LAST_CHUNK, write_chunk_header, write_decimal, write_field, write_last_chunk, write_request_start,
+    write_response_start,
 };

@@ -178,19 +178,22 @@ async fn serve_by_a_worker(
     let visit = gate.sessions.visit(&asked, || gate.homes());
     class.need.home = visit.home;
     let token = gate.tokens.of(passage.request);
-    gate.submit(received, Job {
-        request: passage.request,
-        head: Rc::new(gate.sessions.dress(&visit, write_head(passage.request, token))),
-        body,
-        token,
-        method: head.method.clone(),
-        is_upgrade: head.upgrade.is_some(),
-        request_id: Rc::clone(&passage.request_id),
-        class: class.clone(),
-        answer: Rc::clone(&answer),
-        is_own: false,
-        _pass: pass,
-    });
+    gate.submit(
+        received,
+        Job {
+            request: passage.request,
+            head: Rc::new(gate.sessions.dress(&visit, write_head(passage.request, token))),
+            body,
+            token,
+            method: head.method.clone(),
+            is_upgrade: head.upgrade.is_some(),
+            request_id: Rc::clone(&passage.request_id),
+            class: class.clone(),
+            answer: Rc::clone(&answer),
+            is_own: false,
+            _pass: pass,
+        },
+    );
     let kept = kept::Kept::new(gate, passage.request, &answer);
     let responder = Responder {
         client,
@@ -367,14 +370,7 @@ impl Details {
     }
 }
 
-fn record(
-    gate: &Gate,
-    passage: &Passage,
-    head: Option<RequestHead>,
-    sent: &Sent,
-    ended: Instant,
-    details: Details,
-) {
+fn record(gate: &Gate, passage: &Passage, head: Option<RequestHead>, sent: &Sent, ended: Instant, details: Details) {
     let (method, target, host) = head.map_or_else(Default::default, |head| (Some(head.method), head.target, head.host));
     gate.costs.finish(
         gate,

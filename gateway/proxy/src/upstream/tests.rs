@@ -122,19 +122,22 @@ fn submit(gate: &Rc<Gate>, word: &str) -> Rc<Answer> {
     let request = gate.next_request_id();
     let (answer, token) = (gate.new_answer(), gate.tokens.of(request));
     let token_text = String::from_utf8(token.as_bytes().to_vec()).unwrap();
-    gate.submit(std::time::Instant::now(), Job {
-        request,
-        token,
-        head: Rc::new(format!("GET {word} {} {token_text}\r\n\r\n", request.0).into_bytes()),
-        body: Body::default(),
-        method: Method::Get,
-        is_upgrade: false,
-        request_id: word.into(),
-        class: Class::default(),
-        answer: Rc::clone(&answer),
-        is_own: false,
-        _pass: Pass::default(),
-    });
+    gate.submit(
+        std::time::Instant::now(),
+        Job {
+            request,
+            token,
+            head: Rc::new(format!("GET {word} {} {token_text}\r\n\r\n", request.0).into_bytes()),
+            body: Body::default(),
+            method: Method::Get,
+            is_upgrade: false,
+            request_id: word.into(),
+            class: Class::default(),
+            answer: Rc::clone(&answer),
+            is_own: false,
+            _pass: Pass::default(),
+        },
+    );
     answer
 }
 
