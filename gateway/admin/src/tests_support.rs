@@ -71,6 +71,7 @@ impl Operator for TestOperator {
             streams: 0,
             quarantined: 0,
             alarms: Vec::new(),
+            concurrency: sluice_catalog::snapshot::ConcurrencySnapshot::default(),
             react: None,
         }
     }

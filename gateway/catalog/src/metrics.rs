@@ -85,7 +85,7 @@ pub static LABELS: &[Label] = &[
     Label {
         name: "result",
         text: "How a reload ended: `done`, `abandoned`, `superseded` or `refused`.",
-        bound: "the four words",
+        bound: "the five words",
     },
     Label {
         name: "reason",
@@ -107,7 +107,7 @@ pub static LABELS: &[Label] = &[
     },
     Label {
         name: "alarm",
-        text: "What is alarming: `steady_queue`, `cost_drift`, `class_starved` or `overlap`.",
+        text: "What is alarming: `steady_queue`, `cost_drift`, `class_starved`, `overlap` or `workers_asleep`.",
         bound: "the four words",
     },
     Label {

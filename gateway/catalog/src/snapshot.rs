@@ -59,6 +59,21 @@ pub struct Snapshot {
     /// Renders by `@sluice/react` since the start; `None` while there were none.
     #[serde(default)]
     pub react: Option<ReactSnapshot>,
+    /// How many requests a worker holds, and whether that fits the app.
+    #[serde(default)]
+    pub concurrency: ConcurrencySnapshot,
+}
+
+/// How many requests a worker holds, and whether that fits the app.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ConcurrencySnapshot {
+    /// `workers.concurrency`: `while-waiting`, or a number.
+    pub mode: String,
+    /// Share of the time for which workers hold requests that their main threads sleep, 0 to 1, over about the last minute;
+    /// `None` where too little was seen.
+    pub asleep: Option<f64>,
+    /// Which mode fits, in a sentence; `None` where too little was seen.
+    pub advice: Option<String>,
 }
 
 /// Renders by `@sluice/react` since the start, whether their workers still live or not.

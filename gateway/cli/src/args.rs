@@ -345,7 +345,7 @@ pub struct CheckArgs {
     /// Print everything as one JSON object
     #[arg(long)]
     pub json: bool,
-    // Every command takes it, so that one set of options fits a whole deployment; here it is only checked.
+    // A gateway that runs there says which settings fit the app.
     #[command(flatten)]
     pub run_dir: RunDirArg,
 }

@@ -2,17 +2,23 @@
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use sluice_catalog::config::{self, ConfigError, Key, Loaded, Origin, SECTIONS};
+use sluice_catalog::snapshot::ConcurrencySnapshot;
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, RunDirArg};
+use crate::client::connect::Gateway;
+use crate::client::status::harmless;
 use crate::exit::Exit;
 use crate::run_dir::RunDir;
 use crate::{files, output, settings};
 
 /// Column at which origins stand, where values are short enough.
 const ORIGIN_COLUMN: usize = 48;
+/// How long a gateway that runs may take to say what it has seen.
+const ANSWER_MAX: Duration = Duration::from_secs(2);
 
 /// Exit code 2 when something is wrong; all of it is told at once.
 pub fn run(args: &CheckArgs) -> ExitCode {
@@ -26,13 +32,21 @@ pub fn run(args: &CheckArgs) -> ExitCode {
     if let Err(error) = RunDir::locate(&args.run_dir) {
         return Exit::Usage.because(error);
     }
+    let seen = seen_by_gateway(&args.run_dir);
     if args.json {
-        return output::print(&format!("{:#}\n", as_json(&loaded)));
+        return output::print(&format!("{:#}\n", as_json(&loaded, seen.as_ref())));
     }
     for warning in &loaded.warnings {
         eprintln!("sluice: {warning}");
     }
-    output::print(&as_toml(&loaded))
+    output::print(&as_toml(&loaded, seen.as_ref()))
+}
+
+/// What a gateway that runs here has seen of the app, as far as it says which settings fit.
+fn seen_by_gateway(run_dir: &RunDirArg) -> Option<ConcurrencySnapshot> {
+    let mut gateway = Gateway::connect(run_dir).ok()?;
+    gateway.set_patience(Some(ANSWER_MAX)).ok()?;
+    Some(gateway.status().ok()?.concurrency)
 }
 
 fn refused(args: &CheckArgs, error: &ConfigError) -> ExitCode {
@@ -52,9 +66,13 @@ fn refused(args: &CheckArgs, error: &ConfigError) -> ExitCode {
 }
 
 /// A file that says what is in force, which can be used as a start for one's own.
-fn as_toml(loaded: &Loaded) -> String {
+fn as_toml(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> String {
     let file = loaded.file.as_ref().map_or("no file".to_owned(), |file| file.display().to_string());
     let mut out = format!("# Valid ({file}). Flags of `sluice start` come on top.\n");
+    if let Some(seen) = seen {
+        let advice = seen.advice.as_deref().unwrap_or("it has seen too few requests to say which workers.concurrency fits");
+        let _ = writeln!(out, "# The gateway that runs says: {}.", harmless(advice));
+    }
     for section in SECTIONS {
         let _ = write!(out, "\n[{}]\n", section.name);
         for key in section.keys {
@@ -92,12 +110,12 @@ fn origin_text(loaded: &Loaded, key: &Key) -> String {
     }
 }
 
-fn as_json(loaded: &Loaded) -> Value {
+fn as_json(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> Value {
     let keys: Map<String, Value> = config::keys()
         .map(|key| {
             let origin = origin_text(loaded, key);
             (key.path.to_owned(), json!({ "value": key.value(&loaded.config), "origin": origin }))
         })
         .collect();
-    json!({ "valid": true, "file": loaded.file, "warnings": loaded.warnings, "keys": keys })
+    json!({ "valid": true, "file": loaded.file, "warnings": loaded.warnings, "seen": seen, "keys": keys })
 }

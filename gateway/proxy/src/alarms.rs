@@ -11,6 +11,11 @@ use std::rc::Rc;
 use sluice_journal::Alarm;
 use sluice_scheduler::Starving;
 
+use crate::sleep::times;
+
+/// Share of the time that workers sleep while requests wait from which it is an alarm; from half of that it is none.
+const ASLEEP: f64 = 0.5;
+
 /// When what becomes an alarm; from the config. 0 is never.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -35,6 +40,9 @@ pub(crate) struct Reading {
     pub(crate) drifts: Vec<(Rc<str>, f64)>,
     /// Classes that starve, or nearly.
     pub(crate) starving: Vec<(Rc<str>, Starving)>,
+    /// Share of the time that workers sleep with what they hold while others wait, and how many times as many requests they
+    /// could serve if they took others meanwhile. `None` where they do, or where that is hardly more.
+    pub(crate) asleep: Option<(f64, f64)>,
 }
 
 /// What has changed with a look.
@@ -70,6 +78,8 @@ pub(crate) struct Judge {
     raised: BTreeMap<Key, Raised>,
     /// Since when requests are held up.
     held_up_ms: Option<u64>,
+    /// Since when workers sleep while requests wait.
+    asleep_ms: Option<u64>,
     overlaps_total: u64,
 }
 
@@ -84,6 +94,7 @@ impl Judge {
         let mut sights: BTreeMap<Key, Sight> = BTreeMap::new();
         sights.extend(self.see_queue(now_ms, limits, reading).map(|sight| ((Alarm::SteadyQueue, None), sight)));
         sights.extend(self.see_overlaps(reading).map(|sight| ((Alarm::Overlap, None), sight)));
+        sights.extend(self.see_sleep(now_ms, limits, reading).map(|sight| ((Alarm::WorkersAsleep, None), sight)));
         sights.extend(see_drifts(limits, reading));
         sights.extend(see_starved(limits, reading));
         let mut changes = self.clear(now_ms, limits, &sights);
@@ -136,6 +147,26 @@ impl Judge {
             (now_ms - held_up_ms) / 1000,
             reading.wait_mean_ms.unwrap_or(0.0),
             reading.queue_length_min,
+        )))
+    }
+
+    fn see_sleep(&mut self, now_ms: u64, limits: &Limits, reading: &Reading) -> Option<Sight> {
+        let Some((asleep, gain)) = reading.asleep.filter(|(asleep, _)| *asleep > ASLEEP / 2.0) else {
+            self.asleep_ms = None;
+            return None;
+        };
+        if asleep <= ASLEEP {
+            return Some(Sight::Near);
+        }
+        let asleep_ms = *self.asleep_ms.get_or_insert(now_ms);
+        if now_ms - asleep_ms < limits.after_ms {
+            return Some(Sight::Near);
+        }
+        Some(Sight::There(format!(
+            "for {} s requests have queued while workers slept for {:.0} % of the time with those that they hold, which wait for              data: workers.concurrency = \"while-waiting\" would serve {} as many with the same workers. It needs an app that              keeps what it knows of a request out of variables of its modules; for any other, raise workers.count              (`sluice scale`)",
+            (now_ms - asleep_ms) / 1000,
+            asleep * 100.0,
+            times(gain)
         )))
     }
 

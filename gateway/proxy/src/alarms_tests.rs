@@ -46,6 +46,25 @@ fn starving(for_ms: u64) -> Reading {
     Reading { starving: vec![("/a".into(), starving)], ..Reading::default() }
 }
 
+fn asleep(share: f64) -> Reading {
+    Reading { asleep: Some((share, 1.0 / (1.0 - share))), ..Reading::default() }
+}
+
+#[test]
+fn workers_that_sleep_for_a_minute_while_requests_queue_are_an_alarm_and_those_that_compute_are_none() {
+    let mut stage = Stage::default();
+    stage.look_for(100, &asleep(0.3));
+    stage.look_for(100, &Reading::default());
+    assert_eq!(stage.log, Vec::<String>::new());
+    stage.look_for(40, &asleep(0.8));
+    stage.look_for(1, &Reading::default());
+    stage.look_for(70, &asleep(0.8));
+    stage.look_for(70, &asleep(0.3));
+    assert_eq!(stage.log, ["+302 workers_asleep"], "near what raised it, it stays");
+    stage.look_for(70, &Reading::default());
+    assert_eq!(stage.log, ["+302 workers_asleep", "-442 workers_asleep"]);
+}
+
 #[test]
 fn a_queue_that_is_never_empty_for_a_minute_is_an_alarm_and_one_that_was_empty_for_a_minute_is_none() {
     let mut stage = Stage::default();

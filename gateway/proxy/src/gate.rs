@@ -8,6 +8,7 @@ mod alarms;
 mod connections;
 mod costs;
 mod ladder;
+mod mode;
 mod quarantined;
 mod second_try;
 #[cfg(test)]
@@ -103,6 +104,7 @@ pub struct Gate {
     port: Cell<u16>,
     rates: Option<RefCell<Rates>>,
     alarms: Alarms,
+    mode: mode::Mode,
     deaths: SecondTries,
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
@@ -160,6 +162,7 @@ impl Gate {
             port: Cell::new(port),
             rates: rates.map(RefCell::new),
             alarms: Alarms::default(),
+            mode: mode::Mode::default(),
             scheduler: RefCell::new(scheduler),
             may_raise: Cell::new(false),
             looks_for_waits: config.workers.concurrency == Concurrency::WhileWaiting,
@@ -349,6 +352,7 @@ impl Gate {
         self.deaths.expire(now);
         self.note_temp_failure(now);
         self.note_refused_connections(now);
+        self.sample_sleep();
         self.look_for_alarms(now);
     }
 

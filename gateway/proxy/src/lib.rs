@@ -31,6 +31,7 @@ mod respond;
 mod route;
 mod sessions;
 mod signal;
+mod sleep;
 mod spool;
 mod token;
 mod trace;

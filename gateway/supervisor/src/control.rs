@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use sluice_catalog::snapshot::ProfileSnapshot;
@@ -19,6 +19,7 @@ use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
 
 use crate::auxiliary::{Address, Target};
+use crate::forensics::main_thread_glance;
 use crate::main_server::{Found, Requested};
 use crate::process::Process;
 use crate::react::Renders;
@@ -255,7 +256,21 @@ fn excerpt(text: &str, chars_max: usize) -> &str {
     text.char_indices().nth(chars_max).map_or(text, |(end, _)| &text[..end])
 }
 
+/// For how long the main thread was awake since the beat before. The event loop's word counts what waits for a CPU after it was
+/// woken as idle, and the kernel's a child that is waited for; it was asleep as far as both say so.
+fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: Option<f64>) {
+    let now = Instant::now();
+    let wanted_us = process.listener_pid.get().and_then(main_thread_glance).map(|glance| glance.wanted_us);
+    let before = process.beaten.replace(Some((now, wanted_us)));
+    let (Some((then, wanted_us_then)), Some(elu)) = (before, elu) else { return };
+    let elapsed = now.saturating_duration_since(then);
+    let turned = elapsed.mul_f64(elu.clamp(0.0, 1.0));
+    let wanted = wanted_us.zip(wanted_us_then).map(|(now_us, then_us)| Duration::from_micros(now_us.saturating_sub(then_us)));
+    supervisor.gate.was_awake(process.worker, elapsed, turned.max(wanted.unwrap_or_default()));
+}
+
 fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line<'_>) {
+    tell_sleep(supervisor, process, said.elu);
     process.vitals.set(ProcessView {
         pid: None,
         rss_bytes: said.rss_bytes,

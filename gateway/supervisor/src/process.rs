@@ -55,6 +55,8 @@ pub(crate) struct Process {
     pub(crate) was_killed: Cell<Option<KillReason>>,
     /// The gateway has killed what was left of it after the process that served had ended by itself.
     pub(crate) rest_was_killed: Cell<bool>,
+    /// When its last beat came, and what its main thread had wanted of the CPU until then, where the kernel tells.
+    pub(crate) beaten: Cell<Option<(Instant, Option<u64>)>>,
     /// What the preload last said of it.
     pub(crate) vitals: Cell<ProcessView>,
     pub(crate) overlaps_total: Cell<u64>,
@@ -250,6 +252,7 @@ pub(crate) async fn run(
         is_dying: Cell::new(false),
         was_killed: Cell::new(None),
         rest_was_killed: Cell::new(false),
+        beaten: Cell::new(None),
         vitals: Cell::default(),
         overlaps_total: Cell::new(0),
         is_overweight: Cell::new(false),

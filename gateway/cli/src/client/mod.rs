@@ -4,13 +4,13 @@
 //! answer.
 
 mod classes;
-mod connect;
+pub mod connect;
 mod logs;
 mod profile;
 mod quarantine;
 mod reload;
 mod scale;
-mod status;
+pub mod status;
 mod stop;
 mod top;
 mod upgrade;

@@ -239,7 +239,7 @@ pub(super) fn aligned<R: AsRef<[String]>>(rows: &[R]) -> String {
 }
 
 /// Classes and ids hold what clients sent; nothing of it may move a cursor.
-pub(super) fn harmless(text: &str) -> String {
+pub fn harmless(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '?' } else { character }).collect()
 }
 

@@ -252,6 +252,7 @@ impl Operator for Gateway {
             streams: gate.stream_count(),
             quarantined: gate.quarantined_count(),
             alarms: gate.alarms(),
+            concurrency: gate.concurrency(),
             react: self
                 .supervisor
                 .react_renders()

@@ -63,11 +63,14 @@ pub enum Alarm {
     ClassStarved,
     /// A worker held more than it may (I1).
     Overlap,
+    /// Workers sleep with the requests that they hold while others queue.
+    WorkersAsleep,
 }
 
 impl Alarm {
     /// Every alarm, in the order of their discriminants.
-    pub const ALL: [Self; 4] = [Self::SteadyQueue, Self::CostDrift, Self::ClassStarved, Self::Overlap];
+    pub const ALL: [Self; 5] =
+        [Self::SteadyQueue, Self::CostDrift, Self::ClassStarved, Self::Overlap, Self::WorkersAsleep];
 
     /// The name in logs, metrics and `status --json`.
     #[must_use]
@@ -77,6 +80,7 @@ impl Alarm {
             Self::CostDrift => "cost_drift",
             Self::ClassStarved => "class_starved",
             Self::Overlap => "overlap",
+            Self::WorkersAsleep => "workers_asleep",
         }
     }
 }

@@ -80,6 +80,7 @@ impl Gate {
             overlaps_total: self.journal.overlaps_total(),
             drifts: self.class_drifts(),
             starving: self.classes_starving(self.config().alarms.starved_factor.into()),
+            asleep: self.asleep_while_queued(now),
         };
         let changes = alarms.judge.borrow_mut().look(self.alarm_ms(now), &limits(&self.config()), &reading);
         for change in &changes {

@@ -37,6 +37,7 @@ impl Gate {
         }
         self.measures.forget(worker);
         self.reporters.forget(worker);
+        self.forget_sleep_of(worker);
         self.sessions.exited(worker);
         self.step(Event::Exited { worker });
     }
