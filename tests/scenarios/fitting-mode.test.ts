@@ -51,10 +51,13 @@ void test('a strict app whose workers sleep while requests queue is told of whil
   assert.equal(await metric(sluice, 'sluice_alarms{alarm="workers_asleep"}'), 1);
   assert.match((await sluice.cli(['status'])).stdout, /^ALARM +workers_asleep for /m);
   await end();
-  await eventually(async () => (await sluice.status()).alarms.every(({ alarm }) => alarm !== 'workers_asleep'), {
-    deadlineMs: 60_000,
-    what: 'the end of the alarm',
-  });
+  await eventually(
+    async () => (await sluice.status()).alarms.every(({ alarm }) => alarm !== 'workers_asleep'),
+    {
+      deadlineMs: 60_000,
+      what: 'the end of the alarm',
+    },
+  );
   assert.equal(raised(sluice).length, 1);
 });
 
@@ -80,7 +83,9 @@ for (const [target, does] of [
       const end = clients(sluice, target, 4);
       assert.match(
         await advice(sluice),
-        new RegExp(`^workers\\.concurrency = "while-waiting" fits this app: .*${does}.* Nothing has to be done$`),
+        new RegExp(
+          `^workers\\.concurrency = "while-waiting" fits this app: .*${does}.* Nothing has to be done$`,
+        ),
       );
       assert.match(await check(sluice), /# The gateway that runs says: .* Nothing has to be done\./);
       await end();

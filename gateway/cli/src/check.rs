@@ -70,7 +70,8 @@ fn as_toml(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> String {
     let file = loaded.file.as_ref().map_or("no file".to_owned(), |file| file.display().to_string());
     let mut out = format!("# Valid ({file}). Flags of `sluice start` come on top.\n");
     if let Some(seen) = seen {
-        let advice = seen.advice.as_deref().unwrap_or("it has seen too few requests to say which workers.concurrency fits");
+        let advice =
+            seen.advice.as_deref().unwrap_or("it has seen too few requests to say which workers.concurrency fits");
         let _ = writeln!(out, "# The gateway that runs says: {}.", harmless(advice));
     }
     for section in SECTIONS {

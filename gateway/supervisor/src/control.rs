@@ -265,7 +265,8 @@ fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: Option<f64>) {
     let (Some((then, wanted_us_then)), Some(elu)) = (before, elu) else { return };
     let elapsed = now.saturating_duration_since(then);
     let turned = elapsed.mul_f64(elu.clamp(0.0, 1.0));
-    let wanted = wanted_us.zip(wanted_us_then).map(|(now_us, then_us)| Duration::from_micros(now_us.saturating_sub(then_us)));
+    let wanted =
+        wanted_us.zip(wanted_us_then).map(|(now_us, then_us)| Duration::from_micros(now_us.saturating_sub(then_us)));
     supervisor.gate.was_awake(process.worker, elapsed, turned.max(wanted.unwrap_or_default()));
 }
 

@@ -60,7 +60,7 @@ pub fn snapshot() -> Snapshot {
         streams: 0,
         quarantined: 0,
         alarms: Vec::new(),
-            concurrency: sluice_catalog::snapshot::ConcurrencySnapshot::default(),
+        concurrency: sluice_catalog::snapshot::ConcurrencySnapshot::default(),
         react: None,
     }
 }
