@@ -1,6 +1,6 @@
 //! The fields of a head, in one owned block. It must not know what any field means.
 
-use crate::bytes::{Name, ascii, classify_name, has_control, trim_ows};
+use crate::bytes::{Name, classify_name, has_control, trim_ows};
 use crate::reject::Rejection;
 
 /// Header or trailer fields in the order and the case in which they were sent.
@@ -25,9 +25,10 @@ impl Fields {
         }
     }
 
-    pub(crate) fn push(&mut self, line: &Line<'_>) {
+    /// `name` is the line's, as text.
+    pub(crate) fn push(&mut self, line: &Line<'_>, name: &str) {
         self.has_underscore |= line.has_underscore;
-        self.names.push_str(ascii(line.name));
+        self.names.push_str(name);
         self.values.extend_from_slice(line.value);
         self.ends.push((self.names.len(), self.values.len()));
     }

@@ -2,6 +2,7 @@
 
 use memchr::memchr;
 
+use crate::bytes::ascii;
 use crate::connection::ConnectionOptions;
 use crate::fields::{Fields, Line, check_control};
 use crate::reader::Extent;
@@ -44,11 +45,14 @@ pub(crate) fn parse_fields<'b>(buf: &'b [u8], extent: &Extent) -> Result<(Fields
     check_control(rest)?;
     let mut fields = Fields::with_capacity(extent.fields_count, rest.len());
     let mut special = Special::default();
+    // Looked at once for all names, where no value stands against it.
+    let mut text = std::str::from_utf8(rest).ok();
     while let Some(end) = memchr(b'\r', rest) {
         let line = Line::parse(&rest[..end])?;
         special.add(&line)?;
-        fields.push(&line);
+        fields.push(&line, text.map_or_else(|| ascii(line.name), |text| &text[..line.name.len()]));
         rest = &rest[end + 2..];
+        text = text.map(|text| &text[end + 2..]);
     }
     Ok((fields, special))
 }

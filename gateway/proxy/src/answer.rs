@@ -96,6 +96,8 @@ pub(crate) struct Answer {
     inner: RefCell<Inner>,
     /// Locked while something is appended, by either side.
     file: Mutex<Option<TempFile>>,
+    /// Something was to be appended: until then nobody has locked the file, and most answers never need it.
+    may_have_file: Cell<bool>,
     pub(crate) changed: Signal,
     store: Rc<TempStore>,
     memory_bytes_max: usize,
@@ -126,6 +128,7 @@ impl Answer {
         Rc::new(Answer {
             inner: RefCell::new(Inner { pieces: Pieces::of(&store.memory), ..Inner::default() }),
             file: Mutex::default(),
+            may_have_file: Cell::new(false),
             changed: Signal::default(),
             store: Rc::clone(store),
             memory_bytes_max,
@@ -164,9 +167,11 @@ impl Answer {
 
     /// Takes a piece of the body. Waits for the disk at most, never for the client.
     pub(crate) async fn push(&self, data: Bytes) {
-        if data.is_empty() || !self.is_wanted() || self.push_to_memory(&data) {
+        if data.is_empty() || !self.is_wanted() {
             return;
         }
+        let Err(data) = self.push_to_memory(data) else { return };
+        self.may_have_file.set(true);
         let mut file = self.file.lock().await;
         let appended = self.append(&mut file, vec![data]).await;
         if self.client_gone.get() {
@@ -182,13 +187,15 @@ impl Answer {
         self.changed.set();
     }
 
-    fn push_to_memory(&self, data: &Bytes) -> bool {
-        let is_appending = self.file.try_lock().is_err();
-        let is_taken = !is_appending && self.inner.borrow_mut().pieces.push_to_memory(data, self.memory_bytes_max);
-        if is_taken {
-            self.changed.set();
+    /// Gives the data back where it has to go to the file.
+    fn push_to_memory(&self, data: Bytes) -> Result<(), Bytes> {
+        let is_appending = self.may_have_file.get() && self.file.try_lock().is_err();
+        if is_appending {
+            return Err(data);
         }
-        is_taken
+        self.inner.borrow_mut().pieces.push_to_memory(data, self.memory_bytes_max)?;
+        self.changed.set();
+        Ok(())
     }
 
     /// Appends to the file; returns where it stands there.
@@ -296,7 +303,9 @@ impl Answer {
             None => {}
         }
         // While the worker's side appends, more is to come.
-        *self.file.try_lock().ok()? = None;
+        if self.may_have_file.get() {
+            *self.file.try_lock().ok()? = None;
+        }
         inner.end.map(Next::End)
     }
 
@@ -327,6 +336,7 @@ impl Answer {
     /// # Errors
     /// When the file cannot take it; nothing has changed then.
     pub(crate) async fn set_aside(&self, rest: &[u8]) -> io::Result<()> {
+        self.may_have_file.set(true);
         let mut file = self.file.lock().await;
         let mut data = self.inner.borrow().pieces.in_memory();
         let count = data.len();
@@ -365,7 +375,9 @@ impl Answer {
         self.client_gone.set(true);
         let mut inner = self.inner.borrow_mut();
         inner.pieces.clear();
-        if let Ok(mut file) = self.file.try_lock() {
+        if self.may_have_file.get()
+            && let Ok(mut file) = self.file.try_lock()
+        {
             *file = None;
         }
         let upgraded = inner.upgraded.take();

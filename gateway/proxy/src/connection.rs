@@ -2,6 +2,8 @@
 //!
 //! This is the main road. Each step is a call into the module of its name.
 
+#[cfg(test)]
+mod allocations;
 mod handles;
 mod kept;
 mod refused;

@@ -75,6 +75,8 @@ pub(crate) struct Queue {
     short: Side,
     long: Side,
     latest_starts: BTreeSet<(Time, RequestId)>,
+    /// An empty line, kept for its memory: below saturation every request makes a line and leaves none.
+    spare: Line,
 }
 
 /// What a class counts as and where it stands among the others.
@@ -143,7 +145,7 @@ impl Queue {
         }
         let Rating { side, cost } = Rating::of_need(need, costs);
         let key = (Reverse(need.priority), cost, Time(0), request);
-        let mut line = Line::default();
+        let mut line = std::mem::take(&mut self.spare);
         line.insert(request, waiting.overdue);
         self.put_line(need, Ranked { line, side, cost, key, overdue: waiting.overdue });
     }
@@ -214,7 +216,10 @@ impl Queue {
         }
         let is_last = self.lines.get(&waiting.need).is_some_and(|ranked| ranked.line.len() == 1);
         if is_last {
-            self.take_line(waiting.need);
+            if let Some(mut ranked) = self.take_line(waiting.need) {
+                ranked.line.remove(request);
+                self.spare = ranked.line;
+            }
         } else {
             self.change_line(waiting.need, |line| line.remove(request));
         }

@@ -48,15 +48,15 @@ impl Pieces {
         Pieces { queue: VecDeque::new(), held: Held::of(memory) }
     }
 
-    /// Returns false where the bounds, or pieces in the file, stand against it.
-    pub(super) fn push_to_memory(&mut self, data: &Bytes, own_bytes_max: usize) -> bool {
+    /// Gives the data back where the bounds, or pieces in the file, stand against it.
+    pub(super) fn push_to_memory(&mut self, data: Bytes, own_bytes_max: usize) -> Result<(), Bytes> {
         let follows_a_file = matches!(self.queue.back(), Some(Piece::File(_)));
-        if follows_a_file || !self.held.try_grow(cost(data), own_bytes_max) {
-            return false;
+        if follows_a_file || !self.held.try_grow(cost(&data), own_bytes_max) {
+            return Err(data);
         }
         let is_pinned = data.len() < SHARED_BYTES_MIN && !data.is_unique();
-        self.queue.push_back(Piece::Memory(if is_pinned { Bytes::copy_from_slice(data) } else { data.clone() }));
-        true
+        self.queue.push_back(Piece::Memory(if is_pinned { Bytes::copy_from_slice(&data) } else { data }));
+        Ok(())
     }
 
     /// What follows without a gap in the file is one piece.

@@ -1,0 +1,91 @@
+//! How many allocations a light request costs the gateway, from its first byte to the last of its answer. The bound is what was
+//! counted and a little more; who raises it says in decision 0046 what for.
+
+use std::io::{Read, Write as _};
+use std::net::{Ipv4Addr, TcpStream as Client};
+use std::os::unix::net::UnixListener as WorkerListener;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+
+use super::*;
+use crate::gate::tests::one_ready_worker_at;
+
+/// Counted: 28.7, buffers that grow among them, one request at a time.
+const PER_REQUEST_MAX: u64 = 30;
+
+const WARM_UP: u64 = 200;
+const COUNTED: u64 = 1000;
+
+/// Reads up to the end of a head, or nothing where the other side has closed.
+fn read_head(from: &mut impl Read) -> Option<String> {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        from.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
+    }
+    String::from_utf8(head).ok()
+}
+
+/// A worker with a preload: answers on one connection as long as that lives.
+fn work(listener: &WorkerListener) {
+    let (mut stream, _) = listener.accept().unwrap();
+    while let Some(head) = read_head(&mut stream) {
+        let (_, label) = head.split_once(";token=").unwrap();
+        let token = &label[..16];
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\nx-sluice-answer: {token}\r\nDate: Mon, 23 Nov 2026 03:00:00 GMT\r\n\
+             Connection: keep-alive\r\nContent-Length: 5\r\n\r\nhello"
+        );
+        stream.write_all(answer.as_bytes()).unwrap();
+    }
+}
+
+fn ask(mut stream: Client, requests: u64) {
+    for _ in 0..requests {
+        stream.write_all(b"GET /page HTTP/1.1\r\nHost: app.test\r\nAccept: */*\r\n\r\n").unwrap();
+        let head = read_head(&mut stream).unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+        let mut body = [0; 5];
+        stream.read_exact(&mut body).unwrap();
+    }
+}
+
+/// Allocations of the gateway's thread while it serves so many requests on one connection.
+fn allocations_of(requests: u64) -> u64 {
+    let path = std::env::temp_dir().join(format!("slu-count-{}-{requests}.sock", std::process::id()));
+    let listener = WorkerListener::bind(&path).unwrap();
+    std::thread::spawn(move || work(&listener));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let serve_all = async {
+        let (gate, worker) = one_ready_worker_at(path.clone(), true);
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let local = listener.local_addr().unwrap();
+        let asking = std::thread::spawn(move || ask(Client::connect(local).unwrap(), requests));
+        let (stream, peer) = listener.accept().await.unwrap();
+        let bounds = Bounds { all: 10, of_address: None };
+        let Ok(handle) = gate.connections.admit(peer.ip(), bounds, Instant::now()) else { panic!("there is room") };
+        let reporting = Rc::clone(&gate);
+        // As a preload does, for all that have ended for a while.
+        let reports = tokio::task::spawn_local(async move {
+            for request in 1..=requests {
+                while reporting.journal.answered_total() + 1 < request {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                reporting.reported(worker, RequestId(request), 50, None);
+            }
+        });
+        serve(ClientStream::Plain(stream), peer, local, gate, handle).await;
+        reports.abort();
+        asking.join().unwrap();
+    };
+    let counted = allocation_counter::measure(|| tokio::task::LocalSet::new().block_on(&runtime, serve_all));
+    std::fs::remove_file(path).unwrap();
+    counted.count_total
+}
+
+#[test]
+fn a_light_request_costs_no_more_allocations_than_were_counted() {
+    let counted = allocations_of(WARM_UP + COUNTED) - allocations_of(WARM_UP);
+    assert!(counted <= PER_REQUEST_MAX * COUNTED, "{counted} allocations for {COUNTED} requests");
+}
