@@ -171,8 +171,6 @@ const loads = [
     .map((percent) => ({ percent, seconds: 0.3 })),
 ];
 
-// Each server that runs has something to do when this process ends.
-process.setMaxListeners(50);
 buildGenerator();
 const about = describe(`Scheduling: ${name}`, options);
 if (sharing !== 'as-installed') console.log(`Sluice ${sharing} where nothing else is said.\n`);

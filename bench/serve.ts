@@ -77,8 +77,6 @@ const options = readOptions({
   words: { app: ['all', 'trivial', 'storefront', 'suggest'] },
   numbers: { requests: [20_000, 1_500], storefrontRequests: [10_000, 250] },
 });
-// Each server that runs has something to do when this process ends.
-process.setMaxListeners(50);
 buildGenerator();
 const about = describe('Serving: Sluice and its peers', options, ['nginx', 'haproxy']);
 const { requests = 0, storefrontRequests = 0 } = options.numbers;

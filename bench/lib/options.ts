@@ -36,6 +36,8 @@ export const cores = os.availableParallelism();
 export function readOptions(defaults: Defaults): Options {
   // Leaving through `exit` lets everything that was started be stopped. A second signal, which tsx sends on Ctrl-C, is not to end that.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
+  // Each server that runs has something to do then.
+  process.setMaxListeners(100);
   const lists = defaults.lists ?? [];
   const own = [...Object.keys(defaults.numbers ?? {}), ...Object.keys(defaults.words ?? {}), ...lists];
   const { values } = parseArgs({
