@@ -175,7 +175,7 @@ metrics! {
     SERVICE_TIME_SECONDS "sluice_service_time_seconds" Histogram Seconds []
         "Time in a worker, until its answer was complete."
     REQUEST_CPU_SECONDS "sluice_request_cpu_seconds" Histogram Seconds []
-        "CPU time in a worker for one request, as the worker reports it."
+        "CPU time that one request used in a worker, for requests whose own time the worker knows."
     SHED_TOTAL "sluice_shed_total" Counter Count ["code"]
         "Requests refused for lack of room or time."
     LADDER_STEPS_TOTAL "sluice_ladder_steps_total" Counter Count ["class" "step"]

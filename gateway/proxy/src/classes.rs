@@ -120,6 +120,11 @@ impl Classes {
         self.table.borrow_mut().measured(class.id, &class.name, class.features.as_ref(), cost_us)
     }
 
+    /// A request of this class took about so much, which teaches nothing of the class.
+    pub(crate) fn estimated(&self, class: &Class, cost_us: u64) {
+        self.table.borrow_mut().estimated(class.id, &class.name, cost_us);
+    }
+
     /// A request of this class has had its answer.
     pub(crate) fn served(&self, class: &Class, queue_ms: f64, service_ms: f64) {
         self.table.borrow_mut().served(class.id, &class.name, queue_ms, service_ms);

@@ -50,7 +50,7 @@ pub(crate) struct Record {
 
 enum Waiting {
     Record(Box<Record>, Instant),
-    Report(u64, Instant),
+    Report(Option<u64>, Instant),
 }
 
 /// Records and reports by request.
@@ -69,7 +69,7 @@ impl CostReports {
             return emit(gate, &record, None);
         }
         match waiting.remove(&request) {
-            Some(Waiting::Report(cpu_us, _)) => emit(gate, &record, Some(cpu_us)),
+            Some(Waiting::Report(cpu_us, _)) => emit(gate, &record, cpu_us),
             _ if waiting.len() >= WAITING_MAX => emit(gate, &record, None),
             _ => {
                 waiting.insert(request, Waiting::Record(Box::new(record), ended));
@@ -77,11 +77,11 @@ impl CostReports {
         }
     }
 
-    /// The worker has reported the request's CPU time.
-    pub(crate) fn report(&self, gate: &Gate, request: RequestId, cpu_us: u64) {
+    /// The worker has reported the request, with its own CPU time where that is known.
+    pub(crate) fn report(&self, gate: &Gate, request: RequestId, cpu_us: Option<u64>) {
         let mut waiting = self.waiting.borrow_mut();
         match waiting.remove(&request) {
-            Some(Waiting::Record(record, _)) => emit(gate, &record, Some(cpu_us)),
+            Some(Waiting::Record(record, _)) => emit(gate, &record, cpu_us),
             _ if waiting.len() >= WAITING_MAX => {}
             _ => {
                 waiting.insert(request, Waiting::Report(cpu_us, Instant::now()));

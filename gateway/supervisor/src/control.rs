@@ -87,6 +87,9 @@ struct Line<'l> {
 struct Done<'l> {
     id: u64,
     cpu_us: u64,
+    /// Others' CPU time is in it, and the request's own is not known.
+    #[serde(default)]
+    shared: bool,
     /// How it left: `upgrade` for one that the app has in its hands, whether it has answered or not, `stream` for an event
     /// stream, whose head is settled and may be sent much later, with the first event, `wait` for a long poll that it waits with.
     #[serde(borrow, default)]
@@ -211,7 +214,8 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
                     _ => {}
                 }
                 let route = done.route.as_deref().filter(|route| route.len() <= ROUTE_BYTES_MAX);
-                supervisor.gate.reported(process.worker, RequestId(done.id), done.cpu_us, route);
+                let cpu_us = (!done.shared).then_some(done.cpu_us);
+                supervisor.gate.reported(process.worker, RequestId(done.id), cpu_us, route);
             }
         }
         "idle" => supervisor.gate.idle(process.worker),

@@ -52,14 +52,18 @@ interface LineSocket extends Socket {
 }
 
 export type Tell = (message: ToGateway) => void;
+/** Told of each response that writes to its connection. */
+export type Watch = (response: ServerResponse) => void;
 
 let tell: Tell = () => {};
+let watch: Watch = () => {};
 /** A response is writing to its connection at this moment. */
 let isAnswering = false;
 
 /** Whether the private methods are all there. Called once, in the process that serves. */
-export function keepAnswersApart(prototype: ServerResponse, send: Tell): boolean {
+export function keepAnswersApart(prototype: ServerResponse, send: Tell, writes: Watch): boolean {
   tell = send;
+  watch = writes;
   const { _storeHeader, _send, _writeRaw, _flushOutput } = prototype as unknown as Internals;
   if (![_storeHeader, _send, _writeRaw, _flushOutput].every((method) => typeof method === 'function')) {
     return false;
@@ -86,6 +90,7 @@ export function keepAnswersApart(prototype: ServerResponse, send: Tell): boolean
       // Before the head of the response itself nothing is written but heads of interim responses.
       const isInterim = token !== undefined && !this._headerSent && typeof data === 'string';
       const marked = isInterim ? data.replace('\r\n', `\r\n${FIELD}: ${token}\r\n`) : data;
+      watch(this);
       const before = isAnswering;
       isAnswering = true;
       try {

@@ -13,6 +13,8 @@ export type Leaving = 'end' | 'stream' | 'upgrade' | 'wait' | 'abandoned';
 export interface DoneRequest {
   readonly id: number;
   readonly cpu_us: number;
+  /** Others shared the worker and their CPU time is in it: what the request used itself is not known. */
+  readonly shared?: true;
   readonly left: Leaving;
   /** The template of the app's router, once for each. */
   readonly route?: string;

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Script } from 'node:vm';
 import { type ComponentCpu, componentUrl, cpuByComponent } from './component-cpu.js';
 import { type Frame, reactCopies } from './react-renders.js';
-import { cpuUs } from './report.js';
+import { cpuUs } from './own-cpu.js';
 
 const SAMPLING_INTERVAL_US = 500;
 /** Components that get a frame of their own; further ones share one. */

@@ -8,6 +8,7 @@ import type { Control } from './control.js';
 import { LoopWatch } from './loop.js';
 import type { DoneRequest, Leaving } from './messages.js';
 import { idOf } from './peer.js';
+import { type Cost, cpuUs } from './own-cpu.js';
 import { ReactRenders } from './react-renders.js';
 import { Routes } from './routes.js';
 
@@ -44,12 +45,12 @@ export class Report {
     this.#beat();
   }
 
-  done(label: string, cpu_us: number, left: Leaving, request?: IncomingMessage): void {
+  done(label: string, { cpu_us, isShared }: Cost, left: Leaving, request?: IncomingMessage): void {
     const id = idOf(label);
     if (id === undefined) return;
     this.#done_total += 1;
     const route = request === undefined ? undefined : this.#routes.news(request);
-    const done = { id, cpu_us, left };
+    const done: DoneRequest = isShared ? { id, cpu_us, shared: true, left } : { id, cpu_us, left };
     this.#batch.push(route === undefined ? done : { ...done, route });
     if (this.#batch.length >= BATCH_REQUESTS_MAX) this.flush();
     else this.#batchTimer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
@@ -105,12 +106,6 @@ export class Report {
       cpu_us_total: cpuUs(),
     });
   }
-}
-
-/** CPU microseconds of the whole process so far, its garbage collector's and compiler's threads included. */
-export function cpuUs(): number {
-  const usage = process.cpuUsage();
-  return usage.user + usage.system;
 }
 
 function round(value: number): number {

@@ -15,14 +15,17 @@ import { answersOn, leaveToApp } from './answers.js';
 import type { HookedRequest, Outcome } from './api.js';
 import type { Settings } from './env.js';
 import { type Entrant, Gate } from './gate.js';
-import { Handed, isHanded } from './handed.js';
+import { type Handed, isHanded } from './handed.js';
 import { type Hooks, warn } from './hooks.js';
 import type { Leaving } from './messages.js';
 import { setPeer, takeLabel, waits } from './peer.js';
-import { cpuUs, type Report } from './report.js';
+import type { OwnCpu, Stay } from './own-cpu.js';
+import type { Report } from './report.js';
 
 const WAITING_MAX = 1000;
 const UNREAD_MS = 50;
+/** The app never had it. */
+const UNKNOWN = { cpu_us: 0, isShared: true };
 /** Most apps that write their last byte before they call `end()` call it within a turn or two. */
 const LATE_END_MS = 5;
 
@@ -35,7 +38,7 @@ interface Ticket {
   readonly request: IncomingMessage;
   readonly socket: Socket;
   readonly entered_ms: number;
-  readonly cpu_us_before: number;
+  readonly cpu: Stay;
   /** None for an upgrade, whose response is the app's own affair. */
   readonly response: ServerResponse | undefined;
   left: boolean;
@@ -74,11 +77,13 @@ export class Requests {
   readonly #limits: Limits;
   readonly #inApp = new Set<Ticket>();
   readonly #abandoned = new Abandoned();
+  readonly #cpu: OwnCpu;
   readonly #handed: Handed;
 
-  constructor(limits: Limits, report: Report, hooks: Hooks, handed = new Handed()) {
+  constructor(limits: Limits, report: Report, hooks: Hooks, cpu: OwnCpu, handed: Handed) {
     this.#limits = limits;
     this.#gate = new Gate(() => this.#held_max, WAITING_MAX);
+    this.#cpu = cpu;
     this.#report = report;
     this.#hooks = hooks;
     this.#handed = handed;
@@ -243,8 +248,12 @@ export class Requests {
     (response as TicketedResponse)[ticketKey] = ticket;
     response.on('close', onResponseClosed);
     const hand = waits(label) ? () => this.#handPoll(ticket, handOver) : handOver;
-    if (this.#hooks.hasBefore) this.#prepare(ticket, hand);
-    else hand();
+    this.#hand(ticket, hand);
+  }
+
+  #hand(ticket: Ticket, handOver: HandOver): void {
+    const hand = this.#hooks.hasBefore ? () => this.#prepare(ticket, handOver) : handOver;
+    this.#cpu.run(ticket.cpu, ticket.response, hand);
   }
 
   /** A long poll that the app does not answer at once only waits, so it leaves like a stream. */
@@ -265,8 +274,7 @@ export class Requests {
         this.leave(ticket, 'upgrade');
       }
     };
-    if (this.#hooks.hasBefore) this.#prepare(ticket, handOverAndLeave);
-    else handOverAndLeave();
+    this.#hand(ticket, handOverAndLeave);
   }
 
   #open(
@@ -275,14 +283,15 @@ export class Requests {
     socket: Socket,
     response: ServerResponse | undefined,
   ): Ticket {
+    const entered_ms = now();
     setPeer(socket, label);
     const ticket: Ticket = {
       label,
       stay: this,
       request,
       socket,
-      entered_ms: now(),
-      cpu_us_before: cpuUs(),
+      entered_ms,
+      cpu: this.#cpu.enter(entered_ms),
       response,
       left: false,
       isAbandoned: false,
@@ -326,6 +335,7 @@ export class Requests {
   leave(ticket: Ticket, left: Leaving): void {
     if (ticket.left) return;
     ticket.left = true;
+    if (!this.#hooks.hasAfter) this.#cpu.ends(ticket.cpu);
     nextTurn(leaveNow, ticket, left);
   }
 
@@ -341,16 +351,19 @@ export class Requests {
   #settle(ticket: Ticket, left: Leaving): Promise<void> | undefined {
     return this.#hooks.after({
       ...hooked(ticket),
-      cpu_ms: (cpuUs() - ticket.cpu_us_before) / 1000,
+      cpu_ms: this.#cpu.process_us(ticket.cpu) / 1000,
       duration_ms: now() - ticket.entered_ms,
       outcome: outcomeOf(ticket, left),
     });
   }
 
   #free(ticket: Ticket, left: Leaving): void {
-    this.#report.done(ticket.label, cpuUs() - ticket.cpu_us_before, left, ticket.request);
+    const isLate = this.#cpu.leave(ticket.cpu);
     // The gateway holds a slot until it hears of these.
-    if (ticket.isAwaited || ticket.isAbandoned || left === 'upgrade' || left === 'wait') this.#report.flush();
+    const isUrgent = ticket.isAwaited || ticket.isAbandoned || left === 'upgrade' || left === 'wait';
+    if (isLate && !isUrgent) nextTurn(() => this.#tell(ticket, left));
+    else this.#tell(ticket, left);
+    if (isUrgent) this.#report.flush();
     this.#inApp.delete(ticket);
     this.#gate.leave();
   }
@@ -361,9 +374,13 @@ export class Requests {
     nextTurn(() => this.#gate.leave());
   }
 
+  #tell(ticket: Ticket, left: Leaving): void {
+    this.#report.done(ticket.label, this.#cpu.cost(ticket.cpu), left, ticket.request);
+  }
+
   /** Its connection closed while it waited here, so the app never hears of it. */
   #leaveUnserved(label: string): void {
-    this.#report.done(label, 0, 'abandoned');
+    this.#report.done(label, UNKNOWN, 'abandoned');
     nextTurn(() => this.#gate.leave());
   }
 }

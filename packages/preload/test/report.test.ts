@@ -17,7 +17,7 @@ test('neither a turn nor a beat is told before the requests that have ended', ()
     ] as const) {
       mock.timers.tick(until_ms);
       told.length = 0;
-      report.done('id=1', 1000, 'end');
+      report.done('id=1', { cpu_us: 1000, isShared: false }, 'end');
       mock.timers.tick(1);
       assert.equal(told[0], 'done', sign);
       assert.ok(told.includes(sign));

@@ -72,7 +72,7 @@ fn allocations_of(requests: u64) -> u64 {
                 while reporting.journal.answered_total() + 1 < request {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
-                reporting.reported(worker, RequestId(request), 50, None);
+                reporting.reported(worker, RequestId(request), Some(50), None);
             }
         });
         serve(ClientStream::Plain(stream), peer, local, gate, handle).await;

@@ -34,13 +34,31 @@ impl Gate {
         }
     }
 
-    /// The worker reports what the request took, and perhaps the template that the app's router has it under.
-    pub(super) fn measured(self: &Rc<Self>, worker: WorkerId, request: RequestId, cpu_us: u64, route: Option<&str>) {
+    /// The worker reports the request: its own CPU time where that is known, and perhaps the template of the app's router.
+    pub(super) fn measured(
+        self: &Rc<Self>,
+        worker: WorkerId,
+        request: RequestId,
+        cpu_us: Option<u64>,
+        route: Option<&str>,
+    ) {
         let Some(measure) = self.measures.take(worker, request) else { return };
         if let Some(route) = route {
             self.classes.tell_route(measure.target(), route);
         }
-        self.take_measure(&measure, cpu_us);
+        match cpu_us {
+            Some(cpu_us) => self.take_measure(&measure, cpu_us),
+            None => self.estimate(&measure),
+        }
+    }
+
+    /// A request of unknown cost counts with its class's mean where it is asked which classes take the CPU time, and
+    /// nowhere else: it teaches nothing.
+    fn estimate(&self, measure: &Measure) {
+        let mean_us = self.scheduler.borrow().costs().class_mean_us(measure.class.id);
+        if let Some(mean_us) = mean_us {
+            self.classes.estimated(&measure.class, mean_us);
+        }
     }
 
     /// Workers that never report are measured by their service time.

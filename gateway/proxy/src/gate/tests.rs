@@ -220,12 +220,44 @@ async fn i8_a_cost_that_no_request_can_have_counts_as_an_hour() {
                 let class = gate.classify(&Traits { method: &Method::Get, host: "app", target, body_bytes: 0 });
                 let job = job(&gate, Method::Get, class);
                 gate.measures.expect(&job, worker, Instant::now());
-                gate.reported(worker, job.request, u64::MAX, None);
+                gate.reported(worker, job.request, Some(u64::MAX), None);
             }
             let took_us: Vec<_> = gate.classes.list().iter().map(|class| class.totals.cpu_us).collect();
             assert_eq!(took_us, [7_200_000_000, 3_600_000_000]);
             let shares: f64 = gate.class_costs().classes.iter().map(|class| class.cpu_share).sum();
             assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_cost_that_is_not_the_requests_own_teaches_nothing_and_is_in_no_log_line() {
+    let local = tokio::task::LocalSet::new();
+    local
+        .run_until(async {
+            let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
+            let asked = Traits { method: &Method::Get, host: "app", target: "/", body_bytes: 0 };
+            let id = gate.classify(&asked).id;
+            let report = |cpu_us| {
+                let job = job(&gate, Method::Get, gate.classify(&asked));
+                gate.measures.expect(&job, worker, Instant::now());
+                gate.costs.finish(&gate, job.request, Instant::now(), record(worker, Outcome::Answered));
+                gate.reported(worker, job.request, cpu_us, None);
+            };
+            let mean_us = || gate.scheduler(|scheduler| scheduler.costs().class_mean_us(id));
+            let took_us = || gate.classes.list()[0].totals.cpu_us;
+            report(None);
+            assert_eq!((mean_us(), took_us()), (None, 0));
+            report(Some(3_000));
+            report(None);
+            assert_eq!(mean_us(), Some(3_000));
+            assert_eq!(took_us(), 6_000, "estimated, for the class's part of all CPU time");
+            assert_eq!(gate.scheduler(|scheduler| scheduler.costs().records(id)), 1);
+            assert_eq!(gate.journal.outcomes().get("answered"), Some(&3), "nobody waits for a cost that is not told");
+            let mut page = sluice_journal::Page::default();
+            gate.journal.write_metrics(&mut page);
+            let text = page.into_text();
+            assert!(text.contains("sluice_request_cpu_seconds_count 1"), "{text}");
         })
         .await;
 }
@@ -254,7 +286,7 @@ async fn a_report_is_waited_for_until_its_worker_was_heard_without_it() {
             assert_eq!(emitted(&gate, 20_000), 1, "it has said that there is no report");
 
             let (gate, _, emitted) = waiting_for_a_report();
-            gate.costs.report(&gate, RequestId(1), 1_300_000);
+            gate.costs.report(&gate, RequestId(1), Some(1_300_000));
             assert_eq!(emitted(&gate, 0), 1, "the report has come");
 
             let (gate, worker, emitted) = waiting_for_a_report();

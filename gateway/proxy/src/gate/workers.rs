@@ -55,9 +55,9 @@ impl Gate {
         self.step(Event::Closing { worker });
     }
 
-    /// The worker reports what a request cost it: CPU time in microseconds, and the template of the app's router if that is
-    /// news. Its response has ended for good.
-    pub fn reported(self: &Rc<Self>, worker: WorkerId, request: RequestId, cpu_us: u64, route: Option<&str>) {
+    /// The worker reports that a request's response has ended for good, with the request's own CPU time in microseconds,
+    /// where that is known (others may have shared the worker), and the template of the app's router if that is news.
+    pub fn reported(self: &Rc<Self>, worker: WorkerId, request: RequestId, cpu_us: Option<u64>, route: Option<&str>) {
         if let Some(exchange) = self.exchanges.borrow().get(&request) {
             if exchange.answer.worker.get() != Some(worker) {
                 // A late word of the worker that died with it; now another has it.
@@ -69,7 +69,7 @@ impl Gate {
         if let Some(slots) = self.slots.borrow().get(&worker) {
             slots.confirm(request);
         }
-        let cpu_us = cpu_us.min(CPU_US_MAX);
+        let cpu_us = cpu_us.map(|us| us.min(CPU_US_MAX));
         self.measured(worker, request, cpu_us, route);
         self.costs.report(self, request, cpu_us);
     }

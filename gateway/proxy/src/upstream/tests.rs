@@ -107,12 +107,12 @@ async fn misbehave(gate: Rc<Gate>, worker: WorkerId, mut stream: UnixStream, mut
         }
         let request = RequestId(id.parse().unwrap());
         if rng.bool() && late.is_none() {
-            gate.reported(worker, request, 1, None);
+            gate.reported(worker, request, Some(1), None);
         } else {
             let gate = Rc::clone(&gate);
             tokio::task::spawn_local(async move {
                 tokio::time::sleep(Duration::from_millis(1)).await;
-                gate.reported(worker, request, 1, None);
+                gate.reported(worker, request, Some(1), None);
             });
         }
     }

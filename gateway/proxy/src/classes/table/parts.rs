@@ -63,6 +63,13 @@ impl Table {
         Some(class)
     }
 
+    /// The request took about so much CPU time; how much exactly is not known.
+    pub(in crate::classes) fn estimated(&mut self, class: ClassId, name: &Rc<str>, cost_us: u64) {
+        if let Some(row) = self.same_row(class, name) {
+            row.totals.cpu_us = row.totals.cpu_us.saturating_add(cost_us);
+        }
+    }
+
     fn reconsider(&mut self, base: ClassId) {
         let row = self.row(base);
         let Some(splitter) = &row.splitter else { return };

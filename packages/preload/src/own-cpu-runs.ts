@@ -1,0 +1,233 @@
+/**
+ * Whose continuation runs: charges the CPU time between two switches to the request in whose async context the process
+ * was. The clock is read when that changes, not at each continuation; while the process sleeps it stands still. It must
+ * not know when to measure (`own-cpu-windows.ts`).
+ *
+ * Contexts get lost: what a pooled connection receives runs in the context in which the connection was opened, which is
+ * that of no request, or of one that has left. Such a run is charged to the request that turns out to have been served:
+ * the one whose answer it writes, or whose promise it resolves. The rest is shared out evenly among those inside.
+ */
+import { AsyncLocalStorage, AsyncResource, createHook, executionAsyncResource } from 'node:async_hooks';
+import { Collections } from './own-cpu-collections.js';
+
+/** What a request has used so far, in microseconds. */
+export interface Account {
+  own_us: number;
+  /** `lostEach_us` when it came. */
+  lostBefore_us: number;
+  hasLeft: boolean;
+}
+
+const readProcess = process.cpuUsage.bind(process);
+/** CPU time of the main thread, which Node 20 does not tell. */
+const { threadCpuUsage: readThread } = process as { readonly threadCpuUsage?: () => NodeJS.CpuUsage };
+/** Reading a request, before it has a context, takes at most that much of the time just before it; the rest is lost. */
+const INTAKE_US_MAX = 200;
+/** Collections and helper threads of V8 add so much at most, as a factor: threads that work for the app are not told apart. */
+const SPREAD_MAX = 1.5;
+
+/** Both in microseconds; alike where the main thread's is not known. */
+interface Clocks {
+  process_us: number;
+  main_us: number;
+}
+
+/**
+ * Linux tells a thread's CPU time as it was at the last tick of its clock, up to 4 ms ago, but for one whose process was
+ * asked for its own just before.
+ */
+function readClocks(clocks: Clocks): void {
+  clocks.process_us = total(readProcess());
+  clocks.main_us = readThread === undefined ? clocks.process_us : total(readThread.call(process));
+}
+
+/** Of the main thread before a window's own part of lost runs says something. */
+const SHARE_AFTER_US = 20_000;
+
+/** CPU microseconds, of the latest window and decayed of those before. */
+interface Sums {
+  /** Of the main thread, collections left out. */
+  main: number;
+  process: number;
+}
+
+export class Runs {
+  readonly #context = new AsyncLocalStorage<Account>();
+  readonly #hook = createHook({ before: () => this.#before(), after: () => this.#after() });
+  readonly #collections = new Collections();
+  /** Whether an `AsyncResource` enters its context only after the hook, as it does from Node 24 on; unknown before the first start. */
+  #entersLate: boolean | undefined;
+  #isAsking = false;
+  readonly #sums: Sums = { main: 0, process: 0 };
+  /** Of the latest window alone: of the main thread, and nobody's. */
+  #spent_us = 0;
+  #lost_us = 0;
+  #isOn = false;
+  #current: Account | undefined;
+  readonly #clocks: Clocks = { process_us: 0, main_us: 0 };
+  /** What ran around the callbacks that run now: `AsyncResource` makes one run within another. */
+  readonly #around: (Account | undefined)[] = [];
+  /** Requests that share what is lost. */
+  #inside = 0;
+  #lostEach_us = 0;
+
+  get isOn(): boolean {
+    return this.#isOn;
+  }
+
+  /** The collector's pauses while this was on, in microseconds. */
+  get pauses_us_total(): number {
+    return this.#collections.pauses_us_total;
+  }
+
+  /** Which part of the window's CPU time was nobody's; 0 before there is enough of it to say. */
+  get lostShare(): number {
+    return this.#spent_us < SHARE_AFTER_US ? 0 : this.#lost_us / this.#spent_us;
+  }
+
+  start(inside: number): void {
+    this.#inside = inside;
+    this.#sums.main /= 2;
+    this.#sums.process /= 2;
+    this.#spent_us = 0;
+    this.#lost_us = 0;
+    this.#isOn = true;
+    this.#around.length = 0;
+    this.#collections.start();
+    readClocks(this.#clocks);
+    this.#begin(this.#context.getStore());
+    this.#entersLate ??= entersLate(this.#context);
+    this.#hook.enable();
+  }
+
+  stop(): void {
+    if (!this.#isOn) return;
+    this.#hook.disable();
+    this.#isOn = false;
+    this.#lose(this.#charge());
+    this.#sums.main -= this.#collections.news_us();
+    this.#collections.stop();
+    this.#current = undefined;
+    // On Node 20 and 22, each promise was looked at to give it a context.
+    this.#context.disable();
+  }
+
+  enter(account: Account, inside: number): void {
+    if (this.#isOn) this.#lose(this.#charge(), INTAKE_US_MAX);
+    account.lostBefore_us = this.#lostEach_us;
+    this.#inside = inside;
+  }
+
+  /** Hands the request to the app, in a context of its own. */
+  run(account: Account, hand: () => void): void {
+    if (!this.#isOn) return this.#context.run(account, hand);
+    this.#lose(this.#charge(), INTAKE_US_MAX);
+    const around = this.#current;
+    this.#begin(account);
+    try {
+      this.#context.run(account, hand);
+    } finally {
+      if (this.#isOn) this.#switch(around);
+    }
+  }
+
+  /** A response of this request is written. If nobody's context runs, it is this one's. */
+  writes(account: Account): void {
+    if (!this.#isOn || isInside(this.#current) || account.hasLeft) return;
+    account.own_us += this.#charge();
+    this.#begin(account);
+  }
+
+  leave(account: Account, inside: number): void {
+    if (this.#isOn) this.#lose(this.#charge());
+    account.own_us += this.#lostEach_us - account.lostBefore_us;
+    account.hasLeft = true;
+    this.#inside = inside;
+  }
+
+  /** Its own CPU time and its part of what collections and helper threads take. To be asked a turn after it has left. */
+  cost_us(account: Account): number {
+    this.#sums.main -= this.#collections.news_us();
+    const { main, process } = this.#sums;
+    const spread = Math.min(Math.max(process / Math.max(main, 1), 1), SPREAD_MAX);
+    return Math.round(Math.max(account.own_us, 1) * spread);
+  }
+
+  #before(): void {
+    if (this.#isAsking) return;
+    const account = this.#entering();
+    this.#around.push(this.#current);
+    if (account === this.#current) return;
+    const lost_us = this.#charge();
+    // A promise that goes on right after a run was resolved by it.
+    if (lost_us > 0 && isInside(account) && executionAsyncResource() instanceof Promise) account.own_us += lost_us;
+    else this.#lose(lost_us);
+    this.#begin(account);
+  }
+
+  /** Whose context the process is about to be in. */
+  #entering(): Account | undefined {
+    if (this.#entersLate === false) return this.#context.getStore();
+    const resource = executionAsyncResource();
+    if (!(resource instanceof AsyncResource)) return this.#context.getStore();
+    this.#isAsking = true;
+    const account = resource.runInAsyncScope(() => this.#context.getStore());
+    this.#isAsking = false;
+    return account;
+  }
+
+  #after(): void {
+    if (this.#isAsking) return;
+    const around = this.#around.pop();
+    if (this.#around.length > 0 && around !== this.#current) this.#switch(around);
+  }
+
+  #switch(to: Account | undefined): void {
+    this.#lose(this.#charge());
+    this.#begin(to);
+  }
+
+  #begin(account: Account | undefined): void {
+    this.#current = account;
+    this.#collections.begin(account);
+  }
+
+  /** Charges what was used since the last time. Returns what is nobody's. */
+  #charge(): number {
+    const { process_us, main_us } = this.#clocks;
+    readClocks(this.#clocks);
+    const spent_us = this.#clocks.main_us - main_us;
+    this.#sums.process += this.#clocks.process_us - process_us;
+    this.#sums.main += spent_us;
+    this.#spent_us += spent_us;
+    this.#collections.spend(spent_us);
+    if (!isInside(this.#current)) return spent_us;
+    this.#current.own_us += spent_us;
+    return 0;
+  }
+
+  #lose(us: number, needed_us = 0): void {
+    const lost_us = us - needed_us;
+    if (lost_us <= 0) return;
+    this.#lost_us += lost_us;
+    if (this.#inside > 0) this.#lostEach_us += lost_us / this.#inside;
+  }
+}
+
+function entersLate(context: AsyncLocalStorage<Account>): boolean {
+  const account: Account = { own_us: 0, lostBefore_us: 0, hasLeft: true };
+  let entered: Account | undefined;
+  const resource = context.run(account, () => new AsyncResource('SluiceProbe'));
+  const hook = createHook({ before: () => (entered = context.getStore()) }).enable();
+  resource.runInAsyncScope(() => {});
+  hook.disable();
+  return entered !== account;
+}
+
+function isInside(account: Account | undefined): account is Account {
+  return account !== undefined && !account.hasLeft;
+}
+
+function total({ user, system }: NodeJS.CpuUsage): number {
+  return user + system;
+}

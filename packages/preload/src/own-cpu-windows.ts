@@ -1,0 +1,88 @@
+/**
+ * When the CPU time of requests that share the worker is measured: in windows, because the hooks that tell whose
+ * continuation runs cost something at each of them. Pure; it must not know of hooks, clocks or async contexts.
+ *
+ * A window opens when a request comes while another is inside. It first waits until those that were inside before have
+ * left (`opening`), so that everything that runs then has a context. Requests that come next are measured (`open`), for
+ * 200 ms and twice as long as the opening took; the window lasts until they have left (`draining`). Then nothing is
+ * measured for several times as long as the window lasted: 4 times until 500 requests have been measured, which is a
+ * fifth of the time, and 9 times from then on, which is a tenth; 30 s at most.
+ */
+
+export type Phase = 'off' | 'opening' | 'open' | 'draining';
+
+/** How long those that were inside before are waited for. What they do later has no context, and counts as lost. */
+const OPENING_MS_MAX = 1_000;
+const OPEN_MS_MIN = 200;
+/** Requests take about as long as the opening does, and the draining too; half of a window is then spent on measuring. */
+const OPEN_PER_OPENING = 2;
+/** How long those that are measured are waited for. The costs of longer ones stay unknown. */
+const DRAINING_MS_MAX = 5_000;
+/** Time without a window, as a multiple of the window before: a fifth of the time is measured first, a tenth later. */
+const PAUSE_FACTOR_FIRST = 4;
+const PAUSE_FACTOR = 9;
+const FIRST_REQUESTS = 500;
+const PAUSE_MS_MAX = 30_000;
+
+export class Windows {
+  #phase: Phase = 'off';
+  #began_ms = 0;
+  #openUntil_ms = 0;
+  #pausedUntil_ms = Number.NEGATIVE_INFINITY;
+  /** Requests inside that came before the window. */
+  #before = 0;
+  /** Measured requests that are inside, and all of them so far. */
+  #measured = 0;
+  #measured_total = 0;
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  /** A request comes while so many others are inside. True when it is to be measured. */
+  enter(now_ms: number, inside: number): boolean {
+    if (this.#phase === 'off') {
+      if (inside === 0 || now_ms < this.#pausedUntil_ms) return false;
+      this.#phase = 'opening';
+      this.#began_ms = now_ms;
+      this.#before = inside;
+      return false;
+    }
+    this.look(now_ms);
+    if (this.#phase !== 'open') return false;
+    this.#measured += 1;
+    return true;
+  }
+
+  /** A request leaves that came before the window, or in it. */
+  leave(now_ms: number, cameBefore: boolean, isMeasured: boolean): void {
+    if (this.#phase === 'off') return;
+    if (cameBefore) this.#before -= 1;
+    if (isMeasured) {
+      this.#measured -= 1;
+      this.#measured_total += 1;
+    }
+    this.look(now_ms);
+  }
+
+  look(now_ms: number): void {
+    const { phase } = this;
+    if (phase === 'opening') {
+      if (this.#before > 0 && now_ms < this.#began_ms + OPENING_MS_MAX) return;
+      this.#phase = 'open';
+      this.#openUntil_ms = now_ms + OPEN_MS_MIN + OPEN_PER_OPENING * (now_ms - this.#began_ms);
+    } else if (phase === 'open') {
+      if (now_ms < this.#openUntil_ms) return;
+      this.#phase = 'draining';
+      this.#end(now_ms);
+    } else if (phase === 'draining') this.#end(now_ms);
+  }
+
+  #end(now_ms: number): void {
+    if (this.#measured > 0 && now_ms < this.#openUntil_ms + DRAINING_MS_MAX) return;
+    this.#phase = 'off';
+    this.#measured = 0;
+    const factor = this.#measured_total < FIRST_REQUESTS ? PAUSE_FACTOR_FIRST : PAUSE_FACTOR;
+    this.#pausedUntil_ms = now_ms + Math.min(factor * (now_ms - this.#began_ms), PAUSE_MS_MAX);
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * CPU time that is each request's own. A request that was alone in its worker used what the process used meanwhile. Those
+ * that share the worker are measured now and then (`own-cpu-windows.ts`), by whose continuation runs (`own-cpu-runs.ts`);
+ * of the others it is not known. It must not know what becomes of a figure.
+ */
+import type { ServerResponse } from 'node:http';
+import { type Account, Runs } from './own-cpu-runs.js';
+import { type Phase, Windows } from './own-cpu-windows.js';
+
+/** Where a larger part of the CPU time is nobody's, the figures of requests that share the worker are not told. */
+const LOST_SHARE_MAX = 0.2;
+const LOOK_EVERY_MS = 250;
+
+const stayKey = Symbol('sluice.stay');
+
+interface StayedResponse extends ServerResponse {
+  [stayKey]?: Stay;
+}
+
+/** A request's stay with the app. */
+export interface Stay extends Account {
+  /** CPU microseconds of the process when it came, and how many more when it left. */
+  readonly cpu_us_before: number;
+  process_us: number;
+  /** Its response has ended: it only waits for a turn of the loop. */
+  isEnding: boolean;
+  /** Another request was inside at some time. */
+  isShared: boolean;
+  /** Number of the window in which it came, and of that in which it is measured; 0 for none. */
+  window: number;
+  measuredIn: number;
+  isMeasured: boolean;
+}
+
+export interface Cost {
+  readonly cpu_us: number;
+  /** The CPU time of others is in it. */
+  readonly isShared: boolean;
+}
+
+// Taken before the app can replace them, by fake timers for example.
+const nextTurn = setImmediate;
+const every = setInterval;
+const now_ms = performance.now.bind(performance);
+
+export class OwnCpu {
+  readonly #windows = new Windows();
+  readonly #runs = new Runs();
+  #phase: Phase = 'off';
+  /** Number of the latest window. */
+  #window = 0;
+  #looks: NodeJS.Timeout | undefined;
+  #inside = 0;
+  /** The one that is inside and was alone so far. */
+  #sole: Stay | undefined;
+
+  enter(entered_ms: number): Stay {
+    const cpu_us_before = cpuUs();
+    const others = this.#others(cpu_us_before);
+    const stay: Stay = {
+      cpu_us_before,
+      process_us: 0,
+      isEnding: false,
+      isShared: others > 0,
+      window: 0,
+      measuredIn: 0,
+      isMeasured: false,
+      own_us: 0,
+      lostBefore_us: 0,
+      hasLeft: false,
+    };
+    this.#inside += 1;
+    if (others === 0) this.#sole = stay;
+    else if (this.#sole !== undefined) {
+      this.#sole.isShared = true;
+      this.#sole = undefined;
+    }
+    if (others > 0 || this.#phase !== 'off') this.#enterWindow(stay, entered_ms, others);
+    return stay;
+  }
+
+  /** How many share the worker with a newcomer. One that was alone and has ended does not. */
+  #others(cpu_us: number): number {
+    const sole = this.#sole;
+    if (sole?.isEnding !== true) return this.#inside;
+    sole.process_us = cpu_us - sole.cpu_us_before;
+    this.#sole = undefined;
+    return 0;
+  }
+
+  #enterWindow(stay: Stay, entered_ms: number, others: number): void {
+    const isMeasured = this.#windows.enter(entered_ms, others);
+    this.#follow();
+    if (this.#phase === 'off') return;
+    stay.window = this.#window;
+    if (isMeasured) stay.measuredIn = this.#window;
+    this.#runs.enter(stay, this.#inside);
+  }
+
+  /** Hands the request to the app. */
+  run(stay: Stay, response: ServerResponse | undefined, hand: () => void): void {
+    if (this.#phase === 'off') return hand();
+    if (response !== undefined) (response as StayedResponse)[stayKey] = stay;
+    this.#runs.run(stay, hand);
+  }
+
+  /** The app writes a response. */
+  writes(response: ServerResponse): void {
+    if (!this.#runs.isOn) return;
+    const { [stayKey]: stay } = response as StayedResponse;
+    if (stay !== undefined) this.#runs.writes(stay);
+  }
+
+  /** Its response has ended. It leaves a turn later, unless the app's hooks still run. */
+  ends(stay: Stay): void {
+    stay.isEnding = true;
+  }
+
+  /** CPU microseconds of the process since the request came. */
+  process_us(stay: Stay): number {
+    return cpuUs() - stay.cpu_us_before;
+  }
+
+  /** True when `cost` is to be asked a turn later: what the collector took of its time is not known before. */
+  leave(stay: Stay): boolean {
+    if (stay.process_us === 0) stay.process_us = this.process_us(stay);
+    this.#inside -= 1;
+    if (this.#sole === stay) this.#sole = undefined;
+    if (this.#phase === 'off') {
+      stay.hasLeft = true;
+      return false;
+    }
+    this.#runs.leave(stay, this.#inside);
+    stay.isMeasured = stay.measuredIn === this.#window;
+    this.#windows.leave(now_ms(), stay.window !== this.#window, stay.isMeasured);
+    this.#follow();
+    return stay.isMeasured && stay.isShared;
+  }
+
+  cost(stay: Stay): Cost {
+    if (!stay.isShared) return { cpu_us: stay.process_us, isShared: false };
+    if (!stay.isMeasured || this.#runs.lostShare > LOST_SHARE_MAX) {
+      return { cpu_us: stay.process_us, isShared: true };
+    }
+    return { cpu_us: this.#runs.cost_us(stay), isShared: false };
+  }
+
+  /** Does what the windows say. */
+  #follow(): void {
+    const { phase } = this.#windows;
+    if (phase === this.#phase) return;
+    this.#phase = phase;
+    if (phase === 'opening') {
+      this.#window += 1;
+      this.#looks = every(() => this.#look(), LOOK_EVERY_MS).unref();
+    } else if (phase === 'open') this.#runs.start(this.#inside);
+    else if (phase === 'off') {
+      clearInterval(this.#looks);
+      // Those that have just left are still to be told of.
+      nextTurn(() => nextTurn(() => this.#stop()));
+    }
+  }
+
+  #look(): void {
+    this.#windows.look(now_ms());
+    this.#follow();
+  }
+
+  #stop(): void {
+    if (this.#phase === 'off') this.#runs.stop();
+  }
+}
+
+/** CPU microseconds of the whole process so far, its garbage collector's and compiler's threads included. */
+export function cpuUs(): number {
+  const usage = process.cpuUsage();
+  return usage.user + usage.system;
+}

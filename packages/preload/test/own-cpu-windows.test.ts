@@ -1,0 +1,72 @@
+/** When the CPU time of requests that share the worker is measured; with a clock of its own. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Windows } from '../src/own-cpu-windows.js';
+
+/** A window that one request opened, which came beside another, and that has left. */
+function opened(windows: Windows, now_ms: number): void {
+  windows.enter(now_ms, 1);
+  windows.leave(now_ms, true, false);
+  assert.equal(windows.phase, 'open');
+}
+
+void test('nothing is measured while nobody shares the worker', () => {
+  const windows = new Windows();
+  for (let now_ms = 0; now_ms < 10_000; now_ms += 100) assert.equal(windows.enter(now_ms, 0), false);
+  assert.equal(windows.phase, 'off');
+});
+
+void test('requests count that come once those from before the window have left', () => {
+  const windows = new Windows();
+  assert.equal(windows.enter(0, 2), false);
+  windows.leave(10, true, false);
+  assert.equal(windows.enter(20, 2), false, 'one of those is inside');
+  windows.leave(30, true, false);
+  assert.equal(windows.enter(40, 2), true);
+});
+
+void test('a window lasts until its requests have left, and the pause after it four times as long', () => {
+  const windows = new Windows();
+  opened(windows, 0);
+  assert.equal(windows.enter(150, 1), true);
+  assert.equal(windows.enter(200, 2), false, '200 ms are over');
+  windows.leave(300, false, false);
+  assert.equal(windows.phase, 'draining');
+  windows.leave(400, false, true);
+  assert.equal(windows.phase, 'off');
+  windows.enter(1_999, 5);
+  assert.equal(windows.phase, 'off');
+  windows.enter(2_000, 5);
+  assert.equal(windows.phase, 'opening');
+});
+
+void test('later on nine times as long', () => {
+  const windows = new Windows();
+  opened(windows, 0);
+  for (let count = 0; count < 500; count += 1) windows.enter(100, 1);
+  for (let count = 0; count < 500; count += 1) windows.leave(250, false, true);
+  assert.equal(windows.phase, 'off');
+  windows.enter(2_499, 5);
+  assert.equal(windows.phase, 'off');
+  windows.enter(2_500, 5);
+  assert.equal(windows.phase, 'opening');
+});
+
+void test('a request that never ends ends no window, and keeps none from opening', () => {
+  const windows = new Windows();
+  windows.enter(0, 1);
+  assert.equal(windows.phase, 'opening');
+  windows.look(999);
+  assert.equal(windows.phase, 'opening');
+  windows.look(1_000);
+  assert.equal(windows.phase, 'open', 'what was inside before is waited for no longer');
+  assert.equal(windows.enter(1_100, 1), true);
+  windows.look(3_200);
+  assert.equal(windows.phase, 'draining');
+  windows.look(8_199);
+  assert.equal(windows.phase, 'draining');
+  windows.look(8_200);
+  assert.equal(windows.phase, 'off');
+  assert.equal(windows.enter(8_200 + 30_000, 2), false);
+  assert.equal(windows.phase, 'opening');
+});

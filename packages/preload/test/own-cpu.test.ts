@@ -1,0 +1,274 @@
+/** Whose CPU time it is, in this process: requests here are functions, and what they use is known. */
+import assert from 'node:assert/strict';
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import v8 from 'node:v8';
+import vm from 'node:vm';
+import { type Cost, cpuUs, OwnCpu } from '../src/own-cpu.js';
+
+/** Uses so much CPU time. */
+function burn(ms: number): void {
+  const end_us = cpuUs() + ms * 1000;
+  let junk = 0;
+  while (cpuUs() < end_us) for (let step = 0; step < 10_000; step += 1) junk = (junk * 31 + step) | 0;
+}
+
+// Compiled, so that the compiler's threads do not count below.
+burn(200);
+
+/** Generous, as other threads of this process count on Node 20. */
+function about(cost: Cost | undefined, ms: number, what: string): void {
+  assert.equal(cost?.isShared, false, `${what} is not known`);
+  const cost_ms = cost.cpu_us / 1000;
+  assert.ok(cost_ms > ms * 0.75 - 1 && cost_ms < ms * 1.4 + 4, `${what}: ${cost_ms} instead of ${ms} ms`);
+}
+
+type Work = () => Promise<void>;
+
+/** One request, from when it comes until it is reported. */
+async function request(cpu: OwnCpu, work: Work, response?: ServerResponse): Promise<Cost> {
+  const stay = cpu.enter(performance.now());
+  let done = Promise.resolve();
+  cpu.run(stay, response, () => {
+    done = work();
+  });
+  await done;
+  cpu.ends(stay);
+  await turn();
+  cpu.leave(stay);
+  await turn();
+  return cpu.cost(stay);
+}
+
+/** A window, which opens when two share the worker and the first of them has left. */
+async function inWindow(): Promise<OwnCpu> {
+  const cpu = new OwnCpu();
+  const first = cpu.enter(performance.now());
+  const second = cpu.enter(performance.now());
+  cpu.leave(first);
+  cpu.leave(second);
+  await turn();
+  return cpu;
+}
+
+async function together(works: readonly Work[]): Promise<Cost[]> {
+  const cpu = await inWindow();
+  return Promise.all(works.map((work) => request(cpu, work)));
+}
+
+/** Burns between waits of every kind. */
+function waiting(ms: number): Work {
+  return async () => {
+    burn(ms / 5);
+    await Promise.resolve();
+    burn(ms / 5);
+    await pause(3);
+    burn(ms / 5);
+    await turn();
+    burn(ms / 5);
+    await new Promise<void>((done) => process.nextTick(done));
+    burn(ms / 5);
+  };
+}
+
+void test('a request that is alone used what the process used', async () => {
+  const cpu = new OwnCpu();
+  const before_us = cpuUs();
+  const { cpu_us, isShared } = await request(cpu, waiting(20));
+  const used_us = cpuUs() - before_us;
+  assert.ok(!isShared && cpu_us >= 19_000 && cpu_us <= used_us, `${cpu_us} of ${used_us} µs`);
+});
+
+void test('one that comes when the other has ended is alone as well', async () => {
+  const cpu = new OwnCpu();
+  const [first, second] = [cpu.enter(performance.now()), performance.now()];
+  burn(5);
+  cpu.ends(first);
+  const next = cpu.enter(second);
+  burn(10);
+  cpu.leave(first);
+  cpu.leave(next);
+  about(cpu.cost(first), 5, 'the first');
+  about(cpu.cost(next), 10, 'the next');
+});
+
+void test('of those that share the worker while nothing is measured it is not known', async () => {
+  const cpu = new OwnCpu();
+  const costs = await Promise.all([request(cpu, waiting(5)), request(cpu, waiting(5))]);
+  assert.deepEqual(
+    costs.map(({ isShared }) => isShared),
+    [true, true],
+  );
+});
+
+void test('each bears its own across awaits, timers and turns, however many there are', async () => {
+  for (const count of [2, 20]) {
+    const works = Array.from({ length: count }, (_, at) => waiting(at === 0 ? 30 : 3));
+    const [heavy, ...light] = await together(works);
+    about(heavy, 30, 'the heavy one');
+    const mean_us = light.reduce((sum, { cpu_us }) => sum + cpu_us, 0) / light.length;
+    about({ cpu_us: mean_us, isShared: light.some(({ isShared }) => isShared) }, 3, `the light ones of ${count}`);
+  }
+});
+
+/** A connection that was opened before any request, and answers what is sent over it. */
+async function pooled(t: TestContext): Promise<(answers: (line: string) => void, line: string) => void> {
+  const server = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  await once(socket, 'connect');
+  t.after(() => {
+    socket.destroy();
+    server.close();
+  });
+  const waiting: ((line: string) => void)[] = [];
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    for (const line of text.split('\n').slice(0, -1)) waiting.shift()?.(line);
+  });
+  return (answers, line) => {
+    waiting.push(answers);
+    socket.write(`${line}\n`);
+  };
+}
+
+void test('what a pooled connection reads is theirs whose promise it resolves', async (t) => {
+  const ask = await pooled(t);
+  const query = (parse_ms: number): Promise<void> =>
+    new Promise((done) => {
+      ask(() => {
+        burn(parse_ms);
+        done();
+      }, 'rows');
+    });
+  const asking = (ms: number) => async (): Promise<void> => {
+    burn(ms / 4);
+    await query(ms / 4);
+    burn(ms / 2);
+  };
+  const [heavy, light] = await together([asking(40), waiting(4), waiting(4)]);
+  about(heavy, 40, 'the heavy one');
+  about(light, 4, 'the light one');
+});
+
+void test('answers that come in one piece go on in their own requests', async (t) => {
+  const ask = await pooled(t);
+  const piped = (ms: number) => async (): Promise<void> => {
+    await new Promise<void>((done) => ask(() => done(), 'x'));
+    burn(ms);
+  };
+  const costs = await together([piped(30), piped(3), piped(10)]);
+  about(costs[0], 30, 'the first');
+  about(costs[1], 3, 'the second');
+  about(costs[2], 10, 'the third');
+});
+
+void test('a run without a context is theirs whose answer it writes', async (t) => {
+  const ask = await pooled(t);
+  const cpu = await inWindow();
+  const byCallback = (ms: number): Promise<Cost> => {
+    const response = {} as ServerResponse;
+    const work = (): Promise<void> =>
+      new Promise((done) => {
+        burn(10);
+        ask(() => {
+          burn(ms);
+          cpu.writes(response);
+          burn(1);
+          // Not a promise's doing: this ends in the callback, as an app without promises does.
+          setTimeout(done, 1);
+        }, 'rows');
+      });
+    return request(cpu, work, response);
+  };
+  const costs = await Promise.all([byCallback(30), byCallback(3)]);
+  about(costs[0], 41, 'the first');
+  about(costs[1], 14, 'the second');
+});
+
+void test('where much is nobody’s, nothing is told', async (t) => {
+  const ask = await pooled(t);
+  const cpu = await inWindow();
+  const lost = (): Promise<void> =>
+    new Promise((done) => {
+      ask(() => {
+        burn(20);
+        setTimeout(done, 1);
+      }, 'rows');
+    });
+  const costs = await Promise.all([request(cpu, lost), request(cpu, waiting(4))]);
+  assert.deepEqual(
+    costs.map(({ isShared }) => isShared),
+    [true, true],
+  );
+});
+
+void test('contexts of the app’s own stay as they are, and within them each bears its own', async () => {
+  const users = new AsyncLocalStorage<string>();
+  const seen: (string | undefined)[] = [];
+  const of = (name: string, ms: number) => (): Promise<void> =>
+    users.run(name, async () => {
+      await waiting(ms)();
+      seen.push(users.getStore());
+    });
+  const [anna, ben] = await together([of('anna', 20), of('ben', 4)]);
+  about(anna, 20, 'anna');
+  about(ben, 4, 'ben');
+  assert.deepEqual(new Set(seen), new Set(['anna', 'ben']));
+});
+
+void test('a callback of one within a run of another is its own', async () => {
+  let resource: AsyncResource | undefined;
+  const waits = (): Promise<void> =>
+    new Promise((done) => {
+      burn(5);
+      resource = new AsyncResource('WAITS');
+      setTimeout(done, 60);
+    });
+  const releases = async (): Promise<void> => {
+    burn(5);
+    await pause(1);
+    resource?.runInAsyncScope(() => burn(30));
+    burn(5);
+  };
+  const [waiter, releaser] = await together([waits, releases]);
+  about(waiter, 35, 'the waiting one');
+  about(releaser, 10, 'the other');
+});
+
+void test('an error of the app goes its way, and its time is its own', async () => {
+  const cpu = await inWindow();
+  const failing = cpu.enter(performance.now());
+  const other = request(cpu, waiting(4));
+  const fail = (): void => {
+    burn(20);
+    throw new Error('of the app');
+  };
+  assert.throws(() => cpu.run(failing, undefined, fail), /of the app/);
+  about(await other, 4, 'the other');
+  cpu.leave(failing);
+  await turn();
+  about(cpu.cost(failing), 20, 'the failing one');
+});
+
+void test('the collector’s pauses are not theirs whom they hit', async () => {
+  v8.setFlagsFromString('--expose-gc');
+  const collect = vm.runInNewContext('gc') as () => void;
+  const heap = Array.from({ length: 600_000 }, (_, at) => ({ at, text: [at] }));
+  const began_ms = performance.now();
+  collect();
+  const pause_ms = performance.now() - began_ms;
+  const cpu = await inWindow();
+  const struck = async (): Promise<void> => {
+    burn(4);
+    await pause(1);
+    for (let times = 0; times < 3; times += 1) collect();
+  };
+  const [light, heavy] = await Promise.all([request(cpu, struck), request(cpu, waiting(60))]);
+  assert.ok(heap.length > 0 && !light.isShared && !heavy.isShared);
+  // A part of what all use together is everybody's, in proportion to their own: half as much again at most.
+  assert.ok(light.cpu_us / 1000 < 12 + pause_ms, `${light.cpu_us} µs with three pauses of ${pause_ms} ms`);
+});
