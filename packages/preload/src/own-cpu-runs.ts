@@ -160,7 +160,8 @@ export class Runs {
     if (account === this.#current) return;
     const lost_us = this.#charge();
     // A promise that goes on right after a run was resolved by it.
-    if (lost_us > 0 && isInside(account) && executionAsyncResource() instanceof Promise) account.own_us += lost_us;
+    if (lost_us > 0 && isInside(account) && executionAsyncResource() instanceof Promise)
+      account.own_us += lost_us;
     else this.#lose(lost_us);
     this.#begin(account);
   }

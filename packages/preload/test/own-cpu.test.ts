@@ -111,7 +111,11 @@ void test('each bears its own across awaits, timers and turns, however many ther
     const [heavy, ...light] = await together(works);
     about(heavy, 30, 'the heavy one');
     const mean_us = light.reduce((sum, { cpu_us }) => sum + cpu_us, 0) / light.length;
-    about({ cpu_us: mean_us, isShared: light.some(({ isShared }) => isShared) }, 3, `the light ones of ${count}`);
+    about(
+      { cpu_us: mean_us, isShared: light.some(({ isShared }) => isShared) },
+      3,
+      `the light ones of ${count}`,
+    );
   }
 });
 
