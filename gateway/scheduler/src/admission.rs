@@ -132,12 +132,13 @@ impl Scheduler {
 
     fn goes_at_once(&self, need: Need, offer: &Offer) -> bool {
         if let Home::At(worker) = need.home {
-            return self.queue.len_at(worker) == 0 && self.pool.has_room(worker, self.limits.concurrency);
+            return self.queue.len_at(worker) == 0
+                && self.pool.has_room(worker, self.part_of(need.class), &self.limits);
         }
-        self.side_goes_at_once(self.side(need), offer)
+        self.side_goes_at_once(self.side(need), need.class, offer)
     }
 
-    fn side_goes_at_once(&self, side: Lane, offer: &Offer) -> bool {
+    fn side_goes_at_once(&self, side: Lane, class: ClassId, offer: &Offer) -> bool {
         if self.queue.len_of(side) > 0 {
             return false;
         }
@@ -146,7 +147,12 @@ impl Scheduler {
             // One that is called from its warm-up brings lanes into force, and is kept for short ones then.
             return side == Lane::Short || offer.long_held == 0;
         }
-        is_rushed || self.place(side, None, offer).is_some()
+        if is_rushed {
+            return true;
+        }
+        // Without lanes, those of the other side that wait for more of a worker are in front.
+        let waits = [Lane::Short, Lane::Long].into_iter().any(|side| self.queue.len_of(side) > 0);
+        (!waits || self.has_lanes(offer)) && self.place(side, class, None, offer).is_some()
     }
 
     /// Slots that serve as long as lanes are not in force, or for one of them.
@@ -155,7 +161,7 @@ impl Scheduler {
     }
 
     fn predict_ms(&self, need: Need, offer: &Offer) -> Option<u64> {
-        let Home::At(worker) = need.home else { return self.predict_side_ms(self.side(need), need.priority, offer) };
+        let Home::At(worker) = need.home else { return self.predict_side_ms(self.side(need), need, offer) };
         if self.goes_at_once(need, offer) {
             return Some(0);
         }
@@ -163,12 +169,12 @@ impl Scheduler {
         self.at_home_us(worker, need.priority).filter(|_| is_known).map(|us| us / 1000)
     }
 
-    fn predict_side_ms(&self, side: Lane, priority: i8, offer: &Offer) -> Option<u64> {
+    fn predict_side_ms(&self, side: Lane, Need { class, priority, .. }: Need, offer: &Offer) -> Option<u64> {
         let slots = Self::slots(offer);
         if slots == 0 {
             return None;
         }
-        if self.side_goes_at_once(side, offer) {
+        if self.side_goes_at_once(side, class, offer) {
             return Some(0);
         }
         if !self.predictor.knows(side) {
@@ -201,14 +207,14 @@ impl Scheduler {
     #[must_use]
     pub fn predicted_wait_ms(&self) -> Option<u64> {
         let offer = self.offer();
-        let short = self.predict_side_ms(Lane::Short, 0, &offer);
-        if self.has_two_sides() { short.max(self.predict_side_ms(Lane::Long, 0, &offer)) } else { short }
+        let short = self.predict_side_ms(Lane::Short, Need::default(), &offer);
+        if self.has_two_sides() { short.max(self.predict_side_ms(Lane::Long, Need::default(), &offer)) } else { short }
     }
 
     /// Whether a request that arrived now would go to a worker at once, if it is short.
     #[must_use]
     pub fn has_free_slot(&self) -> bool {
-        self.side_goes_at_once(Lane::Short, &self.offer())
+        self.side_goes_at_once(Lane::Short, ClassId::OTHER, &self.offer())
     }
 
     /// Half the predicted wait is a fair time to try again: by then half the queue has gone. 1 s at least, 60 s at most.

@@ -6,10 +6,12 @@
 //! what a class is: rows have numbers, and whoever gives the numbers may give one to another class ([`Costs::forget`]).
 
 mod cut;
+mod low;
 mod sketch;
 
 use crate::interface::Time;
 use cut::{Cut, Load};
+use low::Low;
 use sketch::Sketch;
 
 /// Rows that are kept; numbers beyond count as [`ClassId::OTHER`]. Whoever gives the numbers has a lower bound.
@@ -78,6 +80,8 @@ struct Row {
     /// Decaying; see [`HALVE_ARRIVALS`].
     arrivals: f64,
     expected_us: u64,
+    /// What service times are above that where nobody shares the worker.
+    wait: Low,
     sketch: Sketch,
 }
 
@@ -124,6 +128,20 @@ impl Costs {
             self.arrivals_since_look = 0;
             self.look(now);
         }
+    }
+
+    /// A request of this class took so long in a worker that it shared with nobody.
+    pub fn served_alone(&mut self, class: ClassId, service_us: u64) {
+        let wait_us = service_us.saturating_sub(self.expected_us(class));
+        let at = self.row(class);
+        self.rows[at].wait.record(wait_us);
+    }
+
+    /// How long requests of this class wait for something else than the CPU: what nine of ten take at least. `None` while too few
+    /// had a worker to themselves.
+    #[must_use]
+    pub fn wait_us(&self, class: ClassId) -> Option<u64> {
+        self.get(class)?.wait.get_us()
     }
 
     /// What a request of this class is expected to cost.

@@ -6,7 +6,8 @@
 //! then the long lane gets a second one and the short lane is left to what it is for.
 //! `docs/decisions/0020-order-and-lanes.md` has the figures behind each rule.
 
-use crate::{Action, Lane, Order, Scheduler, Time, WorkerId};
+use crate::pool::{Among, SHORT_PARTS_MAX, Seek, WHOLE};
+use crate::{Action, ClassId, Lane, Order, Scheduler, Time, WorkerId};
 
 /// How long a worker of the long lane is kept when nothing asks for it any more.
 const KEPT_MS: u64 = 300_000;
@@ -23,31 +24,33 @@ const WAITING_FOR_SECOND_US: u64 = 400_000;
 /// can not have.
 const TURN_COSTS: u64 = 10;
 const TAKEN_MAX: f64 = 0.1;
+/// From the gateway to a worker and back, which is no wait of the app.
+const ROUND_TRIP_US: u64 = 1_000;
 /// Long-lane workers that there may be: as many as it takes to use two cores in turn.
 pub(crate) const LONG_WORKERS_MAX: u32 = 2;
 
 /// What the workers look like to a request that wants one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offer {
-    /// The worker of each lane that would be chosen, of those with a free slot.
-    pub short: Option<WorkerId>,
-    pub long: Option<WorkerId>,
-    /// Workers of the short lane with a free slot, those that hold a short request, and those that hold a long one.
-    pub short_free: u32,
-    pub short_with_short: u32,
-    pub short_with_long: u32,
-    /// Workers of each lane that take requests, and how many these may hold.
+    /// Some worker has room for some request.
+    pub has_seat: bool,
+    /// Workers of each lane that take requests, how many requests these may hold, and which of them have a free slot.
     pub short_ready: u32,
     pub long_ready: u32,
     pub short_slots: u32,
     pub long_slots: u32,
-    /// Workers of the long lane that would, but stand still: a long render is what they are for.
-    pub long_overdue: u32,
-    /// Workers of the long lane that are being started.
-    pub long_starting: u32,
-    /// Workers of the long lane that hold a request, and those with a free slot.
-    pub long_held: u32,
+    pub short_free: u32,
     pub long_free: u32,
+    /// Workers of the short lane that hold a long request, and those without one that have room.
+    pub short_with_long: u32,
+    pub short_open: u32,
+    /// Thousandths of the short lane's workers that short requests take.
+    pub short_parts: u32,
+    /// Workers of the long lane that would take requests, but stand still: a long render is what they are for.
+    pub long_overdue: u32,
+    /// Workers of the long lane that are being started, and those that hold a request.
+    pub long_starting: u32,
+    pub long_held: u32,
 }
 
 /// That a request has waited for too long, and what it is expected to cost.
@@ -66,7 +69,7 @@ pub(crate) struct Lanes {
     /// Workers of the short lane that long requests hold, on average.
     taken: f64,
     /// How many both are, and since when that is averaged.
-    short_now: u32,
+    short_now: f64,
     long_now: u32,
     averaged: Time,
     /// When a long request was given to a worker last.
@@ -113,11 +116,12 @@ impl Lanes {
     #[allow(clippy::cast_precision_loss)] // Time apart in µs, far below 2^53.
     fn average(&mut self, now: Time, offer: &Offer, left: &Situation) {
         let weight = 1.0 - (-(now.since_us(self.averaged) as f64) / AVERAGED_OVER_US).exp();
-        self.need += (f64::from(self.short_now) - self.need) * weight;
+        self.need += (self.short_now - self.need) * weight;
         self.taken += (f64::from(self.long_now) - self.taken) * weight;
         self.averaged = now;
         let waiting = u32::try_from(left.short_waiting).unwrap_or(u32::MAX);
-        self.short_now = offer.short_with_short.saturating_add(waiting).min(offer.short_ready);
+        let held = f64::from(offer.short_parts) / f64::from(WHOLE);
+        self.short_now = (held + f64::from(waiting)).min(offer.short_ready.into());
         self.long_now = offer.short_with_long;
     }
 
@@ -140,10 +144,13 @@ impl Lanes {
         self.needed() >= 2.0
     }
 
-    /// The worker for a request of this side, if it may have one. Both lanes have workers that take requests.
-    pub(crate) fn place(&self, side: Lane, overdue: Option<Overdue>, offer: &Offer) -> Option<WorkerId> {
+    /// The seats that a request of this side may have, the best first. Both lanes have workers that take requests.
+    fn seeks(&self, side: Lane, overdue: Option<Overdue>, offer: &Offer) -> [Option<Seek>; 4] {
         if side == Lane::Short {
-            return offer.short;
+            // Nobody is put beside a long one that may be about to compute, unless there is no other worker at all.
+            let is_beset = offer.short_with_long >= offer.short_ready;
+            let among = if is_beset { Among::All } else { Among::WithoutLong };
+            return [Some(Seek { lane: Lane::Short, among, packs: true }), None, None, None];
         }
         // One that stands still is no reason to open the short lane. Nor is one that starts: short ones would wait meanwhile, and
         // its start takes the CPU time that long ones would. One that has failed and will be tried again later is.
@@ -151,26 +158,31 @@ impl Lanes {
         let has_second = offer.long_ready + offer.long_overdue + starting >= 2;
         let is_crowded = has_second && self.leaves_no_room();
         // The second one is not for more long requests at a time, which would only share what the first one gets.
-        let of_long = offer.long.filter(|_| offer.long_held == 0 || is_crowded);
+        let among = if offer.long_held == 0 || is_crowded { Among::All } else { Among::WithLongOnly };
+        let of_long = Seek::in_lane(Lane::Long, among);
         let has_room = !is_crowded || f64::from(offer.short_with_long) < f64::from(offer.short_ready) - self.needed();
-        let leaves_one = offer.short_free >= 2;
+        let of_short = |among, leaves_one| (has_room && leaves_one).then_some(Seek::in_lane(Lane::Short, among));
         // Nobody waits for ever: one that has waited for far too long may have the last.
         let has_turn = overdue.is_some_and(|Overdue { now, cost_us }| {
             let is_due = now.since_us(self.long_given) >= cost_us.saturating_mul(TURN_COSTS);
             !is_crowded || is_due && self.taken < TAKEN_MAX
         });
-        let of_short = offer.short.filter(|_| has_room && leaves_one || has_turn);
-        of_long.or(of_short)
+        let empty = of_short(Among::Empty, offer.short_open >= 2);
+        let beside_long = of_short(Among::WithLongOnly, offer.short_open >= 1);
+        let last = has_turn.then_some(Seek::in_lane(Lane::Short, Among::All));
+        // Of two that share a worker one waits for the other in the end.
+        if offer.long_held > 0 && !is_crowded {
+            return [empty, Some(of_long), beside_long, last];
+        }
+        [Some(of_long), empty, beside_long, last]
     }
 }
 
 impl Scheduler {
-    /// Whether the config leaves room for lanes. In a worker that may hold several requests, long and short ones would get in
-    /// each other's way whatever its priority.
+    /// Whether the config leaves room for lanes. In a worker that holds several whatever they do, long and short ones would get
+    /// in each other's way whatever its priority.
     fn may_have_lanes(&self) -> bool {
-        self.limits.lanes
-            && self.limits.order == Order::Shortest
-            && self.limits.concurrency.max(self.limits.concurrency_max) == 1
+        self.limits.lanes && self.limits.order == Order::Shortest && self.limits.concurrency <= 1
     }
 
     /// Whether there are long and short requests, to be kept apart.
@@ -183,13 +195,36 @@ impl Scheduler {
         self.is_mixed() && offer.short_ready > 0 && offer.long_ready + offer.long_overdue > 0
     }
 
-    /// The worker that a request of this side may have.
-    pub(crate) fn place(&self, side: Lane, overdue: Option<Overdue>, offer: &Offer) -> Option<WorkerId> {
+    /// The worker that a request of this side and class may have.
+    pub(crate) fn place(
+        &self,
+        side: Lane,
+        class: ClassId,
+        overdue: Option<Overdue>,
+        offer: &Offer,
+    ) -> Option<WorkerId> {
+        let part = self.part_of(class);
+        let is_awaited = |worker| self.queue.len_at(worker) > 0 && !self.pool.has_room(worker, WHOLE, &self.limits);
+        let seat = |seek| self.pool.seat(seek, part, &self.limits, is_awaited);
         if self.has_lanes(offer) {
-            return self.lanes.place(side, overdue, offer);
+            return self.lanes.seeks(side, overdue, offer).into_iter().flatten().find_map(seat);
         }
         // Where nobody else serves, the long lane does; else it is for lanes alone.
-        if offer.short_ready == 0 { offer.long } else { offer.short }
+        let lane = if offer.short_ready == 0 { Lane::Long } else { Lane::Short };
+        seat(Seek::in_lane(lane, Among::All))
+    }
+
+    /// The part of a worker that a request of this class takes, in thousandths: that in which it computes. All of it where no
+    /// worker may hold several, and as long as too little is known.
+    #[must_use]
+    pub fn part_of(&self, class: ClassId) -> u32 {
+        if self.limits.concurrency_max <= self.limits.concurrency || !self.costs.is_known(class) {
+            return WHOLE;
+        }
+        let cost_us = self.costs.expected_us(class).max(1);
+        let wait_us = self.costs.wait_us(class).unwrap_or(0).saturating_sub(ROUND_TRIP_US);
+        let part = u64::from(WHOLE).saturating_mul(cost_us).div_ceil(cost_us.saturating_add(wait_us));
+        u32::try_from(part).ok().filter(|part| *part <= SHORT_PARTS_MAX).unwrap_or(WHOLE)
     }
 
     /// Gives the long lane the workers that it needs now.

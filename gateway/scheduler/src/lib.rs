@@ -87,8 +87,11 @@ impl Scheduler {
             Event::Finished { worker, request } => {
                 // Who finishes a request does not stand still, and may be gone before it says so itself.
                 self.pool.turned(now, worker, limits, actions);
-                if let Some((side, class, service_us)) = self.pool.release(now, worker, request, limits) {
-                    self.predictor.finished(side, class, service_us);
+                if let Some(served) = self.pool.release(now, worker, request, limits) {
+                    self.predictor.finished(served);
+                    if served.is_undisturbed {
+                        self.costs.served_alone(served.class, served.service_us);
+                    }
                 }
             }
             Event::Detached { worker, request } => self.pool.detach(now, worker, request, limits, actions),
@@ -195,6 +198,7 @@ impl Scheduler {
     /// A request that no app has seen, or that may be tried again, waits where it stood.
     fn put_back(&mut self, now: Time, request: RequestId, known: Option<(Time, Need)>, actions: &mut Vec<Action>) {
         let Some((arrived, need)) = known else { return };
+        self.expire(now, actions);
         // It has had its turn once, so it is the next of all that may have the same worker.
         let need = self.with_home(need);
         let latest_start = self.latest_start(arrived, need);
@@ -273,7 +277,8 @@ impl Scheduler {
             if side == Lane::Long {
                 self.lanes.gave_long(now);
             }
-            self.pool.assign(now, worker, Given { request, arrived, need, side }, held_max);
+            let part = self.part_of(need.class);
+            self.pool.assign(now, worker, Given { request, arrived, need, side, part }, held_max);
             self.offer.take();
             actions.push(Action::Dispatch { request, worker });
         }
@@ -295,7 +300,7 @@ impl Scheduler {
             let is_behind = shared.as_ref().is_some_and(|(first, _, given)| {
                 given == worker && first < head && self.offer().short_free + self.offer().long_free <= 1
             });
-            self.pool.has_room(*worker, self.limits.concurrency) && !is_behind
+            self.pool.has_room(*worker, self.part_of(head.class), &self.limits) && !is_behind
         });
         let at_home = at_home.map(|(worker, head)| (head.request, Lane::Short, worker));
         at_home.or(shared.map(|(head, side, worker)| (head.request, side, worker)))
@@ -304,7 +309,7 @@ impl Scheduler {
     /// The same of those that may have any worker.
     fn next_shared(&self, now: Time) -> Option<(queue::Head, Lane, WorkerId)> {
         let offer = self.offer();
-        if offer.short.is_none() && offer.long.is_none() && !self.queue.has_alone() {
+        if !offer.has_seat && !self.queue.has_alone() {
             return None;
         }
         let head = |side| self.queue.head(side, now).map(|head| (head, side));
@@ -317,9 +322,11 @@ impl Scheduler {
                 return self.pool.empty_worker().map(|worker| (head, side, worker));
             }
             let overdue = head.is_overdue().then(|| Overdue { now, cost_us: self.costs.expected_us(head.class) });
-            self.place(side, overdue, &offer).map(|worker| (head, side, worker))
+            self.place(side, head.class, overdue, &offer).map(|worker| (head, side, worker))
         };
-        heads.into_iter().flatten().find_map(may_have).or_else(|| {
+        // Without lanes nobody passes the first because he needs less of a worker.
+        let rivals = if self.has_lanes(&offer) { 2 } else { 1 };
+        heads.into_iter().flatten().take(rivals).find_map(may_have).or_else(|| {
             // Those behind one that waits for a worker of its own need not wait for it.
             if !self.may_share() || !heads.iter().flatten().any(|(head, _)| head.alone) {
                 return None;
@@ -334,7 +341,7 @@ impl Scheduler {
         if let Some(offer) = self.offer.get() {
             return offer;
         }
-        let offer = self.pool.offer(self.limits.choice, self.limits.concurrency);
+        let offer = self.pool.offer(&self.limits);
         self.offer.set(Some(offer));
         offer
     }

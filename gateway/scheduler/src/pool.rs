@@ -6,12 +6,13 @@
 //! A worker that is in no place any more is on its way out.
 //!
 //! `life` has what happens to one worker, `boots` how many start at once, `replace` what is decided about successors,
-//! `overdue` when one is started for a worker that stands still, `slots` what workers hold.
+//! `overdue` when one is started for a worker that stands still, `slots` what workers hold, `seats` who has room for more.
 
 mod boots;
 mod life;
 mod overdue;
 mod replace;
+mod seats;
 mod slots;
 mod worker;
 
@@ -20,7 +21,8 @@ use std::collections::BTreeMap;
 use overdue::Needless;
 pub use replace::ReloadProgress;
 use replace::{Patience, Reload};
-pub(crate) use slots::Given;
+pub(crate) use seats::{Among, SHORT_PARTS_MAX, Seek, WHOLE};
+pub(crate) use slots::{Given, Served};
 use worker::{Warmth, Worker};
 pub use worker::{WorkerState, WorkerView};
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::pool::Served;
 use crate::{ClassId, Lane, Time};
 
 /// An exponentially decaying mean. The last fifty or so samples decide it; the first few count alike, so that none of them
@@ -70,7 +71,8 @@ impl Predictor {
         }
     }
 
-    pub(crate) fn finished(&mut self, side: Lane, class: ClassId, service_us: u64) {
+    pub(crate) fn finished(&mut self, served: Served) {
+        let Served { side, class, service_us, .. } = served;
         self.service.record(service_us);
         self.pace_mut(side).service.record(service_us);
         self.classes.entry(class).or_default().record(service_us);
@@ -136,12 +138,16 @@ impl Predictor {
 mod tests {
     use super::*;
 
+    fn served(service_us: u64) -> Served {
+        Served { side: Lane::Short, class: ClassId(1), service_us, is_undisturbed: true }
+    }
+
     #[test]
     fn first_request_of_all_is_no_measure_for_the_others() {
         let mut predictor = Predictor::default();
-        predictor.finished(Lane::Short, ClassId(1), 3_000_000);
+        predictor.finished(served(3_000_000));
         for _ in 0..9 {
-            predictor.finished(Lane::Short, ClassId(1), 5_000);
+            predictor.finished(served(5_000));
         }
         assert!(predictor.shared_us(1, 1).is_some_and(|us| us < 310_000));
     }

@@ -1,9 +1,8 @@
 //! What each worker holds: who gets the next request, and how a slot is freed.
 
+use super::seats::WHOLE;
 use super::worker::{Held, Warmth};
 use super::{Pool, WorkerState};
-use crate::choice::Choice;
-use crate::lanes::Offer;
 use crate::{Action, ClassId, Lane, Limits, Need, RequestId, Time, WorkerId};
 
 /// A request that goes to a worker.
@@ -14,61 +13,25 @@ pub(crate) struct Given {
     pub need: Need,
     /// What it counts as.
     pub side: Lane,
+    /// Thousandths of a worker that it takes.
+    pub part: u32,
+}
+
+/// A request that a worker has finished.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Served {
+    pub side: Lane,
+    pub class: ClassId,
+    pub service_us: u64,
+    /// It never shared its worker, and had the CPU when it asked for it.
+    pub is_undisturbed: bool,
 }
 
 impl Pool {
-    /// What the workers have to offer to the next request.
-    pub(crate) fn offer(&self, choice: Choice, concurrency: u32) -> Offer {
-        let mut offer = Offer::default();
-        let (mut best_short, mut best_long) = (None, None);
-        for (id, w) in &self.workers {
-            if !w.takes_requests() {
-                if w.lane == Lane::Long {
-                    offer.long_overdue += u32::from(w.state == WorkerState::Ready);
-                    offer.long_starting += u32::from(matches!(w.state, WorkerState::Starting | WorkerState::Warming));
-                }
-                continue;
-            }
-            let is_free = w.has_free_slot(concurrency);
-            let (best, chosen) = match w.lane {
-                Lane::Short => {
-                    offer.short_ready += 1;
-                    offer.short_slots += w.slots(concurrency);
-                    offer.short_free += u32::from(is_free);
-                    // In a worker that holds several, lanes are not in force.
-                    match w.held.first().map(|held| held.side) {
-                        Some(Lane::Short) => offer.short_with_short += 1,
-                        Some(Lane::Long) => offer.short_with_long += 1,
-                        None => {}
-                    }
-                    (&mut best_short, &mut offer.short)
-                }
-                Lane::Long => {
-                    offer.long_ready += 1;
-                    offer.long_slots += w.slots(concurrency);
-                    offer.long_held += u32::from(!w.held.is_empty());
-                    offer.long_free += u32::from(is_free);
-                    (&mut best_long, &mut offer.long)
-                }
-            };
-            let turn = match choice {
-                Choice::First => (false, Time(0)),
-                Choice::RoundRobin => (Some(w.instance) <= self.last_chosen, Time(0)),
-                Choice::LeastRecent => (false, w.idle_since),
-            };
-            let rank = (w.held.len(), turn, w.instance);
-            if is_free && best.is_none_or(|best| rank < best) {
-                (*best, *chosen) = (Some(rank), Some(*id));
-            }
-        }
-        offer
-    }
-
-    /// A worker that holds nothing, for a request that is to be alone. Which lane it is of does not matter where workers may hold
-    /// several.
+    /// A worker that holds nothing, for a request that is to be alone. It may be of any lane: one of the long is missed least.
     pub(crate) fn empty_worker(&self) -> Option<WorkerId> {
         let empty = self.workers.iter().filter(|(_, w)| w.takes_requests() && w.held.is_empty());
-        empty.min_by_key(|(_, w)| (!w.is_reserved, w.idle_since, w.instance)).map(|(id, _)| *id)
+        empty.min_by_key(|(_, w)| (!w.is_reserved, w.lane != Lane::Long, w.idle_since, w.instance)).map(|(id, _)| *id)
     }
 
     /// Whether a request waits for a worker of its own: if so, the one that holds least gets nothing more until it has gone there.
@@ -79,16 +42,16 @@ impl Pool {
             return false;
         }
         let least = self.workers.values_mut().filter(|w| w.takes_requests());
-        match least.min_by_key(|w| (w.held.len(), w.instance)).filter(|_| is_wanted) {
+        match least.min_by_key(|w| (w.lane != Lane::Long, w.held.len(), w.instance)).filter(|_| is_wanted) {
             Some(w) => w.is_reserved = true,
             None => self.workers.values_mut().for_each(|w| w.is_reserved = false),
         }
         true
     }
 
-    /// Whether the worker takes requests and has a free slot.
-    pub(crate) fn has_room(&self, worker: WorkerId, concurrency: u32) -> bool {
-        self.workers.get(&worker).is_some_and(|w| w.takes_requests() && w.has_free_slot(concurrency))
+    /// Whether the worker takes requests and has room for one that needs this part of it.
+    pub(crate) fn has_room(&self, worker: WorkerId, part: u32, limits: &Limits) -> bool {
+        self.workers.get(&worker).is_some_and(|w| w.takes_requests() && w.has_seat(part, limits))
     }
 
     /// Requests that the worker may hold; none where it does not serve.
@@ -110,8 +73,8 @@ impl Pool {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         self.last_chosen = Some(w.instance);
         w.is_reserved = false;
-        let Given { request, arrived, need, side } = given;
-        w.held.push(Held { request, arrived, dispatched: now, need, side, is_own: false });
+        let Given { request, arrived, need, side, part } = given;
+        w.join(Held { request, arrived, dispatched: now, need, side, part, is_own: false, is_undisturbed: true });
         if std::mem::take(&mut w.is_granted) {
             w.room = w.room.max(u32::try_from(w.held.len()).unwrap_or(u32::MAX));
         }
@@ -160,12 +123,21 @@ impl Pool {
         if self.is_warming(worker, concurrency)
             && let Some(w) = self.workers.get_mut(&worker)
         {
-            let (need, side) = (Need::default(), Lane::Short);
-            w.held.push(Held { request, arrived: now, dispatched: now, need, side, is_own: true });
+            let (need, side, part) = (Need::default(), Lane::Short, WHOLE);
+            w.join(Held {
+                request,
+                arrived: now,
+                dispatched: now,
+                need,
+                side,
+                part,
+                is_own: true,
+                is_undisturbed: true,
+            });
         }
     }
 
-    /// Frees the slot. Returns what the request counted as, its class and its service time in microseconds; `None` when that
+    /// Frees the slot. Returns what the request was; `None` when that
     /// is no measure for others: the worker did not hold it, it was the gateway's own, or the worker's first, for which many
     /// apps load and connect what they keep.
     pub(crate) fn release(
@@ -174,7 +146,7 @@ impl Pool {
         worker: WorkerId,
         request: RequestId,
         limits: &Limits,
-    ) -> Option<(Lane, ClassId, u64)> {
+    ) -> Option<Served> {
         let held = self.free_slot(now, worker, request)?;
         let w = self.workers.get_mut(&worker)?;
         if held.is_own {
@@ -182,10 +154,14 @@ impl Pool {
         }
         w.finished += 1;
         let is_first = w.finished == 1;
+        // In the long lane it waits for the CPU as well.
+        let is_undisturbed = held.is_undisturbed && w.lane == Lane::Short;
         if w.recycle_due(worker, limits).is_some_and(|(at, _)| at <= now) {
             self.unsettle();
         }
-        (!is_first).then(|| (held.side, held.need.class, now.since_us(held.dispatched)))
+        let Held { side, dispatched, .. } = held;
+        let served = Served { side, class: held.need.class, service_us: now.since_us(dispatched), is_undisturbed };
+        (!is_first).then_some(served)
     }
 
     fn free_slot(&mut self, now: Time, worker: WorkerId, request: RequestId) -> Option<Held> {

@@ -67,6 +67,10 @@ pub(super) struct Held {
     pub side: Lane,
     /// A warm-up request: it never waits in the queue and says nothing about service times.
     pub is_own: bool,
+    /// Thousandths of its worker that it takes.
+    pub part: u32,
+    /// It has not shared its worker so far.
+    pub is_undisturbed: bool,
 }
 
 #[derive(Debug)]
@@ -175,12 +179,23 @@ impl Worker {
         concurrency.max(self.room)
     }
 
+    /// Is not, nor is to be, a single request's own.
+    pub fn may_share(&self) -> bool {
+        !self.is_reserved && !self.held.iter().any(|held| held.need.alone)
+    }
+
     /// Has room, or is granted one request more, and is not a single request's own.
     pub fn has_free_slot(&self, concurrency: u32) -> bool {
-        if self.is_reserved || self.held.iter().any(|held| held.need.alone) {
-            return false;
+        self.may_share() && (self.held.len() < self.slots(concurrency) as usize || self.is_granted)
+    }
+
+    /// Takes a slot.
+    pub fn join(&mut self, mut held: Held) {
+        if !self.held.is_empty() {
+            held.is_undisturbed = false;
+            self.held.iter_mut().for_each(|other| other.is_undisturbed = false);
         }
-        self.held.len() < self.slots(concurrency) as usize || self.is_granted
+        self.held.push(held);
     }
 
     /// What it is killed for when nothing else happens, and when.

@@ -147,6 +147,7 @@ fn random_days_keep_i1_i3_i4_i5_i6() {
         "recycled: Overdue",
         "granted one more",
         "in the room of a grant before",
+        "in room that is known",
         "Lower",
         "Raise",
         "stand-in was needed",

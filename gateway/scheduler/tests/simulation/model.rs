@@ -9,10 +9,10 @@ mod order;
 use std::collections::BTreeMap;
 
 use order::Queued;
-use sluice_scheduler::{Action, Event, Home, Limits, Need, Order, Refusal, RequestId, Scheduler, Time, WorkerId};
+use sluice_scheduler::{Action, Event, Home, Lane, Limits, Need, Order, Refusal, RequestId, Scheduler, Time, WorkerId};
 
 use crate::places::Due;
-use crate::workers::{Worker, Workers};
+use crate::workers::{Held, Worker, Workers};
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,7 +141,7 @@ impl Model {
             self.take_action(event, *action, scheduler)?;
         }
         self.turn();
-        self.workers.check_grant(event, self.wants_nobody(event))?;
+        self.workers.check_grant(event, self.wants_nobody(event, scheduler))?;
         self.check_capacity(event, dropped)?;
         let oldest = self.queue.first_key_value().map(|(_, queued)| queued.arrived);
         self.workers.wait_for_queue(now, self.queue.len(), oldest);
@@ -166,30 +166,30 @@ impl Model {
             Event::Left { request } if self.queue.remove(&request).is_some() => self.end(request, End::Left),
             Event::Finished { worker, request } => {
                 self.workers.turn_again(self.now, worker);
-                if let Some(own) = self.workers.release(worker, request) {
-                    self.finished += u64::from(!own);
-                    self.count_finished(worker, own);
+                if let Some(Held { is_own, .. }) = self.workers.release(worker, request) {
+                    self.finished += u64::from(!is_own);
+                    self.count_finished(worker, is_own);
                     self.end(request, End::Finished);
                 }
             }
             Event::Detached { worker, request } => {
-                if let Some(own) = self.workers.release(worker, request) {
-                    self.count_finished(worker, own);
+                if let Some(Held { is_own, .. }) = self.workers.release(worker, request) {
+                    self.count_finished(worker, is_own);
                     self.workers.open_stream(worker);
                     self.surplus_stream = self.workers.has_too_many_streams(worker).then_some(request);
                     self.end(request, End::Detached);
                 }
             }
             Event::Undelivered { worker, request } => {
-                if let Some(own) = self.workers.release(worker, request) {
-                    self.put_back(request, own, scheduler);
+                if let Some(Held { is_own, .. }) = self.workers.release(worker, request) {
+                    self.put_back(request, is_own, scheduler);
                 }
             }
             Event::Occupied { worker, request, by } => {
-                if let Some(own) = self.workers.release(worker, request) {
-                    self.workers.hold_on(worker, by, own);
+                if let Some(held) = self.workers.release(worker, request) {
+                    self.workers.hold_on(worker, Held { request: by, ..held });
                     self.note("Occupied");
-                    self.put_back(request, own, scheduler);
+                    self.put_back(request, held.is_own, scheduler);
                 }
             }
             Event::Retried { request, arrived, need } => {
@@ -264,7 +264,13 @@ impl Model {
                         | Event::Retried { request: back, .. } if back == request
                 );
                 promise!(due > self.now || is_back, "I6: {request:?} was dispatched after its deadline");
-                self.workers.hold(worker, request)?;
+                let side = if self.limits.order == Order::Shortest && scheduler.costs().is_long(need.class) {
+                    Lane::Long
+                } else {
+                    Lane::Short
+                };
+                let part = scheduler.part_of(need.class);
+                self.workers.hold(worker, Held { request, is_own: false, side, part })?;
                 if let Some(given) = self.requests.get_mut(&request) {
                     (given.fate, given.need) = (Fate::Held(worker), need);
                     given.given += 1;

@@ -168,7 +168,7 @@ impl Workers {
         if dead.post == Post::Holder && self.places.is_wanted(dead.instance) {
             self.lose_holder(now, worker, &dead);
         }
-        dead.held.into_iter().map(|(request, _)| request).collect()
+        dead.held.into_iter().map(|held| held.request).collect()
     }
 
     /// The worker goes on without a place.

@@ -10,7 +10,7 @@ use sluice_scheduler::{
 
 use crate::model::promise;
 use crate::places::{Due, Places};
-pub use worker::{Post, Worker};
+pub use worker::{Held, Post, Worker};
 
 pub struct Workers {
     pub limits: Limits,
@@ -116,7 +116,7 @@ impl Workers {
             }
             Event::WarmingWith { worker, request } => {
                 if let Some(w) = self.live.get_mut(&worker) {
-                    w.held.push((request, true));
+                    w.held.push(Held { request, is_own: true, side: Lane::Short, part: 1_000 });
                 }
             }
             Event::ReloadAsked { generation } => self.ask_reload(now, generation),
@@ -130,11 +130,11 @@ impl Workers {
         self.live.get_mut(&worker).filter(|w| states.contains(&w.state()))
     }
 
-    /// The worker's slot is free again; tells whether the request was the gateway's own, if it was held.
-    pub fn release(&mut self, worker: WorkerId, request: RequestId) -> Option<bool> {
+    /// The worker's slot is free again; tells what was in it, if the request was held.
+    pub fn release(&mut self, worker: WorkerId, request: RequestId) -> Option<Held> {
         let w = self.live.get_mut(&worker)?;
-        let at = w.held.iter().position(|(held, _)| *held == request)?;
-        Some(w.held.swap_remove(at).1)
+        let at = w.held.iter().position(|held| held.request == request)?;
+        Some(w.held.swap_remove(at))
     }
 
     /// A request was served to its end, or to its headers.
@@ -145,9 +145,9 @@ impl Workers {
     }
 
     /// A request that seemed finished is not.
-    pub fn hold_on(&mut self, worker: WorkerId, request: RequestId, own: bool) {
+    pub fn hold_on(&mut self, worker: WorkerId, held: Held) {
         if let Some(w) = self.live.get_mut(&worker) {
-            w.held.push((request, own));
+            w.held.push(held);
         }
     }
 
@@ -167,21 +167,25 @@ impl Workers {
         self.live.get(&worker).is_some_and(|w| w.streams > self.limits.streams_per_worker_max)
     }
 
-    pub fn hold(&mut self, worker: WorkerId, request: RequestId) -> Result<(), String> {
+    pub fn hold(&mut self, worker: WorkerId, held: Held) -> Result<(), String> {
+        let request = held.request;
         let Some(w) = self.live.get_mut(&worker) else { return Err(format!("I4: {request:?} given to a dead worker")) };
         promise!(
             w.takes_requests() && w.post == Post::Holder,
             "I4: {request:?} given to a worker that is not ready: {w:?}"
         );
-        w.held.push((request, false));
+        let may_take = w.may_take(held.part, &self.limits);
+        promise!(may_take, "I1: {worker:?} has no room for {held:?}: {w:?}");
+        w.held.push(held);
         let had_room = (self.limits.concurrency as usize).max(w.room);
         let is_granted = std::mem::take(&mut w.granted);
         if w.held.len() > had_room && is_granted {
             self.places.reached.push("granted one more");
+        } else if w.held.len() > had_room {
+            self.places.reached.push("in room that is known");
         } else if w.held.len() > self.limits.concurrency as usize {
             self.places.reached.push("in the room of a grant before");
         }
-        promise!(w.held.len() <= had_room || is_granted, "I1: {worker:?} holds {:?}", w.held);
         promise!(w.held.len() <= self.limits.concurrency.max(self.limits.concurrency_max) as usize, "I1: {w:?}");
         if is_granted {
             w.room = w.room.max(w.held.len());
@@ -228,8 +232,10 @@ impl Workers {
         Ok(())
     }
 
+    /// Whether it would take any request at all.
     pub fn is_free(&self, w: &Worker) -> bool {
-        w.held.len() < (self.limits.concurrency as usize).max(w.room) || w.granted
+        let has_slot = w.held.len() < (self.limits.concurrency as usize).max(w.room) || w.granted;
+        has_slot && (0..=1_000).step_by(100).all(|part| w.may_take(part, &self.limits))
     }
 
     /// Workers that would take a request now.
@@ -251,11 +257,13 @@ impl Workers {
     /// What was granted is used while somebody waits, and is not kept.
     pub fn check_grant(&mut self, event: Event, is_queue_empty: bool) -> Result<(), String> {
         let Event::Waits { worker } = event else { return Ok(()) };
+        let is_for_all = self.ready_in(Lane::Short) == 0;
         let Some(w) = self.live.get_mut(&worker) else { return Ok(()) };
+        let is_wanted = w.takes_requests() && (is_for_all || w.lane == Lane::Short);
         // What one more may be given to depends on its lane where slots are free; only beyond these it is anybody's.
         let is_beyond = w.held.len() >= (self.limits.concurrency as usize).max(w.room);
         promise!(
-            !std::mem::take(&mut w.granted) || is_queue_empty || !is_beyond,
+            !std::mem::take(&mut w.granted) || is_queue_empty || !is_beyond || !is_wanted,
             "{worker:?} could take one more: {w:?}"
         );
         Ok(())
@@ -267,6 +275,14 @@ impl Workers {
 
     pub fn ready_in(&self, lane: Lane) -> u32 {
         u32::try_from(self.live.values().filter(|w| w.takes_requests() && w.lane == lane).count()).expect("few")
+    }
+
+    /// Other workers of the short lane that take requests and hold no long one.
+    pub fn without_long(&self, but: WorkerId) -> usize {
+        let is_open = |(id, w): &(&WorkerId, &Worker)| {
+            **id != but && w.lane == Lane::Short && w.takes_requests() && !w.holds(Lane::Long)
+        };
+        self.live.iter().filter(is_open).count()
     }
 
     /// Whether the lane has somebody, who may stand still.

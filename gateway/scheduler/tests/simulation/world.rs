@@ -154,11 +154,15 @@ impl World {
     /// Most days begin with what the days before have shown.
     fn learn(&mut self) {
         let known = self.rng.between(0, 6);
+        let waits = self.rng.pick(&[0, 0, 1, 5, 20]);
         for round in 0..60 {
             for (need, cost_us) in self.plan.kinds.iter().take(usize::try_from(known).expect("few")) {
                 self.scheduler.costs_mut().arrived(Time(0), need.class);
                 let measured = Event::Measured { class: need.class, cost_us: cost_us + round };
                 self.scheduler.step(Time(0), measured, &mut Vec::new());
+                if waits > 0 {
+                    self.scheduler.costs_mut().served_alone(need.class, (waits + 1) * cost_us);
+                }
             }
         }
     }

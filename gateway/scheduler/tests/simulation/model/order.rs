@@ -84,9 +84,12 @@ impl Model {
     }
 
     pub(super) fn may_have_lanes(&self) -> bool {
-        self.limits.lanes
-            && self.limits.order == Order::Shortest
-            && self.limits.concurrency.max(self.limits.concurrency_max) == 1
+        self.limits.lanes && self.limits.order == Order::Shortest && self.limits.concurrency == 1
+    }
+
+    /// Whether a worker may hold more than its concurrency.
+    fn shares(&self) -> bool {
+        self.limits.concurrency_max > self.limits.concurrency
     }
 
     pub(super) fn is_mixed(&self, scheduler: &Scheduler) -> bool {
@@ -159,12 +162,18 @@ impl Model {
                 promise!(!is_above && !is_cheaper, "order: {request:?} of {need:?} passed {id:?}: {other:?}");
             }
         }
-        let lane = self.workers.live.get(&worker).map(|w| w.lane);
+        let chosen = self.workers.live.get(&worker);
+        let lane = chosen.map(|w| w.lane);
         let (short_ready, short_free) = (self.workers.ready_in(Lane::Short), self.workers.free_in(Lane::Short));
+        let [beside_short, beside_long] = [Lane::Short, Lane::Long].map(|side| chosen.is_some_and(|w| w.holds(side)));
         let is_right = match (lane, side) {
-            _ if home.is_some() => true,
-            (Some(Lane::Short), Lane::Long) => !has_lanes || short_free > 1 || is_old,
-            (Some(Lane::Short), Lane::Short) => true,
+            _ if home.is_some() || !has_lanes && lane == Some(Lane::Short) => true,
+            // Never the last that short ones may have, nor with them, unless it has waited for too long.
+            (Some(Lane::Short), Lane::Long) => {
+                is_old || !beside_short && self.workers.without_long(worker) > 0 && (self.shares() || short_free > 1)
+            }
+            // Never beside a long one, unless long ones are everywhere.
+            (Some(Lane::Short), Lane::Short) => !beside_long || self.workers.without_long(worker) == 0,
             (Some(Lane::Long), Lane::Long) if has_lanes => true,
             _ => short_ready == 0,
         };
@@ -193,9 +202,13 @@ impl Model {
     }
 
     /// Whether no request waits that the worker which is granted one may have.
-    pub(super) fn wants_nobody(&self, event: Event) -> bool {
+    pub(super) fn wants_nobody(&self, event: Event, scheduler: &Scheduler) -> bool {
         let Event::Waits { worker } = event else { return true };
-        self.queue.values().all(|queued| self.home_of(queued.need).is_some_and(|home| home != worker))
+        // Lanes may want it for nobody who waits, and what is known of those that do may forbid it.
+        let is_choosy = self.shares() && self.queue.values().any(|queued| scheduler.part_of(queued.need.class) < 1_000);
+        is_choosy
+            || self.has_lanes(scheduler)
+            || self.queue.values().all(|queued| self.home_of(queued.need).is_some_and(|home| home != worker))
     }
 
     fn is_free(&self, worker: WorkerId) -> bool {

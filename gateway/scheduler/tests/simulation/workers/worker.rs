@@ -11,6 +11,23 @@ pub enum Post {
     None,
 }
 
+/// A request in a worker's slot.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    pub request: RequestId,
+    /// It is the gateway's.
+    pub is_own: bool,
+    /// What it counted as when it was given, and the part of the worker that it was said to take.
+    pub side: Lane,
+    pub part: u32,
+}
+
+/// Thousandths of a worker: the whole, and what is given of one of each lane.
+const WHOLE: u32 = 1_000;
+const PARTS_MAX: [(Lane, u32); 2] = [(Lane::Short, 800), (Lane::Long, 1_300)];
+/// What is given of one that was seen to wait.
+const SEEN_PARTS_MAX: u32 = 2_500;
+
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // What was said of it, as it was said.
 pub struct Worker {
@@ -33,8 +50,7 @@ pub struct Worker {
     /// Its generation was given up: it has to be killed in this step.
     pub condemned: bool,
     pub killed: bool,
-    /// And whether it is the gateway's own.
-    pub held: Vec<(RequestId, bool)>,
+    pub held: Vec<Held>,
     pub streams: u32,
     pub finished: u64,
     /// It is too large, and may be replaced from the first on, and must be from the second on.
@@ -116,6 +132,24 @@ impl Worker {
 
     pub fn warms(&self) -> bool {
         self.state() == WorkerState::Warming
+    }
+
+    pub fn holds(&self, side: Lane) -> bool {
+        self.held.iter().any(|held| held.side == side)
+    }
+
+    /// Whether it may hold so many, and this one with them: it was seen to wait with as many, or what they are known to leave it is
+    /// enough.
+    pub fn may_take(&self, part: u32, limits: &Limits) -> bool {
+        let has_slot = self.granted || self.held.len() < (limits.concurrency as usize).max(self.room);
+        if self.held.is_empty() || limits.concurrency_max <= limits.concurrency {
+            return has_slot;
+        }
+        let parts =
+            |of: fn(&u32) -> bool| -> u32 { self.held.iter().map(|held| held.part).chain([part]).filter(of).sum() };
+        let knows_room = PARTS_MAX.iter().any(|(lane, max)| *lane == self.lane && parts(|_| true) <= *max);
+        let has_known_room = knows_room && self.held.len() < limits.concurrency_max as usize;
+        has_slot && parts(|part| *part < WHOLE) <= SEEN_PARTS_MAX || has_known_room && !has_slot
     }
 
     pub fn dismiss(&mut self) {

@@ -1,0 +1,156 @@
+//! Room in workers: what each lane has to offer, and which worker has a seat for the next request.
+//!
+//! A worker that may hold several has room for as many as it was seen to wait with ([`Event::Waits`](crate::Event::Waits)), and
+//! for those that are known to leave it the time: each takes the part of its worker in which it computes, by its own CPU time
+//! and the time that it takes where nobody disturbs it. One that only computes takes the whole.
+
+use super::worker::Worker;
+use super::{Pool, WorkerState};
+use crate::choice::Choice;
+use crate::lanes::Offer;
+use crate::{Lane, Limits, Time, WorkerId};
+
+/// A worker, in thousandths.
+pub(crate) const WHOLE: u32 = 1_000;
+/// Parts that are given of a worker of the short lane, so that what it holds seldom asks for it at once. What takes more is alone.
+pub(crate) const SHORT_PARTS_MAX: u32 = 800;
+/// The same of the long lane, where a worker is to compute while others of its requests wait.
+const LONG_PARTS_MAX: u32 = 1_300;
+/// Parts that are given of a worker that was seen to wait. More that wait at once are soon more that want to compute at once.
+const SEEN_PARTS_MAX: u32 = 2_500;
+/// A worker of the short lane of which more is taken is not all that is left to short requests when long ones take the others.
+const OPEN_PARTS_MAX: u32 = 650;
+
+/// Which workers come into question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Among {
+    All,
+    /// Those that hold no long request.
+    WithoutLong,
+    /// Those that hold nothing but long ones, at least one.
+    WithLongOnly,
+    /// Those that hold nothing.
+    Empty,
+}
+
+/// A seat that is looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seek {
+    pub lane: Lane,
+    pub among: Among,
+    /// The fullest first that has time for it: short requests leave as many workers empty as they can, for long ones.
+    pub packs: bool,
+}
+
+impl Seek {
+    pub(crate) fn in_lane(lane: Lane, among: Among) -> Seek {
+        Seek { lane, among, packs: false }
+    }
+}
+
+impl Worker {
+    /// Parts of it that are taken.
+    fn parts(&self) -> u32 {
+        self.held.iter().map(|held| held.part).sum()
+    }
+
+    fn holds(&self, side: Lane) -> bool {
+        self.held.iter().any(|held| held.side == side)
+    }
+
+    /// Whether it may take a request that needs this part of it.
+    pub fn has_seat(&self, part: u32, limits: &Limits) -> bool {
+        if self.held.is_empty() {
+            return self.has_free_slot(limits.concurrency);
+        }
+        if self.has_free_slot(limits.concurrency) {
+            // Nothing is known of those that take it whole, but that it waited with them.
+            let known = self.held.iter().map(|held| held.part).chain([part]).filter(|part| *part < WHOLE);
+            return known.sum::<u32>() <= SEEN_PARTS_MAX;
+        }
+        let parts_max = if self.lane == Lane::Short { SHORT_PARTS_MAX } else { LONG_PARTS_MAX };
+        self.may_share() && self.held.len() < limits.concurrency_max as usize && self.parts() + part <= parts_max
+    }
+
+    fn is_among(&self, among: Among) -> bool {
+        match among {
+            Among::All => true,
+            Among::WithoutLong => !self.holds(Lane::Long),
+            Among::WithLongOnly => self.holds(Lane::Long) && !self.holds(Lane::Short),
+            Among::Empty => self.held.is_empty(),
+        }
+    }
+}
+
+impl Pool {
+    /// What the workers have to offer to the next request.
+    pub(crate) fn offer(&self, limits: &Limits) -> Offer {
+        let mut offer = Offer::default();
+        for w in self.workers.values() {
+            if !w.takes_requests() {
+                if w.lane == Lane::Long {
+                    offer.long_overdue += u32::from(w.state == WorkerState::Ready);
+                    offer.long_starting += u32::from(matches!(w.state, WorkerState::Starting | WorkerState::Warming));
+                }
+                continue;
+            }
+            let is_free = w.has_free_slot(limits.concurrency);
+            let has_seat = w.has_seat(0, limits);
+            offer.has_seat |= has_seat;
+            let held = u32::try_from(w.held.len()).unwrap_or(u32::MAX);
+            // One that is full holds what it can: that says more than any rule how many it may.
+            let slots = w.slots(limits.concurrency).max(held);
+            match w.lane {
+                Lane::Short => {
+                    offer.short_ready += 1;
+                    offer.short_slots += slots;
+                    offer.short_free += u32::from(is_free);
+                    let shorts = w.held.iter().filter(|held| held.side == Lane::Short);
+                    offer.short_parts += shorts.map(|held| held.part).sum::<u32>();
+                    if w.holds(Lane::Long) {
+                        offer.short_with_long += 1;
+                    } else if has_seat && w.parts() <= OPEN_PARTS_MAX {
+                        offer.short_open += 1;
+                    }
+                }
+                Lane::Long => {
+                    offer.long_ready += 1;
+                    offer.long_slots += slots;
+                    offer.long_held += u32::from(!w.held.is_empty());
+                    offer.long_free += u32::from(is_free);
+                }
+            }
+        }
+        offer
+    }
+
+    /// The worker with such a seat that comes first by the rule. One that somebody waits for who may have no other
+    /// (`is_awaited`) is left to get empty.
+    pub(crate) fn seat(
+        &self,
+        seek: Seek,
+        part: u32,
+        limits: &Limits,
+        is_awaited: impl Fn(WorkerId) -> bool,
+    ) -> Option<WorkerId> {
+        let Seek { lane, among, packs } = seek;
+        let has_seat = |id: WorkerId, w: &Worker| {
+            w.lane == lane
+                && w.takes_requests()
+                && w.is_among(among)
+                && w.has_seat(part, limits)
+                && (w.held.is_empty() || !is_awaited(id))
+        };
+        let rank = |w: &Worker| {
+            let turn = match limits.choice {
+                Choice::First => (false, Time(0)),
+                Choice::RoundRobin => (Some(w.instance) <= self.last_chosen, Time(0)),
+                Choice::LeastRecent => (false, w.idle_since),
+            };
+            let held = w.held.len();
+            let is_packed = packs && w.parts() + part <= SHORT_PARTS_MAX;
+            (packs && !is_packed, if is_packed { usize::MAX - held } else { held }, turn, w.instance)
+        };
+        self.workers.iter().filter(|(id, w)| has_seat(**id, w)).min_by_key(|(_, w)| rank(w)).map(|(id, _)| *id)
+    }
+}
