@@ -4,8 +4,9 @@
 //   npx tsx bench/own-cpu.ts [--quick] [--runs N] [--seconds N] [--app timers|next]
 //
 // In each round and for each number of requests at once, Sluice is started anew, so that it has learned nothing else. Alone means: a
-// single client asks for that class only. In company the clients ask for the mix of the classes. Lanes are off: they would take the heavy
-// ones elsewhere.
+// single client asks for that class only. Together the clients ask for the mix of the classes; with one client that shows what the
+// other class does to caches, compiler and heap, which is no matter of telling requests apart. Lanes are off: they would take the
+// heavy ones elsewhere.
 import { buildGenerator, load } from './lib/load.ts';
 import { readOptions } from './lib/options.ts';
 import { type Bar, conclude, describe, median, percent, printTable, short } from './lib/report.ts';
@@ -13,11 +14,12 @@ import { startSluiceServer } from './lib/servers.ts';
 import { HEAVY, LIGHT, MIXES } from './schedule/mixes.ts';
 
 const CLASSES = [LIGHT, HEAVY];
-const TOGETHER = [2, 5, 10, 20];
+const TOGETHER = [1, 2, 5, 10, 20];
 const OFF_MAX = 0.1;
 
 interface Learned {
   class: string;
+  isAlone: boolean;
   atOnce: number;
   round: number;
   /** Mean of the class as Sluice has it, milliseconds. */
@@ -55,8 +57,8 @@ printTable(
   rows.map(({ name, atOnce, ratio }) => [
     name,
     atOnce,
-    short(median(of(name, 1).map(({ ms }) => ms))),
-    short(median(of(name, atOnce).map(({ ms }) => ms))),
+    short(median(alone(name).map(({ ms }) => ms))),
+    short(median(together(name, atOnce).map(({ ms }) => ms))),
     ratio.toFixed(2),
   ]),
 );
@@ -86,6 +88,7 @@ async function learn(round: number, atOnce: number, classes: string[]): Promise<
       const own = known.find((each) => each.class.includes(`/${name}/`));
       return {
         class: name,
+        isAlone: classes.length === 1,
         atOnce,
         round,
         ms: own?.cost_mean_ms ?? Number.NaN,
@@ -97,13 +100,17 @@ async function learn(round: number, atOnce: number, classes: string[]): Promise<
   }
 }
 
-function of(name: string, atOnce: number): Learned[] {
-  return learned.filter((each) => each.class === name && each.atOnce === atOnce);
+function alone(name: string): Learned[] {
+  return learned.filter((each) => each.class === name && each.isAlone);
+}
+
+function together(name: string, atOnce: number): Learned[] {
+  return learned.filter((each) => each.class === name && !each.isAlone && each.atOnce === atOnce);
 }
 
 /** The median of the rounds' ratios to the class alone. */
 function ratioOf(name: string, atOnce: number): number {
-  return median(of(name, atOnce).map(({ ms, round }) => ms / (of(name, 1)[round]?.ms ?? Number.NaN)));
+  return median(together(name, atOnce).map(({ ms, round }) => ms / (alone(name)[round]?.ms ?? Number.NaN)));
 }
 
 /** By the number at once that is furthest off; one at which nothing was learned is further than any. */
