@@ -189,6 +189,14 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
     // Whoever holds least gets the next one.
     busy.sort_by_key(|view| (view.in_service, view.worker));
     for WorkerView { worker, in_service, has_more_room, .. } in busy {
+        // Before that it sleeps because nothing has come yet.
+        let is_there = supervisor.gate.latest_given(worker).is_some_and(|given| given.elapsed() >= UNDER_WAY_MAX);
+        if !is_there && !has_more_room {
+            // A look could find nothing, and costs more than a light request.
+            let known = seen.entry(worker).or_default();
+            *known = Seen { asleep_at_us: None, held: in_service, judged: None, crowded: 0, ..*known };
+            continue;
+        }
         let process = supervisor.processes.borrow().get(&worker).cloned();
         // What puts global state back after each request may have one at a time, whatever it does with it.
         let process = process.filter(|process| !process.resets.get());
@@ -199,8 +207,6 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
             continue;
         };
         let is_queued = supervisor.gate.scheduler(sluice_scheduler::Scheduler::queue_length) > 0;
-        // Before that it sleeps because nothing has come yet.
-        let is_there = supervisor.gate.latest_given(worker).is_some_and(|given| given.elapsed() >= UNDER_WAY_MAX);
         let known = seen.entry(worker).or_default();
         let waits = known.look(glance, in_service, is_there) && in_service > 0;
         if has_more_room && known.blocks(glance, in_service, is_there) {
