@@ -268,7 +268,9 @@ function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv
   const kept = Object.entries(process.env).filter(([name]) => !dropped.test(name));
   const preload = process.env['SLUICE_PRELOAD'] ?? path.join(repositoryDir, 'packages/preload/dist/index.js');
   const direct = process.env['SLUICE_BINARY'] === undefined ? {} : { SLUICE_PRELOAD: preload };
-  return { ...Object.fromEntries(kept), ...direct, ...extra };
+  const cache = path.join(os.tmpdir(), `slu-compiled-${process.getuid?.() ?? 0}`);
+  const own = { SLUICE_WORKERS_COMPILE_CACHE_DIR: cache };
+  return { ...Object.fromEntries(kept), ...direct, ...own, ...extra };
 }
 
 async function exited(child: ChildProcess): Promise<void> {

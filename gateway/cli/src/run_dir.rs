@@ -197,6 +197,12 @@ fn suffix(number: u32) -> u32 {
     number % SUFFIXES
 }
 
+/// Makes the directory where it is missing, private, and refuses one that others own or may enter.
+pub fn private_dir(path: &Path) -> Result<(), RunDirError> {
+    make_private(path)?;
+    check_private(path, fs::symlink_metadata(path))
+}
+
 fn make_private(path: &Path) -> Result<(), RunDirError> {
     let created = DirBuilder::new().recursive(true).mode(0o700).create(path);
     match created {

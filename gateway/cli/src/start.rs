@@ -2,6 +2,7 @@
 
 pub mod app;
 mod boots;
+mod compile_cache;
 mod doors;
 mod handover;
 mod learned;
@@ -199,7 +200,13 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
         sluice_proxy::gate(Rc::clone(&config), journal.clone()).map_err(|error| Failure::new(Exit::Usage, error))?;
     gate.set_port(address.port());
     gate.set_temp_files_max(temp_files_max);
-    let app = app_of(&config, start, preload, run_dir.sockets_of(number), address.port());
+    let compile_cache = compile_cache::locate(&loaded, &run_dir).unwrap_or_else(|reason| {
+        let text = format!("workers start without a compile cache (workers.compile_cache_dir): {reason}");
+        journal.emit(Event::Note { level: Level::Warn, text: &text });
+        None
+    });
+    let mut app = app_of(&config, start, preload, run_dir.sockets_of(number), address.port());
+    app.compile_cache.clone_from(&compile_cache);
     let own_name = if wire.is_some() { run_dir.control_socket_of(number) } else { run_dir.control_socket() };
     let control = ControlSocket::bind(&own_name).map_err(failed)?;
     let (supervisor, told) = Supervisor::start(app, &gate).map_err(failed)?;
@@ -220,6 +227,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
     tokio::task::spawn_local(tick(Rc::clone(&gateway), number == 1));
     tokio::task::spawn_local(mend::run(Rc::clone(&gateway), run_dir.clone(), Rc::clone(&estate.lock)));
     learned::start(&gateway);
+    compile_cache::start(&gateway, compile_cache);
     let wire = match wire {
         None => None,
         Some(mut wire) => {
@@ -281,6 +289,7 @@ fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: Path
         concurrency: config.workers.held_max(),
         is_while_waiting: config.workers.concurrency == Concurrency::WhileWaiting,
         renders_fast: config.react.renderer == Renderer::Fast,
+        compile_cache: None,
     }
 }
 

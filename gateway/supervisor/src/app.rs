@@ -53,6 +53,8 @@ pub struct App {
     pub is_while_waiting: bool,
     /// Whether `@sluice/react` renders in place of react-dom.
     pub renders_fast: bool,
+    /// Where Node.js keeps what it has compiled.
+    pub compile_cache: Option<PathBuf>,
 }
 
 /// Name of the socket on which preloads reach the gateway.
@@ -137,6 +139,10 @@ impl App {
         } else {
             command.env_remove("SLUICE_REACT");
         }
+        match &self.compile_cache {
+            Some(dir) => command.env("SLUICE_COMPILE_CACHE", dir),
+            None => command.env_remove("SLUICE_COMPILE_CACHE"),
+        };
         command
             .current_dir(&self.cwd)
             .env("PORT", self.port.to_string())

@@ -1,8 +1,10 @@
 /**
  * Loaded by `--require` before everything else, because what `NODE_OPTIONS` requires or imports runs before the preload: an
  * agent that opens a server there would bind the real address, which only one of all workers can have. Calls of
- * `listen()` are kept until the preload takes them (`early-calls.ts`). Built as CommonJS; it must not know the rest.
+ * `listen()` are kept until the preload takes them (`early-calls.ts`). Node's compile cache is enabled here, because it serves
+ * only what is loaded afterwards. Built as CommonJS; it must not know the rest.
  */
+import * as nodeModule from 'node:module';
 import { Server } from 'node:net';
 
 type Listen = (this: Server, ...parts: unknown[]) => Server;
@@ -20,6 +22,7 @@ const PRELOAD_MS_MAX = 5_000;
 const key = Symbol.for('sluice.early');
 const holder = globalThis as unknown as Record<symbol, Early | undefined>;
 
+enableCompileCache(process.env['SLUICE_COMPILE_CACHE']);
 if (process.env['SLUICE_SOCKET'] && process.env['SLUICE_CONTROL'] && !(key in holder)) keepCalls();
 
 function keepCalls(): void {
@@ -45,6 +48,12 @@ function keepCalls(): void {
   });
   holder[key] = { calls, end };
   forgetOption();
+}
+
+/** Node.js has it from 22.1 on. It never throws: without a directory that can be used, everything is compiled. */
+function enableCompileCache(directory: string | undefined): void {
+  const { enableCompileCache: enable } = nodeModule as { enableCompileCache?: (directory: string) => unknown };
+  if (directory) enable?.(directory);
 }
 
 /** The app's own processes are no workers: they get the options that the user gave. */

@@ -24,6 +24,7 @@ import { keepAnswersApart } from './answers.js';
 import { answerAddress, type ListenCall, readListenCall } from './address.js';
 import { best, type Candidate, Candidates } from './candidates.js';
 import { claimRole, isClaimed } from './claim.js';
+import { keepBoot } from './compile-cache.js';
 import type { Control } from './control.js';
 import type { Settings } from './env.js';
 import { Handed } from './handed.js';
@@ -77,6 +78,7 @@ class Roles {
   readonly #misfits: Misfits;
   readonly #prefaces = new Prefaces();
   #main: Main | undefined;
+  #wasTold = false;
   #socketsMade = 0;
   #isReminded = false;
 
@@ -237,6 +239,8 @@ class Roles {
       this.#control.send({ type: 'closing' });
     });
     const tls = isTlsServer(server);
+    if (!this.#wasTold) keepBoot(() => this.#requests?.isIdle ?? true);
+    this.#wasTold = true;
     this.#control.send({
       type: 'listening',
       requested,

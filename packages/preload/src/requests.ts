@@ -89,6 +89,11 @@ export class Requests {
     this.#handed = handed;
   }
 
+  /** The app holds no request. */
+  get isIdle(): boolean {
+    return this.#inApp.size === 0;
+  }
+
   get #held_max(): number {
     const { concurrency, isWhileWaiting } = this.#limits;
     // What puts global state back between requests is one at a time, unless the user has asked for so many.

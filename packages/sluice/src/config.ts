@@ -278,6 +278,20 @@ export interface WorkersConfig {
    */
   concurrency_max?: number;
   /**
+   * Directory in which Node.js (22.1 and later) keeps what it has compiled, for workers that start
+   * later. Without it the directory is `$CACHE_DIRECTORY/compile-cache` (systemd), else
+   * `sluice/compile-cache` in the user's caches, else one in the run directory. It must be this user's
+   * alone.
+   */
+  compile_cache_dir?: string;
+  /**
+   * Size of that directory above which the files that were written first are deleted, down to three
+   * quarters. 0 switches the cache off, as does an environment with `NODE_COMPILE_CACHE`,
+   * `NODE_DISABLE_COMPILE_CACHE` or `NODE_V8_COVERAGE`. In bytes, from 0 to 1099511627776.
+   * @default 268435456
+   */
+  compile_cache_bytes_max?: number;
+  /**
    * Whether connections to a worker without the preload carry more than one request. Bytes that such an
    * app sends late, or beyond the length that it announced, would then be taken for the next request's
    * answer.

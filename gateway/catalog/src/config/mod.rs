@@ -155,6 +155,13 @@ config! {
         concurrency: Concurrency = Concurrency::WhileWaiting, in 1..=10_000, "requests" => restart;
         /// Requests that one worker holds at once at most where `concurrency` is `"while-waiting"`.
         concurrency_max: u32 = 50, in 1..=10_000, "requests" => restart;
+        /// Directory in which Node.js (22.1 and later) keeps what it has compiled, for workers that start later. Without it the
+        /// directory is `$CACHE_DIRECTORY/compile-cache` (systemd), else `sluice/compile-cache` in the user's caches, else one in
+        /// the run directory. It must be this user's alone.
+        compile_cache_dir: Option<String> = None => restart;
+        /// Size of that directory above which the files that were written first are deleted, down to three quarters. 0 switches the
+        /// cache off, as does an environment with `NODE_COMPILE_CACHE`, `NODE_DISABLE_COMPILE_CACHE` or `NODE_V8_COVERAGE`.
+        compile_cache_bytes_max: u64 = 268_435_456, in 0..=1_099_511_627_776, "bytes" => restart;
         /// Whether connections to a worker without the preload carry more than one request. Bytes that such an app sends
         /// late, or beyond the length that it announced, would then be taken for the next request's answer.
         keep_alive_without_preload: bool = false => restart;
