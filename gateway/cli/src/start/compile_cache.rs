@@ -27,7 +27,7 @@ const USERS: [&str; 3] = ["NODE_COMPILE_CACHE", "NODE_DISABLE_COMPILE_CACHE", "N
 pub fn locate(loaded: &Loaded, run_dir: &RunDir) -> Result<Option<PathBuf>, String> {
     let config = &loaded.config;
     let is_users = |name: &&str| config.app.env.contains_key(*name) || env::var_os(name).is_some();
-    if config.workers.compile_cache_bytes_max == 0 || USERS.iter().any(|name| is_users(&name)) {
+    if config.workers.compile_cache_bytes_max == 0 || USERS.iter().any(is_users) {
         return Ok(None);
     }
     if let Some(written) = &config.workers.compile_cache_dir {
