@@ -125,7 +125,9 @@ void test('a directory that others may enter is told of and not used', async (t)
   const sluice = await serving(t, dir);
   const notes = sluice.logs.map(({ text }) => String(text));
   assert.ok(
-    notes.some((text) => /^workers start without a compile cache \(workers\.compile_cache_dir\)/.test(text)),
+    notes.some((text) =>
+      text.startsWith('workers start without a compile cache (workers.compile_cache_dir)'),
+    ),
   );
   assert.equal(files(dir).size, 0);
 });

@@ -52,7 +52,9 @@ function keepCalls(): void {
 
 /** Node.js has it from 22.1 on. It never throws: without a directory that can be used, everything is compiled. */
 function enableCompileCache(directory: string | undefined): void {
-  const { enableCompileCache: enable } = nodeModule as { enableCompileCache?: (directory: string) => unknown };
+  const { enableCompileCache: enable } = nodeModule as {
+    enableCompileCache?: (directory: string) => unknown;
+  };
   if (directory) enable?.(directory);
 }
 
