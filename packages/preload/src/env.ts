@@ -19,6 +19,8 @@ export interface Settings {
   readonly mainWait_ms: number;
   /** Whether `@sluice/react` renders what the app asks react-dom for. */
   readonly rendersFast: boolean;
+  /** Whether the CPU time of requests that share the worker is measured; benchmarks compare with a worker that does not. */
+  readonly measuresShared: boolean;
 }
 
 /** Returns undefined outside a worker, where the preload has nothing to do. */
@@ -37,6 +39,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings | undefined {
     mainWait_ms:
       env['SLUICE_MAIN_WAIT_MS'] === 'never' ? Infinity : readInteger(env['SLUICE_MAIN_WAIT_MS'], 3000),
     rendersFast: env['SLUICE_REACT'] === 'fast',
+    measuresShared: env['SLUICE_MEASURES_SHARED'] !== '0',
   };
 }
 

@@ -142,7 +142,7 @@ class Roles {
     if (!claimRole(this.#settings.socketPath)) return false;
     const report = new Report(this.#control, this.#settings.rendersFast);
     const handed = new Handed();
-    const cpu = new OwnCpu();
+    const cpu = new OwnCpu(this.#settings.measuresShared);
     this.#requests = new Requests(this.#settings, report, this.#hooks, cpu, handed);
     const responses = http().ServerResponse.prototype;
     watchEventStreams(responses);

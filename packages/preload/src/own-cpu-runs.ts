@@ -41,8 +41,8 @@ function readClocks(clocks: Clocks): void {
   clocks.main_us = readThread === undefined ? clocks.process_us : total(readThread.call(process));
 }
 
-/** Of the main thread before a window's own part of lost runs says something. */
-const SHARE_AFTER_US = 20_000;
+/** CPU time of the main thread after which the part of lost runs in it says something. */
+const SHARE_AFTER_US = 50_000;
 
 /** CPU microseconds, of the latest window and decayed of those before. */
 interface Sums {
@@ -51,17 +51,20 @@ interface Sums {
   process: number;
 }
 
+/** A resource is asked for its context, which is no run of it. */
+let isAsking = false;
+
 export class Runs {
   readonly #context = new AsyncLocalStorage<Account>();
   readonly #hook = createHook({ before: () => this.#before(), after: () => this.#after() });
   readonly #collections = new Collections();
   /** Whether an `AsyncResource` enters its context only after the hook, as it does from Node 24 on; unknown before the first start. */
   #entersLate: boolean | undefined;
-  #isAsking = false;
   readonly #sums: Sums = { main: 0, process: 0 };
-  /** Of the latest window alone: of the main thread, and nobody's. */
+  /** Of this window, and of those before it that were too short: the main thread's, and nobody's. */
   #spent_us = 0;
   #lost_us = 0;
+  #lostShareBefore: number | undefined;
   #isOn = false;
   #current: Account | undefined;
   readonly #clocks: Clocks = { process_us: 0, main_us: 0 };
@@ -80,17 +83,21 @@ export class Runs {
     return this.#collections.pauses_us_total;
   }
 
-  /** Which part of the window's CPU time was nobody's; 0 before there is enough of it to say. */
+  /** Which part of the CPU time was nobody's, of this window or the one before, whichever is more. 1 before that is known. */
   get lostShare(): number {
-    return this.#spent_us < SHARE_AFTER_US ? 0 : this.#lost_us / this.#spent_us;
+    if (this.#spent_us < SHARE_AFTER_US) return this.#lostShareBefore ?? 1;
+    return Math.max(this.#lost_us / this.#spent_us, this.#lostShareBefore ?? 0);
   }
 
   start(inside: number): void {
     this.#inside = inside;
     this.#sums.main /= 2;
     this.#sums.process /= 2;
-    this.#spent_us = 0;
-    this.#lost_us = 0;
+    if (this.#spent_us >= SHARE_AFTER_US) {
+      this.#lostShareBefore = this.#lost_us / this.#spent_us;
+      this.#spent_us = 0;
+      this.#lost_us = 0;
+    }
     this.#isOn = true;
     this.#around.length = 0;
     this.#collections.start();
@@ -154,7 +161,7 @@ export class Runs {
   }
 
   #before(): void {
-    if (this.#isAsking) return;
+    if (isAsking) return;
     const account = this.#entering();
     this.#around.push(this.#current);
     if (account === this.#current) return;
@@ -171,14 +178,14 @@ export class Runs {
     if (this.#entersLate === false) return this.#context.getStore();
     const resource = executionAsyncResource();
     if (!(resource instanceof AsyncResource)) return this.#context.getStore();
-    this.#isAsking = true;
+    isAsking = true;
     const account = resource.runInAsyncScope(() => this.#context.getStore());
-    this.#isAsking = false;
+    isAsking = false;
     return account;
   }
 
   #after(): void {
-    if (this.#isAsking) return;
+    if (isAsking) return;
     const around = this.#around.pop();
     if (this.#around.length > 0 && around !== this.#current) this.#switch(around);
   }

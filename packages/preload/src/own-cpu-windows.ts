@@ -25,6 +25,7 @@ const FIRST_REQUESTS = 500;
 const PAUSE_MS_MAX = 30_000;
 
 export class Windows {
+  readonly #open_ms_min: number;
   #phase: Phase = 'off';
   #began_ms = 0;
   #openUntil_ms = 0;
@@ -34,6 +35,10 @@ export class Windows {
   /** Measured requests that are inside, and all of them so far. */
   #measured = 0;
   #measured_total = 0;
+
+  constructor(open_ms_min = OPEN_MS_MIN) {
+    this.#open_ms_min = open_ms_min;
+  }
 
   get phase(): Phase {
     return this.#phase;
@@ -70,7 +75,7 @@ export class Windows {
     if (phase === 'opening') {
       if (this.#before > 0 && now_ms < this.#began_ms + OPENING_MS_MAX) return;
       this.#phase = 'open';
-      this.#openUntil_ms = now_ms + OPEN_MS_MIN + OPEN_PER_OPENING * (now_ms - this.#began_ms);
+      this.#openUntil_ms = now_ms + this.#open_ms_min + OPEN_PER_OPENING * (now_ms - this.#began_ms);
     } else if (phase === 'open') {
       if (now_ms < this.#openUntil_ms) return;
       this.#phase = 'draining';

@@ -44,7 +44,8 @@ const every = setInterval;
 const now_ms = performance.now.bind(performance);
 
 export class OwnCpu {
-  readonly #windows = new Windows();
+  readonly #measuresShared: boolean;
+  readonly #windows: Windows;
   readonly #runs = new Runs();
   #phase: Phase = 'off';
   /** Number of the latest window. */
@@ -53,6 +54,11 @@ export class OwnCpu {
   #inside = 0;
   /** The one that is inside and was alone so far. */
   #sole: Stay | undefined;
+
+  constructor(measuresShared = true, windows = new Windows()) {
+    this.#windows = windows;
+    this.#measuresShared = measuresShared;
+  }
 
   enter(entered_ms: number): Stay {
     const cpu_us_before = cpuUs();
@@ -89,6 +95,7 @@ export class OwnCpu {
   }
 
   #enterWindow(stay: Stay, entered_ms: number, others: number): void {
+    if (!this.#measuresShared) return;
     const isMeasured = this.#windows.enter(entered_ms, others);
     this.#follow();
     if (this.#phase === 'off') return;
