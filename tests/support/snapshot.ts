@@ -44,6 +44,9 @@ export interface Snapshot {
   requests: {
     answered_total: number;
     in_service: number;
+    handed: number;
+    handed_total: number;
+    taken_back_total: number;
     per_second: number;
     refused_total: number;
     outcomes: Record<string, number>;

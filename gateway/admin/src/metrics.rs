@@ -63,6 +63,9 @@ fn write_gateway(page: &mut Page, snapshot: &Snapshot) {
 fn write_queue(page: &mut Page, snapshot: &Snapshot) {
     let queue = &snapshot.queue;
     page.metric(&metrics::REQUESTS_IN_SERVICE).sample(&[], snapshot.requests.in_service);
+    page.metric(&metrics::REQUESTS_HANDED).sample(&[], snapshot.requests.handed);
+    page.metric(&metrics::REQUESTS_HANDED_TOTAL).sample(&[], snapshot.requests.handed_total);
+    page.metric(&metrics::REQUESTS_TAKEN_BACK_TOTAL).sample(&[], snapshot.requests.taken_back_total);
     page.metric(&metrics::QUEUE_LENGTH).sample(&[], queue.length);
     page.metric(&metrics::QUEUE_LENGTH_MAX).sample(&[], queue.length_max);
     page.metric(&metrics::QUEUE_WAIT_OLDEST_SECONDS).sample(&[], queue.oldest_wait_ms / 1000.0);

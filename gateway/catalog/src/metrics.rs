@@ -165,7 +165,13 @@ metrics! {
     REQUESTS_TOTAL "sluice_requests_total" Counter Count ["class" "status" "outcome"]
         "Requests that ended, however they ended."
     REQUESTS_IN_SERVICE "sluice_requests_in_service" Gauge Count []
-        "Requests that workers hold now."
+        "Requests that workers have begun and not ended now."
+    REQUESTS_HANDED "sluice_requests_handed" Gauge Count []
+        "Cheap requests that workers were handed ahead of time and have not begun now: neither in the queue nor in service."
+    REQUESTS_HANDED_TOTAL "sluice_requests_handed_total" Counter Count []
+        "Cheap requests that workers were handed ahead of time, while they had another."
+    REQUESTS_TAKEN_BACK_TOTAL "sluice_requests_taken_back_total" Counter Count []
+        "Those of them that were taken back before the app saw them, as the one before took long or its worker left."
     RECEIVE_SECONDS "sluice_receive_seconds" Histogram Seconds []
         "Time from a request's first byte until all of it was there."
     QUEUE_WAIT_SECONDS "sluice_queue_wait_seconds" Histogram Seconds []

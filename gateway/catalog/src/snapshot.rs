@@ -358,8 +358,17 @@ pub struct QueueSnapshot {
 pub struct RequestsSnapshot {
     /// Answered by a worker.
     pub answered_total: u64,
-    /// Held by workers now.
+    /// Begun by workers now.
     pub in_service: u64,
+    /// Handed to workers ahead of time and not begun now: neither queued nor in service.
+    #[serde(default)]
+    pub handed: u64,
+    /// Handed to workers ahead of time since the start.
+    #[serde(default)]
+    pub handed_total: u64,
+    /// Those of them that were taken back unseen by the app.
+    #[serde(default)]
+    pub taken_back_total: u64,
     /// Rate of answers over the last seconds.
     pub per_second: f64,
     /// Refused by the gateway.

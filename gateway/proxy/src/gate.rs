@@ -4,6 +4,7 @@
 //! what the scheduler decides; it decides nothing itself. What an operator asks of it is in `view`.
 
 mod actions;
+mod ahead;
 mod alarms;
 mod connections;
 mod costs;
@@ -45,6 +46,7 @@ use crate::trust::Trust;
 use crate::upstream::{Exchange, Job, Patience, Slots};
 use crate::warm_up::Recent;
 
+use ahead::Ahead;
 use alarms::Alarms;
 use connections::Refusals;
 pub(crate) use quarantined::Pass;
@@ -105,6 +107,7 @@ pub struct Gate {
     rates: Option<RefCell<Rates>>,
     alarms: Alarms,
     mode: mode::Mode,
+    ahead: Ahead,
     deaths: SecondTries,
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
@@ -163,6 +166,7 @@ impl Gate {
             rates: rates.map(RefCell::new),
             alarms: Alarms::default(),
             mode: mode::Mode::default(),
+            ahead: Ahead::default(),
             scheduler: RefCell::new(scheduler),
             may_raise: Cell::new(false),
             looks_for_waits: config.workers.concurrency == Concurrency::WhileWaiting,

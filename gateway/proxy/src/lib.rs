@@ -49,6 +49,7 @@ use sluice_scheduler::{Choice, Limits, Order, Recycling, Scheduler};
 
 pub use faults::remember_places;
 use gate::{Gate, to_usize};
+pub use upstream::{make_handed_pipe, remove_handed_pipe};
 
 /// Puts the gate together from the config.
 ///
@@ -84,6 +85,7 @@ fn limits(config: &Config) -> Limits {
         queue_wait_ms_max: config.queue.wait_ms_max,
         concurrency: config.workers.held_always(),
         concurrency_max: config.workers.held_max(),
+        ahead_max: upstream::AHEAD_MAX,
         order: match config.queue.order {
             sluice_catalog::config::Order::Fifo => Order::Fifo,
             sluice_catalog::config::Order::Shortest => Order::Shortest,

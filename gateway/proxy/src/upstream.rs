@@ -4,6 +4,7 @@
 
 mod broken;
 mod exchange;
+mod handed;
 mod lost;
 mod mailbox;
 mod reader;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use sluice_catalog::errors::Code;
 use sluice_http1::Method;
-use sluice_scheduler::RequestId;
+use sluice_scheduler::{RequestId, WorkerId};
 
 use crate::answer::Answer;
 use crate::classes::Class;
@@ -29,6 +30,8 @@ use crate::spool::Body;
 use crate::token::Token;
 
 pub(crate) use broken::EXIT_TIMEOUT;
+pub(crate) use handed::{AHEAD_MAX, Ahead};
+pub use handed::{make_handed_pipe, remove_handed_pipe};
 pub(crate) use slots::{Slots, StreamGuard};
 
 /// The end of a head that tells the worker of a long poll.
@@ -100,6 +103,14 @@ pub(crate) struct Exchange {
     pub(crate) leaves: Signal,
     /// The worker gave the request back unseen by the app, which has not ended this other one.
     pub(crate) busy_with: Cell<Option<RequestId>>,
+    /// Whether it was handed to its worker ahead of time.
+    pub(crate) ahead: Cell<Ahead>,
+    /// The number of that.
+    pub(crate) handed_as: Cell<u64>,
+    /// It was taken back, and the app will never see it: its connection is to be closed.
+    pub(crate) is_withdrawn: Cell<bool>,
+    /// Set then.
+    pub(crate) withdrawn: Signal,
     /// The gateway's own, to warm a worker.
     pub(crate) is_own: bool,
     /// What the scheduler said of it when its worker died.
@@ -110,7 +121,7 @@ pub(crate) struct Exchange {
     class: Rc<str>,
     /// As the worker got it, for who has to name a request that went wrong.
     head: Rc<Vec<u8>>,
-    pub(crate) started: Instant,
+    pub(crate) started: Cell<Instant>,
 }
 
 impl Exchange {
@@ -127,13 +138,17 @@ impl Exchange {
             handed: Signal::default(),
             leaves: Signal::default(),
             busy_with: Cell::new(None),
+            ahead: Cell::default(),
+            handed_as: Cell::new(0),
+            is_withdrawn: Cell::new(false),
+            withdrawn: Signal::default(),
             is_own: job.is_own,
             orphaned: Cell::new(None),
             died: Signal::default(),
             request_id: Rc::clone(&job.request_id),
             class: Rc::clone(&job.class.name),
             head: Rc::clone(&job.head),
-            started: now,
+            started: Cell::new(now),
         }
     }
 
@@ -172,6 +187,23 @@ impl Exchange {
         self.head.ends_with(POLL)
     }
 
+    /// Whether nothing that it was handed behind stands before it.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.ahead.get() != Ahead::Handed
+    }
+
+    /// Whether the worker has it, or had it last, and has begun it.
+    pub(crate) fn is_with(&self, worker: WorkerId) -> bool {
+        self.answer.worker.get() == Some(worker) && self.has_begun()
+    }
+
+    /// None stands before it in its worker any more: from here on time counts.
+    pub(crate) fn begin(&self, now: Instant) {
+        self.ahead.set(Ahead::Begun);
+        self.started.set(now);
+        self.last_heard.set(self.last_heard.get().max(now));
+    }
+
     /// Request id, method, target.
     pub(crate) fn name(&self) -> (String, String, String) {
         let (method, target) = method_and_target(&self.head);
@@ -180,7 +212,7 @@ impl Exchange {
 
     /// Request id, class, milliseconds since it was given to the worker.
     pub(crate) fn describe(&self) -> (String, String, u64) {
-        let for_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let for_ms = u64::try_from(self.started.get().elapsed().as_millis()).unwrap_or(u64::MAX);
         (self.request_id.to_string(), self.class.to_string(), for_ms)
     }
 }

@@ -33,6 +33,7 @@ fn decision_ns(order: Order, classes: u64, workers: u32, queued: u64) -> u128 {
         queue_wait_ms_max: 3_600_000,
         concurrency: 1,
         concurrency_max: 1,
+        ahead_max: 2,
         order,
         ageing: 3,
         lanes: true,
@@ -55,7 +56,7 @@ fn decision_ns(order: Order, classes: u64, workers: u32, queued: u64) -> u128 {
     };
     let class = |request: u64| ClassId(u16::try_from(request % classes).unwrap_or(0));
     let cost_us = |class: ClassId| 1_000 + u64::from(class.0) * u64::from(class.0);
-    let need = |request| Need { class: class(request), ..Need::default() };
+    let need = |request| Need { class: class(request), ahead: true, ..Need::default() };
     let mut scheduler = Scheduler::new(limits);
     let mut actions = Vec::new();
     let (mut held, mut started) = (VecDeque::new(), Vec::new());

@@ -34,6 +34,9 @@ const PRIOR_RECORDS: f64 = 2.0;
 const PRIOR_US: f64 = 10_000.0;
 /// Reports that a restored row counts for at most, so that what it costs now soon weighs more than what it cost then.
 const RESTORED_RECORDS_MAX: u32 = 30;
+/// The quantile that stands for nearly all of a class, and how often it is looked at.
+const HIGH: f64 = 0.99;
+const HIGH_EVERY_RECORDS: u32 = 10;
 /// Arrivals after which the cut is looked for again.
 const LOOK_EVERY_ARRIVALS: u32 = 64;
 /// Arrivals are halved when there were as many since the last time and it is as long ago, so that neither a burst nor a
@@ -82,6 +85,8 @@ struct Row {
     expected_us: u64,
     /// What service times are above that where nobody shares the worker.
     wait: Low,
+    /// What nearly all of the latest cost at most; looked at now and then.
+    high_us: u64,
     sketch: Sketch,
 }
 
@@ -124,6 +129,7 @@ impl Costs {
         approach(&mut row.long_mean_us, cost, row.records, DRIFT_LONG_RECORDS);
         row.sketch.record(cost_us);
         row.expected_us = row.expect(prior_us);
+        row.look_for_high();
         if self.arrivals_since_look >= LOOK_EVERY_ARRIVALS {
             self.arrivals_since_look = 0;
             self.look(now);
@@ -175,6 +181,12 @@ impl Costs {
     #[must_use]
     pub fn quantile_us(&self, class: ClassId, q: f64) -> Option<u64> {
         self.get(class)?.sketch.quantile_us(q)
+    }
+
+    /// What nearly all of the class's latest reports stayed below: 99 of a hundred. `None` while too little is known.
+    #[must_use]
+    pub fn high_us(&self, class: ClassId) -> Option<u64> {
+        self.get(class).filter(|row| row.is_known()).map(|row| row.high_us)
     }
 
     /// What costs at least that is long. `None` while the traffic is of a kind.
@@ -269,6 +281,7 @@ impl Costs {
         row.short_mean_us = saved.mean_us;
         row.long_mean_us = saved.long_mean_us;
         row.sketch = Sketch::restored(&saved.buckets);
+        row.high_us = row.sketch.quantile_us(HIGH).unwrap_or(u64::MAX);
         row.expected_us = row.expect(prior_us);
         self.records = self.records.saturating_add(row.records);
         approach(&mut self.mean_us, saved.mean_us, self.records, OVERALL_RECORDS);
@@ -319,6 +332,13 @@ impl Costs {
 impl Row {
     fn is_known(&self) -> bool {
         self.records >= KNOWN_RECORDS
+    }
+
+    /// Looking costs more than all else about a report, so not each one is looked at.
+    fn look_for_high(&mut self) {
+        if self.records.is_multiple_of(HIGH_EVERY_RECORDS) {
+            self.high_us = self.sketch.quantile_us(HIGH).unwrap_or(u64::MAX);
+        }
     }
 
     /// Between the guess and the class's own mean, in proportion and not in sum, so that being ten times too high and ten

@@ -40,6 +40,8 @@ pub struct Need {
     pub deadline_ms: Option<u32>,
     /// It gets a worker that holds nothing, which gets nothing else meanwhile: a worker may die with it.
     pub alone: bool,
+    /// It may be handed to a worker that still has another ([`Action::Hand`]), where both are known to be cheap.
+    pub ahead: bool,
     /// Where its client's session is kept.
     pub home: Home,
 }
@@ -113,6 +115,20 @@ pub enum Event {
         arrived: Time,
         /// What it asked for when it arrived.
         need: Need,
+    },
+    /// The worker takes requests that it is to begin only later, and gives back what it has not begun. Or it does not any more.
+    TakesAhead {
+        /// The worker.
+        worker: WorkerId,
+        /// Whether it does.
+        takes: bool,
+    },
+    /// A request that was handed to its worker can not be taken back, because the app has it.
+    Begun {
+        /// The worker that has begun it.
+        worker: WorkerId,
+        /// The request.
+        request: RequestId,
     },
     /// What a request of this class has cost: CPU time in its worker or, where workers report none, service time.
     Measured {
@@ -240,6 +256,27 @@ pub enum Action {
         /// The request to give.
         request: RequestId,
         /// The worker that gets it.
+        worker: WorkerId,
+    },
+    /// Give the request to the worker ahead of time: it begins it when it has ended what it has, and not while this can
+    /// still be taken back.
+    Hand {
+        /// The request to give.
+        request: RequestId,
+        /// The worker that gets it.
+        worker: WorkerId,
+    },
+    /// Nothing of the worker's stands before this request any more, which was handed to it: its service time begins.
+    Begins {
+        /// The request.
+        request: RequestId,
+        /// The worker that has it.
+        worker: WorkerId,
+    },
+    /// Take back what was handed to the worker and not begun: [`Event::Undelivered`] for each that the app has not seen,
+    /// [`Event::Begun`] for each other.
+    TakeBack {
+        /// The worker.
         worker: WorkerId,
     },
     /// Answer the request with an error now.

@@ -237,7 +237,7 @@ impl Scheduler {
         let each_us = self.queue.head(Lane::Long, now).map_or(0, |head| self.costs.expected_us(head.class));
         let left = Situation {
             is_mixed,
-            short_waiting: self.queue.len_of(Lane::Short),
+            short_waiting: self.queue.len_of(Lane::Short) + self.pool.handed(),
             long_waiting,
             long_waiting_us: each_us.saturating_mul(long_waiting as u64),
             short_wanted: self.pool.wanted(),

@@ -6,6 +6,7 @@
 //! Reading order: [`Event`] and [`Action`] are the whole interface, [`Scheduler::step`] is the only door.
 
 mod admission;
+mod ahead;
 mod choice;
 mod costs;
 mod interface;
@@ -103,7 +104,12 @@ impl Scheduler {
                     return;
                 }
             }
-            Event::Waits { worker } => self.pool.grant(worker, limits.concurrency_max),
+            Event::Waits { worker } => {
+                self.pool.begin_all(now, worker, actions);
+                self.pool.grant(worker, limits.concurrency_max);
+            }
+            Event::TakesAhead { worker, takes } => self.pool.takes_ahead(worker, takes),
+            Event::Begun { worker, request } => self.pool.has_begun(now, worker, request, actions),
             Event::Crowded { worker, by } => self.pool.lessen_room(worker, by, limits.concurrency),
             Event::Tick => {}
             _ => {
@@ -111,10 +117,12 @@ impl Scheduler {
                 self.take_rarer(now, event, actions);
             }
         }
+        self.pool.begin_handed(now, self.limits.concurrency, actions);
         self.close_long_lane();
         self.expire(now, actions);
         self.settle(now, actions);
         self.queue.leave_homes(|worker| self.pool.keeps_sessions(worker), &self.costs);
+        self.take_back_handed(now, actions);
         self.dispatch(now, actions);
         if let Event::Waits { worker } = event {
             self.pool.end_grant(worker);
@@ -165,6 +173,8 @@ impl Scheduler {
             | Event::WarmingWith { .. }
             | Event::Measured { .. }
             | Event::Waits { .. }
+            | Event::TakesAhead { .. }
+            | Event::Begun { .. }
             | Event::Crowded { .. }
             | Event::Tick => {}
         }
@@ -186,7 +196,7 @@ impl Scheduler {
         let queue = self.queue.oldest().map(|(_, arrived)| arrived.plus_ms(self.limits.queue_wait_ms_max));
         let late = self.queue.first_late().map(|(_, at)| at);
         let lanes = self.lanes.next_deadline().filter(|_| !self.stopping);
-        [queue, late, self.pool.next_deadline(), lanes].into_iter().flatten().min()
+        [queue, late, self.pool.next_deadline(), lanes, self.take_back_due()].into_iter().flatten().min()
     }
 
     fn settle(&mut self, now: Time, actions: &mut Vec<Action>) {
@@ -203,6 +213,8 @@ impl Scheduler {
         let need = self.with_home(need);
         let latest_start = self.latest_start(arrived, need);
         self.queue.push(request, Waiting { arrived, need, overdue: arrived, latest_start }, &self.costs);
+        // What was handed behind it is begun before anything else is given to the worker.
+        self.pool.begin_handed(now, self.limits.concurrency, actions);
         // Before its time is looked at: of that it may have spent much with the worker, not in the queue.
         self.dispatch(now, actions);
         if self.stopping {
@@ -253,6 +265,7 @@ impl Scheduler {
                 self.dispatch_all(now, actions);
             }
         }
+        self.hand_ahead(now, actions);
     }
 
     /// Keeps a worker for those that are to be alone, while any waits: one that holds several nearly always holds something.
@@ -264,24 +277,33 @@ impl Scheduler {
     }
 
     fn dispatch_all(&mut self, now: Time, actions: &mut Vec<Action>) {
-        let held_max = self.limits.concurrency.max(self.limits.concurrency_max);
         while let Some((request, side, worker)) = self.next(now) {
-            let Some(waiting) = self.queue.remove(request) else { break };
-            self.note_given(now, request, &waiting);
-            let Waiting { arrived, need, .. } = waiting;
-            // The pace is that of the queue which all workers share.
-            if !matches!(need.home, Home::At(_)) {
-                self.predictor.dispatched(now, side, self.queue.len_of(side));
+            if self.yields_to_handed(request, worker, actions) || !self.give(now, request, side, worker, None) {
+                break;
             }
-            let side = self.side_of(need.class);
-            if side == Lane::Long {
-                self.lanes.gave_long(now);
-            }
-            let part = self.part_of(need.class);
-            self.pool.assign(now, worker, Given { request, arrived, need, side, part }, held_max);
-            self.offer.take();
             actions.push(Action::Dispatch { request, worker });
         }
+    }
+
+    /// The request leaves the queue for the worker, ahead of time where `handed` says when. False if it did not wait.
+    fn give(&mut self, now: Time, request: RequestId, side: Lane, worker: WorkerId, handed: Option<Time>) -> bool {
+        let held_max = self.limits.concurrency.max(self.limits.concurrency_max);
+        let Some(waiting) = self.queue.remove(request) else { return false };
+        self.note_given(now, request, &waiting);
+        let Waiting { arrived, need, .. } = waiting;
+        // The pace is that of the queue which all workers share.
+        if !matches!(need.home, Home::At(_)) {
+            self.predictor.dispatched(now, side, self.queue.len_of(side));
+        }
+        let side = self.side_of(need.class);
+        if side == Lane::Long {
+            self.lanes.gave_long(now);
+        }
+        let is_cheap = self.limits.ahead_max > 0 && self.is_cheap(need.class);
+        let part = self.part_of(need.class);
+        self.pool.assign(now, worker, Given { request, arrived, need, side, part, is_cheap, handed }, held_max);
+        self.offer.take();
+        true
     }
 
     /// Whether a worker may hold several requests.
@@ -418,7 +440,7 @@ impl Scheduler {
         self.pool.awaited()
     }
 
-    /// Requests in workers' slots.
+    /// Requests that workers hold, those among them that were handed and have not begun.
     #[must_use]
     pub fn in_service(&self) -> usize {
         self.pool.in_service()

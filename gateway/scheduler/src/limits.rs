@@ -14,6 +14,8 @@ pub struct Limits {
     /// Requests that a worker may hold of which all wait on something else than the CPU ([`Event::Waits`](crate::Event::Waits)); no more than
     /// `concurrency` where that is fixed.
     pub concurrency_max: u32,
+    /// Cheap requests that a worker gets ahead of time, beside what it holds; 0 for none.
+    pub ahead_max: u32,
     /// Which of the free workers gets the next request.
     pub choice: Choice,
     /// Which of the waiting requests is given away next.

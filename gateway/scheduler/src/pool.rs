@@ -9,6 +9,7 @@
 //! `overdue` when one is started for a worker that stands still, `slots` what workers hold, `seats` who has room for more.
 
 mod boots;
+mod handed;
 mod life;
 mod overdue;
 mod replace;
@@ -83,6 +84,8 @@ pub(crate) struct Pool {
     gave_up: bool,
     stopping: bool,
     overlaps_total: u64,
+    /// Whether any worker was handed what it has not begun.
+    has_handed: bool,
     /// When all workers have to be looked at again. Most requests bring that no nearer, which keeps a decision cheap.
     deadline: Option<Time>,
     ready_count: u32,
@@ -112,6 +115,7 @@ impl Pool {
             gave_up: false,
             stopping: false,
             overlaps_total: 0,
+            has_handed: false,
             deadline: None,
             ready_count: 0,
             bloat_told: None,
@@ -282,7 +286,8 @@ impl Pool {
             generation: w.generation,
             lane: w.lane,
             state: w.state,
-            in_service: w.held.len(),
+            in_service: w.begun(),
+            handed: w.handed().count(),
             has_more_room: w.room > 0,
             streams: w.streams,
             started: w.started,

@@ -47,6 +47,7 @@ pub(crate) struct Head {
     pub request: RequestId,
     pub class: ClassId,
     pub alone: bool,
+    pub ahead: bool,
 }
 
 impl Head {
@@ -241,8 +242,8 @@ impl Queue {
             let (first, waiting) =
                 self.waiting.iter().find(|(_, waiting)| may(&waiting.need)).filter(|_| side == Lane::Short)?;
             let key = (Reverse(0), 0, Time(0), *first);
-            let Need { class, alone, .. } = waiting.need;
-            return Some(Head { rank: (true, Time(0), key), request: *first, class, alone });
+            let Need { class, alone, ahead, .. } = waiting.need;
+            return Some(Head { rank: (true, Time(0), key), request: *first, class, alone, ahead });
         }
         let side = self.side(side);
         let overdue = side.overdue.iter().take_while(|(since, _)| *since <= now);
@@ -250,12 +251,12 @@ impl Queue {
             // The line goes on in the order of arrival, so that the turn of the one that is overdue comes too.
             let ranked = self.lines.get(need)?;
             let (rank, request) = ((false, *since, ranked.key), ranked.line.first()?);
-            return Some(Head { rank, request, class: need.class, alone: need.alone });
+            return Some(Head { rank, request, class: need.class, alone: need.alone, ahead: need.ahead });
         }
         let first = side.lines.iter().find(|(_, need)| may(need));
         first.map(|(key, need)| {
             let (rank, request) = ((true, Time(0), *key), key.3);
-            Head { rank, request, class: need.class, alone: need.alone }
+            Head { rank, request, class: need.class, alone: need.alone, ahead: need.ahead }
         })
     }
 
@@ -266,9 +267,10 @@ impl Queue {
 
     /// A class counts as something else than before.
     pub(crate) fn rate_again(&mut self, class: ClassId, costs: &Costs) {
-        let from = Need { class, priority: i8::MIN, deadline_ms: None, alone: false, home: Home::Any };
+        let from = Need { class, priority: i8::MIN, ..Need::default() };
         let last = Home::At(WorkerId(u64::MAX));
-        let to = Need { class, priority: i8::MAX, deadline_ms: Some(u32::MAX), alone: true, home: last };
+        let deadline_ms = Some(u32::MAX);
+        let to = Need { class, priority: i8::MAX, deadline_ms, alone: true, ahead: true, home: last };
         let needs: Vec<Need> = self.lines.range(from..=to).map(|(need, _)| *need).collect();
         for need in needs {
             self.rate_line(need, costs);
@@ -336,6 +338,10 @@ impl Queue {
     /// The request whose deadline can no longer be met first, and from when on.
     pub(crate) fn first_late(&self) -> Option<(RequestId, Time)> {
         self.latest_starts.first().map(|(at, request)| (*request, *at))
+    }
+
+    pub(crate) fn need(&self, request: RequestId) -> Option<Need> {
+        self.waiting.get(&request).map(|waiting| waiting.need)
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -69,6 +69,11 @@ impl Queues {
         std::iter::once(&mut self.shared).chain(self.homes.values_mut())
     }
 
+    /// What a request that waits asks for.
+    pub(crate) fn need(&self, request: RequestId) -> Option<Need> {
+        self.all().find_map(|queue| queue.need(request))
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.all().map(Queue::len).sum()
     }

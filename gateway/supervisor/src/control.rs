@@ -39,6 +39,7 @@ struct Line<'l> {
     // hello
     worker: u64,
     marks: bool,
+    takes_ahead: bool,
     // listening
     requested: Requested,
     tls: bool,
@@ -145,6 +146,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
                     supervisor.gate.has_reported_all(process.worker, Instant::now());
                     process.listener_pid.set(pid);
                     process.marks.set(said.marks);
+                    process.takes_ahead.set(said.takes_ahead);
                     *process.control.borrow_mut() = writing.take();
                 }
             }

@@ -248,6 +248,9 @@ impl Supervisor {
             let _ = process.set_priority(process.priority);
         }
         self.gate.listening(process.worker, self.socket(process.worker), process.marks.get());
+        if process.marks.get() && process.takes_ahead.get() {
+            self.gate.takes_ahead(process.worker);
+        }
     }
 
     /// The app has closed its server. Unasked, that is how many apps begin to leave after an error.

@@ -42,6 +42,8 @@ pub(crate) struct Process {
     pub(crate) listener_pid: Cell<Option<u32>>,
     /// Heads of its answers carry the tokens of their requests, by the word of its preload.
     pub(crate) marks: Cell<bool>,
+    /// It may get requests ahead of time, by the same word.
+    pub(crate) takes_ahead: Cell<bool>,
     /// Its server listens.
     pub(crate) listens: Cell<bool>,
     /// It is not ready before the app has said so.
@@ -218,6 +220,8 @@ pub(crate) async fn run(
 ) {
     let socket = supervisor.socket(worker);
     let _ = std::fs::remove_file(&socket);
+    // Without it the worker gets nothing ahead of time, which is no reason not to start it.
+    let _ = sluice_proxy::make_handed_pipe(&socket);
     let mut child = match supervisor.command(&app, worker, instance, &socket).spawn() {
         Ok(child) => child,
         Err(error) => {
@@ -244,6 +248,7 @@ pub(crate) async fn run(
         priority: priority::of_lane(lane, added_nice),
         listener_pid: Cell::new(None),
         marks: Cell::new(false),
+        takes_ahead: Cell::new(false),
         listens: Cell::new(false),
         waits_for_word: Cell::new(supervisor.gate.config().workers.wait_ready),
         is_ready: Cell::new(false),
@@ -319,6 +324,7 @@ pub(crate) async fn run(
     supervisor.processes.borrow_mut().remove(&worker);
     let _ = std::fs::remove_file(&socket);
     let _ = std::fs::remove_file(probe::claim_file(&socket));
+    sluice_proxy::remove_handed_pipe(&socket);
 }
 
 /// Does what was asked before there was a process to hear it.

@@ -2,11 +2,11 @@
  * Requests that the gateway hands over ahead of time, while the app has another. They wait in the gate, and the gateway can
  * take them back as long as the app has not seen them, even while the event loop stands still.
  *
- * Gateway and worker share a named pipe. The gateway writes a request's number into the pipe when it hands the request over.
- * Whichever side reads the number out has the request: the worker to begin it, the gateway to give it to another worker.
+ * Gateway and worker share a named pipe. Each handing over has a number of its own, which stands in the label; the gateway
+ * writes it into the pipe when it hands the request over. Whichever side reads the number out has the request: the worker to
+ * begin it, the gateway to give it to another worker.
  */
 import { constants, openSync, readSync } from 'node:fs';
-import { idOf } from './peer.js';
 
 /** A number in the pipe: 64 bits, least significant byte first. */
 const ENTRY_BYTES = 8;
@@ -15,7 +15,7 @@ const TAKEN_MAX = 64;
 
 export class Handed {
   readonly #entry = Buffer.alloc(ENTRY_BYTES);
-  /** Requests whose numbers this process has read out and not used yet. */
+  /** Numbers that this process has read out and not used yet. */
   readonly #taken = new Set<number>();
   #fd: number | undefined;
 
@@ -32,14 +32,13 @@ export class Handed {
 
   /** Takes the request over for good. False when the gateway has taken it back: the app must never see it then. */
   take(label: string): boolean {
-    const wanted = idOf(label);
-    if (wanted === undefined) return false;
+    const wanted = Number(label.slice(label.lastIndexOf('=') + 1));
     if (this.#taken.delete(wanted)) return true;
     // What stands before it in the pipe has come in on another connection, or its connection was lost.
-    for (let id = this.#next(); id !== undefined; id = this.#next()) {
-      if (id === wanted) return true;
+    for (let number = this.#next(); number !== undefined; number = this.#next()) {
+      if (number === wanted) return true;
       if (this.#taken.size >= TAKEN_MAX) this.#forgetOldest();
-      this.#taken.add(id);
+      this.#taken.add(number);
     }
     return false;
   }
@@ -66,7 +65,9 @@ export class Handed {
 // Before the app can replace it.
 const read = readSync;
 
-/** Whether the gateway has handed this request over ahead of time. The mark stands last in the label. */
+/** Whether the gateway has handed this request over ahead of time. The number of that stands last in the label. */
 export function isHanded(label: string): boolean {
-  return label.endsWith(';handed=1');
+  return label.lastIndexOf(MARK) > 0;
 }
+
+const MARK = ';handed=';

@@ -162,10 +162,10 @@ export class Requests {
     const entrant: Entrant = {
       enter: () =>
         resource.runInAsyncScope(() => {
-          // Out of the pipe in any case, or its number would stay there.
-          if (socket.destroyed && isHanded(label)) this.#handed.take(label);
-          if (socket.destroyed) this.#leaveUnserved(label);
-          else enter();
+          if (!socket.destroyed) enter();
+          // Its end is not reported where the gateway has taken it back: it may be on its way here again.
+          else if (isHanded(label) && !this.#handed.take(label)) this.#leaveUnseen(socket);
+          else this.#leaveUnserved(label);
         }),
       refuse,
     };

@@ -59,6 +59,7 @@ export class FakeGateway {
   #connections: Socket[] = [];
   #nextId = 1;
   #handed: number | undefined;
+  #handedAs = 4_294_967_290;
 
   static async start(fixture: string, options: StartOptions = {}): Promise<FakeGateway> {
     const gateway = new FakeGateway();
@@ -104,32 +105,33 @@ export class FakeGateway {
   }
 
   /** Asks ahead of time: the request is the worker's if it takes the number out of the pipe first. */
-  hand(ask: Ask = {}): { readonly id: number; readonly answer: Promise<Answer> } {
-    const { id, label } = this.number();
-    return { id, answer: this.ask({ ...ask, label }) };
+  hand(ask: Ask = {}): { readonly id: number; readonly number: number; readonly answer: Promise<Answer> } {
+    const { id, number, label } = this.number();
+    return { id, number, answer: this.ask({ ...ask, label }) };
   }
 
   /** Puts the number of a request into the pipe that is still to be sent. */
-  number(): { readonly id: number; readonly label: string } {
-    const label = `${this.label()};handed=1`;
+  number(): { readonly id: number; readonly number: number; readonly label: string } {
+    const label = this.label();
     const id = Number(/^id=(\d+)/.exec(label)?.[1]);
+    const number = ++this.#handedAs;
     const entry = Buffer.alloc(8);
-    entry.writeBigUInt64LE(BigInt(id));
+    entry.writeBigUInt64LE(BigInt(number));
     writeSync(this.#handed ?? -1, entry);
-    return { id, label };
+    return { id, number, label: `${label};handed=${number}` };
   }
 
   /** Takes back what the worker has not begun. */
   takeBack(): number[] {
-    const ids: number[] = [];
+    const numbers: number[] = [];
     const entry = Buffer.alloc(8);
     for (;;) {
       try {
         readSync(this.#handed ?? -1, entry);
       } catch {
-        return ids; // EAGAIN: it is empty.
+        return numbers; // EAGAIN: it is empty.
       }
-      ids.push(Number(entry.readBigUInt64LE()));
+      numbers.push(Number(entry.readBigUInt64LE()));
     }
   }
 

@@ -43,7 +43,7 @@ test('what the gateway takes back while the event loop stands still never reache
     const handed = gateway.hand({ path: '/next', method: 'POST', body: 'x' });
     // Its bytes are there, and the worker cannot have looked at them.
     await pause(50);
-    assert.deepEqual(gateway.takeBack(), [handed.id]);
+    assert.deepEqual(gateway.takeBack(), [handed.number]);
     await assert.rejects(handed.answer, { code: 'ECONNRESET' });
     assert.equal((await slow).status, 200);
     assert.equal((await gateway.askJson())['served'], 2);
@@ -61,13 +61,36 @@ test('what the gateway takes back while it waits in the gate never reaches the a
     const handed = gateway.hand({ path: '/next' });
     const kept = gateway.hand({ path: '/async' });
     await pause(50);
-    assert.deepEqual(gateway.takeBack(), [handed.id, kept.id]);
+    assert.deepEqual(gateway.takeBack(), [handed.number, kept.number]);
     await assert.rejects(handed.answer, { code: 'ECONNRESET' });
     await assert.rejects(kept.answer, { code: 'ECONNRESET' });
     assert.equal((await slow).status, 200);
     // And the gate is free for the next ones.
     assert.equal((await gateway.hand({ path: '/async' }).answer).status, 200);
     assert.equal((await gateway.askJson())['served'], 3);
+    await gateway.until('3 done', () => doneIds(gateway.lines).length >= 3);
+    const reported = doneIds(gateway.lines).map(({ id }) => id);
+    assert.ok(!reported.includes(handed.id) && !reported.includes(kept.id), 'whose end is not reported');
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('old bytes of a request that was taken back do not pass for the same request handed over again', async () => {
+  const gateway = await serve();
+  try {
+    const slow = gateway.ask({ path: '/sync?ms=200' });
+    await pause(50);
+    const old = gateway.hand({ path: '/next' });
+    await pause(20);
+    assert.deepEqual(gateway.takeBack(), [old.number]);
+    const { number, label } = gateway.number();
+    const again = gateway.ask({ path: '/async', label: label.replace(/^id=\d+/, `id=${old.id}`) });
+    await assert.rejects(old.answer, { code: 'ECONNRESET' });
+    assert.equal((await again).status, 200);
+    assert.equal((await slow).status, 200);
+    assert.deepEqual(gateway.takeBack(), [], `nor is ${number} left`);
+    assert.ok(!gateway.output.includes('nextStarted'));
   } finally {
     await gateway.stop();
   }
@@ -80,11 +103,11 @@ test('several connections may come in another order than the numbers in the pipe
     const numbers = [gateway.hand(), gateway.hand()];
     await Promise.all(numbers.map(({ answer }) => answer));
     // The number is in the pipe, and its request comes after the next one's.
-    const { id } = gateway.number();
+    const { id, label } = gateway.number();
     const second = gateway.hand();
     assert.equal((await second.answer).status, 200);
     assert.deepEqual(gateway.takeBack(), [], 'the worker has taken both numbers');
-    first.write(`GET / HTTP/1.1\r\nhost: a\r\nx-sluice-request: id=${id};handed=1\r\n\r\n`);
+    first.write(`GET / HTTP/1.1\r\nhost: a\r\nx-sluice-request: ${label}\r\n\r\n`);
     await gateway.until('done', () => doneIds(gateway.lines).some((line) => line['id'] === id));
     assert.equal((await gateway.askJson())['served'], 4 + 1);
   } finally {
@@ -115,9 +138,9 @@ test('a handed request whose client leaves while it waits never reaches the app,
   try {
     const slow = gateway.ask({ path: '/async?ms=150' });
     await pause(30);
-    const { id } = gateway.number();
+    const { id, label } = gateway.number();
     const gone = gateway.raw();
-    gone.write(`GET /next HTTP/1.1\r\nhost: a\r\nx-sluice-request: id=${id};handed=1\r\n\r\n`);
+    gone.write(`GET /next HTTP/1.1\r\nhost: a\r\nx-sluice-request: ${label}\r\n\r\n`);
     await pause(30);
     gone.destroy();
     await slow;
@@ -140,7 +163,7 @@ test('a worker that dies leaves the numbers of what it had not begun', async () 
     await pause(50);
     gateway.child?.kill('SIGKILL');
     await gateway.exited();
-    assert.deepEqual(gateway.takeBack(), [handed.id]);
+    assert.deepEqual(gateway.takeBack(), [handed.number]);
   } finally {
     await gateway.stop();
   }

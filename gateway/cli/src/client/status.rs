@@ -62,6 +62,13 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
         "requests      {} answered, {:.1}/s, {} in service, {} refused",
         requests.answered_total, requests.per_second, requests.in_service, requests.refused_total
     )?;
+    if requests.handed_total > 0 {
+        writeln!(
+            out,
+            "handed ahead  {} now, {} so far, {} of them taken back",
+            requests.handed, requests.handed_total, requests.taken_back_total
+        )?;
+    }
     writeln!(
         out,
         "queue         {} of {}, oldest {}, expected wait {}",

@@ -208,8 +208,10 @@ impl Operator for Gateway {
             }
         }
         workers.sort_by_key(|worker| (worker.instance, worker.id));
-        let (length, predicted_wait_ms, in_service) = gate
-            .scheduler(|scheduler| (scheduler.queue_length(), scheduler.predicted_wait_ms(), scheduler.in_service()));
+        let (length, predicted_wait_ms, held, handed) = gate.scheduler(|scheduler| {
+            let (held, handed) = (scheduler.in_service(), scheduler.handed());
+            (scheduler.queue_length(), scheduler.predicted_wait_ms(), held, handed)
+        });
         #[allow(clippy::cast_precision_loss)] // A wait of 2^53 ms is no wait.
         let predicted_wait_ms = predicted_wait_ms.map(|ms| ms as f64);
         Snapshot {
@@ -238,7 +240,10 @@ impl Operator for Gateway {
             },
             requests: RequestsSnapshot {
                 answered_total: self.journal.answered_total(),
-                in_service: in_service as u64,
+                in_service: held.saturating_sub(handed) as u64,
+                handed: handed as u64,
+                handed_total: gate.handed_total(),
+                taken_back_total: gate.taken_back_total(),
                 per_second: self.journal.per_second(),
                 refused_total: self.journal.refused_total(),
                 outcomes: self.journal.outcomes(),

@@ -8,7 +8,7 @@ use sluice_scheduler::{Action, Event, KillReason, RequestId, WorkerId};
 
 use super::{Cause, Gate, WorkerHost};
 use crate::answer::Times;
-use crate::upstream::{Exchange, Job};
+use crate::upstream::{Ahead, Exchange, Job};
 use crate::warm_up;
 
 impl Gate {
@@ -28,6 +28,7 @@ impl Gate {
             self.carry_out(at, action);
         }
         self.actions.set(actions);
+        self.watch_handed();
         if self.looks_for_waits && self.scheduler.borrow().queue_length() > 0 {
             self.queue_waits.notify_one();
         }
@@ -35,7 +36,10 @@ impl Gate {
 
     fn carry_out(self: &Rc<Self>, at: Instant, action: Action) {
         match action {
-            Action::Dispatch { request, worker } => self.dispatch(at, request, worker),
+            Action::Dispatch { request, worker } => self.dispatch(at, request, worker, Ahead::No),
+            Action::Hand { request, worker } => self.dispatch(at, request, worker, Ahead::Handed),
+            Action::Begins { request, .. } => self.begins(at, request),
+            Action::TakeBack { worker } => self.take_back(worker),
             Action::Refuse { request, reason, retry_after_s } => self.refuse(request, reason, retry_after_s),
             Action::Orphaned { request, worker, arrived } => self.orphan(request, worker, arrived),
             Action::CloseStream { request, .. } => {
@@ -84,18 +88,20 @@ impl Gate {
         }
     }
 
-    pub(super) fn dispatch(self: &Rc<Self>, at: Instant, request: RequestId, worker: WorkerId) {
+    pub(super) fn dispatch(self: &Rc<Self>, at: Instant, request: RequestId, worker: WorkerId, ahead: Ahead) {
         let Some(job) = self.queued.borrow_mut().remove(&request) else {
             return self.step_later(Event::Finished { worker, request });
         };
-        self.alarms.dispatched(at, &job);
-        if let Some(job) = self.give(at, worker, job) {
+        if ahead == Ahead::No {
+            self.tell_dispatched(at, &job.answer);
+        }
+        if let Some(job) = self.give(at, worker, job, ahead) {
             self.undelivered_later(worker, job);
         }
     }
 
     /// Gives the request to the worker's slot; gives it back where that worker is not known.
-    pub(super) fn give(&self, at: Instant, worker: WorkerId, job: Job) -> Option<Job> {
+    pub(super) fn give(&self, at: Instant, worker: WorkerId, job: Job, ahead: Ahead) -> Option<Job> {
         let slots = self.slots.borrow().get(&worker).cloned();
         let Some(slots) = slots else { return Some(job) };
         let request = job.request;
@@ -103,6 +109,9 @@ impl Gate {
         job.answer.times.update(|times| Times { dispatched: Some(at), ..times });
         self.measures.expect(&job, worker, at);
         let exchange = Rc::new(Exchange::new(&job, at));
+        if ahead == Ahead::Handed {
+            self.hand(&slots, &exchange);
+        }
         self.exchanges.borrow_mut().insert(request, Rc::clone(&exchange));
         slots.give(job, exchange, self.config.borrow().workers.held_max());
         None

@@ -9,7 +9,7 @@ use sluice_journal::{Alarm, Event as Happening};
 
 use super::Gate;
 use crate::alarms::{Change, Judge, Limits, Reading};
-use crate::upstream::Job;
+use crate::answer::Answer;
 
 /// How often is judged.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -34,9 +34,9 @@ struct Waits {
 
 impl Alarms {
     /// A worker gets a request that has waited.
-    pub(super) fn dispatched(&self, now: Instant, job: &Job) {
+    fn dispatched(&self, now: Instant, answer: &Answer) {
         // What was with another worker before has not waited all of its time.
-        let Some(arrival) = job.answer.arrival.get().filter(|_| !job.answer.was_retried.get()) else { return };
+        let Some(arrival) = answer.arrival.get().filter(|_| !answer.was_retried.get()) else { return };
         let waited = now.saturating_duration_since(arrival.at);
         let Waits { count, sum_ms } = self.waits.get();
         self.waits.set(Waits { count: count + 1.0, sum_ms: sum_ms + waited.as_secs_f64() * 1e3 });
@@ -62,6 +62,11 @@ fn limits(config: &Config) -> Limits {
 }
 
 impl Gate {
+    /// A request that has waited begins in a worker.
+    pub(super) fn tell_dispatched(&self, now: Instant, answer: &Answer) {
+        self.alarms.dispatched(now, answer);
+    }
+
     /// Called with every tick; judges once a second.
     pub(super) fn look_for_alarms(&self, now: Instant) {
         let alarms = &self.alarms;

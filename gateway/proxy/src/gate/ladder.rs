@@ -13,7 +13,8 @@ use crate::upstream::Job;
 
 impl Gate {
     /// A whole request for a worker: gives it the best that can be had. What becomes of it shows in the job's answer.
-    pub(crate) fn submit(self: &Rc<Self>, at: Instant, job: Job) {
+    pub(crate) fn submit(self: &Rc<Self>, at: Instant, mut job: Job) {
+        job.class.need.ahead = job.may_go_ahead();
         let arrival = self.arrival(at, &job);
         let step = arrival.step();
         job.answer.arrival.set(Some(arrival));

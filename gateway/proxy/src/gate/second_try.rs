@@ -141,7 +141,7 @@ impl Gate {
         let exchanges = self.exchanges.borrow();
         let Some(exchange) = exchanges.get(&request) else { return };
         let is_held_too = |other: &Rc<Exchange>| {
-            !Rc::ptr_eq(other, exchange) && other.answer.worker.get() == Some(worker) && !other.answer.is_stream.get()
+            !Rc::ptr_eq(other, exchange) && other.is_with(worker) && !other.answer.is_stream.get()
         };
         exchange.orphaned.set(Some(Orphan { arrived, shared: exchanges.values().any(is_held_too) }));
         let exchange = Rc::clone(exchange);

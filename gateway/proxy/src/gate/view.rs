@@ -164,8 +164,8 @@ impl Gate {
         self.exchanges
             .borrow()
             .values()
-            .filter(|exchange| !exchange.answer.is_stream.get())
-            .map(|exchange| exchange.started)
+            .filter(|exchange| !exchange.answer.is_stream.get() && exchange.has_begun())
+            .map(|exchange| exchange.started.get())
             .min()
     }
 
@@ -196,15 +196,15 @@ impl Gate {
         let exchanges = self.exchanges.borrow();
         let held = exchanges
             .values()
-            .filter(|exchange| exchange.answer.worker.get() == Some(worker) && !exchange.answer.is_stream.get());
-        held.max_by_key(|exchange| exchange.started).map(|exchange| exchange.name())
+            .filter(|exchange| exchange.is_with(worker) && !exchange.answer.is_stream.get());
+        held.max_by_key(|exchange| exchange.started.get()).map(|exchange| exchange.name())
     }
 
     /// When the worker was given the latest of the requests that it holds.
     pub fn latest_given(&self, worker: WorkerId) -> Option<Instant> {
         let exchanges = self.exchanges.borrow();
-        let held = exchanges.values().filter(|exchange| exchange.answer.worker.get() == Some(worker));
-        held.map(|exchange| exchange.started).max()
+        let held = exchanges.values().filter(|exchange| exchange.is_with(worker));
+        held.map(|exchange| exchange.started.get()).max()
     }
 
     /// What a worker holds now: request id, class, and for how many milliseconds.
@@ -212,7 +212,7 @@ impl Gate {
         let exchanges = self.exchanges.borrow();
         let held = exchanges
             .values()
-            .filter(|exchange| exchange.answer.worker.get() == Some(worker) && !exchange.answer.is_stream.get());
+            .filter(|exchange| exchange.is_with(worker) && !exchange.answer.is_stream.get());
         held.map(|exchange| exchange.describe()).collect()
     }
 }

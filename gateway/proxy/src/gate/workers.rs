@@ -7,7 +7,7 @@ use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::{Event, RequestId, WorkerId};
 
 use super::{Cause, Gate, WorkerHost};
-use crate::upstream::{Exchange, Job, Slots};
+use crate::upstream::{Ahead, Exchange, Job, Slots};
 
 /// What a request can have cost at most: an hour. More is a lie or a mistake.
 const CPU_US_MAX: u64 = 3_600_000_000;
@@ -103,10 +103,11 @@ impl Gate {
     }
 
     /// The worker says that its app writes to connections itself, past its responses; so many bytes of that were dropped.
-    pub fn writes_raw(&self, worker: WorkerId, dropped_bytes: u64) {
+    pub fn writes_raw(self: &Rc<Self>, worker: WorkerId, dropped_bytes: u64) {
         let slots = self.slots.borrow().get(&worker).cloned();
         let Some(slots) = slots else { return };
         slots.is_raw.set(true);
+        self.step(Event::TakesAhead { worker, takes: false });
         let dropped = match dropped_bytes {
             0 => String::new(),
             bytes => format!("; {bytes} bytes were dropped, as it cannot be told whose answer they are"),
@@ -138,7 +139,7 @@ impl Gate {
         }
         let request = job.request;
         self.step(Event::WarmingWith { worker, request });
-        let is_given = self.give(Instant::now(), worker, job).is_none();
+        let is_given = self.give(Instant::now(), worker, job, Ahead::No).is_none();
         if !is_given {
             self.step(Event::Finished { worker, request });
         }

@@ -36,6 +36,10 @@ impl Slots {
         fault: Fault,
     ) {
         let mut fault = fault;
+        if matches!(fault, Fault::Closed(_)) && self.was_unseen(gate, exchange) {
+            slot.is_busy.set(false);
+            return self.give_back(gate, job, exchange).await;
+        }
         if matches!(fault, Fault::Left) {
             job.answer.leave();
             // It may have waited for another request in the worker when its client left.
@@ -46,18 +50,21 @@ impl Slots {
         if let Fault::Busy { by } = fault
             && !self.closed.get()
         {
-            return self.take_back(gate, slot, job, by).await;
+            return self.take_back(gate, slot, job, exchange, by).await;
         }
         let seen = match fault {
             Fault::Closed(seen) => seen,
             // The preload said that the app has not seen it.
-            Fault::Busy { .. } | Fault::Unsent => Seen::NOTHING,
+            Fault::Busy { .. } | Fault::Unsent | Fault::Withdrawn => Seen::NOTHING,
             Fault::Malformed(_) | Fault::Foreign | Fault::Short | Fault::Cut | Fault::Left => {
                 Seen { sent: true, heard: true, unread: false }
             }
         };
         self.conclude_fault(gate, slot, &job, exchange, fault).await;
         slot.is_busy.set(false);
+        // It may have turned out only now that its worker died, and what of it the app had not seen.
+        let was_unseen = self.closed.get() && self.was_unseen(gate, exchange);
+        let seen = if was_unseen { Seen::NOTHING } else { seen };
         if self.closed.get() {
             gate.bury(job, exchange, seen, self.cause.get()).await;
         } else {
@@ -81,9 +88,17 @@ impl Slots {
     /// job goes back to the queue, where another worker may take it, and the slot waits for the other's end. So does the
     /// connection, which the app would else see closed under its response. How often one job comes back is bounded by
     /// its time in the queue.
-    pub(super) async fn take_back(&self, gate: &Rc<Gate>, slot: &Slot, job: Job, by: RequestId) {
-        if !self.unreported.borrow().contains(&by) {
-            // It has ended meanwhile, or this worker never had it: nothing is left to wait for.
+    pub(super) async fn take_back(
+        &self,
+        gate: &Rc<Gate>,
+        slot: &Slot,
+        job: Job,
+        exchange: &Exchange,
+        by: RequestId,
+    ) {
+        if !exchange.has_begun() || !self.unreported.borrow().contains(&by) {
+            // It has ended meanwhile, or this worker never had it: nothing is left to wait for. And one that was handed ahead of
+            // time has no slot that could be another's.
             slot.is_busy.set(false);
             return gate.returned(self.worker, job);
         }
@@ -136,7 +151,7 @@ impl Slots {
                 }
                 confirmed || self.confirmed_end(exchange, job.request, CONFIRM_TIMEOUT).await
             }
-            Fault::Left | Fault::Unsent => true,
+            Fault::Left | Fault::Unsent | Fault::Withdrawn => true,
             Fault::Cut | Fault::Busy { .. } => self.confirmed_end(exchange, job.request, CUT_TIMEOUT).await,
         };
         if !confirmed {

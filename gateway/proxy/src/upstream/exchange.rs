@@ -22,6 +22,7 @@ use tokio::net::unix::WriteHalf;
 
 use super::reader::{Reader, malformed, read_body};
 use super::wire::{READ_BYTES, Wire};
+use super::handed::Ahead;
 use super::{Exchange, Job};
 use crate::answer::{Answer, Departure};
 use crate::gate::{Gate, Seen, to_usize};
@@ -31,7 +32,9 @@ use crate::token::ANSWER_FIELD;
 /// A request up to here that was written at once is read at once: less than what a runtime takes in one read.
 const PIECE_BYTES_MAX: usize = 4096;
 
-/// How each head begins.
+/// How each head ends.
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+/// How each head of an answer begins.
 const VERSION_START: &[u8] = b"HTTP/1.";
 
 /// How the worker ended its part.
@@ -62,6 +65,8 @@ pub(crate) enum Fault {
     Left,
     /// The client had left before a byte was written.
     Unsent,
+    /// The app has not seen the request and never will: it was taken back before its turn came.
+    Withdrawn,
     /// The app has not seen the request, because it goes on with this other one.
     Busy { by: RequestId },
 }
@@ -91,6 +96,11 @@ pub(crate) async fn run(
         let mut reading = pin!(read_response(gate, &mut reader, job, proof));
         let mut is_shut = false;
         std::future::poll_fn(|cx| {
+            if exchange.ahead.get() != Ahead::No
+                && (exchange.withdrawn.poll(cx).is_ready() || exchange.is_withdrawn.get())
+            {
+                return Poll::Ready(Err(Fault::Withdrawn));
+            }
             if job.answer.departing.poll(cx).is_ready()
                 && job.answer.departure() == Departure::Gone
                 && is_shown_departures(gate, job)
@@ -148,15 +158,24 @@ async fn write_request(
 ) -> io::Result<()> {
     let memory = job.body.memory();
     let (chunk, end) = chunk_around(&job.body);
-    let first = if (memory.is_empty() || memory.len() > READ_BYTES) && chunk.is_empty() {
-        Cow::Borrowed(&*job.head)
+    let (head, mark) = match exchange.ahead.get() {
+        Ahead::No => (job.head.as_slice(), Vec::new()),
+        // Its last line is the gateway's word to the preload.
+        Ahead::Handed | Ahead::Begun => (
+            &job.head[..job.head.len() - END_OF_HEAD.len()],
+            format!(";handed={}\r\n\r\n", exchange.handed_as.get()).into_bytes(),
+        ),
+    };
+    let head_len = (head.len() + mark.len()) as u64;
+    let first = if mark.is_empty() && (memory.is_empty() || memory.len() > READ_BYTES) && chunk.is_empty() {
+        Cow::Borrowed(head)
     } else {
         let here = if memory.len() > READ_BYTES { &[] } else { memory };
-        Cow::Owned([job.head.as_slice(), &chunk, here].concat())
+        Cow::Owned([head, &mark, &chunk, here].concat())
     };
     let len = half.write(&first).await?;
     begun.set(true);
-    let is_whole = end.is_empty() && job.head.len() as u64 + job.body.len() == len as u64;
+    let is_whole = end.is_empty() && head_len + job.body.len() == len as u64;
     is_one_piece.set(is_whole && len == first.len() && len <= PIECE_BYTES_MAX);
     half.write_all(&first[len..]).await?;
     if memory.len() > READ_BYTES {

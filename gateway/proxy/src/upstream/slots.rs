@@ -13,6 +13,7 @@ use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::{RequestId, WorkerId};
 
 use super::exchange::{self, Ended, Fault};
+use super::handed::Pipe;
 use super::mailbox::{Idle, Slot};
 use super::wire::Wire;
 use super::{Exchange, Job};
@@ -27,6 +28,10 @@ pub(crate) struct Slots {
     pub(super) gate: Weak<Gate>,
     pub(super) worker: WorkerId,
     pub(super) socket: PathBuf,
+    /// For requests that it gets ahead of time.
+    pub(super) pipe: RefCell<Option<Pipe>>,
+    /// Those of them that it died with and the app had not seen.
+    pub(super) unseen: RefCell<Vec<u64>>,
     /// Heads of answers carry the tokens of their requests.
     pub(super) marks: bool,
     /// The app writes to connections itself, so that each may carry one request only.
@@ -51,6 +56,8 @@ impl Slots {
             gate,
             worker,
             socket,
+            pipe: RefCell::default(),
+            unseen: RefCell::default(),
             marks,
             is_raw: Cell::new(false),
             finished_total: Cell::new(0),
@@ -83,7 +90,7 @@ impl Slots {
             return Rc::clone(slot);
         }
         drop(unreported);
-        if slots.len() >= concurrency as usize
+        if slots.len() >= self.connections_max(concurrency)
             && let Some(gate) = self.gate.upgrade()
         {
             // Counted where requests really go out, apart from the scheduler's own account. It is a bug if it happens.
@@ -98,6 +105,7 @@ impl Slots {
     /// The worker is gone: its slots go with it.
     pub(crate) fn close(&self) {
         self.closed.set(true);
+        self.note_unseen();
         for slot in self.slots.borrow().iter() {
             slot.changed.set();
         }
@@ -221,7 +229,13 @@ impl Slots {
                     continue;
                 }
                 Err(Fault::Busy { by }) if !self.closed.get() => {
-                    self.take_back(gate, slot, job, by).await;
+                    self.take_back(gate, slot, job, &exchange, by).await;
+                    return None;
+                }
+                Err(Fault::Withdrawn) => {
+                    drop(wire);
+                    slot.is_busy.set(false);
+                    self.give_back(gate, job, &exchange).await;
                     return None;
                 }
                 Err(Fault::Unsent) => {

@@ -107,7 +107,7 @@ impl Slots {
                 self.note(&gate, &job, &format!("was answered with {detail}"));
             }
             Err(Fault::Foreign | Fault::Short) => answer.fail(Code::WorkerAnswerMalformed),
-            Err(Fault::Left | Fault::Unsent | Fault::Cut | Fault::Busy { .. }) => answer.leave(),
+            Err(Fault::Left | Fault::Unsent | Fault::Cut | Fault::Busy { .. } | Fault::Withdrawn) => answer.leave(),
         }
         gate.stream_ended(worker, request);
     }

@@ -63,6 +63,10 @@ impl Worker {
         if self.held.is_empty() {
             return self.has_free_slot(limits.concurrency);
         }
+        // What it was handed before comes first.
+        if self.is_asked_back || self.handed().next().is_some() {
+            return false;
+        }
         if self.has_free_slot(limits.concurrency) {
             // Nothing is known of those that take it whole, but that it waited with them.
             let known = self.held.iter().map(|held| held.part).chain([part]).filter(|part| *part < WHOLE);

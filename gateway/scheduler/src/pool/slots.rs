@@ -15,6 +15,9 @@ pub(crate) struct Given {
     pub side: Lane,
     /// Thousandths of a worker that it takes.
     pub part: u32,
+    pub is_cheap: bool,
+    /// When it is handed to the worker ahead of time, if it is.
+    pub handed: Option<Time>,
 }
 
 /// A request that a worker has finished.
@@ -73,12 +76,19 @@ impl Pool {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         self.last_chosen = Some(w.instance);
         w.is_reserved = false;
-        let Given { request, arrived, need, side, part } = given;
-        w.join(Held { request, arrived, dispatched: now, need, side, part, is_own: false, is_undisturbed: true });
-        if std::mem::take(&mut w.is_granted) {
-            w.room = w.room.max(u32::try_from(w.held.len()).unwrap_or(u32::MAX));
+        let Given { request, arrived, need, side, part, is_cheap, handed } = given;
+        let is_undisturbed = handed.is_none();
+        let held = Held { request, arrived, dispatched: now, handed, need, side, part, is_own: false, is_undisturbed, is_cheap };
+        if handed.is_some() {
+            w.held.push(held);
+            self.has_handed = true;
+            return;
         }
-        if w.held.len() > held_max as usize {
+        w.join(held);
+        if std::mem::take(&mut w.is_granted) {
+            w.room = w.room.max(u32::try_from(w.begun()).unwrap_or(u32::MAX));
+        }
+        if w.begun() > held_max as usize {
             self.overlaps_total += 1;
         }
     }
@@ -128,11 +138,13 @@ impl Pool {
                 request,
                 arrived: now,
                 dispatched: now,
+                handed: None,
                 need,
                 side,
                 part,
                 is_own: true,
                 is_undisturbed: true,
+                is_cheap: false,
             });
         }
     }
@@ -153,7 +165,8 @@ impl Pool {
             return None;
         }
         w.finished += 1;
-        let is_first = w.finished == 1;
+        // One that the gateway never saw begin waited for others meanwhile.
+        let is_no_measure = w.finished == 1 || held.handed.is_some();
         // In the long lane it waits for the CPU as well.
         let is_undisturbed = held.is_undisturbed && w.lane == Lane::Short;
         if w.recycle_due(worker, limits).is_some_and(|(at, _)| at <= now) {
@@ -161,14 +174,14 @@ impl Pool {
         }
         let Held { side, dispatched, .. } = held;
         let served = Served { side, class: held.need.class, service_us: now.since_us(dispatched), is_undisturbed };
-        (!is_first).then_some(served)
+        (!is_no_measure).then_some(served)
     }
 
     fn free_slot(&mut self, now: Time, worker: WorkerId, request: RequestId) -> Option<Held> {
         let w = self.workers.get_mut(&worker)?;
         let at = w.held.iter().position(|held| held.request == request)?;
         w.idle_since = now;
-        let held = w.held.swap_remove(at);
+        let held = w.held.remove(at);
         if w.state != WorkerState::Ready {
             self.unsettle();
         }
@@ -180,7 +193,7 @@ impl Pool {
     pub(crate) fn take_back(&mut self, worker: WorkerId, request: RequestId) -> Option<(Time, Need)> {
         let w = self.workers.get_mut(&worker)?;
         let at = w.held.iter().position(|held| held.request == request)?;
-        let held = w.held.swap_remove(at);
+        let held = w.held.remove(at);
         (!held.is_own).then_some((held.arrived, held.need))
     }
 
@@ -189,7 +202,8 @@ impl Pool {
     pub(crate) fn occupied(&mut self, worker: WorkerId, request: RequestId, by: RequestId) -> Option<(Time, Need)> {
         let w = self.workers.get_mut(&worker)?;
         let held = w.held.iter_mut().find(|held| held.request == request)?;
-        held.request = by;
+        // What takes so long is not cheap.
+        (held.request, held.handed, held.is_cheap) = (by, None, false);
         (!held.is_own).then_some((held.arrived, held.need))
     }
 

@@ -34,8 +34,10 @@ pub struct WorkerView {
     pub lane: Lane,
     /// Where it is in its life.
     pub state: WorkerState,
-    /// Requests it holds.
+    /// Requests that it has begun.
     pub in_service: usize,
+    /// Requests that it was handed ahead of time and has not begun.
+    pub handed: usize,
     /// It may hold more of them than all workers may, because it was seen to wait.
     pub has_more_room: bool,
     /// Streams that have left their slot and go on.
@@ -61,7 +63,10 @@ pub(super) enum Warmth {
 pub(super) struct Held {
     pub request: RequestId,
     pub arrived: Time,
+    /// When its service time began.
     pub dispatched: Time,
+    /// When it was handed to the worker, as long as the app has not begun it.
+    pub handed: Option<Time>,
     pub need: Need,
     /// What it counted as when it was dispatched.
     pub side: Lane,
@@ -71,6 +76,8 @@ pub(super) struct Held {
     pub part: u32,
     /// It has not shared its worker so far.
     pub is_undisturbed: bool,
+    /// Of a class that was known to be cheap.
+    pub is_cheap: bool,
 }
 
 #[derive(Debug)]
@@ -106,6 +113,10 @@ pub(super) struct Worker {
     pub is_stand_in: bool,
     /// It gets nothing more until it holds nothing: a request waits for a worker of its own.
     pub is_reserved: bool,
+    /// It takes requests ahead of time.
+    pub takes_ahead: bool,
+    /// It was asked for those that it has not begun, and has not said yet which they are.
+    pub is_asked_back: bool,
     /// It may take one request more in this step, because all that it holds waits.
     pub is_granted: bool,
     /// How many it was seen to have room for, where that is more than the rule says: it held so many and waited.
@@ -139,6 +150,8 @@ impl Worker {
             has_stand_in: false,
             is_stand_in: false,
             is_reserved: false,
+            takes_ahead: false,
+            is_asked_back: false,
             is_granted: false,
             room: 0,
             faulted: false,
@@ -186,7 +199,8 @@ impl Worker {
 
     /// Has room, or is granted one request more, and is not a single request's own.
     pub fn has_free_slot(&self, concurrency: u32) -> bool {
-        self.may_share() && (self.held.len() < self.slots(concurrency) as usize || self.is_granted)
+        let has_room = self.begun() < self.slots(concurrency) as usize;
+        self.may_share() && !self.is_asked_back && (has_room || self.is_granted)
     }
 
     /// Takes a slot.

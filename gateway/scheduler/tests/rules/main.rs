@@ -1,6 +1,7 @@
 //! The scheduler's rules, one short story each: who gets a request, who is refused, how a worker lives and dies.
 
 mod admission;
+mod ahead;
 mod alone;
 mod boots;
 mod choice;

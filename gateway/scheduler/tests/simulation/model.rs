@@ -40,6 +40,8 @@ struct Request {
     /// Times that a worker got it and may have seen it.
     given: u32,
     retried: bool,
+    /// Its worker died before it had begun it.
+    unseen: bool,
 }
 
 /// What was so when a request arrived.
@@ -160,7 +162,7 @@ impl Model {
                     self.note(if self.home_of(need).is_some() { "came home" } else { "came to a home that is gone" });
                 }
                 let fate = Fate::Queued { returned: false };
-                self.requests.insert(request, Request { arrived: self.now, need, fate, given: 0, retried: false });
+                self.requests.insert(request, Request { arrived: self.now, need, fate, given: 0, retried: false, unseen: false });
                 self.join(request, Queued::new(self.now, need, false, scheduler));
             }
             Event::Left { request } if self.queue.remove(&request).is_some() => self.end(request, End::Left),
@@ -196,18 +198,30 @@ impl Model {
                 self.note("Retried");
                 let Some(old) = self.requests.get_mut(&request) else { return Err(format!("{request:?} never was")) };
                 promise!(old.fate == Fate::Ended(End::Orphaned), "I5: {request:?} is tried again: {:?}", old.fate);
-                promise!(!old.retried && old.arrived == arrived, "I5: {request:?} is tried twice, or as another");
-                (old.retried, old.fate) = (true, Fate::Queued { returned: true });
+                let was_unseen = std::mem::take(&mut old.unseen);
+                let may_be = (was_unseen || !old.retried) && old.arrived == arrived;
+                promise!(may_be, "I5: {request:?} is tried twice, or as another");
+                old.retried |= !was_unseen;
+                old.fate = Fate::Queued { returned: true };
                 self.join(request, Queued::new(arrived, need, true, scheduler));
             }
             Event::WarmingWith { request, worker } => {
                 self.note("WarmingWith");
                 let fate = Fate::Held(worker);
                 let need = Need::default();
-                self.requests.insert(request, Request { arrived: self.now, need, fate, given: 1, retried: false });
+                self.requests.insert(request, Request { arrived: self.now, need, fate, given: 1, retried: false, unseen: false });
                 self.workers.take_event(self.now, event);
             }
-            Event::Exited { worker } => self.orphans = self.workers.exit(self.now, worker),
+            Event::Exited { worker } => {
+                let dead = self.workers.live.get(&worker);
+                for (Held { request, .. }, _) in dead.map(|w| w.handed.clone()).unwrap_or_default() {
+                    self.note("died with what it was handed");
+                    if let Some(old) = self.requests.get_mut(&request) {
+                        (old.unseen, old.given) = (true, old.given - 1);
+                    }
+                }
+                self.orphans = self.workers.exit(self.now, worker);
+            }
             other => self.workers.take_event(self.now, other),
         }
         Ok(())
@@ -244,7 +258,7 @@ impl Model {
         let name = format!("{action:?}");
         self.note(name.split([' ', '{']).next().unwrap_or_default());
         match action {
-            Action::Dispatch { request, worker } => {
+            Action::Dispatch { request, worker } | Action::Hand { request, worker } => {
                 // One that comes back is offered to those that serve before anybody else is called.
                 let is_back = self.queue.get(&request).is_some_and(|queued| queued.is_back);
                 if !is_back || !self.workers.live.get(&worker).is_some_and(Worker::serves) {
@@ -270,12 +284,27 @@ impl Model {
                     Lane::Short
                 };
                 let part = scheduler.part_of(need.class);
-                self.workers.hold(worker, Held { request, is_own: false, side, part })?;
+                let held = Held { request, is_own: false, side, part };
+                if matches!(action, Action::Hand { .. }) {
+                    let is_cheap = scheduler.costs().high_us(need.class).is_some_and(|us| us <= 2_000);
+                    promise!(need.ahead && is_cheap, "{request:?} was handed and is not cheap: {need:?}");
+                    self.workers.hand(self.now, worker, held)?;
+                } else {
+                    self.workers.hold(worker, held)?;
+                }
                 if let Some(given) = self.requests.get_mut(&request) {
                     (given.fate, given.need) = (Fate::Held(worker), need);
                     given.given += 1;
                     promise!(given.given <= 1 + u32::from(given.retried), "I5: {request:?} was given too often");
                 }
+            }
+            Action::Begins { request, worker } => {
+                let is_told = matches!(event, Event::Begun { .. } | Event::Waits { .. });
+                self.workers.begin(worker, request, is_told)?;
+            }
+            Action::TakeBack { worker } => {
+                // Of a class whose costs are known the service time may not be.
+                self.workers.ask_back(self.now, worker, !self.queue.is_empty())?;
             }
             Action::Refuse { request, reason, retry_after_s } => {
                 promise!((1..=60).contains(&retry_after_s), "retry after {retry_after_s} s");

@@ -168,7 +168,8 @@ impl Workers {
         if dead.post == Post::Holder && self.places.is_wanted(dead.instance) {
             self.lose_holder(now, worker, &dead);
         }
-        dead.held.into_iter().map(|held| held.request).collect()
+        let handed = dead.handed.into_iter().map(|(held, _)| held.request);
+        dead.held.into_iter().map(|held| held.request).chain(handed).collect()
     }
 
     /// The worker goes on without a place.

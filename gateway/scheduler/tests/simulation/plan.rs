@@ -35,6 +35,8 @@ pub struct Plan {
     pub detaches_percent: u64,
     pub undeliverable_percent: u64,
     pub late_end_percent: u64,
+    /// Requests that were handed ahead of time and begin before the gateway knows that those before them have ended.
+    pub begins_early_percent: u64,
     pub slow_stop_percent: u64,
     pub scalings: u64,
     pub sticks_percent: u64,
@@ -65,8 +67,8 @@ pub fn recycling(rng: &mut Rng) -> Recycling {
 fn kinds(rng: &mut Rng) -> Vec<(Need, u64)> {
     let of = |rng: &mut Rng, class: u16| {
         let deadline_ms = rng.pick(&[None, None, None, Some(1), Some(30), Some(200)]);
-        let need =
-            Need { class: ClassId(class), priority: rng.pick(&[0, 0, 0, 1, -1]), deadline_ms, ..Need::default() };
+        let (priority, ahead) = (rng.pick(&[0, 0, 0, 1, -1]), rng.percent(80));
+        let need = Need { class: ClassId(class), priority, deadline_ms, ahead, ..Need::default() };
         (need, rng.pick(&[500, 1_000, 5_000, 20_000, 100_000, 400_000]))
     };
     let count = rng.between(1, 6);
@@ -81,6 +83,7 @@ impl Plan {
             queue_wait_ms_max: rng.pick(&[1, 5, 20, 100, 500, 2000]),
             concurrency: rng.pick(&[1, 1, 1, 1, 1, 1, 2, 3, 5]),
             concurrency_max: rng.pick(&[1, 1, 2, 4]),
+            ahead_max: rng.pick(&[0, 1, 2, 2]),
             order: rng.pick(&[Order::Fifo, Order::Shortest, Order::Shortest]),
             ageing: rng.pick(&[0, 3]),
             lanes: rng.percent(85),
@@ -103,7 +106,7 @@ impl Plan {
         };
         let troubled = rng.percent(60);
         let mut often = |percent: u64| if troubled { rng.between(0, percent) } else { 0 };
-        Plan {
+        let mut plan = Plan {
             boot_fails_percent: often(100),
             boot_hangs_percent: often(40),
             mortal_percent: often(100),
@@ -111,6 +114,7 @@ impl Plan {
             hangs_percent: often(15),
             undeliverable_percent: often(10),
             late_end_percent: often(20),
+            begins_early_percent: often(40),
             slow_stop_percent: often(60),
             sticks_percent: often(10),
             waits_percent: often(80),
@@ -140,6 +144,24 @@ impl Plan {
             life_us: rng.pick(&[5_000, 50_000, 500_000]),
             detaches_percent: rng.pick(&[0, 0, 10, 50]),
             scalings: rng.pick(&[0, 0, 1, 3, 8]),
+        };
+        if rng.percent(20) {
+            plan.lighten(rng);
         }
+        plan
+    }
+
+    /// Most requests are cheap, and there are enough of them for workers to be handed some ahead of time.
+    fn lighten(&mut self, rng: &mut Rng) {
+        let cheap = Need { class: ClassId(1), ahead: true, ..Need::default() };
+        self.kinds.insert(0, (cheap, 500));
+        self.kinds.insert(0, (cheap, 500));
+        self.limits.ahead_max = rng.count(1, 2);
+        self.limits.queue_length_max = 100;
+        self.limits.queue_wait_ms_max = rng.pick(&[20, 100, 500]);
+        (self.service_us, self.grain_us) = (rng.pick(&[100, 300, 800]), 1);
+        (self.arrivals, self.burst_max, self.burst_gap_us) = (rng.between(50, 150), 12, 1_000);
+        self.day_us = rng.between(50_000, 200_000);
+        self.dies_serving_percent += rng.pick(&[0, 5]);
     }
 }

@@ -58,7 +58,7 @@ impl Workers {
             Event::Closing { worker } => {
                 if let Some(w) = self.in_state(worker, &[WorkerState::Warming, WorkerState::Ready]) {
                     w.leaves = true;
-                    let holds_something = !w.held.is_empty();
+                    let holds_something = !w.held.is_empty() || !w.handed.is_empty();
                     self.fail(worker, AbandonReason::Exited { worker });
                     if holds_something {
                         self.give_place_up(now, worker);
@@ -98,7 +98,7 @@ impl Workers {
             Event::Waits { worker } => {
                 let held_max = self.limits.concurrency_max as usize;
                 if let Some(w) = self.live.get_mut(&worker) {
-                    w.granted = w.takes_requests() && w.held.len() < held_max;
+                    w.granted = w.takes_requests() && w.held.len() + w.handed.len() < held_max;
                 }
             }
             Event::Crowded { worker, by } => {
@@ -106,6 +106,11 @@ impl Workers {
                 if let Some(w) = self.live.get_mut(&worker) {
                     w.room = w.room.saturating_sub(by as usize);
                     w.room *= usize::from(w.room > concurrency);
+                }
+            }
+            Event::TakesAhead { worker, takes } => {
+                if let Some(w) = self.live.get_mut(&worker) {
+                    w.takes_ahead = takes;
                 }
             }
             Event::Turned { worker } => self.turn_again(now, worker),
@@ -133,6 +138,11 @@ impl Workers {
     /// The worker's slot is free again; tells what was in it, if the request was held.
     pub fn release(&mut self, worker: WorkerId, request: RequestId) -> Option<Held> {
         let w = self.live.get_mut(&worker)?;
+        if let Some(at) = w.handed.iter().position(|(handed, _)| handed.request == request) {
+            let (held, _) = w.handed.remove(at);
+            w.asked_back &= !w.handed.is_empty();
+            return Some(held);
+        }
         let at = w.held.iter().position(|held| held.request == request)?;
         Some(w.held.swap_remove(at))
     }
@@ -193,6 +203,71 @@ impl Workers {
         Ok(())
     }
 
+    /// It gets a request ahead of time.
+    pub fn hand(&mut self, now: Time, worker: WorkerId, held: Held) -> Result<(), String> {
+        let (free, request) = (self.free_workers_in(Lane::Short), held.request);
+        let Some(w) = self.live.get_mut(&worker) else { return Err(format!("I4: {request:?} handed to a dead worker")) };
+        let serves = w.takes_requests() && w.post == Post::Holder && w.takes_ahead && !w.asked_back;
+        promise!(serves, "I4: {request:?} handed to a worker that does not take it: {w:?}");
+        promise!(free == 0, "{request:?} handed to {worker:?} while a worker is free");
+        let max = (self.limits.concurrency as usize).max(w.room) + self.limits.ahead_max as usize;
+        w.handed.push((held, now));
+        promise!(w.held.len() + w.handed.len() <= max, "I1: {request:?} handed to a worker that has enough: {w:?}");
+        Ok(())
+    }
+
+    /// It begins what it was handed. `may_overlap`: the app has it whatever was thought of it.
+    pub fn begin(&mut self, worker: WorkerId, request: RequestId, may_overlap: bool) -> Result<(), String> {
+        let Some(w) = self.live.get_mut(&worker) else { return Err(format!("I4: {request:?} begins in a dead worker")) };
+        let at = w.handed.iter().position(|(handed, _)| handed.request == request);
+        let Some(at) = at else { return Err(format!("{request:?} begins and was not handed: {w:?}")) };
+        promise!(at == 0 || may_overlap, "order: {request:?} begins before {:?}", w.handed);
+        let (held, _) = w.handed.remove(at);
+        w.asked_back &= !w.handed.is_empty();
+        w.held.push(held);
+        let room = (self.limits.concurrency as usize).max(w.room);
+        promise!(w.held.len() <= room || may_overlap, "I1: {request:?} begins beside others: {w:?}");
+        Ok(())
+    }
+
+    /// It is asked for what it has not begun; `for_others`: one waits that may be dearer, and may not pass.
+    pub fn ask_back(&mut self, now: Time, worker: WorkerId, for_others: bool) -> Result<(), String> {
+        let free = self.free_workers_in(Lane::Short);
+        let Some(w) = self.live.get_mut(&worker) else { return Err(format!("{worker:?} is gone and asked")) };
+        promise!(!w.handed.is_empty() && !w.asked_back, "{worker:?} is asked for nothing: {w:?}");
+        let is_late = free > 0 && w.handed_late().is_some_and(|late| late <= now);
+        promise!(!w.takes_requests() || is_late || for_others, "{worker:?} is asked without need: {w:?}");
+        w.asked_back = true;
+        Ok(())
+    }
+
+    fn free_workers_in(&self, lane: Lane) -> usize {
+        let has_slot = |w: &Worker| w.held.len() < (self.limits.concurrency as usize).max(w.room) || w.granted;
+        let is_free = |w: &Worker| w.takes_requests() && w.lane == lane && !w.asked_back && has_slot(w);
+        self.live.values().filter(|w| is_free(w)).count()
+    }
+
+    pub fn is_asked_back(&self) -> bool {
+        self.live.values().any(|w| w.asked_back)
+    }
+
+    /// When the first of what was handed should have another worker, where one is free.
+    pub fn handed_late(&self) -> Option<Time> {
+        self.live.values().filter_map(Worker::handed_late).min().filter(|_| self.free_workers_in(Lane::Short) > 0)
+    }
+
+    fn check_handed(&self, now: Time) -> Result<(), String> {
+        let is_free = self.free_workers_in(Lane::Short) > 0;
+        for (worker, w) in self.live.iter().filter(|(_, w)| !w.handed.is_empty() && !w.asked_back) {
+            promise!(w.takes_requests(), "I4: {worker:?} is not asked for what it will not begin: {w:?}");
+            let room = (self.limits.concurrency as usize).max(w.room);
+            promise!(w.held.len() >= room, "{worker:?} does not begin what it was handed: {w:?}");
+            let is_late = is_free && w.handed_late().is_some_and(|late| late <= now);
+            promise!(!is_late, "what {worker:?} was handed waits beside a free worker: {w:?}");
+        }
+        Ok(())
+    }
+
     pub fn warm_up(&mut self, worker: WorkerId) -> Result<(), String> {
         let Some(w) = self.live.get_mut(&worker) else { return Err(format!("{worker:?} is gone and to be warmed")) };
         promise!(w.warms() && !w.warm && !w.asked_to_warm, "{worker:?} is to be warmed for nothing: {w:?}");
@@ -235,7 +310,8 @@ impl Workers {
     /// Whether it would take any request at all.
     pub fn is_free(&self, w: &Worker) -> bool {
         let has_slot = w.held.len() < (self.limits.concurrency as usize).max(w.room) || w.granted;
-        has_slot && (0..=1_000).step_by(100).all(|part| w.may_take(part, &self.limits))
+        let is_left_alone = !w.asked_back && w.handed.is_empty();
+        has_slot && is_left_alone && (0..=1_000).step_by(100).all(|part| w.may_take(part, &self.limits))
     }
 
     /// Workers that would take a request now.
@@ -258,12 +334,13 @@ impl Workers {
     pub fn check_grant(&mut self, event: Event, is_queue_empty: bool) -> Result<(), String> {
         let Event::Waits { worker } = event else { return Ok(()) };
         let is_for_all = self.ready_in(Lane::Short) == 0;
+        let is_asked_back = self.is_asked_back();
         let Some(w) = self.live.get_mut(&worker) else { return Ok(()) };
         let is_wanted = w.takes_requests() && (is_for_all || w.lane == Lane::Short);
         // What one more may be given to depends on its lane where slots are free; only beyond these it is anybody's.
         let is_beyond = w.held.len() >= (self.limits.concurrency as usize).max(w.room);
         promise!(
-            !std::mem::take(&mut w.granted) || is_queue_empty || !is_beyond || !is_wanted,
+            !std::mem::take(&mut w.granted) || is_queue_empty || !is_beyond || !is_wanted || is_asked_back,
             "{worker:?} could take one more: {w:?}"
         );
         Ok(())
@@ -292,14 +369,15 @@ impl Workers {
 
     /// Workers of this lane that serve and hold nothing.
     pub fn free_in(&self, lane: Lane) -> u32 {
-        let is_free = |w: &&Worker| w.takes_requests() && w.lane == lane && w.held.is_empty();
+        let is_free = |w: &&Worker| w.takes_requests() && w.lane == lane && w.held.is_empty() && !w.asked_back;
         u32::try_from(self.live.values().filter(is_free).count()).expect("few")
     }
 
     /// Nothing that is due is left undone, and the scheduler sees every worker as the model does.
     pub fn check(&self, now: Time, scheduler: &Scheduler) -> Result<(), String> {
         self.check_places(now, scheduler)?;
-        let mut held = 0;
+        self.check_handed(now)?;
+        let (mut held, mut handed) = (0, 0);
         for (worker, w) in &self.live {
             promise!(!w.is_to_be_stopped(now, &self.limits, self.stopping()), "{worker:?} was not stopped: {w:?}");
             let is_overdue = w.deadline(&self.limits).is_some_and(|due| due <= now) && w.stopped != Some(now);
@@ -311,9 +389,11 @@ impl Workers {
             promise!(scheduler.worker_state(*worker) == Some(w.state()), "{worker:?} is not {:?}: {w:?}", w.state());
             let may_warm = w.warms() && !w.warm && w.held.len() < self.limits.concurrency as usize;
             promise!(scheduler.is_warming(*worker) == may_warm, "{worker:?} may be warmed: {may_warm}");
-            held += w.held.len();
+            held += w.held.len() + w.handed.len();
+            handed += w.handed.len();
         }
         promise!(scheduler.in_service() == held, "I1: {} slots taken, not {held}", scheduler.in_service());
+        promise!(scheduler.handed() == handed, "{} handed, not {handed}", scheduler.handed());
         let ready = self.ready();
         promise!(scheduler.ready_count() == ready, "{} ready, not {ready}", scheduler.ready_count());
         promise!(scheduler.overlaps_total() == 0, "I1: overlaps were counted");
@@ -321,8 +401,9 @@ impl Workers {
         for view in scheduler.workers() {
             let w = self.live.get(&view.worker);
             let is_same = w.is_some_and(|w| {
-                (w.held.len(), w.streams, w.generation, w.lane, w.lowered)
-                    == (view.in_service, view.streams, view.generation, view.lane, view.is_lowered)
+                let has = (w.held.len(), w.handed.len(), w.streams);
+                has == (view.in_service, view.handed, view.streams)
+                    && (w.generation, w.lane, w.lowered) == (view.generation, view.lane, view.is_lowered)
             });
             promise!(is_same, "seen as {view:?}, is {w:?}");
             views += 1;

@@ -34,6 +34,13 @@ enum Coming {
     DeliveryFails(WorkerId, RequestId),
     /// The worker has not ended the second, which seemed finished, and gives the first back.
     GivenBack(WorkerId, RequestId, RequestId),
+    /// The worker begins what it was handed, and the gateway does not know yet.
+    BeginsEarly(WorkerId, RequestId),
+    /// The gateway has taken back what the worker was handed, or could not.
+    TakenBack(WorkerId, RequestId),
+    HasBegun(WorkerId, RequestId),
+    /// What was handed to a worker that has died comes back unseen.
+    ComesBack(RequestId, Time),
     Scales(u32),
     Stops,
     NeedlessTick,
@@ -92,6 +99,11 @@ pub struct World {
     needs: BTreeMap<RequestId, Need>,
     next_generation: u64,
     last_finished: BTreeMap<WorkerId, RequestId>,
+    /// What workers were handed and have not begun, and what they have begun before the gateway knew.
+    handed: BTreeSet<(WorkerId, RequestId)>,
+    begun_early: BTreeSet<(WorkerId, RequestId)>,
+    /// What the gateway has taken back and the scheduler does not know of.
+    taken: BTreeSet<(WorkerId, RequestId)>,
     pub history: Vec<Line>,
 }
 
@@ -116,6 +128,9 @@ impl World {
             needs: BTreeMap::new(),
             next_generation: 1,
             last_finished: BTreeMap::new(),
+            handed: BTreeSet::new(),
+            begun_early: BTreeSet::new(),
+            taken: BTreeSet::new(),
             history: Vec::new(),
             rng,
             plan,
@@ -251,7 +266,8 @@ impl World {
                     if self.rng.percent(self.plan.overweight_percent) {
                         self.soon(self.plan.life_us, Coming::GrowsHeavy(worker));
                     }
-                    self.tell(Event::Listening { worker })
+                    self.tell(Event::Listening { worker })?;
+                    self.tell(Event::TakesAhead { worker, takes: self.plan.limits.ahead_max > 0 })
                 }
                 _ => self.late(Event::Listening { worker }),
             },
@@ -304,6 +320,26 @@ impl World {
                 self.tell(Event::Occupied { worker, request, by })
             }
             Coming::GivenBack(worker, request, by) => self.late(Event::Occupied { worker, request, by }),
+            Coming::BeginsEarly(worker, request) => {
+                if self.processes.get(&worker) == Some(&false) && self.handed.remove(&(worker, request)) {
+                    self.begun_early.insert((worker, request));
+                    self.serve(worker, request);
+                }
+                Ok(())
+            }
+            // Not if its worker's exit came first.
+            Coming::TakenBack(worker, request) if self.taken.remove(&(worker, request)) => {
+                self.tell(Event::Undelivered { worker, request })
+            }
+            Coming::TakenBack(..) => Ok(()),
+            Coming::HasBegun(worker, request) => self.tell(Event::Begun { worker, request }),
+            Coming::ComesBack(request, arrived) => {
+                if self.settled.contains(&request) {
+                    return Ok(());
+                }
+                let need = self.needs.get(&request).copied().unwrap_or_default();
+                self.tell(Event::Retried { request, arrived, need })
+            }
             Coming::Scales(workers) => self.tell(Event::Scaled { workers }),
             Coming::Stops => self.tell(Event::Stopping),
             Coming::NeedlessTick => self.tell(Event::Tick),

@@ -14,6 +14,7 @@ pub const LIMITS: Limits = Limits {
     queue_wait_ms_max: 10_000,
     concurrency: 1,
     concurrency_max: 1,
+    ahead_max: 0,
     order: Order::Shortest,
     ageing: 3,
     lanes: true,

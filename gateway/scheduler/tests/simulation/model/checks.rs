@@ -98,7 +98,7 @@ impl Model {
     pub(super) fn check_deadline(&self, scheduler: &Scheduler) -> Result<(), String> {
         let first = self.queue.values().map(|queued| self.due(queued)).min();
         let (latest, earliest) = self.workers.next_deadline(self.now);
-        let expected = [first, latest].into_iter().flatten().min();
+        let expected = [first, latest, self.workers.handed_late()].into_iter().flatten().min();
         // Nothing takes minutes but letting a worker of the long lane go.
         let told = scheduler.next_deadline().filter(|told| *told < self.now.plus_ms(200_000));
         let is_early =

@@ -217,6 +217,10 @@ impl Model {
 
     /// No worker that may take a request idles while one waits.
     pub(super) fn check_conservation(&self, scheduler: &Scheduler) -> Result<(), String> {
+        // What was handed to one may come back first, and goes before what is dearer.
+        if self.workers.is_asked_back() {
+            return Ok(());
+        }
         for (request, queued) in &self.queue {
             let idle = self.home_of(queued.need).filter(|home| self.is_free(*home));
             promise!(idle.is_none(), "work conservation: {request:?} waits for {idle:?}, which is free");

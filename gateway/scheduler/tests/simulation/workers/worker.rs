@@ -2,6 +2,9 @@
 
 use sluice_scheduler::{Lane, Limits, RequestId, Time, WorkerState};
 
+/// How long a request may wait where it was handed to while another worker is free, µs.
+const LATE_US: u64 = 1_000;
+
 /// What a worker is to its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Post {
@@ -51,6 +54,11 @@ pub struct Worker {
     pub condemned: bool,
     pub killed: bool,
     pub held: Vec<Held>,
+    /// What it was handed and has not begun, and when.
+    pub handed: Vec<(Held, Time)>,
+    pub takes_ahead: bool,
+    /// It was asked for all of that.
+    pub asked_back: bool,
     pub streams: u32,
     pub finished: u64,
     /// It is too large, and may be replaced from the first on, and must be from the second on.
@@ -87,6 +95,9 @@ impl Worker {
             condemned: false,
             killed: false,
             held: Vec::new(),
+            handed: Vec::new(),
+            takes_ahead: false,
+            asked_back: false,
             streams: 0,
             finished: 0,
             overweight: None,
@@ -158,10 +169,16 @@ impl Worker {
         }
     }
 
+    /// From when on what it was handed should have another worker, where that was not asked for.
+    pub fn handed_late(&self) -> Option<Time> {
+        let first = self.handed.iter().map(|(_, at)| at.0).min().filter(|_| !self.asked_back);
+        first.map(|at| Time(at + LATE_US))
+    }
+
     pub(super) fn is_to_be_stopped(&self, now: Time, limits: &Limits, stopping: bool) -> bool {
         let has_nothing_left = match self.faulted {
-            Some(at) => self.held.len() <= 1 || at.plus_ms(limits.stop_timeout_ms) <= now,
-            None => self.held.is_empty(),
+            Some(at) => self.held.len() + self.handed.len() <= 1 || at.plus_ms(limits.stop_timeout_ms) <= now,
+            None => self.held.is_empty() && self.handed.is_empty(),
         };
         self.state() == WorkerState::Leaving && has_nothing_left || stopping && self.stays()
     }

@@ -70,6 +70,36 @@ impl World {
                 }
             }
             Action::Dispatch { request, worker } => self.serve(worker, request),
+            Action::Hand { request, worker } => {
+                let is_dead = self.processes.get(&worker).copied().unwrap_or(true);
+                if is_dead || self.rng.percent(self.plan.undeliverable_percent) {
+                    return self.soon(200, Coming::DeliveryFails(worker, request));
+                }
+                self.handed.insert((worker, request));
+                if self.rng.percent(self.plan.begins_early_percent) {
+                    self.soon(self.plan.service_us / 2, Coming::BeginsEarly(worker, request));
+                }
+            }
+            Action::Begins { request, worker } => {
+                if self.handed.remove(&(worker, request)) {
+                    self.serve(worker, request);
+                }
+                self.begun_early.remove(&(worker, request));
+            }
+            Action::TakeBack { worker } => {
+                let of = |(at, _): &&(WorkerId, RequestId)| *at == worker;
+                let begun: Vec<_> = self.begun_early.iter().filter(of).copied().collect();
+                let taken: Vec<_> = self.handed.iter().filter(of).copied().collect();
+                for (worker, request) in begun {
+                    self.soon(50, Coming::HasBegun(worker, request));
+                }
+                // Out of the worker's reach now, however late that is told.
+                for (worker, request) in taken {
+                    self.handed.remove(&(worker, request));
+                    self.taken.insert((worker, request));
+                    self.soon(50, Coming::TakenBack(worker, request));
+                }
+            }
             Action::Stop { worker } => {
                 let usual_us = self.plan.limits.stop_timeout_ms * 300 + 100;
                 let slow = self.rng.percent(self.plan.slow_stop_percent);
@@ -77,8 +107,11 @@ impl World {
             }
             Action::Kill { worker, .. } => self.soon(2_000, Coming::Dies(worker)),
             Action::CloseStream { request, worker } => self.soon(500, Coming::StreamEnds(worker, request)),
-            Action::Orphaned { request, arrived, .. } => {
-                if self.rng.percent(self.plan.retried_percent) {
+            Action::Orphaned { request, arrived, worker } => {
+                self.begun_early.remove(&(worker, request));
+                if self.handed.remove(&(worker, request)) || self.taken.remove(&(worker, request)) {
+                    self.soon(300, Coming::ComesBack(request, arrived));
+                } else if self.rng.percent(self.plan.retried_percent) {
                     self.soon(300, Coming::Retries(request, arrived));
                 }
             }

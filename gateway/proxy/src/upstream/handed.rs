@@ -1,0 +1,144 @@
+//! Requests that a worker was handed ahead of time, and how they are taken back for certain, even from a worker whose event
+//! loop stands still.
+//!
+//! Gateway and worker share a named pipe. Each handing over has a number, which is put into the pipe before the request is sent
+//! and stands in the request's head. Whichever side reads the number out has the request: the worker reads it just before the
+//! app sees the request, the gateway to give it to another worker. What is left in the pipe of a dead worker was seen by nobody.
+//! The number is not the request's, which may come back to the same worker while its old bytes are still unread there.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use nix::fcntl::OFlag;
+use nix::sys::stat::Mode;
+
+use super::slots::Slots;
+use super::{Exchange, Job};
+use crate::gate::{Gate, Seen};
+
+/// Requests that a worker may have ahead of time, beside those that it holds. With one, a worker of trivial requests still
+/// waits now and then; a third gains nothing that could be measured.
+pub(crate) const AHEAD_MAX: u32 = 2;
+/// A number in the pipe: 64 bits, least significant byte first.
+const ENTRY_BYTES: usize = 8;
+/// A longer request is not handed over: what a worker has not read lies in the kernel.
+const REQUEST_BYTES_MAX: u64 = 16 * 1024;
+
+/// Where a request is that may have been handed over ahead of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Ahead {
+    /// It was given to a free slot.
+    #[default]
+    No,
+    /// Others stand before it in its worker.
+    Handed,
+    /// None do any more.
+    Begun,
+}
+
+/// The pipe of a worker.
+#[derive(Debug)]
+pub(super) struct Pipe(File);
+
+/// The pipe that stands beside this socket.
+fn path_beside(socket: &Path) -> PathBuf {
+    socket.with_extension("sock.handed")
+}
+
+/// Makes the pipe of the worker that will listen on this socket; nobody else may open it.
+///
+/// # Errors
+/// What the file system says. The worker then gets nothing ahead of time.
+pub fn make_handed_pipe(socket: &Path) -> io::Result<()> {
+    remove_handed_pipe(socket);
+    Ok(nix::unistd::mkfifo(&path_beside(socket), Mode::S_IRUSR | Mode::S_IWUSR)?)
+}
+
+/// Takes its name away.
+pub fn remove_handed_pipe(socket: &Path) {
+    let _ = std::fs::remove_file(path_beside(socket));
+}
+
+impl Pipe {
+    fn open(socket: &Path) -> io::Result<Self> {
+        // For writing too: it must not count as closed while the worker is gone.
+        let flags = OFlag::O_NONBLOCK.bits();
+        OpenOptions::new().read(true).write(true).custom_flags(flags).open(path_beside(socket)).map(Pipe)
+    }
+
+    fn put(&self, number: u64) -> bool {
+        // So few bytes go whole or not at all.
+        matches!((&self.0).write(&number.to_le_bytes()), Ok(ENTRY_BYTES))
+    }
+
+    fn take_all(&self) -> Vec<u64> {
+        let mut taken = Vec::new();
+        let mut entry = [0; ENTRY_BYTES];
+        while let Ok(ENTRY_BYTES) = (&self.0).read(&mut entry) {
+            taken.push(u64::from_le_bytes(entry));
+        }
+        taken
+    }
+}
+
+impl Job {
+    /// Whether it may be handed over ahead of time, if it is cheap: whole with its head, and not about to hold its connection.
+    pub(crate) fn may_go_ahead(&self) -> bool {
+        let bytes = self.head.len() as u64 + self.body.len();
+        !self.is_upgrade && !self.is_own && !self.head.ends_with(super::POLL) && bytes <= REQUEST_BYTES_MAX
+    }
+}
+
+impl Slots {
+    /// The worker takes requests ahead of time from now on, if its pipe can be opened.
+    pub(crate) fn open_pipe(&self) -> io::Result<()> {
+        let pipe = Pipe::open(&self.socket)?;
+        *self.pipe.borrow_mut() = Some(pipe);
+        Ok(())
+    }
+
+    /// Puts the number into the pipe. Where that fails, the worker just gets the request early, and keeps it.
+    pub(crate) fn hand(&self, number: u64) -> bool {
+        self.pipe.borrow().as_ref().is_some_and(|pipe| pipe.put(number))
+    }
+
+    /// The connections that the worker may have.
+    pub(super) fn connections_max(&self, concurrency: u32) -> usize {
+        let ahead = if self.pipe.borrow().is_some() { AHEAD_MAX } else { 0 };
+        concurrency.saturating_add(ahead) as usize
+    }
+
+    /// Takes everything that the app has not seen.
+    pub(crate) fn take_unseen(&self) -> Vec<u64> {
+        self.pipe.borrow().as_ref().map(Pipe::take_all).unwrap_or_default()
+    }
+
+    /// The process has gone: what is in the pipe was seen by nobody.
+    pub(super) fn note_unseen(&self) {
+        let unseen = self.take_unseen();
+        self.unseen.borrow_mut().extend(unseen);
+    }
+
+    /// Whether the app can not have seen the request, and never will. Its connection has closed.
+    pub(super) fn was_unseen(&self, gate: &Gate, exchange: &Exchange) -> bool {
+        if exchange.ahead.get() == Ahead::No {
+            return false;
+        }
+        if !self.closed.get() {
+            gate.withdraw(self.worker, &self.take_unseen());
+        }
+        exchange.is_withdrawn.get() || self.unseen.borrow().contains(&exchange.handed_as.get())
+    }
+
+    /// Of this request the app has seen nothing, so it can go to another worker.
+    pub(super) async fn give_back(&self, gate: &Rc<Gate>, job: Job, exchange: &Rc<Exchange>) {
+        if self.closed.get() {
+            gate.bury(job, exchange, Seen::NOTHING, self.cause.get()).await;
+        } else {
+            gate.returned(self.worker, job);
+        }
+    }
+}

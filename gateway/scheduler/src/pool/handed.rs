@@ -1,0 +1,143 @@
+//! What workers were handed ahead of time: who gets it, when it begins, and when it is asked back.
+
+use super::worker::{Held, Worker};
+use super::Pool;
+use crate::ahead::{CHEAP_US, LATE_US};
+use crate::{Action, Lane, Limits, RequestId, Time, WorkerId};
+
+impl Worker {
+    /// Requests that the app has, as far as is known.
+    pub fn begun(&self) -> usize {
+        self.held.iter().filter(|held| held.handed.is_none()).count()
+    }
+
+    /// Those that were handed to it and have not begun.
+    pub fn handed(&self) -> impl Iterator<Item = &Held> {
+        self.held.iter().filter(|held| held.handed.is_some())
+    }
+
+    /// From when on what it was handed first should have another worker, if one is free.
+    pub fn handed_late(&self) -> Time {
+        let first = self.handed().filter_map(|held| held.handed).min();
+        first.map_or(Time(u64::MAX), |handed| Time(handed.0.saturating_add(LATE_US)))
+    }
+
+    /// It computes something cheap and has done so for no longer than that takes.
+    fn takes_ahead_now(&self, now: Time, limits: &Limits) -> bool {
+        let is_soon_over =
+            |held: &Held| held.is_cheap && !held.need.alone && now.since_us(held.dispatched) <= CHEAP_US;
+        self.takes_ahead
+            && self.takes_short_requests()
+            && !self.is_reserved
+            && !self.is_asked_back
+            && self.begun() >= self.slots(limits.concurrency) as usize
+            // Not by those that it was handed, as some of these may be known to have begun before it is known that others ended.
+            && self.held.len() < self.slots(limits.concurrency).saturating_add(limits.ahead_max) as usize
+            && self.held.iter().all(is_soon_over)
+    }
+
+    fn begin_next(&mut self, now: Time) -> Option<RequestId> {
+        // They stand in the order in which they were handed over.
+        let next = self.held.iter_mut().find(|held| held.handed.is_some())?;
+        (next.handed, next.dispatched) = (None, now);
+        Some(next.request)
+    }
+}
+
+impl Pool {
+    pub(crate) fn takes_ahead(&mut self, worker: WorkerId, takes: bool) {
+        if let Some(w) = self.workers.get_mut(&worker) {
+            w.takes_ahead = takes;
+        }
+    }
+
+    /// The worker that is likely to be free next, of those that take requests ahead of time.
+    pub(crate) fn worker_ahead(
+        &self,
+        now: Time,
+        limits: &Limits,
+        is_awaited: impl Fn(WorkerId) -> bool,
+    ) -> Option<WorkerId> {
+        let takers = self.workers.iter().filter(|(id, w)| w.takes_ahead_now(now, limits) && !is_awaited(**id));
+        let began = |w: &Worker| w.held.iter().map(|held| held.dispatched).min();
+        takers.min_by_key(|(_, w)| (w.held.len(), began(w), w.instance)).map(|(id, _)| *id)
+    }
+
+    /// Where nothing stands before them any more, they begin.
+    pub(crate) fn begin_handed(&mut self, now: Time, concurrency: u32, actions: &mut Vec<Action>) {
+        if !self.has_handed {
+            return;
+        }
+        self.has_handed = false;
+        for (id, w) in &mut self.workers {
+            // What it is asked for may not be there any more.
+            while !w.is_asked_back && w.begun() < w.slots(concurrency) as usize {
+                let Some(request) = w.begin_next(now) else { break };
+                actions.push(Action::Begins { request, worker: *id });
+            }
+            let has_handed = w.handed().next().is_some();
+            w.is_asked_back &= has_handed;
+            self.has_handed |= has_handed;
+        }
+    }
+
+    /// All that the worker holds waits on something else than the CPU, so it has begun all that it was handed.
+    pub(crate) fn begin_all(&mut self, now: Time, worker: WorkerId, actions: &mut Vec<Action>) {
+        let Some(w) = self.workers.get_mut(&worker) else { return };
+        while let Some(request) = w.begin_next(now) {
+            actions.push(Action::Begins { request, worker });
+        }
+    }
+
+    /// The app has this one.
+    pub(crate) fn has_begun(&mut self, now: Time, worker: WorkerId, request: RequestId, actions: &mut Vec<Action>) {
+        let Some(w) = self.workers.get_mut(&worker) else { return };
+        let held = w.held.iter_mut().find(|held| held.request == request && held.handed.is_some());
+        if let Some(held) = held {
+            (held.handed, held.dispatched) = (None, now);
+            actions.push(Action::Begins { request, worker });
+        }
+    }
+
+    /// Asks all workers for what has not begun, because a dearer request of this priority is about to get a worker.
+    pub(crate) fn ask_back_for(&mut self, priority: i8, actions: &mut Vec<Action>) {
+        self.ask_back(|w| w.handed().any(|held| held.need.priority >= priority), actions);
+    }
+
+    /// Asks workers that do not serve any more, and where another is free, those that have not begun it in time.
+    pub(crate) fn ask_back_late(&mut self, now: Time, is_free: bool, actions: &mut Vec<Action>) {
+        self.ask_back(|w| !w.takes_requests() || is_free && w.handed_late() <= now, actions);
+    }
+
+    /// Each is asked once.
+    fn ask_back(&mut self, which: impl Fn(&Worker) -> bool, actions: &mut Vec<Action>) {
+        for (id, w) in &mut self.workers {
+            if !w.is_asked_back && w.handed().next().is_some() && which(w) {
+                w.is_asked_back = true;
+                actions.push(Action::TakeBack { worker: *id });
+            }
+        }
+    }
+
+    pub(crate) fn is_asked_back(&self) -> bool {
+        self.workers.values().any(|w| w.is_asked_back)
+    }
+
+    pub(crate) fn has_handed(&self) -> bool {
+        self.has_handed
+    }
+
+    pub(crate) fn handed(&self) -> usize {
+        if self.has_handed { self.workers.values().map(|w| w.handed().count()).sum() } else { 0 }
+    }
+
+    /// When the first of those that are not asked for yet should have another worker.
+    pub(crate) fn first_late(&self) -> Option<Time> {
+        let late = self.workers.values().filter(|w| !w.is_asked_back).map(Worker::handed_late).min();
+        late.filter(|late| *late < Time(u64::MAX))
+    }
+
+    pub(crate) fn is_short(&self, worker: WorkerId) -> bool {
+        self.workers.get(&worker).is_some_and(|w| w.lane == Lane::Short)
+    }
+}
