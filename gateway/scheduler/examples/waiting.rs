@@ -23,6 +23,7 @@ const LIMITS: Limits = Limits {
     queue_wait_ms_max: 10_000,
     concurrency: 1,
     concurrency_max: 50,
+    ahead_max: 0,
     order: Order::Shortest,
     ageing: 3,
     lanes: true,

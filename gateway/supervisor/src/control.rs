@@ -33,6 +33,7 @@ const ROUTE_BYTES_MAX: usize = 256;
 /// would make serde look at every line twice, and `done` lines come with every few requests.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of another kind of line.
 struct Line<'l> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'l, str>,

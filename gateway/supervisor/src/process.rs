@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -219,9 +220,7 @@ pub(crate) async fn run(
     lane: Lane,
 ) {
     let socket = supervisor.socket(worker);
-    let _ = std::fs::remove_file(&socket);
-    // Without it the worker gets nothing ahead of time, which is no reason not to start it.
-    let _ = sluice_proxy::make_handed_pipe(&socket);
+    lay_out(&socket);
     let mut child = match supervisor.command(&app, worker, instance, &socket).spawn() {
         Ok(child) => child,
         Err(error) => {
@@ -322,9 +321,21 @@ pub(crate) async fn run(
         supervisor.gate.exited(worker);
     }
     supervisor.processes.borrow_mut().remove(&worker);
-    let _ = std::fs::remove_file(&socket);
-    let _ = std::fs::remove_file(probe::claim_file(&socket));
-    sluice_proxy::remove_handed_pipe(&socket);
+    clear_away(&socket);
+}
+
+/// What has to be there, and must not be, when a worker starts that is to listen on this socket.
+fn lay_out(socket: &Path) {
+    let _ = std::fs::remove_file(socket);
+    // Without it the worker gets nothing ahead of time, which is no reason not to start it.
+    let _ = sluice_proxy::make_handed_pipe(socket);
+}
+
+/// What a worker leaves beside its socket.
+fn clear_away(socket: &Path) {
+    let _ = std::fs::remove_file(socket);
+    let _ = std::fs::remove_file(probe::claim_file(socket));
+    sluice_proxy::remove_handed_pipe(socket);
 }
 
 /// Does what was asked before there was a process to hear it.

@@ -194,9 +194,7 @@ impl Gate {
     /// The request that the worker was given last of those it holds: request id, method, target.
     pub fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)> {
         let exchanges = self.exchanges.borrow();
-        let held = exchanges
-            .values()
-            .filter(|exchange| exchange.is_with(worker) && !exchange.answer.is_stream.get());
+        let held = exchanges.values().filter(|exchange| exchange.is_with(worker) && !exchange.answer.is_stream.get());
         held.max_by_key(|exchange| exchange.started.get()).map(|exchange| exchange.name())
     }
 
@@ -210,9 +208,7 @@ impl Gate {
     /// What a worker holds now: request id, class, and for how many milliseconds.
     pub fn current_requests(&self, worker: WorkerId) -> Vec<(String, String, u64)> {
         let exchanges = self.exchanges.borrow();
-        let held = exchanges
-            .values()
-            .filter(|exchange| exchange.is_with(worker) && !exchange.answer.is_stream.get());
+        let held = exchanges.values().filter(|exchange| exchange.is_with(worker) && !exchange.answer.is_stream.get());
         held.map(|exchange| exchange.describe()).collect()
     }
 }

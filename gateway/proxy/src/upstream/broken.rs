@@ -88,14 +88,7 @@ impl Slots {
     /// job goes back to the queue, where another worker may take it, and the slot waits for the other's end. So does the
     /// connection, which the app would else see closed under its response. How often one job comes back is bounded by
     /// its time in the queue.
-    pub(super) async fn take_back(
-        &self,
-        gate: &Rc<Gate>,
-        slot: &Slot,
-        job: Job,
-        exchange: &Exchange,
-        by: RequestId,
-    ) {
+    pub(super) async fn take_back(&self, gate: &Rc<Gate>, slot: &Slot, job: Job, exchange: &Exchange, by: RequestId) {
         if !exchange.has_begun() || !self.unreported.borrow().contains(&by) {
             // It has ended meanwhile, or this worker never had it: nothing is left to wait for. And one that was handed ahead of
             // time has no slot that could be another's.

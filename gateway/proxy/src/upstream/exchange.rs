@@ -20,9 +20,9 @@ use sluice_scheduler::RequestId;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::WriteHalf;
 
+use super::handed::Ahead;
 use super::reader::{Reader, malformed, read_body};
 use super::wire::{READ_BYTES, Wire};
-use super::handed::Ahead;
 use super::{Exchange, Job};
 use crate::answer::{Answer, Departure};
 use crate::gate::{Gate, Seen, to_usize};

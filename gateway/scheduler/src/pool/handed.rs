@@ -1,7 +1,7 @@
 //! What workers were handed ahead of time: who gets it, when it begins, and when it is asked back.
 
-use super::worker::{Held, Worker};
 use super::Pool;
+use super::worker::{Held, Worker};
 use crate::ahead::{CHEAP_US, LATE_US};
 use crate::{Action, Lane, Limits, RequestId, Time, WorkerId};
 
@@ -24,8 +24,7 @@ impl Worker {
 
     /// It computes something cheap and has done so for no longer than that takes.
     fn takes_ahead_now(&self, now: Time, limits: &Limits) -> bool {
-        let is_soon_over =
-            |held: &Held| held.is_cheap && !held.need.alone && now.since_us(held.dispatched) <= CHEAP_US;
+        let is_soon_over = |held: &Held| held.is_cheap && !held.need.alone && now.since_us(held.dispatched) <= CHEAP_US;
         self.takes_ahead
             && self.takes_short_requests()
             && !self.is_reserved

@@ -78,7 +78,18 @@ impl Pool {
         w.is_reserved = false;
         let Given { request, arrived, need, side, part, is_cheap, handed } = given;
         let is_undisturbed = handed.is_none();
-        let held = Held { request, arrived, dispatched: now, handed, need, side, part, is_own: false, is_undisturbed, is_cheap };
+        let held = Held {
+            request,
+            arrived,
+            dispatched: now,
+            handed,
+            need,
+            side,
+            part,
+            is_own: false,
+            is_undisturbed,
+            is_cheap,
+        };
         if handed.is_some() {
             w.held.push(held);
             self.has_handed = true;

@@ -162,7 +162,10 @@ impl Model {
                     self.note(if self.home_of(need).is_some() { "came home" } else { "came to a home that is gone" });
                 }
                 let fate = Fate::Queued { returned: false };
-                self.requests.insert(request, Request { arrived: self.now, need, fate, given: 0, retried: false, unseen: false });
+                self.requests.insert(
+                    request,
+                    Request { arrived: self.now, need, fate, given: 0, retried: false, unseen: false },
+                );
                 self.join(request, Queued::new(self.now, need, false, scheduler));
             }
             Event::Left { request } if self.queue.remove(&request).is_some() => self.end(request, End::Left),
@@ -209,7 +212,10 @@ impl Model {
                 self.note("WarmingWith");
                 let fate = Fate::Held(worker);
                 let need = Need::default();
-                self.requests.insert(request, Request { arrived: self.now, need, fate, given: 1, retried: false, unseen: false });
+                self.requests.insert(
+                    request,
+                    Request { arrived: self.now, need, fate, given: 1, retried: false, unseen: false },
+                );
                 self.workers.take_event(self.now, event);
             }
             Event::Exited { worker } => {
@@ -254,6 +260,7 @@ impl Model {
         }
     }
 
+    #[allow(clippy::too_many_lines)] // A few for each action.
     fn take_action(&mut self, event: Event, action: Action, scheduler: &Scheduler) -> Result<(), String> {
         let name = format!("{action:?}");
         self.note(name.split([' ', '{']).next().unwrap_or_default());

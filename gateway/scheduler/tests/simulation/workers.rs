@@ -206,7 +206,9 @@ impl Workers {
     /// It gets a request ahead of time.
     pub fn hand(&mut self, now: Time, worker: WorkerId, held: Held) -> Result<(), String> {
         let (free, request) = (self.free_workers_in(Lane::Short), held.request);
-        let Some(w) = self.live.get_mut(&worker) else { return Err(format!("I4: {request:?} handed to a dead worker")) };
+        let Some(w) = self.live.get_mut(&worker) else {
+            return Err(format!("I4: {request:?} handed to a dead worker"));
+        };
         let serves = w.takes_requests() && w.post == Post::Holder && w.takes_ahead && !w.asked_back;
         promise!(serves, "I4: {request:?} handed to a worker that does not take it: {w:?}");
         promise!(free == 0, "{request:?} handed to {worker:?} while a worker is free");
@@ -218,7 +220,9 @@ impl Workers {
 
     /// It begins what it was handed. `may_overlap`: the app has it whatever was thought of it.
     pub fn begin(&mut self, worker: WorkerId, request: RequestId, may_overlap: bool) -> Result<(), String> {
-        let Some(w) = self.live.get_mut(&worker) else { return Err(format!("I4: {request:?} begins in a dead worker")) };
+        let Some(w) = self.live.get_mut(&worker) else {
+            return Err(format!("I4: {request:?} begins in a dead worker"));
+        };
         let at = w.handed.iter().position(|(handed, _)| handed.request == request);
         let Some(at) = at else { return Err(format!("{request:?} begins and was not handed: {w:?}")) };
         promise!(at == 0 || may_overlap, "order: {request:?} begins before {:?}", w.handed);

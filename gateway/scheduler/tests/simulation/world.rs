@@ -247,6 +247,7 @@ impl World {
         Ok(())
     }
 
+    #[allow(clippy::too_many_lines)] // A few for each thing that can happen.
     fn happen(&mut self, coming: Coming) -> Result<(), String> {
         match coming {
             Coming::Arrival => self.burst(),
