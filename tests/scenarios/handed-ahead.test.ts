@@ -31,7 +31,9 @@ async function stage(t: TestContext, workers: number): Promise<Stage> {
   const sluice = await running(t, { entry: app('handed.js'), workers, env });
   await allReady(sluice, workers);
   const begun = (): string[] =>
-    fs.readdirSync(dir).flatMap((name) => fs.readFileSync(path.join(dir, name), 'utf8').split('\n').slice(0, -1));
+    fs
+      .readdirSync(dir)
+      .flatMap((name) => fs.readFileSync(path.join(dir, name), 'utf8').split('\n').slice(0, -1));
   return { sluice, begun };
 }
 
@@ -80,7 +82,9 @@ void test(`I1, I3, I5: ${requests} cheap requests among outliers, kills and relo
       assert.equal(reload.code, 0, reload.stderr);
     } else {
       const { workers } = await sluice.status();
-      const victim = workers.find(({ pid, state }) => pid !== null && (state === 'busy' || state === 'ready'));
+      const victim = workers.find(
+        ({ pid, state }) => pid !== null && (state === 'busy' || state === 'ready'),
+      );
       if (victim === undefined) return;
       kills += 1;
       process.kill(pidOf(victim), 'SIGKILL');
@@ -137,7 +141,9 @@ void test('a cheap request does not wait for the slow one that it was handed beh
   for (let round = 0; round < 10; round++) {
     let isOver = false;
     let longest_ms = 0;
-    const slow = ask(sluice, '/', { headers: `x-ms: ${SLOW_MS}\r\n`, deadlineMs: 30_000 }).finally(() => (isOver = true));
+    const slow = ask(sluice, '/', { headers: `x-ms: ${SLOW_MS}\r\n`, deadlineMs: 30_000 }).finally(
+      () => (isOver = true),
+    );
     const cheap = load(
       sluice,
       6,
@@ -190,4 +196,5 @@ void test('I3, I5: what a dying worker was handed and had not begun is done once
 const connect = (sluice: Sluice): Promise<RawConnection> => RawConnection.connect(sluice.port);
 
 const post = (id: string, how: string): string =>
-  bytesOf('/', `Content-Length: ${id.length}\r\n${id === '' ? '' : `x-id: ${id}\r\n`}${how}\r\n`, 'POST') + id;
+  bytesOf('/', `Content-Length: ${id.length}\r\n${id === '' ? '' : `x-id: ${id}\r\n`}${how}\r\n`, 'POST') +
+  id;
