@@ -77,6 +77,11 @@ void test('a request costs the same alone and beside others that use the CPU whi
     }
     assert.ok(costsOf(sluice, '/light', from).unknown > 0, 'and the others are not guessed');
   }
+  const metrics = await (await fetch(`${sluice.admin}/metrics`)).text();
+  const ratio = (name: string) =>
+    Number(new RegExp(`^${name}{instance="0"} (\\S+)$`, 'm').exec(metrics)?.[1]);
+  assert.ok(ratio('sluice_worker_unattributed_cpu_ratio') < 0.2, metrics);
+  assert.ok(ratio('sluice_worker_gc_ratio') < 0.5, metrics);
   const { stdout } = await sluice.cli(['classes', '--json']);
   const { classes } = JSON.parse(stdout) as { classes: { class: string; cost_mean_ms: number }[] };
   const costs = new Map(classes.map((known) => [known.class, known.cost_mean_ms]));

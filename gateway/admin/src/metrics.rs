@@ -27,6 +27,8 @@ pub static OPERATOR_METRICS: &[&Metric] = &[
     &metrics::WORKER_HEAP_USED_BYTES,
     &metrics::WORKER_EVENT_LOOP_UTILIZATION_RATIO,
     &metrics::WORKER_EVENT_LOOP_DELAY_SECONDS,
+    &metrics::WORKER_GC_RATIO,
+    &metrics::WORKER_UNATTRIBUTED_CPU_RATIO,
 ];
 
 /// Everything there is to know, in Prometheus' text format.

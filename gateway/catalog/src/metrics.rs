@@ -237,6 +237,10 @@ metrics! {
         "Share of the last second in which the event loop was busy."
     WORKER_EVENT_LOOP_DELAY_SECONDS "sluice_worker_event_loop_delay_seconds" Gauge Seconds ["instance"]
         "Longest delay of the event loop in the last second."
+    WORKER_GC_RATIO "sluice_worker_gc_ratio" Gauge Ratio ["instance"]
+        "Garbage collection's part of the CPU time of the main thread, while requests shared the worker and that was measured."
+    WORKER_UNATTRIBUTED_CPU_RATIO "sluice_worker_unattributed_cpu_ratio" Gauge Ratio ["instance"]
+        "Part of the same CPU time that belongs to no request. Above 0.2, the costs of requests that share the worker stay unknown."
     REACT_RENDERS_TOTAL "sluice_react_renders_total" Counter Count []
         "React renders that `@sluice/react` was asked for."
     REACT_FALLBACKS_TOTAL "sluice_react_fallbacks_total" Counter Count ["why"]

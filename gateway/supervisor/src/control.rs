@@ -73,6 +73,8 @@ struct Line<'l> {
     loop_delay_ms_max: Option<f64>,
     overlaps_total: Option<u64>,
     cpu_us_total: Option<u64>,
+    gc_share: Option<f64>,
+    lost_share: Option<f64>,
     // react
     renders: u64,
     reasons: BTreeMap<String, u64>,
@@ -287,6 +289,8 @@ fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line<'_>) {
         heap_used_bytes: said.heap_used_bytes,
         event_loop_utilization: said.elu,
         event_loop_delay_ms: said.loop_delay_ms_max,
+        gc_share: said.gc_share.map(|share| share.clamp(0.0, 1.0)),
+        lost_share: said.lost_share.map(|share| share.clamp(0.0, 1.0)),
     });
     let memory_bytes_max = supervisor.gate.config().recycle.memory_bytes_max;
     let is_over = memory_bytes_max > 0 && said.rss_bytes.is_some_and(|bytes| bytes > memory_bytes_max);

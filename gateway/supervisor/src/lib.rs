@@ -66,6 +66,10 @@ pub struct ProcessView {
     pub event_loop_utilization: Option<f64>,
     /// The longest delay of its event loop within the last second, in milliseconds.
     pub event_loop_delay_ms: Option<f64>,
+    /// Garbage collection's part of the CPU time, where requests shared the worker and that was measured, 0 to 1.
+    pub gc_share: Option<f64>,
+    /// The part of the same that is no request's.
+    pub lost_share: Option<f64>,
 }
 
 /// What a supervisor tells of its own accord.

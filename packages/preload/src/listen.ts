@@ -140,9 +140,9 @@ class Roles {
   #hasRole(): boolean {
     if (this.#requests !== undefined) return true;
     if (!claimRole(this.#settings.socketPath)) return false;
-    const report = new Report(this.#control, this.#settings.rendersFast);
-    const handed = new Handed();
     const cpu = new OwnCpu(this.#settings.measuresShared);
+    const report = new Report(this.#control, this.#settings.rendersFast, cpu);
+    const handed = new Handed();
     this.#requests = new Requests(this.#settings, report, this.#hooks, cpu, handed);
     const responses = http().ServerResponse.prototype;
     watchEventStreams(responses);

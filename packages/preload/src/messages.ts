@@ -30,6 +30,9 @@ export interface Beat {
   readonly loop_delay_ms_max: number;
   readonly overlaps_total: number;
   readonly cpu_us_total: number;
+  /** Of the CPU time in the latest window in which requests shared the worker: the collector's part, and nobody's. */
+  readonly gc_share?: number;
+  readonly lost_share?: number;
 }
 
 /** React renders of the process so far, and those of them that were left to react-dom, by why. */

@@ -54,6 +54,14 @@ interface Sums {
 /** A resource is asked for its context, which is no run of it. */
 let isAsking = false;
 
+/** Parts of the main thread's CPU time in the latest windows, from 0 to 1. */
+export interface Shares {
+  /** In pauses of the collector. */
+  readonly collections: number;
+  /** Of no request. */
+  readonly lost: number;
+}
+
 export class Runs {
   readonly #context = new AsyncLocalStorage<Account>();
   readonly #hook = createHook({ before: () => this.#before(), after: () => this.#after() });
@@ -64,7 +72,8 @@ export class Runs {
   /** Of this window, and of those before it that were too short: the main thread's, and nobody's. */
   #spent_us = 0;
   #lost_us = 0;
-  #lostShareBefore: number | undefined;
+  #pausesBefore_us = 0;
+  #shares: Shares | undefined;
   #isOn = false;
   #current: Account | undefined;
   readonly #clocks: Clocks = { process_us: 0, main_us: 0 };
@@ -78,26 +87,21 @@ export class Runs {
     return this.#isOn;
   }
 
-  /** The collector's pauses while this was on, in microseconds. */
-  get pauses_us_total(): number {
-    return this.#collections.pauses_us_total;
+  /** Of the latest windows before this one that had enough to say. */
+  get shares(): Shares | undefined {
+    return this.#shares;
   }
 
   /** Which part of the CPU time was nobody's, of this window or the one before, whichever is more. 1 before that is known. */
   get lostShare(): number {
-    if (this.#spent_us < SHARE_AFTER_US) return this.#lostShareBefore ?? 1;
-    return Math.max(this.#lost_us / this.#spent_us, this.#lostShareBefore ?? 0);
+    if (this.#spent_us < SHARE_AFTER_US) return this.#shares?.lost ?? 1;
+    return Math.max(this.#lost_us / this.#spent_us, this.#shares?.lost ?? 0);
   }
 
   start(inside: number): void {
     this.#inside = inside;
     this.#sums.main /= 2;
     this.#sums.process /= 2;
-    if (this.#spent_us >= SHARE_AFTER_US) {
-      this.#lostShareBefore = this.#lost_us / this.#spent_us;
-      this.#spent_us = 0;
-      this.#lost_us = 0;
-    }
     this.#isOn = true;
     this.#around.length = 0;
     this.#collections.start();
@@ -113,10 +117,22 @@ export class Runs {
     this.#isOn = false;
     this.#lose(this.#charge());
     this.#sums.main -= this.#collections.news_us();
+    this.#sum();
     this.#collections.stop();
     this.#current = undefined;
     // On Node 20 and 22, each promise was looked at to give it a context.
     this.#context.disable();
+  }
+
+  #sum(): void {
+    if (this.#spent_us < SHARE_AFTER_US) return;
+    const { pauses_us_total } = this.#collections;
+    // Pauses are told in wall-clock time.
+    const collections = Math.min((pauses_us_total - this.#pausesBefore_us) / this.#spent_us, 1);
+    this.#shares = { collections, lost: this.#lost_us / this.#spent_us };
+    this.#pausesBefore_us = pauses_us_total;
+    this.#spent_us = 0;
+    this.#lost_us = 0;
   }
 
   enter(account: Account, inside: number): void {

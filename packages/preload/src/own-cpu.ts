@@ -4,7 +4,7 @@
  * of the others it is not known. It must not know what becomes of a figure.
  */
 import type { ServerResponse } from 'node:http';
-import { type Account, Runs } from './own-cpu-runs.js';
+import { type Account, Runs, type Shares } from './own-cpu-runs.js';
 import { type Phase, Windows } from './own-cpu-windows.js';
 
 /** Where a larger part of the CPU time is nobody's, the figures of requests that share the worker are not told. */
@@ -58,6 +58,11 @@ export class OwnCpu {
   constructor(measuresShared = true, windows = new Windows()) {
     this.#windows = windows;
     this.#measuresShared = measuresShared;
+  }
+
+  /** What of the CPU time in windows is the collector's, and what is nobody's; undefined before the first. */
+  get shares(): Shares | undefined {
+    return this.#runs.shares;
   }
 
   enter(entered_ms: number): Stay {

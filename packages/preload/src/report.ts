@@ -8,7 +8,7 @@ import type { Control } from './control.js';
 import { LoopWatch } from './loop.js';
 import type { DoneRequest, Leaving } from './messages.js';
 import { idOf } from './peer.js';
-import { type Cost, cpuUs } from './own-cpu.js';
+import { type Cost, cpuUs, OwnCpu } from './own-cpu.js';
 import { ReactRenders } from './react-renders.js';
 import { Routes } from './routes.js';
 
@@ -19,6 +19,7 @@ const TURN_MS = 250;
 
 export class Report {
   readonly #control: Control;
+  readonly #cpu: OwnCpu;
   readonly loop = new LoopWatch();
   readonly #routes = new Routes();
   #batch: DoneRequest[] = [];
@@ -28,8 +29,9 @@ export class Report {
   #done_total = 0;
   overlaps_total = 0;
 
-  constructor(control: Control, rendersFast: boolean) {
+  constructor(control: Control, rendersFast: boolean, cpu = new OwnCpu()) {
     this.#control = control;
+    this.#cpu = cpu;
     this.#renders = new ReactRenders(rendersFast);
   }
 
@@ -91,6 +93,7 @@ export class Report {
     this.flush();
     this.#tellRenders();
     const memory = process.memoryUsage();
+    const { shares } = this.#cpu;
     const utilization = performance.eventLoopUtilization();
     const { utilization: elu } = performance.eventLoopUtilization(utilization, this.#utilization);
     this.#utilization = utilization;
@@ -104,6 +107,7 @@ export class Report {
       loop_delay_ms_max: round(this.loop.takeSinceBeat_ms()),
       overlaps_total: this.overlaps_total,
       cpu_us_total: cpuUs(),
+      ...(shares && { gc_share: round(shares.collections), lost_share: round(shares.lost) }),
     });
   }
 }

@@ -376,6 +376,14 @@ impl Operator for Gateway {
         {
             page.sample(&[("instance", instance)], delay_ms / 1000.0);
         }
+        page.metric(&metrics::WORKER_GC_RATIO);
+        for (instance, share) in known.iter().filter_map(|(instance, view)| Some((instance, view.gc_share?))) {
+            page.sample(&[("instance", instance)], share);
+        }
+        page.metric(&metrics::WORKER_UNATTRIBUTED_CPU_RATIO);
+        for (instance, share) in known.iter().filter_map(|(instance, view)| Some((instance, view.lost_share?))) {
+            page.sample(&[("instance", instance)], share);
+        }
     }
 }
 
