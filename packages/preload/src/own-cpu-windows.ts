@@ -6,7 +6,10 @@
  * left (`opening`), so that everything that runs then has a context. Requests that come next are measured (`open`), for
  * 200 ms and twice as long as the opening took; the window lasts until they have left (`draining`). Then nothing is
  * measured for several times as long as the window lasted: 4 times until 500 requests have been measured, which is a
- * fifth of the time, and 9 times from then on, which is a tenth; 30 s at most.
+ * fifth of the time, and 5 s at most; 9 times from then on, which is a tenth, and 30 s at most.
+ *
+ * A new worker measures for 5 s at first, and without a pause until 100 requests have been measured: while nothing is known
+ * of what requests cost, long ones stand before short ones.
  */
 
 export type Phase = 'off' | 'opening' | 'open' | 'draining';
@@ -14,6 +17,9 @@ export type Phase = 'off' | 'opening' | 'open' | 'draining';
 /** How long those that were inside before are waited for. What they do later has no context, and counts as lost. */
 const OPENING_MS_MAX = 1_000;
 const OPEN_MS_MIN = 200;
+/** The same of a new worker, until it has measured so many requests. */
+const OPEN_MS_MIN_NEW = 5_000;
+const NEW_REQUESTS = 100;
 /** Requests take about as long as the opening does, and the draining too; half of a window is then spent on measuring. */
 const OPEN_PER_OPENING = 2;
 /** How long those that are measured are waited for. The costs of longer ones stay unknown. */
@@ -22,10 +28,13 @@ const DRAINING_MS_MAX = 5_000;
 const PAUSE_FACTOR_FIRST = 4;
 const PAUSE_FACTOR = 9;
 const FIRST_REQUESTS = 500;
+/** The first as long as few are measured. */
+const PAUSE_MS_MAX_FIRST = 5_000;
 const PAUSE_MS_MAX = 30_000;
 
 export class Windows {
   readonly #open_ms_min: number;
+  readonly #open_ms_min_new: number;
   #phase: Phase = 'off';
   #began_ms = 0;
   #openUntil_ms = 0;
@@ -36,8 +45,9 @@ export class Windows {
   #measured = 0;
   #measured_total = 0;
 
-  constructor(open_ms_min = OPEN_MS_MIN) {
+  constructor(open_ms_min = OPEN_MS_MIN, open_ms_min_new = OPEN_MS_MIN_NEW) {
     this.#open_ms_min = open_ms_min;
+    this.#open_ms_min_new = open_ms_min_new;
   }
 
   get phase(): Phase {
@@ -75,7 +85,8 @@ export class Windows {
     if (phase === 'opening') {
       if (this.#before > 0 && now_ms < this.#began_ms + OPENING_MS_MAX) return;
       this.#phase = 'open';
-      this.#openUntil_ms = now_ms + this.#open_ms_min + OPEN_PER_OPENING * (now_ms - this.#began_ms);
+      const open_ms_min = this.#isNew ? this.#open_ms_min_new : this.#open_ms_min;
+      this.#openUntil_ms = now_ms + open_ms_min + OPEN_PER_OPENING * (now_ms - this.#began_ms);
     } else if (phase === 'open') {
       if (now_ms < this.#openUntil_ms) return;
       this.#phase = 'draining';
@@ -87,7 +98,16 @@ export class Windows {
     if (this.#measured > 0 && now_ms < this.#openUntil_ms + DRAINING_MS_MAX) return;
     this.#phase = 'off';
     this.#measured = 0;
-    const factor = this.#measured_total < FIRST_REQUESTS ? PAUSE_FACTOR_FIRST : PAUSE_FACTOR;
-    this.#pausedUntil_ms = now_ms + Math.min(factor * (now_ms - this.#began_ms), PAUSE_MS_MAX);
+    this.#pausedUntil_ms = now_ms + this.#pause_ms(now_ms - this.#began_ms);
+  }
+
+  get #isNew(): boolean {
+    return this.#measured_total < NEW_REQUESTS;
+  }
+
+  #pause_ms(window_ms: number): number {
+    if (this.#isNew) return 0;
+    if (this.#measured_total >= FIRST_REQUESTS) return Math.min(PAUSE_FACTOR * window_ms, PAUSE_MS_MAX);
+    return Math.min(PAUSE_FACTOR_FIRST * window_ms, PAUSE_MS_MAX_FIRST);
   }
 }

@@ -3,6 +3,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Windows } from '../src/own-cpu-windows.js';
 
+/** Those of a worker that has measured its first requests, in a window of 100 ms. */
+function experienced(): Windows {
+  const windows = new Windows(200, 100);
+  opened(windows, -1_000);
+  for (let count = 0; count < 100; count += 1) windows.enter(-950, 1);
+  for (let count = 0; count < 100; count += 1) windows.leave(-900, false, true);
+  windows.look(-500);
+  assert.equal(windows.phase, 'off');
+  return windows;
+}
+
 /** A window that one request opened, which came beside another, and that has left. */
 function opened(windows: Windows, now_ms: number): void {
   windows.enter(now_ms, 1);
@@ -26,7 +37,7 @@ void test('requests count that come once those from before the window have left'
 });
 
 void test('a window lasts until its requests have left, and the pause after it four times as long', () => {
-  const windows = new Windows();
+  const windows = experienced();
   opened(windows, 0);
   assert.equal(windows.enter(150, 1), true);
   assert.equal(windows.enter(200, 2), false, '200 ms are over');
@@ -41,7 +52,7 @@ void test('a window lasts until its requests have left, and the pause after it f
 });
 
 void test('later on nine times as long', () => {
-  const windows = new Windows();
+  const windows = new Windows(200, 200);
   opened(windows, 0);
   for (let count = 0; count < 500; count += 1) windows.enter(100, 1);
   for (let count = 0; count < 500; count += 1) windows.leave(250, false, true);
@@ -53,7 +64,7 @@ void test('later on nine times as long', () => {
 });
 
 void test('a request that never ends ends no window, and keeps none from opening', () => {
-  const windows = new Windows();
+  const windows = experienced();
   windows.enter(0, 1);
   assert.equal(windows.phase, 'opening');
   windows.look(999);
@@ -67,6 +78,18 @@ void test('a request that never ends ends no window, and keeps none from opening
   assert.equal(windows.phase, 'draining');
   windows.look(8_200);
   assert.equal(windows.phase, 'off');
-  assert.equal(windows.enter(8_200 + 30_000, 2), false);
+  windows.enter(8_200 + 4_999, 2);
+  assert.equal(windows.phase, 'off');
+  windows.enter(8_200 + 5_000, 2);
   assert.equal(windows.phase, 'opening');
+});
+
+void test('a new worker measures for five seconds, and without a pause until it has measured a hundred', () => {
+  const windows = new Windows();
+  opened(windows, 0);
+  assert.equal(windows.enter(4_999, 1), true);
+  windows.leave(5_100, false, true);
+  assert.equal(windows.phase, 'off');
+  windows.enter(5_101, 1);
+  assert.equal(windows.phase, 'opening', 'one is not enough');
 });
