@@ -80,6 +80,10 @@ struct Line<'l> {
     reasons: BTreeMap<String, u64>,
     // react-off
     why: String,
+    // look
+    rests: bool,
+    run_us: u64,
+    active_us: u64,
     // profiled
     profile: Option<ProfileSnapshot>,
     error: String,
@@ -239,6 +243,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         "react-off" => supervisor.heard_react_off(process, &said.why),
         "profiled" => process.heard_profile(said.profile, &said.error),
         "hears-messages" => process.hears_messages.set(true),
+        "look" => process.heard_look(said.rests, said.run_us, said.active_us),
         "resets" => process.resets.set(true),
         // Of what the app says with `process.send`, this one word means something; it is the one that pm2 knows too.
         "send" if said.message == "ready" => supervisor.said_ready(process),

@@ -13,6 +13,7 @@ mod forensics;
 mod guardian;
 mod host;
 mod main_server;
+mod looks;
 mod output;
 mod preface;
 mod priority;

@@ -17,7 +17,7 @@ use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{oneshot, watch};
 
 use crate::exit::{self, Ending};
-use crate::forensics::{Inspector, InspectorLine, inspector_line};
+use crate::forensics::{Glance, Inspector, InspectorLine, inspector_line};
 use crate::output::{Tail, read_lines};
 use crate::priority::Priority;
 use crate::react::Renders;
@@ -91,6 +91,9 @@ pub(crate) struct Process {
     pub(crate) ended_as: RefCell<Option<String>>,
     /// The app listens to 'message'.
     pub(crate) hears_messages: Cell<bool>,
+    /// What the preload answered to the last look, until that is used; and when it was asked and has not answered since.
+    pub(crate) look_said: Cell<Option<Glance>>,
+    pub(crate) look_asked: Cell<Option<Instant>>,
     /// The app puts global state back between requests, so it is not given another while it holds one.
     pub(crate) resets: Cell<bool>,
     /// What it has last said of its React renders.
@@ -273,6 +276,8 @@ pub(crate) async fn run(
         tail: Rc::default(),
         ended_as: RefCell::default(),
         hears_messages: Cell::new(false),
+        look_said: Cell::new(None),
+        look_asked: Cell::new(None),
         resets: Cell::new(false),
         react: RefCell::default(),
         profiled: RefCell::default(),

@@ -1,5 +1,5 @@
 //! Finds workers that only wait while requests are queued, for `workers.concurrency = "while-waiting"`: what they hold is with a
-//! database or another server, and their main thread sleeps. It is seen from outside, so apps need not say anything.
+//! database or another server, and their main thread sleeps. How that is seen is in [`crate::looks`]; apps need not say anything.
 //!
 //! It tells the gate; who gets a request is the scheduler's decision. While nothing is queued and no worker holds more than
 //! one, it does nothing at all.
@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use sluice_scheduler::{WorkerId, WorkerState, WorkerView};
 
 use crate::Supervisor;
-use crate::forensics::{Glance, Sleep, main_thread_glance};
+use crate::forensics::{Glance, Sleep};
+use crate::looks::Looked;
 
 /// Between two looks at all workers. A thread that has not run between them and sleeps at both waits.
 const PERIOD: Duration = Duration::from_millis(1);
@@ -200,8 +201,9 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
         let process = supervisor.processes.borrow().get(&worker).cloned();
         // What puts global state back after each request may have one at a time, whatever it does with it.
         let process = process.filter(|process| !process.resets.get());
-        let Some(glance) = process.and_then(|process| process.view().pid).and_then(main_thread_glance) else {
-            if has_more_room {
+        let seen_now = process.map_or(Looked::Nothing, |process| process.look());
+        let Looked::At(glance) = seen_now else {
+            if has_more_room && seen_now == Looked::Nothing {
                 supervisor.gate.crowded(worker, u32::MAX);
             }
             continue;

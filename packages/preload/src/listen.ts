@@ -29,6 +29,7 @@ import type { Control } from './control.js';
 import type { Settings } from './env.js';
 import { Handed } from './handed.js';
 import type { Hooks } from './hooks.js';
+import { offerLooks } from './looks.js';
 import { prepareMainServer } from './main-server.js';
 import type { Requested, ToGateway } from './messages.js';
 import { isSecureHttp2, Misfits } from './misfits.js';
@@ -144,6 +145,8 @@ class Roles {
     const report = new Report(this.#control, this.#settings.rendersFast, cpu);
     const handed = new Handed();
     this.#requests = new Requests(this.#settings, report, this.#hooks, cpu, handed);
+    const requests = this.#requests;
+    offerLooks(this.#control, () => requests.moves);
     const responses = http().ServerResponse.prototype;
     watchEventStreams(responses);
     const send = (message: ToGateway): void => void this.#control.send(message);

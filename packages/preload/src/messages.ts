@@ -98,11 +98,15 @@ export type ToGateway =
   | { readonly type: 'raw'; readonly dropped_bytes: number }
   /** The app puts global state back between requests (`onReset`), so it holds one at a time. */
   | { readonly type: 'resets' }
+  /** Whether all that the app holds waits; the time that it has run by then, and for which its event loop was active. */
+  | { readonly type: 'look'; readonly rests: boolean; readonly run_us: number; readonly active_us: number }
   | { readonly type: 'hears-messages' }
   | { readonly type: 'send'; readonly message: unknown };
 
 export type FromGateway =
   | { readonly type: 'message'; readonly message: unknown }
+  /** Say whether all that the app holds waits. */
+  | { readonly type: 'look' }
   /** Take a CPU profile for so long, and write the whole of it to this file. */
   | { readonly type: 'profile'; readonly duration_ms: number; readonly file: string };
 
@@ -116,6 +120,7 @@ export function parseFromGateway(line: string): FromGateway | undefined {
   }
   if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
   if (value.type === 'message' && 'message' in value) return { type: 'message', message: value.message };
+  if (value.type === 'look') return { type: 'look' };
   if (value.type !== 'profile' || !('duration_ms' in value) || !('file' in value)) return undefined;
   const { duration_ms, file } = value;
   if (typeof duration_ms !== 'number' || typeof file !== 'string') return undefined;

@@ -76,6 +76,8 @@ export class Requests {
   readonly #hooks: Hooks;
   readonly #limits: Limits;
   readonly #inApp = new Set<Ticket>();
+  /** Requests that the app was given or has let go, so far. */
+  moves = 0;
   readonly #abandoned = new Abandoned();
   readonly #cpu: OwnCpu;
   readonly #handed: Handed;
@@ -304,6 +306,7 @@ export class Requests {
       isAwaited: false,
     };
     this.#inApp.add(ticket);
+    this.moves += 1;
     if (this.#inApp.size > this.#held_max) this.#report.overlaps_total += 1;
     return ticket;
   }
@@ -369,6 +372,7 @@ export class Requests {
     if (isLate && !isUrgent) nextTurn(() => this.#tell(ticket, left));
     else this.#tell(ticket, left);
     if (isUrgent) this.#report.flush();
+    this.moves += 1;
     this.#inApp.delete(ticket);
     this.#gate.leave();
   }

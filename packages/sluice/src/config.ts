@@ -264,10 +264,10 @@ export interface WorkersConfig {
   count?: number;
   /**
    * Requests that one worker holds at once. `"while-waiting"` is one, and another while requests are
-   * queued, no worker is free, and those that this one holds wait for something else than the CPU (Linux
-   * only); what it took it may hold as long as it is not busy all the time. 1 is strict mode: never two
-   * in the app, for apps that keep what they know of a request in variables of a module. A larger number
-   * is held whatever the requests do. In requests, from 1 to 10000.
+   * queued, no worker is free, and those that this one holds wait for something else than the CPU; what
+   * it took it may hold as long as it is not busy all the time. 1 is strict mode: never two in the app,
+   * for apps that keep what they know of a request in variables of a module. A larger number is held
+   * whatever the requests do. In requests, from 1 to 10000.
    * @default "while-waiting"
    */
   concurrency?: number | 'while-waiting';

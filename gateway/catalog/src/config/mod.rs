@@ -149,7 +149,7 @@ config! {
         /// whichever is less.
         count: u32 = 0, in 0..=1_024, "workers" => reload;
         /// Requests that one worker holds at once. `"while-waiting"` is one, and another while requests are queued, no worker
-        /// is free, and those that this one holds wait for something else than the CPU (Linux only); what it took it may hold
+        /// is free, and those that this one holds wait for something else than the CPU; what it took it may hold
         /// as long as it is not busy all the time. 1 is strict mode: never two in the app, for apps that keep what they know of a
         /// request in variables of a module. A larger number is held whatever the requests do.
         concurrency: Concurrency = Concurrency::WhileWaiting, in 1..=10_000, "requests" => restart;

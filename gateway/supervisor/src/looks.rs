@@ -1,0 +1,55 @@
+//! A look at what a worker's main thread does: the kernel's word on Linux, the preload's elsewhere. It must not know what follows
+//! from it.
+//!
+//! The preload is asked over the control channel, and answers when its event loop has turned and it has watched that for two
+//! milliseconds. A worker that computes answers late, which says the same.
+
+use std::time::{Duration, Instant};
+
+use crate::forensics::{Glance, Sleep, main_thread_glance};
+use crate::process::Process;
+
+/// Has tests on Linux ask the preload, as elsewhere.
+const BY_PRELOAD: &str = "SLUICE_TEST_LOOKS_BY_PRELOAD";
+/// A preload that has not answered for so long is asked again: it may have had too much to read.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+
+/// What a look finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Looked {
+    At(Glance),
+    /// The answer is on its way.
+    NotYet,
+    /// Nobody tells, now or ever.
+    Nothing,
+}
+
+impl Process {
+    /// Looks at its main thread, or at what its preload has last said of it.
+    pub(crate) fn look(&self) -> Looked {
+        if cfg!(target_os = "linux") && std::env::var_os(BY_PRELOAD).is_none() {
+            return self.view().pid.and_then(main_thread_glance).map_or(Looked::Nothing, Looked::At);
+        }
+        let said = self.look_said.take();
+        let now = Instant::now();
+        let is_awaited = self.look_asked.get().is_some_and(|asked| now.saturating_duration_since(asked) < ANSWER_MAX);
+        if !is_awaited {
+            let control = self.control.borrow();
+            let Some(control) = &*control else { return Looked::Nothing };
+            // A few bytes to a socket that the preload reads. What does not fit is asked for again.
+            let line = b"{\"type\":\"look\"}\n";
+            if control.try_write(line).is_ok_and(|written| written == line.len()) {
+                self.look_asked.set(Some(now));
+            }
+        }
+        said.map_or(Looked::NotYet, Looked::At)
+    }
+
+    /// The preload's answer: whether all that the app holds waits, the time that it has run by now, and for which its event
+    /// loop was active.
+    pub(crate) fn heard_look(&self, rests: bool, run_us: u64, active_us: u64) {
+        self.look_asked.set(None);
+        let (state, sleeps) = if rests { ('S', Some(Sleep::Elsewhere)) } else { ('R', None) };
+        self.look_said.set(Some(Glance { state, cpu_us: run_us, wanted_us: active_us, sleeps }));
+    }
+}
