@@ -24,22 +24,31 @@ pub(crate) enum Looked {
     Nothing,
 }
 
+/// What a preload was asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    /// When, if it has not answered since.
+    at: Option<Instant>,
+    /// Its latest answer, until that is used.
+    said: Option<Glance>,
+}
+
 impl Process {
     /// Looks at its main thread, or at what its preload has last said of it.
     pub(crate) fn look(&self) -> Looked {
         if cfg!(target_os = "linux") && std::env::var_os(BY_PRELOAD).is_none() {
             return self.view().pid.and_then(main_thread_glance).map_or(Looked::Nothing, Looked::At);
         }
-        let said = self.look_said.take();
+        let Asked { at, said } = self.asked.replace(Asked { said: None, ..self.asked.get() });
         let now = Instant::now();
-        let is_awaited = self.look_asked.get().is_some_and(|asked| now.saturating_duration_since(asked) < ANSWER_MAX);
+        let is_awaited = at.is_some_and(|asked| now.saturating_duration_since(asked) < ANSWER_MAX);
         if !is_awaited {
             let control = self.control.borrow();
             let Some(control) = &*control else { return Looked::Nothing };
             // A few bytes to a socket that the preload reads. What does not fit is asked for again.
             let line = b"{\"type\":\"look\"}\n";
             if control.try_write(line).is_ok_and(|written| written == line.len()) {
-                self.look_asked.set(Some(now));
+                self.asked.set(Asked { at: Some(now), said: None });
             }
         }
         said.map_or(Looked::NotYet, Looked::At)
@@ -48,8 +57,8 @@ impl Process {
     /// The preload's answer: whether all that the app holds waits, the time that it has run by now, and for which its event
     /// loop was active.
     pub(crate) fn heard_look(&self, rests: bool, run_us: u64, active_us: u64) {
-        self.look_asked.set(None);
         let (state, sleeps) = if rests { ('S', Some(Sleep::Elsewhere)) } else { ('R', None) };
-        self.look_said.set(Some(Glance { state, cpu_us: run_us, wanted_us: active_us, sleeps }));
+        let said = Some(Glance { state, cpu_us: run_us, wanted_us: active_us, sleeps });
+        self.asked.set(Asked { at: None, said });
     }
 }

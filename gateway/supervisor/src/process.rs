@@ -17,7 +17,8 @@ use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{oneshot, watch};
 
 use crate::exit::{self, Ending};
-use crate::forensics::{Glance, Inspector, InspectorLine, inspector_line};
+use crate::forensics::{Inspector, InspectorLine, inspector_line};
+use crate::looks::Asked;
 use crate::output::{Tail, read_lines};
 use crate::priority::Priority;
 use crate::react::Renders;
@@ -91,9 +92,8 @@ pub(crate) struct Process {
     pub(crate) ended_as: RefCell<Option<String>>,
     /// The app listens to 'message'.
     pub(crate) hears_messages: Cell<bool>,
-    /// What the preload answered to the last look, until that is used; and when it was asked and has not answered since.
-    pub(crate) look_said: Cell<Option<Glance>>,
-    pub(crate) look_asked: Cell<Option<Instant>>,
+    /// What its preload was asked of its main thread.
+    pub(crate) asked: Cell<Asked>,
     /// The app puts global state back between requests, so it is not given another while it holds one.
     pub(crate) resets: Cell<bool>,
     /// What it has last said of its React renders.
@@ -276,8 +276,7 @@ pub(crate) async fn run(
         tail: Rc::default(),
         ended_as: RefCell::default(),
         hears_messages: Cell::new(false),
-        look_said: Cell::new(None),
-        look_asked: Cell::new(None),
+        asked: Cell::default(),
         resets: Cell::new(false),
         react: RefCell::default(),
         profiled: RefCell::default(),
