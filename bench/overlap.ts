@@ -65,7 +65,12 @@ const server = await startSluiceServer(
   },
 );
 const results: LoadResult[] = [];
-let reported: { overlaps_total: number; metrics: Record<string, number> };
+let reported: {
+  overlaps_total: number;
+  handed_total: number;
+  taken_back_total: number;
+  metrics: Record<string, number>;
+};
 try {
   const portions = Math.ceil(requests / 100_000);
   for (let portion = 0; portion < portions; portion++) {
@@ -78,8 +83,11 @@ try {
   }
   // The workers' last reports are at most a second old.
   await new Promise((resolve) => setTimeout(resolve, 2_000));
+  const status = await server.sluice.status();
   reported = {
-    overlaps_total: (await server.sluice.status()).overlaps_total,
+    overlaps_total: status.overlaps_total,
+    handed_total: status.requests.handed_total,
+    taken_back_total: status.requests.taken_back_total,
     metrics: await overlapMetrics(),
   };
 } finally {
@@ -141,6 +149,12 @@ const bars: Bar[] = [
     bar: '0',
     figure: `${metricsOverlaps} (${Object.keys(reported.metrics).join(', ') || 'no such metric'})`,
     met: metricsOverlaps === 0 && Object.keys(reported.metrics).length > 0,
+  },
+  {
+    what: 'cheap requests handed to a worker that had another',
+    bar: '> 0',
+    figure: `${reported.handed_total}, of which ${reported.taken_back_total} were taken back`,
+    met: reported.handed_total > 0,
   },
   {
     what: 'answers that belong to another request',

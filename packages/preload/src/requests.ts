@@ -390,6 +390,8 @@ export class Requests {
   /** Its connection closed while it waited here, so the app never hears of it. */
   #leaveUnserved(label: string): void {
     this.#report.done(label, UNKNOWN, 'abandoned');
+    // The gateway holds its slot until it hears of it.
+    this.#report.flush();
     nextTurn(() => this.#gate.leave());
   }
 }

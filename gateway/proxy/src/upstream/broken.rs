@@ -36,12 +36,15 @@ impl Slots {
         fault: Fault,
     ) {
         let mut fault = fault;
-        if matches!(fault, Fault::Closed(_)) && self.was_unseen(gate, exchange) {
+        if matches!(fault, Fault::Left) {
+            job.answer.leave();
+        }
+        // From here on its number is not in the pipe: either it is free, or the worker has it and will report its end.
+        if !matches!(fault, Fault::Busy { .. }) && self.was_unseen(gate, exchange) {
             slot.is_busy.set(false);
             return self.give_back(gate, job, exchange).await;
         }
         if matches!(fault, Fault::Left) {
-            job.answer.leave();
             // It may have waited for another request in the worker when its client left.
             if !self.ended_for_nobody(exchange, job.request).await {
                 fault = exchange.busy_with.get().map_or(Fault::Cut, |by| Fault::Busy { by });

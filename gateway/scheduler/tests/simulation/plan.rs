@@ -162,6 +162,6 @@ impl Plan {
         (self.service_us, self.grain_us) = (rng.pick(&[100, 300, 800]), 1);
         (self.arrivals, self.burst_max, self.burst_gap_us) = (rng.between(50, 150), 12, 1_000);
         self.day_us = rng.between(50_000, 200_000);
-        self.dies_serving_percent += rng.pick(&[0, 5]);
+        self.dies_serving_percent += rng.pick(&[0, 10]);
     }
 }
