@@ -9,6 +9,7 @@ mod corners;
 mod held_back;
 mod homes;
 mod lanes;
+mod lanes_shared;
 mod life;
 mod order;
 mod overdue;

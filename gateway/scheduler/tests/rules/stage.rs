@@ -54,6 +54,11 @@ impl Stage {
         stage
     }
 
+    /// Requests so far; the number of the latest.
+    pub fn requests(&self) -> u64 {
+        self.next_request
+    }
+
     pub fn step(&mut self, event: Event) -> Vec<Action> {
         let mut actions = Vec::new();
         self.scheduler.step(self.now, event, &mut actions);
