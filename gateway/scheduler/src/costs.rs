@@ -17,7 +17,7 @@ use sketch::Sketch;
 /// Rows that are kept; numbers beyond count as [`ClassId::OTHER`]. Whoever gives the numbers has a lower bound.
 const CLASSES_MAX: usize = 1024;
 /// Reports after which a class is known.
-const KNOWN_RECORDS: u32 = 20;
+const KNOWN_RECORDS: u32 = 12;
 /// Reports that the decaying mean of a class looks back on: enough to be within some percent, and few enough to follow a
 /// new version of the app, or a cold worker that has warmed up, within seconds of real traffic.
 const MEMORY_RECORDS: u32 = 100;
@@ -38,7 +38,7 @@ const RESTORED_RECORDS_MAX: u32 = 30;
 const HIGH: f64 = 0.99;
 const HIGH_EVERY_RECORDS: u32 = 10;
 /// Arrivals after which the cut is looked for again.
-const LOOK_EVERY_ARRIVALS: u32 = 64;
+const LOOK_EVERY_ARRIVALS: u32 = 16;
 /// Arrivals are halved when there were as many since the last time and it is as long ago, so that neither a burst nor a
 /// quiet night decides alone what the traffic is.
 const HALVE_ARRIVALS: u32 = 4_000;

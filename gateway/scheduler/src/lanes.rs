@@ -253,7 +253,7 @@ impl Scheduler {
     /// Where the config leaves no room for lanes any more, nobody wants to pay for their workers, unless they alone serve.
     pub(crate) fn close_long_lane(&mut self) {
         let is_needless = self.lanes.next_deadline().is_some() && !self.may_have_lanes();
-        if is_needless && self.offer().short_ready > 0 {
+        if is_needless && self.pool.keeps_short() {
             self.lanes = Lanes::default();
             self.pool.scale_long(0);
             self.pool.unsettle();

@@ -311,6 +311,12 @@ impl Pool {
         self.ready_count
     }
 
+    /// Whether a worker of the short lane takes requests and is to stay.
+    pub(crate) fn keeps_short(&self) -> bool {
+        let holders = self.wanted_places().filter_map(|(_, place)| self.workers.get(&place.worker?));
+        holders.into_iter().any(Worker::takes_short_requests)
+    }
+
     pub(crate) fn short_taking(&self) -> u32 {
         self.short_taking
     }

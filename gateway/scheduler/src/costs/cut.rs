@@ -11,7 +11,7 @@ const LOAD: f64 = 0.75;
 /// Nobody feels a wait that is many times less than this, however cheap the request was.
 const FELT_US: f64 = 1_000.0;
 /// Classes with fewer arrivals together say nothing about traffic.
-const ARRIVALS_MIN: f64 = 100.0;
+const ARRIVALS_MIN: f64 = 40.0;
 /// Bounds of what makes a cut, and of what keeps one that is there.
 const TO_MAKE: Bar = Bar { ratio_min: 3.0, share_min: 0.02, slowdown_max: 0.8 };
 const TO_KEEP: Bar = Bar { ratio_min: 2.4, share_min: 0.01, slowdown_max: 0.9 };

@@ -1,6 +1,10 @@
 //! Random days of a gateway, each from one seed: clients, workers and the operator do what they like, and after every
 //! step of the scheduler all its promises (I1, I3, I4, I5, I6, I9) are checked against a model of them.
 //!
+//! In strict mode (`concurrency_max` 1) a worker holds one request. Where it may hold several, it never holds more than
+//! `concurrency_max`, nor more than it was seen to wait with or is known to have time for; a short request joins no long one while
+//! lanes are in force, and a long one joins no short one and leaves a worker of the short lane without any. All else holds in both.
+//!
 //! `SLUICE_SIM_SEEDS` sets how many days are lived, `SLUICE_SIM_SEED` lives one of them again.
 
 mod lanes;

@@ -6,7 +6,7 @@ use sluice_scheduler::Limits;
 
 use super::LIMITS;
 use super::gateway::Gateway;
-use super::loops::{Clients, Day, Kind, Lived, Rule, Unlimited, live};
+use super::loops::{Clients, Day, Kind, Lived, Rule, Unlimited, live, live_all};
 use super::toy::Outcome;
 
 /// As installed.
@@ -117,4 +117,26 @@ fn overload_is_refused_alike_whether_workers_share_or_not() {
 
 fn day_of_waiting(load: f64) -> Day {
     day(&[LIGHT, HEAVY], 2, Clients::Open(load))
+}
+
+/// Thirty starts of a minute and more, of which everything counts.
+#[test]
+fn classes_that_are_unknown_at_the_start_cost_the_others_little() {
+    let lived = |limits: &Limits| {
+        let mut all = [Outcome::default(), Outcome::default()];
+        for seed in 1..=30 {
+            let day = Day { requests: 3_000, seed, ..day(&RENDERS, 2, Clients::Open(0.72)) };
+            let costs_ms = day.kinds.iter().map(Kind::cost_ms).collect();
+            let mut gateway = Gateway::new(limits.clone(), costs_ms, day.workers, true);
+            for (all, of) in all.iter_mut().zip(live_all(&day, &mut gateway).outcomes) {
+                all.latencies_ms.extend(of.latencies_ms);
+            }
+        }
+        all.map(|outcome| [0.95, 0.99].map(|q| Outcome::quantile(&outcome.latencies_ms, q)))
+    };
+    let (fifo, ours) = (lived(&super::FIFO), lived(&WHILE_WAITING));
+    println!("short and long, p95 and p99: {ours:.0?} ms, in the order of arrival {fifo:.0?}");
+    assert!(ours[0][1] <= fifo[0][1] / 6.0, "short p99 {:.0} of {:.0} ms", ours[0][1], fifo[0][1]);
+    assert!(ours[1][0] <= fifo[1][0] * 1.4, "long p95 {:.0} of {:.0} ms", ours[1][0], fifo[1][0]);
+    assert!(ours[1][1] <= fifo[1][1] * 1.5, "long p99 {:.0} of {:.0} ms", ours[1][1], fifo[1][1]);
 }
