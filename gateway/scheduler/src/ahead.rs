@@ -30,7 +30,8 @@ impl Scheduler {
     }
 
     fn next_ahead(&self, now: Time) -> Option<(Head, Lane, WorkerId)> {
-        if self.limits.ahead_max == 0 || self.queue.is_empty() {
+        // A worker may be free and kept, for one that yields to what is being taken back.
+        if self.limits.ahead_max == 0 || self.queue.is_empty() || self.offer().short_free > 0 {
             return None;
         }
         let head = |side| self.queue.head(side, now).map(|head| (head, side));
