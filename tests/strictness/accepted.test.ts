@@ -33,10 +33,18 @@ void test('a request without a body arrives without a length', async () => {
 });
 
 void test('chunks arrive as one body with one length', async () => {
-  const chunks = '5;a=b;c="d e"\r\nhello\r\n0006\r\n world\r\n0\r\nX-Trailer: a\r\n\r\n';
-  const request = await arrives(post('Transfer-Encoding: chunKED\r\nTrailer: X-Trailer\r\n', chunks));
+  const chunks = '5;a=b;c="d e"\r\nhello\r\n0006\r\n world\r\n0\r\n\r\n';
+  const request = await arrives(post('Transfer-Encoding: chunKED\r\n', chunks));
   assert.equal(request.body, 'hello world');
   assert.deepEqual(valuesOf(request, 'content-length'), ['11']);
+});
+
+void test('chunks with trailers arrive as one chunk with its trailers, which are no headers', async () => {
+  const chunks = '5;a=b\r\nhello\r\n0006\r\n world\r\n0\r\nX-Trailer: a\r\nContent-Length: 7\r\n\r\n';
+  const request = await arrives(post('Transfer-Encoding: chunKED\r\nTrailer: X-Trailer\r\n', chunks));
+  assert.equal(request.body, 'hello world');
+  assert.deepEqual(valuesOf(request, 'transfer-encoding'), ['chunked']);
+  assert.deepEqual(request.trailers, [['X-Trailer', 'a']]);
   assert.ok(!names(request).includes('x-trailer') && !names(request).includes('trailer'));
 });
 

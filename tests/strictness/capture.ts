@@ -12,6 +12,7 @@ export interface Captured {
   /** Names as they arrived, in order. */
   fields: [string, string][];
   body: string;
+  trailers?: [string, string][];
 }
 
 export class Capture {
@@ -88,7 +89,13 @@ export function readStrictly(bytes: string): Captured[] {
     readAlikeByCgi(fields);
     const request: Captured = { requestLine, fields, body: '' };
     assert.ok(valuesOf(request, 'host').length <= 1, 'one Host at most');
-    assert.deepEqual(valuesOf(request, 'transfer-encoding'), [], 'no Transfer-Encoding');
+    const codings = valuesOf(request, 'transfer-encoding');
+    if (codings.length > 0) {
+      assert.deepEqual([codings, valuesOf(request, 'content-length')], [['chunked'], []]);
+      rest = readChunk(request, rest.slice(end + 4));
+      requests.push(request);
+      continue;
+    }
     const lengths = valuesOf(request, 'content-length');
     assert.ok(lengths.length <= 1, 'one Content-Length or none');
     assert.match(lengths[0] ?? '0', /^\d+$/);
@@ -99,6 +106,28 @@ export function readStrictly(bytes: string): Captured[] {
     requests.push(request);
   }
   return requests;
+}
+
+/** A body with trailers, which is one chunk at most. Returns what follows. */
+function readChunk(request: Captured, bytes: string): string {
+  const [, digits = ''] = /^([1-9a-f][0-9a-f]*)\r\n/.exec(bytes) ?? [];
+  const length = digits === '' ? 0 : Number.parseInt(digits, 16);
+  const begin = digits === '' ? 0 : digits.length + 2;
+  request.body = bytes.slice(begin, begin + length);
+  let rest = bytes.slice(begin + length);
+  if (length > 0) {
+    assert.equal(rest.slice(0, 2), '\r\n', 'a chunk ends where it said');
+    rest = rest.slice(2);
+  }
+  assert.equal(rest.slice(0, 3), '0\r\n', 'one chunk');
+  const end = rest.indexOf('\r\n\r\n');
+  assert.ok(end > 3, 'trailers, for which alone there are chunks');
+  request.trailers = rest
+    .slice(3, end)
+    .split('\r\n')
+    .map(readField);
+  readAlikeByCgi(request.trailers);
+  return rest.slice(end + 4);
 }
 
 /** A reader that takes `_` for `-` finds no field that another reader does not find under that name. */
