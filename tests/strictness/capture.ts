@@ -122,10 +122,7 @@ function readChunk(request: Captured, bytes: string): string {
   assert.equal(rest.slice(0, 3), '0\r\n', 'one chunk');
   const end = rest.indexOf('\r\n\r\n');
   assert.ok(end > 3, 'trailers, for which alone there are chunks');
-  request.trailers = rest
-    .slice(3, end)
-    .split('\r\n')
-    .map(readField);
+  request.trailers = rest.slice(3, end).split('\r\n').map(readField);
   readAlikeByCgi(request.trailers);
   return rest.slice(end + 4);
 }
