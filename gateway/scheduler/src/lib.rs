@@ -117,7 +117,7 @@ impl Scheduler {
                 self.take_rarer(now, event, actions);
             }
         }
-        self.pool.begin_handed(now, self.limits.concurrency, actions);
+        self.begin_handed(now, actions);
         self.close_long_lane();
         self.expire(now, actions);
         self.settle(now, actions);
@@ -214,11 +214,19 @@ impl Scheduler {
         let latest_start = self.latest_start(arrived, need);
         self.queue.push(request, Waiting { arrived, need, overdue: arrived, latest_start }, &self.costs);
         // What was handed behind it is begun before anything else is given to the worker.
-        self.pool.begin_handed(now, self.limits.concurrency, actions);
+        self.begin_handed(now, actions);
         // Before its time is looked at: of that it may have spent much with the worker, not in the queue.
         self.dispatch(now, actions);
         if self.stopping {
             self.refuse_all(actions);
+        }
+    }
+
+    /// What workers were handed and nothing stands before any more, begins; such a worker may have room for others then.
+    fn begin_handed(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if self.pool.has_handed() {
+            self.pool.begin_handed(now, self.limits.concurrency, actions);
+            self.offer.take();
         }
     }
 
