@@ -137,12 +137,21 @@ impl Model {
         self.now = now;
         self.workers.places.lowered.clear();
         self.take_event(event, scheduler)?;
-        let dropped =
-            self.workers.scale_long(scheduler.long_wanted(), self.may_have_lanes(), self.is_mixed(scheduler))?;
+        // The long lane is closed before anything else and grows after it: a reload may end before it has a place more.
+        let mut grows = scheduler.long_wanted() > self.workers.long_wanted();
+        let dropped = if grows { 0 } else { self.scale_long(scheduler)? };
         for action in actions {
+            if grows && matches!(action, Action::Start { lane: Lane::Long, .. }) {
+                self.turn();
+                self.scale_long(scheduler)?;
+                grows = false;
+            }
             self.take_action(event, *action, scheduler)?;
         }
         self.turn();
+        if grows {
+            self.scale_long(scheduler)?;
+        }
         self.workers.check_grant(event, self.wants_nobody(event, scheduler))?;
         self.check_capacity(event, dropped)?;
         let oldest = self.queue.first_key_value().map(|(_, queued)| queued.arrived);
@@ -384,6 +393,11 @@ impl Model {
             Action::Reloaded { generation } => self.workers.say(Due::Reloaded(generation)),
             other => Err(format!("{other:?} is none of these")),
         }
+    }
+
+    fn scale_long(&mut self, scheduler: &Scheduler) -> Result<u32, String> {
+        let (may_be, is_mixed) = (self.may_have_lanes(), self.is_mixed(scheduler));
+        self.workers.scale_long(scheduler.long_wanted(), may_be, is_mixed)
     }
 
     fn end(&mut self, request: RequestId, end: End) {

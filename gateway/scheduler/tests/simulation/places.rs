@@ -121,6 +121,10 @@ impl Workers {
         self.dismiss_surplus();
     }
 
+    pub fn long_wanted(&self) -> u32 {
+        self.places.long_wanted
+    }
+
     /// How many workers the long lane has is the policy's to say; no more than two, and none is let go within a day unless
     /// the config leaves no room for lanes any more. Returns how many serve no longer for that.
     pub fn scale_long(&mut self, wanted: u32, may_be: bool, is_mixed: bool) -> Result<u32, String> {
