@@ -116,6 +116,11 @@ pub enum Event {
         /// What it asked for when it arrived.
         need: Need,
     },
+    /// The worker's app puts back state of its process after each request, so it gets no further one while it waits.
+    HoldsOne {
+        /// The worker.
+        worker: WorkerId,
+    },
     /// The worker takes requests that it is to begin only later, and gives back what it has not begun. Or it does not any more.
     TakesAhead {
         /// The worker.

@@ -109,6 +109,7 @@ impl Scheduler {
                 self.pool.grant(worker, limits.concurrency_max);
             }
             Event::TakesAhead { worker, takes } => self.pool.takes_ahead(worker, takes),
+            Event::HoldsOne { worker } => self.pool.holds_one(worker),
             Event::Begun { worker, request } => self.pool.has_begun(now, worker, request, actions),
             Event::Crowded { worker, by } => self.pool.lessen_room(worker, by, limits.concurrency),
             Event::Tick => {}
@@ -174,6 +175,7 @@ impl Scheduler {
             | Event::Measured { .. }
             | Event::Waits { .. }
             | Event::TakesAhead { .. }
+            | Event::HoldsOne { .. }
             | Event::Begun { .. }
             | Event::Crowded { .. }
             | Event::Tick => {}

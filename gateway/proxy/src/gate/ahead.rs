@@ -43,6 +43,11 @@ impl Gate {
         }
     }
 
+    /// The worker's app puts back state of its process after each request.
+    pub fn holds_one(self: &Rc<Self>, worker: WorkerId) {
+        self.step(Event::HoldsOne { worker });
+    }
+
     /// Takes back what the worker has not begun. What it has begun is told later, as this is within a step.
     pub(super) fn take_back(self: &Rc<Self>, worker: WorkerId) {
         let Some(slots) = self.slots_of(worker) else { return };

@@ -73,7 +73,7 @@ impl Worker {
             return known.sum::<u32>() <= SEEN_PARTS_MAX;
         }
         let parts_max = if self.lane == Lane::Short { SHORT_PARTS_MAX } else { LONG_PARTS_MAX };
-        self.may_share() && self.held.len() < limits.concurrency_max as usize && self.parts() + part <= parts_max
+        self.may_share() && !self.holds_one && self.held.len() < limits.concurrency_max as usize && self.parts() + part <= parts_max
     }
 
     fn is_among(&self, among: Among) -> bool {
@@ -87,6 +87,12 @@ impl Worker {
 }
 
 impl Pool {
+    pub(crate) fn holds_one(&mut self, worker: WorkerId) {
+        if let Some(w) = self.workers.get_mut(&worker) {
+            w.holds_one = true;
+        }
+    }
+
     /// What the workers have to offer to the next request.
     pub(crate) fn offer(&self, limits: &Limits) -> Offer {
         let mut offer = Offer::default();

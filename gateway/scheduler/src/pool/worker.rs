@@ -115,6 +115,8 @@ pub(super) struct Worker {
     pub is_reserved: bool,
     /// It takes requests ahead of time.
     pub takes_ahead: bool,
+    /// Its app cannot have a second request while the first one waits.
+    pub holds_one: bool,
     /// It was asked for those that it has not begun, and has not said yet which they are.
     pub is_asked_back: bool,
     /// It may take one request more in this step, because all that it holds waits.
@@ -151,6 +153,7 @@ impl Worker {
             is_stand_in: false,
             is_reserved: false,
             takes_ahead: false,
+            holds_one: false,
             is_asked_back: false,
             is_granted: false,
             room: 0,

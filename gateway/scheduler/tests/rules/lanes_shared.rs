@@ -158,3 +158,12 @@ fn waits_are_predicted_in_service_time_with_as_many_as_a_worker_holds() {
         assert_eq!(given(&mut stage, LIGHT), None);
     }
 }
+
+#[test]
+fn worker_whose_app_puts_state_back_gets_no_second_request_however_short_they_wait() {
+    let mut stage = stage(2);
+    stage.step(Event::HoldsOne { worker: WorkerId(1) });
+    let workers: Vec<_> = (0..6).map(|_| given(&mut stage, LIGHT)).collect();
+    assert_eq!(workers, [vec![Some(1)], vec![Some(2); 5]].concat());
+    assert_eq!(given(&mut stage, LIGHT), None);
+}
