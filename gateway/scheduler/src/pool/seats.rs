@@ -73,7 +73,10 @@ impl Worker {
             return known.sum::<u32>() <= SEEN_PARTS_MAX;
         }
         let parts_max = if self.lane == Lane::Short { SHORT_PARTS_MAX } else { LONG_PARTS_MAX };
-        self.may_share() && !self.holds_one && self.held.len() < limits.concurrency_max as usize && self.parts() + part <= parts_max
+        self.may_share()
+            && !self.holds_one
+            && self.held.len() < limits.concurrency_max as usize
+            && self.parts() + part <= parts_max
     }
 
     fn is_among(&self, among: Among) -> bool {
