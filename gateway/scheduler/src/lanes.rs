@@ -7,6 +7,7 @@
 //! `docs/decisions/0020-order-and-lanes.md` has the figures behind each rule.
 
 use crate::pool::{Among, SHORT_PARTS_MAX, Seek, WHOLE};
+use crate::queue::Head;
 use crate::{Action, ClassId, Lane, Order, Scheduler, Time, WorkerId};
 
 /// How long a worker of the long lane is kept when nothing asks for it any more.
@@ -195,16 +196,24 @@ impl Scheduler {
         self.is_mixed() && offer.short_ready > 0 && offer.long_ready + offer.long_overdue > 0
     }
 
-    /// The worker that a request of this side and class may have.
+    /// The worker that a request of this side and class may have: the first of its side now, or one that comes behind all.
     pub(crate) fn place(
         &self,
         side: Lane,
         class: ClassId,
-        overdue: Option<Overdue>,
+        first: Option<(&Head, Time)>,
         offer: &Offer,
     ) -> Option<WorkerId> {
         let part = self.part_of(class);
-        let is_awaited = |worker| self.queue.len_at(worker) > 0 && !self.pool.has_room(worker, WHOLE, &self.limits);
+        let overdue = first.filter(|(head, _)| head.is_overdue());
+        let overdue = overdue.map(|(_, now)| Overdue { now, cost_us: self.costs.expected_us(class) });
+        let is_awaited = |worker| {
+            let is_behind = match first {
+                Some((head, now)) => self.queue.head_at(worker, now).is_some_and(|before| before < *head),
+                None => self.queue.len_at(worker) > 0,
+            };
+            is_behind && !self.pool.has_room(worker, WHOLE, &self.limits)
+        };
         let seat = |seek| self.pool.seat(seek, part, &self.limits, is_awaited);
         if self.has_lanes(offer) {
             return self.lanes.seeks(side, overdue, offer).into_iter().flatten().find_map(seat);

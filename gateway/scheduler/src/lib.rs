@@ -30,7 +30,7 @@ pub use starving::Starving;
 
 use std::cell::Cell;
 
-use lanes::{Lanes, Offer, Overdue};
+use lanes::{Lanes, Offer};
 use pool::{Demand, Given, Pool};
 use predict::Predictor;
 use queue::Waiting;
@@ -353,8 +353,7 @@ impl Scheduler {
             if head.alone && self.may_share() {
                 return self.pool.empty_worker().map(|worker| (head, side, worker));
             }
-            let overdue = head.is_overdue().then(|| Overdue { now, cost_us: self.costs.expected_us(head.class) });
-            self.place(side, head.class, overdue, &offer).map(|worker| (head, side, worker))
+            self.place(side, head.class, Some((&head, now)), &offer).map(|worker| (head, side, worker))
         };
         // Without lanes nobody passes the first because he needs less of a worker.
         let rivals = if self.has_lanes(&offer) { 2 } else { 1 };

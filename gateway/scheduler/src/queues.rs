@@ -56,6 +56,11 @@ impl Queues {
         self.homes.iter().filter_map(move |(worker, queue)| Some((*worker, queue.head(Lane::Short, now)?)))
     }
 
+    /// The next request of those that wait for this worker alone.
+    pub(crate) fn head_at(&self, worker: WorkerId, now: Time) -> Option<Head> {
+        self.homes.get(&worker)?.head(Lane::Short, now)
+    }
+
     /// Requests that wait for this worker alone.
     pub(crate) fn len_at(&self, worker: WorkerId) -> usize {
         self.homes.get(&worker).map_or(0, Queue::len)

@@ -318,9 +318,13 @@ impl Workers {
         has_slot && is_left_alone && (0..=1_000).step_by(100).all(|part| w.may_take(part, &self.limits))
     }
 
-    /// Workers that would take a request now.
-    pub fn free_workers(&self) -> usize {
-        self.live.values().filter(|w| w.takes_requests() && self.is_free(w)).count()
+    pub fn may_take(&self, worker: WorkerId, part: u32) -> bool {
+        self.live.get(&worker).is_some_and(|w| w.may_take(part, &self.limits))
+    }
+
+    /// Whether one besides this would take a request now.
+    pub fn is_other_free(&self, worker: WorkerId) -> bool {
+        self.live.iter().any(|(id, w)| *id != worker && w.takes_requests() && self.is_free(w))
     }
 
     /// Whether a request that comes now is served at once, by one that is being warmed if need be.

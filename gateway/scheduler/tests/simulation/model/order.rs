@@ -147,7 +147,7 @@ impl Model {
             let is_rival = |other: &super::Queued| self.home_of(other.need) == home;
             let next = self.queue.iter().find(|(_, other)| is_rival(other)).map(|(next, _)| *next);
             promise!(next == Some(request), "order: {request:?} came before {next:?}");
-            self.check_rivals(request, worker, home)?;
+            self.check_rivals(request, worker, home, scheduler)?;
         } else if !is_old {
             let cost_us = |need: Need| scheduler.costs().expected_us(need.class);
             let is_known = |need: Need| scheduler.costs().is_known(need.class);
@@ -190,13 +190,27 @@ impl Model {
     }
 
     /// In the order of arrival, between those that must have this worker and those that may have any. Where another is free,
-    /// who must have it may go first.
-    fn check_rivals(&self, request: RequestId, worker: WorkerId, home: Option<WorkerId>) -> Result<(), String> {
-        let is_rival = |other: &Queued| match home {
-            None => self.home_of(other.need) == Some(worker),
-            Some(_) => self.home_of(other.need).is_none() && self.workers.free_workers() == 1,
+    /// or this one has no time for who may have any, who must have it may go first.
+    fn check_rivals(
+        &self,
+        request: RequestId,
+        worker: WorkerId,
+        home: Option<WorkerId>,
+        scheduler: &Scheduler,
+    ) -> Result<(), String> {
+        let before = self.queue.range(..request);
+        let passed = match home {
+            None => before.map(|(id, other)| (*id, other)).find(|(_, other)| self.home_of(other.need) == Some(worker)),
+            // Nobody of those that may have any passes the first of them.
+            Some(_) => before
+                .map(|(id, other)| (*id, other))
+                .find(|(_, other)| self.home_of(other.need).is_none())
+                .filter(|(_, other)| {
+                    let part = scheduler.part_of(other.need.class);
+                    !self.workers.is_other_free(worker) && self.workers.may_take(worker, part)
+                }),
         };
-        let passed = self.queue.range(..request).find(|(_, other)| is_rival(other)).map(|(id, _)| *id);
+        let passed = passed.map(|(id, _)| id);
         promise!(passed.is_none(), "order: {request:?} was given {worker:?} before {passed:?}");
         Ok(())
     }
