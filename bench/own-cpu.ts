@@ -1,4 +1,4 @@
-// What Sluice takes each class to cost while requests share a worker, against what it takes it to cost alone: the app of
+// The cost that Sluice reports of each class while requests share a worker, against the cost that it reports alone: the app of
 // `--mode waiting` in one worker, light and heavy requests that wait and then compute.
 //
 //   npx tsx bench/own-cpu.ts [--quick] [--runs N] [--seconds N] [--app timers|next]

@@ -1,4 +1,4 @@
-// Which CPUs the servers may use, and which the load generator. What a process starts inherits its affinity, so this process
+// Which CPUs the servers may use, and which the load generator. A child inherits the affinity of its parent, so this process
 // takes that of the servers while it starts them, and that of the generator afterwards.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -117,7 +117,7 @@ export async function startNginxHaproxy(app: AppToServe): Promise<Server> {
 }
 
 /**
- * What somebody who knows the app can do by hand: what begins with `heavy` has processes of its own, as many as the others, which
+ * Processes by hand, for somebody who knows the app: paths that begin with `heavy` have their own, as many as the others, which
  * get the CPU that those leave. nginx has a rule for the path.
  */
 export async function startByHand(app: AppToServe, heavy: string): Promise<Server> {

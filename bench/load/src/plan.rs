@@ -154,7 +154,7 @@ pub struct SlowGroup {
     /// Declared length of the body (`body` only).
     #[serde(default)]
     pub body_bytes: u64,
-    /// What the kernel may take in for the client that does not read it (`read` only); small unless said, so that the server
+    /// The receive buffer of a client that does not read (`read` only); small unless said, so that the server
     /// soon notices that nobody reads.
     #[serde(default = "default_receive_buffer")]
     pub receive_buffer_bytes: u32,

@@ -289,6 +289,7 @@ impl Pool {
             in_service: w.begun(),
             handed: w.handed().count(),
             has_more_room: w.room > 0,
+            holds_one: w.holds_one,
             streams: w.streams,
             started: w.started,
             is_lowered: w.is_lowered,

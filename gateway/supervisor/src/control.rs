@@ -244,10 +244,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         "profiled" => process.heard_profile(said.profile, &said.error),
         "hears-messages" => process.hears_messages.set(true),
         "look" => process.heard_look(said.rests, said.run_us, said.active_us),
-        "resets" => {
-            process.resets.set(true);
-            supervisor.gate.holds_one(process.worker);
-        }
+        "resets" => supervisor.gate.holds_one(process.worker),
         // Of what the app says with `process.send`, this one word means something; it is the one that pm2 knows too.
         "send" if said.message == "ready" => supervisor.said_ready(process),
         // Lines that this version has no use for.

@@ -94,8 +94,6 @@ pub(crate) struct Process {
     pub(crate) hears_messages: Cell<bool>,
     /// What its preload was asked of its main thread.
     pub(crate) asked: Cell<Asked>,
-    /// The app puts global state back between requests, so it is not given another while it holds one.
-    pub(crate) resets: Cell<bool>,
     /// What it has last said of its React renders.
     pub(crate) react: RefCell<Renders>,
     /// Whoever waits for a profile of it.
@@ -223,7 +221,14 @@ pub(crate) async fn run(
     lane: Lane,
 ) {
     let socket = supervisor.socket(worker);
-    lay_out(&socket);
+    if let Err(error) = lay_out(&socket) {
+        let text = format!(
+            "Worker {} gets no cheap request ahead of its turn: its pipe could not be made beside {} ({error}).",
+            worker.0,
+            socket.display()
+        );
+        supervisor.note(sluice_journal::Level::Warn, &text);
+    }
     let mut child = match supervisor.command(&app, worker, instance, &socket).spawn() {
         Ok(child) => child,
         Err(error) => {
@@ -277,7 +282,6 @@ pub(crate) async fn run(
         ended_as: RefCell::default(),
         hears_messages: Cell::new(false),
         asked: Cell::default(),
-        resets: Cell::new(false),
         react: RefCell::default(),
         profiled: RefCell::default(),
     });
@@ -329,10 +333,10 @@ pub(crate) async fn run(
 }
 
 /// What has to be there, and must not be, when a worker starts that is to listen on this socket.
-fn lay_out(socket: &Path) {
+fn lay_out(socket: &Path) -> io::Result<()> {
     let _ = std::fs::remove_file(socket);
     // Without it the worker gets nothing ahead of time, which is no reason not to start it.
-    let _ = sluice_proxy::make_handed_pipe(socket);
+    sluice_proxy::make_handed_pipe(socket)
 }
 
 /// What a worker leaves beside its socket.

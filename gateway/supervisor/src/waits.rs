@@ -181,8 +181,9 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
 /// Returns when to look again.
 fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration {
     let held_max = supervisor.gate.config().workers.held_max() as usize;
-    let is_looked_at =
-        |view: &WorkerView| view.state == WorkerState::Ready && (view.in_service > 0 || view.has_more_room);
+    let is_looked_at = |view: &WorkerView| {
+        view.state == WorkerState::Ready && !view.holds_one && (view.in_service > 0 || view.has_more_room)
+    };
     let mut busy: Vec<WorkerView> =
         supervisor.gate.scheduler(|scheduler| scheduler.workers().filter(is_looked_at).collect());
     seen.retain(|worker, _| busy.iter().any(|view| view.worker == *worker));
@@ -199,8 +200,6 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
             continue;
         }
         let process = supervisor.processes.borrow().get(&worker).cloned();
-        // What puts global state back after each request may have one at a time, whatever it does with it.
-        let process = process.filter(|process| !process.resets.get());
         let seen_now = process.map_or(Looked::Nothing, |process| process.look());
         let Looked::At(glance) = seen_now else {
             if has_more_room && seen_now == Looked::Nothing {

@@ -43,9 +43,11 @@ pub(crate) enum Ahead {
 #[derive(Debug)]
 pub(super) struct Pipe(File);
 
-/// The pipe that stands beside this socket.
+/// The pipe that stands beside this socket, as `packages/preload/src/handed.ts` names it.
 fn path_beside(socket: &Path) -> PathBuf {
-    socket.with_extension("sock.handed")
+    let mut path = socket.as_os_str().to_owned();
+    path.push(".handed");
+    path.into()
 }
 
 /// Makes the pipe of the worker that will listen on this socket; nobody else may open it.

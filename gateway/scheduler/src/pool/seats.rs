@@ -92,7 +92,7 @@ impl Worker {
 impl Pool {
     pub(crate) fn holds_one(&mut self, worker: WorkerId) {
         if let Some(w) = self.workers.get_mut(&worker) {
-            w.holds_one = true;
+            (w.holds_one, w.room) = (true, 0);
         }
     }
 

@@ -108,7 +108,7 @@ impl Pool {
     /// does, it has room for so many from then on.
     pub(crate) fn grant(&mut self, worker: WorkerId, held_max: u32) {
         if let Some(w) = self.workers.get_mut(&worker) {
-            w.is_granted = w.takes_requests() && w.held.len() < held_max as usize;
+            w.is_granted = w.takes_requests() && !w.holds_one && w.held.len() < held_max as usize;
         }
     }
 

@@ -40,6 +40,8 @@ pub struct WorkerView {
     pub handed: usize,
     /// It may hold more of them than all workers may, because it was seen to wait.
     pub has_more_room: bool,
+    /// Its app cannot have a second request while the first one waits, so no look at it is of use.
+    pub holds_one: bool,
     /// Streams that have left their slot and go on.
     pub streams: u32,
     /// When it was started.
