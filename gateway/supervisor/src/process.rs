@@ -221,14 +221,7 @@ pub(crate) async fn run(
     lane: Lane,
 ) {
     let socket = supervisor.socket(worker);
-    if let Err(error) = lay_out(&socket) {
-        let text = format!(
-            "Worker {} gets no cheap request ahead of its turn: its pipe could not be made beside {} ({error}).",
-            worker.0,
-            socket.display()
-        );
-        supervisor.note(sluice_journal::Level::Warn, &text);
-    }
+    lay_out(&supervisor, worker, &socket);
     let mut child = match supervisor.command(&app, worker, instance, &socket).spawn() {
         Ok(child) => child,
         Err(error) => {
@@ -333,10 +326,17 @@ pub(crate) async fn run(
 }
 
 /// What has to be there, and must not be, when a worker starts that is to listen on this socket.
-fn lay_out(socket: &Path) -> io::Result<()> {
+fn lay_out(supervisor: &Supervisor, worker: WorkerId, socket: &Path) {
     let _ = std::fs::remove_file(socket);
-    // Without it the worker gets nothing ahead of time, which is no reason not to start it.
-    sluice_proxy::make_handed_pipe(socket)
+    // Without its pipe the worker gets nothing ahead of time, which is no reason not to start it.
+    if let Err(error) = sluice_proxy::make_handed_pipe(socket) {
+        let text = format!(
+            "Worker {} gets no cheap request ahead of its turn: its pipe could not be made beside {} ({error}).",
+            worker.0,
+            socket.display()
+        );
+        supervisor.note(sluice_journal::Level::Warn, &text);
+    }
 }
 
 /// What a worker leaves beside its socket.
