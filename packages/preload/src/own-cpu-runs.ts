@@ -19,6 +19,8 @@ export interface Account {
 }
 
 const readProcess = process.cpuUsage.bind(process);
+// Taken before the app can replace it, by fake timers for example.
+const now_ms = performance.now.bind(performance);
 /** CPU time of the main thread, which Node 20 does not tell. */
 const { threadCpuUsage: readThread } = process as { readonly threadCpuUsage?: () => NodeJS.CpuUsage };
 /** Reading a request, before it has a context, takes at most that much of the time just before it; the rest is lost. */
@@ -26,19 +28,28 @@ const INTAKE_US_MAX = 200;
 /** Collections and helper threads of V8 add so much at most, as a factor: threads that work for the app are not told apart. */
 const SPREAD_MAX = 1.5;
 
-/** Both in microseconds; alike where the main thread's is not known. */
+/** In microseconds. */
 interface Clocks {
   process_us: number;
   main_us: number;
+  /** Wall clock, read where the main thread's CPU time is not known. */
+  wall_us: number;
 }
 
 /**
  * Linux tells a thread's CPU time as it was at the last tick of its clock, up to 4 ms ago, but for one whose process was
- * asked for its own just before.
+ * asked for its own just before. On Node 20 the main thread used what the process used, but no more than passed: the rest
+ * is of V8's helper threads, which collect while it stands still.
  */
 function readClocks(clocks: Clocks): void {
-  clocks.process_us = total(readProcess());
-  clocks.main_us = readThread === undefined ? clocks.process_us : total(readThread.call(process));
+  const process_us = total(readProcess());
+  if (readThread !== undefined) clocks.main_us = total(readThread.call(process));
+  else {
+    const wall_us = now_ms() * 1000;
+    clocks.main_us += Math.min(process_us - clocks.process_us, wall_us - clocks.wall_us);
+    clocks.wall_us = wall_us;
+  }
+  clocks.process_us = process_us;
 }
 
 /** CPU time of the main thread after which the part of lost runs in it says something. */
@@ -76,7 +87,7 @@ export class Runs {
   #shares: Shares | undefined;
   #isOn = false;
   #current: Account | undefined;
-  readonly #clocks: Clocks = { process_us: 0, main_us: 0 };
+  readonly #clocks: Clocks = { process_us: 0, main_us: 0, wall_us: 0 };
   /** What ran around the callbacks that run now: `AsyncResource` makes one run within another. */
   readonly #around: (Account | undefined)[] = [];
   /** Requests that share what is lost. */
