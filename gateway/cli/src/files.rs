@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use sluice_catalog::config::{ConfigError, Loaded, Origin, Place, Problem};
-use sluice_proxy::listen::{self, TlsError};
+use sluice_proxy::front::listen::{self, TlsError};
 use sluice_supervisor::Start;
 
 use crate::settings;

@@ -34,7 +34,7 @@ use sluice_admin::{ControlSocket, MetricsHttp};
 use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, Renderer};
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Format, Journal, Level, Options};
-use sluice_proxy::listen::{self, Then};
+use sluice_proxy::front::listen::{self, Then};
 use sluice_supervisor::{App, Supervisor};
 use tokio::task::LocalSet;
 

@@ -30,21 +30,21 @@ use sluice_scheduler::{
 };
 use tokio::sync::Notify;
 
-use crate::answer::{Answer, Times};
-use crate::classes::Classes;
-use crate::connection::ConnectionHandles;
-use crate::files::Files;
+use crate::admit::rate::Rates;
+use crate::answers::files::Files;
+use crate::front::connection::ConnectionHandles;
 use crate::ids::{RequestMap, WorkerMap};
-use crate::measures::Measures;
-use crate::rate::Rates;
+use crate::receive::spool::TempStore;
+use crate::receive::trust::Trust;
 use crate::record::CostReports;
-use crate::reporters::Reporters;
+use crate::record::measures::Measures;
+use crate::record::reporters::Reporters;
+use crate::respond::answer::{Answer, Times};
 use crate::sessions::Sessions;
-use crate::spool::TempStore;
-use crate::token::Tokens;
-use crate::trust::Trust;
+use crate::upstream::token::Tokens;
 use crate::upstream::{Exchange, Job, Patience, Slots};
 use crate::warm_up::Recent;
+use sluice_classes::Classes;
 
 use ahead::Ahead;
 use alarms::Alarms;

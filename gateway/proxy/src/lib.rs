@@ -1,42 +1,25 @@
 //! A request's way through the gateway, from the client's socket to a worker's and back.
 //!
-//! The modules are named after the steps and read in this order: [`listen`], `connection` (the main road), `receive`,
-//! `route`, `rate`, `quarantine`, `forward`, [`gate`] (queue and dispatch), `upstream`, `answer`, `respond`. What decides is in
+//! The modules are named after the steps and read in this order: [`front`] with the main road, `receive`, `route`, [`answers`]
+//! that need no worker, `admit`, [`gate`] (queue and dispatch), `upstream`, `respond`, `record`. What decides is in
 //! `sluice_scheduler`; what is said about it goes to `sluice_journal`.
 
 #![forbid(unsafe_code)]
 
+mod admit;
 mod alarms;
-mod answer;
-mod classes;
-mod client;
-mod connection;
-pub mod edge;
+pub mod answers;
 mod faults;
-mod files;
-mod forward;
+pub mod front;
 pub mod gate;
 mod ids;
-mod ladder;
-pub mod listen;
-mod measures;
-mod memory;
-mod quarantine;
-mod rate;
 mod receive;
 mod record;
-mod refuse;
-mod reporters;
 mod respond;
 mod route;
 mod sessions;
 mod signal;
 mod sleep;
-mod spool;
-mod token;
-mod trace;
-mod trust;
-mod tunnel;
 mod upstream;
 mod warm_up;
 
@@ -56,11 +39,14 @@ pub use upstream::{make_handed_pipe, remove_handed_pipe};
 /// # Errors
 /// When a value is well formed but means nothing, or names a directory that does not exist: says which.
 pub fn gate(config: Rc<Config>, journal: Journal) -> Result<Rc<Gate>, String> {
-    let trust = trust::Trust::parse(&config.server.trusted_peers)?;
-    let rates = rate::Rates::parse(&config)?;
-    let files = files::Files::new(&config.files)?;
-    let store =
-        spool::TempStore::new(temp_dir(&config), config.temp.bytes_max, to_usize(config.memory.buffers_bytes_max));
+    let trust = receive::trust::Trust::parse(&config.server.trusted_peers)?;
+    let rates = admit::rate::Rates::parse(&config)?;
+    let files = answers::files::Files::new(&config.files)?;
+    let store = receive::spool::TempStore::new(
+        temp_dir(&config),
+        config.temp.bytes_max,
+        to_usize(config.memory.buffers_bytes_max),
+    );
     let scheduler = Scheduler::new(limits(&config));
     Ok(Gate::assemble(config, journal, scheduler, trust, rates, files, store))
 }

@@ -1,6 +1,11 @@
 //! Takes a request from a client, whole: the head under one deadline, the body at a minimum rate, into memory and then
 //! a temporary file. No worker knows of a request before it is complete (I2).
 
+pub(crate) mod memory;
+pub(crate) mod spool;
+pub(crate) mod trace;
+pub(crate) mod trust;
+
 use std::time::{Duration, Instant};
 
 use bytes::{Buf as _, BytesMut};
@@ -11,9 +16,9 @@ use sluice_http1::{
     check_underscores,
 };
 
-use crate::client::{Client, For, Woke};
+use crate::front::client::{Client, For, Woke};
 use crate::gate::{Gate, to_usize};
-use crate::spool::Body;
+use crate::receive::spool::Body;
 
 /// So little of a body stays in memory however slowly it comes: a file would cost more.
 const KEPT_BYTES_MAX: usize = 2048;

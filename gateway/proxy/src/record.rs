@@ -3,6 +3,9 @@
 //! The report is not waited for by anybody: a finished record waits for its report for as long as one may come, or a report
 //! for its record for a second.
 
+pub(crate) mod measures;
+pub(crate) mod reporters;
+
 use std::cell::RefCell;
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -15,7 +18,7 @@ use sluice_scheduler::{RequestId, WorkerId};
 
 use crate::gate::Gate;
 use crate::ids::RequestMap;
-use crate::trace::TraceId;
+use crate::receive::trace::TraceId;
 
 /// Records and reports that may wait for each other; further ones go without.
 const WAITING_MAX: usize = 20_000;

@@ -1,6 +1,7 @@
 //! Streams an answer to the client as it comes, framed afresh. A slow client fills the answer's buffer and its file,
 //! never the worker's time (I2).
 
+pub(crate) mod answer;
 mod outgoing;
 
 use std::io::{self, Write as _};
@@ -14,10 +15,10 @@ use sluice_http1::{
 use sluice_journal::Outcome;
 use sluice_scheduler::RequestId;
 
-use crate::answer::{Answer, End, Next};
-use crate::client::{Client, For, Woke};
+use crate::answers::refuse::{self, Refusal};
+use crate::front::client::{Client, For, Woke};
 use crate::gate::Gate;
-use crate::refuse::{self, Refusal};
+use crate::respond::answer::{Answer, End, Next};
 use crate::sessions::Visit;
 
 use outgoing::{Framed, Outgoing};

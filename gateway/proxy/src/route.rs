@@ -2,7 +2,7 @@
 
 use sluice_http1::{Method, RequestHead};
 
-use crate::files::FilePath;
+use crate::answers::files::FilePath;
 use crate::gate::Gate;
 
 /// Where a request goes.

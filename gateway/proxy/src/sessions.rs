@@ -22,10 +22,10 @@ use sluice_http1::{RequestHead, ResponseHead};
 use sluice_journal::Session;
 use sluice_scheduler::{Home, WorkerId};
 
-use crate::classes::Rules;
 use crate::upstream::POLL;
 use address::Addresses;
 use engine_io::{Asks, Issued};
+use sluice_classes::Rules;
 
 /// The config, read once.
 #[derive(Debug)]

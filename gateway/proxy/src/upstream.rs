@@ -4,6 +4,7 @@
 
 mod broken;
 mod exchange;
+pub(crate) mod forward;
 mod handed;
 mod lost;
 mod mailbox;
@@ -11,6 +12,7 @@ mod reader;
 mod slots;
 #[cfg(test)]
 mod tests;
+pub(crate) mod token;
 mod upgrades;
 mod wire;
 
@@ -22,12 +24,12 @@ use sluice_catalog::errors::Code;
 use sluice_http1::Method;
 use sluice_scheduler::{RequestId, WorkerId};
 
-use crate::answer::Answer;
-use crate::classes::Class;
 use crate::gate::{Orphan, Pass};
+use crate::receive::spool::Body;
+use crate::respond::answer::Answer;
 use crate::signal::Signal;
-use crate::spool::Body;
-use crate::token::Token;
+use crate::upstream::token::Token;
+use sluice_classes::Class;
 
 pub(crate) use broken::EXIT_TIMEOUT;
 pub(crate) use handed::{AHEAD_MAX, Ahead};

@@ -16,12 +16,12 @@ use sluice_scheduler::WorkerId;
 
 pub(crate) use recent::Recent;
 
-use crate::answer::{Answer, End, Next};
-use crate::classes::Traits;
-use crate::forward;
 use crate::gate::{Gate, Pass};
-use crate::spool::Body;
+use crate::receive::spool::Body;
+use crate::respond::answer::{Answer, End, Next};
 use crate::upstream::Job;
+use crate::upstream::forward;
+use sluice_classes::Traits;
 
 /// What is read of an answer; the rest is thrown away unread, as is an answer that never ends.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;

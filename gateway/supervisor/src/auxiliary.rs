@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_journal::{Event, Journal, Level};
-use sluice_proxy::listen;
+use sluice_proxy::front::listen;
 use sluice_scheduler::WorkerId;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener, UnixStream};

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use sluice_admin::MetricsHttp;
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
-use sluice_proxy::listen;
+use sluice_proxy::front::listen;
 use tokio::net::TcpListener;
 
 use super::handover::{Offer, Wire};

@@ -14,7 +14,7 @@ use sluice_catalog::snapshot::{
     RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Alarm, Event, Journal, Level, Page};
-use sluice_proxy::edge;
+use sluice_proxy::answers::edge;
 use sluice_proxy::gate::Gate;
 use sluice_scheduler::{Lane, WorkerState as Life, WorkerView};
 use sluice_supervisor::Supervisor;

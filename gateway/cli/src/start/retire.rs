@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::SigSet;
 use sluice_journal::{Event, Level};
-use sluice_proxy::listen::Then;
+use sluice_proxy::front::listen::Then;
 use tokio::sync::oneshot;
 
 use super::handover::Word;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal as Number, kill};
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Level};
-use sluice_proxy::listen::Then;
+use sluice_proxy::front::listen::Then;
 use tokio::sync::oneshot;
 
 use super::learned;

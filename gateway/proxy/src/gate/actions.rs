@@ -7,7 +7,7 @@ use sluice_catalog::errors::Code;
 use sluice_scheduler::{Action, Event, KillReason, RequestId, WorkerId};
 
 use super::{Cause, Gate, WorkerHost};
-use crate::answer::Times;
+use crate::respond::answer::Times;
 use crate::upstream::{Ahead, Exchange, Job};
 use crate::warm_up;
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use sluice_scheduler::{Event, RequestId, WorkerId};
 
 use super::Gate;
-use crate::answer::Times;
+use crate::respond::answer::Times;
 use crate::upstream::{Ahead as Stage, Exchange, Slots};
 
 /// See the module's text.

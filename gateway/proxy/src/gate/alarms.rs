@@ -9,7 +9,7 @@ use sluice_journal::{Alarm, Event as Happening};
 
 use super::Gate;
 use crate::alarms::{Change, Judge, Limits, Reading};
-use crate::answer::Answer;
+use crate::respond::answer::Answer;
 
 /// How often is judged.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

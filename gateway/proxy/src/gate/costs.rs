@@ -8,8 +8,8 @@ use sluice_catalog::snapshot::{ClassSnapshot, ClassesSnapshot};
 use sluice_scheduler::{Event, RequestId, Starving, WorkerId};
 
 use super::Gate;
-use crate::classes::{Change, Class, Listed, Traits, saved};
-use crate::measures::Measure;
+use crate::record::measures::Measure;
+use sluice_classes::{Change, Class, Listed, Traits, saved};
 
 impl Gate {
     /// The request's class.

@@ -8,7 +8,7 @@ use sluice_journal::Step;
 use sluice_scheduler::{Event, Refusal, RequestId};
 
 use super::Gate;
-use crate::ladder::Arrival;
+use crate::admit::ladder::Arrival;
 use crate::upstream::Job;
 
 impl Gate {

@@ -1,5 +1,5 @@
 //! Requests that workers die with, on their way: let through, let through alone, held back, or answered without a worker, by
-//! the rules of [`crate::quarantine`]. And what an operator sees of them.
+//! the rules of [`crate::admit::quarantine`]. And what an operator sees of them.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::Event;
 
 use super::Gate;
-use crate::quarantine::{self, Admission, BODY_BYTES_MAX, Fingerprint, Mode};
-use crate::spool::Body;
+use crate::admit::quarantine::{self, Admission, BODY_BYTES_MAX, Fingerprint, Mode};
+use crate::receive::spool::Body;
 use crate::upstream::Job;
 
 /// How a request may go on to the queue.

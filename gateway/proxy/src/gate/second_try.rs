@@ -1,5 +1,5 @@
 //! What becomes of a request whose worker has died: a second worker, or an honest error (I5). And of one that workers die
-//! with: quarantine, by the rules of [`crate::quarantine`].
+//! with: quarantine, by the rules of [`crate::admit::quarantine`].
 //!
 //! The scheduler says which requests a dead worker held. The task that carries a request out owns it, so that task brings
 //! it here, exactly once, when it has read what the worker still sent.
@@ -15,8 +15,8 @@ use sluice_scheduler::{Event, Need, RequestId, Time, WorkerId};
 use tokio::sync::Notify;
 
 use super::{Gate, to_usize};
-use crate::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Subject};
-use crate::spool::Body;
+use crate::admit::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Subject};
+use crate::receive::spool::Body;
 use crate::upstream::{EXIT_TIMEOUT, Exchange, Job};
 
 /// How often the table is looked through for what is over.

@@ -11,11 +11,11 @@ use sluice_catalog::errors::Code;
 use sluice_http1::Method;
 
 use super::{Gate, Pass, WorkerHost};
-use crate::answer::Answer;
-use crate::classes::{Class, Traits};
+use crate::receive::spool::Body;
 use crate::record::Record;
-use crate::spool::Body;
+use crate::respond::answer::Answer;
 use crate::upstream::Job;
+use sluice_classes::{Class, Traits};
 
 /// Remembers which worker was asked for.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use sluice_http1::{CHUNK_END, write_chunk_header};
 
-use crate::memory::{Held, Memory};
+use crate::receive::memory::{Held, Memory};
 
 /// Pieces are gathered up to here before they are written, where several are there at once.
 const GATHER_BYTES: usize = 64 * 1024;

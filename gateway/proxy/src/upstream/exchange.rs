@@ -24,10 +24,10 @@ use super::handed::Ahead;
 use super::reader::{Reader, malformed, read_body};
 use super::wire::{READ_BYTES, Wire};
 use super::{Exchange, Job};
-use crate::answer::{Answer, Departure};
 use crate::gate::{Gate, Seen, to_usize};
-use crate::spool::Body;
-use crate::token::ANSWER_FIELD;
+use crate::receive::spool::Body;
+use crate::respond::answer::{Answer, Departure};
+use crate::upstream::token::ANSWER_FIELD;
 
 /// A request up to here that was written at once is read at once: less than what a runtime takes in one read.
 const PIECE_BYTES_MAX: usize = 4096;

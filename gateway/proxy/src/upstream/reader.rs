@@ -16,8 +16,8 @@ use tokio::time::Sleep;
 use super::Exchange;
 use super::exchange::Fault;
 use super::wire::READ_BYTES;
-use crate::answer::Answer;
 use crate::gate::{Seen, to_usize};
+use crate::respond::answer::Answer;
 
 /// Up to here copying is cheaper than sharing the buffer.
 const COPY_BYTES_MAX: usize = 4096;

@@ -1,7 +1,7 @@
 //! A worker's slots: HTTP/1.1 on its unix socket, one connection a slot, one request at a time on it.
 //!
 //! Only code in here says that a slot is free, and only because the worker said so: by finishing its response, by ending
-//! it, or by dying (I1). It must not know clients; what it reads goes into an [`crate::answer::Answer`].
+//! it, or by dying (I1). It must not know clients; what it reads goes into an [`crate::respond::answer::Answer`].
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -266,7 +266,7 @@ impl Slots {
         slot.is_busy.set(false);
         slot.carried.set(None);
         self.finished_total.set(self.finished_total.get() + 1);
-        job.answer.times.update(|times| crate::answer::Times { finished: Some(Instant::now()), ..times });
+        job.answer.times.update(|times| crate::respond::answer::Times { finished: Some(Instant::now()), ..times });
         job.answer.is_stream.set(true);
         job.answer.last_moved.set(Instant::now());
         gate.detached(self.worker, job.request);
@@ -292,7 +292,7 @@ impl Slots {
         slot.is_busy.set(false);
         self.finished_total.set(self.finished_total.get() + 1);
         // For a stream too: it holds the slot no longer, and how long it lives is no measure of the worker.
-        job.answer.times.update(|times| crate::answer::Times { finished: Some(Instant::now()), ..times });
+        job.answer.times.update(|times| crate::respond::answer::Times { finished: Some(Instant::now()), ..times });
         match ended {
             Ended::Whole { reusable } => {
                 if !exchange.is_confirmed.get() {

@@ -12,11 +12,11 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 
 use super::Job;
-use crate::answer::{Answer, End, Next};
-use crate::classes::Class;
 use crate::gate::tests::one_ready_worker_at;
 use crate::gate::{Gate, Pass};
-use crate::spool::Body;
+use crate::receive::spool::Body;
+use crate::respond::answer::{Answer, End, Next};
+use sluice_classes::Class;
 
 const REQUESTS: u64 = 150;
 

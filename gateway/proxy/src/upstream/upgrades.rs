@@ -15,8 +15,8 @@ use super::mailbox::Slot;
 use super::slots::{Slots, StreamGuard};
 use super::wire::Wire;
 use super::{Exchange, Job};
-use crate::answer::Times;
 use crate::gate::Gate;
+use crate::respond::answer::Times;
 
 /// The exchange on its connection, wherever it is waited for.
 type Running = Pin<Box<dyn Future<Output = (Wire, Job, Result<Ended, Fault>)>>>;

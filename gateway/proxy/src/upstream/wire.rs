@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::UnixStream;
 
 use super::StreamGuard;
-use crate::answer::Upgraded;
+use crate::respond::answer::Upgraded;
 
 /// How much is read from a worker at once.
 pub(crate) const READ_BYTES: usize = 32 * 1024;

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use sluice_scheduler::{RequestId, WorkerId};
 
-use crate::classes::Class;
 use crate::ids::RequestMap;
-use crate::reporters::Reporters;
+use crate::record::reporters::Reporters;
 use crate::upstream::{Job, method_and_target};
+use sluice_classes::Class;
 
 /// Requests that are waited for; further ones are not measured.
 const WAITING_MAX: usize = 20_000;

@@ -27,7 +27,7 @@ const KEPT_MAX: usize = 1_000;
 
 /// What the scheduler's costs have to be told.
 #[derive(Debug)]
-pub(crate) enum Change {
+pub enum Change {
     /// The number is free.
     Forget(ClassId),
     /// The class starts with this.
@@ -36,12 +36,15 @@ pub(crate) enum Change {
 
 /// Requests of a class since it has its number.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Totals {
-    pub(crate) requests: u64,
-    pub(crate) cpu_us: u64,
-    /// Decaying means.
-    pub(crate) queue_ms: f64,
-    pub(crate) service_ms: f64,
+pub struct Totals {
+    /// Requests.
+    pub requests: u64,
+    /// CPU microseconds of all of them.
+    pub cpu_us: u64,
+    /// Decaying mean of their waits in the queue, in milliseconds.
+    pub queue_ms: f64,
+    /// Decaying mean of their time in a worker, in milliseconds.
+    pub service_ms: f64,
     answered: u32,
     served: u32,
 }

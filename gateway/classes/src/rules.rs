@@ -9,14 +9,14 @@ use sluice_scheduler::ClassId;
 use super::segment::segments;
 
 #[derive(Debug)]
-pub(crate) struct Rule {
+pub struct Rule {
     pub(super) route: Route,
     pub(super) class: ClassId,
 }
 
 /// The routes, closest first, with a tree of their paths, so that a request is not compared with each of them.
 #[derive(Debug, Default)]
-pub(crate) struct Rules {
+pub struct Rules {
     rules: Vec<Rule>,
     /// The first one is for `/`.
     places: Vec<Place>,
@@ -40,7 +40,7 @@ impl Rules {
     }
 
     /// The same of any routes.
-    pub(crate) fn of(routes: impl Iterator<Item = Route>) -> Rules {
+    pub fn of(routes: impl Iterator<Item = Route>) -> Rules {
         let mut rules: Vec<_> = routes.map(|route| Rule { route, class: ClassId::OTHER }).collect();
         rules.sort_by_key(|rule| std::cmp::Reverse(rule.route.closeness()));
         let mut places = vec![Place::default()];
@@ -63,7 +63,8 @@ impl Rules {
     }
 
     /// The closest rule for the request: its number.
-    pub(crate) fn find(&self, method: &Method, host: &str, path: &str) -> Option<usize> {
+    #[must_use]
+    pub fn find(&self, method: &Method, host: &str, path: &str) -> Option<usize> {
         if self.rules.is_empty() {
             return None;
         }

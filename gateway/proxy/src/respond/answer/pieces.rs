@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use crate::memory::{Held, Memory};
+use crate::receive::memory::{Held, Memory};
 
 /// What a piece costs besides its bytes: its own allocation and its place in the list.
 const PIECE_BYTES: usize = 128;

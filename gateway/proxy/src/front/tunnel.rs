@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::answer::{Answer, Upgraded};
-use crate::client::Client;
+use crate::front::client::Client;
+use crate::respond::answer::{Answer, Upgraded};
 
 const COPY_BYTES: usize = 16 * 1024;
 

@@ -6,7 +6,7 @@ use sluice_scheduler::SavedCosts;
 
 const VERSION: u32 = 1;
 /// Larger texts are not ours.
-pub(crate) const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Places where anything is a parameter, and what classes cost, by name.
 type Learned = (Vec<String>, Vec<(String, SavedCosts)>);
@@ -34,7 +34,8 @@ struct Entry {
     buckets: Vec<(u8, u16)>,
 }
 
-pub(crate) fn write<'n>(folds: Vec<String>, costs: impl Iterator<Item = (&'n str, SavedCosts)>) -> String {
+/// The text of the file.
+pub fn write<'n>(folds: Vec<String>, costs: impl Iterator<Item = (&'n str, SavedCosts)>) -> String {
     let classes = costs.map(|(class, saved)| {
         let SavedCosts { records, mean_us, mean_square, long_mean_us, buckets } = saved;
         Entry { class: class.to_owned(), records, mean_us, mean_square, long_mean_us, buckets }
@@ -46,7 +47,7 @@ pub(crate) fn write<'n>(folds: Vec<String>, costs: impl Iterator<Item = (&'n str
 
 /// # Errors
 /// What is wrong with the text.
-pub(crate) fn read(text: &str) -> Result<Learned, String> {
+pub fn read(text: &str) -> Result<Learned, String> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(format!("it has more than {TEXT_BYTES_MAX} bytes"));
     }

@@ -21,10 +21,10 @@ use sluice_catalog::config;
 use sluice_http1::{Method, RequestHead, Version};
 use sluice_journal::Outcome;
 
-use crate::client::Client;
+use crate::front::client::Client;
 use crate::gate::{Gate, to_usize};
+use crate::receive::spool::blocking;
 use crate::respond::Sent;
-use crate::spool::blocking;
 use conditions::{Conditions, Verdict};
 use encoding::{Accepted, Encoding};
 use open::Opened;

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::RequestId;
 
-use crate::answer::Answer;
 use crate::faults;
 use crate::gate::Gate;
+use crate::respond::answer::Answer;
 
 /// A connection's place in the count.
 pub(super) struct Counted {
@@ -56,7 +56,7 @@ mod tests {
     use sluice_http1::Method;
 
     use super::*;
-    use crate::connection::handles::{Bounds, Handle};
+    use crate::front::connection::handles::{Bounds, Handle};
     use crate::gate::tests::{busy_gate, submit};
 
     #[tokio::test]

@@ -13,8 +13,8 @@ use std::net::IpAddr;
 use sluice_catalog::config::{Config, Rate};
 
 use crate::gate::to_usize;
+use crate::receive::trust::Networks;
 use crate::route::path_of;
-use crate::trust::Networks;
 
 /// Entries that are looked at for each new one, so that no request pays for a whole sweep.
 const SAMPLE: usize = 8;

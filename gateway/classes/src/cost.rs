@@ -1,5 +1,5 @@
 //! Prints what it takes to find a request's class:
-//! `cargo test --release -p sluice_proxy classes::cost -- --ignored --nocapture`.
+//! `cargo test --release -p sluice_classes cost -- --ignored --nocapture`.
 //!
 //! A test and no example, because the table is nobody's but the gate's.
 

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use sluice_http1::Framing;
 
-use crate::memory::{Held, Memory};
+use crate::receive::memory::{Held, Memory};
 use closer::{Closer, Counted, Opened};
 
 /// Where temporary files go, and how much they and the memory before them may hold together.

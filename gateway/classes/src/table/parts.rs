@@ -5,9 +5,9 @@ use std::rc::Rc;
 use sluice_scheduler::{ClassId, SavedCosts};
 
 use super::{Change, Place, RARE_HITS, Split, Table};
-use crate::classes::Traits;
-use crate::classes::features::Features;
-use crate::classes::split::{By, Group, Moments, Splitter};
+use crate::Traits;
+use crate::features::Features;
+use crate::split::{By, Group, Moments, Splitter};
 
 /// Classes that are looked at at once for what explains their cost.
 const SPLITTERS_MAX: usize = 64;
@@ -21,7 +21,7 @@ const SEED_RECORDS: u32 = 25;
 
 impl Table {
     /// The part of the class that the request belongs to, and what may explain its cost where that is asked.
-    pub(in crate::classes) fn part(&mut self, base: ClassId, asked: &Traits<'_>) -> (ClassId, Option<Features>) {
+    pub(crate) fn part(&mut self, base: ClassId, asked: &Traits<'_>) -> (ClassId, Option<Features>) {
         let row = self.row_mut(base);
         let Some(splitter) = &mut row.splitter else { return (base, None) };
         splitter.notice(asked.target);
@@ -30,7 +30,7 @@ impl Table {
         (part, Some(features))
     }
 
-    pub(in crate::classes) fn measured(
+    pub(crate) fn measured(
         &mut self,
         class: ClassId,
         name: &Rc<str>,
@@ -64,7 +64,7 @@ impl Table {
     }
 
     /// The request took about so much CPU time; how much exactly is not known.
-    pub(in crate::classes) fn estimated(&mut self, class: ClassId, name: &Rc<str>, cost_us: u64) {
+    pub(crate) fn estimated(&mut self, class: ClassId, name: &Rc<str>, cost_us: u64) {
         if let Some(row) = self.same_row(class, name) {
             row.totals.cpu_us = row.totals.cpu_us.saturating_add(cost_us);
         }

@@ -19,24 +19,24 @@ use sluice_scheduler::{RequestId, WorkerId};
 
 pub(crate) use handles::{Bounds, ConnectionHandles, Full, Handle};
 
-use crate::answer::Answer;
-use crate::classes::Traits;
-use crate::client::{Client, ClientStream, For, Woke};
-use crate::edge;
-use crate::files::{self, Found};
-use crate::forward::{self, Origin};
+use crate::answers::edge;
+use crate::answers::files::{self, Found};
+use crate::answers::refuse::{self, Refusal};
+use crate::front::client::{Client, ClientStream, For, Woke};
+use crate::front::tunnel;
 use crate::gate::Gate;
+use crate::receive::spool::Body;
+use crate::receive::trace::{self, TraceId};
 use crate::receive::{self, Failure};
 use crate::record::Record;
-use crate::refuse::{self, Refusal};
+use crate::respond::answer::Answer;
 use crate::respond::{Responder, Sent};
 use crate::route::{self, Route};
 use crate::sessions::Asked;
-use crate::spool::Body;
-use crate::trace::{self, TraceId};
-use crate::tunnel;
 use crate::upstream::Job;
+use crate::upstream::forward::{self, Origin};
 use crate::warm_up;
+use sluice_classes::Traits;
 
 /// How long a connection may be open, while the gateway drains, until its first request begins.
 const DRAIN_GRACE_MS: u64 = 1000;

@@ -17,8 +17,8 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::client::ClientStream;
-use crate::connection;
+use crate::front::client::ClientStream;
+use crate::front::connection;
 use crate::gate::Gate;
 
 /// Connections a tick that are told why they are closed; a flood of them is just closed.

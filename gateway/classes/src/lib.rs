@@ -11,7 +11,7 @@ mod features;
 mod hosts;
 mod newcomers;
 mod rules;
-pub(crate) mod saved;
+pub mod saved;
 mod segment;
 mod split;
 mod table;
@@ -27,69 +27,82 @@ use sluice_http1::{Method, RequestHead};
 use sluice_scheduler::{ClassId, Need, SavedCosts};
 
 use features::Features;
-pub(crate) use rules::Rules;
+pub use rules::Rules;
 use table::Table;
-pub(crate) use table::{Change, Totals};
+pub use table::{Change, Totals};
 
 /// What a request is, as far as its class is concerned.
 #[derive(Clone, Copy)]
-pub(crate) struct Traits<'r> {
-    pub(crate) method: &'r Method,
-    pub(crate) host: &'r str,
+pub struct Traits<'r> {
+    /// Method.
+    pub method: &'r Method,
+    /// Host, as the client gave it.
+    pub host: &'r str,
     /// Path and query.
-    pub(crate) target: &'r str,
-    pub(crate) body_bytes: u64,
+    pub target: &'r str,
+    /// Length of the body, in bytes.
+    pub body_bytes: u64,
 }
 
 impl<'r> Traits<'r> {
-    pub(crate) fn of(head: &'r RequestHead, body_bytes: u64) -> Self {
+    /// Those of a request with this head and so much of a body.
+    #[must_use]
+    pub fn of(head: &'r RequestHead, body_bytes: u64) -> Self {
         Traits { method: &head.method, host: &head.host, target: &head.target, body_bytes }
     }
 }
 
 /// The class of one request, and what its route says.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Class {
-    pub(crate) id: ClassId,
-    pub(crate) name: Rc<str>,
-    pub(crate) need: Need,
+pub struct Class {
+    /// Its number, while it is kept.
+    pub id: ClassId,
+    /// What operators see.
+    pub name: Rc<str>,
+    /// Which workers may serve it.
+    pub need: Need,
     /// How long it may be predicted to wait before something cheaper is tried.
-    pub(crate) budget_ms: Option<u32>,
+    pub budget_ms: Option<u32>,
     /// Only where something is sought that explains the cost of its class.
     features: Option<Features>,
 }
 
 /// A class as an operator sees it.
-pub(crate) struct Listed {
-    pub(crate) id: ClassId,
-    pub(crate) name: Rc<str>,
+pub struct Listed {
+    /// Its number, while it is kept.
+    pub id: ClassId,
+    /// What operators see.
+    pub name: Rc<str>,
     /// The class that this one is a part of.
-    pub(crate) split_from: Option<Rc<str>>,
-    pub(crate) totals: Totals,
+    pub split_from: Option<Rc<str>>,
+    /// Since the class has its number.
+    pub totals: Totals,
 }
 
 /// The table. See the module's text.
-pub(crate) struct Classes {
+pub struct Classes {
     table: RefCell<Table>,
 }
 
 impl Classes {
-    pub(crate) fn new(config: &Config) -> Self {
+    /// None yet, and the routes of the config.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
         Classes { table: RefCell::new(Table::new(config)) }
     }
 
     /// Puts other routes in force.
-    pub(crate) fn set_routes(&self, config: &Config) {
+    pub fn set_routes(&self, config: &Config) {
         self.table.borrow_mut().set_routes(config);
     }
 
     /// The classes that the config's routes name.
-    pub(crate) fn route_names(&self) -> Vec<String> {
+    pub fn route_names(&self) -> Vec<String> {
         self.table.borrow().route_names().map(str::to_owned).collect()
     }
 
     /// Finds the request's class, or makes one. Allocates nothing for a class that is there.
-    pub(crate) fn classify(&self, asked: &Traits<'_>) -> Class {
+    pub fn classify(&self, asked: &Traits<'_>) -> Class {
         let asked = &Traits { host: site(asked.host), ..*asked };
         let mut table = self.table.borrow_mut();
         let (base, rule) = table.base(asked);
@@ -111,32 +124,32 @@ impl Classes {
     }
 
     /// The app's router has answered such a request by this template.
-    pub(crate) fn tell_route(&self, target: &str, template: &str) {
+    pub fn tell_route(&self, target: &str, template: &str) {
         self.table.borrow_mut().tell_route(path_of(target), template);
     }
 
     /// A request of this class took so much. Returns whose cost that is: none's where the class has gone meanwhile.
-    pub(crate) fn measured(&self, class: &Class, cost_us: u64) -> Option<ClassId> {
+    pub fn measured(&self, class: &Class, cost_us: u64) -> Option<ClassId> {
         self.table.borrow_mut().measured(class.id, &class.name, class.features.as_ref(), cost_us)
     }
 
     /// A request of this class took about so much, which teaches nothing of the class.
-    pub(crate) fn estimated(&self, class: &Class, cost_us: u64) {
+    pub fn estimated(&self, class: &Class, cost_us: u64) {
         self.table.borrow_mut().estimated(class.id, &class.name, cost_us);
     }
 
     /// A request of this class has had its answer.
-    pub(crate) fn served(&self, class: &Class, queue_ms: f64, service_ms: f64) {
+    pub fn served(&self, class: &Class, queue_ms: f64, service_ms: f64) {
         self.table.borrow_mut().served(class.id, &class.name, queue_ms, service_ms);
     }
 
     /// What the scheduler's costs have to be told; hardly ever anything.
-    pub(crate) fn take_changes(&self) -> Vec<Change> {
+    pub fn take_changes(&self) -> Vec<Change> {
         self.table.borrow_mut().take_changes()
     }
 
     /// Every class that has had a request.
-    pub(crate) fn list(&self) -> Vec<Listed> {
+    pub fn list(&self) -> Vec<Listed> {
         self.table.borrow().list()
     }
 
@@ -146,12 +159,12 @@ impl Classes {
     }
 
     /// Places where anything is a parameter, for keeping.
-    pub(crate) fn folds(&self) -> Vec<String> {
+    pub fn folds(&self) -> Vec<String> {
         self.table.borrow().folds()
     }
 
     /// Goes on from what was kept: where anything is a parameter, and what classes cost by name.
-    pub(crate) fn restore(&self, folds: &[String], costs: Vec<(String, SavedCosts)>) {
+    pub fn restore(&self, folds: &[String], costs: Vec<(String, SavedCosts)>) {
         self.table.borrow_mut().restore(folds, costs);
     }
 }

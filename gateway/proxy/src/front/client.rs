@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use tokio::time::Sleep;
 use tokio_rustls::server::TlsStream;
 
-use crate::answer::Answer;
+use crate::respond::answer::Answer;
 use crate::signal::Signal;
 
 /// How much is read from a client at once.
@@ -76,7 +76,7 @@ pub(crate) struct Client {
     sleep: Pin<Box<Sleep>>,
     draining: Rc<Signal>,
     pub(crate) eof: bool,
-    /// What is written at once: see [`crate::memory::Memory::unsent_bytes_max`].
+    /// What is written at once: see [`crate::receive::memory::Memory::unsent_bytes_max`].
     write_bytes_max: usize,
     /// TLS may keep bytes that it has taken; they must leave even when no more are written.
     must_flush: bool,

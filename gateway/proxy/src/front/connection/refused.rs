@@ -7,11 +7,11 @@ use sluice_catalog::errors::Code;
 use sluice_http1::{Framing, Method, RequestHead};
 
 use super::{Details, Passage, can_keep_alive, ms, record, write_all};
-use crate::classes::Traits;
-use crate::client::Client;
+use crate::answers::refuse::{self, Refusal};
+use crate::front::client::Client;
 use crate::gate::Gate;
-use crate::refuse::{self, Refusal};
 use crate::respond::Sent;
+use sluice_classes::Traits;
 
 /// A client that asks too often. Its body is not taken: the connection is closed instead, and stays only where there is
 /// none.

@@ -9,8 +9,8 @@ use sluice_http1::{Framing, RequestHead, write_decimal, write_request_start};
 use sluice_scheduler::RequestId;
 
 use crate::gate::Gate;
-use crate::token::Token;
-use crate::trace::{self, TraceId};
+use crate::receive::trace::{self, TraceId};
+use crate::upstream::token::Token;
 
 /// What is known of the connection a request came on, and how it is written; made once for all its requests.
 pub(crate) struct Origin {

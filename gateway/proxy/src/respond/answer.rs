@@ -2,7 +2,7 @@
 //! other (I2). The worker's side writes ([`Answer::push`] and friends), the client's side reads ([`Answer::next`]).
 //!
 //! Data goes to memory first and overflows to a temporary file, where the answer's own bound or the one of all answers
-//! ([`crate::memory`]) is reached, or where the client takes nothing for a while ([`Answer::set_aside`]). Memory is used
+//! ([`crate::receive::memory`]) is reached, or where the client takes nothing for a while ([`Answer::set_aside`]). Memory is used
 //! again only when the file has been read to its end.
 
 mod pieces;
@@ -22,10 +22,10 @@ use sluice_scheduler::WorkerId;
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 
+use crate::admit::ladder::Arrival;
 use crate::gate::to_usize;
-use crate::ladder::Arrival;
+use crate::receive::spool::{TempFile, TempReader, TempStore};
 use crate::signal::Signal;
-use crate::spool::{TempFile, TempReader, TempStore};
 use crate::upstream::StreamGuard;
 
 use pieces::{First, Pieces, Spilled};

@@ -1,0 +1,5 @@
+//! What may stop a request before the queue.
+
+pub(crate) mod ladder;
+pub(crate) mod quarantine;
+pub(crate) mod rate;
