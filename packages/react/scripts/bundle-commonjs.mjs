@@ -2,6 +2,7 @@
 // between ES modules. React comes by `require` also where the source imports it later: whoever loads the file decides
 // which React that is.
 import { readFile, writeFile } from 'node:fs/promises';
+import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -27,9 +28,9 @@ await build({
 const declared = new Set(names);
 for (const name of declared) {
   const types = await readFile(inDist(`${name}.d.ts`), 'utf8');
-  const required = types.replaceAll(/(['"])\.\/([\w-]+)\.js\1/g, (_all, quote, other) => {
-    declared.add(other);
-    return `${quote}./${other}.cjs${quote}`;
+  const required = types.replaceAll(/(['"])(\.\.?\/[\w./-]+)\.js\1/g, (_all, quote, other) => {
+    declared.add(posix.join(posix.dirname(name), other));
+    return `${quote}${other}.cjs${quote}`;
   });
   await writeFile(inDist(`${name}.d.cts`), required);
 }

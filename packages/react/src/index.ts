@@ -1,3 +1,3 @@
 /** `@sluice/react`: what components import. It runs in browsers as well; the renderer is `@sluice/react/server`. */
-export { Cached } from './cached.js';
-export type { Cacheable, CachedProps } from './cached.js';
+export { Cached } from './cache/cached.js';
+export type { Cacheable, CachedProps } from './cache/cached.js';

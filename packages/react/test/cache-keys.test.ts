@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { React, sluice, stock } from './support/renderers.js';
 
 const { Cached } = await import('../src/index.js');
-const { ComponentCache } = await import('../src/component-cache.js');
+const { ComponentCache } = await import('../src/cache/component-cache.js');
 const { createElement: h } = React;
 
 let made = 0;
@@ -220,7 +220,7 @@ for (const [name, renderer] of Object.entries({ stock, sluice })) {
 
 void test('a second copy of the package in the process purges and counts for both', async () => {
   sluice.purge();
-  const path = '../src/caches.js?second';
+  const path = '../src/cache/caches.js?second';
   const second = (await import(path)) as Pick<typeof sluice, 'purge' | 'cacheStatistics'>;
   assert.notEqual(second.purge, sluice.purge);
   madeBy(h(Cached, { cacheKey: 'a' }, 'a'));

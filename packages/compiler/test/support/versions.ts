@@ -15,7 +15,7 @@ export type Module = Readonly<Record<string, unknown>>;
 type Renderer = typeof Server & { statistics(): { readonly fallbacks: number } };
 
 const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url));
-const TEMPLATE = readFileSync(`${PACKAGES}react/src/template.ts`, 'utf8');
+const TEMPLATE = readFileSync(`${PACKAGES}react/src/facts/template.ts`, 'utf8');
 
 export class Version {
   readonly react: typeof React;

@@ -5,7 +5,7 @@
 
 import { Transform, type Writable } from 'node:stream';
 // A type only: loading that module would load React, before NODE_ENV is set.
-import type { CHILD, PathStep } from '../../src/template.ts';
+import type { CHILD, PathStep } from '../../src/facts/template.ts';
 import type { TemplateOf } from './compiled.ts';
 import type { Alteration } from './libraries.ts';
 import type { Renderer } from './observe.ts';
@@ -127,51 +127,51 @@ export const templateMutants: Readonly<Record<string, (template: TemplateOf) => 
 /** Sluice with a component cache that has a fault. */
 export const cacheMutants: Readonly<Record<string, Alteration>> = {
   'a context that was read does not count': [
-    'cacheable.js',
+    'cache/cacheable.js',
     'if (!isSame(value, readSilently(context)))',
     'if (false)',
   ],
-  'what is in a context does not count': ['snapshots.js', 'isSame(before.values[at], value[key])', 'true'],
+  'what is in a context does not count': ['cache/snapshots.js', 'isSame(before.values[at], value[key])', 'true'],
   'a context that was read in something kept is forgotten around it': [
-    'recording.js',
+    'cache/recording.js',
     'this.read(context);',
     '',
   ],
-  'ids come back at another place': ['cacheable.js', 'entry.usesIds && !isSamePlace(entry, render)', 'false'],
-  'ids come back with another prefix': ['cacheable.js', ' && idPrefix === render.resources.idPrefix', ''],
-  'ids in something kept are forgotten around it': ['recording.js', 'this.usesIds ||= inner.usesIds;', ''],
-  'static markup comes back in a string': ['cacheable.js', 'entry.mode !== render.mode || ', ''],
-  'text before it does not count': ['cacheable.js', ' || entry.startsAfterText !== render.lastText', ''],
-  'text at its end is forgotten': ['cacheable.js', 'render.lastText = entry.lastText;', ''],
-  'the namespace does not count': ['cacheable.js', 'entry.format.mode !== format.mode || ', ''],
-  'what is around it does not count': ['cacheable.js', ' || entry.format.scope !== format.scope', ''],
-  'the selected option does not count': ['cacheable.js', '!isSame(entry.selected, format.selected)', 'false'],
-  'what belongs to the document does not come back': ['cacheable.js', 'effect.again(render);', ';'],
+  'ids come back at another place': ['cache/cacheable.js', 'entry.usesIds && !isSamePlace(entry, render)', 'false'],
+  'ids come back with another prefix': ['cache/cacheable.js', ' && idPrefix === render.resources.idPrefix', ''],
+  'ids in something kept are forgotten around it': ['cache/recording.js', 'this.usesIds ||= inner.usesIds;', ''],
+  'static markup comes back in a string': ['cache/cacheable.js', 'entry.mode !== render.mode || ', ''],
+  'text before it does not count': ['cache/cacheable.js', ' || entry.startsAfterText !== render.lastText', ''],
+  'text at its end is forgotten': ['cache/cacheable.js', 'render.lastText = entry.lastText;', ''],
+  'the namespace does not count': ['cache/cacheable.js', 'entry.format.mode !== format.mode || ', ''],
+  'what is around it does not count': ['cache/cacheable.js', ' || entry.format.scope !== format.scope', ''],
+  'the selected option does not count': ['cache/cacheable.js', '!isSame(entry.selected, format.selected)', 'false'],
+  'what belongs to the document does not come back': ['cache/cacheable.js', 'effect.again(render);', ';'],
   'what belongs to the document is forgotten around something kept': [
-    'recording.js',
+    'cache/recording.js',
     'for (const effect of inner.effects)',
     'for (const effect of [])',
   ],
-  'what is over comes back': ['component-cache.js', 'entry.expires_at_ms > now_ms && ', ''],
+  'what is over comes back': ['cache/component-cache.js', 'entry.expires_at_ms > now_ms && ', ''],
   'what is over comes back within something kept': [
-    'recording.js',
+    'cache/recording.js',
     'this.expires_at_ms = Math.min',
     'Math.min',
   ],
   'what is purged comes back': [
-    'component-cache.js',
+    'cache/component-cache.js',
     'tag === undefined || tags.has(tag)',
     'tag === undefined',
   ],
-  'components share their keys': ['cacheable.js', '`${numberOf(type)} ${own}`', '`${own}`'],
-  'what must not be kept is kept': ['recording.js', '!this.failed && ', ''],
+  'components share their keys': ['cache/cacheable.js', '`${numberOf(type)} ${own}`', '`${own}`'],
+  'what must not be kept is kept': ['cache/recording.js', '!this.failed && ', ''],
   'what must not be kept is kept around something': [
-    'cacheable.js',
+    'cache/cacheable.js',
     'parent.failed ||= recording.failed;',
     '',
   ],
-  'HTML without the holes in it comes back': ['recording.js', '!isOneString || ', ''],
-  'a posted form does not count': ['cacheable.js', 'render.formState === null && ', ''],
+  'HTML without the holes in it comes back': ['cache/recording.js', '!isOneString || ', ''],
+  'a posted form does not count': ['cache/cacheable.js', 'render.formState === null && ', ''],
 };
 
 function alone(path: readonly PathStep[]): readonly PathStep[] {

@@ -3,7 +3,7 @@
  * component types made for its descriptions. Each renderer gets a world of its own.
  */
 
-import type { CachedProps } from '../../src/cached.ts';
+import type { CachedProps } from '../../src/cache/cached.ts';
 import type { CompiledTree } from './compiled.ts';
 import type { Kept, Outcome } from './description.ts';
 import type * as ReactTypes from 'react';

@@ -1,0 +1,49 @@
+/** `prerender` and `prerenderToNodeStream`, without a signal: everything is waited for. What an abort leaves to be resumed is react-dom's. */
+import { Readable } from 'node:stream';
+import { ownOptions } from './options.js';
+import { NodeReadableSink } from '../out/sinks.js';
+import { startFlowing, startStream, webStream, type Left, type StreamOptions } from './streams.js';
+import { tellsPostponed } from '../facts/versions.js';
+import type { Render } from '../state/work.js';
+
+export interface Prerendered<Prelude> {
+  readonly prelude: Prelude;
+  readonly postponed: null;
+}
+
+export function prerenderWith<Prelude>(
+  children: unknown,
+  options: StreamOptions,
+  preludeOf: (render: Render) => Prelude,
+  renderWithReactDOM: (left: Left) => Promise<Prerendered<Prelude>>,
+): Promise<Prerendered<Prelude>> {
+  return new Promise((resolve, reject) => {
+    const render = startStream(
+      children,
+      ownOptions<StreamOptions>({
+        ...options,
+        onAllReady: () => {
+          const rest = tellsPostponed ? { postponed: null } : {};
+          resolve({ ...rest, prelude: preludeOf(render) } as Prerendered<Prelude>);
+        },
+        onShellReady: undefined,
+        onShellError: undefined,
+        onFatalError: reject,
+        nonce: undefined,
+        formState: undefined,
+      }),
+      (left) => void renderWithReactDOM(left).then(resolve, reject),
+    );
+    render.prerenders = true;
+  });
+}
+
+export function webPrelude(render: Render): ReadableStream<Uint8Array> {
+  return webStream(render);
+}
+
+export function nodePrelude(render: Render): Readable {
+  const readable = new Readable({ read: () => startFlowing(render, sink) });
+  const sink = new NodeReadableSink(readable);
+  return readable;
+}

@@ -1,0 +1,62 @@
+/** `renderToString` and `renderToStaticMarkup`: one turn of work, then whatever still waits is left to the client. */
+import { abort } from '../work/abort.js';
+import { rootFormat } from '../facts/format.js';
+import { flushCompleted } from '../out/flush.js';
+import { ownOptions } from './options.js';
+import { startRoot } from '../work/root.js';
+import { performWork } from '../work/scheduler.js';
+import { StringSink } from '../out/sinks.js';
+import { asFatal, isRecoverableError } from '../facts/recoverable.js';
+import { CLOSED, FAILED, OPEN, Render, type RenderOptions } from '../state/work.js';
+
+function nothing(): void {
+  // Errors within a boundary are the client's to report.
+}
+
+const NOT_ASYNC = {
+  string:
+    'The server used "renderToString" which does not support Suspense. If you intended for this Suspense boundary to render the fallback content on the server consider throwing an Error somewhere within the Suspense boundary. If you intended to have the server wait for the suspended component please switch to "renderToPipeableStream" which supports Suspense on the server',
+  markup:
+    'The server used "renderToStaticMarkup" which does not support Suspense. If you intended to have the server wait for the suspended component please switch to "renderToPipeableStream" which supports Suspense on the server',
+};
+
+export function renderString(
+  children: unknown,
+  mode: 'string' | 'markup',
+  identifierPrefix: string | undefined,
+): string {
+  let shellIsReady = false;
+  const reason = NOT_ASYNC[mode];
+  const options = ownOptions<RenderOptions>({
+    identifierPrefix,
+    progressiveChunkSize: Number.POSITIVE_INFINITY,
+    onError: nothing,
+    onShellReady: () => {
+      shellIsReady = true;
+    },
+  });
+  const render = new Render(mode, rootFormat(), options);
+  startRoot(render, children);
+  performWork(render);
+  if (render.status < OPEN) render.status = OPEN;
+  abort(render, reason);
+  const sink = new StringSink();
+  if (render.status === FAILED) {
+    const error = render.fatalError;
+    sink.destroy(isRecoverableError(error) ? asFatal(error) : error);
+    render.status = CLOSED;
+  } else {
+    render.sink = sink;
+    flushCompleted(render, sink);
+  }
+  // From here on the render is ours: one that is left to react-dom does not go on.
+  render.mayFallBack = false;
+  render.work = () => performWork(render);
+  if (sink.failed && sink.error !== reason) throw sink.error;
+  if (!shellIsReady) {
+    throw new Error(
+      'A component suspended while responding to synchronous input. This will cause the UI to be replaced with a loading indicator. To fix, updates that suspend should be wrapped with startTransition.',
+    );
+  }
+  return sink.html;
+}

@@ -1,0 +1,61 @@
+/** What becomes of errors: the app is told, with the components around, and names a digest for the client. */
+import { describeStack } from './component-stack.js';
+import type { StackNode } from './paths.js';
+import { isRecoverableError } from '../facts/recoverable.js';
+import { Unsupported } from '../facts/unsupported.js';
+import { badgeEnd, checksDigests, hasBadges } from '../facts/versions.js';
+import type { ErrorInfo, Render } from './work.js';
+
+/** The stack is spelled out only when somebody reads it. */
+export function thrownInfo(stack: StackNode | null): ErrorInfo {
+  const info: ErrorInfo = {};
+  if (stack === null) return info;
+  Object.defineProperty(info, 'componentStack', {
+    configurable: true,
+    enumerable: true,
+    get() {
+      const value = describeStack(stack);
+      Object.defineProperty(info, 'componentStack', { value });
+      return value;
+    },
+  });
+  return info;
+}
+
+/** Tells the app; returns the digest that the client gets, if any. */
+export function logRecoverable(render: Render, error: unknown, info: ErrorInfo): string | undefined {
+  if (error instanceof Unsupported && render.mayFallBack) throw error;
+  if (isRecoverableError(error)) {
+    render.onBrowserBailout(error, info);
+    if (render.mayFallBack) render.toldErrors.push({ error, digest: '' });
+    return '';
+  }
+  const digest = render.onError(error, info);
+  if (render.mayFallBack) render.toldErrors.push({ error, digest });
+  if (checksDigests && digest !== null && digest !== undefined && typeof digest !== 'string') {
+    throw new Error(
+      `onError returned something with a type other than "string". onError should return a string and may return null or undefined but must not return anything else. It received something of type "${typeof digest}" instead`,
+    );
+  }
+  return typeof digest === 'string' && digest !== '' ? digest : undefined;
+}
+
+const BADGE_STYLE =
+  'background: #e6e6e6;background: light-dark(rgba(0,0,0,0.1), rgba(255,255,255,0.25));color: #000000;color: light-dark(#000000, #ffffff);border-radius: 2px';
+
+/** What becomes of an error when the app gives no `onError`. One that comes from elsewhere, as with server components, says where from. */
+export function logError(error: unknown): null {
+  const { environmentName } = (typeof error === 'object' && error !== null ? error : {}) as {
+    environmentName?: unknown;
+  };
+  if (typeof environmentName !== 'string' || !hasBadges) console.error(error);
+  else
+    console.error(
+      `\u001b[0m\u001b[7m%c%s\u001b[0m%c${badgeEnd}`,
+      BADGE_STYLE,
+      ` ${environmentName} `,
+      '',
+      error,
+    );
+  return null;
+}

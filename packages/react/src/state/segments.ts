@@ -1,0 +1,127 @@
+/** Bookkeeping of segments and tasks: where HTML goes, what is still to come, and who is told when it has come. */
+import { finishAbortedTask } from '../work/abort.js';
+import { Bytes, encodeAfter } from '../facts/encode.js';
+import { treeIdOfPlace } from '../walk/loose-forks.js';
+import { pingTask } from '../work/scheduler.js';
+import type { Thenable } from './thenables.js';
+import { abortsWithinCall, failsOnAborted } from '../facts/versions.js';
+import { ABORTED, COMPLETED, ERRORED, Segment, type Boundary, type Render, type Task } from './work.js';
+
+/** From here on HTML goes to `segment`; the one before keeps what it has. */
+export function switchSegment(render: Render, segment: Segment): void {
+  const before = render.segment;
+  before.out = render.out;
+  before.lastText = render.lastText;
+  openSegment(render, segment);
+}
+
+export function openSegment(render: Render, segment: Segment): void {
+  render.segment = segment;
+  render.parts = segment.parts;
+  render.out = segment.out;
+  render.lastText = segment.lastText;
+}
+
+/**
+ * Makes what has been written a part, so that something else may follow it. A part of its own: whoever takes back what was written drops the
+ * parts since, and those before have to be as they were.
+ */
+export function spill(render: Render): void {
+  if (render.out === '') return;
+  render.parts.push(render.mode === 'stream' ? encodeAfter(null, render.out) : render.out);
+  render.out = '';
+}
+
+/** Keeps a place for `segment` at the end of what has been written. */
+export function addSegment(render: Render, segment: Segment): void {
+  spill(render);
+  render.parts.push(segment);
+}
+
+/** Ends the segment that is written to. Its length counts for `boundary`, or for the shell. */
+export function finishSegment(render: Render, boundary: Boundary | null): void {
+  const { segment } = render;
+  if (render.lastText && segment.textEmbedded && !render.markup) render.out += '<!-- -->';
+  spill(render);
+  segment.out = '';
+  segment.status = COMPLETED;
+  const bytes = joinParts(segment);
+  if (boundary === null) render.byteSize += bytes;
+  else boundary.byteSize += bytes;
+}
+
+/** Stretches that were encoded one behind the other become one. Returns the UTF-8 length of the segment's own HTML, as far as it is encoded. */
+function joinParts({ parts }: Segment): number {
+  let bytes = 0;
+  let kept = 0;
+  for (const part of parts) {
+    if (part instanceof Bytes) {
+      bytes += part.length;
+      const before = kept === 0 ? null : parts[kept - 1];
+      if (before instanceof Bytes && before.slab === part.slab && before.end === part.start) {
+        before.end = part.end;
+        continue;
+      }
+    }
+    parts[kept] = part;
+    kept += 1;
+  }
+  parts.length = kept;
+  return bytes;
+}
+
+export function queueCompletedSegment(boundary: Boundary, segment: Segment): void {
+  const only = segment.parts[0];
+  const isMereWrapper =
+    segment.parts.length === 1 && only instanceof Segment && only.boundary === null && only.id === -1;
+  if (!isMereWrapper) {
+    boundary.completedSegments.push(segment);
+    return;
+  }
+  only.id = segment.id;
+  only.parentFlushed = true;
+  const isGivenUp = (only.status === ABORTED || only.status === ERRORED) && !failsOnAborted;
+  if (only.status === COMPLETED || isGivenUp) {
+    queueCompletedSegment(boundary, only);
+  }
+}
+
+export function addTask(render: Render, task: Task): Task {
+  render.allPendingTasks += 1;
+  if (task.boundary === null) render.pendingRootTasks += 1;
+  else task.boundary.pendingTasks += 1;
+  task.abortSet.add(task);
+  return task;
+}
+
+export function waitFor(render: Render, task: Task, reason: Thenable): void {
+  void reason.then(
+    () => pingTask(render, task),
+    (error: unknown) => {
+      if (!render.aborted || abortsWithinCall) pingTask(render, task);
+      else if (task.abortSet.delete(task)) finishAbortedTask(render, task, error);
+    },
+  );
+}
+
+/** The task that runs goes on at `node` later: when `reason` has come, or, without one, when the stack is empty again. */
+export function resumeTaskLater(
+  render: Render,
+  node: unknown,
+  index: number,
+  reason: Thenable | null,
+  thenables: Thenable[] | null,
+): void {
+  const task = render.task as Task;
+  task.keyPath = render.keyPathAt(render.depth);
+  task.stack = render.stackAt(render.depth);
+  task.treeId = treeIdOfPlace(render);
+  task.node = node;
+  task.index = index;
+  task.format = render.format;
+  task.contexts = render.contexts;
+  task.thenables = thenables;
+  task.suspended = true;
+  if (reason === null) render.pingedTasks.push(task);
+  else waitFor(render, task, reason);
+}

@@ -1,0 +1,310 @@
+/**
+ * The state of one render, as react-dom divides it: a tree of segments (pieces of HTML, each finished at its own time), the Suspense boundaries
+ * around them, and tasks that fill them. `Render` also holds the registers of the task that runs: they are fields of one object,
+ * not module variables, because an object of this render is young and so cheap to write to.
+ */
+import type { Keeping } from '../cache/cacheable.js';
+import type { Provided } from './contexts.js';
+import type { Bytes } from '../facts/encode.js';
+import { logError } from './errors.js';
+import type { FormatContext } from '../facts/format.js';
+import type { LooseFork } from '../walk/loose-forks.js';
+import type { HookHost } from './running.js';
+import { type KeyPath, type StackNode, keyPathOf, stackOf } from './paths.js';
+import type { Recording } from '../cache/recording.js';
+import {
+  type Hoistables,
+  type Preamble,
+  type ResourceOptions,
+  Resources,
+  createHoistables,
+} from './resources.js';
+import type { Thenable } from './thenables.js';
+import { ROOT_ID, type TreeId, forkedId, spellId } from '../facts/tree-id.js';
+import { idMarks, keepsDestination, tellsComponents } from '../facts/versions.js';
+
+// States of segments; boundaries use PENDING, COMPLETED and ERRORED (then the client renders them).
+export const PENDING = 0;
+export const COMPLETED = 1;
+export const FLUSHED = 2;
+export const ABORTED = 3;
+export const ERRORED = 4;
+
+// States of renders.
+export const OPENING = 10;
+export const OPEN = 11;
+export const FAILED = 12;
+export const CLOSED = 13;
+
+export type Part = string | Bytes | Segment;
+
+/** A stretch of HTML with places for others. */
+export class Segment {
+  status = PENDING;
+  parentFlushed = false;
+  id = -1;
+  /** What is complete, in order; `out` follows it. */
+  parts: Part[] = [];
+  out = '';
+  preambleChildren: Segment[] | null = null;
+  boundary: Boundary | null;
+  readonly format: FormatContext;
+  lastText: boolean;
+  textEmbedded: boolean;
+
+  constructor(boundary: Boundary | null, format: FormatContext, lastText: boolean, textEmbedded: boolean) {
+    this.boundary = boundary;
+    this.format = format;
+    this.lastText = lastText;
+    this.textEmbedded = textEmbedded;
+  }
+}
+
+export class Boundary {
+  status = PENDING;
+  /** By which the client finds it. */
+  id = -1;
+  rootSegmentId = -1;
+  parentFlushed = false;
+  pendingTasks = 0;
+  byteSize = 0;
+  errorDigest: string | undefined;
+  readonly completedSegments: Segment[] = [];
+  readonly content: Hoistables = createHoistables();
+  readonly fallback: Hoistables = createHoistables();
+  readonly fallbackTasks: Set<Task>;
+  readonly preamble: { readonly content: Preamble; readonly fallback: Preamble } | null;
+
+  constructor(fallbackTasks: Set<Task>, holdsDocument: boolean) {
+    this.fallbackTasks = fallbackTasks;
+    this.preamble = holdsDocument ? { content: emptyPreamble(), fallback: emptyPreamble() } : null;
+  }
+}
+
+export function emptyPreamble(): Preamble {
+  return { html: null, head: null, body: null, contribution: 0 };
+}
+
+/** A place in the tree where rendering goes on later. */
+export interface Task {
+  node: unknown;
+  index: number;
+  readonly boundary: Boundary | null;
+  readonly segment: Segment;
+  readonly preamble: Preamble | null;
+  readonly hoistables: Hoistables | null;
+  readonly abortSet: Set<Task>;
+  keyPath: KeyPath;
+  stack: StackNode | null;
+  format: FormatContext;
+  contexts: Provided | null;
+  treeId: TreeId;
+  thenables: Thenable[] | null;
+  /** It goes on where something was waited for. */
+  suspended: boolean;
+  /** Its HTML is to be kept by the component cache. */
+  keeping: Keeping | null;
+}
+
+export interface ErrorInfo {
+  componentStack?: string;
+}
+
+/** An error that the app was told, and the digest that it gave for it. */
+export interface ToldError {
+  readonly error: unknown;
+  readonly digest: unknown;
+}
+
+export interface RenderOptions extends ResourceOptions {
+  progressiveChunkSize?: number | undefined;
+  formState?: readonly unknown[] | null | undefined;
+  onError?: ((error: unknown, info: ErrorInfo) => unknown) | undefined;
+  onBrowserBailout?: ((error: unknown, info: ErrorInfo) => unknown) | undefined;
+  onAllReady?: (() => void) | undefined;
+  onShellReady?: (() => void) | undefined;
+  onShellError?: ((error: unknown) => void) | undefined;
+  onFatalError?: ((error: unknown) => void) | undefined;
+}
+
+/** Where HTML goes when it is flushed. */
+export interface Sink {
+  text(html: string): void;
+  /** As `text`, but the reader gets it in a chunk of its own. */
+  apart(html: string): void;
+  bytes(part: Bytes): void;
+  /** Gives the reader what has been gathered. */
+  handOn(): void;
+  /** Ends a turn of flushing: everything is handed on, and the reader is asked to do so too. */
+  flush(): void;
+  /** False when the reader has had enough for now. */
+  hasCapacity(): boolean;
+  end(): void;
+  destroy(error: unknown): void;
+}
+
+export type Mode = 'string' | 'markup' | 'stream';
+
+const PROGRESSIVE_CHUNK_BYTES = 12_800;
+/** How much HTML may stand in one string before it is encoded: large enough to be cheap, small enough to stay in the cache. */
+const SPILL_LENGTH = 4096;
+
+function nothing(): void {
+  // A callback that was not given.
+}
+
+const [ID_START, ID_ROOT, ID_END] = idMarks;
+
+export class Render implements HookHost {
+  // Registers of the task that runs, the hottest first.
+  out = '';
+  lastText = false;
+  /** True while no place has been passed at which react-dom would begin a new task: a suspension then is the whole task's. */
+  chained = false;
+  /** Everything is waited for before anything is sent. */
+  prerenders = false;
+  /** Static markup: no comments for the client. */
+  readonly markup: boolean;
+  /** HTML this long is made a part; unlimited while a subtree is recorded. */
+  spillLength: number;
+  /** The innermost subtree that is rendered for the component cache. */
+  recording: Recording | null = null;
+  /** What the last component that threw was to be kept by. */
+  unfinished: Keeping | null = null;
+  /** How often components called resource functions when it was not their turn, as those do that are functions with an `await`. */
+  effectsBetweenTurns = 0;
+  /** How often the component cache had been purged when the render began. */
+  purges = 0;
+  depth = 0;
+  forks = 0;
+  format: FormatContext;
+  /** The elements and nested arrays on the way from the task's root to here, with their places among their siblings. */
+  nodes: unknown[] = [];
+  readonly indexes: number[] = [];
+  readonly forkLengths: number[] = [];
+  readonly forkIndexes: number[] = [];
+  /** In React 18; see `loose-forks.ts`. */
+  readonly looseForks: LooseFork[] = [];
+  parts: Part[] = [];
+  segment!: Segment;
+  contexts: Provided | null = null;
+  thenables: Thenable[] | null = null;
+  boundary: Boundary | null = null;
+  preamble: Preamble | null = null;
+  hoistables: Hoistables | null = null;
+  abortSet!: Set<Task>;
+  keyPath: KeyPath = null;
+  stack: StackNode | null = null;
+  treeId: TreeId = ROOT_ID;
+  task: Task | null = null;
+
+  // The render as a whole.
+  readonly mode: Mode;
+  status = OPENING;
+  aborted = false;
+  /** Nothing has been sent to the client, and the app has heard of errors alone: the render can still be left to react-dom. */
+  mayFallBack = true;
+  /** What the app has been told meanwhile: it hears nothing of it twice. */
+  readonly toldErrors: ToldError[] = [];
+  fatalError: unknown = null;
+  sink: Sink | null = null;
+  flushScheduled = false;
+  nextSegmentId = 0;
+  nextBoundaryId = 0;
+  allPendingTasks = 0;
+  pendingRootTasks = 0;
+  byteSize = 0;
+  completedRootSegment: Segment | null = null;
+  completedPreambleSegments: Segment[][] | null = null;
+  readonly abortableTasks = new Set<Task>();
+  readonly pingedTasks: Task[] = [];
+  readonly clientRenderedBoundaries: Boundary[] = [];
+  readonly completedBoundaries: Boundary[] = [];
+  readonly partialBoundaries: Boundary[] = [];
+  readonly resources: Resources;
+  readonly progressiveChunkSize: number;
+  readonly formState: readonly unknown[] | null;
+  readonly onError: (error: unknown, info: ErrorInfo) => unknown;
+  readonly onBrowserBailout: (error: unknown, info: ErrorInfo) => unknown;
+  readonly onAllReady: () => void;
+  readonly onShellReady: () => void;
+  readonly onShellError: (error: unknown) => void;
+  readonly onFatalError: (error: unknown) => void;
+  /** Does what is due, on behalf of the API that the render was started by. */
+  work: () => void = nothing;
+  /** Ends with the render: what waits for the caller's abort signal is taken off it. */
+  lifetime: AbortController | null = null;
+
+  constructor(mode: Mode, format: FormatContext, options: RenderOptions) {
+    this.mode = mode;
+    this.markup = mode === 'markup';
+    this.spillLength = mode === 'stream' ? SPILL_LENGTH : Number.POSITIVE_INFINITY;
+    this.format = format;
+    this.resources = new Resources(options);
+    this.progressiveChunkSize = options.progressiveChunkSize ?? PROGRESSIVE_CHUNK_BYTES;
+    this.formState = options.formState ?? null;
+    const onError = options.onError ?? logError;
+    this.onError = tellsComponents ? onError : (error) => (onError as (error: unknown) => unknown)(error);
+    this.onBrowserBailout = options.onBrowserBailout ?? nothing;
+    this.onAllReady = options.onAllReady ?? nothing;
+    this.onShellReady = options.onShellReady ?? nothing;
+    this.onShellError = options.onShellError ?? nothing;
+    this.onFatalError = options.onFatalError ?? nothing;
+  }
+
+  makeId(localId: number): string {
+    if (this.recording !== null) this.recording.usesIds = true;
+    const tree = spellId(this.currentTreeId());
+    const local = localId > 0 ? `H${localId.toString(32)}` : '';
+    return ID_START + this.resources.idPrefix + ID_ROOT + tree + local + ID_END;
+  }
+
+  currentTreeId(): TreeId {
+    return forkedId(this.treeId, this.forkLengths, this.forkIndexes, this.forks);
+  }
+
+  /** The path to the element at `depth` of the stack. */
+  keyPathAt(depth: number): KeyPath {
+    return keyPathOf(this.keyPath, this.nodes, this.indexes, depth);
+  }
+
+  currentKeyPath(): KeyPath {
+    this.notCacheable();
+    return this.keyPathAt(this.depth);
+  }
+
+  /** Everything has been sent. Timers and listeners may hold the render for longer: they are not to hold the page with it. */
+  release(): void {
+    this.nodes = [];
+    this.parts = [];
+    this.segment.parts = this.parts;
+    this.contexts = null;
+    this.boundary = null;
+    this.hoistables = null;
+    this.stack = null;
+    this.keyPath = null;
+    // React 18 flushes to what has ended, too.
+    if (!keepsDestination) this.work = nothing;
+  }
+
+  /** What happens now belongs to this render: HTML around it is not used again. */
+  notCacheable(): void {
+    if (this.recording !== null) this.recording.failed = true;
+  }
+
+  /** Its HTML is that of a promise's value; whether it may be used again is for those to say who want it kept. */
+  usesPromise(): void {
+    if (this.recording !== null) this.recording.usesPromise = true;
+  }
+
+  stackAt(depth: number): StackNode | null {
+    return stackOf(this.stack, this.nodes, depth);
+  }
+
+  /** The length is one longer than `forks`: children of this array are at (length, index). */
+  pushFork(length: number, index: number): void {
+    this.forkLengths[this.forks] = length;
+    this.forkIndexes[this.forks] = index;
+    this.forks += 1;
+  }
+}

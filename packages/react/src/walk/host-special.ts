@@ -1,0 +1,241 @@
+/**
+ * Tags with rules of their own. Each writes its start (or all of itself) and says what children are to be rendered into it. Form controls
+ * are in `forms.ts`, what belongs into the head in `hoisting.ts`.
+ */
+import { addAttribute, attribute, customAttribute, sanitizeUrl } from '../facts/attributes.js';
+import { escapeText, toText } from '../facts/escape.js';
+import { DOCUMENT, ROOT, type FormatContext } from '../facts/format.js';
+import { buttonTag, formTag, inputTag, optionTag, selectTag, textareaTag } from './forms.js';
+import { transitionAttributes, type Tag } from './host.js';
+import { imageTag, linkElement, metaElement, scriptElement, styleElement, titleElement } from './hoisting.js';
+import type { Props } from '../facts/react.js';
+import type { Preamble, Resource } from '../state/resources.js';
+import { innerHtml } from './script.js';
+import { holdsHead, numbersDocumentTags } from '../facts/versions.js';
+import type { Render } from '../state/work.js';
+
+export { effectOf } from './hoisting.js';
+
+/** The tag is complete: it has neither children nor an end. */
+export const NO_END = Symbol('no end');
+
+/** Writes the start of a tag; returns the children to be rendered into it, or NO_END. */
+export type SpecialTag = (
+  render: Render,
+  tag: Tag,
+  props: Props,
+  format: FormatContext,
+  type: string,
+) => unknown;
+
+const hasOwn = Object.prototype.hasOwnProperty;
+
+/** Attributes by ordinary rules, and what stands apart from them. `special` takes a name for itself by returning true. */
+export function attributesOf(props: Props, special: (name: string, value: unknown) => boolean): string {
+  let html = '';
+  for (const name in props) {
+    if (!hasOwn.call(props, name)) continue;
+    const value = props[name];
+    if (value === null || value === undefined || special(name, value)) continue;
+    html += attribute(name, value);
+  }
+  return html;
+}
+
+export interface Content {
+  children: unknown;
+  inner: unknown;
+}
+
+export function takesContent(content: Content, name: string, value: unknown): boolean {
+  if (name === 'children') content.children = value;
+  else if (name === 'dangerouslySetInnerHTML') content.inner = value;
+  else return false;
+  return true;
+}
+
+export function transitionOf(format: FormatContext): string {
+  return format.transition === null ? '' : transitionAttributes(format.transition);
+}
+
+/** The end of a start tag with what stands in it, `first` before all: a string for children is written at once, without text rules. */
+export function openWith(render: Render, html: string, content: Content, first = ''): unknown {
+  const { children, inner } = content;
+  render.out += `${html}>${first}${innerHtml(inner, children)}`;
+  if (typeof children !== 'string') return children;
+  render.out += escapeText(children);
+  return null;
+}
+
+/** Piece by piece, as `writeLink`. */
+export function writeVoid(
+  to: Resource,
+  open: string,
+  tag: string,
+  props: Props,
+  format: FormatContext,
+): void {
+  to.html += open;
+  for (const name in props) {
+    if (!hasOwn.call(props, name)) continue;
+    const value = props[name];
+    if (value === null || value === undefined) continue;
+    if (name === 'children' || name === 'dangerouslySetInnerHTML') {
+      throw new Error(
+        `${tag} is a self-closing tag and must neither have \`children\` nor use \`dangerouslySetInnerHTML\`.`,
+      );
+    }
+    addAttribute(to, name, value);
+  }
+  to.html += format.transition === null ? '/>' : transitionAttributes(format.transition) + '/>';
+}
+
+export function voidTag(open: string, tag: string, props: Props, format: FormatContext): string {
+  const to = { html: '' };
+  writeVoid(to, open, tag, props, format);
+  return to.html;
+}
+
+export const selfClosing: SpecialTag = (render, tag, props, format, type) => {
+  render.out += voidTag(tag.open, type, props, format);
+  return NO_END;
+};
+
+export const menuItem: SpecialTag = (render, tag, props, format) => {
+  const html = attributesOf(props, (name) => {
+    if (name !== 'children' && name !== 'dangerouslySetInnerHTML') return false;
+    throw new Error('menuitems cannot have `children` nor `dangerouslySetInnerHTML`.');
+  });
+  render.out += `${tag.open}${html}${transitionOf(format)}>`;
+  return null;
+};
+
+const objectTag: SpecialTag = (render, tag, props, format) => {
+  const content: Content = { children: null, inner: null };
+  let html = tag.open;
+  for (const name in props) {
+    if (!hasOwn.call(props, name)) continue;
+    const value = props[name];
+    if (value === null || value === undefined || takesContent(content, name, value)) continue;
+    if (name !== 'data') html += attribute(name, value);
+    else {
+      const url = sanitizeUrl(toText(value));
+      if (url !== '') html += ` data="${escapeText(url)}"`;
+    }
+  }
+  return openWith(render, html + transitionOf(format), content);
+};
+
+/** `<pre>`: browsers drop a first line break, so one more is written. */
+export const preformatted: SpecialTag = (render, tag, props, format) => {
+  const content: Content = { children: null, inner: null };
+  const html = attributesOf(props, (name, value) => takesContent(content, name, value));
+  const { children, inner } = content;
+  const raw = innerHtml(inner, children);
+  const isString =
+    inner !== null && typeof inner === 'object' && typeof (inner as { __html?: unknown }).__html === 'string';
+  render.out += `${tag.open}${html}${transitionOf(format)}>`;
+  if (isString && raw.startsWith('\n')) render.out += '\n';
+  render.out += raw;
+  if (typeof children === 'string' && children.startsWith('\n')) render.out += '\n';
+  return children;
+};
+
+export const custom: SpecialTag = (render, tag, props, format) => {
+  const content: Content = { children: null, inner: null };
+  let html = tag.open;
+  for (const name in props) {
+    if (!hasOwn.call(props, name)) continue;
+    const value = props[name];
+    if (value === null || value === undefined || takesContent(content, name, value)) continue;
+    html += customAttribute(name, value);
+  }
+  render.out += `${html}${transitionOf(format)}>${innerHtml(content.inner, content.children)}`;
+  return content.children;
+};
+
+// The document ----------------------------------------------------------------------------------------------------
+
+function documentTag(part: 'html' | 'head' | 'body', highestMode: number): SpecialTag {
+  return (render, tag, props, format) => {
+    const content: Content = { children: null, inner: null };
+    if (format.mode > highestMode) {
+      const html = attributesOf(props, (name, value) => takesContent(content, name, value));
+      return openWith(render, tag.open + html + transitionOf(format), content);
+    }
+    render.notCacheable();
+    const preamble: Preamble = render.preamble ?? render.resources.preamble;
+    if (!holdsHead && (part === 'body' || preamble[part] !== null)) {
+      const html = attributesOf(props, (name, value) => takesContent(content, name, value));
+      return openWith(render, tag.open + html, content);
+    }
+    if (preamble[part] !== null) throw new Error(`The \`<${part}>\` tag may only be rendered once.`);
+    if (render.preamble !== null && !numbersDocumentTags) render.out += `<!--${part}-->`;
+    const to = { html: (part === 'html' && render.mode === 'stream' ? '<!DOCTYPE html>' : '') + tag.open };
+    try {
+      // Piece by piece, as `writeLink`.
+      for (const name in props) {
+        if (!hasOwn.call(props, name)) continue;
+        const value = props[name];
+        if (value === null || value === undefined || takesContent(content, name, value)) continue;
+        addAttribute(to, name, value);
+      }
+      to.html += transitionOf(format) + '>';
+      to.html += innerHtml(content.inner, content.children);
+      if (holdsHead || typeof content.children !== 'string') return content.children;
+      to.html += escapeText(content.children);
+      return null;
+    } finally {
+      preamble[part] = to.html;
+    }
+  };
+}
+
+/** The end of `<html>`, `<head>` and `<body>`: the document's own are ended when it is sent. */
+export function endDocumentTag(render: Render, tag: Tag, format: FormatContext, type: string): void {
+  const isOrdinary = format.mode > (type === 'html' ? ROOT : DOCUMENT);
+  if (isOrdinary || (type === 'head' && !holdsHead)) render.out += tag.close;
+  else if (type === 'html') render.resources.hasHtml = true;
+  else if (type === 'body') render.resources.hasBody = true;
+}
+
+/** Names with a dash that are ordinary tags of SVG and MathML. */
+export const DASHED_TAGS =
+  'annotation-xml color-profile font-face font-face-src font-face-uri font-face-format font-face-name missing-glyph'.split(
+    ' ',
+  );
+
+export const ordinary: SpecialTag = (render, { open }, props, format) => {
+  const content: Content = { children: null, inner: null };
+  const html = attributesOf(props, (name, value) => takesContent(content, name, value));
+  return openWith(render, open + html + transitionOf(format), content);
+};
+
+export const SPECIAL_TAGS = new Map<string, SpecialTag>([
+  ['select', selectTag],
+  ['option', optionTag],
+  ['textarea', textareaTag],
+  ['input', inputTag],
+  ['button', buttonTag],
+  ['form', formTag],
+  ['menuitem', menuItem],
+  ['object', objectTag],
+  ['title', titleElement],
+  ['link', linkElement],
+  ['script', scriptElement],
+  ['style', styleElement],
+  ['meta', metaElement],
+  ['pre', preformatted],
+  ['listing', preformatted],
+  ['img', imageTag],
+  ['head', documentTag('head', DOCUMENT)],
+  ['body', documentTag('body', DOCUMENT)],
+  ['html', documentTag('html', ROOT)],
+  ['-', custom],
+]);
+
+for (const tag of 'base area br col embed hr keygen param source track wbr'.split(' ')) {
+  SPECIAL_TAGS.set(tag, selfClosing);
+}
+
+for (const tag of DASHED_TAGS) SPECIAL_TAGS.set(tag, ordinary);

@@ -1,0 +1,183 @@
+/** Giving up on what is still to come: boundaries that wait are left to the client. */
+import { logRecoverable, thrownInfo } from '../state/errors.js';
+import { flushCompleted } from '../out/flush.js';
+import { asFatal, createRecoverableError, isBrowserOnly, isRecoverableError } from '../facts/recoverable.js';
+import { stackOf } from '../state/paths.js';
+import { completeAll, endLifetime, fatalError } from './tasks.js';
+import { isThenable } from '../state/thenables.js';
+import { abortsShellSilently, abortsWithinCall } from '../facts/versions.js';
+import {
+  ABORTED,
+  CLOSED,
+  ERRORED,
+  FAILED,
+  OPEN,
+  OPENING,
+  type Boundary,
+  type ErrorInfo,
+  type Render,
+  type Task,
+} from '../state/work.js';
+
+export function abort(render: Render, reason: unknown): void {
+  if (abortsShellSilently) {
+    abortSilently(render, reason);
+    return;
+  }
+  if (abortsWithinCall) {
+    abortWithinCall(render, reason);
+    return;
+  }
+  if (render.aborted || (render.status !== OPEN && render.status !== OPENING)) return;
+  endLifetime(render);
+  render.aborted = true;
+  render.fatalError = abortError(reason);
+  const { abortableTasks } = render;
+  for (const task of abortableTasks) abortTask(render, task);
+  if (render.mode === 'stream') setImmediate(() => finishAbort(render));
+  else finishAbort(render);
+}
+
+function abortError(reason: unknown): unknown {
+  if (isBrowserOnly(reason)) return createRecoverableError(reason);
+  if (reason === undefined) return new Error('The render was aborted by the server without a reason.');
+  if (isThenable(reason)) return new Error('The render was aborted by the server with a promise.');
+  return reason;
+}
+
+/** Marks the task; the one that is running is left to end by itself. */
+export function abortTask(render: Render, task: Task): void {
+  if (task === render.task) return;
+  task.segment.status = ABORTED;
+  if (task.boundary === null) return;
+  for (const fallback of task.boundary.fallbackTasks) abortTask(render, fallback);
+}
+
+function finishAbort(render: Render): void {
+  const { abortableTasks } = render;
+  try {
+    if (abortableTasks.size > 0) {
+      for (const task of abortableTasks) finishAbortedTask(render, task, render.fatalError);
+      abortableTasks.clear();
+    }
+    if (render.sink !== null) flushCompleted(render, render.sink);
+  } catch (error) {
+    logRecoverable(render, error, {});
+    fatalError(render, error);
+  }
+}
+
+export function finishAbortedTask(render: Render, task: Task, error: unknown): void {
+  if (task === render.task || task.segment.status !== ABORTED) return;
+  const info = infoOf(task);
+  const { boundary } = task;
+  if (boundary === null) {
+    const reason = isRecoverableError(error) ? asFatal(error) : error;
+    logRecoverable(render, reason, info);
+    if (render.status < FAILED) fatalError(render, reason);
+    return;
+  }
+  failBoundary(render, boundary, error, info);
+  for (const fallback of boundary.fallbackTasks) finishAbortedTask(render, fallback, error);
+  boundary.fallbackTasks.clear();
+  render.allPendingTasks -= 1;
+  if (render.allPendingTasks === 0) completeAll(render);
+}
+
+/** As before 19.3: each task is given up and reported in one go, whatever has become of the render. */
+function abortWithinCall(render: Render, reason: unknown): void {
+  if (render.status === OPEN || render.status === OPENING) {
+    render.status = OPEN;
+    render.aborted = true;
+  }
+  const { abortableTasks } = render;
+  try {
+    if (abortableTasks.size > 0) {
+      const error = abortError(reason);
+      render.fatalError = error;
+      for (const task of abortableTasks) giveUpTask(render, task, error);
+      abortableTasks.clear();
+    }
+    if (render.sink !== null) flushCompleted(render, render.sink);
+  } catch (error) {
+    logRecoverable(render, error, {});
+    fatalError(render, error);
+  }
+}
+
+function giveUpTask(render: Render, task: Task, error: unknown): void {
+  if (task === render.task) return;
+  task.segment.status = ABORTED;
+  const info = infoOf(task);
+  const { boundary } = task;
+  if (boundary === null) {
+    if (render.status < FAILED) {
+      logRecoverable(render, error, info);
+      fatalError(render, error);
+      return;
+    }
+  } else {
+    failBoundary(render, boundary, error, info);
+    for (const fallback of boundary.fallbackTasks) giveUpTask(render, fallback, error);
+    boundary.fallbackTasks.clear();
+  }
+  render.allPendingTasks -= 1;
+  if (render.allPendingTasks === 0) completeAll(render);
+}
+
+/** As in React 18: the render goes on as if it had not been aborted, with what there is. */
+function abortSilently(render: Render, reason: unknown): void {
+  const { abortableTasks } = render;
+  try {
+    for (const task of abortableTasks) dropTask(render, task, reason);
+    abortableTasks.clear();
+    if (render.sink !== null) flushCompleted(render, render.sink);
+  } catch (error) {
+    logRecoverable(render, error, {});
+    fatalError(render, error);
+  }
+}
+
+function dropTask(render: Render, task: Task, reason: unknown): void {
+  // The one that runs, where it is.
+  const { boundary, segment } = task === render.task ? render : task;
+  segment.status = ABORTED;
+  if (boundary === null) {
+    render.allPendingTasks -= 1;
+    if (render.status !== CLOSED) {
+      render.status = CLOSED;
+      render.sink?.end();
+    }
+    return;
+  }
+  boundary.pendingTasks -= 1;
+  if (boundary.status !== ERRORED) {
+    boundary.status = ERRORED;
+    const digest = render.onError(reason === undefined ? abortError(reason) : reason, {});
+    // Of any type here: react-dom sends it as it is.
+    boundary.errorDigest = (digest || undefined) as string | undefined;
+    if (boundary.parentFlushed) render.clientRenderedBoundaries.push(boundary);
+  }
+  for (const fallback of boundary.fallbackTasks) dropTask(render, fallback, reason);
+  boundary.fallbackTasks.clear();
+  render.allPendingTasks -= 1;
+  if (render.allPendingTasks === 0) completeAll(render);
+}
+
+function failBoundary(render: Render, boundary: Boundary, error: unknown, info: ErrorInfo): void {
+  if (boundary.status !== ERRORED) {
+    boundary.status = ERRORED;
+    boundary.errorDigest = logRecoverable(render, error, info);
+    if (boundary.parentFlushed) render.clientRenderedBoundaries.push(boundary);
+  }
+  boundary.pendingTasks -= 1;
+}
+
+/** Where the task begins, for whom nothing more is known. */
+export function infoOf(task: Task): ErrorInfo {
+  return thrownInfo(stackOf(task.stack, [task.node], isElement(task.node) ? 1 : 0));
+}
+
+function isElement(node: unknown): boolean {
+  return typeof node === 'object' && node !== null && 'type' in node && 'props' in node;
+}

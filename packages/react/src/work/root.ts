@@ -1,0 +1,34 @@
+/** The first task of a render. */
+import { purges } from '../cache/cacheable.js';
+import { rootFormat } from '../facts/format.js';
+import { ALONE } from '../walk/render.js';
+import { addTask } from '../state/segments.js';
+import { ROOT_ID } from '../facts/tree-id.js';
+import { Segment, type Render } from '../state/work.js';
+
+export function startRoot(render: Render, children: unknown, namespaceURI?: unknown): void {
+  const format = rootFormat(namespaceURI);
+  const segment = new Segment(null, format, false, false);
+  segment.parentFlushed = true;
+  render.purges = purges();
+  render.segment = segment;
+  render.pingedTasks.push(
+    addTask(render, {
+      node: children,
+      index: ALONE,
+      boundary: null,
+      segment,
+      preamble: null,
+      hoistables: null,
+      abortSet: render.abortableTasks,
+      keyPath: null,
+      stack: null,
+      format,
+      contexts: null,
+      treeId: ROOT_ID,
+      thenables: null,
+      suspended: false,
+      keeping: null,
+    }),
+  );
+}

@@ -1,0 +1,97 @@
+/** When a render works: at once for strings; for streams on the same ticks as react-dom, so that a first byte is never later than its. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { enterContexts, leaveContexts } from '../state/contexts.js';
+import { logRecoverable } from '../state/errors.js';
+import { flushCompleted } from '../out/flush.js';
+import { emitEarlyPreloads } from '../out/early-hints.js';
+import { enterHooks, leaveHooks } from '../walk/hooks.js';
+import { installResourceFunctions, type ResourceTarget } from '../walk/preloads.js';
+import type { Resources } from '../state/resources.js';
+import { fatalError, performTask } from './tasks.js';
+import { Unsupported } from '../facts/unsupported.js';
+import { abortsWithinCall, beginsNextTurn, worksAfterFailure } from '../facts/versions.js';
+import { CLOSED, FAILED, OPEN, OPENING, type Render, type Task } from '../state/work.js';
+
+/** The render whose work is being done, for the resource functions; what components start to do later finds it by its async context. */
+let working: Render | null = null;
+const storage = new AsyncLocalStorage<Render>();
+
+installResourceFunctions((): ResourceTarget | null => {
+  const render = working ?? storage.getStore() ?? null;
+  return (
+    render && {
+      resources: render.resources,
+      noteEffect: (add) => noteEffect(render, add),
+      enqueueFlush: () => enqueueFlush(render),
+    }
+  );
+});
+
+/** About what the arguments of a resource function take. */
+const CALL_BYTES = 512;
+
+function noteEffect(render: Render, add: (resources: Resources) => boolean): void {
+  const again = (later: Render): void => {
+    if (add(later.resources)) enqueueFlush(later);
+  };
+  if (working === render) render.recording?.effects.push({ again, bytes: CALL_BYTES });
+  else render.effectsBetweenTurns += 1;
+}
+
+export function performWork(render: Render): void {
+  if ((render.aborted && !abortsWithinCall) || render.status >= (worksAfterFailure ? CLOSED : FAILED)) return;
+  const contexts = enterContexts();
+  const hooks = enterHooks(render);
+  const outer = working;
+  working = render;
+  try {
+    const { pingedTasks } = render;
+    // Tasks may ping others, which are done in the same turn.
+    for (let at = 0; at < pingedTasks.length; at += 1) performTask(render, pingedTasks[at] as Task);
+    pingedTasks.length = 0;
+    if (render.sink !== null) flushCompleted(render, render.sink);
+  } catch (error) {
+    if (error instanceof Unsupported && render.mayFallBack) throw error;
+    logRecoverable(render, error, {});
+    fatalError(render, error);
+  } finally {
+    working = outer;
+    leaveHooks(hooks);
+    leaveContexts(contexts);
+  }
+}
+
+export function pingTask(render: Render, task: Task): void {
+  render.pingedTasks.push(task);
+  if (render.pingedTasks.length !== 1) return;
+  render.flushScheduled = render.sink !== null;
+  // As react-dom until 19.2, a string goes on after its end with what it has not given up: the next page finds what that loads.
+  if (render.mode !== 'stream') return render.work();
+  // Until the first turn of the event loop has passed the shell may still be completed without a wait.
+  if ((render.status === OPENING && !beginsNextTurn) || render.prerenders)
+    queueMicrotask(() => render.work());
+  else setImmediate(() => render.work());
+}
+
+export function startWork(render: Render): void {
+  if (beginsNextTurn) {
+    setImmediate(() => render.work());
+    return;
+  }
+  render.flushScheduled = render.sink !== null;
+  queueMicrotask(() => storage.run(render, () => render.work()));
+  setImmediate(() => {
+    if (render.status === OPENING) render.status = OPEN;
+    if (render.prerenders) return;
+    storage.run(render, () => emitEarlyPreloads(render, render.pendingRootTasks === 0));
+  });
+}
+
+export function enqueueFlush(render: Render): void {
+  if (render.flushScheduled || render.pingedTasks.length > 0 || render.sink === null) return;
+  render.flushScheduled = true;
+  setImmediate(() => {
+    if (render.sink === null) render.flushScheduled = false;
+    else flushCompleted(render, render.sink);
+  });
+}
