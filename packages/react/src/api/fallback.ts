@@ -1,5 +1,6 @@
 /** Renders that are react-dom's: why, and how many. Nobody's page depends on what this renderer cannot do. */
 import { knownVersion, knowsStreams, ReactDOM, version } from '../facts/react.js';
+import { unsupportedInStreams } from '../facts/unsupported.js';
 import { hasWebStreams } from '../facts/versions.js';
 
 export interface Fallback {
@@ -64,17 +65,10 @@ export function reasonToDelegate(): string | null {
   return 'unknown React version';
 }
 
-let listsAreReactDOMs = false;
-
-/** A list was met in a page of which a part had been sent: react-dom renders the streams of this process from their beginning. */
-export function delegateLists(): void {
-  listsAreReactDOMs = true;
-}
-
 /** The same for streams, of which fewer versions are known. */
 export function reasonToDelegateStreams(): string | null {
   const reason = reasonToDelegate() ?? (knowsStreams ? null : `streams of React ${version}`);
-  return reason ?? (listsAreReactDOMs ? 'SuspenseList' : null);
+  return reason ?? unsupportedInStreams();
 }
 
 /** The builds of react-dom for Node have web streams since 19.2: there is nothing to compare earlier ones with. */

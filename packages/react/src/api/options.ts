@@ -2,10 +2,18 @@
  * The options of a render, each read by its name from what the caller gave, as react-dom reads them: also what the caller's object inherits.
  * The result inherits nothing, so that what pollutes `Object.prototype` is no option of a caller who gave none.
  */
-import { logError } from '../state/errors.js';
+import { logError } from '../facts/log-error.js';
 import type { Props } from '../facts/react.js';
-import type { ReadableOptions, StreamOptions } from './streams.js';
-import type { ErrorInfo, ToldError } from '../state/work.js';
+import type { ErrorInfo, RenderOptions, ToldError } from '../state/render.js';
+
+export interface StreamOptions extends RenderOptions {
+  namespaceURI?: string | undefined;
+}
+
+export interface ReadableOptions extends Omit<StreamOptions, 'onHeaders'> {
+  signal?: AbortSignal | undefined;
+  onHeaders?: ((headers: Headers) => void) | undefined;
+}
 
 const NAMES = [
   'identifierPrefix',

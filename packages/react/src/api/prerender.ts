@@ -1,10 +1,10 @@
 /** `prerender` and `prerenderToNodeStream`, without a signal: everything is waited for. What an abort leaves to be resumed is react-dom's. */
 import { Readable } from 'node:stream';
-import { ownOptions } from './options.js';
+import { ownOptions, type StreamOptions } from './options.js';
 import { NodeReadableSink } from '../out/sinks.js';
-import { startFlowing, startStream, webStream, type Left, type StreamOptions } from './streams.js';
+import { startFlowing, startStream, webStream, type Left } from './streams.js';
 import { tellsPostponed } from '../facts/versions.js';
-import type { Render } from '../state/work.js';
+import type { Render } from '../state/render.js';
 
 export interface Prerendered<Prelude> {
   readonly prelude: Prelude;

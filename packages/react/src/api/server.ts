@@ -21,14 +21,16 @@ import {
 } from './fallback.js';
 import { learnClientScripts } from '../facts/client-scripts.js';
 import { ReactDOMServer, knownVersion, react18, version } from '../facts/react.js';
+import { pipeableStream, readableStream, type Left } from './streams.js';
 import {
-  pipeableStream,
-  readableStream,
-  type Left,
+  ownOptions,
+  pipeableOptions,
+  prerenderOptions,
+  readableOptions,
+  withoutTold,
   type ReadableOptions,
   type StreamOptions,
-} from './streams.js';
-import { ownOptions, pipeableOptions, prerenderOptions, readableOptions, withoutTold } from './options.js';
+} from './options.js';
 import { nodePrelude, prerenderWith, webPrelude } from './prerender.js';
 import { renderString } from './strings.js';
 import { Unsupported } from '../facts/unsupported.js';

@@ -6,19 +6,15 @@ import { emitEarlyPreloads } from '../out/early-hints.js';
 import { logRecoverable } from '../state/errors.js';
 import { flushCompleted } from '../out/flush.js';
 import { rootFormat } from '../facts/format.js';
-import { ownOptions } from './options.js';
+import { ownOptions, type ReadableOptions, type StreamOptions } from './options.js';
 import { asFatal, isRecoverableError } from '../facts/recoverable.js';
 import { startRoot } from '../work/root.js';
 import { performWork, startWork } from '../work/scheduler.js';
 import { ReadableSink, WritableSink } from '../out/sinks.js';
-import { fatalError } from '../work/tasks.js';
+import { fatalError } from '../work/ends.js';
 import { Unsupported } from '../facts/unsupported.js';
 import { keepsAbortSignal, keepsDestination } from '../facts/versions.js';
-import { CLOSED, FAILED, Render, type RenderOptions, type Sink, type ToldError } from '../state/work.js';
-
-export interface StreamOptions extends RenderOptions {
-  namespaceURI?: string | undefined;
-}
+import { CLOSED, FAILED, Render, type Sink, type ToldError } from '../state/render.js';
 
 /** A render that is react-dom's from now on. */
 export interface Left {
@@ -125,11 +121,6 @@ export function pipeableStream(
 }
 
 // Web streams ------------------------------------------------------------------------------------------------------
-
-export interface ReadableOptions extends Omit<StreamOptions, 'onHeaders'> {
-  signal?: AbortSignal | undefined;
-  onHeaders?: ((headers: Headers) => void) | undefined;
-}
 
 export type RenderedStream = ReadableStream<Uint8Array> & { allReady: Promise<void> };
 

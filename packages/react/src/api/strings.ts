@@ -7,7 +7,7 @@ import { startRoot } from '../work/root.js';
 import { performWork } from '../work/scheduler.js';
 import { StringSink } from '../out/sinks.js';
 import { asFatal, isRecoverableError } from '../facts/recoverable.js';
-import { CLOSED, FAILED, OPEN, Render, type RenderOptions } from '../state/work.js';
+import { CLOSED, FAILED, OPEN, Render, type RenderOptions } from '../state/render.js';
 
 function nothing(): void {
   // Errors within a boundary are the client's to report.

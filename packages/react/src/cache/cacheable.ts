@@ -8,15 +8,15 @@ import type { CacheEntry } from './component-cache.js';
 import { readSilently, watchReads } from '../state/contexts.js';
 import type { FormatContext } from '../facts/format.js';
 import { ELEMENT, type ContextLike, type ElementLike, type Props } from '../facts/react.js';
-import { Recording, type Effect } from './recording.js';
-import { CHAINED } from '../walk/render.js';
+import { Recording } from './recording.js';
+import { CHAINED } from '../facts/thenables.js';
 import { spill } from '../state/segments.js';
 import { INCOMPARABLE, isSame, snapshotBytes, snapshotOf, type Snapshot } from './snapshots.js';
 import { tellTags } from './tags.js';
 import { templateOf } from '../facts/template.js';
 import type { TreeId } from '../facts/tree-id.js';
 import { idsBeginPlaces } from '../facts/versions.js';
-import type { Mode, Render, Task } from '../state/work.js';
+import type { Effect, Keeping as Kept, Mode, Render, Task } from '../state/render.js';
 
 interface Entry extends CacheEntry {
   readonly html: string;
@@ -134,7 +134,7 @@ function writeAgain(render: Render, entry: Entry): void {
   render.lastText = entry.lastText;
   for (const effect of entry.effects) effect.again(render);
   tellTags(entry.tags);
-  render.recording?.include(entry);
+  (render.recording as Recording | null)?.include(entry);
   if (render.out.length > render.spillLength) spill(render);
 }
 
@@ -163,8 +163,7 @@ function record(render: Render, wanted: Wanted, make: () => void): void {
   keep(render, { key, element, childTypes, format, startsAfterText, began, recording }, make);
 }
 
-/** What is being rendered to be kept, until its HTML is complete. */
-export interface Keeping {
+interface Keeping extends Kept {
   readonly key: string;
   /** Of the component. */
   readonly element: ElementLike;
@@ -182,7 +181,8 @@ interface Began {
 }
 
 /** The task goes on with what is to be kept and had to wait. */
-export function keepInTask(render: Render, keeping: Keeping, make: () => void): void {
+export function keepInTask(render: Render, kept: Kept, make: () => void): void {
+  const keeping = kept as Keeping;
   keeping.recording.continueIn(render);
   keep(render, keeping, make);
 }
@@ -220,7 +220,7 @@ function keep(render: Render, keeping: Keeping, make: () => void): void {
 
 /** The element has to wait: what was begun to be kept of it goes on with its task. */
 export function leaveElementTo(render: Render, element: unknown, task: Task): void {
-  const { unfinished } = render;
+  const unfinished = render.unfinished as Keeping | null;
   render.unfinished = null;
   if (unfinished === null || unfinished.element !== element) return;
   unfinished.recording.usesPromise = true;

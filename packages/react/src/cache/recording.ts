@@ -5,18 +5,11 @@
 import { isProvidedSince, readSilently, type Provided, type Reads } from '../state/contexts.js';
 import type { ContextLike } from '../facts/react.js';
 import { INCOMPARABLE, isSame, snapshotOf, type Snapshot } from './snapshots.js';
-import type { Part, Render, Task } from '../state/work.js';
-
-/** Done to the document when the HTML is used again, as it was when it was made. */
-export interface Effect {
-  readonly again: (render: Render) => void;
-  /** About what it keeps in memory. */
-  readonly bytes: number;
-}
+import type { Effect, Part, Recording as Recorded, Render, Task } from '../state/render.js';
 
 const NO_PARTS: readonly Part[] = [];
 
-export class Recording implements Reads {
+export class Recording implements Recorded, Reads {
   /** Null as well when a task of its own goes on with it. */
   parent: Recording | null;
   readonly contexts = new Map<ContextLike, Snapshot>();
@@ -43,7 +36,7 @@ export class Recording implements Reads {
 
   /** From here on `render` writes to one string, of which the subtree's HTML will be the end. */
   constructor(render: Render, awaits: boolean) {
-    this.parent = render.recording;
+    this.parent = render.recording as Recording | null;
     this.awaits = awaits;
     this.#around = render.contexts;
     this.#startAt(render);

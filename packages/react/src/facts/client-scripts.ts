@@ -3,7 +3,7 @@
  * a few small pages, one for each script, are rendered by it once in the life of the process, before the first stream.
  */
 import { ELEMENT, React, ReactDOMServer, SUSPENSE, VIEW_TRANSITION, type Props } from './react.js';
-import type { Thenable } from '../state/thenables.js';
+import type { Thenable } from './thenables.js';
 import { Unsupported } from './unsupported.js';
 import { hoists } from './versions.js';
 

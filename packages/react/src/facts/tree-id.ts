@@ -3,6 +3,9 @@
  * way is kept as two stacks of integers and spelled out only when a component asks.
  */
 
+/** Index of a node that is no array's child. */
+export const ALONE = -1;
+
 export interface TreeId {
   /** Up to 30 bits, with a leading one. */
   readonly bits: number;

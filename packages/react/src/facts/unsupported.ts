@@ -7,3 +7,15 @@ export class Unsupported extends Error {
     this.reason = reason;
   }
 }
+
+let inStreams: string | null = null;
+
+/** It was met in a page of which a part had been sent: react-dom renders the streams of this process from their beginning. */
+export function leaveStreams(reason: string): void {
+  inStreams = reason;
+}
+
+/** Why no stream of this process can be ours any more; null while they can. */
+export function unsupportedInStreams(): string | null {
+  return inStreams;
+}

@@ -3,7 +3,7 @@ import { logRecoverable } from '../state/errors.js';
 import { preloadHint, takeCapacity } from '../facts/headers.js';
 import type { HeaderHints } from '../facts/headers.js';
 import type { Resources } from '../state/resources.js';
-import type { Render } from '../state/work.js';
+import type { Render } from '../state/render.js';
 
 export function emitEarlyPreloads(render: Render, shellIsComplete: boolean): void {
   const { resources } = render;

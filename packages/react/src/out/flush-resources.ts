@@ -10,7 +10,7 @@ import {
   type Resources,
   type StyleQueue,
 } from '../state/resources.js';
-import type { Sink } from '../state/work.js';
+import type { Sink } from '../state/render.js';
 
 function writeAll(sink: Sink, resources: Set<Resource>): void {
   for (const resource of resources) {

@@ -21,8 +21,7 @@ import {
   type Hoistables,
   type Preamble,
 } from '../state/resources.js';
-import { mayBeOutlined } from '../walk/suspense.js';
-import { endLifetime } from '../work/tasks.js';
+import { mayBeOutlined } from '../state/segments.js';
 import { segmentWrapper } from '../facts/transport.js';
 import {
   countsBoundaries,
@@ -46,7 +45,7 @@ import {
   type Render,
   type Segment,
   type Sink,
-} from '../state/work.js';
+} from '../state/render.js';
 
 /** One turn of flushing; `bytes` is what has gone out in this stretch, by which content is judged too large to go along. */
 class Turn {
@@ -77,7 +76,7 @@ export function flushCompleted(render: Render, sink: Sink): void {
       if (render.resources.hasBody) sink.text('</body>');
       if (render.resources.hasHtml) sink.text('</html>');
       sink.flush();
-      endLifetime(render);
+      render.endLifetime();
       if (!keepsDestination) render.status = CLOSED;
       sink.end();
       if (!keepsDestination) render.sink = null;

@@ -16,9 +16,7 @@ import {
   type Resources,
   type Stylesheet,
 } from '../state/resources.js';
-import type { Boundary, Sink } from '../state/work.js';
-
-export { formReplayScript } from '../facts/client-scripts.js';
+import type { Boundary, Sink } from '../state/render.js';
 
 /** `script` when the client does not have it yet. */
 function once(resources: Resources, bit: number, script: string): string {

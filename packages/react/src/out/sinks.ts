@@ -2,7 +2,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { BYTES_PER_UNIT_MAX, copyAfter, encodeAfter, reserve, type Bytes } from '../facts/encode.js';
 import { viewBytes } from '../facts/versions.js';
-import type { Sink } from '../state/work.js';
+import type { Sink } from '../state/render.js';
 
 /** For the renders that give a string: they are flushed once, to the end. */
 export class StringSink implements Sink {

@@ -3,8 +3,8 @@ import { describeStack } from './component-stack.js';
 import type { StackNode } from './paths.js';
 import { isRecoverableError } from '../facts/recoverable.js';
 import { Unsupported } from '../facts/unsupported.js';
-import { badgeEnd, checksDigests, hasBadges } from '../facts/versions.js';
-import type { ErrorInfo, Render } from './work.js';
+import { checksDigests } from '../facts/versions.js';
+import type { ErrorInfo, Render } from './render.js';
 
 /** The stack is spelled out only when somebody reads it. */
 export function thrownInfo(stack: StackNode | null): ErrorInfo {
@@ -38,24 +38,4 @@ export function logRecoverable(render: Render, error: unknown, info: ErrorInfo):
     );
   }
   return typeof digest === 'string' && digest !== '' ? digest : undefined;
-}
-
-const BADGE_STYLE =
-  'background: #e6e6e6;background: light-dark(rgba(0,0,0,0.1), rgba(255,255,255,0.25));color: #000000;color: light-dark(#000000, #ffffff);border-radius: 2px';
-
-/** What becomes of an error when the app gives no `onError`. One that comes from elsewhere, as with server components, says where from. */
-export function logError(error: unknown): null {
-  const { environmentName } = (typeof error === 'object' && error !== null ? error : {}) as {
-    environmentName?: unknown;
-  };
-  if (typeof environmentName !== 'string' || !hasBadges) console.error(error);
-  else
-    console.error(
-      `\u001b[0m\u001b[7m%c%s\u001b[0m%c${badgeEnd}`,
-      BADGE_STYLE,
-      ` ${environmentName} `,
-      '',
-      error,
-    );
-  return null;
 }

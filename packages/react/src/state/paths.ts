@@ -17,7 +17,7 @@ import {
   type ElementLike,
 } from '../facts/react.js';
 
-import { HolePlan } from '../walk/templates.js';
+import { HolePlan } from './hole-plan.js';
 import { templateOf, type PathStep } from '../facts/template.js';
 import { providerSuffix } from '../facts/versions.js';
 

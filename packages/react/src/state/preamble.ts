@@ -1,6 +1,6 @@
 /** The document's own tags may stand in content that is still to come: the shell is not sent before they are known. */
 import { BODY_PART, HEAD_PART, HTML_PART, type Preamble } from './resources.js';
-import { COMPLETED, ERRORED, Segment, type Render } from './work.js';
+import { COMPLETED, ERRORED, Segment, type Render } from './render.js';
 
 /** Once the tags of the document are settled, notes which segments go into its head. */
 export function preparePreamble(render: Render): void {

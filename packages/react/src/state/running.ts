@@ -2,12 +2,16 @@
  * The component that runs: one at a time, so its hooks stand in arrays that all components use in turn. A component that sets its own state while
  * it renders runs again.
  */
-import type { ActionStateHost } from '../walk/action-state.js';
-import type { Thenable } from './thenables.js';
+import type { Thenable } from '../facts/thenables.js';
 import { docsSite } from '../facts/versions.js';
 
 /** What hooks ask of the render that they run in. */
-export interface HookHost extends ActionStateHost {
+export interface HookHost {
+  readonly mode: 'string' | 'markup' | 'stream';
+  /** `[state, key, referenceId, number of bound arguments]` of a form that was posted without JavaScript. */
+  readonly formState: readonly unknown[] | null;
+  /** The path of keys to the component that runs, as react-dom spells it. */
+  currentKeyPath(): unknown;
   makeId(localId: number): string;
   /** The component depends on what is of this render only. */
   notCacheable(): void;

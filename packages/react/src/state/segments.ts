@@ -1,11 +1,8 @@
-/** Bookkeeping of segments and tasks: where HTML goes, what is still to come, and who is told when it has come. */
-import { finishAbortedTask } from '../work/abort.js';
+/** Bookkeeping of segments and tasks: where HTML goes, and what is still to come. */
 import { Bytes, encodeAfter } from '../facts/encode.js';
-import { treeIdOfPlace } from '../walk/loose-forks.js';
-import { pingTask } from '../work/scheduler.js';
-import type { Thenable } from './thenables.js';
-import { abortsWithinCall, failsOnAborted } from '../facts/versions.js';
-import { ABORTED, COMPLETED, ERRORED, Segment, type Boundary, type Render, type Task } from './work.js';
+import { failsOnAborted, outlinesContent } from '../facts/versions.js';
+import { waitsForResources } from './resources.js';
+import { ABORTED, COMPLETED, ERRORED, Segment, type Boundary, type Render, type Task } from './render.js';
 
 /** From here on HTML goes to `segment`; the one before keeps what it has. */
 export function switchSegment(render: Render, segment: Segment): void {
@@ -86,42 +83,19 @@ export function queueCompletedSegment(boundary: Boundary, segment: Segment): voi
   }
 }
 
+/** Content shorter than this is never sent apart from what is around it. */
+const OUTLINED_BYTES_MIN = 500;
+
+/** Whether content that is ready may still be sent after its fallback, so as not to hold up the rest. */
+export function mayBeOutlined(render: Render, boundary: Boundary): boolean {
+  if (!outlinesContent || boundary.preamble !== null || render.mode !== 'stream') return false;
+  return boundary.byteSize > OUTLINED_BYTES_MIN || waitsForResources(boundary.content, false);
+}
+
 export function addTask(render: Render, task: Task): Task {
   render.allPendingTasks += 1;
   if (task.boundary === null) render.pendingRootTasks += 1;
   else task.boundary.pendingTasks += 1;
   task.abortSet.add(task);
   return task;
-}
-
-export function waitFor(render: Render, task: Task, reason: Thenable): void {
-  void reason.then(
-    () => pingTask(render, task),
-    (error: unknown) => {
-      if (!render.aborted || abortsWithinCall) pingTask(render, task);
-      else if (task.abortSet.delete(task)) finishAbortedTask(render, task, error);
-    },
-  );
-}
-
-/** The task that runs goes on at `node` later: when `reason` has come, or, without one, when the stack is empty again. */
-export function resumeTaskLater(
-  render: Render,
-  node: unknown,
-  index: number,
-  reason: Thenable | null,
-  thenables: Thenable[] | null,
-): void {
-  const task = render.task as Task;
-  task.keyPath = render.keyPathAt(render.depth);
-  task.stack = render.stackAt(render.depth);
-  task.treeId = treeIdOfPlace(render);
-  task.node = node;
-  task.index = index;
-  task.format = render.format;
-  task.contexts = render.contexts;
-  task.thenables = thenables;
-  task.suspended = true;
-  if (reason === null) render.pingedTasks.push(task);
-  else waitFor(render, task, reason);
 }

@@ -4,15 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { toText } from '../facts/escape.js';
-
-/** What is asked of the render. */
-export interface ActionStateHost {
-  readonly mode: 'string' | 'markup' | 'stream';
-  /** `[state, key, referenceId, number of bound arguments]` of a form that was posted without JavaScript. */
-  readonly formState: readonly unknown[] | null;
-  /** The path of keys to the component that runs, as react-dom spells it. */
-  currentKeyPath(): unknown;
-}
+import type { HookHost } from '../state/running.js';
 
 interface FormFields {
   action?: unknown;
@@ -32,7 +24,7 @@ export interface ActionState {
 }
 
 export function actionState(
-  host: ActionStateHost,
+  host: HookHost,
   action: ServerAction,
   initialState: unknown,
   permalink: string | undefined,

@@ -4,9 +4,10 @@ import { legacyContextOf, renderWithin, type GivesContext, type TakesContext } f
 import { popLooseFork, pushLooseFork } from './loose-forks.js';
 import { actionStateCount, callComponent, matchingActionState, usedIds, type Renderable } from '../state/running.js';
 import type { ContextLike, Props } from '../facts/react.js';
-import { ALONE, renderNode } from './render.js';
+import { ALONE } from '../facts/tree-id.js';
+import { renderNode } from './recursion.js';
 import { hasLegacyComponents, idsBeginPlaces, refIsProperty } from '../facts/versions.js';
-import type { Render } from '../state/work.js';
+import type { Render } from '../state/render.js';
 
 /** `isWithin`: it is what a `forwardRef` holds. */
 export function renderFunction(

@@ -10,12 +10,12 @@ import {
   type Content,
   type SpecialTag,
 } from './host-special.js';
-import { formReplayScript } from '../out/instructions.js';
+import { formReplayScript } from '../facts/client-scripts.js';
 import { React, type Props } from '../facts/react.js';
 import { SENT_FORM_REPLAY, shellId } from '../state/resources.js';
 import { innerHtml } from './script.js';
-import { isThenable } from '../state/thenables.js';
-import type { Render } from '../state/work.js';
+import { isThenable } from '../facts/thenables.js';
+import type { Render } from '../state/render.js';
 
 export const selectTag: SpecialTag = (render, tag, props, format) => {
   const content: Content = { children: null, inner: null };

@@ -9,11 +9,9 @@ import {
   SVG,
   type FormatContext,
 } from '../facts/format.js';
-import { NO_END, voidTag, writeVoid, type SpecialTag } from './host-special.js';
-import type { Tag } from './host.js';
+import { NO_END, voidTag, writeVoid, type SpecialTag, type Tag } from './host-special.js';
 import { overtake } from './preloads.js';
 import type { Props } from '../facts/react.js';
-import type { Effect } from '../cache/recording.js';
 import {
   NO_CREDENTIALS,
   SHEET_PENDING,
@@ -27,7 +25,7 @@ import {
 } from '../state/resources.js';
 import { writeScript, writeStyle, writeStyleText, writeTitle, written } from './script.js';
 import { hintsImageSets, imageHintReferrerPolicy } from '../facts/versions.js';
-import type { Render } from '../state/work.js';
+import type { Effect, Render } from '../state/render.js';
 
 /** Tags that stay where they are: in SVG, in `<noscript>`, or described as an item. */
 function staysInPlace(format: FormatContext, props: Props): boolean {

@@ -15,7 +15,7 @@ import {
 import { createRecoverableError } from '../facts/recoverable.js';
 import { HookState, hookState, isRunning, replaceHookState, running, type HookHost } from '../state/running.js';
 import { useCallback, useMemo, useReducer, useRef, useState } from './state-hooks.js';
-import { useThenable, type Thenable } from '../state/thenables.js';
+import { useThenable, type Thenable } from '../facts/thenables.js';
 import { hasBrowserOnly, hasHooksOf19 } from '../facts/versions.js';
 
 export interface HookRun {

@@ -1,20 +1,28 @@
 /**
  * Tags with rules of their own. Each writes its start (or all of itself) and says what children are to be rendered into it. Form controls
- * are in `forms.ts`, what belongs into the head in `hoisting.ts`.
+ * are in `forms.ts`, the document's own tags in `documents.ts`, what belongs into its head in `hoisting.ts`.
  */
-import { addAttribute, attribute, customAttribute, sanitizeUrl } from '../facts/attributes.js';
+import { addAttribute, attribute, customAttribute, namedAttribute, sanitizeUrl } from '../facts/attributes.js';
 import { escapeText, toText } from '../facts/escape.js';
-import { DOCUMENT, ROOT, type FormatContext } from '../facts/format.js';
-import { buttonTag, formTag, inputTag, optionTag, selectTag, textareaTag } from './forms.js';
-import { transitionAttributes, type Tag } from './host.js';
-import { imageTag, linkElement, metaElement, scriptElement, styleElement, titleElement } from './hoisting.js';
+import type { FormatContext, ViewTransition } from '../facts/format.js';
 import type { Props } from '../facts/react.js';
-import type { Preamble, Resource } from '../state/resources.js';
+import type { Resource } from '../state/resources.js';
 import { innerHtml } from './script.js';
-import { holdsHead, numbersDocumentTags } from '../facts/versions.js';
-import type { Render } from '../state/work.js';
+import type { Render } from '../state/render.js';
 
-export { effectOf } from './hoisting.js';
+export interface Tag {
+  /** `<div` */
+  readonly open: string;
+  /** `<div>` */
+  readonly whole: string;
+  /** `</div>` */
+  readonly close: string;
+  readonly special: SpecialTag | undefined;
+  /** Its children are elsewhere than itself (`format.ts`). */
+  readonly formats: boolean;
+  readonly isAnchor: boolean;
+  readonly isDocument: boolean;
+}
 
 /** The tag is complete: it has neither children nor an end. */
 export const NO_END = Symbol('no end');
@@ -52,6 +60,20 @@ export function takesContent(content: Content, name: string, value: unknown): bo
   else if (name === 'dangerouslySetInnerHTML') content.inner = value;
   else return false;
   return true;
+}
+
+export function transitionAttributes(transition: ViewTransition): string {
+  let html = '';
+  if (transition.name !== 'auto') {
+    const { name, nameIndex } = transition;
+    html += namedAttribute('vt-name', nameIndex === 0 ? name : `${name}_${nameIndex}`);
+    transition.nameIndex += 1;
+  }
+  html += namedAttribute('vt-update', transition.update);
+  if (transition.enter !== 'none') html += namedAttribute('vt-enter', transition.enter);
+  if (transition.exit !== 'none') html += namedAttribute('vt-exit', transition.exit);
+  if (transition.share !== 'none') html += namedAttribute('vt-share', transition.share);
+  return html;
 }
 
 export function transitionOf(format: FormatContext): string {
@@ -110,7 +132,7 @@ export const menuItem: SpecialTag = (render, tag, props, format) => {
   return null;
 };
 
-const objectTag: SpecialTag = (render, tag, props, format) => {
+export const objectTag: SpecialTag = (render, tag, props, format) => {
   const content: Content = { children: null, inner: null };
   let html = tag.open;
   for (const name in props) {
@@ -154,51 +176,6 @@ export const custom: SpecialTag = (render, tag, props, format) => {
   return content.children;
 };
 
-// The document ----------------------------------------------------------------------------------------------------
-
-function documentTag(part: 'html' | 'head' | 'body', highestMode: number): SpecialTag {
-  return (render, tag, props, format) => {
-    const content: Content = { children: null, inner: null };
-    if (format.mode > highestMode) {
-      const html = attributesOf(props, (name, value) => takesContent(content, name, value));
-      return openWith(render, tag.open + html + transitionOf(format), content);
-    }
-    render.notCacheable();
-    const preamble: Preamble = render.preamble ?? render.resources.preamble;
-    if (!holdsHead && (part === 'body' || preamble[part] !== null)) {
-      const html = attributesOf(props, (name, value) => takesContent(content, name, value));
-      return openWith(render, tag.open + html, content);
-    }
-    if (preamble[part] !== null) throw new Error(`The \`<${part}>\` tag may only be rendered once.`);
-    if (render.preamble !== null && !numbersDocumentTags) render.out += `<!--${part}-->`;
-    const to = { html: (part === 'html' && render.mode === 'stream' ? '<!DOCTYPE html>' : '') + tag.open };
-    try {
-      // Piece by piece, as `writeLink`.
-      for (const name in props) {
-        if (!hasOwn.call(props, name)) continue;
-        const value = props[name];
-        if (value === null || value === undefined || takesContent(content, name, value)) continue;
-        addAttribute(to, name, value);
-      }
-      to.html += transitionOf(format) + '>';
-      to.html += innerHtml(content.inner, content.children);
-      if (holdsHead || typeof content.children !== 'string') return content.children;
-      to.html += escapeText(content.children);
-      return null;
-    } finally {
-      preamble[part] = to.html;
-    }
-  };
-}
-
-/** The end of `<html>`, `<head>` and `<body>`: the document's own are ended when it is sent. */
-export function endDocumentTag(render: Render, tag: Tag, format: FormatContext, type: string): void {
-  const isOrdinary = format.mode > (type === 'html' ? ROOT : DOCUMENT);
-  if (isOrdinary || (type === 'head' && !holdsHead)) render.out += tag.close;
-  else if (type === 'html') render.resources.hasHtml = true;
-  else if (type === 'body') render.resources.hasBody = true;
-}
-
 /** Names with a dash that are ordinary tags of SVG and MathML. */
 export const DASHED_TAGS =
   'annotation-xml color-profile font-face font-face-src font-face-uri font-face-format font-face-name missing-glyph'.split(
@@ -210,32 +187,3 @@ export const ordinary: SpecialTag = (render, { open }, props, format) => {
   const html = attributesOf(props, (name, value) => takesContent(content, name, value));
   return openWith(render, open + html + transitionOf(format), content);
 };
-
-export const SPECIAL_TAGS = new Map<string, SpecialTag>([
-  ['select', selectTag],
-  ['option', optionTag],
-  ['textarea', textareaTag],
-  ['input', inputTag],
-  ['button', buttonTag],
-  ['form', formTag],
-  ['menuitem', menuItem],
-  ['object', objectTag],
-  ['title', titleElement],
-  ['link', linkElement],
-  ['script', scriptElement],
-  ['style', styleElement],
-  ['meta', metaElement],
-  ['pre', preformatted],
-  ['listing', preformatted],
-  ['img', imageTag],
-  ['head', documentTag('head', DOCUMENT)],
-  ['body', documentTag('body', DOCUMENT)],
-  ['html', documentTag('html', ROOT)],
-  ['-', custom],
-]);
-
-for (const tag of 'base area br col embed hr keygen param source track wbr'.split(' ')) {
-  SPECIAL_TAGS.set(tag, selfClosing);
-}
-
-for (const tag of DASHED_TAGS) SPECIAL_TAGS.set(tag, ordinary);

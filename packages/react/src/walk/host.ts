@@ -1,30 +1,19 @@
 /** Host elements: tags with their attributes. Ordinary tags are written here; those with rules of their own in `host-special.ts`. */
-import { attribute, namedAttribute } from '../facts/attributes.js';
+import { attribute } from '../facts/attributes.js';
 import { escapeText } from '../facts/escape.js';
-import { FORMATTING_TAGS, HEAD, childFormat, type FormatContext, type ViewTransition } from '../facts/format.js';
-// The tables need what the first of these has made.
-import { NO_END, SPECIAL_TAGS, custom, effectOf, endDocumentTag, type SpecialTag } from './host-special.js';
-import { SPECIAL_TAGS_18 } from './host-special-18.js';
+import { FORMATTING_TAGS, HEAD, childFormat, type FormatContext } from '../facts/format.js';
+import { endDocumentTag } from './documents.js';
+import { effectOf } from './hoisting.js';
+import { NO_END, custom, transitionAttributes, type SpecialTag, type Tag } from './host-special.js';
+import { SPECIAL_TAGS } from './special-tags.js';
+import { SPECIAL_TAGS_18 } from './special-tags-18.js';
 import type { Props } from '../facts/react.js';
-import { ALONE, renderNode } from './render.js';
+import { ALONE } from '../facts/tree-id.js';
+import { renderNode } from './recursion.js';
 import { innerHtml } from './script.js';
 import { addTask, finishSegment, spill, switchSegment } from '../state/segments.js';
 import { customizesByIs, headComesLater, hoists } from '../facts/versions.js';
-import { Segment, type Render } from '../state/work.js';
-
-export interface Tag {
-  /** `<div` */
-  readonly open: string;
-  /** `<div>` */
-  readonly whole: string;
-  /** `</div>` */
-  readonly close: string;
-  readonly special: SpecialTag | undefined;
-  /** Its children are elsewhere than itself (`format.ts`). */
-  readonly formats: boolean;
-  readonly isAnchor: boolean;
-  readonly isDocument: boolean;
-}
+import { Segment, type Render } from '../state/render.js';
 
 const VALID_TAG = /^[a-zA-Z][a-zA-Z:_.\-\d]*$/;
 const REMEMBERED_MAX = 1024;
@@ -164,18 +153,4 @@ function renderIntoHeadLater(render: Render, segment: Segment, children: unknown
 function addHeadTask(render: Render, type: string, props: Props): void {
   const inside = childFormat(render.format, type, props);
   if (inside.mode === HEAD) renderIntoHead(render, inside, null);
-}
-
-export function transitionAttributes(transition: ViewTransition): string {
-  let html = '';
-  if (transition.name !== 'auto') {
-    const { name, nameIndex } = transition;
-    html += namedAttribute('vt-name', nameIndex === 0 ? name : `${name}_${nameIndex}`);
-    transition.nameIndex += 1;
-  }
-  html += namedAttribute('vt-update', transition.update);
-  if (transition.enter !== 'none') html += namedAttribute('vt-enter', transition.enter);
-  if (transition.exit !== 'none') html += namedAttribute('vt-exit', transition.exit);
-  if (transition.share !== 'none') html += namedAttribute('vt-share', transition.share);
-  return html;
 }

@@ -4,8 +4,9 @@
  */
 import { contextWith, provide, readContext, unprovide } from '../state/contexts.js';
 import { componentName } from '../state/paths.js';
-import { ALONE, renderNode } from './render.js';
-import type { Render } from '../state/work.js';
+import { ALONE } from '../facts/tree-id.js';
+import { renderNode } from './recursion.js';
+import type { Render } from '../state/render.js';
 
 type Handed = Readonly<Record<string, unknown>>;
 

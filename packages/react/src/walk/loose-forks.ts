@@ -6,13 +6,7 @@ import { SUSPENSE, type ElementLike } from '../facts/react.js';
 import { templateOf } from '../facts/template.js';
 import { forkedId, type TreeId } from '../facts/tree-id.js';
 import { idsBeginPlaces } from '../facts/versions.js';
-import type { Render } from '../state/work.js';
-
-/** A step that a component made: where the component's children are, and which fork it is. */
-export interface LooseFork {
-  readonly depth: number;
-  readonly fork: number;
-}
+import type { LooseFork, Render } from '../state/render.js';
 
 export function pushLooseFork(render: Render): void {
   render.looseForks.push({ depth: render.depth, fork: render.forks });

@@ -4,29 +4,26 @@ import { dropLooseForks } from './loose-forks.js';
 import type { KeyPath, StackNode } from '../state/paths.js';
 import { preparePreamble } from '../state/preamble.js';
 import { SUSPENSE, type Props } from '../facts/react.js';
-import { ALONE, renderNode } from './render.js';
-import { addSegment, addTask, finishSegment, queueCompletedSegment, switchSegment } from '../state/segments.js';
+import { ALONE } from '../facts/tree-id.js';
+import { renderNode } from './recursion.js';
+import {
+  addSegment,
+  addTask,
+  finishSegment,
+  mayBeOutlined,
+  queueCompletedSegment,
+  switchSegment,
+} from '../state/segments.js';
 import { switchContexts } from '../state/contexts.js';
 import { logRecoverable, thrownInfo } from '../state/errors.js';
 import { resetHooks } from '../state/running.js';
-import { waitsForResources } from '../state/resources.js';
 import {
   holdsHead,
   hoistsFromPrerenderedFallbacks,
   namesFallbackSuspense,
   numbersDocumentTags,
-  outlinesContent,
 } from '../facts/versions.js';
-import { ABORTED, Boundary, COMPLETED, ERRORED, PENDING, Segment, type Render, type Task } from '../state/work.js';
-
-/** Content shorter than this is never sent apart from what is around it. */
-const OUTLINED_BYTES_MIN = 500;
-
-/** Whether content that is ready may still be sent after its fallback, so as not to hold up the rest. */
-export function mayBeOutlined(render: Render, boundary: Boundary): boolean {
-  if (!outlinesContent || boundary.preamble !== null || render.mode !== 'stream') return false;
-  return boundary.byteSize > OUTLINED_BYTES_MIN || waitsForResources(boundary.content, false);
-}
+import { ABORTED, Boundary, COMPLETED, ERRORED, PENDING, Segment, type Render, type Task } from '../state/render.js';
 
 /** Strings are complete when they are given out, so that a boundary cannot hold up the document; 19.1 let it all the same. */
 function mayHoldDocument(render: Render): boolean {

@@ -2,56 +2,24 @@
  * Compiled JSX: pieces of HTML made at build time, and values for the holes between them. The text before and behind a hole, its place in
  * the tree of ids and of keys, and where in the document it is are known from the template.
  */
-import { attributeOf, writeAttribute, type Attribute } from '../facts/attributes.js';
+import { writeAttribute, type Attribute } from '../facts/attributes.js';
 import { escapeText, toText } from '../facts/escape.js';
-import { FORMATTING_TAGS, HEAD, childFormat, type FormatContext } from '../facts/format.js';
-import { ALONE, renderNode } from './render.js';
+import { HEAD, childFormat, type FormatContext } from '../facts/format.js';
+import { ALONE } from '../facts/tree-id.js';
+import { renderNode } from './recursion.js';
+import { HolePlan } from '../state/hole-plan.js';
 import { spill } from '../state/segments.js';
 import {
   AFTER_TAG,
   AFTER_TEXT,
   ATTRIBUTE,
   CHILD,
-  type ChildHole,
-  type Hole,
   type PathStep,
   type Template,
   type TemplateElement,
 } from '../facts/template.js';
 import { writesBigInts } from '../facts/versions.js';
-import type { Render } from '../state/work.js';
-
-/** A hole as the renderer uses it. One class for all kinds, so that the loop over them stays monomorphic. */
-export class HolePlan {
-  readonly kind: number;
-  readonly attribute: Attribute | null;
-  readonly isAnchorHref: boolean;
-  readonly before: number;
-  readonly followed: boolean;
-  readonly steps: readonly PathStep[];
-  readonly forkLengths: readonly number[];
-  readonly forkIndexes: readonly number[];
-  /** The hole's place among its siblings, ALONE when it has none. */
-  readonly index: number;
-  readonly formats: boolean;
-
-  constructor(hole: Hole) {
-    this.kind = hole[0];
-    const [before, followed, steps] =
-      hole[0] === CHILD ? (hole.slice(1) as [number, number, ChildHole[3]]) : [AFTER_TAG, 0, []];
-    this.attribute = hole[0] === ATTRIBUTE ? attributeOf(hole[1]) : null;
-    this.isAnchorHref = hole[0] === ATTRIBUTE && hole[1] === 'href' && hole[2] === 'a';
-    this.before = before;
-    this.followed = followed === 1;
-    this.steps = steps;
-    const forks = steps.filter(([, , length]) => length > 1);
-    this.forkLengths = forks.map(([, , length]) => length);
-    this.forkIndexes = forks.map(([, , , index]) => index);
-    const last = steps.at(-1);
-    this.index = last !== undefined && last[2] > 1 ? last[3] : ALONE;
-    this.formats = steps.some(([tag]) => tag !== null && FORMATTING_TAGS.has(tag));
-  }
-}
+import type { Render } from '../state/render.js';
 
 class Plan {
   readonly pieces: readonly string[];

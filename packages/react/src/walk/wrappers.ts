@@ -1,5 +1,4 @@
 /** Element types that are symbols of React: they have no HTML of their own but comments. */
-import { delegateLists } from '../api/fallback.js';
 import { transitionFormat } from '../facts/format.js';
 import {
   ACTIVITY,
@@ -14,11 +13,12 @@ import {
   VIEW_TRANSITION,
   type Props,
 } from '../facts/react.js';
-import { ALONE, renderNode } from './render.js';
+import { ALONE } from '../facts/tree-id.js';
+import { renderNode } from './recursion.js';
 import { renderSuspense } from './suspense.js';
-import { Unsupported } from '../facts/unsupported.js';
+import { Unsupported, leaveStreams } from '../facts/unsupported.js';
 import { hasActivity, hasDebugTraces, hasViewTransition, listsReveal } from '../facts/versions.js';
-import type { Render } from '../state/work.js';
+import type { Render } from '../state/render.js';
 
 /** Types that this version of React does not have are as wrong as any other symbol. */
 const UNKNOWN_TYPES = new Set([
@@ -43,7 +43,7 @@ export function renderWrapper(render: Render, type: unknown, props: Props): void
       return renderViewTransition(render, props);
     case SUSPENSE_LIST:
       if (listsReveal) {
-        if (!render.mayFallBack) delegateLists();
+        if (!render.mayFallBack) leaveStreams('SuspenseList');
         throw new Unsupported('SuspenseList');
       }
       return renderNode(render, props['children'], ALONE);

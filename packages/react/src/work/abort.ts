@@ -3,8 +3,8 @@ import { logRecoverable, thrownInfo } from '../state/errors.js';
 import { flushCompleted } from '../out/flush.js';
 import { asFatal, createRecoverableError, isBrowserOnly, isRecoverableError } from '../facts/recoverable.js';
 import { stackOf } from '../state/paths.js';
-import { completeAll, endLifetime, fatalError } from './tasks.js';
-import { isThenable } from '../state/thenables.js';
+import { completeAll, fatalError } from './ends.js';
+import { isThenable } from '../facts/thenables.js';
 import { abortsShellSilently, abortsWithinCall } from '../facts/versions.js';
 import {
   ABORTED,
@@ -17,7 +17,7 @@ import {
   type ErrorInfo,
   type Render,
   type Task,
-} from '../state/work.js';
+} from '../state/render.js';
 
 export function abort(render: Render, reason: unknown): void {
   if (abortsShellSilently) {
@@ -29,7 +29,7 @@ export function abort(render: Render, reason: unknown): void {
     return;
   }
   if (render.aborted || (render.status !== OPEN && render.status !== OPENING)) return;
-  endLifetime(render);
+  render.endLifetime();
   render.aborted = true;
   render.fatalError = abortError(reason);
   const { abortableTasks } = render;

@@ -1,15 +1,16 @@
 /** The first task of a render. */
 import { purges } from '../cache/cacheable.js';
 import { rootFormat } from '../facts/format.js';
-import { ALONE } from '../walk/render.js';
+import { finishAbortedTask } from './abort.js';
 import { addTask } from '../state/segments.js';
-import { ROOT_ID } from '../facts/tree-id.js';
-import { Segment, type Render } from '../state/work.js';
+import { ALONE, ROOT_ID } from '../facts/tree-id.js';
+import { Segment, type Render } from '../state/render.js';
 
 export function startRoot(render: Render, children: unknown, namespaceURI?: unknown): void {
   const format = rootFormat(namespaceURI);
   const segment = new Segment(null, format, false, false);
   segment.parentFlushed = true;
+  render.finishAborted = finishAbortedTask;
   render.purges = purges();
   render.segment = segment;
   render.pingedTasks.push(

@@ -7,10 +7,11 @@ import { emitEarlyPreloads } from '../out/early-hints.js';
 import { enterHooks, leaveHooks } from '../walk/hooks.js';
 import { installResourceFunctions, type ResourceTarget } from '../walk/preloads.js';
 import type { Resources } from '../state/resources.js';
-import { fatalError, performTask } from './tasks.js';
+import { fatalError } from './ends.js';
+import { performTask } from './tasks.js';
 import { Unsupported } from '../facts/unsupported.js';
 import { abortsWithinCall, beginsNextTurn, worksAfterFailure } from '../facts/versions.js';
-import { CLOSED, FAILED, OPEN, OPENING, type Render, type Task } from '../state/work.js';
+import { CLOSED, FAILED, OPEN, OPENING, type Render, type Task } from '../state/render.js';
 
 /** The render whose work is being done, for the resource functions; what components start to do later finds it by its async context. */
 let working: Render | null = null;
@@ -59,18 +60,6 @@ export function performWork(render: Render): void {
     leaveHooks(hooks);
     leaveContexts(contexts);
   }
-}
-
-export function pingTask(render: Render, task: Task): void {
-  render.pingedTasks.push(task);
-  if (render.pingedTasks.length !== 1) return;
-  render.flushScheduled = render.sink !== null;
-  // As react-dom until 19.2, a string goes on after its end with what it has not given up: the next page finds what that loads.
-  if (render.mode !== 'stream') return render.work();
-  // Until the first turn of the event loop has passed the shell may still be completed without a wait.
-  if ((render.status === OPENING && !beginsNextTurn) || render.prerenders)
-    queueMicrotask(() => render.work());
-  else setImmediate(() => render.work());
 }
 
 export function startWork(render: Render): void {

@@ -11,6 +11,7 @@ import { frameOf, naming } from '../facts/frames.js';
 import { isRunning, takeThenables, resetHooks } from '../state/running.js';
 import { renderHost } from './host.js';
 import { legacyContextOf, type TakesContext } from './legacy-context.js';
+import { ALONE } from '../facts/tree-id.js';
 import { dropLooseForks, treeIdOfPlace } from './loose-forks.js';
 import {
   CONSUMER,
@@ -28,8 +29,8 @@ import {
 } from '../facts/react.js';
 import { templateOf, type TemplateElement } from '../facts/template.js';
 import { isWritable, renderTemplate } from './templates.js';
-import { addSegment, addTask, resumeTaskLater, waitFor } from '../state/segments.js';
-import { SUSPENDED, isThenable, unwrapThrown, useThenable, type Thenable } from '../state/thenables.js';
+import { addSegment, addTask } from '../state/segments.js';
+import { CHAINED, SUSPENDED, isThenable, unwrapThrown, useThenable, type Thenable } from '../facts/thenables.js';
 import {
   abortsForThrown,
   abortsWithinCall,
@@ -44,12 +45,11 @@ import {
   waitsWhileAborted,
   writesBigInts,
 } from '../facts/versions.js';
-import { Segment, type Render, type Task } from '../state/work.js';
+import { Segment, type Render, type Task } from '../state/render.js';
+import { beginWith } from './recursion.js';
+import { resumeTaskLater, waitFor } from './waiting.js';
 
 const STACK_OVERFLOW = 'Maximum call stack size exceeded';
-
-/** Index of a node that is no array's child. */
-export const ALONE = -1;
 
 export function renderNode(render: Render, node: unknown, index: number): void {
   if (typeof node === 'string') return writeText(render, node);
@@ -63,6 +63,8 @@ export function renderNode(render: Render, node: unknown, index: number): void {
     writeText(render, toText(node));
   return undefined;
 }
+
+beginWith(renderNode);
 
 function writeText(render: Render, text: string): void {
   if (render.markup) {
@@ -131,9 +133,6 @@ function isOverflow(reason: unknown): boolean {
   if (typeof reason !== 'object' || reason === null) return false;
   return 'message' in reason && reason.message === STACK_OVERFLOW;
 }
-
-/** Thrown through the rest of a task that waits as a whole. */
-export const CHAINED = new Error('Internal to the renderer: the task waits.');
 
 function suspend(
   render: Render,

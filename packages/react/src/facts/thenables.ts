@@ -1,5 +1,5 @@
 /** `use` of promises: their state is kept in the promise itself, as React's protocol for thenables has it. */
-import { suspendedEnd, throwsMissingReason } from '../facts/versions.js';
+import { suspendedEnd, throwsMissingReason } from './versions.js';
 
 export interface Thenable {
   then(resolve: (value: unknown) => void, reject: (error: unknown) => void): unknown;
@@ -17,6 +17,9 @@ export const SUSPENDED = new Error(
   "Suspense Exception: This is not a real error! It's an implementation detail of `use` to interrupt the current render. You must either rethrow it immediately, or move the `use` call outside of the `try/catch` block. Capturing without rethrowing will lead to unexpected behavior.\n\nTo handle async errors, wrap your component in an error boundary, or call the promise's `.catch` method and pass the result to `use`" +
     suspendedEnd,
 );
+
+/** Thrown through the rest of a task that waits as a whole. */
+export const CHAINED = new Error('Internal to the renderer: the task waits.');
 
 let suspendedOn: Thenable | null = null;
 

@@ -3,15 +3,12 @@
  * around them, and tasks that fill them. `Render` also holds the registers of the task that runs: they are fields of one object,
  * not module variables, because an object of this render is young and so cheap to write to.
  */
-import type { Keeping } from '../cache/cacheable.js';
 import type { Provided } from './contexts.js';
 import type { Bytes } from '../facts/encode.js';
-import { logError } from './errors.js';
+import { logError } from '../facts/log-error.js';
 import type { FormatContext } from '../facts/format.js';
-import type { LooseFork } from '../walk/loose-forks.js';
 import type { HookHost } from './running.js';
 import { type KeyPath, type StackNode, keyPathOf, stackOf } from './paths.js';
-import type { Recording } from '../cache/recording.js';
 import {
   type Hoistables,
   type Preamble,
@@ -19,7 +16,7 @@ import {
   Resources,
   createHoistables,
 } from './resources.js';
-import type { Thenable } from './thenables.js';
+import type { Thenable } from '../facts/thenables.js';
 import { ROOT_ID, type TreeId, forkedId, spellId } from '../facts/tree-id.js';
 import { idMarks, keepsDestination, tellsComponents } from '../facts/versions.js';
 
@@ -106,6 +103,37 @@ export interface Task {
   keeping: Keeping | null;
 }
 
+/** Done to the document when HTML is used again, as it was when it was made. */
+export interface Effect {
+  readonly again: (render: Render) => void;
+  /** About what it keeps in memory. */
+  readonly bytes: number;
+}
+
+/** A subtree that is rendered to be kept, as those know it who render it; the component cache knows more. */
+export interface Recording {
+  readonly effects: Effect[];
+  readonly tags: Set<string>;
+  usesIds: boolean;
+  usesPromise: boolean;
+  failed: boolean;
+  /** The task that all of it was left to. */
+  later: Task | null;
+  /** Nothing has been written yet. */
+  isEmpty(render: Render): boolean;
+}
+
+/** What is being rendered to be kept, until its HTML is complete. */
+export interface Keeping {
+  readonly recording: Recording;
+}
+
+/** In React 18 (`loose-forks.ts`): a step that a component made, where its children are, and which fork it is. */
+export interface LooseFork {
+  readonly depth: number;
+  readonly fork: number;
+}
+
 export interface ErrorInfo {
   componentStack?: string;
 }
@@ -183,7 +211,6 @@ export class Render implements HookHost {
   readonly indexes: number[] = [];
   readonly forkLengths: number[] = [];
   readonly forkIndexes: number[] = [];
-  /** In React 18; see `loose-forks.ts`. */
   readonly looseForks: LooseFork[] = [];
   parts: Part[] = [];
   segment!: Segment;
@@ -232,6 +259,8 @@ export class Render implements HookHost {
   readonly onFatalError: (error: unknown) => void;
   /** Does what is due, on behalf of the API that the render was started by. */
   work: () => void = nothing;
+  /** What becomes of a task that was aborted, and what it waited for has failed since. */
+  finishAborted: (render: Render, task: Task, error: unknown) => void = nothing;
   /** Ends with the render: what waits for the caller's abort signal is taken off it. */
   lifetime: AbortController | null = null;
 
@@ -271,6 +300,10 @@ export class Render implements HookHost {
   currentKeyPath(): KeyPath {
     this.notCacheable();
     return this.keyPathAt(this.depth);
+  }
+
+  endLifetime(): void {
+    this.lifetime?.abort('The render ended.');
   }
 
   /** Everything has been sent. Timers and listeners may hold the render for longer: they are not to hold the page with it. */

@@ -1,0 +1,37 @@
+/** A hole of a template as the renderer uses it: what it writes there, and the way to it from the template's root. */
+import { attributeOf, type Attribute } from '../facts/attributes.js';
+import { FORMATTING_TAGS } from '../facts/format.js';
+import { AFTER_TAG, ATTRIBUTE, CHILD, type ChildHole, type Hole, type PathStep } from '../facts/template.js';
+import { ALONE } from '../facts/tree-id.js';
+
+/** One class for all kinds, so that the loop over them stays monomorphic. */
+export class HolePlan {
+  readonly kind: number;
+  readonly attribute: Attribute | null;
+  readonly isAnchorHref: boolean;
+  readonly before: number;
+  readonly followed: boolean;
+  readonly steps: readonly PathStep[];
+  readonly forkLengths: readonly number[];
+  readonly forkIndexes: readonly number[];
+  /** The hole's place among its siblings, ALONE when it has none. */
+  readonly index: number;
+  readonly formats: boolean;
+
+  constructor(hole: Hole) {
+    this.kind = hole[0];
+    const [before, followed, steps] =
+      hole[0] === CHILD ? (hole.slice(1) as [number, number, ChildHole[3]]) : [AFTER_TAG, 0, []];
+    this.attribute = hole[0] === ATTRIBUTE ? attributeOf(hole[1]) : null;
+    this.isAnchorHref = hole[0] === ATTRIBUTE && hole[1] === 'href' && hole[2] === 'a';
+    this.before = before;
+    this.followed = followed === 1;
+    this.steps = steps;
+    const forks = steps.filter(([, , length]) => length > 1);
+    this.forkLengths = forks.map(([, , length]) => length);
+    this.forkIndexes = forks.map(([, , , index]) => index);
+    const last = steps.at(-1);
+    this.index = last !== undefined && last[2] > 1 ? last[3] : ALONE;
+    this.formats = steps.some(([tag]) => tag !== null && FORMATTING_TAGS.has(tag));
+  }
+}
