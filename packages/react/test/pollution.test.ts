@@ -71,7 +71,9 @@ function outcome(run: () => string): string {
 /** Every word of the renderer's source: whatever it reads, it reads by one of them. */
 function words(): string[] {
   const folder = join(import.meta.dirname, '..', 'src');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
   const source = files.map((file) => readFileSync(join(folder, file), 'utf8'));
   const all = new Set(source.join('\n').match(/[$A-Za-z_][$\w]*/g));
   // Descriptors are objects that `Object.defineProperty` reads them from; a string that can be called is none of ours.
