@@ -9,6 +9,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { askControl } from '../support/control.ts';
 import { ask, type Ask } from './client.ts';
 import { quietTools } from './prepare.ts';
 import { ownRuntime, type Runtime } from './runtime.ts';
@@ -104,7 +105,7 @@ async function launchOnce(
     port,
     output: said,
     stop,
-    status: () => told(runDir, 'status'),
+    status: async () => (await askControl(runDir, 'status'))['status'],
     classes: () => classNames(runDir),
     reload: async () => void (await runCli(runDir, ['reload'])),
   };
@@ -230,12 +231,8 @@ function signal(pid: number, name: NodeJS.Signals): void {
 }
 
 async function classNames(runDir: string): Promise<string[]> {
-  const { classes } = (await told(runDir, 'classes')) as { classes: { class: string }[] };
+  const { classes } = (await askControl(runDir, 'classes'))['classes'] as { classes: { class: string }[] };
   return classes.map((known) => known.class);
-}
-
-async function told(runDir: string, command: 'status' | 'classes'): Promise<unknown> {
-  return JSON.parse(await runCli(runDir, [command, '--json'])) as unknown;
 }
 
 function runCli(runDir: string, args: readonly string[]): Promise<string> {

@@ -53,7 +53,7 @@ void test('I3: nothing queued is lost when all workers die at once, and serving 
   // The line of a request bears the time of its first byte.
   const firstServed = Math.min(...served.map((line) => time(line) + Number(line['total_ms'])));
   const waited_ms = firstServed - time(ready);
-  assert.ok(waited_ms < 1_000, `${waited_ms} ms from the first ready worker to the first answer`);
+  assert.ok(waited_ms < 3_000, `${waited_ms} ms from the first ready worker to the first answer`);
   const snapshot = await allReady(sluice, WORKERS);
   assert.deepEqual([slotsHeld(snapshot), snapshot.queue.length, snapshot.overlaps_total], [0, 0, 0]);
   const begins = (target: string) => hold.journal.filter((line) => line === `begin ${target}`).length;

@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { app, runSluice, type Sluice, startSluice } from '../support/sluice.ts';
+import { snapshotOf } from '../support/snapshot.ts';
 import { ask, end, Hold, running, sent, statusWhen } from './scenario.ts';
 
 let sluice: Sluice;
@@ -18,11 +19,14 @@ before(async () => {
 after(() => end(sluice));
 
 void test('status --json tells of workers, queue, requests and both kinds of time', async () => {
-  const { workers, requests, queue_wait_ms, service_time_ms } = await statusWhen(
+  await statusWhen(
     sluice,
     (now) => now.workers.every(({ rss_bytes }) => rss_bytes !== null) && now.requests.answered_total > 0,
     'the first reports of the workers',
   );
+  const { code, stdout } = await sluice.cli(['status', '--json']);
+  assert.equal(code, 0);
+  const { workers, requests, queue_wait_ms, service_time_ms } = snapshotOf(JSON.parse(stdout));
   assert.deepEqual(
     workers.map(({ instance }) => instance),
     [0, 1],
@@ -53,7 +57,7 @@ void test('status shows the current request and for how long', async (t) => {
   await client.response();
 });
 
-void test('logs shows access and app lines, by kind, and follows', async () => {
+void test('logs shows access and app lines, by kind, and follows', async (t) => {
   await ask(sluice, '/spin?ms=1&seen=1');
   const access = await eventually(async () => {
     const { code, stdout } = await sluice.cli(['logs', '--kind', 'access']);
@@ -61,7 +65,7 @@ void test('logs shows access and app lines, by kind, and follows', async () => {
   });
   assert.ok(!access.includes('worker_started'));
   const [program, args] = [process.env['SLUICE_BINARY'], ['logs', '-f', '--run-dir', sluice.runDir]];
-  if (program === undefined) return;
+  if (program === undefined) return t.skip('following needs SLUICE_BINARY');
   const follower = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
   follower.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
@@ -91,9 +95,9 @@ void test('scale changes the number of workers up and down, and loses no request
   assert.equal((await sluice.cli(['scale', '0'])).code, 2);
 });
 
-void test('top redraws until it is interrupted', async () => {
+void test('top redraws until it is interrupted', async (t) => {
   const program = process.env['SLUICE_BINARY'];
-  if (program === undefined) return;
+  if (program === undefined) return t.skip('needs SLUICE_BINARY');
   const top = spawn(program, ['top', '--interval-ms', '100', '--run-dir', sluice.runDir]);
   let text = '';
   top.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));

@@ -5,10 +5,11 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { long } from '../support/chance.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice } from '../support/sluice.ts';
-import { allReady, ask, bytesOf, long, pidOf, running, statusWhen } from './scenario.ts';
+import { allReady, ask, bytesOf, pidOf, running, statusWhen } from './scenario.ts';
 
 const requests = long ? 100_000 : 12_000;
 const CONNECTIONS = 24;

@@ -18,7 +18,8 @@ void test('a stop takes as long as workers may take, and leaves none of them', a
   const took_ms = performance.now() - began;
   assert.equal(code, 0);
   assert.equal((await sluice.finished()).code, 0);
-  assert.ok(took_ms >= STOP_TIMEOUT_MS - 50 && took_ms < STOP_TIMEOUT_MS + 3_000, `it took ${took_ms} ms`);
+  // By default they would have ten seconds.
+  assert.ok(took_ms >= STOP_TIMEOUT_MS - 50 && took_ms < 9_000, `it took ${took_ms} ms`);
   await gone(pids);
   await nothingLeftOf(sluice);
   const exits = sluice.logs.filter(({ event }) => event === 'worker_exited');

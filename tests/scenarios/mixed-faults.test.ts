@@ -9,20 +9,20 @@
 // - Anything, while-waiting: 504 SLU-WORKER-STUCK if its worker got a loop beside it.
 // - Anything: 503 with Retry-After for lack of room. That is rare, and never because the gateway leaves.
 //
-// SLUICE_TEST_SEED=n replays a run's choices, SLUICE_TEST_MIXED_S=n sets its length; SLUICE_TEST_LONG=1 takes half an hour.
+// SLUICE_SEED=n replays a run's choices, SLUICE_TEST_MIXED_S=n sets its length; SLUICE_TEST_LONG=1 takes half an hour.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { long, type Random, randomFrom, seed } from '../support/chance.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Sluice } from '../support/sluice.ts';
-import { Clients, type Failure, Log, type Random, randomFrom } from './mixed.ts';
+import { Clients, type Failure, Log } from './mixed.ts';
 import {
   allReady,
   gone,
-  long,
   nothingLeftOf,
   ownApp,
   processesOf,
@@ -32,7 +32,6 @@ import {
 } from './scenario.ts';
 
 const length_s = Number(process.env['SLUICE_TEST_MIXED_S'] ?? (long ? 1_800 : 20));
-const seed = Number(process.env['SLUICE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const WORKERS = 4;
 
 const env = {
@@ -55,7 +54,7 @@ for (const concurrency of ['1', 'while-waiting'])
       t.after(() => {
         fs.rmSync(dir, { recursive: true, force: true });
       });
-      t.diagnostic(`SLUICE_TEST_SEED=${seed} SLUICE_TEST_MIXED_S=${length_s}`);
+      t.diagnostic(`SLUICE_SEED=${seed} SLUICE_TEST_MIXED_S=${length_s}`);
       const journal = path.join(dir, 'journal');
       const sluice = await running(t, {
         entry: ownApp('mixed.js'),

@@ -4,18 +4,8 @@ import fs from 'node:fs';
 import http from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Random, randomFrom } from '../support/chance.ts';
 import type { Sluice } from '../support/sluice.ts';
-
-/** A whole number from 0 and below the bound. */
-export type Random = (below: number) => number;
-
-export function randomFrom(seed: number): Random {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 /** What came instead of an answer. */
 export interface Failure {

@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
 import { app, runSluice, type Sluice, type StartOptions } from '../support/sluice.ts';
 import {
@@ -136,6 +137,7 @@ void test('a worker is not ready before its app listens', async (t) => {
     while (performance.now() < until) {
       const { workers } = await sluice.status();
       assert.equal(workers[0]?.state, 'starting');
+      await wait(20);
     }
     fs.writeFileSync(gate, '');
     await allReady(sluice, 1);

@@ -1,16 +1,16 @@
 // Apps that make every mistake there is with their answers, beside clients that ask for pages. Each request has a canary of
 // its own, and every byte that comes back is looked at. `make bench-answers` does the same with a million answers.
 //
-// SLUICE_CHAOS_SEED=7 replays what a failure prints; the order in which answers end is the machine's.
+// SLUICE_SEED=7 replays what a failure prints; the order in which answers end is the machine's.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { long, seed } from '../support/chance.ts';
 import { type Tally, runChaos, spoiled } from '../support/canaries.ts';
 import { mistakes } from '../support/mistakes.ts';
 import { type Sluice, type StartOptions, app } from '../support/sluice.ts';
-import { long, pidOf, running, slotsHeld, statusWhen } from './scenario.ts';
+import { pidOf, running, slotsHeld, statusWhen } from './scenario.ts';
 
-const seed = Number(process.env['SLUICE_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
 const ANSWERS = long ? 20_000 : 1_200;
 /** Ends a run on a slow machine. */
 const DURATION_MS_MAX = long ? 120_000 : 3_000;
@@ -44,13 +44,13 @@ const plan = (sluice: Sluice) => ({
   seed,
 });
 
-function start(t: TestContext, options: StartOptions): Promise<Sluice> {
-  return running(t, { ...options, workers: WORKERS, env: { ...soon, SLUICE_LOG_ACCESS: 'false' } });
+function start(t: TestContext, options: StartOptions, env: Record<string, string>): Promise<Sluice> {
+  return running(t, { ...options, workers: WORKERS, env: { ...env, SLUICE_LOG_ACCESS: 'false' } });
 }
 
 function assertOwn(tally: Tally): void {
   const { others, strange, examples } = tally;
-  const replay = `SLUICE_CHAOS_SEED=${seed}; ${JSON.stringify({ ...tally, examples: [] })}`;
+  const replay = `SLUICE_SEED=${seed}; ${JSON.stringify({ ...tally, examples: [] })}`;
   assert.deepEqual({ others, strange }, { others: 0, strange: 0 }, `${replay}\n${examples.join('\n')}`);
   assert.ok(tally.answers >= ANSWERS_MIN, `too few to say anything: ${replay}`);
   assert.ok((tally.innocents['whole'] ?? 0) > 0 && Object.keys(tally.faulty).length > 0, replay);
@@ -59,7 +59,7 @@ function assertOwn(tally: Tally): void {
 void test("I10: no byte of one request's answer reaches another, whatever mistakes the app makes", async (t) => {
   for (const [mode, options] of Object.entries(modes)) {
     await t.test(mode, async (t) => {
-      const sluice = await start(t, options);
+      const sluice = await start(t, options, soon);
       const over = runChaos({ ...plan(sluice), faulty: faultyAtOnce(mode) });
       // Beside the mistakes, what an operator and the kernel do.
       const faults = (async () => {
@@ -78,10 +78,11 @@ void test("I10: no byte of one request's answer reaches another, whatever mistak
 
 void test('nobody else pays for an app that sends its last bytes late: all get their own page', async (t) => {
   const late = mistakes.filter(({ name }) => name.startsWith('late-bytes') || name.startsWith('late-answer'));
-  const sluice = await start(t, { entry: app('faulty.js') });
+  // Nobody is given up: on a busy machine that would hit the innocent.
+  const sluice = await start(t, { entry: app('faulty.js') }, {});
   const tally = await runChaos({ ...plan(sluice), mistakes: late, aborts: 0 });
   assertOwn(tally);
-  assert.deepEqual(spoiled(tally), {}, `SLUICE_CHAOS_SEED=${seed}`);
+  assert.deepEqual(spoiled(tally), {}, `SLUICE_SEED=${seed}`);
   const { workers } = await statusWhen(sluice, (now) => slotsHeld(now) === 0, 'no slot held');
   assert.ok(
     workers.every(({ restarts_total }) => restarts_total === 0),

@@ -1,20 +1,20 @@
 // The rule that everything else rests on, under load with aborts and timeouts mixed in: gateway, preload and app each
 // count what a worker held at once, and all of them count no overlap.
 //
-// SLUICE_TEST_SEED=n replays a run's choices; SLUICE_TEST_LONG=1 sends many more requests.
+// SLUICE_SEED=n replays a run's choices; SLUICE_TEST_LONG=1 sends many more requests.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { long, type Random, randomFrom, seed } from '../support/chance.ts';
 import { CutShort, RawConnection } from '../support/raw.ts';
 import { app, type Sluice } from '../support/sluice.ts';
-import { bytesOf, long, running, slotsHeld, statusWhen } from './scenario.ts';
+import { bytesOf, running, slotsHeld, statusWhen } from './scenario.ts';
 
 const requests = long ? 50_000 : 2_000;
 const HELD_MAX = 4;
-const seed = Number(process.env['SLUICE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
 interface Counts {
   requests: number;
@@ -46,11 +46,7 @@ async function countsOf(t: TestContext, mode: Record<string, string>): Promise<C
   };
   const sluice = await running(t, { entry: app('overlap.js'), workers: 3, env });
   const rss_before = rssOf((await sluice.status()).pid);
-  let state = seed >>> 0;
-  const random = (below: number): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
+  const random = randomFrom(seed);
   let left = requests;
   const ends = new Map<End, number>();
   await Promise.all(
@@ -101,7 +97,7 @@ async function timedOutWithin(sluice: Sluice): Promise<number> {
 }
 
 /** Sends one request and lets it come to one of several ends. */
-async function oneRequest(sluice: Sluice, random: (below: number) => number): Promise<End[]> {
+async function oneRequest(sluice: Sluice, random: Random): Promise<End[]> {
   const connection = await RawConnection.connect(sluice.port);
   const targets = [
     '/',

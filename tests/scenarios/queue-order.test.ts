@@ -62,7 +62,8 @@ void test('uploads that become whole meanwhile let nobody wait beyond the deadli
   // As the gateway's clock has it: on a busy machine this process is late itself.
   const line = await eventually(() => sluice.logs.find(({ target }) => target === '/waiting'));
   const waited_ms = Number(line['unserved_ms']);
-  assert.ok(waited_ms >= wait_ms_max - 50 && waited_ms < wait_ms_max + 400, `waited ${waited_ms} ms`);
+  // With a deadline that each upload put off, it would be twice as long.
+  assert.ok(waited_ms >= wait_ms_max - 50 && waited_ms < wait_ms_max * 1.5, `waited ${waited_ms} ms`);
   for (const connection of uploads) {
     assertRefused(await connection.response(), 503, 'SLU-QUEUE-DEADLINE');
     connection.close();

@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { long } from '../support/chance.ts';
 import { eventually } from '../support/eventually.ts';
-import { gone, long, nothingLeftOf, pidOf, running, sent, statusWhen } from './scenario.ts';
+import { gone, nothingLeftOf, pidOf, running, sent, statusWhen } from './scenario.ts';
 import { Load, Versions, allOf, answering, reload } from './versions.ts';
 
 void test('I3: a reload of every worker under load loses no request and no connection', async (t) => {
@@ -148,27 +149,31 @@ void test('a changed workers.count applies although its reload was overtaken by 
   await allOf(sluice, 3, 4);
 });
 
-void test('a minute after a reload service times are compared', { skip: !long }, async (t) => {
-  const versions = new Versions(t, { version: 'one', works_ms: 2 });
-  const sluice = await running(t, { entry: versions.app, env: versions.env });
-  const load = new Load(t, sluice, { clients: 1 });
-  await load.has('one', 100);
-  versions.next({ version: 'two', works_ms: 150 });
-  await reload(sluice);
-  const now = await statusWhen(
-    sluice,
-    ({ reload }) => (reload?.service_p95_after_ms ?? null) !== null,
-    'the comparison',
-    75_000,
-  );
-  await load.end();
-  const { service_p95_before_ms, service_p95_after_ms } = now.reload ?? {};
-  assert.ok(
-    Number(service_p95_before_ms) < 150 && Number(service_p95_after_ms) > 140,
-    JSON.stringify(now.reload),
-  );
-  assert.ok(sluice.logs.some(({ event }) => event === 'reload_compared'));
-});
+void test(
+  'a minute after a reload service times are compared',
+  { skip: !long && 'takes more than a minute: SLUICE_TEST_LONG=1' },
+  async (t) => {
+    const versions = new Versions(t, { version: 'one', works_ms: 2 });
+    const sluice = await running(t, { entry: versions.app, env: versions.env });
+    const load = new Load(t, sluice, { clients: 1 });
+    await load.has('one', 100);
+    versions.next({ version: 'two', works_ms: 150 });
+    await reload(sluice);
+    const now = await statusWhen(
+      sluice,
+      ({ reload }) => (reload?.service_p95_after_ms ?? null) !== null,
+      'the comparison',
+      75_000,
+    );
+    await load.end();
+    const { service_p95_before_ms, service_p95_after_ms } = now.reload ?? {};
+    assert.ok(
+      Number(service_p95_before_ms) < 150 && Number(service_p95_after_ms) > 140,
+      JSON.stringify(now.reload),
+    );
+    assert.ok(sluice.logs.some(({ event }) => event === 'reload_compared'));
+  },
+);
 
 void test('a symbolic link to a release is followed anew', async (t) => {
   const versions = new Versions(t, { version: 'one' });
@@ -205,7 +210,7 @@ void test('a worker that ignores SIGTERM is killed in its time, after the reload
 
 void test('streams of a replaced worker go on for half of its time to leave', async (t) => {
   const versions = new Versions(t, { version: 'one' });
-  const env = { ...versions.env, SLUICE_WORKERS_STOP_TIMEOUT_MS: '4000' };
+  const env = { ...versions.env, SLUICE_WORKERS_STOP_TIMEOUT_MS: '6000' };
   const sluice = await running(t, { entry: versions.app, workers: 1, env });
   const stream = await sent(sluice, '/events');
   await stream.untilBytes('data: one');
@@ -215,7 +220,7 @@ void test('streams of a replaced worker go on for half of its time to leave', as
   assert.equal(await answering(sluice), 'two');
   await stream.untilClosed();
   const lasted_ms = performance.now() - reloaded;
-  assert.ok(lasted_ms > 1_000 && lasted_ms < 3_500, `${lasted_ms} ms`);
+  assert.ok(lasted_ms > 1_000 && lasted_ms < 5_500, `${lasted_ms} ms`);
   await allOf(sluice, 2, 1);
 });
 

@@ -13,8 +13,6 @@ import type { Snapshot, WorkerSnapshot } from '../support/snapshot.ts';
 /** Flags for a test that has to know which request is with a worker and which waits in the queue. */
 export const STRICT = ['--concurrency', '1'];
 
-export const long = process.env['SLUICE_TEST_LONG'] === '1';
-
 /** An app of this folder; those that several kinds of test share are in `tests/support/apps`. */
 export const ownApp = (name: string): string =>
   path.join(fileURLToPath(new URL('./apps/', import.meta.url)), name);
@@ -35,10 +33,11 @@ export async function running(context: Cleanup, options: StartOptions): Promise<
 export async function end(sluice: Sluice): Promise<void> {
   try {
     if (sluice.running) sluice.signal('SIGTERM');
-    await sluice.finished(3_000).catch(() => {
+    // A test may have left something open that a drain would wait for; the second signal does not.
+    await sluice.finished(200).catch(() => {
       sluice.signal('SIGTERM');
     });
-    await sluice.finished(3_000);
+    await sluice.finished(6_000);
   } catch {
     await sluice.kill9();
   }

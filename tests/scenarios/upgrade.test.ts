@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
+import { long } from '../support/chance.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/ports.ts';
 import { app } from '../support/sluice.ts';
@@ -14,7 +15,6 @@ import {
   gone,
   Hold,
   isAlive,
-  long,
   nothingLeftOf,
   ownApp,
   running,
@@ -107,7 +107,7 @@ void test('I3: upgrades under load fail no request and no connection', { timeout
 
 void test(
   'the first process is small while others serve',
-  { skip: !fs.existsSync('/proc/self') },
+  { skip: !fs.existsSync('/proc/self') && 'needs /proc' },
   async (t) => {
     const sluice = await running(t, { entry: app('trivial.js'), workers: 1, env: quick });
     const first = await sluice.gatewayPid();
@@ -227,7 +227,8 @@ void test('the new gateway has the config and the program as they are on disk no
   assert.equal((await fetch(`${sluice.admin}/metrics`)).status, 200);
   await settled(sluice);
   const binary = process.env['SLUICE_BINARY'];
-  if (binary === undefined || !fs.existsSync('/proc/self')) return;
+  if (binary === undefined || !fs.existsSync('/proc/self'))
+    return t.skip('another binary needs SLUICE_BINARY and /proc');
   const other = path.join(sluice.dir, 'another');
   fs.copyFileSync(binary, other);
   const pid = await upgraded(sluice, '--binary', other);

@@ -1,23 +1,15 @@
 // Requests with random faults: whatever happens, what reaches the worker has one reading, and the gateway lives.
 //
-// SLUICE_TEST_SEED=n replays a run; SLUICE_TEST_LONG=1 runs many more.
+// SLUICE_SEED=n replays a run; SLUICE_TEST_LONG=1 runs many more.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { long, randomFrom, seed } from '../support/chance.ts';
 import { RawConnection } from '../support/raw.ts';
 import { Capture } from './capture.ts';
 
-const seed = Number(process.env['SLUICE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-const rounds = process.env['SLUICE_TEST_LONG'] === '1' ? 5_000 : 400;
+const rounds = long ? 5_000 : 400;
 
-let state = seed >>> 0;
-/** Mulberry32: small, and the same everywhere. */
-function random(below: number): number {
-  state = (state + 0x6d2b79f5) >>> 0;
-  let t = state;
-  t = Math.imul(t ^ (t >>> 15), t | 1);
-  t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-  return ((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below) | 0;
-}
+const random = randomFrom(seed);
 const pick = <T>(values: readonly T[]): T => values[random(values.length)] as T;
 
 const seeds = [
@@ -68,7 +60,7 @@ void test(`I8: requests with random faults reach the worker in one reading or no
     assert.equal(
       seen.length,
       answered,
-      `what was answered is what the worker saw; replay with SLUICE_TEST_SEED=${seed}`,
+      `what was answered is what the worker saw; replay with SLUICE_SEED=${seed}`,
     );
   }
 });

@@ -1,6 +1,7 @@
 // Asks an app for whole answers and for mistakes at the same time, and looks into every byte that comes back for bytes of
 // others. Each request has a canary of its own and its answer repeats nothing else (`apps/lib/mistakes.js`), so that a byte
 // which does not fit its own request's canary belongs to another.
+import { randomFrom } from './chance.ts';
 import { type Came, Line, type Question } from './line.ts';
 import { type Mistake, mistakes as allMistakes } from './mistakes.ts';
 
@@ -86,7 +87,8 @@ class Chaos {
 
   constructor(plan: ChaosPlan) {
     this.#plan = plan;
-    this.#random = randomOf(plan.seed);
+    const random = randomFrom(plan.seed);
+    this.#random = () => random(2 ** 32) / 2 ** 32;
     this.#until_ms = performance.now() + plan.duration_ms_max;
     this.#mistakes = plan.mistakes ?? allMistakes;
     this.#weights = this.#mistakes.reduce((sum, { weight }) => sum + weight, 0);
@@ -235,15 +237,4 @@ const unitOf = (canary: string): string => Buffer.from(`${canary}é;`).toString(
 function ownBytes(canary: string, bytes: number): string {
   const unit = unitOf(canary);
   return unit.repeat(Math.ceil(bytes / unit.length)).slice(0, bytes);
-}
-
-/** mulberry32. */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let value = Math.imul(state ^ (state >>> 15), state | 1);
-    value ^= value + Math.imul(value ^ (value >>> 7), value | 61);
-    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -8,9 +8,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { askControl } from './control.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './ports.ts';
-import { type Snapshot, parseSnapshot } from './snapshot.ts';
+import { type Snapshot, snapshotOf } from './snapshot.ts';
 
 export const repositoryDir = fileURLToPath(new URL('../../', import.meta.url));
 export const appsDir = fileURLToPath(new URL('./apps/', import.meta.url));
@@ -82,9 +83,7 @@ export class Sluice {
 
   /** The snapshot of `sluice status --json`. */
   async status(): Promise<Snapshot> {
-    const { code, stdout, stderr } = await this.cli(['status', '--json']);
-    if (code !== 0) throw new Error(`sluice status left with ${code}: ${stderr}`);
-    return parseSnapshot(stdout);
+    return snapshotOf((await askControl(this.runDir, 'status'))['status']);
   }
 
   /** Any other command against this gateway. */

@@ -64,8 +64,7 @@ export interface Snapshot {
 }
 
 /** Checks what the code relies on; the rest is trusted. */
-export function parseSnapshot(text: string): Snapshot {
-  const value: unknown = JSON.parse(text);
+export function snapshotOf(value: unknown): Snapshot {
   if (typeof value !== 'object' || value === null) throw new Error('the status is not an object');
   const fields = value as Record<string, unknown>;
   for (const [name, type] of [

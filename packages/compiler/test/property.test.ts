@@ -4,12 +4,12 @@ import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { ComponentType, ReactNode } from 'react';
+import { long, seed } from '../../../tests/support/chance.js';
 import { VALUES, jsx, moduleSource } from './support/generate.js';
 import { renderByDefinition } from './support/reference.js';
 import { type Version, own, versions } from './support/versions.js';
 
-const runs = process.env['SLUICE_TEST_LONG'] === '1' ? 5_000 : 300;
-const seed = Number(process.env['SLUICE_SEED'] ?? Math.trunc(Math.random() * 2 ** 31));
+const runs = long ? 5_000 : 300;
 
 type Page = ComponentType<{ p: typeof VALUES; t: <T>(n: number, value: T) => T }>;
 

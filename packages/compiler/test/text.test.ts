@@ -6,10 +6,9 @@ import { transformSync as esbuild } from 'esbuild';
 import * as fc from 'fast-check';
 import type { ReactElement } from 'react';
 import { transformWithOxc } from 'vite';
+import { seed } from '../../../tests/support/chance.js';
 import { escapeHtml, jsxText } from '../src/text.js';
 import { own } from './support/versions.js';
-
-const seed = Number(process.env['SLUICE_SEED'] ?? Math.trunc(Math.random() * 2 ** 31));
 
 const PARTS = [
   ['a', 'b c', 'é', '"', "'", '\\', ' ', '  ', '\n', '\r\n', '\t', '\u00a0', '\u200b', '\u2028', '\u3000'],

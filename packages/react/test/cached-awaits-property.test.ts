@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { ReactNode } from 'react';
+import { seed } from '../../../tests/support/chance.js';
 import { piped } from './support/piped.js';
 import { React, sluice, stock } from './support/renderers.js';
 
@@ -109,7 +110,7 @@ void test('random pages that keep what waited are as they would be without', asy
         }
       },
     ),
-    { numRuns: runs, seed: Number(process.env['SLUICE_REACT_SEED'] ?? Date.now() | 0) },
+    { numRuns: runs, seed },
   );
   const { hits } = sluice.cacheStatistics();
   assert.ok(hits - before.hits > runs, `${hits} hits`);

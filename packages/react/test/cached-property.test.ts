@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { ReactNode } from 'react';
+import { seed } from '../../../tests/support/chance.js';
 import { piped } from './support/piped.js';
 import { React, ReactDOM, sluice, stock } from './support/renderers.js';
 
@@ -141,7 +142,7 @@ void test('pages with kept HTML are as they would be without', async () => {
         assert.equal(await rendered(sluice, api, page(), prefix), expected);
       }
     }),
-    { numRuns: runs, seed: Number(process.env['SLUICE_REACT_SEED'] ?? Date.now() | 0) },
+    { numRuns: runs, seed },
   );
   const { hits, misses } = sluice.cacheStatistics();
   assert.ok(hits - before.hits > runs && misses - before.misses > runs, `${hits} hits, ${misses} misses`);

@@ -69,7 +69,9 @@ test('arguments, exit code and the path of the preload are passed on', async () 
 
 test(
   'the built preload is found without being named',
-  { skip: !existsSync(new URL('../../preload/dist/index.js', import.meta.url)) },
+  {
+    skip: !existsSync(new URL('../../preload/dist/index.js', import.meta.url)) && 'the preload is not built',
+  },
   async () => {
     const binary = standIn('preload', 'console.log(process.env.SLUICE_PRELOAD)');
     const { output } = await run([], { SLUICE_BINARY: binary, SLUICE_PRELOAD: '' }).ended;

@@ -71,7 +71,8 @@ impl Worker {
     async fn examine(&self, patience: Patience) -> Examination {
         let begin = Instant::now();
         let examination = examine(&self.subject, self.inspector.clone(), patience).await;
-        let slack = Duration::from_millis(500);
+        // For a machine with other work; without a bound it would be for ever.
+        let slack = Duration::from_secs(5);
         assert!(begin.elapsed() <= patience.total + slack, "it took {:?}", begin.elapsed());
         examination
     }

@@ -1,6 +1,7 @@
 // The fuzzer can fail: it catches react-dom with any one thing altered, and finds nothing in react-dom unaltered.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { long } from '../../../../tests/support/chance.ts';
 import { fuzz } from './fuzz.ts';
 import { cacheMutants, faithful, mutants, templateMutants } from './mutants.ts';
 
@@ -39,9 +40,8 @@ const seldomReached = [
   'ids in something kept are forgotten around it',
 ];
 for (const mutant of seldomReached) assert.ok(mutant in cacheMutants, mutant);
-const isLong = process.env['SLUICE_TEST_LONG'] === '1';
 
-for (const mutant of Object.keys(cacheMutants).filter((name) => isLong || !seldomReached.includes(name))) {
+for (const mutant of Object.keys(cacheMutants).filter((name) => long || !seldomReached.includes(name))) {
   void test(`a component cache with a fault is caught: ${mutant}`, async () => {
     const { failure, trees } = await fuzz({ trees: trees_max, seed, mutant, shrinks: false });
     assert.notEqual(failure, null, `not caught in ${trees} trees`);

@@ -3,20 +3,16 @@
  *
  * SLUICE_TEST_LONG=1    a million trees instead of 20,000
  * SLUICE_REACT_TREES=N  that many
- * SLUICE_REACT_SEED=N   from that seed; at random in long tests, and always the same in the others, whose outcome should
- *                       not depend on chance
+ * SLUICE_SEED=N         from that seed; at random in long tests, and always the same in the others
  */
 
 import assert from 'node:assert/strict';
+import { long, seed as seed_first } from '../../../../tests/support/chance.ts';
 import { fuzz, type FuzzOptions } from './fuzz.ts';
 
 process.env['NODE_ENV'] = 'production';
 
-const long = process.env['SLUICE_TEST_LONG'] === '1';
 const trees_all = Number(process.env['SLUICE_REACT_TREES'] ?? (long ? 1_000_000 : 20_000));
-const seed_first = Number(
-  process.env['SLUICE_REACT_SEED'] ?? (long ? Math.trunc(Math.random() * 2 ** 31) : 20_250_101),
-);
 /** The trees of a run of fast-check grow alike: begin afresh now and then. */
 const trees_per_round_max = 50_000;
 const rounds_max = 1_000;

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { long, seed } from '../../../../tests/support/chance.ts';
 import type { Scenario } from './description.ts';
 import { packageFolder } from './fuzz.ts';
 import { roots, scenarios } from './generate.ts';
@@ -15,9 +16,8 @@ import { newWorld } from './world.ts';
 
 process.env['NODE_ENV'] = 'production';
 
-const seed = Number(process.env['SLUICE_REACT_SEED'] ?? 20_250_101);
 const together = 5;
-const rounds = process.env['SLUICE_TEST_LONG'] === '1' ? 2_000 : 40;
+const rounds = long ? 2_000 : 40;
 
 void test('pages rendered at the same time do not notice each other', async () => {
   const libraries = loadReact(packageFolder);
