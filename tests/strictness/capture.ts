@@ -135,7 +135,8 @@ function readAlikeByCgi(fields: readonly [string, string][]): void {
     const asRead = lower.replaceAll('_', '-');
     assert.equal(meant.get(asRead) ?? lower, lower, 'one name for what CGI takes for one field');
     meant.set(asRead, lower);
-    if (lower !== asRead) assert.doesNotMatch(asRead, /^(x-sluice-|x-forwarded-|(content-length|transfer-encoding)$)/);
+    if (lower !== asRead)
+      assert.doesNotMatch(asRead, /^(x-sluice-|x-forwarded-|(content-length|transfer-encoding)$)/);
   }
 }
 

@@ -20,7 +20,8 @@ export async function askControl(
     socket.write(`${JSON.stringify({ command })}\n`);
     let text = '';
     for await (const part of socket) if ((text += String(part)).includes('\n')) break;
-    if (!text.endsWith('\n')) throw new Error(`the gateway in ${runDir} closed before it answered ${command}`);
+    if (!text.endsWith('\n'))
+      throw new Error(`the gateway in ${runDir} closed before it answered ${command}`);
     const reply = JSON.parse(text) as Record<string, unknown>;
     if (reply['ok'] !== true) throw new Error(`the gateway refused ${command}: ${text}`);
     return reply;
