@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use sluice_catalog::config::Config;
-use sluice_http1::Method;
+use sluice_message::Method;
 
 use super::{Class, Classes, Traits};
 

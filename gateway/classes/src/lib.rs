@@ -23,7 +23,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use sluice_catalog::config::{Config, site};
-use sluice_http1::{Method, RequestHead};
+use sluice_message::{Method, RequestHead};
 use sluice_scheduler::{ClassId, Need, SavedCosts};
 
 use features::Features;
@@ -48,7 +48,7 @@ impl<'r> Traits<'r> {
     /// Those of a request with this head and so much of a body.
     #[must_use]
     pub fn of(head: &'r RequestHead, body_bytes: u64) -> Self {
-        Traits { method: &head.method, host: &head.host, target: &head.target, body_bytes }
+        Traits { method: &head.method, host: &head.authority, target: &head.path_and_query, body_bytes }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use sluice_catalog::config::{Config, Route, Segment};
-use sluice_http1::Method;
+use sluice_message::Method;
 use sluice_scheduler::ClassId;
 
 use super::segment::segments;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use sluice_catalog::config::{Config, Route};
-use sluice_http1::Method;
+use sluice_message::Method;
 use sluice_scheduler::{ClassId, SavedCosts};
 
 use super::hosts::Hosts;

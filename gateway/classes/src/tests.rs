@@ -1,7 +1,7 @@
 //! The table as the gate uses it.
 
 use sluice_catalog::config::Config;
-use sluice_http1::Method;
+use sluice_message::Method;
 
 use super::{Change, Class, Classes, Traits};
 

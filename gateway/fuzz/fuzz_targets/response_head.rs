@@ -6,7 +6,7 @@ mod invariants;
 
 use libfuzzer_sys::fuzz_target;
 
-use sluice_http1::Method;
+use sluice_message::Method;
 
 fuzz_target!(|input: &[u8]| {
     if let Some((&step, input)) = input.split_first() {

@@ -40,7 +40,7 @@ fn main() {
         let mut out = Vec::with_capacity(4096);
         let write_ns = best_ns(|| {
             out.clear();
-            write_request_start(&mut out, black_box(&head), Framing::None, |_, _| true);
+            write_request_start(&mut out, black_box(&head.head), Framing::None, None, |_, _| true);
             black_box(&out);
         });
         println!("{name}: rewrite {write_ns:.0} ns");

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use crate::bytes::ascii;
+use sluice_message::bytes::ascii;
+use sluice_message::{Reject, Rejection, is_hop_by_hop, starts_with, without_underscores};
+
 use crate::extension::Extension;
-use crate::fields::{Line, check_control};
-use crate::forward::{is_hop_by_hop, starts_with};
+use crate::line::{Line, check_control};
 use crate::reader::{HeadLimits, Side};
-use crate::reject::{Reject, Rejection};
-use crate::underscores::without_underscores;
 
 /// The most digits of a chunk size: what fits 64 bits.
 const SIZE_DIGITS_MAX: u32 = 16;
@@ -184,7 +183,7 @@ impl ChunkedDecoder {
         check_control(&self.trailer_line)?;
         let line = Line::parse(&self.trailer_line)?;
         let name = ascii(line.name);
-        let is_taken = if line.has_underscore && self.side == Side::Request {
+        let is_taken = if self.side == Side::Request && name.contains('_') {
             may_be_trailer(&without_underscores(name))
         } else {
             may_be_trailer(name)

@@ -1,7 +1,7 @@
 //! `Connection` and `Upgrade` (RFC 9110 §7.6.1, §7.8).
 
-use crate::bytes::{ascii, is_token, trim_ows};
-use crate::reject::Rejection;
+use sluice_message::bytes::{ascii, is_token};
+use sluice_message::{Rejection, elements};
 
 /// The most options that `Connection` may list; the forwarding filter compares every field with each of them.
 const OPTIONS_MAX: usize = 32;
@@ -31,11 +31,6 @@ impl ConnectionOptions {
         }
         Ok(())
     }
-}
-
-/// The elements of a comma-separated list; empty ones are skipped, as RFC 9110 §5.6.1.2 asks of recipients.
-pub(crate) fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
-    value.split(|&b| b == b',').map(trim_ows).filter(|element| !element.is_empty())
 }
 
 /// The protocols that the client offers to switch to, as one `Upgrade` value, or `None` if none is left.

@@ -1,6 +1,6 @@
 //! Chunk extensions (RFC 9112 §7.1.1): checked byte by byte, and thrown away.
 
-use crate::bytes::is_token_byte;
+use sluice_message::bytes::is_token_byte;
 
 /// Where in `;name=value;name="value"` the next byte stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

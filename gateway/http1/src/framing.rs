@@ -1,8 +1,8 @@
 //! How long a body is (RFC 9112 §6), where the two fields that say so must leave no room for two readings.
 
-use crate::bytes::{is_token, trim_spaces};
-use crate::method::Method;
-use crate::reject::{Reject, Rejection};
+use sluice_message::bytes::{is_token, trim_spaces};
+use sluice_message::{Method, Reject, Rejection};
+
 use crate::request::Version;
 use crate::special::{Once, Special};
 

@@ -4,12 +4,11 @@
 //! the bytes were split. It must not know what the lines mean.
 
 use memchr::memchr2;
+use sluice_message::bytes::is_token_byte;
+use sluice_message::{Method, Reject, Rejection};
 
-use crate::bytes::is_token_byte;
-use crate::method::Method;
-use crate::reject::{Reject, Rejection};
-use crate::request::{self, RequestHead};
-use crate::response::{self, ResponseHead};
+use crate::request::{self, Received};
+use crate::response::{self, ReceivedResponse};
 
 /// Bounds on a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +88,7 @@ impl HeadReader {
     ///
     /// # Errors
     /// A [`Rejection`] as soon as it is certain; limits and line ends before the head is complete, all else after.
-    pub fn request(&mut self, buf: &[u8], limits: &HeadLimits) -> Result<Parse<RequestHead>, Rejection> {
+    pub fn request(&mut self, buf: &[u8], limits: &HeadLimits) -> Result<Parse<Received>, Rejection> {
         let Some(extent) = self.advance(buf, limits, Side::Request)? else { return Ok(Parse::Incomplete) };
         *self = Self::default();
         let head = request::parse(buf, &extent)?;
@@ -105,7 +104,7 @@ impl HeadReader {
         buf: &[u8],
         limits: &HeadLimits,
         request_method: &Method,
-    ) -> Result<Parse<ResponseHead>, Rejection> {
+    ) -> Result<Parse<ReceivedResponse>, Rejection> {
         let Some(extent) = self.advance(buf, limits, Side::Response)? else { return Ok(Parse::Incomplete) };
         *self = Self::default();
         let head = response::parse(buf, &extent, request_method)?;

@@ -1,16 +1,14 @@
 //! Request heads. It must not know the app's routes or what the gateway adds.
 
 use memchr::{memchr, memrchr};
+use sluice_message::bytes::ascii;
+use sluice_message::{Method, Reject, Rejection, RequestHead, Scheme, check_target};
 
-use crate::bytes::ascii;
 use crate::connection::upgrade_protocols;
-use crate::fields::Fields;
 use crate::framing::{Framing, framing};
-use crate::method::Method;
 use crate::reader::{Extent, HeadLimits, HeadReader, Parse};
-use crate::reject::{Reject, Rejection};
 use crate::special::{Once, parse_fields};
-use crate::{host, target};
+use crate::target;
 
 /// The version of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,19 +19,13 @@ pub enum Version {
     Http11,
 }
 
-/// A request head that is in order.
+/// A request head as it came on the wire, and in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestHead {
-    /// The method.
-    pub method: Method,
-    /// Path and query as sent, in origin form; `*` for `OPTIONS *`.
-    pub target: String,
-    /// Host and perhaps port, validated, in lower case; empty if an HTTP/1.0 request sent none.
-    pub host: String,
+pub struct Received {
+    /// The head; whose scheme the connection knows.
+    pub head: RequestHead,
     /// The version.
     pub version: Version,
-    /// All fields as sent, also those that [`crate::forwardable`] leaves out.
-    pub fields: Fields,
     /// How the body is delimited.
     pub framing: Framing,
     /// True if the client would reuse the connection.
@@ -48,25 +40,22 @@ pub struct RequestHead {
 ///
 /// # Errors
 /// A [`Rejection`], also for an incomplete head where it is certain already.
-pub fn parse_request(buf: &[u8], limits: &HeadLimits) -> Result<Parse<RequestHead>, Rejection> {
+pub fn parse_request(buf: &[u8], limits: &HeadLimits) -> Result<Parse<Received>, Rejection> {
     HeadReader::new().request(buf, limits)
 }
 
-pub(crate) fn parse(buf: &[u8], extent: &Extent) -> Result<RequestHead, Rejection> {
+pub(crate) fn parse(buf: &[u8], extent: &Extent) -> Result<Received, Rejection> {
     let (method, raw_target, version) = request_line(&buf[extent.start..extent.line_end])?;
     let (fields, special) = parse_fields(buf, extent)?;
-    let host = host::parse(special.host, version)?;
+    let host = host(special.host, version)?;
     let target = target::to_origin_form(raw_target, &method, &host)?;
     let framing = framing(&special, version)?;
     let expect_continue = expects_continue(special.expect)? && version == Version::Http11 && framing != Framing::None;
     let upgrade = upgrade_protocols(&special.upgrade)?;
     let connection = special.connection;
-    Ok(RequestHead {
-        method,
-        target,
-        host,
+    Ok(Received {
+        head: RequestHead { method, scheme: Scheme::default(), authority: host, path_and_query: target, fields },
         version,
-        fields,
         framing,
         keep_alive: keep_alive(version, connection.close, connection.keep_alive),
         expect_continue,
@@ -93,7 +82,7 @@ fn request_line(line: &[u8]) -> Result<(Method, &[u8], Version), Rejection> {
     // The version comes first: what follows may mean something else in another one.
     let version = version(&line[last + 1..])?;
     let method = Method::parse(&line[..first])?;
-    target::check_bytes(target)?;
+    check_target(target)?;
     Ok((method, target, version))
 }
 
@@ -106,6 +95,17 @@ pub(crate) fn version(bytes: &[u8]) -> Result<Version, Rejection> {
             Err(Rejection::new(Reject::VersionUnsupported, "a version other than HTTP/1.0 and HTTP/1.1"))
         }
         _ => Err(Rejection::malformed("not an HTTP version")),
+    }
+}
+
+/// The authority in lower case; empty if an HTTP/1.0 request sent none.
+fn host(host: Once<'_>, version: Version) -> Result<String, Rejection> {
+    let invalid = |detail| Rejection::new(Reject::HostInvalid, detail);
+    match host {
+        Once::One(value) => sluice_message::authority(value).map_err(invalid),
+        Once::Absent if version == Version::Http10 => Ok(String::new()),
+        Once::Absent => Err(invalid("Host is missing")),
+        Once::Many => Err(invalid("Host sent twice")),
     }
 }
 

@@ -1,31 +1,41 @@
 //! Response heads. The worker is input too: what it may not say is refused as strictly as with a client.
 
-use crate::bytes::has_control;
-use crate::fields::Fields;
+use sluice_message::bytes::has_control;
+use sluice_message::{Method, Rejection, ResponseHead, reason_of, strip};
+
 use crate::framing::{Framing, ResponseFraming, framing, response_framing};
-use crate::method::Method;
 use crate::reader::{Extent, HeadLimits, HeadReader, Parse};
-use crate::reject::Rejection;
 use crate::request::{Version, keep_alive, version};
 use crate::special::parse_fields;
 
-/// A response head that is in order.
+/// A response head as it came on the wire, and in order. After 1xx other than 101 another one follows; call the parser again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResponseHead {
-    /// 100 to 599. After 1xx other than 101 another head follows; call the parser again.
-    pub status: u16,
-    /// The reason phrase, which may be empty and need not be UTF-8.
-    pub reason: Vec<u8>,
+pub struct ReceivedResponse {
+    /// The head, with all fields as sent until [`ReceivedResponse::passed_on`].
+    pub head: ResponseHead,
     /// The version.
     pub version: Version,
-    /// All fields as sent, also those that [`crate::forwardable`] leaves out.
-    pub fields: Fields,
     /// How the body is delimited.
     pub framing: ResponseFraming,
     /// The value of `Content-Length`, also where no body follows (an answer to `HEAD`, 304).
     pub content_length: Option<u64>,
     /// True if the connection can take another request after the body.
     pub keep_alive: bool,
+}
+
+impl ReceivedResponse {
+    /// Without the fields that belong to this connection: `Content-Length`, and those that are not forwardable but `Trailer`
+    /// and, where the protocol is switched, `Upgrade`.
+    #[must_use]
+    pub fn passed_on(mut self) -> Self {
+        let switches = self.head.status == 101;
+        strip(&mut self.head.fields, |name, is_forwardable| {
+            is_forwardable && !name.eq_ignore_ascii_case("content-length")
+                || name.eq_ignore_ascii_case("trailer")
+                || switches && name.eq_ignore_ascii_case("upgrade")
+        });
+        self
+    }
 }
 
 /// Parses the response head at the start of `buf`. Where bytes come in pieces, use [`HeadReader`].
@@ -36,21 +46,20 @@ pub fn parse_response(
     buf: &[u8],
     limits: &HeadLimits,
     request_method: &Method,
-) -> Result<Parse<ResponseHead>, Rejection> {
+) -> Result<Parse<ReceivedResponse>, Rejection> {
     HeadReader::new().response(buf, limits, request_method)
 }
 
-pub(crate) fn parse(buf: &[u8], extent: &Extent, request_method: &Method) -> Result<ResponseHead, Rejection> {
+pub(crate) fn parse(buf: &[u8], extent: &Extent, request_method: &Method) -> Result<ReceivedResponse, Rejection> {
     let (version, status, reason) = status_line(&buf[extent.start..extent.line_end])?;
     let (fields, special) = parse_fields(buf, extent)?;
     let said = framing(&special, version)?;
     let framing = response_framing(said, status, request_method);
     let connection = special.connection;
-    Ok(ResponseHead {
-        status,
-        reason: reason.to_vec(),
+    let reason = (reason != reason_of(status).as_bytes()).then(|| reason.into());
+    Ok(ReceivedResponse {
+        head: ResponseHead { status, reason, fields },
         version,
-        fields,
         framing,
         content_length: if let Framing::Length(length) = said { Some(length) } else { None },
         keep_alive: framing != ResponseFraming::UntilClose

@@ -1,12 +1,12 @@
 //! Goes through the field lines once and keeps aside those that this crate itself acts on.
 
 use memchr::memchr;
+use sluice_message::bytes::ascii;
+use sluice_message::{Fields, Rejection};
 
-use crate::bytes::ascii;
 use crate::connection::ConnectionOptions;
-use crate::fields::{Fields, Line, check_control};
+use crate::line::{Line, check_control};
 use crate::reader::Extent;
-use crate::reject::Rejection;
 
 /// A field that may be sent once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(crate) fn parse_fields<'b>(buf: &'b [u8], extent: &Extent) -> Result<(Fields
     while let Some(end) = memchr(b'\r', rest) {
         let line = Line::parse(&rest[..end])?;
         special.add(&line)?;
-        fields.push(&line, text.map_or_else(|| ascii(line.name), |text| &text[..line.name.len()]));
+        fields.push(text.map_or_else(|| ascii(line.name), |text| &text[..line.name.len()]), line.value);
         rest = &rest[end + 2..];
         text = text.map(|text| &text[end + 2..]);
     }

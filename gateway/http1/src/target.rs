@@ -1,28 +1,13 @@
 //! The request target (RFC 9112 §3.2), brought to origin form.
-//!
-//! Browsers send some bytes raw that RFC 3986 would have escaped (`|`, `[`, `{`, `"` and the like); those pass, as they
-//! would reach the app without a gateway. White space, control bytes, bytes beyond ASCII and `#` do not.
 
-use crate::bytes::ascii;
-use crate::host;
-use crate::method::Method;
-use crate::reject::{Reject, Rejection};
+use sluice_message::bytes::ascii;
+use sluice_message::{Method, Reject, Rejection};
 
 fn invalid(detail: &'static str) -> Rejection {
     Rejection::new(Reject::TargetInvalid, detail)
 }
 
-/// Checks the bytes, which decides nothing about the form yet.
-pub(crate) fn check_bytes(target: &[u8]) -> Result<(), Rejection> {
-    if target.is_empty() {
-        return Err(invalid("the target is empty"));
-    }
-    let found =
-        target.iter().fold(0_u8, |found, &b| found | u8::from(b <= b' ') | u8::from(b >= 0x7f) | u8::from(b == b'#'));
-    if found == 0 { Ok(()) } else { Err(invalid("a byte that is not allowed in the target")) }
-}
-
-/// The target in origin form, or `*`. `host` is the validated `Host`; `target` has passed [`check_bytes`].
+/// The target in origin form, or `*`. `host` is the validated `Host`; `target` has passed [`sluice_message::check_target`].
 pub(crate) fn to_origin_form(target: &[u8], method: &Method, host: &str) -> Result<String, Rejection> {
     match target {
         [b'/', ..] => Ok(ascii(target).to_owned()),
@@ -40,7 +25,7 @@ fn from_absolute_form(target: &[u8], method: &Method, host: &str) -> Result<Stri
         return Err(invalid("user information in the target"));
     }
     // The one that names the resource and the one that the app reads must be the same.
-    if host::authority(authority).map_err(invalid)? != host {
+    if sluice_message::authority(authority).map_err(invalid)? != host {
         return Err(invalid("the target names another host than Host"));
     }
     Ok(match path {

@@ -2,10 +2,9 @@
 
 use std::io::Write as _;
 
-use crate::fields::Fields;
-use crate::forward::forwardable;
+use sluice_message::{RequestHead, ResponseHead, forwardable};
+
 use crate::framing::Framing;
-use crate::request::RequestHead;
 
 /// Ends the data of a chunk.
 pub const CHUNK_END: &[u8] = b"\r\n";
@@ -42,20 +41,25 @@ pub fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
 /// Writes an HTTP/1.1 request head without the empty line at its end, so that more fields can follow.
 ///
 /// `Host` comes first, then the forwardable fields for which `keep` is true, then what says how the body is delimited
-/// (`body`, not what the client said), then `Connection` and `Upgrade` for an upgrade. `keep` sees neither `Host` nor
-/// `Content-Length`.
+/// (`body`, not what the client said), then `Connection` and `Upgrade` for an `upgrade` to these protocols. `keep` sees
+/// neither `Host` nor `Content-Length`.
 pub fn write_request_start(
     out: &mut Vec<u8>,
     head: &RequestHead,
     body: Framing,
+    upgrade: Option<&str>,
     mut keep: impl FnMut(&str, &[u8]) -> bool,
 ) {
-    for part in [head.method.as_str(), " ", &head.target, " HTTP/1.1\r\nHost: ", &head.host, "\r\n"] {
+    let (method, target) = (head.method.as_str(), head.path_and_query.as_str());
+    for part in [method, " ", target, " HTTP/1.1\r\nHost: ", &head.authority, "\r\n"] {
         out.extend_from_slice(part.as_bytes());
     }
-    write_kept(out, &head.fields, |name, value| {
-        !name.eq_ignore_ascii_case("host") && !name.eq_ignore_ascii_case("content-length") && keep(name, value)
-    });
+    for (name, value) in forwardable(&head.fields) {
+        let is_written = name.eq_ignore_ascii_case("host") || name.eq_ignore_ascii_case("content-length");
+        if !is_written && keep(name, value) {
+            write_field(out, name, value);
+        }
+    }
     match body {
         Framing::None => {}
         Framing::Length(length) => {
@@ -65,7 +69,7 @@ pub fn write_request_start(
         }
         Framing::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
     }
-    if let Some(protocols) = &head.upgrade {
+    if let Some(protocols) = upgrade {
         out.extend_from_slice(b"Connection: upgrade\r\n");
         write_field(out, "Upgrade", protocols.as_bytes());
     }
@@ -73,27 +77,15 @@ pub fn write_request_start(
 
 /// Writes an HTTP/1.1 response head without the empty line at its end, so that more fields can follow.
 ///
-/// The forwardable fields for which `keep` is true are passed on; how the body is delimited is for the caller to add.
-pub fn write_response_start(
-    out: &mut Vec<u8>,
-    status: u16,
-    reason: &[u8],
-    fields: &Fields,
-    keep: impl FnMut(&str, &[u8]) -> bool,
-) {
+/// All its fields for which `keep` is true are written; how the body is delimited is for the caller to add.
+pub fn write_response_start(out: &mut Vec<u8>, head: &ResponseHead, keep: impl Fn(&str) -> bool) {
     out.extend_from_slice(b"HTTP/1.1 ");
-    write_decimal(out, status.into());
+    write_decimal(out, head.status.into());
     out.push(b' ');
-    out.extend_from_slice(reason);
+    out.extend_from_slice(head.reason());
     out.extend_from_slice(b"\r\n");
-    write_kept(out, fields, keep);
-}
-
-fn write_kept(out: &mut Vec<u8>, fields: &Fields, mut keep: impl FnMut(&str, &[u8]) -> bool) {
-    for (name, value) in forwardable(fields) {
-        if keep(name, value) {
-            write_field(out, name, value);
-        }
+    for (name, value) in head.fields.iter().filter(|(name, _)| keep(name)) {
+        write_field(out, name, value);
     }
 }
 

@@ -1,8 +1,7 @@
 //! Chunked bodies: what is taken apart, and what is refused.
 
-use sluice_http1::{
-    CHUNK_END, ChunkedDecoder, HeadLimits, LAST_CHUNK, Reject, Rejection, write_chunk_header, write_last_chunk,
-};
+use sluice_http1::{CHUNK_END, ChunkedDecoder, HeadLimits, LAST_CHUNK, write_chunk_header, write_last_chunk};
+use sluice_message::{Reject, Rejection};
 
 const LIMITS: HeadLimits = HeadLimits { request_line_bytes_max: 100, headers_bytes_max: 100, headers_count_max: 3 };
 

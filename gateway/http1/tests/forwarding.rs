@@ -4,11 +4,12 @@ mod common;
 
 use common::{accept, with};
 use sluice_http1::{
-    Forwardable, Framing, forwardable, is_hop_by_hop, write_field, write_request_start, write_response_start,
+    Framing, HeadLimits, Parse, parse_response, write_field, write_request_start, write_response_start,
 };
+use sluice_message::{Forwardable, Method, forwardable, is_hop_by_hop};
 
 fn names_forwarded(fields: &str) -> Vec<String> {
-    forwardable(&accept(with(fields)).fields).map(|(name, _)| name.to_ascii_lowercase()).skip(1).collect()
+    forwardable(&accept(with(fields)).head.fields).map(|(name, _)| name.to_ascii_lowercase()).skip(1).collect()
 }
 
 #[test]
@@ -66,9 +67,9 @@ fn connection_cannot_name_away_what_later_readers_rely_on() {
         assert_eq!(names_forwarded(&fields), [name.to_ascii_lowercase()], "{name}");
     }
     let head = accept("POST / HTTP/1.1\r\nHost: a\r\nConnection: host, content-length\r\nContent-Length: 5\r\n\r\n");
-    let names: Vec<_> = forwardable(&head.fields).map(|(name, _)| name).collect();
+    let names: Vec<_> = forwardable(&head.head.fields).map(|(name, _)| name).collect();
     assert_eq!(names, ["Host", "Content-Length"]);
-    assert!(Forwardable::new(&head.fields).allows("host"));
+    assert!(Forwardable::new(&head.head.fields).allows("host"));
 }
 
 #[test]
@@ -77,7 +78,7 @@ fn a_request_is_written_afresh() {
         "POST http://A/b?c HTTP/1.1\r\nX-One:\t1 \r\nHost:  A\r\nTransfer-Encoding: chunked\r\nConnection: close, x-hop\r\nX-Hop: 1\r\nX-Drop: 1\r\nExpect: 100-continue\r\nx-sluice-request: id=1\r\nX-Two:2\r\n\r\n",
     );
     let mut out = Vec::new();
-    write_request_start(&mut out, &head, Framing::Length(5), |name, _| name != "X-Drop");
+    write_request_start(&mut out, &head.head, Framing::Length(5), None, |name, _| name != "X-Drop");
     write_field(&mut out, "x-sluice-request", b"id=7");
     let expected =
         "POST /b?c HTTP/1.1\r\nHost: a\r\nX-One: 1\r\nX-Two: 2\r\nContent-Length: 5\r\nx-sluice-request: id=7\r\n";
@@ -88,16 +89,27 @@ fn a_request_is_written_afresh() {
 fn an_upgrade_is_written_with_its_connection_option() {
     let head = accept(with("Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13"));
     let mut out = Vec::new();
-    write_request_start(&mut out, &head, Framing::None, |_, _| true);
+    write_request_start(&mut out, &head.head, Framing::None, head.upgrade.as_deref(), |_, _| true);
     let expected =
         "GET / HTTP/1.1\r\nHost: a\r\nSec-WebSocket-Version: 13\r\nConnection: upgrade\r\nUpgrade: websocket\r\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }
 
 #[test]
-fn a_response_is_written_afresh() {
-    let head = accept(with("Keep-Alive: timeout=5\r\nX: y\r\nX-Sluice-Secret: 1"));
-    let mut out = Vec::new();
-    write_response_start(&mut out, 404, b"Not Found", &head.fields, |name, _| name != "Host");
-    assert_eq!(String::from_utf8(out).unwrap(), "HTTP/1.1 404 Not Found\r\nX: y\r\n");
+fn a_response_is_written_without_what_was_of_its_connection() {
+    let text = "HTTP/1.1 404 Nobody\r\nKeep-Alive: timeout=5\r\nConnection: x-hop\r\nX-Hop: 1\r\nX: y\r\nX-Sluice-Secret: 1\r\n\
+                Trailer: X-T\r\nUpgrade: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let written = |text: &str| {
+        let parsed = parse_response(text.as_bytes(), &HeadLimits::default(), &Method::Get);
+        let Ok(Parse::Complete { head, .. }) = parsed else { panic!("{parsed:?}") };
+        let mut out = Vec::new();
+        write_response_start(&mut out, &head.passed_on().head, |name| name != "X-Drop");
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(written(text), "HTTP/1.1 404 Nobody\r\nX: y\r\nTrailer: X-T\r\n");
+    assert_eq!(
+        written("HTTP/1.1 101 Switching Protocols\r\nUpgrade: a\r\nConnection: upgrade\r\n\r\n"),
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: a\r\n"
+    );
+    assert_eq!(written("HTTP/1.1 200\r\nContent-Length: 5\r\nX-Drop: 1\r\nA: b\r\n\r\n"), "HTTP/1.1 200 \r\nA: b\r\n");
 }

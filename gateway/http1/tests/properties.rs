@@ -5,7 +5,7 @@
 mod invariants;
 
 use proptest::prelude::*;
-use sluice_http1::Method;
+use sluice_message::Method;
 
 /// Lines of requests, right and wrong.
 const REQUEST_PARTS: &[&str] = &[

@@ -3,36 +3,37 @@
 mod common;
 
 use common::{accept, post, refuse, with};
-use sluice_http1::{Framing, Method, Reject, Underscores, Version, check_underscores};
+use sluice_http1::{Framing, Version};
+use sluice_message::{Method, Reject, Underscores, check_underscores};
 
 #[test]
 fn a_plain_request_is_read_whole() {
     let head = accept("GET /a?b=c HTTP/1.1\r\nHost: Example.COM:8080\r\nAccept:  text/html \t\r\nX-Empty:\r\n\r\n");
-    assert_eq!(head.method, Method::Get);
-    assert_eq!(head.target, "/a?b=c");
-    assert_eq!(head.host, "example.com:8080");
+    assert_eq!(head.head.method, Method::Get);
+    assert_eq!(head.head.path_and_query, "/a?b=c");
+    assert_eq!(head.head.authority, "example.com:8080");
     assert_eq!(head.version, Version::Http11);
     assert_eq!(head.framing, Framing::None);
     assert!(head.keep_alive);
     assert!(!head.expect_continue);
     assert_eq!(head.upgrade, None);
-    let fields: Vec<_> = head.fields.iter().collect();
+    let fields: Vec<_> = head.head.fields.iter().collect();
     assert_eq!(fields, [("Host", &b"Example.COM:8080"[..]), ("Accept", b"text/html"), ("X-Empty", b"")]);
-    assert_eq!(head.fields.get("accept"), Some(&b"text/html"[..]));
-    assert_eq!(head.fields.get("ACCEPT"), Some(&b"text/html"[..]));
-    assert!(head.fields.contains("x-empty") && !head.fields.contains("x-other"));
-    assert_eq!((head.fields.len(), head.fields.is_empty()), (3, false));
+    assert_eq!(head.head.fields.get("accept"), Some(&b"text/html"[..]));
+    assert_eq!(head.head.fields.get("ACCEPT"), Some(&b"text/html"[..]));
+    assert!(head.head.fields.contains("x-empty") && !head.head.fields.contains("x-other"));
+    assert_eq!((head.head.fields.len(), head.head.fields.is_empty()), (3, false));
 }
 
 #[test]
 fn repeated_fields_keep_their_order() {
     let head = accept(with("X-A: 1\r\nx-b: 2\r\nx-a: 3"));
-    assert_eq!(head.fields.get_all("x-a").collect::<Vec<_>>(), [b"1", b"3"]);
+    assert_eq!(head.head.fields.get_all("x-a").collect::<Vec<_>>(), [b"1", b"3"]);
 }
 
 #[test]
 fn one_empty_line_before_the_request_is_forgiven_and_no_more() {
-    assert_eq!(accept("\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n").target, "/");
+    assert_eq!(accept("\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n").head.path_and_query, "/");
     for input in
         ["\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", "\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", "\rGET /", "\r\n\n"]
     {
@@ -95,10 +96,10 @@ fn field_lines_are_a_token_a_colon_and_a_value_without_control_bytes() {
     for (line, value) in
         [("X:a", &b"a"[..]), ("X: \t a\tb \t", b"a\tb"), ("X: \u{e9}", b"\xc3\xa9"), ("X: a:b", b"a:b"), ("X:", b"")]
     {
-        assert_eq!(accept(with(line)).fields.get("x"), Some(value), "{line:?}");
+        assert_eq!(accept(with(line)).head.fields.get("x"), Some(value), "{line:?}");
     }
     assert_eq!(
-        accept([&b"GET / HTTP/1.0\r\nX: \x80\xff\r\n\r\n"[..]].concat()).fields.get("x"),
+        accept([&b"GET / HTTP/1.0\r\nX: \x80\xff\r\n\r\n"[..]].concat()).head.fields.get("x"),
         Some(&b"\x80\xff"[..])
     );
 }
@@ -106,7 +107,7 @@ fn field_lines_are_a_token_a_colon_and_a_value_without_control_bytes() {
 #[test]
 fn names_with_an_underscore_are_refused_where_they_stand_for_another_field() {
     use Underscores::{Distinct, Pass, Refuse};
-    let verdict = |lines: &str, rule| check_underscores(&accept(with(lines)).fields, rule).map_err(|no| no.reject);
+    let verdict = |lines: &str, rule| check_underscores(&accept(with(lines)).head.fields, rule).map_err(|no| no.reject);
     let refused = Err(Reject::HeaderAlias);
     for plain in ["X: a_b", "X-A: 1"] {
         assert_eq!([Distinct, Refuse, Pass].map(|rule| verdict(plain, rule)), [Ok(()); 3], "{plain}");

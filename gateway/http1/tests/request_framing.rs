@@ -3,7 +3,8 @@
 mod common;
 
 use common::{LIMITS, accept, post, refuse};
-use sluice_http1::{ChunkedDecoder, Framing, Parse, Reject, Underscores, check_underscores, parse_request};
+use sluice_http1::{ChunkedDecoder, Framing, Parse, parse_request};
+use sluice_message::{Reject, Underscores, check_underscores};
 
 #[test]
 fn content_length_is_one_number() {
@@ -126,7 +127,8 @@ fn what_smuggles_elsewhere_is_refused_here() {
         let input = format!("POST / HTTP/1.1\r\nHost: a\r\n{rest}");
         match parse_request(input.as_bytes(), &LIMITS) {
             Err(_) => {}
-            Ok(Parse::Complete { head, .. }) if check_underscores(&head.fields, Underscores::Distinct).is_err() => {}
+            Ok(Parse::Complete { head, .. })
+                if check_underscores(&head.head.fields, Underscores::Distinct).is_err() => {}
             Ok(Parse::Complete { head, consumed }) => {
                 assert_eq!(head.framing, Framing::Chunked, "{name}: accepted");
                 let mut body = &input.as_bytes()[consumed..];

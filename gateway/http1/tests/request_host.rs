@@ -3,7 +3,7 @@
 mod common;
 
 use common::{accept, refuse};
-use sluice_http1::Reject;
+use sluice_message::Reject;
 
 #[test]
 fn there_is_exactly_one_valid_host() {
@@ -20,7 +20,7 @@ fn there_is_exactly_one_valid_host() {
         ("[::ffff:192.0.2.1]", "[::ffff:192.0.2.1]"),
         ("123", "123"),
     ] {
-        assert_eq!(accept(request(host)).host, expected);
+        assert_eq!(accept(request(host)).head.authority, expected);
     }
     let long = "a".repeat(256);
     for host in [
@@ -82,8 +82,8 @@ fn there_is_exactly_one_valid_host() {
 
 #[test]
 fn host_may_be_missing_in_http_1_0_but_not_wrong() {
-    assert_eq!(accept("GET / HTTP/1.0\r\n\r\n").host, "");
-    assert_eq!(accept("GET / HTTP/1.0\r\nHost: A\r\n\r\n").host, "a");
+    assert_eq!(accept("GET / HTTP/1.0\r\n\r\n").head.authority, "");
+    assert_eq!(accept("GET / HTTP/1.0\r\nHost: A\r\n\r\n").head.authority, "a");
     refuse("GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n", Reject::HostInvalid);
     refuse("GET / HTTP/1.0\r\nHost:\r\n\r\n", Reject::HostInvalid);
 }

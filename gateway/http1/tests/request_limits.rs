@@ -3,7 +3,8 @@
 mod common;
 
 use common::{LIMITS, accept, refuse, with};
-use sluice_http1::{HeadReader, Parse, Reject, parse_request};
+use sluice_http1::{HeadReader, Parse, parse_request};
+use sluice_message::Reject;
 
 #[test]
 fn limits_hold_exactly_and_before_the_head_is_whole() {
@@ -30,7 +31,7 @@ fn pipelined_requests_are_taken_one_by_one() {
     let mut at = 0;
     for expected in ["/1", "/2"] {
         let Ok(Parse::Complete { head, consumed }) = reader.request(&buf[at..], &LIMITS) else { panic!("{expected}") };
-        assert_eq!(head.target, expected);
+        assert_eq!(head.head.path_and_query, expected);
         at += consumed;
     }
     assert!(!reader.has_begun());

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{LIMITS, accept, refuse};
-use sluice_http1::{Reject, Version, parse_request};
+use sluice_http1::{Version, parse_request};
+use sluice_message::Reject;
 
 #[test]
 fn the_request_line_is_three_parts_with_one_space_between() {
@@ -54,7 +55,7 @@ fn only_http_1_0_and_1_1_are_spoken() {
 fn methods_are_tokens_of_at_most_32_bytes_and_neither_connect_nor_trace() {
     let line = |method: &str| format!("{method} / HTTP/1.1\r\nHost: a\r\n\r\n");
     for method in ["GET", "get", "PROPFIND", "M-SEARCH", "X!#$%&'*+.^_`|~9", &"M".repeat(32)] {
-        assert_eq!(accept(line(method)).method.as_str(), method);
+        assert_eq!(accept(line(method)).head.method.as_str(), method);
     }
     refuse(line(&"M".repeat(33)), Reject::MethodUnsupported);
     refuse(line("TRACE"), Reject::MethodUnsupported);
@@ -65,7 +66,7 @@ fn methods_are_tokens_of_at_most_32_bytes_and_neither_connect_nor_trace() {
 fn targets_in_origin_form_hold_no_space_control_or_fragment() {
     let line = |target: &str| format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n");
     for target in ["/", "/a/../b?c=d&e", "//b/c", "/%zz", "/a|b[c]{d}^`\"<>\\e?[]{}|'", "/a@b:c", "/*", "/http://b/"] {
-        assert_eq!(accept(line(target)).target, target);
+        assert_eq!(accept(line(target)).head.path_and_query, target);
     }
     for target in
         ["/a#b", "#", "/\u{e9}", "/a\tb", "/a\0b", "/a\x7fb", "/a\x0bb", "a", "a/b", "?a", "a:443", "**", "*/"]
@@ -77,7 +78,7 @@ fn targets_in_origin_form_hold_no_space_control_or_fragment() {
 
 #[test]
 fn the_asterisk_is_for_options() {
-    assert_eq!(accept("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n").target, "*");
+    assert_eq!(accept("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n").head.path_and_query, "*");
     refuse("GET * HTTP/1.1\r\nHost: a\r\n\r\n", Reject::TargetInvalid);
     refuse("options * HTTP/1.1\r\nHost: a\r\n\r\n", Reject::TargetInvalid);
 }
@@ -96,7 +97,7 @@ fn absolute_form_becomes_origin_form_if_it_names_the_same_host() {
         ("GET", "http://a/b@c", "a", "/b@c"),
     ] {
         let head = accept(format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
-        assert_eq!(head.target, origin, "{target}");
+        assert_eq!(head.head.path_and_query, origin, "{target}");
     }
     for target in [
         "http://b/",

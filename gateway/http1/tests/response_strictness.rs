@@ -1,10 +1,11 @@
 //! Each rule for response heads with the inputs that break it. A worker's answer is input like a client's request.
 
-use sluice_http1::{HeadLimits, Method, Parse, Reject, ResponseFraming, ResponseHead, Version, parse_response};
+use sluice_http1::{HeadLimits, Parse, ReceivedResponse, ResponseFraming, Version, parse_response};
+use sluice_message::{Method, Reject};
 
 const LIMITS: HeadLimits = HeadLimits { request_line_bytes_max: 100, headers_bytes_max: 500, headers_count_max: 10 };
 
-fn accept_for(method: &Method, input: impl AsRef<[u8]>) -> ResponseHead {
+fn accept_for(method: &Method, input: impl AsRef<[u8]>) -> ReceivedResponse {
     let input = input.as_ref();
     match parse_response(input, &LIMITS, method) {
         Ok(Parse::Complete { head, consumed }) => {
@@ -15,7 +16,7 @@ fn accept_for(method: &Method, input: impl AsRef<[u8]>) -> ResponseHead {
     }
 }
 
-fn accept(input: impl AsRef<[u8]>) -> ResponseHead {
+fn accept(input: impl AsRef<[u8]>) -> ReceivedResponse {
     accept_for(&Method::Get, input)
 }
 
@@ -34,11 +35,11 @@ fn with(fields: &str) -> String {
 #[test]
 fn a_plain_response_is_read_whole() {
     let head = accept("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX_y: 1\r\n\r\n");
-    assert_eq!((head.status, &head.reason[..], head.version), (200, &b"OK"[..], Version::Http11));
+    assert_eq!((head.head.status, head.head.reason(), head.version), (200, &b"OK"[..], Version::Http11));
     assert_eq!((head.framing, head.content_length), (ResponseFraming::Length(5), Some(5)));
     assert!(head.keep_alive);
-    assert_eq!(head.fields.get_all("Set-Cookie").collect::<Vec<_>>(), [b"a=1", b"b=2"]);
-    assert!(head.fields.contains("x_y"), "the alias rule is for requests");
+    assert_eq!(head.head.fields.get_all("Set-Cookie").collect::<Vec<_>>(), [b"a=1", b"b=2"]);
+    assert!(head.head.fields.contains("x_y"), "the alias rule is for requests");
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn the_status_line_has_a_version_a_status_and_perhaps_a_reason() {
         ("HTTP/1.1 100 Continue", 100, b"Continue"),
     ] {
         let head = accept(format!("{line}\r\n\r\n"));
-        assert_eq!((head.status, &head.reason[..]), (status, reason), "{line}");
+        assert_eq!((head.head.status, head.head.reason()), (status, reason), "{line}");
     }
     for line in [
         "HTTP/1.1  200 OK",
@@ -170,6 +171,6 @@ fn limits_hold_before_the_head_is_whole() {
 fn interim_heads_are_heads_of_their_own() {
     let buf = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n";
     let Ok(Parse::Complete { head, consumed }) = parse_response(buf, &LIMITS, &Method::Get) else { panic!() };
-    assert_eq!((head.status, head.fields.get("link")), (103, Some(&b"</a>"[..])));
-    assert_eq!(accept(&buf[consumed..]).status, 204);
+    assert_eq!((head.head.status, head.head.fields.get("link")), (103, Some(&b"</a>"[..])));
+    assert_eq!(accept(&buf[consumed..]).head.status, 204);
 }

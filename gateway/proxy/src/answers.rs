@@ -1,5 +1,61 @@
-//! Answers that need no worker.
+//! Who answers a request: the gateway itself, a file, or a worker. Each gives a [`Response`], and none writes bytes.
 
 pub mod edge;
 pub(crate) mod files;
 pub(crate) mod refuse;
+pub(crate) mod worker;
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+use sluice_message::{Fields, ResponseHead};
+
+use crate::respond::answer::Answer;
+use files::FilePart;
+
+/// An answer, whoever gives it.
+pub(crate) struct Response {
+    /// Without what says how the body is delimited: the one who sends it knows how.
+    pub(crate) head: ResponseHead,
+    pub(crate) body: ResponseBody,
+}
+
+/// What follows a head.
+pub(crate) enum ResponseBody {
+    Empty,
+    Whole(Bytes),
+    File(FilePart),
+    /// What a worker writes while it is sent, and its size as announced.
+    Fill(Rc<Answer>, Size),
+}
+
+/// How long a body is, as far as its head can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// Nothing is told, and no body follows.
+    Untold,
+    /// Bytes; also where the body stays away, as in the answer to HEAD.
+    Known(u64),
+    /// The body's end tells.
+    Unknown,
+}
+
+impl Response {
+    /// A short answer of the gateway's own, which no cache keeps.
+    fn short(status: u16, content_type: &str, body: String) -> Self {
+        let fields = [("Content-Type", content_type.as_bytes()), ("Cache-Control", b"no-store")];
+        let head = ResponseHead::new(status, fields.into_iter().collect::<Fields>());
+        Response { head, body: ResponseBody::Whole(body.into()) }
+    }
+
+    pub(crate) fn size(&self) -> Size {
+        match &self.body {
+            // RFC 9110 §15.4.5: a 304 needs no length.
+            ResponseBody::Empty if self.head.status == 304 => Size::Untold,
+            ResponseBody::Empty => Size::Known(0),
+            ResponseBody::Whole(data) => Size::Known(data.len() as u64),
+            ResponseBody::File(part) => Size::Known(part.len()),
+            ResponseBody::Fill(_, size) => *size,
+        }
+    }
+}

@@ -1,6 +1,12 @@
 //! Sockets and connections: what clients are accepted, and how long each stays. It must not know what requests are for.
 
+#[cfg(test)]
+mod allocations;
 pub(crate) mod client;
 pub(crate) mod connection;
+pub(crate) mod exchange;
+mod h1;
+pub(crate) mod handles;
 pub mod listen;
-pub(crate) mod tunnel;
+pub(crate) mod own;
+mod tunnel;

@@ -32,7 +32,8 @@ use tokio::sync::Notify;
 
 use crate::admit::rate::Rates;
 use crate::answers::files::Files;
-use crate::front::connection::ConnectionHandles;
+use crate::front::handles::ConnectionHandles;
+pub(crate) use crate::ids::to_usize;
 use crate::ids::{RequestMap, WorkerMap};
 use crate::receive::spool::TempStore;
 use crate::receive::trust::Trust;
@@ -367,9 +368,4 @@ impl Gate {
     fn time_of(&self, at: Instant) -> Time {
         Time(u64::try_from(at.saturating_duration_since(self.epoch).as_micros()).unwrap_or(u64::MAX))
     }
-}
-
-/// Config bounds fit the address space of any machine this runs on.
-pub(crate) fn to_usize(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
 }

@@ -30,3 +30,8 @@ pub(crate) type RequestMap<T> = HashMap<RequestId, T, BuildHasherDefault<Counter
 
 /// Something for each worker.
 pub(crate) type WorkerMap<T> = HashMap<WorkerId, T, BuildHasherDefault<CounterHasher>>;
+
+/// Config bounds fit the address space of any machine this runs on.
+pub(crate) fn to_usize(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}

@@ -15,6 +15,7 @@ pub mod gate;
 mod ids;
 mod receive;
 mod record;
+mod request;
 mod respond;
 mod route;
 mod sessions;
@@ -31,7 +32,8 @@ use sluice_journal::Journal;
 use sluice_scheduler::{Choice, Limits, Order, Recycling, Scheduler};
 
 pub use faults::remember_places;
-use gate::{Gate, to_usize};
+use gate::Gate;
+use ids::to_usize;
 pub use upstream::{make_handed_pipe, remove_handed_pipe};
 
 /// Puts the gate together from the config.

@@ -11,32 +11,26 @@ use std::time::{Duration, Instant};
 use bytes::{Buf as _, BytesMut};
 use sluice_catalog::config::UnderscoreHeaders;
 use sluice_catalog::errors::Code;
-use sluice_http1::{
-    ChunkedDecoder, Framing, HeadLimits, HeadReader, Method, Parse, Reject, Rejection, RequestHead, Underscores,
-    check_underscores,
-};
+use sluice_http1::{ChunkedDecoder, Framing, HeadLimits, HeadReader, Parse, Received};
+use sluice_journal::Outcome;
+use sluice_message::{Method, Reject, Rejection, Underscores, check_underscores};
 
+use crate::answers::refuse::Refusal;
 use crate::front::client::{Client, For, Woke};
-use crate::gate::{Gate, to_usize};
+use crate::gate::Gate;
+use crate::ids::to_usize;
 use crate::receive::spool::Body;
+use crate::request::Failure;
 
 /// So little of a body stays in memory however slowly it comes: a file would cost more.
 const KEPT_BYTES_MAX: usize = 2048;
 
-/// Why a request was not received.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// The client gets this error, then the connection is closed.
-    Refused { code: Code, detail: &'static str },
-    /// The client has gone, or says nothing any more; there is nobody to answer.
-    Gone,
+fn refused(code: Code, detail: &'static str) -> Failure {
+    Failure::Refused(Refusal { detail, ..Refusal::of(code) })
 }
 
-impl Failure {
-    fn refused(code: Code, detail: &'static str) -> Self {
-        Failure::Refused { code, detail }
-    }
-}
+/// The client has gone, or says nothing any more.
+const GONE: Failure = Failure::Gone(Outcome::ClientGoneReceiving);
 
 impl From<Rejection> for Failure {
     fn from(rejection: Rejection) -> Self {
@@ -55,7 +49,7 @@ impl From<Rejection> for Failure {
             Reject::HeadersTooMany => Code::HeadersTooMany,
             Reject::ExpectationUnknown => Code::ExpectationUnknown,
         };
-        Failure::refused(code, rejection.detail)
+        refused(code, rejection.detail)
     }
 }
 
@@ -69,27 +63,27 @@ pub(crate) fn head_limits(gate: &Gate) -> HeadLimits {
     }
 }
 
-/// The head of the next request. `started` is when its first byte came; the whole head must follow within the deadline.
-pub(crate) async fn head(client: &mut Client, gate: &Gate, started: Instant) -> Result<RequestHead, Failure> {
+/// The head of the next request, whose first byte has just come; the whole head must follow within the deadline.
+pub(crate) async fn head(client: &mut Client, gate: &Gate) -> Result<Received, Failure> {
     let limits = head_limits(gate);
     let mut reader = HeadReader::new();
-    client.set_deadline(Some(started + Duration::from_millis(gate.config().server.headers_timeout_ms)));
+    client.set_deadline(Some(Instant::now() + Duration::from_millis(gate.config().server.headers_timeout_ms)));
     loop {
         match reader.request(&client.unread, &limits)? {
-            Parse::Complete { head, consumed } => {
+            Parse::Complete { head: received, consumed } => {
                 client.unread.advance(consumed);
-                check_underscores(&head.fields, underscores(gate.config().server.underscore_headers))?;
-                if !is_known(&head.method) {
-                    return Err(Failure::refused(Code::MethodUnsupported, "Node.js does not know this method"));
+                check_underscores(&received.head.fields, underscores(gate.config().server.underscore_headers))?;
+                if !is_known(&received.head.method) {
+                    return Err(refused(Code::MethodUnsupported, "Node.js does not know this method"));
                 }
-                return Ok(head);
+                return Ok(received);
             }
             Parse::Incomplete => match client.wait(For { read: true, ..For::default() }).await {
                 Woke::Read => {}
                 Woke::Deadline if reader.has_begun() => {
-                    return Err(Failure::refused(Code::HeadersTimeout, "the headers took too long"));
+                    return Err(refused(Code::HeadersTimeout, "the headers took too long"));
                 }
-                _ => return Err(Failure::Gone),
+                _ => return Err(GONE),
             },
         }
     }
@@ -140,22 +134,27 @@ fn is_known(method: &Method) -> bool {
 }
 
 /// The whole body. Refuses at once what declares to be too large; asks for it where the client waits to be asked.
-pub(crate) async fn body(client: &mut Client, gate: &Gate, head: &RequestHead) -> Result<Body, Failure> {
-    let mut body = Body::of(&gate.store);
+pub(crate) async fn body(
+    client: &mut Client,
+    gate: &Gate,
+    framing: Framing,
+    expects_continue: bool,
+) -> Result<Body, Failure> {
+    let mut body = Body::of(&gate.store, framing != Framing::None);
     let bytes_max = gate.config().server.body_bytes_max;
-    match head.framing {
+    match framing {
         Framing::None | Framing::Length(0) => return Ok(body),
         Framing::Length(len) if len > bytes_max => {
-            return Err(Failure::refused(Code::BodyTooLarge, "the declared length is over the limit"));
+            return Err(refused(Code::BodyTooLarge, "the declared length is over the limit"));
         }
         Framing::Length(_) | Framing::Chunked => {}
     }
-    if head.expect_continue && client.unread.is_empty() {
+    if expects_continue && client.unread.is_empty() {
         write_continue(client).await?;
     }
     let mut pace = Pace::start(gate);
     client.set_deadline(Some(pace.deadline()));
-    match head.framing {
+    match framing {
         Framing::Length(len) => {
             let mut missing = len;
             while missing > 0 {
@@ -190,7 +189,7 @@ async fn chunked(
         // An announced chunk is as good as a declared length: there is no point in taking what will be refused.
         let announced = (data.len() as u64).saturating_add(decoder.announced_bytes());
         if body.len().saturating_add(announced) > bytes_max {
-            return Err(Failure::refused(Code::BodyTooLarge, "the chunks add up to more than the limit"));
+            return Err(refused(Code::BodyTooLarge, "the chunks add up to more than the limit"));
         }
         store(gate, body, data).await?;
         if decoded.done {
@@ -221,9 +220,9 @@ async fn more(client: &mut Client, gate: &Gate, body: &mut Body, pace: &mut Pace
             // A body that comes slowly leaves the memory to others. Where the file takes nothing, it stays, up to the bound.
             Woke::Deadline if Instant::now() < deadline => may_spill = body.spill(&gate.store).await.is_ok(),
             Woke::Deadline => {
-                return Err(Failure::refused(Code::BodyTooSlow, "the body came slower than the minimum rate"));
+                return Err(refused(Code::BodyTooSlow, "the body came slower than the minimum rate"));
             }
-            _ => return Err(Failure::Gone),
+            _ => return Err(GONE),
         }
     }
 }
@@ -234,7 +233,7 @@ async fn store(gate: &Gate, body: &mut Body, data: &[u8]) -> Result<(), Failure>
     }
     let memory_bytes_max = to_usize(gate.config().server.body_memory_bytes_max);
     let stored = body.append(data, memory_bytes_max, &gate.store).await;
-    stored.map_err(|_| Failure::refused(Code::TempFull, "the temporary file could not be written"))
+    stored.map_err(|_| refused(Code::TempFull, "the temporary file could not be written"))
 }
 
 async fn write_continue(client: &mut Client) -> Result<(), Failure> {
@@ -242,7 +241,7 @@ async fn write_continue(client: &mut Client) -> Result<(), Failure> {
     while !out.is_empty() {
         match client.wait(For { write: out, ..For::default() }).await {
             Woke::Wrote(len) => out = &out[len..],
-            _ => return Err(Failure::Gone),
+            _ => return Err(GONE),
         }
     }
     Ok(())

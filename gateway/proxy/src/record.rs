@@ -3,6 +3,7 @@
 //! The report is not waited for by anybody: a finished record waits for its report for as long as one may come, or a report
 //! for its record for a second.
 
+pub(crate) mod ended;
 pub(crate) mod measures;
 pub(crate) mod reporters;
 
@@ -12,8 +13,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_catalog::errors::Code;
-use sluice_http1::Method;
 use sluice_journal::{AccessRecord, Event, Outcome, Session, Step};
+use sluice_message::Method;
 use sluice_scheduler::{RequestId, WorkerId};
 
 use crate::gate::Gate;

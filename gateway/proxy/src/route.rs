@@ -1,6 +1,6 @@
 //! Where a request goes: it is one that the gateway answers by itself, or one for the workers.
 
-use sluice_http1::{Method, RequestHead};
+use sluice_message::{Method, RequestHead};
 
 use crate::answers::files::FilePath;
 use crate::gate::Gate;
@@ -14,8 +14,8 @@ pub(crate) enum Route {
     Workers,
 }
 
-pub(crate) fn route(gate: &Gate, head: &RequestHead) -> Route {
-    let path = path_of(&head.target);
+pub(crate) fn route(gate: &Gate, head: &RequestHead, is_upgrade: bool) -> Route {
+    let path = path_of(&head.path_and_query);
     if !matches!(head.method, Method::Get | Method::Head) {
         return Route::Workers;
     }
@@ -27,7 +27,7 @@ pub(crate) fn route(gate: &Gate, head: &RequestHead) -> Route {
         Route::Ready
     } else {
         // An upgrade is for the app, whatever lies at its path.
-        let found = if head.upgrade.is_none() { gate.files.find(path) } else { None };
+        let found = if is_upgrade { None } else { gate.files.find(path) };
         found.map_or(Route::Workers, Route::File)
     }
 }

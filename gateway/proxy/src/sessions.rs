@@ -18,14 +18,16 @@ use std::net::IpAddr;
 use std::rc::Rc;
 
 use sluice_catalog::config::{Config, Route, SameSite, Sticky, site};
-use sluice_http1::{RequestHead, ResponseHead};
 use sluice_journal::Session;
+use sluice_message::{RequestHead, ResponseHead};
 use sluice_scheduler::{Home, WorkerId};
 
-use crate::upstream::POLL;
 use address::Addresses;
 use engine_io::{Asks, Issued};
 use sluice_classes::Rules;
+
+/// The end of a head that tells the worker of a long poll.
+pub(crate) const POLL: &[u8] = b";waits=1\r\n\r\n";
 
 /// The config, read once.
 #[derive(Debug)]
@@ -68,6 +70,8 @@ struct Names {
 /// A request as far as its client's session is concerned.
 pub(crate) struct Asked<'r> {
     pub(crate) head: &'r RequestHead,
+    /// It asks for another protocol.
+    pub(crate) is_upgrade: bool,
     /// The client's address, or what a trusted peer said it was.
     pub(crate) client: IpAddr,
     /// The client speaks HTTPS.
@@ -142,12 +146,12 @@ impl Sessions {
     pub(crate) fn visit(&self, asked: &Asked<'_>, serving: impl FnOnce() -> Vec<(u32, WorkerId)>) -> Visit {
         let in_force = Rc::clone(&self.in_force.borrow());
         let hides_cookie = in_force.by == Sticky::Cookie && !cookies_of(asked.head, &in_force.cookie).is_empty();
-        let of_engine_io = if in_force.engine_io { self.of_engine_io(asked.head) } else { None };
+        let of_engine_io = if in_force.engine_io { self.of_engine_io(asked) } else { None };
         if let Some(visit) = of_engine_io {
             return Visit { hides_cookie, ..visit };
         }
-        let (path, _) = engine_io::split(&asked.head.target);
-        let is_for = || in_force.routes.find(&asked.head.method, site(&asked.head.host), path).is_some();
+        let (path, _) = engine_io::split(&asked.head.path_and_query);
+        let is_for = || in_force.routes.find(&asked.head.method, site(&asked.head.authority), path).is_some();
         match in_force.by {
             Sticky::Off => Visit::default(),
             _ if !is_for() => Visit { hides_cookie, ..Visit::default() },
@@ -172,10 +176,9 @@ impl Sessions {
         }
     }
 
-    fn of_engine_io(&self, head: &RequestHead) -> Option<Visit> {
-        let asks = engine_io::asks(&head.method, &head.target)?;
+    fn of_engine_io(&self, asked: &Asked<'_>) -> Option<Visit> {
         let mut issued = self.issued.borrow_mut();
-        match asks {
+        match engine_io::asks(&asked.head.method, &asked.head.path_and_query)? {
             Asks::Open { path } => {
                 // Before the first has been answered, anything may look like this.
                 let home = if issued.is_known(path) { Home::New } else { Home::Any };
@@ -186,7 +189,7 @@ impl Sessions {
                 let is_lost = issued.is_known(path);
                 match issued.find(sid, path) {
                     Some(worker) => {
-                        let waits = polls && head.upgrade.is_none();
+                        let waits = polls && !asked.is_upgrade;
                         Some(Visit { home: Home::At(worker), is_counted: true, waits, ..Visit::default() })
                     }
                     None => is_lost.then(|| Visit { is_counted: true, is_lost, ..Visit::default() }),
@@ -208,7 +211,7 @@ impl Sessions {
         head
     }
 
-    /// The cookie for a client whose session is in this worker from now on, if it needs one and the answer may carry it.
+    /// The value of `Set-Cookie` for a client whose session is in this worker from now on, if it needs one and the answer may carry it.
     pub(crate) fn cookie(&self, visit: &Visit, worker: Option<WorkerId>, head: &ResponseHead) -> Option<String> {
         let (is_secure, worker) = (visit.cookie?, worker?);
         if visit.home == Home::At(worker) || head.status == 304 || cookie::may_be_shared(head) {

@@ -21,12 +21,13 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_catalog::errors::Code;
-use sluice_http1::Method;
+use sluice_message::Method;
 use sluice_scheduler::{RequestId, WorkerId};
 
 use crate::gate::{Orphan, Pass};
 use crate::receive::spool::Body;
 use crate::respond::answer::Answer;
+use crate::sessions::POLL;
 use crate::signal::Signal;
 use crate::upstream::token::Token;
 use sluice_classes::Class;
@@ -35,9 +36,6 @@ pub(crate) use broken::EXIT_TIMEOUT;
 pub(crate) use handed::{AHEAD_MAX, Ahead};
 pub use handed::{make_handed_pipe, remove_handed_pipe};
 pub(crate) use slots::{Slots, StreamGuard};
-
-/// The end of a head that tells the worker of a long poll.
-pub(crate) const POLL: &[u8] = b";waits=1\r\n\r\n";
 
 /// A whole request, ready for a worker.
 pub(crate) struct Job {
@@ -159,7 +157,7 @@ impl Exchange {
         let Patience { silence_max, abandoned_max, idle_max } = *patience;
         if self.answer.is_stream.get() {
             // An upgrade leaves its slot before it is answered, and nobody waits for that for ever.
-            if self.answer.head().is_none()
+            if !self.answer.has_head()
                 && self.answer.is_wanted()
                 && now.saturating_duration_since(self.last_heard.get()) >= silence_max
             {

@@ -11,22 +11,17 @@ use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
-use sluice_http1::{Method, RequestHead};
+use sluice_message::{Method, RequestHead, ResponseHead, Scheme};
 use sluice_scheduler::WorkerId;
 
 pub(crate) use recent::Recent;
 
-use crate::gate::{Gate, Pass};
-use crate::receive::spool::Body;
-use crate::respond::answer::{Answer, End, Next};
-use crate::upstream::Job;
-use crate::upstream::forward;
-use sluice_classes::Traits;
+use crate::front::exchange::Exchange;
+use crate::front::own::Own;
+use crate::gate::Gate;
+use crate::request::{Request, serve_request};
+use crate::upstream::forward::Origin;
 
-/// What is read of an answer; the rest is thrown away unread, as is an answer that never ends.
-const ANSWER_BYTES_MAX: usize = 1024 * 1024;
-/// How much of it is read back from a temporary file at once.
-const READ_BACK_BYTES: usize = 64 * 1024;
 /// The longest target of a client that is asked for again.
 const TARGET_BYTES_MAX: usize = 2048;
 /// How often is looked whether the app has ended a request whose answer is no longer read.
@@ -55,18 +50,26 @@ enum Asked {
     Failed(String),
 }
 
-/// Keeps what a client asked for, to warm later workers with, where the answer is for everybody.
-pub(crate) fn note(gate: &Gate, head: &RequestHead, class: &Rc<str>, answer: &Answer) {
-    if head.method != Method::Get || head.target.len() > TARGET_BYTES_MAX || !gate.config().warm_up.recent {
-        return;
-    }
-    let Some(answered) = answer.head() else { return };
-    let is_private = answered.fields.get_all("cache-control").any(|value| {
+/// Whether an answer is for everybody, as far as its head tells.
+pub(crate) fn is_public(head: &ResponseHead) -> bool {
+    let is_private = head.fields.get_all("cache-control").any(|value| {
         let value = value.to_ascii_lowercase();
         [&b"private"[..], b"no-store"].iter().any(|word| value.windows(word.len()).any(|part| part == *word))
     });
-    if (200..300).contains(&answered.status) && !is_private && !answer.is_stream.get() {
-        gate.recent.borrow_mut().note(class, &head.host, &head.target);
+    (200..300).contains(&head.status) && !is_private
+}
+
+/// Keeps what a client asked for, to warm later workers with, where the answer was for everybody.
+pub(crate) fn note(gate: &Gate, request: &Request) {
+    let head = &request.head;
+    let is_stream = request.ticket.as_ref().is_some_and(|ticket| ticket.answer.is_stream.get());
+    if request.is_public
+        && !is_stream
+        && head.method == Method::Get
+        && head.path_and_query.len() <= TARGET_BYTES_MAX
+        && gate.config().warm_up.recent
+    {
+        gate.recent.borrow_mut().note(&request.class.name, &head.authority, &head.path_and_query);
     }
 }
 
@@ -141,80 +144,36 @@ fn has_settled(times: &[Duration], window: usize) -> bool {
 }
 
 async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &Target, deadline: Instant) -> Asked {
-    let request = gate.next_request_id();
-    let request_id = forward::new_request_id();
-    let proto = if config.server.tls_cert.is_some() { "https" } else { "http" };
-    let token = gate.tokens.of(request);
-    let Target { host, target: path, .. } = target;
-    let job = Job {
-        request,
-        token,
-        head: Rc::new(forward::warm_up_head(path, host, proto, gate.port(), request, token, &request_id)),
-        body: Body::default(),
+    let scheme = if config.server.tls_cert.is_some() { Scheme::Https } else { Scheme::Http };
+    let origin = Origin::own(&gate.trust, gate.port(), scheme);
+    let fields = [("Accept", &b"*/*"[..]), ("User-Agent", b"sluice"), ("Sluice-Warm-Up", b"1")];
+    let head = RequestHead {
         method: Method::Get,
-        is_upgrade: false,
-        class: gate.classify(&Traits {
-            method: &Method::Get,
-            host: &target.host,
-            target: &target.target,
-            body_bytes: 0,
-        }),
-        request_id,
-        answer: gate.new_answer(),
-        is_own: true,
-        _pass: Pass::default(),
+        scheme,
+        authority: target.host.clone(),
+        path_and_query: target.target.clone(),
+        fields: fields.into_iter().collect(),
     };
-    let answer = Rc::clone(&job.answer);
+    let mut exchange = Exchange::Own(Own::new(head, worker));
     let began = Instant::now();
-    if !gate.warm_with(worker, job) {
-        return Asked::Over;
-    }
-    let read = tokio::time::timeout_at(deadline.into(), read(&answer)).await;
+    let sent = tokio::time::timeout_at(deadline.into(), serve_request(&mut exchange, &origin, gate)).await;
     let took = began.elapsed();
-    answer.abandon();
-    let Ok(read) = read else { return if gate.is_warming(worker) { Asked::Late } else { Asked::Over } };
+    let Ok(sent) = sent else { return if gate.is_warming(worker) { Asked::Late } else { Asked::Over } };
     // The slot is the worker's until it has ended the request, whatever is still read of the answer.
-    while gate.is_in_service(request) {
+    while gate.is_jammed(worker) {
         if Instant::now() >= deadline {
             return Asked::Late;
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
-    match read {
+    match sent.error {
         _ if !gate.is_warming(worker) => Asked::Over,
-        Ok(status) if status < 500 => Asked::Answered(took),
-        Ok(status) => Asked::Failed(format!("was answered with status {status}")),
-        Err(why) => Asked::Failed(why),
-    }
-}
-
-/// Reads the answer and throws it away. Returns its status.
-async fn read(answer: &Answer) -> Result<u16, String> {
-    let mut status = 0;
-    let mut read_bytes = 0;
-    loop {
-        match answer.next() {
-            None => answer.changed.wait().await,
-            Some(Next::Informational(_)) => {}
-            Some(Next::Head(head)) => {
-                status = head.status;
-                if answer.is_stream.get() {
-                    return Ok(status);
-                }
-            }
-            Some(Next::Data(data)) => read_bytes += data.len(),
-            Some(Next::Spilled { .. }) => match answer.read_back(READ_BACK_BYTES).await {
-                Ok(data) => read_bytes += data.len(),
-                Err(error) => return Err(format!("could not be read: {error}")),
-            },
-            // `Draining` is for one that the worker gave back: the app was still at the one before it.
-            Some(Next::End(End::Complete | End::Failed(Code::Draining))) => return Ok(status),
-            Some(Next::End(End::Left)) => return Err("was left".to_owned()),
-            Some(Next::End(End::Failed(code))) => return Err(format!("failed with {code}")),
-        }
-        if read_bytes > ANSWER_BYTES_MAX {
-            return Ok(status);
-        }
+        // The worker gave the request back: the app was still at the one before it.
+        Some(Code::Draining) => Asked::Answered(took),
+        Some(code) => Asked::Failed(format!("failed with {code}")),
+        None if sent.status == 0 => Asked::Failed("was left".to_owned()),
+        None if sent.status >= 500 => Asked::Failed(format!("was answered with status {}", sent.status)),
+        None => Asked::Answered(took),
     }
 }
 

@@ -2,9 +2,9 @@
 #![allow(dead_code, reason = "each user takes its own part")]
 
 use sluice_http1::{
-    ChunkedDecoder, HeadLimits, HeadReader, Method, Parse, Rejection, RequestHead, forwardable, parse_request,
-    parse_response, write_request_start,
+    ChunkedDecoder, HeadLimits, HeadReader, Parse, Received, parse_request, parse_response, write_request_start,
 };
+use sluice_message::{Method, Rejection, forwardable};
 
 /// Small enough that inputs reach them.
 pub const LIMITS: HeadLimits =
@@ -44,8 +44,8 @@ pub fn request_head(input: &[u8], step: usize) {
 }
 
 /// A rewritten request is accepted, means the same, and rewrites to the same bytes.
-pub fn rewritten_request(head: &RequestHead) {
-    if head.host.is_empty() {
+pub fn rewritten_request(head: &Received) {
+    if head.head.authority.is_empty() {
         return;
     }
     let written = rewrite(head);
@@ -54,8 +54,8 @@ pub fn rewritten_request(head: &RequestHead) {
         other => panic!("rewritten {} gave {other:?}", written.escape_ascii()),
     };
     assert_eq!(
-        (&again.method, &again.target, &again.host, again.framing, &again.upgrade),
-        (&head.method, &head.target, &head.host, head.framing, &head.upgrade)
+        (&again.head.method, &again.head.path_and_query, &again.head.authority, again.framing, &again.upgrade),
+        (&head.head.method, &head.head.path_and_query, &head.head.authority, head.framing, &head.upgrade)
     );
     assert_eq!(end_to_end(&again), end_to_end(head));
     assert_eq!(rewrite(&again), written);
@@ -67,16 +67,16 @@ pub fn rewritten_request(head: &RequestHead) {
     assert_eq!(text.split("\r\n").filter(|line| line.starts_with("host:")).count(), 1, "{text}");
 }
 
-fn rewrite(head: &RequestHead) -> Vec<u8> {
+fn rewrite(head: &Received) -> Vec<u8> {
     let mut out = Vec::new();
-    write_request_start(&mut out, head, head.framing, |_, _| true);
+    write_request_start(&mut out, &head.head, head.framing, head.upgrade.as_deref(), |_, _| true);
     out.extend_from_slice(b"\r\n");
     out
 }
 
-fn end_to_end(head: &RequestHead) -> Vec<(&str, &[u8])> {
+fn end_to_end(head: &Received) -> Vec<(&str, &[u8])> {
     let is_rewritten = |name: &str| name.eq_ignore_ascii_case("host") || name.eq_ignore_ascii_case("content-length");
-    forwardable(&head.fields).filter(|(name, _)| !is_rewritten(name)).collect()
+    forwardable(&head.head.fields).filter(|(name, _)| !is_rewritten(name)).collect()
 }
 
 /// A response head in pieces of `step` bytes is judged like the whole, and holds nothing that could end a line.
@@ -87,9 +87,9 @@ pub fn response_head(input: &[u8], step: usize, method: &Method) {
     assert_eq!(pieces, whole, "in pieces of {step}");
     let Ok(Parse::Complete { head, consumed }) = whole else { return };
     assert!(consumed <= input.len());
-    assert!((100..600).contains(&head.status));
-    let values = head.fields.iter().map(|(_, value)| value);
-    for value in values.chain([&head.reason[..]]) {
+    assert!((100..600).contains(&head.head.status));
+    let values = head.head.fields.iter().map(|(_, value)| value);
+    for value in values.chain([head.head.reason()]) {
         assert!(!value.iter().any(|b| matches!(b, b'\r' | b'\n' | 0)));
     }
 }

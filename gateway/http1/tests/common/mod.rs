@@ -1,14 +1,15 @@
 //! What the tests of request heads share.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use sluice_http1::{HeadLimits, Parse, Reject, RequestHead, parse_request};
+use sluice_http1::{HeadLimits, Parse, Received, parse_request};
+use sluice_message::Reject;
 
 /// Small, so that tests reach them.
 pub const LIMITS: HeadLimits =
     HeadLimits { request_line_bytes_max: 200, headers_bytes_max: 2000, headers_count_max: 40 };
 
 /// The head of an input that must be accepted whole.
-pub fn accept(input: impl AsRef<[u8]>) -> RequestHead {
+pub fn accept(input: impl AsRef<[u8]>) -> Received {
     let input = input.as_ref();
     match parse_request(input, &LIMITS) {
         Ok(Parse::Complete { head, consumed }) => {

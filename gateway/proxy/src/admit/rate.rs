@@ -12,7 +12,7 @@ use std::net::IpAddr;
 
 use sluice_catalog::config::{Config, Rate};
 
-use crate::gate::to_usize;
+use crate::ids::to_usize;
 use crate::receive::trust::Networks;
 use crate::route::path_of;
 

@@ -1,8 +1,9 @@
 //! Answers that need no worker: the ping path and readiness.
 
-use crate::gate::Gate;
-use crate::route::Route;
 use std::time::{Duration, Instant};
+
+use super::Response;
+use crate::gate::Gate;
 
 /// Whether new requests should come here, and why not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,33 +53,21 @@ fn is_stalled(gate: &Gate) -> bool {
     moved.elapsed() > limit
 }
 
-/// Appends the whole answer; returns its status and the length of its body.
-pub(crate) fn write(out: &mut Vec<u8>, gate: &Gate, route: &Route, is_head: bool, keep_alive: bool) -> (u16, u64) {
-    let (status, reason, content_type, body) = match route {
-        Route::Ready => {
-            let readiness = readiness(gate);
-            let body = format!(
-                "{{\"ready\":{},\"reason\":\"{}\",\"workers_ready\":{},\"queue_length\":{},\"last_progress_ms\":{}}}\n",
-                readiness.is_ready,
-                readiness.reason,
-                readiness.workers_ready,
-                readiness.queue_length,
-                readiness.last_progress_ms.map_or_else(|| "null".to_owned(), |ms| ms.to_string()),
-            );
-            let (status, reason) = if readiness.is_ready { (200, "OK") } else { (503, "Service Unavailable") };
-            (status, reason, "application/json", body)
-        }
-        Route::Ping | Route::File(_) | Route::Workers => (200, "OK", "text/plain; charset=utf-8", "pong\n".to_owned()),
-    };
-    let connection = if keep_alive { "" } else { "Connection: close\r\n" };
-    let head = format!(
-        "HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n{connection}\r\n",
-        body.len()
+/// The answer to the ping path: the gateway's process is alive.
+pub(crate) fn ping() -> Response {
+    Response::short(200, "text/plain; charset=utf-8", "pong\n".to_owned())
+}
+
+/// The answer to the readiness path.
+pub(crate) fn ready(gate: &Gate) -> Response {
+    let readiness = readiness(gate);
+    let body = format!(
+        "{{\"ready\":{},\"reason\":\"{}\",\"workers_ready\":{},\"queue_length\":{},\"last_progress_ms\":{}}}\n",
+        readiness.is_ready,
+        readiness.reason,
+        readiness.workers_ready,
+        readiness.queue_length,
+        readiness.last_progress_ms.map_or_else(|| "null".to_owned(), |ms| ms.to_string()),
     );
-    out.extend_from_slice(head.as_bytes());
-    if is_head {
-        return (status, 0);
-    }
-    out.extend_from_slice(body.as_bytes());
-    (status, body.len() as u64)
+    Response::short(if readiness.is_ready { 200 } else { 503 }, "application/json", body)
 }

@@ -9,24 +9,21 @@ mod encoding;
 mod open;
 mod path;
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::config;
-use sluice_http1::{Method, RequestHead, Version};
-use sluice_journal::Outcome;
+use sluice_message::{Fields, Method, RequestHead, ResponseHead};
 
-use crate::front::client::Client;
-use crate::gate::{Gate, to_usize};
+use super::{Response, ResponseBody};
+use crate::ids::to_usize;
 use crate::receive::spool::blocking;
-use crate::respond::Sent;
 use conditions::{Conditions, Verdict};
-use encoding::{Accepted, Encoding};
+use encoding::Accepted;
 use open::Opened;
 
 /// How much of a file is read and written at once.
@@ -75,80 +72,64 @@ pub(crate) struct FilePath {
     cache_control: Option<Arc<str>>,
 }
 
-/// A file that is open, and what the request's conditions make of it.
-pub(crate) struct Found {
+/// Part of an open file, or all of it.
+pub(crate) struct FilePart {
     file: Arc<File>,
-    content_type: String,
-    encoding: Option<Encoding>,
-    cache_control: Option<Arc<str>>,
-    etag: String,
-    modified: Option<SystemTime>,
-    len: u64,
-    verdict: Verdict,
-    /// The beginning of what is sent, so that a small file takes one turn of a blocking thread.
+    next: u64,
+    end: u64,
+    /// The beginning, so that a small file takes one turn of a blocking thread.
     first: Vec<u8>,
 }
 
-/// Opens the file; `None` where there is none that may be sent, for whatever reason.
-pub(crate) async fn look_up(gate: &Gate, path: FilePath, head: &RequestHead) -> Option<Found> {
+impl FilePart {
+    /// Bytes that are not taken yet.
+    pub(crate) fn len(&self) -> u64 {
+        self.end - self.next
+    }
+
+    /// The next bytes, at most a piece; none after the end. `piece` is memory that can be used again.
+    ///
+    /// # Errors
+    /// Also where the file ends before its announced end.
+    pub(crate) async fn read(&mut self, piece: Vec<u8>) -> io::Result<Vec<u8>> {
+        let (next, end) = (self.next, self.end);
+        let piece = if self.first.is_empty() && next < end {
+            let file = Arc::clone(&self.file);
+            blocking(move || read_piece(&file, next, end, piece)).await?
+        } else {
+            std::mem::take(&mut self.first)
+        };
+        self.next += piece.len() as u64;
+        Ok(piece)
+    }
+}
+
+/// The answer that carries the file; `None` where there is none that may be sent, for whatever reason.
+pub(crate) async fn find(files: &Files, path: FilePath, head: &RequestHead) -> Option<Response> {
     let is_head = head.method == Method::Head;
     let conditions = Conditions::of(&head.fields, is_head);
-    let accepted = if gate.files.precompressed {
-        Accepted::of(head.fields.get_all("accept-encoding"))
-    } else {
-        Accepted::default()
-    };
+    let accepted =
+        if files.precompressed { Accepted::of(head.fields.get_all("accept-encoding")) } else { Accepted::default() };
     let FilePath { dir, relative, cache_control } = path;
     let content_type = content_type(&relative);
     let found = blocking(move || {
-        let Opened { file, encoding, etag, modified, len } = open::open(&dir, &relative, accepted)?;
+        let opened = open::open(&dir, &relative, accepted)?;
         let now = SystemTime::now();
-        let modified = modified.filter(|at| (UNIX_EPOCH..=now).contains(at));
-        let verdict = conditions.verdict(&etag, modified, len, now);
+        let modified = opened.modified.filter(|at| (UNIX_EPOCH..=now).contains(at));
+        let verdict = conditions.verdict(&opened.etag, modified, opened.len, now);
         let mut first = Vec::new();
-        if !is_head && let Some((from, to)) = verdict.bytes(len) {
-            first = read_piece(&file, from, to, first)?;
+        if !is_head && let Some((from, to)) = verdict.bytes(opened.len) {
+            first = read_piece(&opened.file, from, to, first)?;
         }
-        let file = Arc::new(file);
-        Ok(Found { file, content_type, encoding, cache_control, etag, modified, len, verdict, first })
+        Ok((Opened { modified, ..opened }, verdict, first))
     });
-    found.await.ok()
-}
-
-/// Sends the answer. Where the file ends before its announced end, so does the connection.
-pub(crate) async fn respond(
-    client: &mut Client,
-    gate: &Gate,
-    head: &RequestHead,
-    request_id: &str,
-    mut found: Found,
-) -> Sent {
-    let keep_alive = head.keep_alive && !gate.is_draining() && !client.is_spent();
-    let status = found.verdict.status();
-    let mut sent = Sent { outcome: Outcome::Edge, status, error: None, bytes_out: 0, keep_alive, upgraded: false };
-    let bytes = found.verdict.bytes(found.len).filter(|_| head.method != Method::Head);
-    let mut out = write_head(&found, gate, head.version, request_id, keep_alive).into_bytes();
-    let mut piece = std::mem::take(&mut found.first);
-    let timeout = Duration::from_millis(gate.config().server.send_timeout_ms);
-    let (mut next, end) = bytes.unwrap_or_default();
-    loop {
-        out.extend_from_slice(&piece);
-        if client.write_all(&out, timeout).await.is_err() {
-            break;
-        }
-        out.clear();
-        next += piece.len() as u64;
-        sent.bytes_out += piece.len() as u64;
-        if next >= end {
-            return sent;
-        }
-        let file = Arc::clone(&found.file);
-        let Ok(read) = blocking(move || read_piece(&file, next, end, piece)).await else { break };
-        piece = read;
-    }
-    // The announced end is out of reach, and only the end of the connection can tell.
-    sent.keep_alive = false;
-    sent
+    let (opened, verdict, first) = found.await.ok()?;
+    let fields = fields(&opened, verdict, &content_type, cache_control.as_deref(), files.precompressed);
+    let body = match verdict.bytes(opened.len) {
+        Some((next, end)) => ResponseBody::File(FilePart { file: Arc::new(opened.file), next, end, first }),
+        None => ResponseBody::Empty,
+    };
+    Some(Response { head: ResponseHead::new(verdict.status(), fields), body })
 }
 
 /// The bytes from `from`, at most a piece and at most up to `end`. Fewer than asked for is fine, none is an error: the
@@ -160,47 +141,41 @@ fn read_piece(file: &File, from: u64, end: u64, mut piece: Vec<u8>) -> io::Resul
     if read == 0 && from < end { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(piece) }
 }
 
-fn write_head(found: &Found, gate: &Gate, version: Version, request_id: &str, keep_alive: bool) -> String {
-    let mut text = String::with_capacity(512);
-    let _ = write!(text, "HTTP/1.1 {} {}\r\n", found.verdict.status(), found.verdict.reason());
-    match found.verdict {
+fn fields(
+    opened: &Opened,
+    verdict: Verdict,
+    content_type: &str,
+    cache_control: Option<&str>,
+    is_negotiated: bool,
+) -> Fields {
+    let mut fields = Fields::default();
+    match verdict {
         Verdict::Whole | Verdict::Part(..) => {
-            let _ = write!(text, "Content-Type: {}\r\n", found.content_type);
-            if let Some(encoding) = found.encoding {
-                let _ = write!(text, "Content-Encoding: {}\r\n", encoding.token());
+            fields.push("Content-Type", content_type);
+            if let Some(encoding) = opened.encoding {
+                fields.push("Content-Encoding", encoding.token());
             }
-            let (from, end) = found.verdict.bytes(found.len).unwrap_or_default();
-            let _ = write!(text, "Content-Length: {}\r\n", end - from);
-            if let Verdict::Part(..) = found.verdict {
-                let _ = write!(text, "Content-Range: bytes {from}-{}/{}\r\n", end - 1, found.len);
+            if let Verdict::Part(from, end) = verdict {
+                fields.push("Content-Range", format!("bytes {from}-{}/{}", end - 1, opened.len));
             }
-            text.push_str("Accept-Ranges: bytes\r\n");
+            fields.push("Accept-Ranges", "bytes");
         }
-        // RFC 9110 §15.4.5: a 304 carries what a cache would update, and no body that needs a length.
-        Verdict::NotModified => {}
-        Verdict::Unsatisfiable => {
-            let _ = write!(text, "Content-Range: bytes */{}\r\nContent-Length: 0\r\n", found.len);
-        }
-        Verdict::Failed => text.push_str("Content-Length: 0\r\n"),
+        Verdict::Unsatisfiable => fields.push("Content-Range", format!("bytes */{}", opened.len)),
+        // RFC 9110 §15.4.5: a 304 carries what a cache would update.
+        Verdict::NotModified | Verdict::Failed => {}
     }
-    if !matches!(found.verdict, Verdict::Unsatisfiable | Verdict::Failed) {
-        let _ = write!(text, "ETag: {}\r\n", found.etag);
-        if let Some(modified) = found.modified {
-            let _ = write!(text, "Last-Modified: {}\r\n", httpdate::fmt_http_date(modified));
+    if !matches!(verdict, Verdict::Unsatisfiable | Verdict::Failed) {
+        fields.push("ETag", &opened.etag);
+        if let Some(modified) = opened.modified {
+            fields.push("Last-Modified", httpdate::fmt_http_date(modified));
         }
-        let _ = write!(text, "Cache-Control: {}\r\n", found.cache_control.as_deref().unwrap_or(CACHE_CONTROL_DEFAULT));
+        fields.push("Cache-Control", cache_control.unwrap_or(CACHE_CONTROL_DEFAULT));
     }
-    if gate.files.precompressed {
+    if is_negotiated {
         // Also where no such file lies there now: one may tomorrow, and caches remember this answer.
-        text.push_str("Vary: Accept-Encoding\r\n");
+        fields.push("Vary", "Accept-Encoding");
     }
-    let _ = write!(text, "X-Request-Id: {request_id}\r\nDate: {}\r\n", httpdate::fmt_http_date(SystemTime::now()));
-    text.push_str(match (keep_alive, version) {
-        (false, _) => "Connection: close\r\n\r\n",
-        (true, Version::Http10) => "Connection: keep-alive\r\n\r\n",
-        (true, Version::Http11) => "\r\n",
-    });
-    text
+    fields
 }
 
 /// By the name, as browsers expect it; text without a charset would be read as whatever the reader's locale suggests.

@@ -1,55 +1,45 @@
 //! The one place that turns an error of the catalogue into an answer.
 
-use std::fmt::Write as _;
-
 use sluice_catalog::errors::Code;
 use sluice_journal::Outcome;
+use sluice_message::reason_of;
 
-/// What an error answer needs to know of its request.
-pub(crate) struct Refusal<'a> {
+use super::Response;
+
+/// An error of the catalogue, and what is known of it in this case.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refusal {
     pub(crate) code: Code,
     /// What exactly was wrong, where that is known; empty otherwise.
     pub(crate) detail: &'static str,
-    pub(crate) request_id: &'a str,
+    /// After how many seconds the client may ask again, where that is known.
     pub(crate) retry_after_s: Option<u32>,
-    pub(crate) keep_alive: bool,
-    /// An answer to HEAD has no body.
-    pub(crate) is_head: bool,
 }
 
-/// Appends the whole error answer and returns how many bytes its body has.
-pub(crate) fn write(out: &mut Vec<u8>, refusal: &Refusal<'_>) -> u64 {
-    let entry = refusal.code.entry();
+impl Refusal {
+    pub(crate) fn of(code: Code) -> Self {
+        Refusal { code, detail: "", retry_after_s: None }
+    }
+}
+
+/// The error answer.
+pub(crate) fn answer(refusal: Refusal, request_id: &str) -> Response {
+    let Refusal { code, detail, retry_after_s } = refusal;
+    let entry = code.entry();
     let body = format!(
-        "{} {}\n{}{}{}\n\ncode: {}\nrequest: {}\n",
+        "{} {}\n{}{}{detail}\n\ncode: {}\nrequest: {request_id}\n",
         entry.status,
-        reason(entry.status),
+        reason_of(entry.status),
         entry.public,
-        if refusal.detail.is_empty() { "" } else { "\nIn this case: " },
-        refusal.detail,
+        if detail.is_empty() { "" } else { "\nIn this case: " },
         entry.code,
-        refusal.request_id
     );
-    let mut head = format!(
-        "HTTP/1.1 {} {}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\nX-Sluice-Error: {}\r\nX-Request-Id: {}\r\nDate: {}\r\n",
-        entry.status,
-        reason(entry.status),
-        body.len(),
-        entry.code,
-        refusal.request_id,
-        httpdate::fmt_http_date(std::time::SystemTime::now()),
-    );
-    let retry_after_s = refusal.retry_after_s.or((entry.status == 503).then_some(1));
-    if let Some(seconds) = retry_after_s {
-        let _ = write!(head, "Retry-After: {seconds}\r\n");
+    let mut response = Response::short(entry.status, "text/plain; charset=utf-8", body);
+    response.head.fields.push("X-Sluice-Error", entry.code);
+    if let Some(seconds) = retry_after_s.or((entry.status == 503).then_some(1)) {
+        response.head.fields.push("Retry-After", seconds.to_string());
     }
-    head.push_str(if refusal.keep_alive { "\r\n" } else { "Connection: close\r\n\r\n" });
-    out.extend_from_slice(head.as_bytes());
-    if refusal.is_head {
-        return 0;
-    }
-    out.extend_from_slice(body.as_bytes());
-    body.len() as u64
+    response
 }
 
 /// Who ended a request that ended with this error.
@@ -70,24 +60,5 @@ pub(crate) fn outcome(code: Code) -> Outcome {
         Code::WorkerDied => Outcome::WorkerDied,
         Code::WorkerAnswerMalformed | Code::WorkerAnswerTruncated => Outcome::WorkerFault,
         _ => Outcome::Rejected,
-    }
-}
-
-fn reason(status: u16) -> &'static str {
-    match status {
-        400 => "Bad Request",
-        408 => "Request Timeout",
-        413 => "Content Too Large",
-        414 => "URI Too Long",
-        417 => "Expectation Failed",
-        429 => "Too Many Requests",
-        431 => "Request Header Fields Too Large",
-        500 => "Internal Server Error",
-        501 => "Not Implemented",
-        502 => "Bad Gateway",
-        503 => "Service Unavailable",
-        504 => "Gateway Timeout",
-        505 => "HTTP Version Not Supported",
-        _ => "Error",
     }
 }

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
+use sluice_message::Scheme;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
@@ -97,7 +98,11 @@ impl Client {
         }
     }
 
-    pub(crate) fn is_tls(&self) -> bool {
+    pub(crate) fn scheme(&self) -> Scheme {
+        if self.is_tls() { Scheme::Https } else { Scheme::Http }
+    }
+
+    fn is_tls(&self) -> bool {
         matches!(self.stream, ClientStream::Tls(_))
     }
 
@@ -108,19 +113,6 @@ impl Client {
     /// Waits until one of the things asked for happens. Cancel-safe: what was read is in `unread`.
     pub(crate) async fn wait(&mut self, wanted: For<'_>) -> Woke {
         std::future::poll_fn(|cx| self.poll_wait(cx, &wanted)).await
-    }
-
-    /// Writes all of it; an error is the end of the client, by its own doing or because it takes nothing for too long.
-    pub(crate) async fn write_all(&mut self, mut out: &[u8], timeout: Duration) -> io::Result<()> {
-        while !out.is_empty() {
-            self.set_deadline(Some(Instant::now() + timeout));
-            match self.wait(For { write: out, ..For::default() }).await {
-                Woke::Wrote(len) => out = &out[len..],
-                Woke::Deadline => return Err(io::ErrorKind::TimedOut.into()),
-                _ => return Err(io::ErrorKind::BrokenPipe.into()),
-            }
-        }
-        Ok(())
     }
 
     fn poll_wait(&mut self, cx: &mut Context<'_>, wanted: &For<'_>) -> Poll<Woke> {

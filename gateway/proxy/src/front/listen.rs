@@ -198,7 +198,7 @@ fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, gate: 
     bound_unsent(&stream, &gate);
     let handle = match gate.take_in(peer.ip().to_canonical()) {
         Ok(handle) => handle,
-        Err(refused) => return refuse(stream, tls.is_some(), refused, gate),
+        Err(refused) => return refuse(stream, peer.ip(), tls.is_some(), refused, gate),
     };
     let Ok(local) = stream.local_addr() else { return gate.connections.remove(handle.key) };
     let Some(tls) = tls else {
@@ -218,10 +218,8 @@ fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, gate: 
 }
 
 /// `refused`: how many have been, since the operator was told.
-fn refuse(stream: TcpStream, is_tls: bool, refused: u64, gate: Rc<Gate>) {
+fn refuse(stream: TcpStream, peer: IpAddr, is_tls: bool, refused: u64, gate: Rc<Gate>) {
     if !is_tls && refused <= REFUSALS_AT_ONCE_MAX {
-        tokio::task::spawn_local(
-            async move { connection::refuse_connection(ClientStream::Plain(stream), &gate).await },
-        );
+        tokio::task::spawn_local(connection::refuse_connection(ClientStream::Plain(stream), peer, gate));
     }
 }

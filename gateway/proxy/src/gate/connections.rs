@@ -7,7 +7,7 @@ use std::time::Instant;
 use sluice_journal::{Event as Happening, Level};
 
 use super::{Gate, NOTE_PERIOD, to_usize};
-use crate::front::connection::{Bounds, Full, Handle};
+use crate::front::handles::{Bounds, Full, Handle};
 
 /// The part of all connections that one address may have unless the config says otherwise.
 const SHARE_OF_ADDRESS: u64 = 4;

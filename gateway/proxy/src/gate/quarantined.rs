@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::QuarantinedRequest;
-use sluice_http1::Method;
 use sluice_journal::{Event as Happening, Level};
+use sluice_message::Method;
 use sluice_scheduler::Event;
 
 use super::Gate;

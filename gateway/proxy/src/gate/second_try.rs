@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
-use sluice_http1::Method;
+use sluice_message::Method;
 use sluice_scheduler::{Event, Need, RequestId, Time, WorkerId};
 use tokio::sync::Notify;
 

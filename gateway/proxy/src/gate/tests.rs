@@ -8,7 +8,7 @@ use sluice_journal::{Format, Journal, Options, Outcome};
 use sluice_scheduler::{Event, RequestId, WorkerId};
 
 use sluice_catalog::errors::Code;
-use sluice_http1::Method;
+use sluice_message::Method;
 
 use super::{Gate, Pass, WorkerHost};
 use crate::receive::spool::Body;

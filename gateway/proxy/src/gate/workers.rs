@@ -247,11 +247,6 @@ impl Gate {
         self.step(Event::Unreachable { worker });
     }
 
-    /// Whether the request is in a worker's slot, or in the stream that it became.
-    pub(crate) fn is_in_service(&self, request: RequestId) -> bool {
-        self.exchanges.borrow().contains_key(&request)
-    }
-
     /// The pool is to hold so many workers.
     pub fn scale(self: &Rc<Self>, workers: u32) {
         self.step(Event::Scaled { workers });

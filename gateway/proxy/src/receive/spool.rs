@@ -169,11 +169,13 @@ pub(crate) struct Body {
     file: Option<TempFile>,
     /// What came behind it, if it came in chunks.
     trailers: Vec<(String, Vec<u8>)>,
+    /// The request said that it has one, which may be empty.
+    is_announced: bool,
 }
 
 impl Body {
-    pub(crate) fn of(store: &TempStore) -> Self {
-        Body { held: Held::of(&store.memory), ..Body::default() }
+    pub(crate) fn of(store: &TempStore, is_announced: bool) -> Self {
+        Body { held: Held::of(&store.memory), is_announced, ..Body::default() }
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -190,11 +192,11 @@ impl Body {
     }
 
     /// How it is framed for the worker. Only chunks can have trailers behind them.
-    pub(crate) fn framing(&self, received: Framing) -> Framing {
-        match (received, self.len()) {
+    pub(crate) fn framing(&self) -> Framing {
+        match self.len() {
             _ if !self.trailers.is_empty() => Framing::Chunked,
-            (Framing::None, 0) => Framing::None,
-            (_, len) => Framing::Length(len),
+            0 if !self.is_announced => Framing::None,
+            len => Framing::Length(len),
         }
     }
 
@@ -321,7 +323,7 @@ mod tests {
     #[tokio::test]
     async fn body_overflows_from_memory_to_a_file_and_keeps_its_order() {
         let store = store(1000);
-        let mut body = Body::of(&store);
+        let mut body = Body::of(&store, true);
         body.append(b"hello ", 8, &store).await.unwrap();
         assert_eq!((body.memory(), store.memory.used_bytes()), (&b"hello "[..], 6));
         body.append(b"world, again", 8, &store).await.unwrap();
@@ -338,7 +340,7 @@ mod tests {
         let store = TempStore::new(std::env::temp_dir(), 1 << 20, 10_000);
         let mut bodies = Vec::new();
         for _ in 0..100 {
-            let mut body = Body::of(&store);
+            let mut body = Body::of(&store, true);
             body.append(&[b'x'; 1000], 4000, &store).await.unwrap();
             assert!(store.memory.used_bytes() <= 10_000);
             bodies.push(body);

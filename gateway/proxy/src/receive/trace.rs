@@ -4,7 +4,7 @@
 //! caller exists and whether that caller sampled, and tracers believe it: with `sampled` unset they export nothing.
 
 use sluice_catalog::config::TraceContext;
-use sluice_http1::Fields;
+use sluice_message::Fields;
 
 /// The trace that a request belongs to; never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ mod tests {
         let Ok(Parse::Complete { head, .. }) = parse_request(head.as_bytes(), &HeadLimits::default()) else {
             panic!("not a head: {head}");
         };
-        head.fields
+        head.head.fields
     }
 
     #[test]

@@ -16,14 +16,15 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use sluice_catalog::errors::Code;
-use sluice_http1::ResponseHead;
+use sluice_http1::ReceivedResponse;
 use sluice_journal::Step;
+use sluice_message::ResponseHead;
 use sluice_scheduler::WorkerId;
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 
 use crate::admit::ladder::Arrival;
-use crate::gate::to_usize;
+use crate::ids::to_usize;
 use crate::receive::spool::{TempFile, TempReader, TempStore};
 use crate::signal::Signal;
 use crate::upstream::StreamGuard;
@@ -57,7 +58,7 @@ pub(crate) enum Departure {
 /// What the client's side gets next.
 pub(crate) enum Next {
     Informational(ResponseHead),
-    Head(Rc<ResponseHead>),
+    Head(ReceivedResponse),
     Data(Bytes),
     /// Data waits in the file: read it with [`Answer::read_back`]. What was set aside framed is to be sent as it is.
     Spilled {
@@ -76,7 +77,7 @@ pub(crate) struct Upgraded {
 #[derive(Default)]
 struct Inner {
     informational: VecDeque<ResponseHead>,
-    head: Option<Rc<ResponseHead>>,
+    head: Option<ReceivedResponse>,
     head_taken: bool,
     pieces: Pieces,
     trailers: Vec<(String, Vec<u8>)>,
@@ -158,10 +159,10 @@ impl Answer {
         }
     }
 
-    pub(crate) fn begin(&self, head: ResponseHead) {
+    pub(crate) fn begin(&self, head: ReceivedResponse) {
         // It came with the latest bytes.
         self.times.update(|times| Times { head: Some(self.last_moved.get()), ..times });
-        self.inner.borrow_mut().head = Some(Rc::new(head));
+        self.inner.borrow_mut().head = Some(head);
         self.changed.set();
     }
 
@@ -240,9 +241,10 @@ impl Answer {
         self.changed.set();
     }
 
-    /// The response's head, once it has come.
-    pub(crate) fn head(&self) -> Option<Rc<ResponseHead>> {
-        self.inner.borrow().head.clone()
+    /// Whether the response's head has come.
+    pub(crate) fn has_head(&self) -> bool {
+        let inner = self.inner.borrow();
+        inner.head.is_some() || inner.head_taken
     }
 
     /// Why the response could not be finished, if it could not.
@@ -293,7 +295,7 @@ impl Answer {
             if let Some(head) = inner.informational.pop_front() {
                 return Some(Next::Informational(head));
             }
-            let head = inner.head.clone()?;
+            let head = inner.head.take()?;
             inner.head_taken = true;
             return Some(Next::Head(head));
         }

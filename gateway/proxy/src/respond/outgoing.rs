@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use sluice_http1::{CHUNK_END, write_chunk_header};
+use sluice_http1::{CHUNK_END, write_chunk_header, write_last_chunk};
 
 use crate::receive::memory::{Held, Memory};
 
@@ -24,7 +24,7 @@ const CRUMB_WAIT: Duration = Duration::from_millis(5);
 const KEPT_BYTES: usize = 16 * 1024;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Framed {
+pub(crate) enum Framed {
     /// As many bytes as announced, or none.
     Plain,
     Chunked,
@@ -32,44 +32,50 @@ pub(super) enum Framed {
     UntilClose,
 }
 
-pub(super) struct Outgoing {
-    pub(super) bytes: Vec<u8>,
-    pub(super) framed: Framed,
+pub(crate) struct Outgoing {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) framed: Framed,
     /// Small pieces that go into one chunk.
     small: Vec<u8>,
     held: Held,
     gather_bytes: usize,
+    is_prepared: bool,
     /// The client has left memory to others before.
-    pub(super) is_slow: bool,
+    is_slow: bool,
     written: Option<Instant>,
 }
 
 impl Outgoing {
-    pub(super) fn new(memory: &Rc<Memory>) -> Self {
+    pub(crate) fn new(memory: &Rc<Memory>) -> Self {
         Outgoing {
             bytes: Vec::with_capacity(2048),
             framed: Framed::Plain,
             small: Vec::new(),
             held: Held::of(memory),
             gather_bytes: GATHER_BYTES_SCARCE,
+            is_prepared: false,
             is_slow: false,
             written: None,
         }
     }
 
     /// Bytes that may still be gathered for the next write.
-    pub(super) fn room(&self) -> usize {
+    pub(crate) fn room(&mut self) -> usize {
+        if !self.is_prepared {
+            self.prepare();
+        }
         self.gather_bytes.saturating_sub(self.bytes.len() + self.small.len())
     }
 
     /// Decides how much is gathered for the next write.
-    pub(super) fn prepare(&mut self) {
+    fn prepare(&mut self) {
+        self.is_prepared = true;
         let is_wide =
             !self.is_slow && (self.held.bytes() >= GATHER_BYTES || self.held.try_grow(GATHER_BYTES, usize::MAX));
         self.gather_bytes = if is_wide { GATHER_BYTES } else { GATHER_BYTES_SCARCE };
     }
 
-    pub(super) fn push(&mut self, data: &[u8]) {
+    pub(crate) fn push(&mut self, data: &[u8]) {
         if self.framed != Framed::Chunked {
             self.bytes.extend_from_slice(data);
         } else if data.len() <= SMALL_BYTES_MAX {
@@ -81,12 +87,26 @@ impl Outgoing {
     }
 
     /// Frames what has been gathered of small pieces; nothing else may be written before that.
-    pub(super) fn seal(&mut self) {
+    pub(crate) fn seal(&mut self) {
         if !self.small.is_empty() {
             let small = std::mem::take(&mut self.small);
             self.chunk(&small);
             self.small = small;
             self.small.clear();
+        }
+    }
+
+    /// Takes bytes that were framed before.
+    pub(crate) fn push_framed(&mut self, data: &[u8]) {
+        self.seal();
+        self.bytes.extend_from_slice(data);
+    }
+
+    /// Ends the body.
+    pub(crate) fn end(&mut self, trailers: &[(String, Vec<u8>)]) {
+        self.seal();
+        if self.framed == Framed::Chunked {
+            write_last_chunk(&mut self.bytes, trailers);
         }
     }
 
@@ -97,27 +117,28 @@ impl Outgoing {
     }
 
     /// Until when so little may wait for more, if it may.
-    pub(super) fn waits_until(&self) -> Option<Instant> {
+    pub(crate) fn waits_until(&self) -> Option<Instant> {
         let until = self.written? + CRUMB_WAIT;
         (self.bytes.len() + self.small.len() < CRUMB_BYTES && Instant::now() < until).then_some(until)
     }
 
     /// Counts what is there; the client may take its time with it.
-    pub(super) fn hold(&mut self) {
+    pub(crate) fn hold(&mut self) {
         self.held.set(self.bytes.capacity() + self.small.capacity());
     }
 
     /// Everything has been written or set aside.
-    pub(super) fn clear(&mut self, written: Instant) {
+    pub(crate) fn clear(&mut self, written: Instant) {
         self.bytes.clear();
         self.bytes.shrink_to(KEPT_BYTES);
         self.small.shrink_to(KEPT_BYTES);
         self.held.set(0);
+        self.is_prepared = false;
         self.written = Some(written);
     }
 
     /// Lets go of the buffers, for a client that has taken nothing for a while; `rest` stays.
-    pub(super) fn keep_only(&mut self, rest: Vec<u8>) {
+    pub(crate) fn keep_only(&mut self, rest: Vec<u8>) {
         self.is_slow = true;
         self.small = Vec::new();
         self.bytes = rest;
@@ -162,14 +183,13 @@ mod tests {
     fn buffers_are_counted_while_their_client_has_not_taken_them() {
         let memory = Memory::new(32 << 20);
         let mut out = Outgoing::new(&memory);
-        out.prepare();
         assert_eq!(out.room(), GATHER_BYTES);
         out.push(&vec![b'x'; 40_000]);
         out.hold();
         assert!(memory.used_bytes() >= 40_000);
         out.keep_only(vec![b'x'; 10]);
         assert!(memory.used_bytes() <= 64);
-        out.prepare();
+        out.clear(Instant::now());
         assert!(out.room() < GATHER_BYTES);
         drop(out);
         assert_eq!(memory.used_bytes(), 0);

@@ -1,7 +1,7 @@
 //! The cookie that names a worker: read, written, and kept from the app.
 
 use sluice_catalog::config::SameSite;
-use sluice_http1::ResponseHead;
+use sluice_message::ResponseHead;
 
 /// The values of this cookie in the value of a `Cookie` field. There may be several, of other paths or hosts.
 pub(super) fn values<'v>(field: &'v [u8], name: &str) -> impl Iterator<Item = &'v str> {
@@ -39,7 +39,7 @@ pub(super) fn hide(head: &[u8], name: &str) -> Vec<u8> {
     out
 }
 
-/// The whole line that sets it (RFC 6265), until the browser is closed.
+/// The value of `Set-Cookie` (RFC 6265) that keeps it until the browser is closed.
 pub(super) fn line(name: &str, value: &str, same_site: SameSite, is_secure: bool) -> String {
     let same_site = match same_site {
         SameSite::Lax => "Lax",
@@ -47,7 +47,7 @@ pub(super) fn line(name: &str, value: &str, same_site: SameSite, is_secure: bool
         SameSite::None => "None",
     };
     let secure = if is_secure { "; Secure" } else { "" };
-    format!("Set-Cookie: {name}={value}; Path=/; HttpOnly; SameSite={same_site}{secure}\r\n")
+    format!("{name}={value}; Path=/; HttpOnly; SameSite={same_site}{secure}")
 }
 
 /// Whether a cache between here and the client may give the answer to others, with the cookie on it.
@@ -71,7 +71,8 @@ pub(super) fn may_be_shared(head: &ResponseHead) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use sluice_http1::{HeadLimits, HeadReader, Method, Parse};
+    use sluice_http1::{HeadLimits, HeadReader, Parse};
+    use sluice_message::Method;
 
     use super::*;
 
@@ -97,11 +98,8 @@ mod tests {
 
     #[test]
     fn the_cookie_is_out_of_reach_of_scripts_and_of_other_sites() {
-        assert_eq!(line("s", "v", SameSite::Lax, false), "Set-Cookie: s=v; Path=/; HttpOnly; SameSite=Lax\r\n");
-        assert_eq!(
-            line("s", "v", SameSite::None, true),
-            "Set-Cookie: s=v; Path=/; HttpOnly; SameSite=None; Secure\r\n"
-        );
+        assert_eq!(line("s", "v", SameSite::Lax, false), "s=v; Path=/; HttpOnly; SameSite=Lax");
+        assert_eq!(line("s", "v", SameSite::None, true), "s=v; Path=/; HttpOnly; SameSite=None; Secure");
     }
 
     #[test]
@@ -110,7 +108,7 @@ mod tests {
             let text = format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 0\r\n\r\n");
             let limits = HeadLimits { request_line_bytes_max: 100, headers_bytes_max: 1000, headers_count_max: 10 };
             match HeadReader::new().response(text.as_bytes(), &limits, &Method::Get) {
-                Ok(Parse::Complete { head, .. }) => may_be_shared(&head),
+                Ok(Parse::Complete { head, .. }) => may_be_shared(&head.head),
                 other => panic!("{other:?}"),
             }
         };

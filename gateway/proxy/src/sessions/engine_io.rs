@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use sluice_http1::Method;
+use sluice_message::Method;
 use sluice_scheduler::WorkerId;
 
 use super::table::Table;

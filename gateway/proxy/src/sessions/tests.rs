@@ -1,4 +1,5 @@
-use sluice_http1::{HeadLimits, HeadReader, Method, Parse};
+use sluice_http1::{HeadLimits, HeadReader, Parse};
+use sluice_message::Fields;
 
 use super::*;
 
@@ -6,17 +7,13 @@ fn request(target: &str, fields: &str) -> RequestHead {
     let text = format!("GET {target} HTTP/1.1\r\nHost: shop.example\r\n{fields}\r\n");
     let limits = HeadLimits { request_line_bytes_max: 1000, headers_bytes_max: 1000, headers_count_max: 10 };
     match HeadReader::new().request(text.as_bytes(), &limits) {
-        Ok(Parse::Complete { head, .. }) => head,
+        Ok(Parse::Complete { head, .. }) => head.head,
         other => panic!("{other:?}"),
     }
 }
 
 fn response() -> ResponseHead {
-    let limits = HeadLimits { request_line_bytes_max: 100, headers_bytes_max: 1000, headers_count_max: 10 };
-    match HeadReader::new().response(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", &limits, &Method::Get) {
-        Ok(Parse::Complete { head, .. }) => head,
-        other => panic!("{other:?}"),
-    }
+    ResponseHead::new(200, Fields::default())
 }
 
 fn sessions(by: Sticky) -> Sessions {
@@ -29,14 +26,14 @@ fn sessions(by: Sticky) -> Sessions {
 }
 
 fn visit(sessions: &Sessions, head: &RequestHead) -> Visit {
-    let asked = Asked { head, client: "192.0.2.1".parse().unwrap(), is_secure: false };
+    let asked = Asked { head, client: "192.0.2.1".parse().unwrap(), is_secure: false, is_upgrade: false };
     sessions.visit(&asked, || vec![(0, WorkerId(1)), (1, WorkerId(2))])
 }
 
 /// The cookie that an answer sets, as the client sends it.
 fn cookie_of(sessions: &Sessions, visit: &Visit, worker: u64) -> Option<String> {
-    let line = sessions.cookie(visit, Some(WorkerId(worker)), &response())?;
-    Some(line.strip_prefix("Set-")?.split(';').next()?.to_owned() + "\r\n")
+    let value = sessions.cookie(visit, Some(WorkerId(worker)), &response())?;
+    Some(format!("Cookie: {}\r\n", value.split(';').next()?))
 }
 
 #[test]

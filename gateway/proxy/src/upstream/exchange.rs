@@ -14,7 +14,7 @@ use std::task::Poll;
 use bytes::Buf as _;
 use sluice_catalog::errors::Code;
 use sluice_http1::{
-    CHUNK_END, HeadLimits, HeadReader, Parse, ResponseFraming, ResponseHead, write_chunk_header, write_last_chunk,
+    CHUNK_END, HeadLimits, HeadReader, Parse, ReceivedResponse, ResponseFraming, write_chunk_header, write_last_chunk,
 };
 use sluice_scheduler::RequestId;
 use tokio::io::AsyncWriteExt as _;
@@ -42,9 +42,9 @@ pub(crate) enum Ended {
     /// The whole response was read.
     Whole { reusable: bool },
     /// The response is an event stream; its body goes on outside the slot.
-    Stream { head: ResponseHead, framing: ResponseFraming },
+    Stream { head: ReceivedResponse },
     /// The connection is another protocol's now.
-    Upgraded { head: ResponseHead },
+    Upgraded { head: ReceivedResponse },
     /// The app waits with its answer, which goes on outside the slot.
     Waits,
 }
@@ -252,12 +252,13 @@ async fn read_response(gate: &Gate, reader: &mut Reader<'_, '_>, job: &Job, proo
     if !is_own && proof == Proof::Token {
         return Err(Fault::Foreign);
     }
-    if head.status == 101 {
+    let head = head.passed_on();
+    if head.head.status == 101 {
         return Ok(Ended::Upgraded { head });
     }
     let framing = head.framing;
     if is_event_stream(&head) {
-        return Ok(Ended::Stream { head, framing });
+        return Ok(Ended::Stream { head });
     }
     // Where the app wrote the head itself, nobody knows what else it will write.
     let keep_alive = head.keep_alive && (is_own || proof == Proof::None);
@@ -280,20 +281,20 @@ async fn read_head(
     job: &Job,
     proof: Proof,
     limits: &HeadLimits,
-) -> Result<ResponseHead, Fault> {
+) -> Result<ReceivedResponse, Fault> {
     let mut heads = HeadReader::new();
     loop {
         let parsed = heads.response(reader.unread, limits, &job.method).map_err(|rejection| malformed(&rejection))?;
         match parsed {
             Parse::Complete { head, consumed } => {
                 reader.unread.advance(consumed);
-                match head.status {
+                match head.head.status {
                     101 if job.is_upgrade => return Ok(head),
                     101 => return Err(Fault::Malformed("an upgrade that nobody asked for")),
                     100..=199 => {
                         // 100 was answered by the gateway, which had the whole body; 102 and 103 are for the client.
-                        if matches!(head.status, 102 | 103) && (proof != Proof::Token || bears(&head, job)) {
-                            job.answer.inform(head);
+                        if matches!(head.head.status, 102 | 103) && (proof != Proof::Token || bears(&head, job)) {
+                            job.answer.inform(head.passed_on().head);
                         }
                         heads = HeadReader::new();
                     }
@@ -311,18 +312,20 @@ async fn read_head(
 
 /// Whether the head is one that the preload has marked for the request: its first field is the token. Bytes that got before
 /// it, up to the middle of a field or of a status line, have made it a later field, or the real status line a reason.
-fn bears(head: &ResponseHead, job: &Job) -> bool {
+fn bears(head: &ReceivedResponse, job: &Job) -> bool {
     let is_marked = head
+        .head
         .fields
         .iter()
         .next()
         .is_some_and(|(name, token)| name.eq_ignore_ascii_case(ANSWER_FIELD) && token == job.token.as_bytes());
-    is_marked && !head.reason.windows(VERSION_START.len()).any(|part| part == VERSION_START)
+    is_marked && !head.head.reason().windows(VERSION_START.len()).any(|part| part == VERSION_START)
 }
 
-fn is_event_stream(head: &ResponseHead) -> bool {
+fn is_event_stream(head: &ReceivedResponse) -> bool {
     head.framing != ResponseFraming::None
         && head
+            .head
             .fields
             .get("content-type")
             .is_some_and(|value| value.get(..17).is_some_and(|start| start.eq_ignore_ascii_case(b"text/event-stream")))
@@ -352,12 +355,12 @@ pub(crate) async fn run_stream(
     mut wire: Wire,
     answer: &Answer,
     exchange: &Exchange,
-    head: ResponseHead,
-    framing: ResponseFraming,
+    head: ReceivedResponse,
 ) -> bool {
     let (mut read_half, _write_half) = wire.stream.split();
     let mut reader =
         Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: true, ends_with_report: false };
+    let framing = head.framing;
     answer.begin(head);
     let limits = head_limits(gate);
     let outcome = {

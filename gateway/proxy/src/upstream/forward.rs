@@ -2,14 +2,15 @@
 //!
 //! Nothing passes through as it came. Fields that only the gateway may set are removed from what a client sent.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
-use sluice_http1::{Framing, RequestHead, write_decimal, write_request_start};
+use sluice_http1::{Framing, write_decimal, write_request_start};
+use sluice_message::{RequestHead, Scheme, starts_with};
 use sluice_scheduler::RequestId;
 
-use crate::gate::Gate;
 use crate::receive::trace::{self, TraceId};
+use crate::receive::trust::Trust;
 use crate::upstream::token::Token;
 
 /// What is known of the connection a request came on, and how it is written; made once for all its requests.
@@ -17,7 +18,8 @@ pub(crate) struct Origin {
     pub(crate) peer: IpAddr,
     /// Whether the config trusts this peer's word.
     pub(crate) is_trusted: bool,
-    proto: &'static str,
+    /// The gateway itself.
+    is_own: bool,
     peer_text: String,
     /// The start of `Forwarded`: who and how.
     forwarded: String,
@@ -26,24 +28,28 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    pub(crate) fn new(gate: &Gate, peer: SocketAddr, local: SocketAddr, is_tls: bool) -> Self {
-        let proto = if is_tls { "https" } else { "http" };
+    pub(crate) fn new(trust: &Trust, peer: SocketAddr, local: SocketAddr, scheme: Scheme) -> Self {
+        let proto = scheme.as_str();
         Origin {
             peer: peer.ip(),
-            is_trusted: gate.trust.allows(peer.ip()),
-            proto,
+            is_trusted: trust.allows(peer.ip()),
+            is_own: false,
             peer_text: peer.ip().to_string(),
             forwarded: format!("for={};proto={proto}", NodeName(peer.ip())),
             private: format!(";peer={peer};local={local};proto={proto}"),
         }
     }
-}
 
-impl Origin {
+    /// Where requests come from that the gateway makes itself; `port` is its own.
+    pub(crate) fn own(trust: &Trust, port: u16, scheme: Scheme) -> Self {
+        let here = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        Origin { is_trusted: true, is_own: true, ..Origin::new(trust, here, here, scheme) }
+    }
+
     /// Whether the client speaks HTTPS, here or, as a trusted peer says, there.
     pub(crate) fn is_https(&self, head: &RequestHead) -> bool {
         let told = head.fields.get("x-forwarded-proto").filter(|_| self.is_trusted);
-        told.map_or(self.proto == "https", |proto| proto.eq_ignore_ascii_case(b"https"))
+        told.map_or(head.scheme == Scheme::Https, |proto| proto.eq_ignore_ascii_case(b"https"))
     }
 }
 
@@ -64,35 +70,38 @@ pub(crate) fn trusted_request_id(head: &RequestHead, origin: &Origin) -> Option<
     is_well_formed.then(|| ascii(id).into())
 }
 
+/// A request as far as its worker gets to know it.
+pub(crate) struct Outbound<'r> {
+    pub(crate) head: &'r RequestHead,
+    pub(crate) framing: Framing,
+    pub(crate) upgrade: Option<&'r str>,
+    pub(crate) request_id: &'r str,
+    /// Of the trace whose context the app gets, if it gets any.
+    pub(crate) trace_id: Option<TraceId>,
+}
+
 /// The head for the worker, complete with its empty line.
-pub(crate) fn worker_head(
-    head: &RequestHead,
-    origin: &Origin,
-    request: RequestId,
-    token: Token,
-    request_id: &str,
-    trace_id: Option<TraceId>,
-    framing: Framing,
-) -> Vec<u8> {
+pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: RequestId, token: Token) -> Vec<u8> {
+    let Outbound { head, framing, upgrade, request_id, trace_id } = *outbound;
     let mut out = Vec::with_capacity(1024);
-    write_request_start(&mut out, head, framing, |name, _| {
-        if trace::is_field(name) { trace_id.is_some() } else { keeps(name, origin.is_trusted) }
+    write_request_start(&mut out, head, framing, upgrade, |name, _| {
+        if trace::is_field(name) { trace_id.is_some() } else { keeps(name, origin) }
     });
     let is_made = |name| !origin.is_trusted || !head.fields.contains(name);
     if is_made("x-forwarded-for") {
         write_line(&mut out, &["X-Forwarded-For: ", &origin.peer_text]);
     }
     if is_made("x-forwarded-proto") {
-        write_line(&mut out, &["X-Forwarded-Proto: ", origin.proto]);
+        write_line(&mut out, &["X-Forwarded-Proto: ", head.scheme.as_str()]);
     }
-    if is_made("x-forwarded-host") && !head.host.is_empty() {
-        write_line(&mut out, &["X-Forwarded-Host: ", &head.host]);
+    if is_made("x-forwarded-host") && !head.authority.is_empty() {
+        write_line(&mut out, &["X-Forwarded-Host: ", &head.authority]);
     }
     if is_made("forwarded") {
-        if head.host.is_empty() {
+        if head.authority.is_empty() {
             write_line(&mut out, &["Forwarded: ", &origin.forwarded]);
         } else {
-            write_line(&mut out, &["Forwarded: ", &origin.forwarded, ";host=\"", &head.host, "\""]);
+            write_line(&mut out, &["Forwarded: ", &origin.forwarded, ";host=\"", &head.authority, "\""]);
         }
     }
     write_line(&mut out, &["X-Request-Id: ", request_id]);
@@ -109,29 +118,6 @@ fn write_label(out: &mut Vec<u8>, request: RequestId, token: Token) {
     out.extend_from_slice(token.as_bytes());
 }
 
-/// The head of a request that the gateway makes itself, to warm a worker.
-pub(crate) fn warm_up_head(
-    target: &str,
-    host: &str,
-    proto: &str,
-    port: u16,
-    request: RequestId,
-    token: Token,
-    request_id: &str,
-) -> Vec<u8> {
-    let mut out = Vec::with_capacity(512);
-    write_line(&mut out, &["GET ", target, " HTTP/1.1"]);
-    write_line(&mut out, &["Host: ", host]);
-    out.extend_from_slice(b"Accept: */*\r\nUser-Agent: sluice\r\nSluice-Warm-Up: 1\r\nX-Forwarded-For: 127.0.0.1\r\n");
-    write_line(&mut out, &["X-Forwarded-Proto: ", proto]);
-    write_line(&mut out, &["X-Forwarded-Host: ", host]);
-    write_line(&mut out, &["X-Request-Id: ", request_id]);
-    write_label(&mut out, request, token);
-    let port = port.to_string();
-    write_line(&mut out, &[";peer=127.0.0.1:", &port, ";local=127.0.0.1:", &port, ";proto=", proto, "\r\n"]);
-    out
-}
-
 fn write_line(out: &mut Vec<u8>, parts: &[&str]) {
     for part in parts {
         out.extend_from_slice(part.as_bytes());
@@ -140,14 +126,12 @@ fn write_line(out: &mut Vec<u8>, parts: &[&str]) {
 }
 
 /// Whether a client's field goes on to the worker.
-fn keeps(name: &str, trusted: bool) -> bool {
-    let starts = |prefix: &str| name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
-    if starts("x-sluice-") || name.eq_ignore_ascii_case("sluice-warm-up") || name.eq_ignore_ascii_case("x-request-id") {
+fn keeps(name: &str, origin: &Origin) -> bool {
+    let is = |own: &str| name.eq_ignore_ascii_case(own);
+    if starts_with(name, "x-sluice-") || is("x-request-id") || is("sluice-warm-up") && !origin.is_own {
         return false;
     }
-    let is_claim =
-        starts("x-forwarded-") || name.eq_ignore_ascii_case("forwarded") || name.eq_ignore_ascii_case("x-real-ip");
-    trusted || !is_claim
+    origin.is_trusted || !(starts_with(name, "x-forwarded-") || is("forwarded") || is("x-real-ip"))
 }
 
 /// Bytes that were made of hexadecimal digits.

@@ -90,7 +90,7 @@ impl Job {
     /// Whether it may be handed over ahead of time, if it is cheap: whole with its head, and not about to hold its connection.
     pub(crate) fn may_go_ahead(&self) -> bool {
         let bytes = self.head.len() as u64 + self.body.len();
-        !self.is_upgrade && !self.is_own && !self.head.ends_with(super::POLL) && bytes <= REQUEST_BYTES_MAX
+        !self.is_upgrade && !self.is_own && !self.head.ends_with(crate::sessions::POLL) && bytes <= REQUEST_BYTES_MAX
     }
 }
 

@@ -8,7 +8,8 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::{Buf as _, Bytes, BytesMut};
-use sluice_http1::{ChunkedDecoder, HeadLimits, Rejection, ResponseFraming};
+use sluice_http1::{ChunkedDecoder, HeadLimits, ResponseFraming};
+use sluice_message::Rejection;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::ReadHalf;
 use tokio::time::Sleep;

@@ -305,14 +305,14 @@ impl Slots {
                 gate.finished(self.worker, job.request);
                 kept
             }
-            Ended::Stream { head, framing } => {
+            Ended::Stream { head } => {
                 job.answer.is_stream.set(true);
                 gate.detached(self.worker, job.request);
                 let (slots, gate, request) = (Rc::clone(self), Rc::clone(gate), job.request);
                 let answer = Rc::clone(&job.answer);
                 let exchange = Rc::clone(exchange);
                 tokio::task::spawn_local(async move {
-                    if exchange::run_stream(&gate, wire, &answer, &exchange, head, framing).await {
+                    if exchange::run_stream(&gate, wire, &answer, &exchange, head).await {
                         answer.fail(slots.stream_broke_by(request).await);
                     }
                     gate.stream_ended(slots.worker, request);

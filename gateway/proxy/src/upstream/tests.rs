@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use fastrand::Rng;
-use sluice_http1::{Method, ResponseHead};
+use sluice_message::{Method, ResponseHead};
 use sluice_scheduler::{RequestId, WorkerId};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
@@ -143,7 +143,7 @@ fn submit(gate: &Rc<Gate>, word: &str) -> Rc<Answer> {
 
 /// What of a head could have come from another answer.
 fn foreign_in(head: &ResponseHead, word: &str) -> Option<String> {
-    let values = head.fields.iter().map(|(_, value)| value).chain([head.reason.as_slice()]);
+    let values = head.fields.iter().map(|(_, value)| value).chain([head.reason()]);
     let mut texts = values.map(String::from_utf8_lossy);
     texts.find(|text| text.replace(word, "").contains(['<', '/'])).map(Cow::into_owned)
 }
@@ -154,7 +154,7 @@ async fn read(answer: &Answer, word: &str) -> (Vec<Bytes>, End) {
     loop {
         match answer.next() {
             Some(Next::Informational(head)) => panic!("{word} got {} {:?}", head.status, foreign_in(&head, word)),
-            Some(Next::Head(head)) => assert_eq!(foreign_in(&head, word), None, "{word}"),
+            Some(Next::Head(head)) => assert_eq!(foreign_in(&head.head, word), None, "{word}"),
             Some(Next::Data(data)) => body.push(data),
             Some(Next::End(end)) => return (body, end),
             Some(Next::Spilled { .. }) => body.push(answer.read_back(64 * 1024).await.unwrap()),

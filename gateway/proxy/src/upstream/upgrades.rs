@@ -91,8 +91,8 @@ impl Slots {
                 answer.upgrade(wire.into_upgraded(StreamGuard::new(gate, worker, request)));
                 return;
             }
-            Ok(Ended::Stream { head, framing }) => {
-                if exchange::run_stream(&gate, wire, answer, &exchange, head, framing).await {
+            Ok(Ended::Stream { head }) => {
+                if exchange::run_stream(&gate, wire, answer, &exchange, head).await {
                     answer.fail(self.stream_broke_by(request).await);
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use sluice_http1::Fields;
+use sluice_message::Fields;
 
 /// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,16 +24,6 @@ impl Verdict {
             Self::NotModified => 304,
             Self::Failed => 412,
             Self::Unsatisfiable => 416,
-        }
-    }
-
-    pub(super) fn reason(self) -> &'static str {
-        match self {
-            Self::Whole => "OK",
-            Self::Part(..) => "Partial Content",
-            Self::NotModified => "Not Modified",
-            Self::Failed => "Precondition Failed",
-            Self::Unsatisfiable => "Range Not Satisfiable",
         }
     }
 
@@ -207,7 +197,7 @@ mod tests {
         };
         let modified = httpdate::parse_http_date(DATE).unwrap() + Duration::from_millis(500);
         let now = modified + Duration::from_secs(1000);
-        Conditions::of(&head.fields, false).verdict(TAG, Some(modified), 100, now)
+        Conditions::of(&head.head.fields, false).verdict(TAG, Some(modified), 100, now)
     }
 
     #[test]

@@ -1,56 +1,34 @@
 //! Classes of bytes of RFC 9110 §5.6 and the few ways to look at a slice that the parsers share.
 
-/// The byte is not a token byte.
-const NOT_TOKEN: u8 = 0x80;
-/// The byte is `_`: a token byte, but one that is an alias of `-` for some readers.
-const UNDERSCORE: u8 = 0x01;
-
-/// For each byte, what keeps it from being a plain token byte; 0 where nothing does.
-const TOKEN_FLAWS: [u8; 256] = {
-    let mut flaws = [NOT_TOKEN; 256];
+/// For each byte, whether it may stand in a token.
+const IS_TOKEN_BYTE: [bool; 256] = {
+    let mut is_token_byte = [false; 256];
     let mut byte = 0;
     while byte < 256 {
         #[expect(clippy::cast_possible_truncation, reason = "the loop ends before 256")]
         let b = byte as u8;
-        if b.is_ascii_alphanumeric()
-            || matches!(b, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~')
-        {
-            flaws[byte] = if b == b'_' { UNDERSCORE } else { 0 };
-        }
+        is_token_byte[byte] = b.is_ascii_alphanumeric()
+            || matches!(b, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~');
         byte += 1;
     }
-    flaws
+    is_token_byte
 };
 
-/// What a would-be field name is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Name {
-    Token,
-    TokenWithUnderscore,
-    NoToken,
+/// True for a byte of a token.
+#[must_use]
+pub fn is_token_byte(b: u8) -> bool {
+    IS_TOKEN_BYTE[usize::from(b)]
 }
 
-pub(crate) fn classify_name(name: &[u8]) -> Name {
-    let flaws = name.iter().fold(0, |flaws, &b| flaws | TOKEN_FLAWS[usize::from(b)]);
-    if name.is_empty() || flaws & NOT_TOKEN != 0 {
-        Name::NoToken
-    } else if flaws & UNDERSCORE != 0 {
-        Name::TokenWithUnderscore
-    } else {
-        Name::Token
-    }
-}
-
-pub(crate) fn is_token_byte(b: u8) -> bool {
-    TOKEN_FLAWS[usize::from(b)] & NOT_TOKEN == 0
-}
-
-pub(crate) fn is_token(bytes: &[u8]) -> bool {
-    !bytes.is_empty() && bytes.iter().all(|&b| is_token_byte(b))
+/// True for a token, such as a method or the name of a field. Without an early exit, as nearly all of them are tokens.
+#[must_use]
+pub fn is_token(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && bytes.iter().fold(true, |is_token, &b| is_token & is_token_byte(b))
 }
 
 /// True if there is a control byte other than HTAB, CR and LF. Without an early exit, so that it becomes vector code.
-pub(crate) fn has_control(bytes: &[u8]) -> bool {
+#[must_use]
+pub fn has_control(bytes: &[u8]) -> bool {
     let found = bytes.iter().fold(0_u8, |found, &b| {
         found
             | (u8::from(b < 0x20) & u8::from(b != b'\t') & u8::from(b != b'\r') & u8::from(b != b'\n'))
@@ -60,7 +38,8 @@ pub(crate) fn has_control(bytes: &[u8]) -> bool {
 }
 
 /// Without the optional white space (SP, HTAB) around it.
-pub(crate) fn trim_ows(mut bytes: &[u8]) -> &[u8] {
+#[must_use]
+pub fn trim_ows(mut bytes: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = bytes {
         bytes = rest;
     }
@@ -71,7 +50,8 @@ pub(crate) fn trim_ows(mut bytes: &[u8]) -> &[u8] {
 }
 
 /// Without the spaces around it. Fields that decide a message's length are read with this one: HTAB there is an attempt.
-pub(crate) fn trim_spaces(mut bytes: &[u8]) -> &[u8] {
+#[must_use]
+pub fn trim_spaces(mut bytes: &[u8]) -> &[u8] {
     while let [b' ', rest @ ..] = bytes {
         bytes = rest;
     }
@@ -82,7 +62,8 @@ pub(crate) fn trim_spaces(mut bytes: &[u8]) -> &[u8] {
 }
 
 /// ASCII bytes as text. Callers have checked that they are ASCII; were they not, the text is empty.
-pub(crate) fn ascii(bytes: &[u8]) -> &str {
+#[must_use]
+pub fn ascii(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
 }
 
@@ -99,11 +80,10 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_apart() {
-        assert_eq!(classify_name(b"x-a"), Name::Token);
-        assert_eq!(classify_name(b"x_a"), Name::TokenWithUnderscore);
+    fn a_token_has_a_byte_and_no_other_than_its_own() {
+        assert!(is_token(b"x-a") && is_token(b"x_a"));
         for bad in [&b""[..], b"x a", b"x_a ", b"x:", b"\xc3\xa9"] {
-            assert_eq!(classify_name(bad), Name::NoToken, "{bad:?}");
+            assert!(!is_token(bad), "{bad:?}");
         }
     }
 

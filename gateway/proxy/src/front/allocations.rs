@@ -4,13 +4,17 @@
 use std::io::{Read, Write as _};
 use std::net::{Ipv4Addr, TcpStream as Client};
 use std::os::unix::net::UnixListener as WorkerListener;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use sluice_scheduler::RequestId;
 use tokio::net::TcpListener;
 
-use super::*;
+use super::client::ClientStream;
+use super::connection::serve;
+use super::handles::Bounds;
 use crate::gate::tests::one_ready_worker_at;
 
 /// Counted: 28.7, buffers that grow among them, one request at a time.

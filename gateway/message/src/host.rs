@@ -6,25 +6,15 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::bytes::ascii;
-use crate::reject::{Reject, Rejection};
-use crate::request::Version;
-use crate::special::Once;
 
 /// The longest host name (RFC 1035 §2.3.4, with the dot at its end).
 const NAME_BYTES_MAX: usize = 255;
 
-/// The authority in lower case; empty if an HTTP/1.0 request sent none.
-pub(crate) fn parse(host: Once<'_>, version: Version) -> Result<String, Rejection> {
-    match host {
-        Once::One(value) => authority(value).map_err(|detail| Rejection::new(Reject::HostInvalid, detail)),
-        Once::Absent if version == Version::Http10 => Ok(String::new()),
-        Once::Absent => Err(Rejection::new(Reject::HostInvalid, "Host is missing")),
-        Once::Many => Err(Rejection::new(Reject::HostInvalid, "Host sent twice")),
-    }
-}
-
 /// Validates `host [ ":" port ]` and returns it in lower case.
-pub(crate) fn authority(value: &[u8]) -> Result<String, &'static str> {
+///
+/// # Errors
+/// What is wrong with it.
+pub fn authority(value: &[u8]) -> Result<String, &'static str> {
     let (host, port) = if value.first() == Some(&b'[') {
         let end = memchr::memchr(b']', value).ok_or("an address bracket is not closed")?;
         ascii(&value[1..end]).parse::<Ipv6Addr>().map_err(|_| "not an IPv6 address")?;

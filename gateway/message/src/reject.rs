@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The kind of a refusal, one for each code of the catalogue that this crate can cause.
+/// The kind of a refusal, one for each code of the catalogue that a malformed message can cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reject {
     /// The head breaks the grammar: line ends, start line, field names, control bytes.
@@ -43,11 +43,15 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    pub(crate) const fn new(reject: Reject, detail: &'static str) -> Self {
+    /// A refusal of this kind.
+    #[must_use]
+    pub const fn new(reject: Reject, detail: &'static str) -> Self {
         Self { reject, detail }
     }
 
-    pub(crate) const fn malformed(detail: &'static str) -> Self {
+    /// A head that breaks the grammar.
+    #[must_use]
+    pub const fn malformed(detail: &'static str) -> Self {
         Self::new(Reject::HeadMalformed, detail)
     }
 }

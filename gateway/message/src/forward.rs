@@ -3,8 +3,7 @@
 //! A client must not be able to strip a field that some later reader relies on by naming it in `Connection`; only
 //! fields that are not known to be end-to-end can be named away.
 
-use crate::bytes::ascii;
-use crate::connection::elements;
+use crate::bytes::{ascii, trim_ows};
 use crate::fields::Fields;
 
 /// Fields that belong to one connection and are never passed on.
@@ -88,6 +87,16 @@ pub fn forwardable(fields: &Fields) -> impl Iterator<Item = (&str, &[u8])> {
     fields.iter().filter(move |(name, _)| filter.allows(name))
 }
 
+/// Removes the fields for which `keeps` is false; it is told of each whether it is among the [`forwardable`] ones.
+pub fn strip(fields: &mut Fields, keeps: impl Fn(&str, bool) -> bool) {
+    // Hardly ever any.
+    let named: Vec<Box<str>> = Forwardable::new(fields).named.into_iter().map(Into::into).collect();
+    fields.retain(|name, _| {
+        let is_named = || named.iter().any(|named| name.eq_ignore_ascii_case(named));
+        keeps(name, !is_hop_by_hop(name) && !is_named())
+    });
+}
+
 /// The filter behind [`forwardable`], for callers that go through the fields themselves.
 #[derive(Debug, Clone)]
 pub struct Forwardable<'f> {
@@ -114,12 +123,18 @@ impl<'f> Forwardable<'f> {
     }
 }
 
+/// The elements of a comma-separated list; empty ones are skipped, as RFC 9110 §5.6.1.2 asks of recipients.
+pub fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(|&b| b == b',').map(trim_ows).filter(|element| !element.is_empty())
+}
+
 fn is_end_to_end(name: &str) -> bool {
     END_TO_END.iter().any(|known| name.eq_ignore_ascii_case(known))
         || END_TO_END_PREFIXES.iter().any(|prefix| starts_with(name, prefix))
 }
 
 /// Compares without case; `prefix` is ASCII.
-pub(crate) fn starts_with(name: &str, prefix: &str) -> bool {
+#[must_use]
+pub fn starts_with(name: &str, prefix: &str) -> bool {
     name.as_bytes().get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
 }

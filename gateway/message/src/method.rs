@@ -21,8 +21,19 @@ pub enum Method {
     Other(Box<str>),
 }
 
+impl Default for Method {
+    /// No method, as of a request that was not received.
+    fn default() -> Self {
+        Self::Other(Box::default())
+    }
+}
+
 impl Method {
-    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Rejection> {
+    /// Reads a method.
+    ///
+    /// # Errors
+    /// When it is no token, or one that is never served.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Rejection> {
         Ok(match bytes {
             b"GET" => Self::Get,
             b"HEAD" => Self::Head,

@@ -1,0 +1,120 @@
+//! The fields of a head, in one owned block. It must not know what any field means.
+
+use std::ops::Range;
+
+/// Header or trailer fields in the order and the case in which they were sent.
+///
+/// Names are tokens; values are without white space around them and hold no control byte but HTAB.
+#[derive(Clone, Default)]
+pub struct Fields {
+    names: String,
+    values: Vec<u8>,
+    /// Where each field's name and value stand in the two blocks above.
+    places: Vec<(Range<usize>, Range<usize>)>,
+}
+
+impl Fields {
+    /// Room for `count` fields of `bytes` bytes together.
+    #[must_use]
+    pub fn with_capacity(count: usize, bytes: usize) -> Self {
+        Self {
+            names: String::with_capacity(count.saturating_mul(16).min(bytes)),
+            values: Vec::with_capacity(bytes),
+            places: Vec::with_capacity(count),
+        }
+    }
+
+    /// The caller vouches that `name` is a token, and that `value` has no white space around it and holds no control byte but
+    /// HTAB.
+    pub fn push(&mut self, name: &str, value: impl AsRef<[u8]>) {
+        let from = (self.names.len(), self.values.len());
+        self.names.push_str(name);
+        self.values.extend_from_slice(value.as_ref());
+        self.places.push((from.0..self.names.len(), from.1..self.values.len()));
+    }
+
+    /// Removes the fields for which `keeps` is false.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&str, &[u8]) -> bool) {
+        let Self { names, values, places } = self;
+        places.retain(|(name, value)| keeps(&names[name.clone()], &values[value.clone()]));
+    }
+
+    /// All fields: names as sent, values without the white space around them.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> + Clone {
+        self.places.iter().map(|(name, value)| (&self.names[name.clone()], &self.values[value.clone()]))
+    }
+
+    /// The value of the first field of that name, in whatever case.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&[u8]> {
+        self.get_all(name).next()
+    }
+
+    /// The values of all fields of that name, in whatever case.
+    pub fn get_all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a [u8]> {
+        self.iter().filter(move |(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// True if there is a field of that name, in whatever case.
+    #[must_use]
+    pub fn contains(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// True if a name holds `_`, or one that was removed; see [`crate::check_underscores`].
+    #[must_use]
+    pub fn has_underscore(&self) -> bool {
+        memchr::memchr(b'_', self.names.as_bytes()).is_some()
+    }
+
+    /// The number of fields.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// True if there is no field.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+}
+
+impl PartialEq for Fields {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Fields {}
+
+impl std::fmt::Debug for Fields {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter().map(|(name, value)| format!("{name}: {}", value.escape_ascii()))).finish()
+    }
+}
+
+impl<'f> FromIterator<(&'f str, &'f [u8])> for Fields {
+    fn from_iter<T: IntoIterator<Item = (&'f str, &'f [u8])>>(fields: T) -> Self {
+        let mut made = Fields::default();
+        for (name, value) in fields {
+            made.push(name, value);
+        }
+        made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removed_fields_are_gone_and_the_others_keep_their_order() {
+        let mut fields: Fields = [("A", &b"1"[..]), ("b", b"2"), ("a", b"3"), ("c", b"")].into_iter().collect();
+        fields.retain(|name, value| !name.eq_ignore_ascii_case("a") || value == b"3");
+        assert_eq!(fields.iter().collect::<Vec<_>>(), [("b", &b"2"[..]), ("a", b"3"), ("c", b"")]);
+        assert_eq!((fields.len(), fields.get("A"), fields.contains("d")), (3, Some(&b"3"[..]), false));
+        let same: Fields = fields.iter().collect();
+        assert_eq!(fields, same, "what was removed counts for nothing");
+    }
+}

@@ -1,0 +1,168 @@
+//! The answer of a worker: the request goes to the queue, and the head of what the worker writes is waited for.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use sluice_catalog::errors::Code;
+use sluice_http1::{ReceivedResponse, ResponseFraming};
+use sluice_journal::Outcome;
+use sluice_scheduler::{RequestId, WorkerId};
+
+use super::refuse::Refusal;
+use super::{Response, ResponseBody, Size};
+use crate::front::exchange::{Exchange, Woke};
+use crate::gate::{Gate, Pass};
+use crate::receive::spool::Body;
+use crate::request::{Failure, Request, Ticket};
+use crate::respond::answer::{Answer, End, Next, Times};
+use crate::sessions::Asked;
+use crate::upstream::Job;
+use crate::upstream::forward::{Origin, Outbound, worker_head};
+use crate::warm_up;
+
+/// Queues the whole request, and waits for the head of its answer.
+pub(crate) async fn ask(
+    exchange: &mut Exchange<'_>,
+    origin: &Origin,
+    gate: &Rc<Gate>,
+    request: &mut Request,
+    body: Body,
+) -> Result<Response, Failure> {
+    request.bytes_in = body.len();
+    let answer = match exchange {
+        Exchange::H1(_) => queue(origin, gate, request, body).await?,
+        Exchange::Own(own) => warm(own.worker, origin, gate, request, body)?,
+    };
+    if exchange.is_half_closed() {
+        answer.half_close();
+    }
+    let received = head_of(exchange, gate, request, &answer).await?;
+    Ok(compose(gate, request, received, answer))
+}
+
+async fn queue(origin: &Origin, gate: &Rc<Gate>, request: &mut Request, body: Body) -> Result<Rc<Answer>, Failure> {
+    let none = RequestId(0);
+    let head = || worker_head(&outbound(request, &body), origin, none, gate.tokens.of(none));
+    let pass = gate.admit(&request.head.method, &request.head.path_and_query, &body, head).await;
+    request.classify(gate);
+    let pass = pass.ok_or(Code::RequestQuarantined)?;
+    let at = Instant::now();
+    request.received = Some(at);
+    let asked = Asked {
+        head: &request.head,
+        is_upgrade: request.upgrade.is_some(),
+        client: request.peer,
+        is_secure: origin.is_https(&request.head),
+    };
+    request.visit = gate.sessions.visit(&asked, || gate.homes());
+    request.class.need.home = request.visit.home;
+    request.class.need.alone = pass.alone;
+    let (job, answer) = job(origin, gate, request, body, pass);
+    gate.submit(at, job);
+    Ok(answer)
+}
+
+/// Past the queue, to the worker that is warmed with it.
+fn warm(
+    worker: WorkerId,
+    origin: &Origin,
+    gate: &Rc<Gate>,
+    request: &mut Request,
+    body: Body,
+) -> Result<Rc<Answer>, Failure> {
+    request.classify(gate);
+    let (job, answer) = job(origin, gate, request, body, Pass::default());
+    let is_given = gate.warm_with(worker, Job { is_own: true, ..job });
+    if is_given { Ok(answer) } else { Err(Code::Draining.into()) }
+}
+
+/// Numbers are given to requests that are whole and for a worker, so that their order is the order of the queue however slow a
+/// body or a disk was.
+fn job(origin: &Origin, gate: &Rc<Gate>, request: &mut Request, body: Body, pass: Pass) -> (Job, Rc<Answer>) {
+    let (number, answer) = (gate.next_request_id(), gate.new_answer());
+    request.ticket = Some(Ticket::new(gate, number, &answer));
+    let token = gate.tokens.of(number);
+    let head = worker_head(&outbound(request, &body), origin, number, token);
+    let job = Job {
+        request: number,
+        token,
+        head: Rc::new(gate.sessions.dress(&request.visit, head)),
+        body,
+        method: request.head.method.clone(),
+        is_upgrade: request.upgrade.is_some(),
+        request_id: Rc::clone(&request.id),
+        class: request.class.clone(),
+        answer: Rc::clone(&answer),
+        is_own: false,
+        _pass: pass,
+    };
+    (job, answer)
+}
+
+fn outbound<'r>(request: &'r Request, body: &Body) -> Outbound<'r> {
+    let Request { head, upgrade, id, trace_id, .. } = request;
+    Outbound { head, framing: body.framing(), upgrade: upgrade.as_deref(), request_id: id, trace_id: *trace_id }
+}
+
+/// Waits for the head; interim ones are passed on meanwhile.
+async fn head_of(
+    exchange: &mut Exchange<'_>,
+    gate: &Rc<Gate>,
+    request: &Request,
+    answer: &Answer,
+) -> Result<ReceivedResponse, Failure> {
+    let number = request.ticket.as_ref().map_or(RequestId(0), |ticket| ticket.number);
+    let gone = || {
+        let was_queued = gate.leave(number) && !answer.was_retried.get();
+        Failure::Gone(if was_queued { Outcome::ClientGoneQueued } else { Outcome::ClientGoneInService })
+    };
+    loop {
+        match answer.next() {
+            Some(Next::Informational(head)) => exchange.inform(&head),
+            Some(Next::Head(head)) => return Ok(head),
+            Some(Next::End(End::Failed(code))) => {
+                let retry_after_s = answer.retry_after_s.get();
+                return Err(Failure::Refused(Refusal { retry_after_s, ..Refusal::of(code) }));
+            }
+            // Nothing else comes before a head.
+            Some(Next::End(End::Left | End::Complete) | Next::Data(_) | Next::Spilled { .. }) => return Err(gone()),
+            None => {
+                exchange.flush(Some(answer)).await.map_err(|_| gone())?;
+                if exchange.is_half_closed() && answer.is_stream.get() {
+                    return Err(gone());
+                }
+                match exchange.changed(answer).await {
+                    Woke::Again => {}
+                    Woke::HalfClosed if !gate.is_queued(number) && !answer.is_stream.get() => answer.half_close(),
+                    Woke::HalfClosed | Woke::Gone => return Err(gone()),
+                }
+            }
+        }
+    }
+}
+
+/// What the gateway adds to the worker's answer.
+fn compose(gate: &Gate, request: &mut Request, received: ReceivedResponse, answer: Rc<Answer>) -> Response {
+    let ReceivedResponse { mut head, framing, content_length, .. } = received;
+    request.is_public = warm_up::is_public(&head);
+    if let Some(cookie) = gate.sessions.cookie(&request.visit, answer.worker.get(), &head) {
+        head.fields.push("Set-Cookie", cookie);
+    }
+    if gate.config().log.server_timing
+        && let Some(timing) = server_timing(request.received, answer.times.get())
+    {
+        head.fields.push("Server-Timing", timing);
+    }
+    let size = match framing {
+        ResponseFraming::None | ResponseFraming::Length(_) => content_length.map_or(Size::Untold, Size::Known),
+        ResponseFraming::Chunked | ResponseFraming::UntilClose => Size::Unknown,
+    };
+    Response { head, body: ResponseBody::Fill(answer, size) }
+}
+
+fn server_timing(submitted: Option<Instant>, times: Times) -> Option<String> {
+    let ms = |later: Instant, earlier| later.saturating_duration_since(earlier).as_secs_f64() * 1e3;
+    let dispatched = times.dispatched?;
+    let (queue_ms, worker_ms) = (ms(dispatched, submitted?), ms(times.head?, dispatched));
+    Some(format!("queue;dur={queue_ms:.1}, worker;dur={worker_ms:.1}"))
+}

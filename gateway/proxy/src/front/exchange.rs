@@ -1,0 +1,161 @@
+//! One request and its answer as the one who asks sees them, whatever carries them. It must not know what the request is for,
+//! nor who answers it.
+
+use std::io;
+
+use sluice_message::{RequestHead, ResponseHead};
+
+use super::h1::H1;
+use super::own::Own;
+use super::tunnel;
+use crate::answers::Size;
+use crate::receive::spool::Body;
+use crate::request::Failure;
+use crate::respond::answer::{Answer, Upgraded};
+
+/// A request's head, and the protocols that it offers to switch to.
+pub(crate) type Asked = (RequestHead, Option<String>);
+
+pub(crate) enum Exchange<'c> {
+    /// On a client's connection of HTTP/1.
+    H1(H1<'c>),
+    /// What the gateway asks itself.
+    Own(Own),
+}
+
+/// What came while the answer was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Woke {
+    /// Something that is no news of the client's leaving, most likely more of the answer.
+    Again,
+    /// The client has closed its sending side.
+    HalfClosed,
+    /// Nobody reads any more.
+    Gone,
+}
+
+impl Exchange<'_> {
+    /// The request's head, once it has come.
+    pub(crate) async fn head(&mut self) -> Result<Asked, Failure> {
+        match self {
+            Exchange::H1(h1) => h1.head().await,
+            Exchange::Own(own) => Ok((own.head.clone(), None)),
+        }
+    }
+
+    /// The request's whole body.
+    pub(crate) async fn body(&mut self) -> Result<Body, Failure> {
+        match self {
+            Exchange::H1(h1) => h1.body().await,
+            Exchange::Own(_) => Ok(Body::default()),
+        }
+    }
+
+    /// Passes an interim head on.
+    pub(crate) fn inform(&mut self, head: &ResponseHead) {
+        match self {
+            Exchange::H1(h1) => h1.inform(head),
+            Exchange::Own(_) => {}
+        }
+    }
+
+    /// Begins the answer. Nothing is sent before [`Exchange::flush`].
+    pub(crate) fn begin(&mut self, head: &ResponseHead, size: Size, request_id: &str) {
+        match self {
+            Exchange::H1(h1) => h1.begin(head, size, request_id),
+            Exchange::Own(_) => {}
+        }
+    }
+
+    /// How many bytes of the body may be written before the next [`Exchange::flush`].
+    pub(crate) fn room(&mut self) -> usize {
+        match self {
+            Exchange::H1(h1) => h1.out.room(),
+            Exchange::Own(own) => own.room(),
+        }
+    }
+
+    pub(crate) fn write(&mut self, data: &[u8]) {
+        match self {
+            Exchange::H1(h1) => h1.out.push(data),
+            Exchange::Own(own) => own.read(data),
+        }
+    }
+
+    /// Writes bytes that [`Answer::set_aside`] took from this exchange.
+    pub(crate) fn write_framed(&mut self, data: &[u8]) {
+        if let Exchange::H1(h1) = self {
+            h1.out.push_framed(data);
+        }
+    }
+
+    /// Whether so little is to be sent that more of the answer was waited for, and has come.
+    pub(crate) async fn gathers_more(&mut self, answer: &Answer) -> bool {
+        match self {
+            Exchange::H1(h1) => h1.gathers_more(answer).await,
+            Exchange::Own(_) => false,
+        }
+    }
+
+    /// Sends what was written. What a slow client does not take goes to the answer's file, if there is an answer that has one.
+    ///
+    /// # Errors
+    /// `TimedOut` where the client took nothing for too long, another where it has gone.
+    pub(crate) async fn flush(&mut self, aside: Option<&Answer>) -> io::Result<()> {
+        match self {
+            Exchange::H1(h1) => h1.flush(aside).await,
+            Exchange::Own(own) => own.check(),
+        }
+    }
+
+    /// Waits for more of the answer, or for the client to leave.
+    pub(crate) async fn changed(&mut self, answer: &Answer) -> Woke {
+        match self {
+            Exchange::H1(h1) => h1.changed(answer).await,
+            Exchange::Own(own) => own.changed(answer).await,
+        }
+    }
+
+    /// The body is whole. Nothing is sent before [`Exchange::flush`].
+    pub(crate) fn end(&mut self, trailers: &[(String, Vec<u8>)]) {
+        match self {
+            Exchange::H1(h1) => h1.out.end(trailers),
+            Exchange::Own(_) => {}
+        }
+    }
+
+    /// The answer stays as it is: only the end of the connection can tell that it is not whole.
+    pub(crate) fn break_off(&mut self) {
+        match self {
+            Exchange::H1(h1) => h1.break_off(),
+            Exchange::Own(_) => {}
+        }
+    }
+
+    /// The connection is another protocol's now, until either side ends it.
+    pub(crate) async fn switch(&mut self, upgraded: Upgraded, answer: &Answer) {
+        if let Exchange::H1(h1) = self {
+            tunnel::run(h1.client, upgraded, answer).await;
+        }
+    }
+
+    /// What the gateway asks itself is in no log, and passes by what is there for clients.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self, Exchange::Own(_))
+    }
+
+    pub(crate) fn is_half_closed(&self) -> bool {
+        match self {
+            Exchange::H1(h1) => h1.client.eof,
+            Exchange::Own(_) => false,
+        }
+    }
+
+    /// Whether the connection can carry another request now.
+    pub(crate) fn persists(&self) -> bool {
+        match self {
+            Exchange::H1(h1) => h1.persists,
+            Exchange::Own(_) => false,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! One request and its answer on a client's connection of HTTP/1.
+
+use std::io;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sluice_http1::{Framing, Received, Version};
+use sluice_message::ResponseHead;
+
+use super::client::{self, Client, For};
+use super::exchange::{Asked, Woke};
+use crate::answers::Size;
+use crate::gate::Gate;
+use crate::receive;
+use crate::receive::spool::Body;
+use crate::request::Failure;
+use crate::respond::answer::Answer;
+use crate::respond::encode::{Carriage, write_head, write_interim};
+use crate::respond::outgoing::{Framed, Outgoing};
+
+/// So little stays in memory for a client that takes nothing: a file would cost more.
+const KEPT_BYTES_MAX: usize = 2048;
+/// What a client may send ahead while its answer is on the way.
+const PIPELINE_BYTES_MAX: usize = 16 * 1024;
+
+pub(crate) struct H1<'c> {
+    pub(super) client: &'c mut Client,
+    gate: &'c Rc<Gate>,
+    pub(super) out: Outgoing,
+    version: Version,
+    framing: Framing,
+    expects_continue: bool,
+    /// The client would use the connection again.
+    keep_alive: bool,
+    /// The connection can carry another request. Not while anything of this one may still be unread: nobody could say where the
+    /// next one begins.
+    pub(super) persists: bool,
+    send_timeout: Duration,
+}
+
+impl<'c> H1<'c> {
+    pub(crate) fn new(client: &'c mut Client, gate: &'c Rc<Gate>) -> Self {
+        H1 {
+            client,
+            gate,
+            out: Outgoing::new(&gate.store.memory),
+            version: Version::Http11,
+            framing: Framing::None,
+            expects_continue: false,
+            keep_alive: false,
+            persists: false,
+            send_timeout: Duration::from_millis(gate.config().server.send_timeout_ms),
+        }
+    }
+
+    pub(super) async fn head(&mut self) -> Result<Asked, Failure> {
+        let Received { mut head, version, framing, keep_alive, expect_continue, upgrade } =
+            receive::head(self.client, self.gate).await?;
+        head.scheme = self.client.scheme();
+        (self.version, self.framing, self.keep_alive, self.expects_continue) =
+            (version, framing, keep_alive, expect_continue);
+        self.persists = keep_alive && matches!(framing, Framing::None | Framing::Length(0));
+        Ok((head, upgrade))
+    }
+
+    pub(super) async fn body(&mut self) -> Result<Body, Failure> {
+        let body = receive::body(self.client, self.gate, self.framing, self.expects_continue).await?;
+        self.persists = self.keep_alive;
+        Ok(body)
+    }
+
+    pub(super) fn inform(&mut self, head: &ResponseHead) {
+        // RFC 9110 §15.2: an HTTP/1.0 client does not know interim responses.
+        if self.version == Version::Http11 {
+            write_interim(&mut self.out.bytes, head);
+        }
+    }
+
+    pub(super) fn begin(&mut self, head: &ResponseHead, size: Size, request_id: &str) {
+        self.out.framed = match (size, self.version) {
+            (Size::Unknown, Version::Http11) => Framed::Chunked,
+            (Size::Unknown, Version::Http10) => Framed::UntilClose,
+            _ => Framed::Plain,
+        };
+        let goes_on = self.out.framed != Framed::UntilClose && head.status != 101;
+        self.persists &= goes_on && !self.gate.is_draining() && !self.client.is_spent();
+        let carriage = Carriage { version: self.version, framed: self.out.framed, persists: self.persists };
+        write_head(&mut self.out.bytes, head, size, carriage, request_id);
+    }
+
+    pub(super) fn break_off(&mut self) {
+        self.out.seal();
+        self.persists = false;
+    }
+
+    pub(super) async fn gathers_more(&mut self, answer: &Answer) -> bool {
+        let Some(until) = self.out.waits_until() else { return false };
+        self.client.set_deadline(Some(until));
+        matches!(self.client.wait(For { answer: Some(answer), ..For::default() }).await, client::Woke::Answer)
+    }
+
+    /// Writes all that was gathered. A client that takes nothing for a while leaves its memory to others: what waits for it
+    /// goes to the answer's file until it takes bytes again.
+    pub(super) async fn flush(&mut self, aside: Option<&Answer>) -> io::Result<()> {
+        self.out.seal();
+        self.out.hold();
+        let (mut at, mut moved) = (0, Instant::now());
+        let mut waits_since = moved;
+        while at < self.out.bytes.len() {
+            let patience = self.gate.store.memory.patience().min(self.send_timeout);
+            self.client.set_deadline(Some(waits_since + patience));
+            match self.client.wait(For { write: &self.out.bytes[at..], ..For::default() }).await {
+                client::Woke::Wrote(len) => {
+                    at += len;
+                    // Nearly always all of it, and then the clock is of no use.
+                    if at < self.out.bytes.len() {
+                        moved = Instant::now();
+                        waits_since = moved;
+                    }
+                }
+                client::Woke::Deadline if moved.elapsed() >= self.send_timeout => {
+                    return self.lost(io::ErrorKind::TimedOut);
+                }
+                client::Woke::Deadline => {
+                    if let Some(answer) = aside {
+                        at = self.set_aside(answer, at).await;
+                    }
+                    self.client.set_deadline(Some(moved + self.send_timeout));
+                    match self.client.wait(For { writable: true, ..For::default() }).await {
+                        client::Woke::Writable => waits_since = Instant::now(),
+                        client::Woke::Deadline => return self.lost(io::ErrorKind::TimedOut),
+                        _ => return self.lost(io::ErrorKind::BrokenPipe),
+                    }
+                }
+                _ => return self.lost(io::ErrorKind::BrokenPipe),
+            }
+        }
+        self.out.clear(moved);
+        Ok(())
+    }
+
+    /// Moves what is left of the output from `at`, and what the answer has in memory, to the answer's file. Returns from where on
+    /// to write what stays here. Where the file takes nothing, the memory stays taken, up to its bound.
+    async fn set_aside(&mut self, answer: &Answer, at: usize) -> usize {
+        let rest = &self.out.bytes[at..];
+        let is_kept = rest.len() <= KEPT_BYTES_MAX;
+        if answer.set_aside(if is_kept { &[] } else { rest }).await.is_err() {
+            return at;
+        }
+        self.out.keep_only(if is_kept { rest.to_vec() } else { Vec::new() });
+        0
+    }
+
+    fn lost(&mut self, kind: io::ErrorKind) -> io::Result<()> {
+        self.persists = false;
+        Err(kind.into())
+    }
+
+    pub(super) async fn changed(&mut self, answer: &Answer) -> Woke {
+        self.client.set_deadline(None);
+        let read = self.client.unread.len() < PIPELINE_BYTES_MAX;
+        match self.client.wait(For { read, answer: Some(answer), ..For::default() }).await {
+            client::Woke::Eof => {
+                self.persists &= !self.client.unread.is_empty();
+                Woke::HalfClosed
+            }
+            client::Woke::Broken => Woke::Gone,
+            _ => Woke::Again,
+        }
+    }
+}

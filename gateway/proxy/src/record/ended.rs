@@ -1,0 +1,79 @@
+//! The record of a request that has ended.
+
+use std::time::Instant;
+
+use sluice_journal::Outcome;
+use sluice_scheduler::RequestId;
+
+use super::Record;
+use crate::gate::Gate;
+use crate::request::Request;
+use crate::respond::Sent;
+use crate::respond::answer::Times;
+use crate::warm_up;
+
+/// Tells what became of the request.
+pub(crate) fn record(gate: &Gate, request: Request, sent: &Sent) {
+    let ended = Instant::now();
+    let received = request.received.unwrap_or(ended);
+    if sent.outcome == Outcome::Answered {
+        warm_up::note(gate, &request);
+    }
+    let Request { ticket, head, class, .. } = request;
+    let answer = ticket.as_ref().map(|ticket| &*ticket.answer);
+    let worker = answer.and_then(|answer| answer.worker.get());
+    let waits = answer.map(|answer| Waits::of(answer.times.get(), received, ended)).unwrap_or_default();
+    if let (Some(queue_ms), Some(service_ms)) = (waits.queue_ms, waits.service_ms) {
+        gate.classes.served(&class, queue_ms, service_ms);
+    }
+    let record = Record {
+        time_unix_ms: request.time_unix_ms,
+        request_id: request.id,
+        method: Some(head.method),
+        target: head.path_and_query,
+        host: head.authority,
+        class: class.name,
+        worker,
+        tries: answer.map_or(0, |answer| u32::from(answer.was_retried.get())) + u32::from(worker.is_some()),
+        step: answer.and_then(|answer| answer.step.get()),
+        session: request.visit.session(worker),
+        status: sent.status,
+        error: sent.error,
+        bytes_in: request.bytes_in,
+        bytes_out: sent.bytes_out,
+        receive_ms: ms(received, request.started),
+        queue_ms: waits.queue_ms,
+        unserved_ms: waits.unserved_ms,
+        service_ms: waits.service_ms,
+        total_ms: ms(ended, request.started),
+        outcome: sent.outcome,
+        peer: request.peer,
+        trace_id: request.trace_id,
+    };
+    let number = ticket.as_ref().map_or(RequestId(0), |ticket| ticket.number);
+    drop(ticket);
+    gate.costs.finish(gate, number, ended, record);
+}
+
+/// How long a request has waited for a worker and was in one, or how long it took until no worker was to get it.
+#[derive(Default)]
+struct Waits {
+    queue_ms: Option<f64>,
+    unserved_ms: Option<f64>,
+    service_ms: Option<f64>,
+}
+
+impl Waits {
+    /// A refusal after 0 ms is no short wait: in an overload most requests would be such, and the percentiles would fall.
+    fn of(times: Times, received: Instant, ended: Instant) -> Self {
+        let Some(dispatched) = times.dispatched else {
+            return Waits { unserved_ms: Some(ms(ended, received)), ..Waits::default() };
+        };
+        let service_ms = ms(times.finished.unwrap_or(ended), dispatched);
+        Waits { queue_ms: Some(ms(dispatched, received)), unserved_ms: None, service_ms: Some(service_ms) }
+    }
+}
+
+fn ms(later: Instant, earlier: Instant) -> f64 {
+    later.saturating_duration_since(earlier).as_secs_f64() * 1e3
+}

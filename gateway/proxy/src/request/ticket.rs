@@ -1,0 +1,86 @@
+//! A request's place among those that a worker is to answer. It is given up when the ticket is dropped, whichever way the
+//! request's task ends.
+
+use std::rc::Rc;
+
+use sluice_journal::{Event as Happening, Level};
+use sluice_scheduler::RequestId;
+
+use crate::faults;
+use crate::gate::Gate;
+use crate::respond::answer::Answer;
+
+pub(crate) struct Ticket {
+    gate: Rc<Gate>,
+    pub(crate) number: RequestId,
+    pub(crate) answer: Rc<Answer>,
+}
+
+impl Ticket {
+    pub(crate) fn new(gate: &Rc<Gate>, number: RequestId, answer: &Rc<Answer>) -> Self {
+        Ticket { gate: Rc::clone(gate), number, answer: Rc::clone(answer) }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // Of one that was answered, this lets go of an upgrade that was not taken up.
+            self.gate.leave(self.number);
+            self.answer.abandon();
+            return;
+        }
+        let (gate, number, answer) = (Rc::clone(&self.gate), self.number, Rc::clone(&self.answer));
+        // In a task of its own: a second panic while the first unwinds would end the gateway.
+        tokio::task::spawn_local(async move {
+            gate.leave(number);
+            answer.abandon();
+            let text = format!("a connection was lost to a fault in the gateway, at {}", faults::place());
+            gate.journal.emit(Happening::Note { level: Level::Error, text: &text });
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_message::Method;
+
+    use super::*;
+    use crate::gate::tests::{busy_gate, submit};
+
+    #[tokio::test]
+    async fn a_connection_that_is_lost_leaves_no_request_in_the_queue() {
+        let local = tokio::task::LocalSet::new();
+        local
+            .run_until(async {
+                let gate = busy_gate();
+                let (number, answer) = submit(&gate, Method::Get);
+                assert!(gate.is_queued(number));
+                let ticket = Ticket::new(&gate, number, &answer);
+                let lost = tokio::task::spawn_local(async move {
+                    let _held = ticket;
+                    tokio::task::yield_now().await;
+                    panic!("as if the connection's task had a fault");
+                });
+                assert!(lost.await.unwrap_err().is_panic());
+                for _ in 0..10 {
+                    tokio::task::yield_now().await;
+                }
+                assert!(!gate.is_queued(number) && !answer.is_wanted());
+            })
+            .await;
+    }
+
+    #[tokio::test]
+    async fn a_request_that_nobody_waits_for_any_more_leaves_the_queue() {
+        let local = tokio::task::LocalSet::new();
+        local
+            .run_until(async {
+                let gate = busy_gate();
+                let (number, answer) = submit(&gate, Method::Get);
+                drop(Ticket::new(&gate, number, &answer));
+                assert!(!gate.is_queued(number) && !answer.is_wanted());
+            })
+            .await;
+    }
+}
