@@ -82,10 +82,11 @@ check: packages bench/react/node_modules/.package-lock.json
 	for project in tests/*/tsconfig.json bench/tsconfig.json bench/react/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit || exit 1; done
 	npm audit --omit=dev --audit-level=high || echo "check: npm's registry answered no audit, or found something (above)"
 
-## generate: write the reference pages, the schema and the types from the catalogue
+## generate: write the reference pages, the schema and the types from the catalogue and the sources
 .PHONY: generate
-generate: binary
+generate: binary node_modules/.package-lock.json
 	$(BINARY) generate .
+	$(TSX) tests/docs/tables.ts
 
 ## format: rewrite the sources as the formatters want them
 .PHONY: format

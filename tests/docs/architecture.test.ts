@@ -1,11 +1,10 @@
 // What ARCHITECTURE.md and the other hand-written pages cite has to exist; what they promise to be proved has to have a test.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { citations, declares, exists, hasTest, isTest, pages, read } from './repository.ts';
+import { citations, declares, exists, pages, read } from './repository.ts';
+import { constants, proofs, tables } from './tables.ts';
 
 const INVARIANTS = ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8', 'I9', 'I10'];
-/** Invariants of which nothing is built yet; their row has to say so. */
-const NOT_BUILT = new Set(['I7']);
 
 const architecture = read('ARCHITECTURE.md');
 
@@ -28,18 +27,27 @@ void test('ARCHITECTURE.md cites enough for the test above to mean something', (
 });
 
 for (const invariant of INVARIANTS) {
-  void test(`${invariant} is in ARCHITECTURE.md with the test that proves it`, () => {
-    const rows = architecture.split('\n').filter((line) => line.startsWith(`| **${invariant} `));
-    assert.equal(rows.length, 1, 'one row');
-    const row = rows[0] ?? '';
-    if (NOT_BUILT.has(invariant)) {
-      assert.match(row, /Not built/);
-      return;
-    }
-    const proofs = citations(row).filter(({ path, name }) => name !== undefined && isTest(path));
-    assert.ok(proofs.length > 0, 'no test is cited');
-    for (const { path, name } of proofs) {
-      assert.ok(name !== undefined && hasTest(path, name), `${path} has no test ${String(name)}`);
-    }
+  void test(`${invariant} is in ARCHITECTURE.md, and tests prove it`, () => {
+    const lines = architecture.split('\n').filter((line) => line.startsWith(`- **${invariant} `));
+    assert.equal(lines.length, 1, 'one line');
+    assert.ok(proofs().some(({ invariants }) => invariants.includes(invariant)));
+  });
+}
+
+void test('tests name no other invariant', () => {
+  const unknown = proofs().filter(({ invariants }) =>
+    invariants.some((number) => !INVARIANTS.includes(number)),
+  );
+  assert.deepEqual(unknown, []);
+});
+
+void test('every bound says what it bounds', () => {
+  const bare = constants().filter(({ text }) => text === '');
+  assert.deepEqual(bare, []);
+});
+
+for (const [page, text] of tables) {
+  void test(`${page} is what the sources say; \`make generate\` writes it`, () => {
+    assert.equal(exists(page) ? read(page) : '', text());
   });
 }

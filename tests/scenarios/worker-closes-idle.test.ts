@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { app } from '../support/sluice.ts';
 import { ask, ownApp, running } from './scenario.ts';
 
-void test('no request is lost to a worker that closes idle connections at once', async (t) => {
+void test('I3: no request is lost to a worker that closes idle connections at once', async (t) => {
   const sluice = await running(t, { entry: app('faulty.js'), workers: 2, env: { KEEP_ALIVE_MS: '1' } });
   for (let round = 0; round < 40; round++) {
     const method = round % 2 === 0 ? 'GET' : 'POST';

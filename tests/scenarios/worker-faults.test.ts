@@ -114,7 +114,7 @@ for (const target of ['/too-little', '/truncated-chunk']) {
 }
 
 for (const warmed of [false, true]) {
-  void test(`an app that destroys its response gets no second try and stays${warmed ? ', on a reused connection' : ''}`, async (t) => {
+  void test(`I5: an app that destroys its response gets no second try and stays${warmed ? ', on a reused connection' : ''}`, async (t) => {
     const sluice = await running(t, { entry: ownApp('unusual.js'), workers: 1 });
     const pid = pidOf((await sluice.status()).workers[0]);
     if (warmed) await ask(sluice, '/');

@@ -12,7 +12,7 @@ before(async () => {
 after(() => capture.stop());
 
 for (const { name, send, code, answered = 0 } of refused) {
-  void test(`refused and never seen by a worker: ${name}`, async () => {
+  void test(`I8: refused and never seen by a worker: ${name}`, async () => {
     const connection = await RawConnection.connect(capture.sluice.port);
     connection.send(send);
     for (let left = answered; left > 0; left--) assert.equal((await connection.response()).status, 200);

@@ -23,6 +23,7 @@ use tokio::time::{sleep, timeout};
 use crate::protocol::{LogGap, LogLine, ProgressLine, REQUEST_BYTES_MAX, Reply, Request};
 use crate::{Operator, Progress, Upgrade};
 
+/// Connections to the control socket.
 const CONNECTIONS_MAX: usize = 64;
 /// Somebody who sends nothing for this long is disconnected.
 const IDLE_MAX: Duration = Duration::from_secs(60);

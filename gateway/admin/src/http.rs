@@ -28,14 +28,17 @@ use tokio::time::{sleep, timeout};
 
 use crate::{Operator, Readiness, host, metrics};
 
+/// Connections to the admin address.
 const CONNECTIONS_MAX: usize = 64;
+/// Headers of a request to the admin address.
 const HEADERS_MAX: usize = 64;
-/// hyper's smallest buffer is 8 KiB; the head has to fit.
+/// Longest head of a request to the admin address; hyper's smallest buffer is 8 KiB.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// For the head of a request, and for the pause before the next on the same connection.
 const HEAD_WAIT_MAX: Duration = Duration::from_secs(30);
 /// After this a connection is asked to end with the answer under way, and after [`LAST_ANSWER_MAX`] more it is cut.
 const CONNECTION_MAX: Duration = Duration::from_secs(300);
+/// How long the last answer of such a connection may take.
 const LAST_ANSWER_MAX: Duration = Duration::from_secs(10);
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 

@@ -10,6 +10,7 @@ use super::newcomers::Newcomers;
 
 /// Keys of queries, and values of each, that are counted; the rarest make room.
 const KEYS_MAX: usize = 10;
+/// Values of a key that are counted.
 const VALUES_MAX: usize = 8;
 /// Longest text that is kept of either; longer ones name nothing that comes often.
 const TEXT_BYTES_MAX: usize = 32;

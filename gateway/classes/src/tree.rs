@@ -13,6 +13,7 @@ const CHILDREN_MAX: usize = 24;
 /// Segments in one place that the app's router has named, besides those. Where there are more than half of it, those without
 /// requests leave: what stands before a router that is mounted below a parameter is made up by clients.
 const NAMED_MAX: usize = 128;
+/// Places in the tree of paths.
 const NODES_MAX: usize = 4_096;
 /// Requests that found no room in a place before it is looked at for folding.
 const OVERFLOW_MIN: u32 = 64;

@@ -7,7 +7,7 @@ use sluice_http1::{HeadReader, Parse, parse_request};
 use sluice_message::Reject;
 
 #[test]
-fn limits_hold_exactly_and_before_the_head_is_whole() {
+fn i6_limits_hold_exactly_and_before_the_head_is_whole() {
     let line = |bytes: usize| format!("GET /{} HTTP/1.1", "a".repeat(bytes - 14));
     accept(format!("{}\r\nHost: a\r\n\r\n", line(200)));
     refuse(format!("{}\r\n", line(201)), Reject::TargetTooLong);

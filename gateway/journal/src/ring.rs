@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use sluice_catalog::logfields::LineKind;
 
+/// Log lines that are kept for those who ask later.
 const LINES_MAX: usize = 2000;
 /// All lines together. Lines are at most some tens of kilobytes, most of them a few hundred bytes.
 const BYTES_MAX: usize = 2 * 1024 * 1024;

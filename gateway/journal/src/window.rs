@@ -11,7 +11,7 @@ const SLICE_MS: u64 = 10_000;
 /// Values below this many microseconds have a bucket each.
 const EXACT_US: u64 = 64;
 const PER_DOUBLING: u64 = 32;
-/// Some 71 minutes. No wait or service that the config allows is longer, and if it were, it would count as this.
+/// The longest time that is counted apart, some 71 minutes. No wait or service that the config allows is longer, and if it were, it would count as this.
 const VALUE_US_MAX: u64 = (1 << 32) - 1;
 const BUCKETS: usize = bucket_of(VALUE_US_MAX) + 1;
 

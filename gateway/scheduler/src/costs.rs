@@ -46,7 +46,7 @@ const HALVE_AFTER_US: u64 = 60_000_000;
 /// So long ago, few arrivals are enough.
 const HALVE_SELDOM_AFTER_US: u64 = 1_200_000_000;
 const HALVE_SELDOM_ARRIVALS: u32 = 200;
-/// No request costs more; what is over is a slip of a clock.
+/// What a request can cost at most; what is over is a slip of a clock.
 const COST_US_MAX: u64 = 1 << 40;
 
 /// A class of requests that are expected to cost alike, as a row of somebody's bounded table.

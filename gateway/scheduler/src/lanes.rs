@@ -24,6 +24,7 @@ const WAITING_FOR_SECOND_US: u64 = 400_000;
 /// the CPU, too. In an overload all long ones have waited for too long, and would make everybody wait for the sake of what they
 /// can not have.
 const TURN_COSTS: u64 = 10;
+/// Where long requests hold more workers of the short lane than this on average, none gets a turn there.
 const TAKEN_MAX: f64 = 0.1;
 /// From the gateway to a worker and back, which is no wait of the app.
 const ROUND_TRIP_US: u64 = 1_000;

@@ -25,6 +25,7 @@ use crate::process::Process;
 use crate::react::Renders;
 use crate::{ProcessView, Supervisor};
 
+/// The longest line of a worker on the control channel; a longer one is skipped.
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
 /// Longest template of a route that is listened to.
 const ROUTE_BYTES_MAX: usize = 256;

@@ -18,6 +18,7 @@ use tokio::process::{Child, Command};
 
 /// Pause before another is started after one that lived shorter than this; it doubles up to the maximum.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
+/// The longest pause before another guardian is started.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// The gateway's end.

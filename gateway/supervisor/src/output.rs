@@ -6,6 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// A longer line is cut into several.
 const LINE_BYTES_MAX: usize = 16 * 1024;
+/// Last lines of a worker's stderr that are kept for the report of its death.
 const TAIL_LINES_MAX: usize = 60;
 
 /// Reads to the end and hands over each line without its line feed. Bytes that are not UTF-8 are replaced.

@@ -11,6 +11,7 @@ use crate::process::Process;
 
 /// Reasons that are counted by name; what comes later counts as [`OTHER`].
 const REASONS_MAX: usize = 32;
+/// Longest reason that is kept.
 const REASON_CHARS_MAX: usize = 80;
 const OTHER: &str = "other";
 /// Longest sentence of a worker about why it does not use the renderer.

@@ -17,6 +17,7 @@ const BUSY_MS = 2_000;
 const IDLE_UTILIZATION_MAX = 0.5;
 /** The time between two collections: doubled where one has shown a response to be in use, and never much of all time. */
 const GAP_MS = 250;
+/** The longest pause between two collections for a request whose client left. */
 const GAP_MS_MAX = 15_000;
 const GAP_PER_COLLECTION = 4;
 /** A collection that does not end is not waited for. */

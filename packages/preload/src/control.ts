@@ -9,8 +9,11 @@ import { isMainThread } from 'node:worker_threads';
 import type { Settings } from './env.js';
 import { type FromGateway, parseFromGateway, type ToGateway } from './messages.js';
 
+/** Lines that are kept until the connection to the gateway stands. */
 const EARLY_LINES_MAX = 100;
+/** What may wait for a gateway that does not read. */
 const UNSENT_BYTES_MAX = 4 * 1024 * 1024;
+/** The longest line of the gateway that is read. */
 const LINE_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 export class Control {

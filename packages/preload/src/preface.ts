@@ -8,6 +8,7 @@ import { type AddressInfo, type BlockList, isIP, type Server, Socket } from 'nod
 
 /** Longest line of the PROXY protocol, version 1, with its end. */
 const LINE_BYTES_MAX = 107;
+/** How long a connection may take to say whose it is. */
 const WAIT_MS_MAX = 5_000;
 const ACKNOWLEDGEMENT = '\n';
 

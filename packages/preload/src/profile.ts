@@ -14,6 +14,7 @@ import { cpuUs } from './own-cpu.js';
 const SAMPLING_INTERVAL_US = 500;
 /** Components that get a frame of their own; further ones share one. */
 const NAMES_MAX = 2000;
+/** What of a component's name is kept. */
 const NAME_CHARACTERS_MAX = 100;
 /** Rows that are told; the rest is in the file. */
 const ROWS_MAX = 200;

@@ -18,6 +18,7 @@ interface Copy {
 
 /** Reasons that are told by name; those that come later count as `other`. */
 const REASONS_MAX = 24;
+/** What of a reason is kept. */
 const REASON_CHARACTERS_MAX = 80;
 const OTHER = 'other';
 /** Requests after which an app that renders React would have loaded what renders it. */

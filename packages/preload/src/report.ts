@@ -13,6 +13,7 @@ import { ReactRenders } from './react-renders.js';
 import { Routes } from './routes.js';
 
 const BATCH_MS = 20;
+/** Ended requests that one line tells of. */
 const BATCH_REQUESTS_MAX = 500;
 const BEAT_MS = 1000;
 const TURN_MS = 250;

@@ -22,6 +22,7 @@ import { setPeer, takeLabel, waits } from './peer.js';
 import type { OwnCpu, Stay } from './own-cpu.js';
 import type { Report } from './report.js';
 
+/** Requests that wait inside a worker. */
 const WAITING_MAX = 1000;
 const UNREAD_MS = 50;
 /** The app never had it. */

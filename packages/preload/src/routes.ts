@@ -9,6 +9,7 @@ import type { IncomingMessage } from 'node:http';
 
 /** Templates that are remembered as told; further ones are not told. */
 const TOLD_MAX = 500;
+/** Longest template that is told. */
 const TEMPLATE_CHARS_MAX = 256;
 /**
  * Places of one router that are told. Express leaves what the client sent in place of the template of a mount, so that a

@@ -109,7 +109,7 @@ const differences: Record<string, [ReactNode, ReactNode, options?: [object, obje
 };
 
 for (const [name, [first, second, options = []]] of Object.entries(differences)) {
-  void test(`not across a difference in ${name}`, () => {
+  void test(`I7: not across a difference in ${name}`, () => {
     sluice.purge();
     assert.equal(madeBy(first, 'renderToString', options[0]), 1);
     assert.ok(madeBy(second, 'renderToString', options[1]) > 0);
@@ -179,7 +179,7 @@ const changedInPlace: Record<string, () => readonly [value: unknown, change: () 
 };
 
 for (const [name, make] of Object.entries(changedInPlace)) {
-  void test(`${name} in a context that was changed in place is another value`, () => {
+  void test(`I7: ${name} in a context that was changed in place is another value`, () => {
     sluice.purge();
     const [value, change] = make();
     const Tells = (): ReactNode => {

@@ -13,7 +13,7 @@ use super::operator::Gateway;
 
 const FILE_NAME: &str = "costs.json";
 const SAVE_EVERY: Duration = Duration::from_secs(60);
-/// Our own files are far smaller.
+/// Largest file of an earlier run that is read; our own are far smaller.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Goes on from what an earlier gateway left, if it did and the config wants it, and keeps what is learned from now on.

@@ -8,6 +8,7 @@ use sluice_catalog::config::Config;
 /// Part of the memory that buffers get unless the config says otherwise: workers of the same container need the rest.
 const SHARE: u64 = 8;
 const BUFFERS_BYTES_MIN: u64 = 4 << 20;
+/// What `memory.buffers_bytes_max` is at most where the config says nothing.
 const BUFFERS_BYTES_MAX: u64 = 1 << 30;
 /// Where the system does not say how much there is.
 const BUFFERS_BYTES_UNKNOWN: u64 = 64 << 20;

@@ -9,8 +9,9 @@ use std::time::Duration;
 use nix::sys::signal::SigSet;
 use tokio::runtime::{Builder, Runtime};
 
-/// Threads that exist from the start, and that there may be.
+/// Threads that exist from the start.
 const THREADS_MIN: usize = 4;
+/// Threads that there may be for work that blocks.
 const THREADS_MAX: usize = 16;
 /// Longer than any gateway runs.
 const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 86_400);

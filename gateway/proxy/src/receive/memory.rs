@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn holders_together_stay_within_the_bound_and_give_everything_back() {
+    fn i6_holders_together_stay_within_the_bound_and_give_everything_back() {
         let memory = Memory::new(1_000_000);
         let mut holders: Vec<Held> = (0..5000).map(|_| Held::of(&memory)).collect();
         for _ in 0..100 {

@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bound_of_all_files_together_is_an_error_and_loses_nothing() {
+    async fn i6_bound_of_all_files_together_is_an_error_and_loses_nothing() {
         let store = store(10);
         let mut file = TempFile::create(&store).await.unwrap();
         file.append(Bytes::from_static(b"12345678")).await.unwrap();

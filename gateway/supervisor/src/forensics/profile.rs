@@ -8,7 +8,9 @@ use serde_json::Value;
 use super::sourcemaps::RawFrame;
 use super::{Frame, Why};
 
+/// The largest CPU profile that is kept of a stuck worker.
 const JSON_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Functions of a profile that are told by name.
 const HOTTEST_MAX: usize = 10;
 
 /// A short CPU profile.

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::Frame;
 use super::urls::{base64_digit, clean, decode_data_url, path_of_url, percent_decode};
 
+/// The largest source map that is read.
 const MAP_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Longest name of a function or a file that is kept.
 const NAME_CHARS_MAX: usize = 512;

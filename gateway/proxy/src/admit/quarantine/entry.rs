@@ -16,6 +16,7 @@ const REMEMBERED_MAX: usize = 4;
 const TARGET_CHARS_MAX: usize = 200;
 /// Between a failed probe and the next: doubled for each failed one before.
 const PROBE_AFTER: Duration = Duration::from_secs(1);
+/// The longest pause between two probes of a quarantined request.
 const PROBE_AFTER_MAX: Duration = Duration::from_secs(60);
 
 /// What is done with requests in quarantine.
