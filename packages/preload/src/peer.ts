@@ -113,6 +113,14 @@ const accessors: PropertyDescriptorMap & ThisType<LabelledSocket> = {
       return { ...endpointsOf(this).local };
     },
   },
+  // Node resets TCP connections alone, and throws for a unix socket. The gateway breaks off the client's answer.
+  resetAndDestroy: {
+    configurable: true,
+    writable: true,
+    value(): Socket {
+      return this.destroy();
+    },
+  },
 };
 
 function endpointGetter<T>(select: (ends: Endpoints) => T): (this: LabelledSocket) => T {

@@ -76,3 +76,14 @@ test('I10_raw_bytes_reach_a_connection_only_where_it_has_carried_no_other_reques
     await gateway.stop();
   }
 });
+
+test('an app that resets its client breaks the connection off, and goes on', async () => {
+  const gateway = await FakeGateway.serve('answers.cjs');
+  try {
+    assert.match(await talk(gateway, ['/reset'], /never/), /part\r\n$/);
+    await gateway.line('done');
+    assert.equal((await gateway.ask()).body, 'page');
+  } finally {
+    await gateway.stop();
+  }
+});
