@@ -190,8 +190,12 @@ export class Runs {
   #before(): void {
     if (isAsking) return;
     const account = this.#entering();
+    const isOutermost = this.#around.length === 0;
     this.#around.push(this.#current);
-    if (account === this.#current) return;
+    if (account === this.#current) {
+      if (isOutermost && !isInside(account) && beginsAnew(executionAsyncResource())) this.#switch(account);
+      return;
+    }
     const lost_us = this.#charge();
     // A promise that goes on right after a run was resolved by it.
     if (lost_us > 0 && isInside(account) && executionAsyncResource() instanceof Promise)
@@ -257,6 +261,16 @@ function entersLate(context: AsyncLocalStorage<Account>): boolean {
   resource.runInAsyncScope(() => {});
   hook.disable();
   return entered !== account;
+}
+
+/**
+ * Whether a callback of this resource begins a run of its own, as those of handles and timers do. Promises, ticks and
+ * `AsyncResource`s continue the run before them, which may be one request's.
+ */
+function beginsAnew(resource: object): boolean {
+  if (resource instanceof Promise || resource instanceof AsyncResource) return false;
+  // Node makes ticks as plain objects.
+  return Object.getPrototypeOf(resource) !== Object.prototype;
 }
 
 function isInside(account: Account | undefined): account is Account {

@@ -196,6 +196,34 @@ void test('a run without a context is theirs whose answer it writes', async (t) 
   about(costs[1], 14, 'the second');
 });
 
+void test('a run without a context is not theirs whose answer the next callback writes', async (t) => {
+  const [ask, askToo] = [await pooled(t), await pooled(t)];
+  const cpu = await inWindow();
+  const response = {} as ServerResponse;
+  const writes = (): Promise<void> =>
+    new Promise((done) => {
+      burn(5);
+      askToo(() => {
+        burn(3);
+        cpu.writes(response);
+        setTimeout(done, 1);
+      }, 'rows');
+    });
+  const computes = (): Promise<void> =>
+    new Promise((done) => {
+      // What is nobody's has to be little, or nothing is told.
+      burn(400);
+      ask(() => {
+        burn(60);
+        setTimeout(done, 1);
+      }, 'rows');
+      // Both answers are there when the loop turns.
+      setImmediate(() => burn(30));
+    });
+  const [, light] = await Promise.all([request(cpu, computes), request(cpu, writes, response)]);
+  about(light, 8 + 60 / 2, 'the one that writes, with its part of what is nobody’s');
+});
+
 void test('where much is nobody’s, nothing is told', async (t) => {
   const ask = await pooled(t);
   const cpu = await inWindow();
