@@ -219,6 +219,10 @@ lines! {
         "from" number "" "" "Workers wanted before."
         "to" number "" "" "Workers wanted from now on."
     }
+    "task_lost" Gateway "A fault in the gateway itself has ended one of its tasks. It leaves as on SIGTERM, with exit code 6. It is a bug: please report it with this line." {
+        "task" string "" "" "The task: `tick`, `accept`, `watch` and the like."
+        "place" string "" "" "Where the fault was, in the gateway's code."
+    }
     "draining" Gateway "The gateway finishes what it has and takes no more." {
         "reason" string "" "" "Why."
     }

@@ -19,12 +19,14 @@ pub enum Exit {
     AppDidNotStart = 4,
     /// The port, or that of the admin address, is in use.
     PortInUse = 5,
+    /// A fault in the gateway itself.
+    Fault = 6,
 }
 
 impl Exit {
     /// Every exit code.
-    pub const ALL: [Self; 6] =
-        [Self::Ok, Self::Failed, Self::Usage, Self::NotRunning, Self::AppDidNotStart, Self::PortInUse];
+    pub const ALL: [Self; 7] =
+        [Self::Ok, Self::Failed, Self::Usage, Self::NotRunning, Self::AppDidNotStart, Self::PortInUse, Self::Fault];
 
     /// What the code means, for the reference.
     pub const fn text(self) -> &'static str {
@@ -35,6 +37,7 @@ impl Exit {
             Self::NotRunning => "No gateway runs in the run directory.",
             Self::AppDidNotStart => "The app ended before it listened, or never listened.",
             Self::PortInUse => "The address of `--port` or `--admin` is in use.",
+            Self::Fault => "A fault in the gateway itself ended it; the log line `task_lost` names the place.",
         }
     }
 

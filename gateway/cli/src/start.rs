@@ -33,9 +33,9 @@ use nix::sys::signal::SigSet;
 use sluice_admin::{ControlSocket, MetricsHttp};
 use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, Renderer};
 use sluice_catalog::errors::Code;
-use sluice_journal::{Event, Format, Journal, Level, Options};
+use sluice_journal::{Event, Format, Journal, Level, Options, Tasks, tasks};
 use sluice_proxy::front::listen::{self, Then};
-use sluice_supervisor::{App, Supervisor};
+use sluice_supervisor::{App, Supervisor, Told};
 use tokio::task::LocalSet;
 
 use crate::args::{GuardianArgs, StartArgs};
@@ -126,7 +126,7 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     let launch = Launch::of_this_process().map_err(|error| Failure::new(Exit::Failed, error))?;
     let descriptors_max = raise_descriptor_limit();
     let runtime = threads::runtime().map_err(|error| Failure::new(Exit::Failed, error))?;
-    sluice_proxy::remember_places();
+    tasks::remember_places();
     let _entered = runtime.enter();
     let (number, run_dir, lock, place) = match succession {
         None => {
@@ -157,7 +157,9 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     let local = LocalSet::new();
     // A task of its own: what `block_on` itself waits for is looked at again on every wake-up of any task.
     let joined = local.block_on(&runtime, async { tokio::task::spawn_local(serve(prepared, place)).await });
-    let outcome = joined.unwrap_or_else(|error| Err(Failure::new(Exit::Failed, error)));
+    let outcome = joined.unwrap_or_else(|_| {
+        Err(Failure::new(Exit::Fault, format!("a fault in the gateway has ended it, at {}", tasks::place())))
+    });
     tidy(&run_dir, number);
     outcome
 }
@@ -196,6 +198,7 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
             journal.emit(Event::Note { level: Level::Warn, text });
         }
     }
+    let tasks = Tasks::new(journal.clone());
     let gate =
         sluice_proxy::gate(Rc::clone(&config), journal.clone()).map_err(|error| Failure::new(Exit::Usage, error))?;
     gate.set_port(address.port());
@@ -209,23 +212,23 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
     app.compile_cache.clone_from(&compile_cache);
     let own_name = if wire.is_some() { run_dir.control_socket_of(number) } else { run_dir.control_socket() };
     let control = ControlSocket::bind(&own_name).map_err(failed)?;
-    let (supervisor, told) = Supervisor::start(app, &gate).map_err(failed)?;
-    let mut gave_up = told.gave_up;
+    let (supervisor, Told { mut gave_up, reloads: ended }) =
+        Supervisor::start(app, gate.clone(), tasks.clone()).map_err(failed)?;
     let url = operator::url(address, tls.is_some());
     let admin_url =
         metrics.as_ref().and_then(|metrics| metrics.local_addr().ok()).map(|address| operator::url(address, false));
     let (upgrades, requests) = tokio::sync::mpsc::channel(1);
     let (reloads, reloads_asked) = reload::channel();
     let places = Places { url, admin_url, run_dir: run_dir.path().to_owned() };
-    let gateway = Gateway::new(Rc::clone(&gate), Rc::clone(&supervisor), reloads, upgrades, places);
+    let gateway = Gateway::new(Rc::clone(&gate), Rc::clone(&supervisor), tasks.clone(), reloads, upgrades, places);
     let reloader = Reloader::new(&gateway, sources, loaded.config);
 
-    tokio::task::spawn_local(journal.clone().run());
-    tokio::task::spawn_local(control.serve(gateway.clone(), journal.clone()));
-    tokio::task::spawn_local(reloader.run(reloads_asked, told.reloads));
+    tasks.spawn("journal", journal.clone().run());
+    tasks.spawn("control", control.serve(gateway.clone(), journal.clone()));
+    tasks.spawn("reload", reloader.run(reloads_asked, ended));
     gateway.set_wanted(workers);
-    tokio::task::spawn_local(tick(Rc::clone(&gateway), number == 1));
-    tokio::task::spawn_local(mend::run(Rc::clone(&gateway), run_dir.clone(), Rc::clone(&estate.lock)));
+    tasks.spawn("tick", tick(Rc::clone(&gateway), number == 1));
+    tasks.spawn("mend", mend::run(Rc::clone(&gateway), run_dir.clone(), Rc::clone(&estate.lock)));
     learned::start(&gateway);
     compile_cache::start(&gateway, compile_cache);
     let wire = match wire {
@@ -244,16 +247,16 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
     };
     gateway.in_charge.set(true);
     let (stop_accepting, stopped) = tokio::sync::oneshot::channel();
-    let accepting = listen::accept(listener, tls, Rc::clone(&gate), async { stopped.await.unwrap_or(Then::Close) });
-    tokio::task::spawn_local(accepting);
+    let stopped = async { stopped.await.unwrap_or(Then::Close) };
+    tasks.spawn("accept", listen::accept(listener, tls, Rc::clone(&gate), stopped));
     if let Some(metrics) = metrics {
-        let (gateway, journal) = (Rc::clone(&gateway), journal.clone());
-        tokio::task::spawn_local(async move {
+        let (gateway, journal) = (gateway.clone(), journal.clone());
+        tasks.spawn("metrics", async move {
             metrics.serve(gateway.clone(), journal, gateway.retiring.notified()).await;
         });
     }
     if let Some(wire) = wire {
-        tokio::task::spawn_local(successor::settle(Rc::clone(&gateway), wire));
+        tasks.spawn("settle", successor::settle(Rc::clone(&gateway), wire));
     }
     let ending =
         shutdown::wait_for_reason(&gateway, gave_up, upgrade::serve(Rc::clone(&gateway), estate, requests)).await;

@@ -131,6 +131,7 @@ impl Counters {
             | Event::Listening { .. }
             | Event::Draining { .. }
             | Event::Stopped
+            | Event::TaskLost { .. }
             | Event::Scaled { .. }
             | Event::AlarmRaised { .. }
             | Event::AlarmCleared { .. }

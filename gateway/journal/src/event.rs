@@ -169,6 +169,13 @@ pub enum Event<'a> {
     },
     /// The gateway is about to be gone.
     Stopped,
+    /// A task that runs as long as the gateway has panicked, so the gateway leaves.
+    TaskLost {
+        /// Which one.
+        task: &'a str,
+        /// Where: file, line and column of the gateway's code.
+        place: &'a str,
+    },
     /// The number of workers wanted was changed.
     Scaled {
         /// Workers wanted before.

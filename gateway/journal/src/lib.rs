@@ -12,6 +12,7 @@ mod lines;
 mod prometheus;
 mod ring;
 mod subscription;
+pub mod tasks;
 mod window;
 mod writer;
 
@@ -39,6 +40,7 @@ pub use prometheus::Page;
 pub use ring::Filter;
 pub use sluice_catalog::logfields::LineKind;
 pub use subscription::{Lines, Subscription};
+pub use tasks::Tasks;
 
 /// How long lines wait at most before they are handed to the writer.
 const FLUSH_AFTER: Duration = Duration::from_millis(50);

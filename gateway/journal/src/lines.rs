@@ -55,6 +55,7 @@ fn head(event: &Event<'_>) -> Head {
         Event::Listening { .. } => ("listening", Level::Info, None),
         Event::Draining { .. } => ("draining", Level::Info, None),
         Event::Stopped => ("stopped", Level::Info, None),
+        Event::TaskLost { .. } => ("task_lost", Level::Error, None),
         Event::Scaled { .. } => ("scaled", Level::Info, None),
         Event::OverlapSeen { worker, .. } => ("overlap_seen", Level::Error, Some(worker)),
         Event::AlarmRaised { .. } => ("alarm_raised", Level::Warn, None),
@@ -161,6 +162,10 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
         }
         Event::Listening { url } => fields.text(b",\"url\":", url, FIELD_BYTES_MAX),
         Event::Draining { reason } => fields.text(b",\"reason\":", reason, FIELD_BYTES_MAX),
+        Event::TaskLost { task, place } => {
+            fields.text(b",\"task\":", task, FIELD_BYTES_MAX);
+            fields.text(b",\"place\":", place, FIELD_BYTES_MAX);
+        }
         Event::Scaled { from, to } => {
             fields.number(b",\"from\":", u64::from(from));
             fields.number(b",\"to\":", u64::from(to));

@@ -42,6 +42,7 @@ fn every_event() -> Vec<Event<'static>> {
         Event::Listening { url: "http://localhost:3000" },
         Event::Draining { reason: "SIGTERM" },
         Event::Stopped,
+        Event::TaskLost { task: "tick", place: "cli/src/start.rs:3:5" },
         Event::Scaled { from: 2, to: 4 },
         Event::WorkerRecycled { worker: 3, reason: Recycled::Age },
         Event::ReloadStarted { generation: 2, by: "SIGHUP" },

@@ -43,6 +43,8 @@ pub(crate) struct Reading {
     /// Share of the time that workers sleep with what they hold while others wait, and how many times as many requests they
     /// could serve if they took others meanwhile. `None` where they do, or where that is hardly more.
     pub(crate) asleep: Option<(f64, f64)>,
+    /// Share of the time that workers sleep while others wait, where each holds as many requests as it may while they wait.
+    pub(crate) asleep_when_full: Option<f64>,
 }
 
 /// What has changed with a look.
@@ -139,11 +141,19 @@ impl Judge {
         if now_ms - held_up_ms < limits.after_ms {
             return Some(Sight::Near);
         }
+        let advice = match reading.asleep_when_full.filter(|asleep| *asleep > ASLEEP) {
+            Some(asleep) => format!(
+                "workers hold as many requests as they may and sleep for {:.0} % of the time with them. Raise \
+                 workers.concurrency_max",
+                asleep * 100.0
+            ),
+            None => "there are too few workers for this load, or requests cost more than before. Compare `sluice status` and \
+                     the CPU that is idle: where there is some, raise workers.count (`sluice scale`); where there is none, \
+                     make requests cheaper or add machines"
+                .to_owned(),
+        };
         Some(Sight::There(format!(
-            "for {} s requests have had to wait, lately {:.0} ms on average, with {} or more in the queue all the time: there are too few \
-             workers for this load, or requests cost more than before. Compare `sluice status` and the CPU that is idle: \
-             where there is some, raise workers.count (`sluice scale`); where there is none, make requests cheaper or add \
-             machines",
+            "for {} s requests have had to wait, lately {:.0} ms on average, with {} or more in the queue all the time: {advice}",
             (now_ms - held_up_ms) / 1000,
             reading.wait_mean_ms.unwrap_or(0.0),
             reading.queue_length_min,

@@ -74,6 +74,19 @@ fn a_queue_that_is_never_empty_for_a_minute_is_an_alarm_and_one_that_was_empty_f
 }
 
 #[test]
+fn a_queue_before_workers_that_sleep_with_all_that_they_may_hold_asks_for_more_requests_a_worker() {
+    let text_with = |asleep_when_full| {
+        let mut stage = Stage::default();
+        stage.look_for(61, &Reading { asleep_when_full, ..waiting(1, 20.0) });
+        let text = stage.judge.raised().next().unwrap().1.text.clone();
+        (text.contains("workers.concurrency_max"), text.contains("workers.count"))
+    };
+    assert_eq!(text_with(Some(0.9)), (true, false));
+    assert_eq!(text_with(Some(0.3)), (false, true), "they compute most of the time");
+    assert_eq!(text_with(None), (false, true));
+}
+
+#[test]
 fn a_queue_that_becomes_empty_now_and_then_is_an_alarm_only_where_waits_are_long() {
     let mut stage = Stage::default();
     for second in 0..300 {

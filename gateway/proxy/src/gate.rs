@@ -11,6 +11,7 @@ mod costs;
 mod ladder;
 mod mode;
 mod quarantined;
+mod requests;
 mod second_try;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -18,32 +19,31 @@ mod view;
 mod workers;
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::net::IpAddr;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use sluice_catalog::config::{Concurrency, Config};
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event as Happening, Journal, Level};
-use sluice_scheduler::{
-    AbandonReason, Action, Event, KillReason, Lane, RecycleReason, RequestId, Scheduler, Time, WorkerId,
-};
+use sluice_scheduler::{Action, Event, RequestId, Scheduler, Time, WorkerId};
+use sluice_supervisor::Host;
 use tokio::sync::Notify;
 
 use crate::admit::rate::Rates;
 use crate::answers::files::Files;
 use crate::front::handles::ConnectionHandles;
+use crate::ids::WorkerMap;
 pub(crate) use crate::ids::to_usize;
-use crate::ids::{RequestMap, WorkerMap};
 use crate::receive::spool::TempStore;
 use crate::receive::trust::Trust;
-use crate::record::CostReports;
-use crate::record::measures::Measures;
-use crate::record::reporters::Reporters;
+use crate::record::{ANSWERED_MAX, Reporters};
 use crate::respond::answer::{Answer, Times};
 use crate::sessions::Sessions;
 use crate::upstream::token::Tokens;
-use crate::upstream::{Exchange, Job, Patience, Slots};
+use crate::upstream::{Job, Lease, Lost, Patience, Slots, StreamLease};
 use crate::warm_up::Recent;
 use sluice_classes::Classes;
 
@@ -51,42 +51,17 @@ use ahead::Ahead;
 use alarms::Alarms;
 use connections::Refusals;
 pub(crate) use quarantined::Pass;
+use requests::Requests;
 use second_try::SecondTries;
 pub(crate) use second_try::{Cause, Orphan, Seen};
 
 /// How often the operator is told of the same trouble.
 const NOTE_PERIOD: Duration = Duration::from_secs(10);
 
-/// What the supervisor does for the gate.
-pub trait WorkerHost {
-    /// Start a process with this version of the app in this place of the pool; the result comes back as
-    /// [`Gate::listening`] or [`Gate::exited`]. It gets the operating-system priority of its lane.
-    fn start(&self, worker: WorkerId, instance: u32, generation: u64, lane: Lane);
-    /// Give it the lowest operating-system priority.
-    fn lower(&self, _worker: WorkerId) {}
-    /// Give it its lane's priority again.
-    fn raise(&self, _worker: WorkerId) {}
-    /// Ask it to leave.
-    fn stop(&self, worker: WorkerId);
-    /// Look into a stuck worker; the end of that comes back as [`Gate::examined`], never from within this call.
-    fn examine(&self, worker: WorkerId);
-    /// Kill it and its children.
-    fn kill(&self, worker: WorkerId, reason: KillReason);
-    /// The place of a worker that has gone waits before its next start.
-    fn backs_off(&self, worker: WorkerId, instance: u32, delay_ms: u64);
-    /// No worker ever listened.
-    fn gives_up(&self);
-    /// A successor is on its way for a healthy worker.
-    fn recycles(&self, worker: WorkerId, reason: RecycleReason);
-    /// Fresh workers, this one the latest, use more memory than allowed.
-    fn is_bloated(&self, worker: WorkerId);
-    /// A reload is over: with nothing to say where the generation took all places over, else with why it did not.
-    /// Called within a step, so it must not call the gate.
-    fn reload_ended(&self, generation: u64, abandoned: Option<AbandonReason>);
-}
-
 /// The shared state of the gateway.
 pub struct Gate {
+    /// Itself, for tasks that outlast a call.
+    me: Weak<Gate>,
     config: RefCell<Rc<Config>>,
     /// Where events are told.
     pub journal: Journal,
@@ -97,8 +72,6 @@ pub struct Gate {
     pub(crate) files: Files,
     pub(crate) connections: ConnectionHandles,
     pub(crate) tokens: Tokens,
-    pub(crate) costs: CostReports,
-    measures: Measures,
     pub(crate) reporters: Reporters,
     /// What clients have lately asked for, for warming new workers.
     pub(crate) recent: RefCell<Recent>,
@@ -115,13 +88,19 @@ pub struct Gate {
     /// Workers may get further requests while theirs wait; whoever grants that is woken when the queue waits.
     looks_for_waits: bool,
     queue_waits: Notify,
+    /// What the scheduler is still to be told, and when it happened.
+    events: RefCell<VecDeque<(Instant, Event)>>,
+    is_stepping: Cell<bool>,
+    /// The list of a step's actions, kept for its memory.
     actions: Cell<Vec<Action>>,
     epoch: Instant,
     /// The scheduler's clock as of the latest step.
     stepped: Cell<Time>,
-    host: RefCell<Option<Rc<dyn WorkerHost>>>,
-    queued: RefCell<RequestMap<Job>>,
-    exchanges: RefCell<RequestMap<Rc<Exchange>>>,
+    /// Who carries out actions on processes.
+    host: RefCell<Option<Host>>,
+    pub(crate) requests: Requests,
+    /// Leases that nobody gave back.
+    lost: (mpsc::Sender<Lost>, mpsc::Receiver<Lost>),
     slots: RefCell<WorkerMap<Rc<Slots>>>,
     next_request: Cell<u64>,
     streams: Cell<u64>,
@@ -148,7 +127,8 @@ impl Gate {
         let classes = Classes::new(&config);
         let sessions = Sessions::new(&config);
         journal.reserve_classes(classes.route_names().iter().map(String::as_str));
-        Rc::new(Gate {
+        Rc::new_cyclic(|me| Gate {
+            me: Weak::clone(me),
             deaths: SecondTries::new(&config),
             classes,
             sessions,
@@ -158,8 +138,6 @@ impl Gate {
             files,
             connections: ConnectionHandles::default(),
             tokens: Tokens::default(),
-            costs: CostReports::default(),
-            measures: Measures::default(),
             reporters: Reporters::default(),
             recent: RefCell::default(),
             warm_up_failure: RefCell::default(),
@@ -173,12 +151,14 @@ impl Gate {
             looks_for_waits: config.workers.concurrency == Concurrency::WhileWaiting,
             queue_waits: Notify::new(),
             config: RefCell::new(config),
+            events: RefCell::default(),
+            is_stepping: Cell::new(false),
             actions: Cell::default(),
             epoch: Instant::now(),
             stepped: Cell::new(Time(0)),
             host: RefCell::default(),
-            queued: RefCell::default(),
-            exchanges: RefCell::default(),
+            requests: Requests::default(),
+            lost: mpsc::channel(),
             slots: RefCell::default(),
             next_request: Cell::new(0),
             streams: Cell::new(0),
@@ -190,6 +170,11 @@ impl Gate {
             refusals: Refusals::default(),
             temp_noted: Cell::new(None),
         })
+    }
+
+    /// For a task that outlasts the call.
+    pub(crate) fn rc(&self) -> Rc<Self> {
+        self.me.upgrade().expect("whoever calls the gate holds it")
     }
 
     /// Counts a request of this client. If it is over its limit: after how many seconds it may ask again.
@@ -213,38 +198,31 @@ impl Gate {
     }
 
     /// The client went away. Returns whether the request was still queued, so that no worker will ever see it.
-    pub(crate) fn leave(self: &Rc<Self>, request: RequestId) -> bool {
-        let was_queued = self.queued.borrow_mut().remove(&request).is_some();
+    pub(crate) fn leave(&self, request: RequestId) -> bool {
+        let was_queued = self.requests.take_queued(request).is_some();
         if was_queued {
             self.step(Event::Left { request });
         }
         was_queued
     }
 
-    /// The task that carried this request out has panicked. Its slot goes with the worker.
-    pub(crate) fn lost(&self, request: RequestId) {
-        let mut exchanges = self.exchanges.borrow_mut();
-        if exchanges.get(&request).is_some_and(|exchange| !exchange.answer.is_stream.get())
-            && let Some(exchange) = exchanges.remove(&request)
-        {
-            exchange.answer.fail(Code::GatewayFailed);
-        }
+    pub(crate) fn is_queued(&self, request: RequestId) -> bool {
+        self.requests.is_queued(request)
     }
 
-    pub(crate) fn is_queued(&self, request: RequestId) -> bool {
-        self.queued.borrow().contains_key(&request)
-    }
+    // What becomes of a request that a worker was given: each way gives its lease back.
 
     /// The worker never saw the request: it waits again in its old place.
-    pub(crate) fn undelivered(self: &Rc<Self>, worker: WorkerId, job: Job) {
-        self.step(Event::Faulted { worker });
-        self.returned(worker, job);
+    pub(crate) fn undelivered(&self, lease: Lease, job: Job) {
+        self.step(Event::Faulted { worker: lease.worker });
+        self.returned(lease, job);
     }
 
     /// The app never saw the request, and its slot is free: it waits again in its old place.
-    pub(crate) fn returned(self: &Rc<Self>, worker: WorkerId, job: Job) {
-        let (request, need) = (job.request, job.class.need);
-        let orphan = self.exchanges.borrow().get(&request).and_then(|exchange| exchange.orphaned.get());
+    pub(crate) fn returned(&self, lease: Lease, job: Job) {
+        let (worker, request) = lease.end();
+        let need = job.class.need;
+        let orphan = self.requests.held(request).and_then(|exchange| exchange.orphaned.get());
         let is_queued = self.put_back(job);
         if is_queued && self.scheduler.borrow().worker_state(worker).is_none() {
             // The worker has exited meanwhile, and its slots with it.
@@ -257,68 +235,75 @@ impl Gate {
         }
     }
 
-    /// The worker gave the request back, unseen by the app, which goes on with the request `by`. Returns the one that
-    /// the slot counts as held by until [`Gate::finished`].
-    pub(crate) fn occupied(self: &Rc<Self>, worker: WorkerId, job: Job, by: RequestId) -> RequestId {
-        let request = job.request;
-        if !self.put_back(job) {
-            return request;
+    /// The worker gave the request back, unseen by the app, which goes on with the request `by`. The lease is that one's from
+    /// now on, unless nobody wants the request any more.
+    pub(crate) fn occupied(&self, lease: &mut Lease, job: Job, by: RequestId) {
+        let (worker, request) = (lease.worker, job.request);
+        if self.put_back(job) {
+            lease.pass_to(by);
+            self.step(Event::Occupied { worker, request, by });
         }
-        self.step(Event::Occupied { worker, request, by });
-        by
     }
 
     /// Makes a request that no app has seen one that waits again. Returns false when nobody wants it any more.
     fn put_back(&self, job: Job) -> bool {
-        self.exchanges.borrow_mut().remove(&job.request);
-        self.measures.remove(job.request);
         job.answer.times.set(Times::default());
         job.answer.worker.set(None);
         if job.is_own {
             job.answer.fail(Code::Draining);
-            return false;
         }
         let is_wanted = job.answer.is_wanted();
         if is_wanted {
-            self.queued.borrow_mut().insert(job.request, job);
+            self.requests.queue(job);
+        } else if let Some(exchange) = self.requests.remove(job.request) {
+            exchange.account.write(&self.journal, None);
         }
         is_wanted
     }
 
     /// The worker has finished with the request: its slot is free.
-    pub(crate) fn finished(self: &Rc<Self>, worker: WorkerId, request: RequestId) {
+    pub(crate) fn finished(&self, lease: Lease) {
+        let (worker, request) = lease.end();
         let now = Instant::now();
         self.last_progress.set(Some(now));
-        self.exchanges.borrow_mut().remove(&request);
-        self.measures.finished(request, now);
+        self.requests.answered(request, now);
         self.step_at(now, Event::Finished { worker, request });
     }
 
     /// The response is an upgrade or event stream and leaves the slot.
-    pub(crate) fn detached(self: &Rc<Self>, worker: WorkerId, request: RequestId) {
+    pub(crate) fn detached(&self, lease: Lease) -> StreamLease {
+        let (worker, request) = lease.end();
         let now = Instant::now();
         self.last_progress.set(Some(now));
         self.streams.set(self.streams.get() + 1);
         self.streams_total.set(self.streams_total.get() + 1);
-        self.measures.finished(request, now);
+        if let Some(exchange) = self.requests.held(request) {
+            exchange.account.finish(now);
+        }
         self.step_at(now, Event::Detached { worker, request });
+        StreamLease::new(self.rc(), worker, request)
     }
 
-    pub(crate) fn stream_ended(self: &Rc<Self>, worker: WorkerId, request: RequestId) {
+    /// What [`StreamLease`] says when it is dropped.
+    pub(crate) fn stream_ended(&self, worker: WorkerId, request: RequestId) {
         self.streams.set(self.streams.get().saturating_sub(1));
-        let exchange = self.exchanges.borrow_mut().remove(&request);
-        drop(exchange);
+        self.requests.answered(request, Instant::now());
         self.step(Event::StreamEnded { worker });
     }
 
-    /// The worker cannot go on: it dies without having been asked to leave, or keeps a slot that nothing will free.
-    /// Nothing more goes to it (I4), and it is replaced.
-    pub fn faulted(self: &Rc<Self>, worker: WorkerId) {
-        if let Some(slots) = self.slots.borrow().get(&worker) {
-            slots.is_dying.set(true);
+    /// The task that carried this request out has panicked. Its slot goes with the worker.
+    fn lost(&self, Lost { worker, request, place }: Lost) {
+        let text = format!(
+            "a slot of worker {} was lost to a fault in the gateway, at {place}; the worker is replaced",
+            worker.0
+        );
+        self.journal.emit(Happening::Note { level: Level::Error, text: &text });
+        if let Some(exchange) = self.requests.held(request) {
+            exchange.answer.fail(Code::GatewayFailed);
+            self.requests.answered(request, Instant::now());
         }
-        self.note_broken_warm_up(worker);
-        self.step(Event::Faulted { worker });
+        self.ends(worker, Cause::Gateway);
+        self.give_up_worker(worker);
     }
 
     /// A temporary file could not be written or read: the operator has to know, but not once a request.
@@ -336,12 +321,25 @@ impl Gate {
     // Time.
 
     /// Called often: lets time-outs happen. Coarse on purpose, so that requests pay for no timers of their own.
-    pub fn tick(self: &Rc<Self>) {
+    pub fn tick(&self) {
         let due = self.scheduler.borrow().next_deadline();
         if due.is_some_and(|due| due <= self.now()) {
             self.step(Event::Tick);
         }
         let now = Instant::now();
+        self.sweep(now);
+        while let Ok(lost) = self.lost.1.try_recv() {
+            self.lost(lost);
+        }
+        self.deaths.expire(now);
+        self.note_temp_failure(now);
+        self.note_refused_connections(now);
+        self.sample_sleep();
+        self.look_for_alarms(now);
+    }
+
+    /// Looks at each request that a worker has or has answered.
+    fn sweep(&self, now: Instant) {
         let config = self.config();
         let idle_ms = config.streams.idle_timeout_ms;
         let patience = Patience {
@@ -349,16 +347,18 @@ impl Gate {
             abandoned_max: Duration::from_millis(config.response.abandoned_timeout_ms),
             idle_max: (idle_ms > 0).then(|| Duration::from_millis(idle_ms)),
         };
-        for exchange in self.exchanges.borrow().values() {
-            exchange.check(now, &patience);
+        let mut unreported = Vec::new();
+        self.requests.sweep(|exchange, is_held, answered| {
+            if is_held {
+                exchange.check(now, &patience);
+            }
+            if self.expire(exchange, now, answered > ANSWERED_MAX) {
+                unreported.push(Rc::clone(exchange));
+            }
+        });
+        for exchange in &unreported {
+            self.measure_by_service(exchange);
         }
-        self.costs.expire(self, now);
-        self.measure_unreported(now);
-        self.deaths.expire(now);
-        self.note_temp_failure(now);
-        self.note_refused_connections(now);
-        self.sample_sleep();
-        self.look_for_alarms(now);
     }
 
     fn now(&self) -> Time {

@@ -9,7 +9,6 @@
 mod admit;
 mod alarms;
 pub mod answers;
-mod faults;
 pub mod front;
 pub mod gate;
 mod ids;
@@ -31,10 +30,8 @@ use sluice_catalog::config::Config;
 use sluice_journal::Journal;
 use sluice_scheduler::{Choice, Limits, Order, Recycling, Scheduler};
 
-pub use faults::remember_places;
 use gate::Gate;
 use ids::to_usize;
-pub use upstream::{make_handed_pipe, remove_handed_pipe};
 
 /// Puts the gate together from the config.
 ///

@@ -1,30 +1,35 @@
 //! What is told of a request when it has ended, and the worker's report of its CPU time, which comes a little later.
 //!
-//! The report is not waited for by anybody: a finished record waits for its report for as long as one may come, or a report
-//! for its record for a second.
+//! Nobody waits for the report: a finished record stays with the request's exchange for as long as its report may come, and
+//! so does a report for a second. What a request has cost goes to its class ([`Gate::reported`]); workers that never report
+//! (they run without the preload) are measured by their service time, which is all that is seen of them from outside.
 
 pub(crate) mod ended;
-pub(crate) mod measures;
-pub(crate) mod reporters;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_catalog::errors::Code;
-use sluice_journal::{AccessRecord, Event, Outcome, Session, Step};
+use sluice_journal::{AccessRecord, Event, Journal, Outcome, Session, Step};
 use sluice_message::Method;
 use sluice_scheduler::{RequestId, WorkerId};
 
 use crate::gate::Gate;
-use crate::ids::RequestMap;
+use crate::ids::WorkerMap;
 use crate::receive::trace::TraceId;
+use crate::upstream::Exchange;
 
-/// Records and reports that may wait for each other; further ones go without.
-const WAITING_MAX: usize = 20_000;
-/// How long a report waits for its record.
+/// How long a report may take after the response, if the worker's event loop turns: hooks and late ends take their time. And how
+/// long it waits for its record.
 const WAIT: Duration = Duration::from_secs(1);
+/// How long it may take at most. A worker that renders for seconds can report nothing meanwhile, also not what it finished before.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+/// Answered requests that wait for their worker's report; further ones go without.
+pub(crate) const ANSWERED_MAX: usize = 20_000;
+/// What a request can have cost at most: an hour. More is a lie or a mistake.
+const CPU_US_MAX: u64 = 3_600_000_000;
 
 /// One request's record, as [`AccessRecord`] but owned.
 pub(crate) struct Record {
@@ -52,76 +57,191 @@ pub(crate) struct Record {
     pub(crate) trace_id: Option<TraceId>,
 }
 
-enum Waiting {
-    Record(Box<Record>, Instant),
-    Report(Option<u64>, Instant),
+/// What a worker says of a request: its own CPU time where that is known, and when it said so.
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    cpu_us: Option<u64>,
+    at: Instant,
 }
 
-/// Records and reports by request.
+/// The log line of a request that a worker got.
+enum LogLine {
+    /// Its client is still served.
+    Open,
+    /// It is known but for its CPU time, since then.
+    Waits(Box<Record>, Instant),
+    /// It is written, or there is none: the gateway's own requests have no client.
+    Written,
+}
+
+/// What is to come of a request that a worker got: its cost and its log line.
+pub(crate) struct Account {
+    line: RefCell<LogLine>,
+    report: Cell<Option<Report>>,
+    /// When the worker had answered.
+    finished: Cell<Option<Instant>>,
+    /// Its class has its cost, or will not get it.
+    is_measured: Cell<bool>,
+    /// Its worker will not report it any more.
+    is_silent: Cell<bool>,
+}
+
+impl Account {
+    /// `is_own`: it is the gateway's own, and says nothing of its class. It is there because the worker is cold.
+    pub(crate) fn new(is_own: bool) -> Self {
+        Account {
+            line: RefCell::new(if is_own { LogLine::Written } else { LogLine::Open }),
+            report: Cell::new(None),
+            finished: Cell::new(None),
+            is_measured: Cell::new(is_own),
+            is_silent: Cell::new(false),
+        }
+    }
+
+    /// The worker has answered.
+    pub(crate) fn finish(&self, now: Instant) {
+        self.finished.set(Some(self.finished.get().unwrap_or(now)));
+    }
+
+    /// Its worker is gone: what it may still say is for the log alone.
+    pub(crate) fn close(&self) {
+        self.is_measured.set(true);
+    }
+
+    /// Whether nothing is to come any more.
+    pub(crate) fn is_settled(&self) -> bool {
+        let has_ended = self.report.get().is_some() || self.is_silent.get();
+        has_ended && self.is_measured.get() && matches!(*self.line.borrow(), LogLine::Written)
+    }
+
+    /// Writes the line that waits, if any.
+    pub(crate) fn write(&self, journal: &Journal, cpu_us: Option<u64>) {
+        let mut line = self.line.borrow_mut();
+        if let LogLine::Waits(record, _) = &*line {
+            emit(journal, record, cpu_us);
+            *line = LogLine::Written;
+        }
+    }
+}
+
+impl Gate {
+    /// The request has ended for its client.
+    pub(crate) fn record(&self, request: RequestId, ended: Instant, record: Record) {
+        let exchange = self.requests.exchange(request);
+        // Where no worker got it, or its worker has died, nobody is left who could report it.
+        let is_reportable = record.worker.is_some() && record.outcome != Outcome::WorkerDied;
+        let Some(exchange) = exchange.filter(|_| is_reportable) else {
+            emit(&self.journal, &record, None);
+            return self.record_nothing(request);
+        };
+        let report = exchange.account.report.get();
+        let line = match report.filter(|report| ended.saturating_duration_since(report.at) < WAIT) {
+            Some(report) => {
+                emit(&self.journal, &record, report.cpu_us);
+                LogLine::Written
+            }
+            None => LogLine::Waits(Box::new(record), ended),
+        };
+        exchange.account.line.replace(line);
+        self.requests.settle(request);
+    }
+
+    /// There is no client any more who could end the request.
+    pub(crate) fn record_nothing(&self, request: RequestId) {
+        if let Some(exchange) = self.requests.exchange(request) {
+            exchange.account.line.replace(LogLine::Written);
+            self.requests.settle(request);
+        }
+    }
+
+    /// The worker has reported the request.
+    pub(crate) fn take_report(
+        &self,
+        request: RequestId,
+        exchange: &Exchange,
+        cpu_us: Option<u64>,
+        route: Option<&str>,
+    ) {
+        let (account, cpu_us) = (&exchange.account, cpu_us.map(|us| us.min(CPU_US_MAX)));
+        if !account.is_measured.replace(true) {
+            if let Some(route) = route {
+                self.classes.tell_route(exchange.target(), route);
+            }
+            match cpu_us {
+                Some(cpu_us) => self.take_cost(&exchange.class, cpu_us),
+                None => self.estimate_cost(&exchange.class),
+            }
+        }
+        account.report.set(Some(Report { cpu_us, at: Instant::now() }));
+        account.write(&self.journal, cpu_us);
+        self.requests.settle(request);
+    }
+
+    /// Lets go of what has waited for a report for long enough, or is one too many. Returns whether the class is to get the
+    /// service time for a cost.
+    pub(crate) fn expire(&self, exchange: &Exchange, now: Instant, is_too_many: bool) -> bool {
+        let Some(worker) = exchange.answer.worker.get() else { return false };
+        let account = &exchange.account;
+        let may_come = |since| !is_too_many && self.reporters.may_report(worker, since, now);
+        let is_late = matches!(&*account.line.borrow(), LogLine::Waits(_, ended) if !may_come(*ended));
+        if is_late {
+            account.write(&self.journal, None);
+        }
+        let Some(finished) = account.finished.get() else { return false };
+        let is_missed = !account.is_measured.get() && !may_come(finished);
+        account.is_measured.set(account.is_measured.get() || is_missed);
+        let reports = self.reporters.has(worker);
+        account.is_silent.set(account.is_measured.get() && (!reports || is_too_many));
+        is_missed && !reports
+    }
+
+    /// The cost of a request whose worker never reports.
+    pub(crate) fn measure_by_service(&self, exchange: &Exchange) {
+        let finished = exchange.account.finished.get().unwrap_or(exchange.given);
+        let service_us = finished.saturating_duration_since(exchange.given).as_micros();
+        self.take_cost(&exchange.class, u64::try_from(service_us).unwrap_or(u64::MAX));
+    }
+
+    /// Tells the records that still wait for a worker's report; nothing follows.
+    pub fn flush_records(&self) {
+        self.requests.sweep(|exchange, _, _| exchange.account.write(&self.journal, None));
+    }
+}
+
+/// Workers that report, with when each was last known to have done so for all that had ended.
 #[derive(Default)]
-pub(crate) struct CostReports {
-    waiting: RefCell<RequestMap<Waiting>>,
+pub(crate) struct Reporters {
+    heard: RefCell<WorkerMap<Instant>>,
 }
 
-impl CostReports {
-    /// The request has ended.
-    pub(crate) fn finish(&self, gate: &Gate, request: RequestId, ended: Instant, record: Record) {
-        let mut waiting = self.waiting.borrow_mut();
-        if record.worker.is_none() || record.outcome == Outcome::WorkerDied {
-            // Nobody is left who could report; the line belongs to the moment of the cut.
-            waiting.remove(&request);
-            return emit(gate, &record, None);
-        }
-        match waiting.remove(&request) {
-            Some(Waiting::Report(cpu_us, _)) => emit(gate, &record, cpu_us),
-            _ if waiting.len() >= WAITING_MAX => emit(gate, &record, None),
-            _ => {
-                waiting.insert(request, Waiting::Record(Box::new(record), ended));
-            }
-        }
+impl Reporters {
+    /// The worker has reported all that there was to report.
+    pub(crate) fn heard(&self, worker: WorkerId, now: Instant) {
+        self.heard.borrow_mut().insert(worker, now);
     }
 
-    /// The worker has reported the request, with its own CPU time where that is known.
-    pub(crate) fn report(&self, gate: &Gate, request: RequestId, cpu_us: Option<u64>) {
-        let mut waiting = self.waiting.borrow_mut();
-        match waiting.remove(&request) {
-            Some(Waiting::Record(record, _)) => emit(gate, &record, cpu_us),
-            _ if waiting.len() >= WAITING_MAX => {}
-            _ => {
-                waiting.insert(request, Waiting::Report(cpu_us, Instant::now()));
-            }
-        }
+    /// The worker is gone.
+    pub(crate) fn forget(&self, worker: WorkerId) {
+        self.heard.borrow_mut().remove(&worker);
     }
 
-    /// Lets go of what has waited long enough.
-    pub(crate) fn expire(&self, gate: &Gate, now: Instant) {
-        self.waiting.borrow_mut().retain(|_, waiting| {
-            let (record, since) = match waiting {
-                Waiting::Record(record, since) => (record, *since),
-                Waiting::Report(_, since) => return now.saturating_duration_since(*since) < WAIT,
-            };
-            let may_come = record.worker.is_some_and(|worker| gate.reporters.may_report(worker, since, now));
-            if !may_come {
-                emit(gate, record, None);
-            }
-            may_come
-        });
+    /// Whether the worker is one that reports, and is there.
+    pub(crate) fn has(&self, worker: WorkerId) -> bool {
+        self.heard.borrow().contains_key(&worker)
     }
 
-    /// Emits all that waits; the gateway leaves.
-    pub(crate) fn flush(&self, gate: &Gate) {
-        for (_, waiting) in self.waiting.borrow_mut().drain() {
-            if let Waiting::Record(record, _) = waiting {
-                emit(gate, &record, None);
-            }
-        }
+    /// Whether it may still report a request that it answered then.
+    pub(crate) fn may_report(&self, worker: WorkerId, answered: Instant, now: Instant) -> bool {
+        let waited = now.saturating_duration_since(answered);
+        let is_silent = || self.heard.borrow().get(&worker).is_some_and(|heard| *heard < answered + WAIT);
+        waited < WAIT || waited < WAIT_MAX && is_silent()
     }
 }
 
-fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>) {
+fn emit(journal: &Journal, record: &Record, cpu_us: Option<u64>) {
     #[allow(clippy::cast_precision_loss)] // CPU times are far below 2^53 µs.
     let cpu_ms = cpu_us.map(|us| us as f64 / 1000.0);
-    gate.journal.emit(Event::Access(AccessRecord {
+    journal.emit(Event::Access(AccessRecord {
         time_unix_ms: record.time_unix_ms,
         request_id: &record.request_id,
         method: record.method.as_ref().map_or("", Method::as_str),

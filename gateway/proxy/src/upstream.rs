@@ -6,7 +6,7 @@ mod broken;
 mod exchange;
 pub(crate) mod forward;
 mod handed;
-mod lost;
+mod lease;
 mod mailbox;
 mod reader;
 mod slots;
@@ -23,9 +23,11 @@ use std::time::{Duration, Instant};
 use sluice_catalog::errors::Code;
 use sluice_message::Method;
 use sluice_scheduler::{RequestId, WorkerId};
+use tokio::sync::Notify;
 
 use crate::gate::{Orphan, Pass};
 use crate::receive::spool::Body;
+use crate::record::Account;
 use crate::respond::answer::Answer;
 use crate::sessions::POLL;
 use crate::signal::Signal;
@@ -34,8 +36,8 @@ use sluice_classes::Class;
 
 pub(crate) use broken::EXIT_TIMEOUT;
 pub(crate) use handed::{AHEAD_MAX, Ahead};
-pub use handed::{make_handed_pipe, remove_handed_pipe};
-pub(crate) use slots::{Slots, StreamGuard};
+pub(crate) use lease::{Lease, Lost, StreamLease};
+pub(crate) use slots::Slots;
 
 /// A whole request, ready for a worker.
 pub(crate) struct Job {
@@ -65,10 +67,17 @@ impl Job {
 }
 
 /// The first two words of a head that the gateway wrote.
-pub(crate) fn method_and_target(head: &[u8]) -> (&str, &str) {
+fn method_and_target(head: &[u8]) -> (&str, &str) {
     let mut words = head.split(|byte| matches!(byte, b' ' | b'\r'));
     let mut word = || words.next().and_then(|word| std::str::from_utf8(word).ok()).unwrap_or_default();
     (word(), word())
+}
+
+/// A request that a worker was given: for as long as this lasts, the slot is taken.
+pub(crate) struct Given {
+    pub(crate) lease: Lease,
+    pub(crate) job: Job,
+    pub(crate) exchange: Rc<Exchange>,
 }
 
 /// How long is waited for what, from the config.
@@ -83,6 +92,7 @@ pub(crate) struct Patience {
 
 /// A request in a slot, as the sweep for time-outs sees it.
 pub(crate) struct Exchange {
+    pub(crate) request: RequestId,
     pub(crate) answer: Rc<Answer>,
     pub(crate) last_heard: Cell<Instant>,
     unwanted_since: Cell<Option<Instant>>,
@@ -90,15 +100,17 @@ pub(crate) struct Exchange {
     pub(crate) is_confirmed: Cell<bool>,
     /// Set when that report comes.
     pub(crate) confirmed: Signal,
+    /// Wakes who waits just then for the report, or for the worker's end.
+    pub(crate) ended: Notify,
     /// Set when nobody waits any more and the worker has had its time: the connection is closed.
     pub(crate) cut: Signal,
     /// The worker's connection was closed, or its sending side, because the client's was: the app is to see it.
     pub(crate) has_left: Cell<bool>,
     /// The app has the upgrade in its hands, or has begun an event stream: what it writes to the connection, and when, is its
     /// own affair. A stream's head may come with its first event.
-    pub(crate) is_handed: Cell<bool>,
+    pub(crate) is_taken: Cell<bool>,
     /// Set when that is reported.
-    pub(crate) handed: Signal,
+    pub(crate) taken: Signal,
     /// Set when the worker says that the app waits with its answer: the request leaves its slot.
     pub(crate) leaves: Signal,
     /// The worker gave the request back unseen by the app, which has not ended this other one.
@@ -117,25 +129,31 @@ pub(crate) struct Exchange {
     pub(crate) orphaned: Cell<Option<Orphan>>,
     /// Set some time after the worker's death: nothing more can come from it, whoever keeps its connection open.
     pub(crate) died: Signal,
+    /// What is to come of it when it has ended.
+    pub(crate) account: Account,
     request_id: Rc<str>,
-    class: Rc<str>,
+    pub(crate) class: Class,
     /// As the worker got it, for who has to name a request that went wrong.
     head: Rc<Vec<u8>>,
+    /// When the worker got it, and when it began there.
+    pub(crate) given: Instant,
     pub(crate) started: Cell<Instant>,
 }
 
 impl Exchange {
     pub(crate) fn new(job: &Job, now: Instant) -> Self {
         Exchange {
+            request: job.request,
             answer: Rc::clone(&job.answer),
             last_heard: Cell::new(now),
             unwanted_since: Cell::new(None),
             is_confirmed: Cell::new(false),
             confirmed: Signal::default(),
+            ended: Notify::new(),
             cut: Signal::default(),
             has_left: Cell::new(false),
-            is_handed: Cell::new(false),
-            handed: Signal::default(),
+            is_taken: Cell::new(false),
+            taken: Signal::default(),
             leaves: Signal::default(),
             busy_with: Cell::new(None),
             ahead: Cell::default(),
@@ -145,9 +163,11 @@ impl Exchange {
             is_own: job.is_own,
             orphaned: Cell::new(None),
             died: Signal::default(),
+            account: Account::new(job.is_own),
             request_id: Rc::clone(&job.request_id),
-            class: Rc::clone(&job.class.name),
+            class: job.class.clone(),
             head: Rc::clone(&job.head),
+            given: now,
             started: Cell::new(now),
         }
     }
@@ -182,6 +202,13 @@ impl Exchange {
         }
     }
 
+    /// The worker has gone, and what has one of these numbers it had not shown to the app.
+    pub(crate) fn worker_is_gone(&self, unseen: &[u64]) {
+        self.account.close();
+        self.is_withdrawn.set(self.is_withdrawn.get() || unseen.contains(&self.handed_as.get()));
+        self.ended.notify_waiters();
+    }
+
     /// Whether the worker was told that the request is a long poll, which may leave its slot.
     pub(crate) fn is_poll(&self) -> bool {
         self.head.ends_with(POLL)
@@ -204,6 +231,11 @@ impl Exchange {
         self.last_heard.set(self.last_heard.get().max(now));
     }
 
+    /// Path and query.
+    pub(crate) fn target(&self) -> &str {
+        method_and_target(&self.head).1
+    }
+
     /// Request id, method, target.
     pub(crate) fn name(&self) -> (String, String, String) {
         let (method, target) = method_and_target(&self.head);
@@ -213,6 +245,6 @@ impl Exchange {
     /// Request id, class, milliseconds since it was given to the worker.
     pub(crate) fn describe(&self) -> (String, String, u64) {
         let for_ms = u64::try_from(self.started.get().elapsed().as_millis()).unwrap_or(u64::MAX);
-        (self.request_id.to_string(), self.class.to_string(), for_ms)
+        (self.request_id.to_string(), self.class.name.to_string(), for_ms)
     }
 }

@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_journal::{Event, Journal, Level};
-use sluice_proxy::front::listen;
+use sluice_journal::{Event, Journal, Level, Tasks};
 use sluice_scheduler::WorkerId;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
@@ -54,7 +53,7 @@ impl Address {
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Address::Port { host, port } => f.write_str(&listen::display(host, *port)),
+            Address::Port { host, port } => f.write_str(&sluice_sockets::display(host, *port)),
             Address::Path(path) => path.display().fmt(f),
         }
     }
@@ -95,7 +94,7 @@ impl Relay {
 
 /// All further addresses.
 pub(crate) struct Auxiliaries {
-    journal: Journal,
+    tasks: Tasks,
     relays: RefCell<HashMap<Address, Rc<Relay>>>,
     /// The operator knows that there are too many.
     is_full_noted: Cell<bool>,
@@ -110,8 +109,8 @@ struct Held {
 }
 
 impl Auxiliaries {
-    pub(crate) fn new(journal: Journal) -> Self {
-        Auxiliaries { journal, relays: RefCell::default(), is_full_noted: Cell::new(false), held: Rc::default() }
+    pub(crate) fn new(tasks: Tasks) -> Self {
+        Auxiliaries { tasks, relays: RefCell::default(), is_full_noted: Cell::new(false), held: Rc::default() }
     }
 
     pub(crate) fn hold(&self) {
@@ -150,8 +149,8 @@ impl Auxiliaries {
         }
         let relay = relays.entry(address.clone()).or_insert_with(|| {
             let relay = Rc::new(Relay::default());
-            let task = serve(address.clone(), Rc::clone(&relay), Rc::clone(&self.held), self.journal.clone());
-            *relay.serving.borrow_mut() = Some(tokio::task::spawn_local(task).abort_handle());
+            let task = serve(address.clone(), Rc::clone(&relay), Rc::clone(&self.held), self.tasks.journal.clone());
+            *relay.serving.borrow_mut() = Some(self.tasks.spawn("further-address", task));
             relay
         });
         relay.targets.borrow_mut().push(target);
@@ -162,7 +161,7 @@ impl Auxiliaries {
             let text = format!(
                 "the app wants to listen on more than {ADDRESSES_MAX} further addresses; {address} and what comes after it are not opened"
             );
-            self.journal.emit(Event::Note { level: Level::Error, text: &text });
+            self.tasks.journal.emit(Event::Note { level: Level::Error, text: &text });
         }
     }
 
@@ -252,7 +251,7 @@ async fn bind(address: &Address) -> io::Result<Listener> {
         Address::Port { host, port } => {
             let (host, port) = (host.clone(), *port);
             // A name may have to be looked up, which blocks.
-            let bound = tokio::task::spawn_blocking(move || listen::bind(&host, port)).await;
+            let bound = tokio::task::spawn_blocking(move || sluice_sockets::bind(&host, port)).await;
             bound.unwrap_or_else(|error| Err(io::Error::other(error))).map(Listener::Tcp)
         }
     }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use sluice_catalog::snapshot::ProfileSnapshot;
 use sluice_journal::{Event, Level};
+use sluice_scheduler::Event::{HoldsOne, Overweight};
 use sluice_scheduler::{RequestId, WorkerId};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::unix::OwnedReadHalf;
@@ -116,12 +117,13 @@ pub(crate) fn serve(supervisor: &Rc<Supervisor>, path: &Path) -> io::Result<()> 
     let _ = std::fs::remove_file(path);
     let listener = UnixListener::bind(path)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    let tasks = supervisor.tasks.clone();
     let supervisor = Rc::clone(supervisor);
-    tokio::task::spawn_local(async move {
+    tasks.spawn("preloads", async move {
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => {
-                    tokio::task::spawn_local(converse(Rc::clone(&supervisor), stream));
+                    supervisor.tasks.spawn("preload", converse(Rc::clone(&supervisor), stream));
                 }
                 Err(error) => {
                     supervisor.note(Level::Error, &format!("cannot accept a worker's control connection: {error}"));
@@ -219,7 +221,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         "done" => {
             for done in said.requests {
                 match &*done.left {
-                    "upgrade" | "stream" => supervisor.gate.handed(process.worker, RequestId(done.id)),
+                    "upgrade" | "stream" => supervisor.gate.app_took(process.worker, RequestId(done.id)),
                     "wait" => supervisor.gate.waits_on(process.worker, RequestId(done.id)),
                     _ => {}
                 }
@@ -245,7 +247,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
         "profiled" => process.heard_profile(said.profile, &said.error),
         "hears-messages" => process.hears_messages.set(true),
         "look" => process.heard_look(said.rests, said.run_us, said.active_us),
-        "resets" => supervisor.gate.holds_one(process.worker),
+        "resets" => supervisor.gate.tell(HoldsOne { worker: process.worker }),
         // Of what the app says with `process.send`, this one word means something; it is the one that pm2 knows too.
         "send" if said.message == "ready" => supervisor.said_ready(process),
         // Lines that this version has no use for.
@@ -301,7 +303,7 @@ fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line<'_>) {
     let memory_bytes_max = supervisor.gate.config().recycle.memory_bytes_max;
     let is_over = memory_bytes_max > 0 && said.rss_bytes.is_some_and(|bytes| bytes > memory_bytes_max);
     if is_over && process.is_ready.get() && !process.is_overweight.replace(true) {
-        supervisor.gate.overweight(process.worker);
+        supervisor.gate.tell(Overweight { worker: process.worker });
     }
     let overlaps = said.overlaps_total.unwrap_or(0);
     let before = process.overlaps_total.replace(overlaps);

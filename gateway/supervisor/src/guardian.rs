@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::unistd::Pid;
-use sluice_journal::{Event, Journal, Level};
+use sluice_journal::{Event, Journal, Level, Tasks};
 use tokio::process::{Child, Command};
 
 /// Pause before another is started after one that lived shorter than this; it doubles up to the maximum.
@@ -33,10 +33,11 @@ impl Guardian {
     ///
     /// # Errors
     /// When this very program cannot be started again.
-    pub(crate) fn start(journal: Journal) -> io::Result<Rc<Self>> {
+    pub(crate) fn start(tasks: &Tasks) -> io::Result<Rc<Self>> {
         let (child, pipe) = spawn()?;
-        let guardian = Rc::new(Guardian { pipe: RefCell::new(pipe), watched: RefCell::default(), journal });
-        tokio::task::spawn_local(keep(Rc::downgrade(&guardian), child));
+        let guardian =
+            Rc::new(Guardian { pipe: RefCell::new(pipe), watched: RefCell::default(), journal: tasks.journal.clone() });
+        tasks.spawn("guardian", keep(Rc::downgrade(&guardian), child));
         Ok(guardian)
     }
 

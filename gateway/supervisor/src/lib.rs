@@ -5,16 +5,19 @@
 
 #![forbid(unsafe_code)]
 
+mod actions;
 mod app;
 mod auxiliary;
 mod control;
 mod exit;
 mod forensics;
+mod gate;
 mod guardian;
-mod host;
+
 mod looks;
 mod main_server;
 mod output;
+mod pipe;
 mod preface;
 mod priority;
 mod probe;
@@ -36,19 +39,18 @@ use std::time::Instant;
 
 use nix::sys::signal::Signal;
 use sluice_catalog::errors::Code;
-use sluice_journal::{Event, Journal, Level};
-use sluice_proxy::gate::Gate;
+use sluice_journal::{Event, Journal, Level, Tasks};
 use sluice_scheduler::{KillReason, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
+pub use gate::{Gate, Host};
 pub use guardian::run as run_guardian;
 pub use react::Renders;
 pub use reload::{Abandoned, ReloadEnd};
 
 use auxiliary::Auxiliaries;
 use guardian::Guardian;
-use host::Host;
 use main_server::MainServer;
 use process::Process;
 
@@ -96,8 +98,9 @@ pub struct Supervisor {
     /// By generation: the one in force, and the one that is to follow.
     apps: RefCell<BTreeMap<u64, Rc<App>>>,
     sockets: PathBuf,
-    gate: Rc<Gate>,
+    gate: Rc<dyn Gate>,
     journal: Journal,
+    tasks: Tasks,
     guardian: Rc<Guardian>,
     /// Priorities that were lowered can be raised again.
     may_raise: bool,
@@ -121,16 +124,17 @@ impl Supervisor {
     ///
     /// # Errors
     /// When the guardian cannot be started or the control socket cannot be bound.
-    pub fn start(app: App, gate: &Rc<Gate>) -> io::Result<(Rc<Self>, Told)> {
+    pub fn start(app: App, gate: Rc<dyn Gate>, tasks: Tasks) -> io::Result<(Rc<Self>, Told)> {
         let (sender, gave_up) = oneshot::channel();
         let (reloads_sender, reloads) = mpsc::unbounded_channel();
         let control_socket = app.control_socket();
         let supervisor = Rc::new(Supervisor {
-            guardian: Guardian::start(gate.journal.clone())?,
+            guardian: Guardian::start(&tasks)?,
             may_raise: priority::may_raise(),
-            journal: gate.journal.clone(),
-            gate: Rc::clone(gate),
-            auxiliaries: Auxiliaries::new(gate.journal.clone()),
+            journal: tasks.journal.clone(),
+            gate,
+            auxiliaries: Auxiliaries::new(tasks.clone()),
+            tasks,
             main_server: MainServer::default(),
             processes: RefCell::default(),
             restarts: RefCell::default(),
@@ -144,10 +148,11 @@ impl Supervisor {
             apps: RefCell::new(BTreeMap::from([(1, Rc::new(app))])),
         });
         control::serve(&supervisor, &control_socket)?;
-        tokio::task::spawn_local(watch::run(Rc::clone(&supervisor)));
-        tokio::task::spawn_local(waits::run(Rc::clone(&supervisor)));
-        gate.set_may_raise(supervisor.may_raise);
-        gate.set_host(Rc::new(Host(Rc::clone(&supervisor))));
+        supervisor.tasks.spawn("watch", watch::run(Rc::clone(&supervisor)));
+        supervisor.tasks.spawn("waits", waits::run(Rc::clone(&supervisor)));
+        supervisor.gate.set_may_raise(supervisor.may_raise);
+        let host = Rc::clone(&supervisor);
+        supervisor.gate.set_host(Rc::new(move |action| host.carry_out(action)));
         Ok((supervisor, Told { gave_up, reloads }))
     }
 
@@ -254,7 +259,7 @@ impl Supervisor {
         }
         self.gate.listening(process.worker, self.socket(process.worker), process.marks.get());
         if process.marks.get() && process.takes_ahead.get() {
-            self.gate.takes_ahead(process.worker);
+            self.gate.takes_ahead(process.worker, &pipe::beside(&self.socket(process.worker)));
         }
     }
 
@@ -267,7 +272,7 @@ impl Supervisor {
             );
             self.note(Level::Warn, &text);
         }
-        self.gate.closing(process.worker);
+        self.gate.tell(sluice_scheduler::Event::Closing { worker: process.worker });
     }
 
     /// The app has said `ready`.
@@ -284,7 +289,7 @@ impl Supervisor {
         *process.looks.borrow_mut() = None;
         process.is_spared.set(false);
         if process.overdue.take().is_some() {
-            self.gate.turned(process.worker);
+            self.gate.tell(sluice_scheduler::Event::Turned { worker: process.worker });
         }
     }
 

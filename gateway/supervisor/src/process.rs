@@ -23,7 +23,7 @@ use crate::output::{Tail, read_lines};
 use crate::priority::Priority;
 use crate::react::Renders;
 use crate::watch::{Look, Looks, Trouble, TroubleKind};
-use crate::{App, ProcessView, Supervisor, priority, probe, profile};
+use crate::{App, ProcessView, Supervisor, pipe, priority, probe, profile};
 
 /// How long the last lines of a dead process are waited for; a grandchild may hold the pipe open for ever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -329,7 +329,7 @@ pub(crate) async fn run(
 fn lay_out(supervisor: &Supervisor, worker: WorkerId, socket: &Path) {
     let _ = std::fs::remove_file(socket);
     // Without its pipe the worker gets nothing ahead of time, which is no reason not to start it.
-    if let Err(error) = sluice_proxy::make_handed_pipe(socket) {
+    if let Err(error) = pipe::make(socket) {
         let text = format!(
             "Worker {} gets no cheap request ahead of its turn: its pipe could not be made beside {} ({error}).",
             worker.0,
@@ -343,7 +343,7 @@ fn lay_out(supervisor: &Supervisor, worker: WorkerId, socket: &Path) {
 fn clear_away(socket: &Path) {
     let _ = std::fs::remove_file(socket);
     let _ = std::fs::remove_file(probe::claim_file(socket));
-    sluice_proxy::remove_handed_pipe(socket);
+    pipe::remove(socket);
 }
 
 /// Does what was asked before there was a process to hear it.

@@ -6,6 +6,8 @@ use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
+use sluice_scheduler::Event::Unreachable;
+
 use crate::{Supervisor, control};
 
 /// Looks that must find a worker's socket missing: an app that passes its role on to another server has none for a moment.
@@ -32,7 +34,7 @@ impl Supervisor {
             }
             process.lost_looks.set(process.lost_looks.get() + 1);
             if process.lost_looks.get() == LOOKS {
-                self.gate.unreachable(process.worker);
+                self.gate.tell(Unreachable { worker: process.worker });
                 lost.push(self.name_of(&socket));
             }
         }

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use sluice_journal::{Event, HeldRequest, Level, StuckPlace};
+use sluice_scheduler::Event::Examined;
 
 use crate::forensics::{self, Examination, Frame, Patience, Subject};
 use crate::process::Process;
@@ -38,7 +39,7 @@ const HOTTEST_MAX: usize = 3;
 pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     let worker = process.worker;
     let trouble = process.trouble.borrow().clone();
-    let Some(Trouble { silent, kind }) = trouble else { return supervisor.gate.examined(worker) };
+    let Some(Trouble { silent, kind }) = trouble else { return supervisor.gate.tell(Examined { worker }) };
     let silent_ms = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
     let held = supervisor.gate.latest_request(worker);
     let request = held.as_ref().map(|(request_id, method, target)| HeldRequest { request_id, method, target });
@@ -46,7 +47,7 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
         // The inspector does not answer in a synchronous wait; there is nothing to look into.
         let waits_in = waits_in.as_str();
         supervisor.journal.emit(Event::WorkerBlocked { worker: worker.0, silent_ms, waits_in, request });
-        return supervisor.gate.examined(worker);
+        return supervisor.gate.tell(Examined { worker });
     }
     if supervisor.may_raise {
         // At the lowest priority it would not answer in time on a busy machine; it has not long to live.
@@ -57,7 +58,7 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     let examination = forensics::examine(&subject, process.inspector.clone(), PATIENCE).await;
     let file = profiles_dir(&supervisor.sockets).join(format!("stuck-{}.{EXTENSION}", worker.0));
     tell(&supervisor, worker.0, silent_ms, &examination, request, &file);
-    supervisor.gate.examined(worker);
+    supervisor.gate.tell(Examined { worker });
     if let Ok(profile) = examination.profile {
         let written = tokio::task::spawn_blocking({
             let file = file.clone();

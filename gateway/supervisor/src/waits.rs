@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use sluice_scheduler::Event::{Crowded, Waits};
 use sluice_scheduler::{WorkerId, WorkerState, WorkerView};
 
 use crate::Supervisor;
@@ -164,7 +165,7 @@ impl Seen {
 pub(crate) async fn run(supervisor: Rc<Supervisor>) {
     let mut seen: HashMap<WorkerId, Seen> = HashMap::new();
     loop {
-        supervisor.gate.queue_waits().await;
+        supervisor.gate.queue_waits().notified().await;
         // How long ago that was is not known any more. Who was granted a request and has not run since still has not.
         for known in seen.values_mut() {
             *known = Seen { granted: known.granted, is_told: known.is_told, ..Seen::default() };
@@ -203,7 +204,7 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
         let seen_now = process.map_or(Looked::Nothing, |process| process.look());
         let Looked::At(glance) = seen_now else {
             if has_more_room && seen_now == Looked::Nothing {
-                supervisor.gate.crowded(worker, u32::MAX);
+                supervisor.gate.tell(Crowded { worker, by: u32::MAX });
             }
             continue;
         };
@@ -212,7 +213,7 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
         let waits = known.look(glance, in_service, is_there) && in_service > 0;
         if has_more_room && known.blocks(glance, in_service, is_there) {
             known.judged = None;
-            supervisor.gate.crowded(worker, u32::MAX);
+            supervisor.gate.tell(Crowded { worker, by: u32::MAX });
             continue;
         }
         if !has_more_room {
@@ -221,14 +222,14 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
         let verdict = if has_more_room { known.judge(Instant::now(), glance, is_queued) } else { None };
         let more = match verdict {
             Some(Verdict::Fewer(by)) => {
-                supervisor.gate.crowded(worker, by);
+                supervisor.gate.tell(Crowded { worker, by });
                 0
             }
             Some(Verdict::More(more)) => more as usize,
             None => usize::from(waits && is_queued),
         };
         for _ in 0..more.min(held_max.saturating_sub(in_service)) {
-            supervisor.gate.waits(worker);
+            supervisor.gate.tell(Waits { worker });
         }
     }
     period

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 pub(crate) use overdue::Looks;
+use sluice_scheduler::Event::{Overdue, Stuck};
 
 use crate::Supervisor;
 use crate::forensics::{Activity, Verdict, main_thread_activity, verdict};
@@ -144,7 +145,7 @@ fn look_at(supervisor: &Supervisor, process: &Process, limits: Limits, subject: 
         && overdue::judge(limits.overdue, subject, &mut process.looks.borrow_mut(), sample)
     {
         process.overdue.set(Some(subject.silent));
-        supervisor.gate.overdue(process.worker);
+        supervisor.gate.tell(Overdue { worker: process.worker });
     }
     let is_half_over = limits.burning.is_some_and(|limit| subject.silent >= limit / 2);
     if is_half_over && process.overdue.get().is_some() && supervisor.may_raise && !process.is_spared.get() {
@@ -153,7 +154,7 @@ fn look_at(supervisor: &Supervisor, process: &Process, limits: Limits, subject: 
     let trouble = judge(limits, subject, &mut process.look.borrow_mut(), sample);
     if let Some(trouble) = trouble {
         *process.trouble.borrow_mut() = Some(trouble);
-        supervisor.gate.stuck(process.worker);
+        supervisor.gate.tell(Stuck { worker: process.worker });
         if !process.is_examined.get() {
             // The scheduler has other plans for it. Should these come to nothing, the waiting begins again.
             *process.trouble.borrow_mut() = None;

@@ -59,8 +59,8 @@ fn default_place(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Optio
 /// Keeps the directory below its bound for as long as the gateway runs.
 pub fn start(gateway: &Rc<Gateway>, dir: Option<PathBuf>) {
     let Some(dir) = dir else { return };
-    let gateway = Rc::clone(gateway);
-    tokio::task::spawn_local(async move {
+    let (gateway, tasks) = (Rc::clone(gateway), gateway.tasks.clone());
+    tasks.spawn("compile-cache", async move {
         loop {
             let (dir, bytes_max) = (dir.clone(), bound(&gateway.gate.config()));
             let _ = tokio::task::spawn_blocking(move || prune(&dir, bytes_max)).await;

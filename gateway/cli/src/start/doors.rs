@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use sluice_admin::MetricsHttp;
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
-use sluice_proxy::front::listen;
+use sluice_sockets as sockets;
 use tokio::net::TcpListener;
 
 use super::handover::{Offer, Wire};
@@ -31,11 +31,11 @@ pub async fn open(config: &Config, place: Option<Place>) -> Result<(Doors, Optio
     let (listener, inherited, wire) = if let Some(Place { offer, listener, metrics, wire }) = place {
         // One that has moved is bound anew, while the old gateway still answers at the old one.
         let metrics = metrics.filter(|_| offer.admin == config.admin.address);
-        (listen::adopt(listener).map_err(failed)?, metrics, Some(wire))
+        (sockets::adopt(listener).map_err(failed)?, metrics, Some(wire))
     } else {
         let (host, port) = (&config.server.host, config.server.port);
-        let bound = listen::bind(host, port);
-        (bound.map_err(|error| cannot_bind("--port", &listen::display(host, port), &error))?, None, None)
+        let bound = sockets::bind(host, port);
+        (bound.map_err(|error| cannot_bind("--port", &sockets::display(host, port), &error))?, None, None)
     };
     let metrics = match (config.admin.address.as_str(), inherited) {
         ("off", _) => None,

@@ -19,7 +19,7 @@ const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Goes on from what an earlier gateway left, if it did and the config wants it, and keeps what is learned from now on.
 pub fn start(gateway: &Rc<Gateway>) {
     restore(gateway);
-    tokio::task::spawn_local(keep_saving(Rc::clone(gateway)));
+    gateway.tasks.spawn("costs", keep_saving(Rc::clone(gateway)));
 }
 
 fn restore(gateway: &Gateway) {

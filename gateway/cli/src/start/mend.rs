@@ -72,7 +72,7 @@ fn mend(gateway: &Rc<Gateway>, run_dir: &RunDir, lock: &RunLock) -> io::Result<V
     }
     if is_missing(&run_dir.control_socket()) {
         let control = ControlSocket::bind(&run_dir.control_socket())?;
-        tokio::task::spawn_local(control.serve(Rc::clone(gateway) as Rc<dyn Operator>, gateway.journal.clone()));
+        gateway.tasks.spawn("control", control.serve(Rc::clone(gateway) as Rc<dyn Operator>, gateway.journal.clone()));
         lost.push("control.sock".to_owned());
     }
     if is_missing(&run_dir.pid_file()) {

@@ -13,7 +13,7 @@ use sluice_catalog::snapshot::{
     ClassesSnapshot, CurrentRequest, GatewayState, ProfileSnapshot, QuarantinedRequest, QueueSnapshot, ReactSnapshot,
     RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
-use sluice_journal::{Alarm, Event, Journal, Level, Page};
+use sluice_journal::{Alarm, Event, Journal, Level, Page, Tasks};
 use sluice_proxy::answers::edge;
 use sluice_proxy::gate::Gate;
 use sluice_scheduler::{Lane, WorkerState as Life, WorkerView};
@@ -31,6 +31,7 @@ const WORKERS_MAX: u32 = 1024;
 pub struct Gateway {
     pub gate: Rc<Gate>,
     pub supervisor: Rc<Supervisor>,
+    pub tasks: Tasks,
     pub journal: Journal,
     pub stop_requested: Notify,
     pub reloads: Reloads,
@@ -74,6 +75,7 @@ impl Gateway {
     pub fn new(
         gate: Rc<Gate>,
         supervisor: Rc<Supervisor>,
+        tasks: Tasks,
         reloads: Reloads,
         upgrades: mpsc::Sender<Wanted>,
         places: Places,
@@ -82,6 +84,7 @@ impl Gateway {
             journal: gate.journal.clone(),
             gate,
             supervisor,
+            tasks,
             stop_requested: Notify::new(),
             reloads,
             retiring: Notify::new(),

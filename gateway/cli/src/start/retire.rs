@@ -36,7 +36,7 @@ pub async fn retire(
     shepherd::adopt_orphans();
     let mut signals = finish_beside(gateway, &mut successor, run_dir, stop_accepting).await?;
     if !shepherd::must_stay(number) {
-        return Ok(Exit::Ok.into());
+        return Ok(if gateway.tasks.has_lost() { Exit::Fault } else { Exit::Ok }.into());
     }
     gateway.gate.flush_records();
     gateway

@@ -61,6 +61,7 @@ pub async fn wait_for_reason(
     let (reason, signal) = tokio::select! {
         heard = asked_to_leave(&mut signals, gateway) => (heard.name, heard.signal),
         () = gateway.stop_requested.notified() => ("sluice stop", Number::SIGTERM),
+        () = gateway.tasks.lost() => ("a fault in the gateway", Number::SIGTERM),
         Ok(()) = gave_up => return Ending::GaveUp,
         successor = &mut upgrades => return Ending::HandedOver(Box::new(successor)),
     };
@@ -104,7 +105,11 @@ pub async fn leave(
         () = gateway.stop_requested.notified() => at_once(gateway, "a second sluice stop"),
     };
     learned::save(gateway);
-    Ok(if finished { Exit::Ok.into() } else { Exit::Failed.into() })
+    Ok(match finished {
+        _ if gateway.tasks.has_lost() => Exit::Fault.into(),
+        true => Exit::Ok.into(),
+        false => Exit::Failed.into(),
+    })
 }
 
 /// A signal that means it: npm, npx and the terminal may each deliver the same Ctrl-C.

@@ -220,7 +220,7 @@ fn start(gateway: &Rc<Gateway>, estate: &Estate, wanted: &Upgrade, number: u32) 
 /// A new gateway that died while it took over may have left the public names with nobody behind them.
 fn reclaim(gateway: &Rc<Gateway>, estate: &Estate) {
     let mended = ControlSocket::bind(&estate.run_dir.control_socket()).and_then(|control| {
-        tokio::task::spawn_local(control.serve(Rc::clone(gateway) as Rc<dyn Operator>, gateway.journal.clone()));
+        gateway.tasks.spawn("control", control.serve(Rc::clone(gateway) as Rc<dyn Operator>, gateway.journal.clone()));
         estate.run_dir.write_pid()
     });
     if let Err(error) = mended {

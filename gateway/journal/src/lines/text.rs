@@ -93,6 +93,7 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
         Event::Stopped => {
             words.put("stopped");
         }
+        Event::TaskLost { task, place } => text_lost(&mut words, task, place),
         Event::Scaled { from, to } => {
             words.put("workers wanted: ").number(u64::from(to)).put(", were ").number(u64::from(from));
         }
@@ -104,6 +105,11 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
             words.safe(text, APP_BYTES_MAX);
         }
     }
+}
+
+fn text_lost(words: &mut Words<'_>, task: &str, place: &str) {
+    words.put("a fault in the gateway has ended its task `").put(task).put("`, at ").safe(place, FIELD_BYTES_MAX);
+    words.put(": the gateway leaves");
 }
 
 fn text_alarm(words: &mut Words<'_>, event: &Event<'_>) {

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use sluice_scheduler::RequestId;
+use sluice_supervisor::Gate as _;
 use tokio::net::TcpListener;
 
 use super::client::ClientStream;

@@ -21,13 +21,13 @@ pub(super) struct Ahead {
 impl Gate {
     /// Sees to it that what one worker was handed is taken back in time while another is free. The sweep of all other time-outs
     /// is far too coarse for that.
-    pub(super) fn watch_handed(self: &Rc<Self>) {
+    pub(super) fn watch_handed(&self) {
         if self.ahead.is_watched.get() {
             return;
         }
         let Some(due) = self.scheduler.borrow().take_back_due() else { return };
         self.ahead.is_watched.set(true);
-        let gate = Rc::clone(self);
+        let gate = self.rc();
         let wait = Duration::from_micros(due.since_us(self.now()));
         tokio::task::spawn_local(async move {
             tokio::time::sleep(wait).await;
@@ -36,24 +36,14 @@ impl Gate {
         });
     }
 
-    /// The worker's preload has opened the pipe beside its socket.
-    pub fn takes_ahead(self: &Rc<Self>, worker: WorkerId) {
-        if self.slots_of(worker).is_some_and(|slots| slots.open_pipe().is_ok()) {
-            self.step(Event::TakesAhead { worker, takes: true });
-        }
-    }
-
-    /// The worker's app puts back state of its process after each request.
-    pub fn holds_one(self: &Rc<Self>, worker: WorkerId) {
-        self.step(Event::HoldsOne { worker });
-    }
-
-    /// Takes back what the worker has not begun. What it has begun is told later, as this is within a step.
-    pub(super) fn take_back(self: &Rc<Self>, worker: WorkerId) {
+    /// Takes back what the worker has not begun, and says what it has.
+    pub(super) fn take_back(&self, worker: WorkerId) {
         let Some(slots) = self.slots_of(worker) else { return };
         self.withdraw(worker, &slots.take_unseen());
-        for request in self.handed_to(worker) {
-            self.step_later(Event::Begun { worker, request });
+        for exchange in self.handed_to(worker) {
+            if !exchange.has_begun() && !exchange.is_withdrawn.get() {
+                self.step(Event::Begun { worker, request: exchange.request });
+            }
         }
     }
 
@@ -72,8 +62,8 @@ impl Gate {
         if numbers.is_empty() {
             return;
         }
-        for exchange in self.exchanges.borrow().values() {
-            if numbers.contains(&exchange.handed_as.get()) && exchange.answer.worker.get() == Some(worker) {
+        for exchange in self.handed_to(worker) {
+            if numbers.contains(&exchange.handed_as.get()) {
                 self.ahead.taken_back_total.set(self.ahead.taken_back_total.get() + 1);
                 exchange.is_withdrawn.set(true);
                 exchange.withdrawn.set();
@@ -83,30 +73,20 @@ impl Gate {
 
     /// None stands before the request in its worker any more.
     pub(super) fn begins(&self, at: Instant, request: RequestId) {
-        let Some(exchange) = self.exchange(request) else { return };
+        let Some(exchange) = self.requests.held(request) else { return };
         exchange.begin(at);
         let answer = &exchange.answer;
         answer.times.update(|times| Times { dispatched: Some(at), ..times });
         self.tell_dispatched(at, answer);
     }
 
-    fn slots_of(&self, worker: WorkerId) -> Option<Rc<Slots>> {
+    pub(super) fn slots_of(&self, worker: WorkerId) -> Option<Rc<Slots>> {
         self.slots.borrow().get(&worker).cloned()
     }
 
-    fn exchange(&self, request: RequestId) -> Option<Rc<Exchange>> {
-        self.exchanges.borrow().get(&request).cloned()
-    }
-
-    /// What the worker was handed and has not begun, as far as the scheduler knows, without what was taken back.
-    fn handed_to(&self, worker: WorkerId) -> Vec<RequestId> {
-        let exchanges = self.exchanges.borrow();
-        let is_handed = |exchange: &Exchange| {
-            exchange.ahead.get() == Stage::Handed
-                && !exchange.is_withdrawn.get()
-                && exchange.answer.worker.get() == Some(worker)
-        };
-        exchanges.iter().filter(|(_, exchange)| is_handed(exchange)).map(|(request, _)| *request).collect()
+    /// What the worker was handed.
+    fn handed_to(&self, worker: WorkerId) -> Vec<Rc<Exchange>> {
+        self.slots_of(worker).map(|slots| slots.held(|exchange| exchange.ahead.get() != Stage::No)).unwrap_or_default()
     }
 
     /// Requests that workers were handed ahead of time.

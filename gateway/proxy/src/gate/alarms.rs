@@ -86,6 +86,7 @@ impl Gate {
             drifts: self.class_drifts(),
             starving: self.classes_starving(self.config().alarms.starved_factor.into()),
             asleep: self.asleep_while_queued(now),
+            asleep_when_full: self.asleep_when_full(),
         };
         let changes = alarms.judge.borrow_mut().look(self.alarm_ms(now), &limits(&self.config()), &reading);
         for change in &changes {

@@ -2,13 +2,11 @@
 //! it.
 
 use std::rc::Rc;
-use std::time::Instant;
 
 use sluice_catalog::snapshot::{ClassSnapshot, ClassesSnapshot};
-use sluice_scheduler::{Event, RequestId, Starving, WorkerId};
+use sluice_scheduler::{Event, Starving};
 
 use super::Gate;
-use crate::record::measures::Measure;
 use sluice_classes::{Change, Class, Listed, Traits, saved};
 
 impl Gate {
@@ -34,47 +32,21 @@ impl Gate {
         }
     }
 
-    /// The worker reports the request: its own CPU time where that is known, and perhaps the template of the app's router.
-    pub(super) fn measured(
-        self: &Rc<Self>,
-        worker: WorkerId,
-        request: RequestId,
-        cpu_us: Option<u64>,
-        route: Option<&str>,
-    ) {
-        let Some(measure) = self.measures.take(worker, request) else { return };
-        if let Some(route) = route {
-            self.classes.tell_route(measure.target(), route);
-        }
-        match cpu_us {
-            Some(cpu_us) => self.take_measure(&measure, cpu_us),
-            None => self.estimate(&measure),
+    /// What a request of the class has cost.
+    pub(crate) fn take_cost(&self, class: &Class, cost_us: u64) {
+        let class = self.classes.measured(class, cost_us);
+        self.tell_costs();
+        if let Some(class) = class {
+            self.step(Event::Measured { class, cost_us });
         }
     }
 
     /// A request of unknown cost counts with its class's mean where it is asked which classes take the CPU time, and
     /// nowhere else: it teaches nothing.
-    fn estimate(&self, measure: &Measure) {
-        let mean_us = self.scheduler.borrow().costs().class_mean_us(measure.class.id);
+    pub(crate) fn estimate_cost(&self, class: &Class) {
+        let mean_us = self.scheduler.borrow().costs().class_mean_us(class.id);
         if let Some(mean_us) = mean_us {
-            self.classes.estimated(&measure.class, mean_us);
-        }
-    }
-
-    /// Workers that never report are measured by their service time.
-    pub(super) fn measure_unreported(self: &Rc<Self>, now: Instant) {
-        for measure in self.measures.overdue(now, &self.reporters) {
-            if !self.reporters.has(measure.worker) {
-                self.take_measure(&measure, measure.service_us());
-            }
-        }
-    }
-
-    fn take_measure(self: &Rc<Self>, measure: &Measure, cost_us: u64) {
-        let class = self.classes.measured(&measure.class, cost_us);
-        self.tell_costs();
-        if let Some(class) = class {
-            self.step(Event::Measured { class, cost_us });
+            self.classes.estimated(class, mean_us);
         }
     }
 

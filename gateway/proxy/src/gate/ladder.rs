@@ -1,6 +1,5 @@
 //! Takes requests down the ladder, on their arrival and when the queue turns them away later.
 
-use std::rc::Rc;
 use std::time::Instant;
 
 use sluice_catalog::errors::Code;
@@ -13,7 +12,7 @@ use crate::upstream::Job;
 
 impl Gate {
     /// A whole request for a worker: gives it the best that can be had. What becomes of it shows in the job's answer.
-    pub(crate) fn submit(self: &Rc<Self>, at: Instant, mut job: Job) {
+    pub(crate) fn submit(&self, at: Instant, mut job: Job) {
         job.class.need.ahead = job.may_go_ahead();
         let arrival = self.arrival(at, &job);
         let step = arrival.step();
@@ -22,7 +21,7 @@ impl Gate {
         match step {
             Step::Render => {
                 let (request, need) = (job.request, job.class.need);
-                self.queued.borrow_mut().insert(request, job);
+                self.requests.queue(job);
                 self.step_at(at, Event::Arrived { request, need });
             }
             Step::Refuse => turn_away(&job, Code::QueueOverBudget, arrival.retry_after_s()),
@@ -39,7 +38,7 @@ impl Gate {
 
     /// The queue turns a request away, at its arrival or later.
     pub(super) fn refuse(&self, request: RequestId, reason: Refusal, retry_after_s: u32) {
-        let Some(job) = self.queued.borrow_mut().remove(&request) else { return };
+        let Some(job) = self.requests.take_queued(request) else { return };
         let code = match reason {
             Refusal::Full => Code::QueueFull,
             Refusal::Predicted => Code::QueueWaitPredicted,

@@ -14,7 +14,7 @@ use crate::sleep::{Sleep, advice, gain, is_worth_it};
 
 /// What is known of the workers' sleep, and whether the log was told.
 pub(super) struct Mode {
-    sleep: RefCell<Sleep>,
+    pub(super) sleep: RefCell<Sleep>,
     cpus: u32,
     /// Since when workers hold requests.
     since: Cell<Option<Instant>>,
@@ -29,11 +29,6 @@ impl Default for Mode {
 }
 
 impl Gate {
-    /// The worker's main thread was awake for so much of the time since it said so last.
-    pub fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration) {
-        self.mode.sleep.borrow_mut().beat(worker, elapsed, awake);
-    }
-
     /// Called with every tick.
     pub(super) fn sample_sleep(&self) {
         let scheduler = self.scheduler.borrow();
@@ -56,6 +51,21 @@ impl Gate {
         let asleep = self.mode.sleep.borrow().share_while_queued().filter(|_| is_fixed)?;
         let gain = self.gain(asleep);
         is_worth_it(gain).then_some((asleep, gain))
+    }
+
+    /// The share of the time that workers sleep while others wait, where the mode gives them further requests meanwhile and
+    /// nine in ten of those that they may hold are there.
+    pub(super) fn asleep_when_full(&self) -> Option<f64> {
+        let workers = &self.config().workers;
+        let (mut held, mut held_max) = (0, 0);
+        for view in self.scheduler.borrow().workers() {
+            if view.state == WorkerState::Ready && view.lane == Lane::Short {
+                held += view.in_service;
+                held_max += workers.held_max() as usize;
+            }
+        }
+        let is_full = workers.concurrency == Concurrency::WhileWaiting && held_max > 0 && held * 10 >= held_max * 9;
+        self.mode.sleep.borrow().share_while_queued().filter(|_| is_full)
     }
 
     /// Says once which mode fits, when workers have held requests for as long as an alarm takes.

@@ -41,7 +41,7 @@ impl Gate {
     /// Lets a request through, or not (`None`). Free while no worker has died with anything. `head` is made only where a
     /// worker has died with a request for the same page.
     pub(crate) async fn admit(
-        self: &Rc<Self>,
+        &self,
         method: &Method,
         target: &str,
         body: &Body,
@@ -62,7 +62,7 @@ impl Gate {
                 Admission::Free => return Some(Pass::default()),
                 Admission::Alone => return Some(Pass { alone: true, _probe: None }),
                 Admission::Probe(print) => {
-                    return Some(Pass { alone: true, _probe: Some(Probe { gate: Rc::clone(self), print }) });
+                    return Some(Pass { alone: true, _probe: Some(Probe { gate: self.rc(), print }) });
                 }
                 Admission::Refuse => break,
                 Admission::Wait => {}
@@ -91,21 +91,18 @@ impl Gate {
     }
 
     /// Requests that are refused from now on, but were let into the queue before.
-    pub(super) async fn refuse_queued(self: &Rc<Self>, route: u64) {
+    pub(super) async fn refuse_queued(&self, route: u64) {
         let is_like = |job: &Job| self.deaths.keys.route(job.method.as_str(), job.target()) == route;
-        let alike: Vec<_> = {
-            let queued = self.queued.borrow();
-            let alike = queued.values().filter(|job| is_like(job));
-            alike.map(|job| (job.request, job.body.beginning(BODY_BYTES_MAX))).collect()
-        };
+        let beginning = |job: &Job| is_like(job).then(|| (job.request, job.body.beginning(BODY_BYTES_MAX)));
+        let alike = self.requests.queued(beginning);
         for (request, beginning) in alike {
             let Ok(beginning) = beginning.read().await else { continue };
-            let is_refused = self.queued.borrow().get(&request).is_some_and(|job| {
+            let is_refused = self.requests.with_queued(request, |job| {
                 let (method, len) = (job.method.as_str(), job.body.len());
                 let subject = self.deaths.keys.subject(method, job.target(), &job.head, &beginning, len);
                 self.deaths.table.borrow().mode(Instant::now(), &subject) == Some(Mode::Refused)
             });
-            let job = if is_refused { self.queued.borrow_mut().remove(&request) } else { None };
+            let job = if is_refused == Some(true) { self.requests.take_queued(request) } else { None };
             if let Some(job) = job {
                 self.count_quarantine_refused();
                 job.answer.fail(Code::RequestQuarantined);
@@ -115,7 +112,7 @@ impl Gate {
     }
 
     /// A worker has answered the request, so it is none that workers die with.
-    pub(crate) fn proven(self: &Rc<Self>, job: Job) {
+    pub(crate) fn proven(&self, job: Job) {
         let route = self.deaths.keys.route(job.method.as_str(), job.target());
         {
             let mut table = self.deaths.table.borrow_mut();
@@ -127,7 +124,7 @@ impl Gate {
                 return;
             }
         }
-        let gate = Rc::clone(self);
+        let gate = self.rc();
         tokio::task::spawn_local(async move {
             let subject = gate.deaths.subject(&job.method, job.target(), &job.head, &job.body).await;
             let Some(subject) = subject else { return };

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use super::{Gate, to_usize};
 use crate::admit::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Subject};
 use crate::receive::spool::Body;
-use crate::upstream::{EXIT_TIMEOUT, Exchange, Job};
+use crate::upstream::{EXIT_TIMEOUT, Exchange, Given, Job};
 
 /// How often the table is looked through for what is over.
 const EXPIRE_PERIOD: Duration = Duration::from_secs(1);
@@ -138,13 +138,11 @@ impl Gate {
     /// The worker has died while it held this request. Its task is told only after a while: until then it may read what
     /// the worker wrote last, and afterwards it must not wait for a connection that something else keeps open.
     pub(super) fn orphan(&self, request: RequestId, worker: WorkerId, arrived: Time) {
-        let exchanges = self.exchanges.borrow();
-        let Some(exchange) = exchanges.get(&request) else { return };
+        let Some(exchange) = self.requests.held(request) else { return };
         let is_held_too = |other: &Rc<Exchange>| {
-            !Rc::ptr_eq(other, exchange) && other.is_with(worker) && !other.answer.is_stream.get()
+            !Rc::ptr_eq(other, &exchange) && other.is_with(worker) && !other.answer.is_stream.get()
         };
-        exchange.orphaned.set(Some(Orphan { arrived, shared: exchanges.values().any(is_held_too) }));
-        let exchange = Rc::clone(exchange);
+        exchange.orphaned.set(Some(Orphan { arrived, shared: self.requests.all_held().iter().any(is_held_too) }));
         tokio::task::spawn_local(async move {
             tokio::time::sleep(EXIT_TIMEOUT).await;
             exchange.died.set();
@@ -152,7 +150,9 @@ impl Gate {
     }
 
     /// Decides about a request whose worker is known to have exited. The slot went with the worker.
-    pub(crate) async fn bury(self: &Rc<Self>, job: Job, exchange: &Exchange, seen: Seen, cause: Cause) {
+    pub(crate) async fn bury(&self, given: Given, seen: Seen, cause: Cause) {
+        let Given { lease, job, exchange } = given;
+        lease.end();
         let orphan = exchange.orphaned.get().unwrap_or(Orphan { arrived: self.now(), shared: false });
         let held = self.count_death(&job, seen, cause, orphan.shared).await;
         let was_retried = job.answer.was_retried.get();
@@ -170,7 +170,7 @@ impl Gate {
                 }
             }
             Fate::Fail(code) => {
-                self.exchanges.borrow_mut().remove(&job.request);
+                self.requests.answered(job.request, Instant::now());
                 if code == Code::RequestQuarantined && job.answer.is_wanted() {
                     self.count_quarantine_refused();
                 }
@@ -180,7 +180,7 @@ impl Gate {
     }
 
     /// Returns what is done with such a request if it is in quarantine now.
-    async fn count_death(self: &Rc<Self>, job: &Job, seen: Seen, cause: Cause, shared: bool) -> Option<Mode> {
+    async fn count_death(&self, job: &Job, seen: Seen, cause: Cause, shared: bool) -> Option<Mode> {
         let target = job.target();
         let counts = seen.sent && !seen.unread && cause != Cause::Gateway;
         if !counts && !self.deaths.concerns(&job.method, target) {

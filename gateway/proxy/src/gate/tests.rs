@@ -1,39 +1,23 @@
 //! What no request can bring about from the outside.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
 use sluice_journal::{Format, Journal, Options, Outcome};
-use sluice_scheduler::{Event, RequestId, WorkerId};
+use sluice_scheduler::{Action, Event, RequestId, WorkerId};
+use sluice_supervisor::Gate as _;
 
 use sluice_catalog::errors::Code;
 use sluice_message::Method;
 
-use super::{Gate, Pass, WorkerHost};
+use super::{Gate, Pass};
 use crate::receive::spool::Body;
 use crate::record::Record;
 use crate::respond::answer::Answer;
-use crate::upstream::Job;
+use crate::upstream::{Exchange, Job};
 use sluice_classes::{Class, Traits};
-
-/// Remembers which worker was asked for.
-#[derive(Default)]
-struct Host(std::cell::Cell<Option<WorkerId>>);
-
-impl WorkerHost for Host {
-    fn start(&self, worker: WorkerId, _instance: u32, _generation: u64, _lane: sluice_scheduler::Lane) {
-        self.0.set(Some(worker));
-    }
-    fn stop(&self, _worker: WorkerId) {}
-    fn examine(&self, _worker: WorkerId) {}
-    fn kill(&self, _worker: WorkerId, _reason: sluice_scheduler::KillReason) {}
-    fn backs_off(&self, _worker: WorkerId, _instance: u32, _delay_ms: u64) {}
-    fn gives_up(&self) {}
-    fn is_bloated(&self, _worker: WorkerId) {}
-    fn recycles(&self, _worker: WorkerId, _reason: sluice_scheduler::RecycleReason) {}
-    fn reload_ended(&self, _generation: u64, _abandoned: Option<sluice_scheduler::AbandonReason>) {}
-}
 
 fn one_ready_worker() -> Rc<Gate> {
     one_ready_worker_at("/nowhere.sock".into(), true).0
@@ -49,10 +33,15 @@ pub(crate) fn busy_gate() -> Rc<Gate> {
 pub(crate) fn one_ready_worker_at(socket: std::path::PathBuf, marks: bool) -> (Rc<Gate>, WorkerId) {
     let journal = Journal::to_stdout(Options { format: Format::Json, access: false }).unwrap();
     let gate = crate::gate(Rc::new(Config::default()), journal).unwrap();
-    let host = Rc::new(Host::default());
-    gate.set_host(Rc::clone(&host) as Rc<dyn WorkerHost>);
+    let asked_for = Rc::new(Cell::new(None));
+    let started = Rc::clone(&asked_for);
+    gate.set_host(Rc::new(move |action| {
+        if let Action::Start { worker, .. } = action {
+            started.set(Some(worker));
+        }
+    }));
     gate.scale(1);
-    let worker = host.0.get().expect("a worker is asked for");
+    let worker = asked_for.get().expect("a worker is asked for");
     gate.listening(worker, socket, marks);
     (gate, worker)
 }
@@ -84,7 +73,15 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
     }
 }
 
-fn job(gate: &Rc<Gate>, method: Method, class: Class) -> Job {
+/// A request that the worker has, as the gate sees it: no task carries it out.
+fn held(gate: &Gate, worker: WorkerId, class: Class) -> RequestId {
+    let job = job(gate, Method::Get, class);
+    job.answer.worker.set(Some(worker));
+    gate.requests.hold(job.request, Rc::new(Exchange::new(&job, Instant::now())));
+    job.request
+}
+
+fn job(gate: &Gate, method: Method, class: Class) -> Job {
     let request = gate.next_request_id();
     Job {
         request,
@@ -136,8 +133,6 @@ async fn a_dispatch_without_its_request_takes_no_slot() {
             let gate = one_ready_worker();
             // The scheduler knows of a request that the gate has nothing of.
             gate.step(Event::Arrived { request: RequestId(1), need: sluice_scheduler::Need::default() });
-            assert_eq!(gate.scheduler(sluice_scheduler::Scheduler::in_service), 1);
-            tokio::task::yield_now().await;
             assert_eq!(gate.scheduler(sluice_scheduler::Scheduler::in_service), 0);
             assert!(gate.scheduler(sluice_scheduler::Scheduler::has_free_slot));
         })
@@ -159,8 +154,7 @@ async fn exit_after(turns: u32, method: Method, leaves: bool) {
         answer.abandon();
     }
     let what = format!("{} after {turns} turns, the client leaves: {leaves}", method.as_str());
-    let is_settled =
-        || gate.exchanges.borrow().is_empty() && (leaves || gate.is_queued(request) != answer.failure().is_some());
+    let is_settled = || !gate.requests.has_held() && (leaves || gate.is_queued(request) != answer.failure().is_some());
     for _ in 0..1000 {
         if is_settled() {
             break;
@@ -202,9 +196,11 @@ async fn the_record_of_an_answer_that_its_worker_died_with_waits_for_no_report()
     local
         .run_until(async {
             let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
-            gate.costs.finish(&gate, RequestId(1), Instant::now(), record(worker, Outcome::Answered));
+            let request = held(&gate, worker, Class::default());
+            gate.record(request, Instant::now(), record(worker, Outcome::Answered));
             assert_eq!(gate.journal.outcomes().get("answered"), None, "the worker is still to say what it cost");
-            gate.costs.finish(&gate, RequestId(2), Instant::now(), record(worker, Outcome::WorkerDied));
+            let request = held(&gate, worker, Class::default());
+            gate.record(request, Instant::now(), record(worker, Outcome::WorkerDied));
             assert_eq!(gate.journal.outcomes().get("worker_died"), Some(&1));
         })
         .await;
@@ -218,9 +214,7 @@ async fn i8_a_cost_that_no_request_can_have_counts_as_an_hour() {
             let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
             for target in ["/", "/", "/about"] {
                 let class = gate.classify(&Traits { method: &Method::Get, host: "app", target, body_bytes: 0 });
-                let job = job(&gate, Method::Get, class);
-                gate.measures.expect(&job, worker, Instant::now());
-                gate.reported(worker, job.request, Some(u64::MAX), None);
+                gate.reported(worker, held(&gate, worker, class), Some(u64::MAX), None);
             }
             let took_us: Vec<_> = gate.classes.list().iter().map(|class| class.totals.cpu_us).collect();
             assert_eq!(took_us, [7_200_000_000, 3_600_000_000]);
@@ -239,10 +233,9 @@ async fn a_cost_that_is_not_the_requests_own_teaches_nothing_and_is_in_no_log_li
             let asked = Traits { method: &Method::Get, host: "app", target: "/", body_bytes: 0 };
             let id = gate.classify(&asked).id;
             let report = |cpu_us| {
-                let job = job(&gate, Method::Get, gate.classify(&asked));
-                gate.measures.expect(&job, worker, Instant::now());
-                gate.costs.finish(&gate, job.request, Instant::now(), record(worker, Outcome::Answered));
-                gate.reported(worker, job.request, cpu_us, None);
+                let request = held(&gate, worker, gate.classify(&asked));
+                gate.record(request, Instant::now(), record(worker, Outcome::Answered));
+                gate.reported(worker, request, cpu_us, None);
             };
             let mean_us = || gate.scheduler(|scheduler| scheduler.costs().class_mean_us(id));
             let took_us = || gate.classes.list()[0].totals.cpu_us;
@@ -263,16 +256,17 @@ async fn a_cost_that_is_not_the_requests_own_teaches_nothing_and_is_in_no_log_li
 }
 
 /// A gate with a record that waits for its report, and how many records have been emitted so much later.
-fn waiting_for_a_report() -> (Rc<Gate>, WorkerId, impl Fn(&Rc<Gate>, u64) -> u64) {
+fn waiting_for_a_report() -> (Rc<Gate>, WorkerId, RequestId, impl Fn(&Rc<Gate>, u64) -> u64) {
     let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
     let now = Instant::now();
     gate.has_reported_all(worker, now);
-    gate.costs.finish(&gate, RequestId(1), Instant::now(), record(worker, Outcome::Answered));
+    let request = held(&gate, worker, Class::default());
+    gate.record(request, Instant::now(), record(worker, Outcome::Answered));
     let emitted = move |gate: &Rc<Gate>, after_ms| {
-        gate.costs.expire(gate, now + Duration::from_millis(after_ms));
+        gate.sweep(now + Duration::from_millis(after_ms));
         gate.journal.outcomes().get("answered").copied().unwrap_or(0)
     };
-    (gate, worker, emitted)
+    (gate, worker, request, emitted)
 }
 
 #[tokio::test]
@@ -280,22 +274,22 @@ async fn a_report_is_waited_for_until_its_worker_was_heard_without_it() {
     let local = tokio::task::LocalSet::new();
     local
         .run_until(async {
-            let (gate, worker, emitted) = waiting_for_a_report();
+            let (gate, worker, _, emitted) = waiting_for_a_report();
             assert_eq!(emitted(&gate, 5_000), 0, "the worker renders something else and can say nothing");
             gate.has_reported_all(worker, Instant::now() + Duration::from_millis(5_100));
             assert_eq!(emitted(&gate, 20_000), 1, "it has said that there is no report");
 
-            let (gate, _, emitted) = waiting_for_a_report();
-            gate.costs.report(&gate, RequestId(1), Some(1_300_000));
+            let (gate, worker, request, emitted) = waiting_for_a_report();
+            gate.reported(worker, request, Some(1_300_000), None);
             assert_eq!(emitted(&gate, 0), 1, "the report has come");
 
-            let (gate, worker, emitted) = waiting_for_a_report();
+            let (gate, worker, _, emitted) = waiting_for_a_report();
             gate.exited(worker);
             gate.has_reported_all(worker, Instant::now());
             assert_eq!(emitted(&gate, 900), 0, "its last words are still read");
             assert_eq!(emitted(&gate, 20_000), 1, "nobody is left who could report");
 
-            let (gate, _, emitted) = waiting_for_a_report();
+            let (gate, _, _, emitted) = waiting_for_a_report();
             assert_eq!(emitted(&gate, 60_000), 1, "the wait has a bound");
         })
         .await;
@@ -315,8 +309,8 @@ async fn only_a_worker_that_never_reports_is_measured_by_its_service_time() {
                 let class = gate.classify(&asked);
                 let id = class.id;
                 let (request, _answer) = submit_of(&gate, Method::Get, class);
-                gate.measures.finished(request, Instant::now());
-                gate.measure_unreported(Instant::now() + Duration::from_secs(40));
+                gate.requests.answered(request, Instant::now());
+                gate.sweep(Instant::now() + Duration::from_secs(40));
                 let is_measured = gate.scheduler(|scheduler| scheduler.costs().class_mean_us(id)).is_some();
                 assert_eq!(is_measured, !reports);
             }
@@ -337,6 +331,7 @@ fn a_panic_in_a_slot_answers_its_request_and_gives_its_worker_up() {
         let (gate, worker) = one_ready_worker_at(path.clone(), true);
         let (_, answer) = submit(&gate, Method::Post);
         for _ in 0..100_000 {
+            gate.tick();
             if answer.failure().is_some() {
                 break;
             }
@@ -344,7 +339,7 @@ fn a_panic_in_a_slot_answers_its_request_and_gives_its_worker_up() {
         }
         let _ = std::fs::remove_file(path);
         assert_eq!(answer.failure(), Some(Code::GatewayFailed));
-        assert!(gate.exchanges.borrow().is_empty());
+        assert!(!gate.requests.has_held());
         let state = gate.scheduler(|scheduler| scheduler.worker_state(worker));
         assert_ne!(state, Some(sluice_scheduler::WorkerState::Ready), "nothing more goes to it");
         assert!(gate.slots.borrow()[&worker].is_dying.get());

@@ -8,6 +8,7 @@ use sluice_journal::Event as Happening;
 use sluice_scheduler::{Lane, Limits, Scheduler, Time, WorkerId, WorkerState, WorkerView};
 
 use super::Gate;
+use crate::upstream::Exchange;
 
 impl Gate {
     /// The config in force. A request that asks twice may get two answers, as a reload can come in between.
@@ -27,13 +28,7 @@ impl Gate {
         *self.config.borrow_mut() = config;
     }
 
-    /// Whether priorities of workers can be raised again; no, unless this is said.
-    pub fn set_may_raise(&self, may_raise: bool) {
-        self.may_raise.set(may_raise);
-        self.set_limits(&self.config());
-    }
-
-    fn set_limits(&self, config: &Config) {
+    pub(super) fn set_limits(&self, config: &Config) {
         let limits = Limits { may_raise: self.may_raise.get(), ..crate::limits(config) };
         self.scheduler.borrow_mut().set_limits(limits);
     }
@@ -52,16 +47,6 @@ impl Gate {
     pub(crate) fn homes(&self) -> Vec<(u32, WorkerId)> {
         let is_home = |view: &WorkerView| view.state == WorkerState::Ready && view.lane == Lane::Short;
         self.scheduler.borrow().workers().filter(is_home).map(|view| (view.instance, view.worker)).collect()
-    }
-
-    /// Why the warm-up of this worker failed, if it was the latest that did.
-    pub fn warm_up_failure(&self, worker: WorkerId) -> Option<String> {
-        self.warm_up_failure.borrow().as_ref().filter(|(failed, _)| *failed == worker).map(|(_, why)| why.clone())
-    }
-
-    /// Whether the worker still serves an upgraded connection or event stream.
-    pub fn has_streams(&self, worker: WorkerId) -> bool {
-        self.scheduler.borrow().workers().any(|view| view.worker == worker && view.streams > 0)
     }
 
     /// Whether this worker is being warmed, whatever it holds.
@@ -161,17 +146,9 @@ impl Gate {
 
     /// When the request that has been in a worker's slot for longest was given to it.
     pub(crate) fn oldest_exchange(&self) -> Option<Instant> {
-        self.exchanges
-            .borrow()
-            .values()
-            .filter(|exchange| !exchange.answer.is_stream.get() && exchange.has_begun())
-            .map(|exchange| exchange.started.get())
-            .min()
-    }
-
-    /// Tells the records that still wait for a worker's report; nothing follows.
-    pub fn flush_records(&self) {
-        self.costs.flush(self);
+        let held = self.requests.all_held();
+        let begun = held.iter().filter(|exchange| !exchange.answer.is_stream.get() && exchange.has_begun());
+        begun.map(|exchange| exchange.started.get()).min()
     }
 
     /// Reads the scheduler's state.
@@ -191,24 +168,13 @@ impl Gate {
         oldest.map_or(0.0, |arrived| self.now().since_us(arrived) as f64 / 1000.0)
     }
 
-    /// The request that the worker was given last of those it holds: request id, method, target.
-    pub fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)> {
-        let exchanges = self.exchanges.borrow();
-        let held = exchanges.values().filter(|exchange| exchange.is_with(worker) && !exchange.answer.is_stream.get());
-        held.max_by_key(|exchange| exchange.started.get()).map(|exchange| exchange.name())
-    }
-
-    /// When the worker was given the latest of the requests that it holds.
-    pub fn latest_given(&self, worker: WorkerId) -> Option<Instant> {
-        let exchanges = self.exchanges.borrow();
-        let held = exchanges.values().filter(|exchange| exchange.is_with(worker));
-        held.map(|exchange| exchange.started.get()).max()
+    /// What the worker holds and has begun.
+    pub(super) fn begun_by(&self, worker: WorkerId) -> Vec<Rc<Exchange>> {
+        self.slots_of(worker).map(|slots| slots.held(Exchange::has_begun)).unwrap_or_default()
     }
 
     /// What a worker holds now: request id, class, and for how many milliseconds.
     pub fn current_requests(&self, worker: WorkerId) -> Vec<(String, String, u64)> {
-        let exchanges = self.exchanges.borrow();
-        let held = exchanges.values().filter(|exchange| exchange.is_with(worker) && !exchange.answer.is_stream.get());
-        held.map(|exchange| exchange.describe()).collect()
+        self.begun_by(worker).iter().map(|exchange| exchange.describe()).collect()
     }
 }

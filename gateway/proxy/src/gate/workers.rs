@@ -1,111 +1,79 @@
 //! Worker life as the supervisor tells it to the gate.
 
-use std::rc::Rc;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::rc::{Rc, Weak};
+use std::time::{Duration, Instant};
 
+use sluice_catalog::config::Config;
 use sluice_journal::{Event as Happening, Level};
-use sluice_scheduler::{Event, RequestId, WorkerId};
+use sluice_scheduler::{Event, RequestId, Scheduler, WorkerId};
+use sluice_supervisor::Host;
+use tokio::sync::Notify;
 
-use super::{Cause, Gate, WorkerHost};
+use super::{Cause, Gate};
 use crate::upstream::{Ahead, Exchange, Job, Slots};
 
-/// What a request can have cost at most: an hour. More is a lie or a mistake.
-const CPU_US_MAX: u64 = 3_600_000_000;
+impl sluice_supervisor::Gate for Gate {
+    fn config(&self) -> Rc<Config> {
+        Gate::config(self)
+    }
 
-impl Gate {
-    /// Names who starts and stops processes; before this nothing is started.
-    pub fn set_host(&self, host: Rc<dyn WorkerHost>) {
+    fn read_scheduler(&self, read: &mut dyn FnMut(&Scheduler)) {
+        read(&self.scheduler.borrow());
+    }
+
+    fn set_host(&self, host: Host) {
         *self.host.borrow_mut() = Some(host);
     }
 
-    /// The worker's server listens on this socket. `marks` says whether heads of its answers carry tokens.
-    pub fn listening(self: &Rc<Self>, worker: WorkerId, socket: std::path::PathBuf, marks: bool) {
+    fn set_may_raise(&self, may_raise: bool) {
+        self.may_raise.set(may_raise);
+        self.set_limits(&Gate::config(self));
+    }
+
+    fn tell(&self, event: Event) {
+        self.step(event);
+    }
+
+    fn listening(&self, worker: WorkerId, socket: PathBuf, marks: bool) {
         if let Some(slots) = self.slots.borrow().get(&worker) {
             return slots.renew();
         }
-        let slots = Slots::new(Rc::downgrade(self), worker, socket, marks);
+        let slots = Slots::new(Weak::clone(&self.me), worker, socket, marks);
         self.slots.borrow_mut().insert(worker, slots);
         self.sessions.listening(worker);
         self.step(Event::Listening { worker });
     }
 
-    /// The worker's process is gone.
-    pub fn exited(self: &Rc<Self>, worker: WorkerId) {
-        self.note_broken_warm_up(worker);
-        if let Some(slots) = self.slots.borrow_mut().remove(&worker) {
-            slots.close();
+    fn takes_ahead(&self, worker: WorkerId, pipe: &Path) {
+        if self.slots_of(worker).is_some_and(|slots| slots.open_pipe(pipe).is_ok()) {
+            self.step(Event::TakesAhead { worker, takes: true });
         }
-        self.measures.forget(worker);
+    }
+
+    fn faulted(&self, worker: WorkerId) {
+        self.give_up_worker(worker);
+    }
+
+    fn exited(&self, worker: WorkerId) {
+        self.note_broken_warm_up(worker);
+        let slots = self.slots.borrow_mut().remove(&worker);
+        let unseen = slots.map(|slots| slots.close()).unwrap_or_default();
+        for exchange in self.requests.of(worker) {
+            exchange.worker_is_gone(&unseen);
+        }
         self.reporters.forget(worker);
         self.forget_sleep_of(worker);
         self.sessions.exited(worker);
         self.step(Event::Exited { worker });
     }
 
-    /// The worker reports what requests cost it, and has done so for all that had ended for it by now.
-    pub fn has_reported_all(&self, worker: WorkerId, now: Instant) {
-        // Its last words may be read after its exit.
-        if self.scheduler.borrow().worker_state(worker).is_some() {
-            self.reporters.heard(worker, now);
-        }
+    fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration) {
+        self.mode.sleep.borrow_mut().beat(worker, elapsed, awake);
     }
 
-    /// The app closes its server: it finishes what it has and gets no more.
-    pub fn closing(self: &Rc<Self>, worker: WorkerId) {
-        self.step(Event::Closing { worker });
-    }
-
-    /// The worker reports that a request's response has ended for good, with the request's own CPU time in microseconds,
-    /// where that is known (others may have shared the worker), and the template of the app's router if that is news.
-    pub fn reported(self: &Rc<Self>, worker: WorkerId, request: RequestId, cpu_us: Option<u64>, route: Option<&str>) {
-        if let Some(exchange) = self.exchanges.borrow().get(&request) {
-            if exchange.answer.worker.get() != Some(worker) {
-                // A late word of the worker that died with it; now another has it.
-                return;
-            }
-            exchange.is_confirmed.set(true);
-            exchange.confirmed.set();
-        }
-        if let Some(slots) = self.slots.borrow().get(&worker) {
-            slots.confirm(request);
-        }
-        let cpu_us = cpu_us.map(|us| us.min(CPU_US_MAX));
-        self.measured(worker, request, cpu_us, route);
-        self.costs.report(self, request, cpu_us);
-    }
-
-    /// The worker says that its app has the upgrade or the event stream in its hands, and goes on to other requests.
-    pub fn handed(&self, worker: WorkerId, request: RequestId) {
-        let exchanges = self.exchanges.borrow();
-        if let Some(exchange) = exchanges.get(&request).filter(|exchange| exchange.answer.worker.get() == Some(worker))
-        {
-            exchange.is_handed.set(true);
-            exchange.handed.set();
-        }
-    }
-
-    /// The worker says that the app waits with the answer to a long poll: it leaves its slot.
-    pub fn waits_on(&self, worker: WorkerId, request: RequestId) {
-        let exchange = self.exchanges.borrow().get(&request).cloned();
-        let is_its = |exchange: &Rc<Exchange>| exchange.answer.worker.get() == Some(worker) && exchange.is_poll();
-        if let Some(exchange) = exchange.filter(is_its) {
-            exchange.leaves.set();
-        }
-    }
-
-    /// The worker says that its app has not seen the request, because it has not ended the other.
-    pub fn busy(&self, worker: WorkerId, request: RequestId, by: RequestId) {
-        let exchange = self.exchanges.borrow().get(&request).cloned();
-        if let Some(exchange) = exchange.filter(|exchange| exchange.answer.worker.get() == Some(worker)) {
-            exchange.busy_with.set(Some(by));
-            exchange.cut.set();
-        }
-    }
-
-    /// The worker says that its app writes to connections itself, past its responses; so many bytes of that were dropped.
-    pub fn writes_raw(self: &Rc<Self>, worker: WorkerId, dropped_bytes: u64) {
-        let slots = self.slots.borrow().get(&worker).cloned();
-        let Some(slots) = slots else { return };
+    fn writes_raw(&self, worker: WorkerId, dropped_bytes: u64) {
+        let Some(slots) = self.slots_of(worker) else { return };
         slots.is_raw.set(true);
         self.step(Event::TakesAhead { worker, takes: false });
         let dropped = match dropped_bytes {
@@ -120,34 +88,114 @@ impl Gate {
         self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
     }
 
-    /// The worker says that its app holds no request at all, so whatever it broke off has ended.
-    pub fn idle(&self, worker: WorkerId) {
-        if let Some(slots) = self.slots.borrow().get(&worker) {
-            slots.confirm_all();
+    fn reported(&self, worker: WorkerId, request: RequestId, cpu_us: Option<u64>, route: Option<&str>) {
+        let exchange = self.requests.exchange(request);
+        // A late word of the worker that died with it may come when another has it.
+        let is_its = |exchange: &Rc<Exchange>| exchange.answer.worker.get() == Some(worker);
+        if let Some(exchange) = exchange.filter(is_its) {
+            exchange.is_confirmed.set(true);
+            exchange.confirmed.set();
+            exchange.ended.notify_waiters();
+            self.take_report(request, &exchange, cpu_us, route);
         }
     }
 
+    fn has_reported_all(&self, worker: WorkerId, now: Instant) {
+        // Its last words may be read after its exit.
+        if self.scheduler.borrow().worker_state(worker).is_some() {
+            self.reporters.heard(worker, now);
+        }
+    }
+
+    fn app_took(&self, worker: WorkerId, request: RequestId) {
+        if let Some(exchange) = self.requests.held_by(worker, request) {
+            exchange.is_taken.set(true);
+            exchange.taken.set();
+        }
+    }
+
+    fn waits_on(&self, worker: WorkerId, request: RequestId) {
+        if let Some(exchange) = self.requests.held_by(worker, request).filter(|exchange| exchange.is_poll()) {
+            exchange.leaves.set();
+        }
+    }
+
+    fn busy(&self, worker: WorkerId, request: RequestId, by: RequestId) {
+        if let Some(exchange) = self.requests.held_by(worker, request) {
+            exchange.busy_with.set(Some(by));
+            exchange.cut.set();
+        }
+    }
+
+    fn idle(&self, worker: WorkerId) {
+        for exchange in self.requests.of(worker) {
+            exchange.ended.notify_waiters();
+        }
+        for exchange in self.requests.answered_by(worker) {
+            exchange.is_confirmed.set(true);
+        }
+    }
+
+    fn queue_waits(&self) -> &Notify {
+        &self.queue_waits
+    }
+
+    fn is_leaving(&self) -> bool {
+        self.leaving.get()
+    }
+
+    fn requests_total(&self, worker: WorkerId) -> u64 {
+        Gate::requests_total(self, worker)
+    }
+
+    fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)> {
+        let held = self.begun_by(worker);
+        held.iter().max_by_key(|exchange| exchange.started.get()).map(|exchange| exchange.name())
+    }
+
+    fn latest_given(&self, worker: WorkerId) -> Option<Instant> {
+        self.begun_by(worker).iter().map(|exchange| exchange.started.get()).max()
+    }
+
+    fn warm_up_failure(&self, worker: WorkerId) -> Option<String> {
+        self.warm_up_failure.borrow().as_ref().filter(|(failed, _)| *failed == worker).map(|(_, why)| why.clone())
+    }
+}
+
+impl Gate {
+    /// The worker cannot go on: it is dying, or keeps a slot that nothing will free. Nothing more goes to it (I4), and it is
+    /// replaced.
+    pub(crate) fn give_up_worker(&self, worker: WorkerId) {
+        if let Some(slots) = self.slots.borrow().get(&worker) {
+            slots.is_dying.set(true);
+        }
+        self.note_broken_warm_up(worker);
+        self.step(Event::Faulted { worker });
+    }
+
     /// Every worker is to be replaced by one of this generation, whose app the host knows.
-    pub fn reload(self: &Rc<Self>, generation: u64) {
+    pub fn reload(&self, generation: u64) {
         self.step(Event::ReloadAsked { generation });
     }
 
     /// Gives a request of the gateway's own to a worker that is being warmed. Returns false when it is no longer.
-    pub(crate) fn warm_with(self: &Rc<Self>, worker: WorkerId, job: Job) -> bool {
+    pub(crate) fn warm_with(&self, worker: WorkerId, job: Job) -> bool {
         if !self.scheduler.borrow().is_warming(worker) {
             return false;
         }
         let request = job.request;
         self.step(Event::WarmingWith { worker, request });
-        let is_given = self.give(Instant::now(), worker, job, Ahead::No).is_none();
-        if !is_given {
+        let given = self.give(Instant::now(), worker, job, Ahead::No);
+        if let Some((lease, _)) = given {
+            lease.end();
             self.step(Event::Finished { worker, request });
+            return false;
         }
-        is_given
+        true
     }
 
     /// The worker is as warm as it will get, or has shown that it must not take requests.
-    pub(crate) fn warmed(self: &Rc<Self>, worker: WorkerId, outcome: Result<(), String>) {
+    pub(crate) fn warmed(&self, worker: WorkerId, outcome: Result<(), String>) {
         match outcome {
             Ok(()) => self.step(Event::Warmed { worker }),
             Err(why) => {
@@ -159,13 +207,12 @@ impl Gate {
 
     /// Whether the worker still holds a warm-up request after the time for that.
     pub(crate) fn is_jammed(&self, worker: WorkerId) -> bool {
-        self.is_warming(worker)
-            && self.exchanges.borrow().values().any(|held| held.is_own && held.answer.worker.get() == Some(worker))
+        self.is_warming(worker) && self.own_at(worker).is_some()
     }
 
     /// The worker keeps a slot that only its end frees. It must not take a place over: a generation on trial fails with it,
     /// and any other try is made again.
-    pub(crate) fn jammed(self: &Rc<Self>, worker: WorkerId, why: String) {
+    pub(crate) fn jammed(&self, worker: WorkerId, why: String) {
         self.note_warm_up_failure(worker, why);
         if self.is_on_trial(worker) {
             self.step(Event::WarmUpFailed { worker });
@@ -186,14 +233,15 @@ impl Gate {
         if !self.is_warming(worker) {
             return;
         }
-        let target = {
-            let exchanges = self.exchanges.borrow();
-            let held = exchanges.values().find(|held| held.is_own && held.answer.worker.get() == Some(worker));
-            held.map(|held| held.name().2)
-        };
-        if let Some(target) = target {
-            self.note_warm_up_failure(worker, format!("{target} broke the worker"));
+        if let Some(held) = self.own_at(worker) {
+            self.note_warm_up_failure(worker, format!("{} broke the worker", held.target()));
         }
+    }
+
+    /// The warm-up request that the worker holds.
+    fn own_at(&self, worker: WorkerId) -> Option<Rc<Exchange>> {
+        let held = self.requests.all_held();
+        held.into_iter().find(|held| held.is_own && held.answer.worker.get() == Some(worker))
     }
 
     fn note_warm_up_failure(&self, worker: WorkerId, why: String) {
@@ -202,58 +250,13 @@ impl Gate {
         *self.warm_up_failure.borrow_mut() = Some((worker, why));
     }
 
-    /// The worker's event loop stands still and burns CPU, for less long than one that is stuck.
-    pub fn overdue(self: &Rc<Self>, worker: WorkerId) {
-        self.step(Event::Overdue { worker });
-    }
-
-    /// The event loop of a worker that was overdue turns again.
-    pub fn turned(self: &Rc<Self>, worker: WorkerId) {
-        self.step(Event::Turned { worker });
-    }
-
-    /// The worker's event loop has not turned for too long. If the scheduler agrees, it is examined and killed.
-    pub fn stuck(self: &Rc<Self>, worker: WorkerId) {
-        self.step(Event::Stuck { worker });
-    }
-
-    /// Returns when requests wait for a worker; where further ones are granted to workers that wait themselves.
-    pub async fn queue_waits(&self) {
-        self.queue_waits.notified().await;
-    }
-
-    /// All that the worker holds waits on something else than the CPU.
-    pub fn waits(self: &Rc<Self>, worker: WorkerId) {
-        self.step(Event::Waits { worker });
-    }
-
-    /// The worker holds more than it has time for, or has room that nobody needs.
-    pub fn crowded(self: &Rc<Self>, worker: WorkerId, by: u32) {
-        self.step(Event::Crowded { worker, by });
-    }
-
-    /// The look into a stuck worker is over. Not to be called from within [`WorkerHost::examine`].
-    pub fn examined(self: &Rc<Self>, worker: WorkerId) {
-        self.step(Event::Examined { worker });
-    }
-
-    /// The worker uses more memory than allowed. To be said once.
-    pub fn overweight(self: &Rc<Self>, worker: WorkerId) {
-        self.step(Event::Overweight { worker });
-    }
-
-    /// The worker's socket has lost its name: it is replaced by one that can be reached.
-    pub fn unreachable(self: &Rc<Self>, worker: WorkerId) {
-        self.step(Event::Unreachable { worker });
-    }
-
     /// The pool is to hold so many workers.
-    pub fn scale(self: &Rc<Self>, workers: u32) {
+    pub fn scale(&self, workers: u32) {
         self.step(Event::Scaled { workers });
     }
 
     /// Every worker is to stop; what is queued is refused.
-    pub fn stop_workers(self: &Rc<Self>) {
+    pub fn stop_workers(&self) {
         for slots in self.slots.borrow().values() {
             slots.ends_for(Cause::Gateway);
         }

@@ -52,7 +52,7 @@ pub(crate) fn record(gate: &Gate, request: Request, sent: &Sent) {
     };
     let number = ticket.as_ref().map_or(RequestId(0), |ticket| ticket.number);
     drop(ticket);
-    gate.costs.finish(gate, number, ended, record);
+    gate.record(number, ended, record);
 }
 
 /// How long a request has waited for a worker and was in one, or how long it took until no worker was to get it.

@@ -3,10 +3,9 @@
 
 use std::rc::Rc;
 
-use sluice_journal::{Event as Happening, Level};
+use sluice_journal::{Event as Happening, Level, tasks};
 use sluice_scheduler::RequestId;
 
-use crate::faults;
 use crate::gate::Gate;
 use crate::respond::answer::Answer;
 
@@ -35,7 +34,8 @@ impl Drop for Ticket {
         tokio::task::spawn_local(async move {
             gate.leave(number);
             answer.abandon();
-            let text = format!("a connection was lost to a fault in the gateway, at {}", faults::place());
+            gate.record_nothing(number);
+            let text = format!("a connection was lost to a fault in the gateway, at {}", tasks::place());
             gate.journal.emit(Happening::Note { level: Level::Error, text: &text });
         });
     }

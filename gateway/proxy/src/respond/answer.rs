@@ -27,7 +27,7 @@ use crate::admit::ladder::Arrival;
 use crate::ids::to_usize;
 use crate::receive::spool::{TempFile, TempReader, TempStore};
 use crate::signal::Signal;
-use crate::upstream::StreamGuard;
+use crate::upstream::StreamLease;
 
 use pieces::{First, Pieces, Spilled};
 
@@ -71,7 +71,7 @@ pub(crate) enum Next {
 pub(crate) struct Upgraded {
     pub(crate) stream: UnixStream,
     pub(crate) first: Bytes,
-    pub(crate) counted: StreamGuard,
+    pub(crate) counted: StreamLease,
 }
 
 #[derive(Default)]

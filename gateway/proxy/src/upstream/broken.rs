@@ -1,7 +1,6 @@
 //! Exchanges that broke, and the wait until the slot behind each is free: the worker has ended the request, or died (I1).
 //! A worker that does neither in time is given up.
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_catalog::errors::Code;
@@ -11,9 +10,8 @@ use sluice_scheduler::RequestId;
 use super::exchange::Fault;
 use super::mailbox::Slot;
 use super::slots::Slots;
-use super::{Exchange, Job};
+use super::{Exchange, Given, Job};
 use crate::gate::{Cause, Gate, Seen};
-use crate::signal::Signal;
 
 /// How long an app's hooks may take after a request before its end is reported all the same: `SETTLE_MS_MAX` of the preload.
 const HOOKS_MAX: Duration = Duration::from_secs(5);
@@ -27,33 +25,27 @@ const DYING_TIMEOUT: Duration = Duration::from_secs(2);
 const CUT_TIMEOUT: Duration = Duration::from_secs(5).saturating_add(HOOKS_MAX);
 impl Slots {
     /// The exchange broke, and its connection is closed: waits until the slot is free, or its worker gone.
-    pub(super) async fn conclude_broken(
-        &self,
-        gate: &Rc<Gate>,
-        slot: &Slot,
-        job: Job,
-        exchange: &Rc<Exchange>,
-        fault: Fault,
-    ) {
+    pub(super) async fn conclude_broken(&self, gate: &Gate, slot: &Slot, given: Given, fault: Fault) {
+        let Given { ref job, ref exchange, .. } = given;
         let mut fault = fault;
         if matches!(fault, Fault::Left) {
             job.answer.leave();
         }
         // From here on its number is not in the pipe: either it is free, or the worker has it and will report its end.
         if !matches!(fault, Fault::Busy { .. }) && self.was_unseen(gate, exchange) {
-            slot.is_busy.set(false);
-            return self.give_back(gate, job, exchange).await;
+            slot.free();
+            return self.give_back(gate, given).await;
         }
         if matches!(fault, Fault::Left) {
             // It may have waited for another request in the worker when its client left.
-            if !self.ended_for_nobody(exchange, job.request).await {
+            if !self.ended_for_nobody(exchange).await {
                 fault = exchange.busy_with.get().map_or(Fault::Cut, |by| Fault::Busy { by });
             }
         }
         if let Fault::Busy { by } = fault
             && !self.closed.get()
         {
-            return self.take_back(gate, slot, job, exchange, by).await;
+            return self.take_back(gate, slot, given, by).await;
         }
         let seen = match fault {
             Fault::Closed(seen) => seen,
@@ -63,26 +55,26 @@ impl Slots {
                 Seen { sent: true, heard: true, unread: false }
             }
         };
-        self.conclude_fault(gate, slot, &job, exchange, fault).await;
-        slot.is_busy.set(false);
+        self.conclude_fault(gate, slot, job, exchange, fault).await;
+        slot.free();
         // It may have turned out only now that its worker died, and what of it the app had not seen.
         let was_unseen = self.closed.get() && self.was_unseen(gate, exchange);
         let seen = if was_unseen { Seen::NOTHING } else { seen };
         if self.closed.get() {
-            gate.bury(job, exchange, seen, self.cause.get()).await;
+            gate.bury(given, seen, self.cause.get()).await;
         } else {
-            gate.finished(self.worker, job.request);
+            gate.finished(given.lease);
         }
     }
 
     /// The app has seen that the client left, and may compute on. Whether it ended the request, or its worker exited,
     /// before its time was over or it turned out that it never had the request.
-    async fn ended_for_nobody(&self, exchange: &Exchange, request: RequestId) -> bool {
+    async fn ended_for_nobody(&self, exchange: &Exchange) -> bool {
         if exchange.is_confirmed.get() {
             return true;
         }
         tokio::select! {
-            confirmed = self.reported(request, Duration::MAX) => confirmed,
+            confirmed = self.reported(exchange, Duration::MAX) => confirmed,
             () = exchange.cut.wait() => false,
         }
     }
@@ -91,45 +83,47 @@ impl Slots {
     /// job goes back to the queue, where another worker may take it, and the slot waits for the other's end. So does the
     /// connection, which the app would else see closed under its response. How often one job comes back is bounded by
     /// its time in the queue.
-    pub(super) async fn take_back(&self, gate: &Rc<Gate>, slot: &Slot, job: Job, exchange: &Exchange, by: RequestId) {
-        if !exchange.has_begun() || !self.unreported.borrow().contains(&by) {
+    pub(super) async fn take_back(&self, gate: &Gate, slot: &Slot, given: Given, by: RequestId) {
+        let Given { mut lease, job, exchange } = given;
+        let unended = gate.requests.unreported(self.worker, by).filter(|_| exchange.has_begun());
+        let Some(unended) = unended else {
             // It has ended meanwhile, or this worker never had it: nothing is left to wait for. And one that was handed ahead of
             // time has no slot that could be another's.
-            slot.is_busy.set(false);
-            return gate.returned(self.worker, job);
-        }
-        let held = gate.occupied(self.worker, job, by);
+            slot.free();
+            return gate.returned(lease, job);
+        };
+        gate.occupied(&mut lease, job, by);
         let patience = Duration::from_millis(gate.config().response.abandoned_timeout_ms);
-        if !self.reported(by, patience).await {
+        if !self.reported(&unended, patience).await {
             self.give_up(gate, slot, &format!("request number {} is answered but not ended", by.0)).await;
         }
-        slot.is_busy.set(false);
-        gate.finished(self.worker, held);
+        slot.free();
+        gate.finished(lease);
     }
 
     /// Whether a stream ended because its worker died, or the worker ended it and goes on. A dying worker's connections close
     /// a moment before its exit is known.
-    pub(super) async fn stream_broke_by(&self, request: RequestId) -> Code {
-        self.reported(request, EXIT_TIMEOUT).await;
+    pub(super) async fn stream_broke(&self, exchange: &Exchange) -> Code {
+        self.reported(exchange, EXIT_TIMEOUT).await;
         let has_died = self.closed.get() || self.is_dying.get();
         if has_died { Code::WorkerDied } else { Code::WorkerAnswerTruncated }
     }
 
     /// The response broke. The client is answered, unless the worker is known to have died; the slot waits until the worker
     /// itself has ended the request or died.
-    async fn conclude_fault(&self, gate: &Rc<Gate>, slot: &Slot, job: &Job, exchange: &Exchange, fault: Fault) {
+    async fn conclude_fault(&self, gate: &Gate, slot: &Slot, job: &Job, exchange: &Exchange, fault: Fault) {
         let confirmed = match fault {
             Fault::Malformed(detail) => {
                 job.answer.fail(Code::WorkerAnswerMalformed);
                 self.note(gate, job, &format!("was answered with {detail}; the client got 502 if it had nothing yet"));
-                self.confirmed_end(exchange, job.request, CONFIRM_TIMEOUT).await
+                self.confirmed_end(exchange, CONFIRM_TIMEOUT).await
             }
             Fault::Foreign => {
                 job.answer.fail(Code::WorkerAnswerMalformed);
                 let what = "met bytes that are not its answer on a connection that an earlier request has used; the client got \
                             502, and nothing of them";
                 self.note(gate, job, what);
-                self.confirmed_end(exchange, job.request, CONFIRM_TIMEOUT).await
+                self.confirmed_end(exchange, CONFIRM_TIMEOUT).await
             }
             Fault::Short => {
                 job.answer.fail(Code::WorkerAnswerTruncated);
@@ -138,17 +132,17 @@ impl Slots {
             }
             Fault::Closed(_) => {
                 // A dying worker's connections close a moment before its exit is known.
-                let mut confirmed = self.confirmed_end(exchange, job.request, EXIT_TIMEOUT).await;
+                let mut confirmed = self.confirmed_end(exchange, EXIT_TIMEOUT).await;
                 if !confirmed && self.is_dying.get() {
-                    confirmed = self.confirmed_end(exchange, job.request, DYING_TIMEOUT).await;
+                    confirmed = self.confirmed_end(exchange, DYING_TIMEOUT).await;
                 }
                 if !self.closed.get() {
                     job.answer.fail(Code::WorkerAnswerTruncated);
                 }
-                confirmed || self.confirmed_end(exchange, job.request, CONFIRM_TIMEOUT).await
+                confirmed || self.confirmed_end(exchange, CONFIRM_TIMEOUT).await
             }
             Fault::Left | Fault::Unsent | Fault::Withdrawn => true,
-            Fault::Cut | Fault::Busy { .. } => self.confirmed_end(exchange, job.request, CUT_TIMEOUT).await,
+            Fault::Cut | Fault::Busy { .. } => self.confirmed_end(exchange, CUT_TIMEOUT).await,
         };
         if !confirmed {
             self.give_up(gate, slot, &format!("request {} is not ended", job.request_id)).await;
@@ -156,44 +150,26 @@ impl Slots {
     }
 
     /// It neither ended the request nor died: its slot can never be trusted again.
-    async fn give_up(&self, gate: &Rc<Gate>, slot: &Slot, why: &str) {
+    async fn give_up(&self, gate: &Gate, slot: &Slot, why: &str) {
         if self.closed.get() {
             return;
         }
         let text = format!("{why} by worker {}, which is replaced", self.worker.0);
         gate.journal.emit(Happening::Note { level: Level::Warn, text: &text });
         self.ends_for(Cause::Gateway);
-        gate.faulted(self.worker);
+        gate.give_up_worker(self.worker);
         while !self.closed.get() {
             slot.changed.wait().await;
         }
     }
 
     /// Whether the worker has reported the end of the request, or does so or exits within the time for that.
-    async fn confirmed_end(&self, exchange: &Exchange, request: RequestId, timeout: Duration) -> bool {
-        exchange.is_confirmed.get() || self.reported(request, timeout).await
+    async fn confirmed_end(&self, exchange: &Exchange, timeout: Duration) -> bool {
+        exchange.is_confirmed.get() || self.reported(exchange, timeout).await
     }
 
     /// Whether the worker reports the end of the request, or exits, within the time for that.
-    async fn reported(&self, request: RequestId, timeout: Duration) -> bool {
-        if self.closed.get() {
-            return true;
-        }
-        let waiting = Confirming { slots: self, signal: Rc::default(), request };
-        self.confirming.borrow_mut().push((request, Rc::clone(&waiting.signal)));
-        tokio::time::timeout(timeout, waiting.signal.wait()).await.is_ok()
-    }
-}
-
-/// Waits for a request's end to be reported; does not outlast its waiting.
-struct Confirming<'s> {
-    slots: &'s Slots,
-    signal: Rc<Signal>,
-    request: RequestId,
-}
-
-impl Drop for Confirming<'_> {
-    fn drop(&mut self) {
-        self.slots.confirming.borrow_mut().retain(|(waiting, _)| *waiting != self.request);
+    async fn reported(&self, exchange: &Exchange, timeout: Duration) -> bool {
+        self.closed.get() || tokio::time::timeout(timeout, exchange.ended.notified()).await.is_ok()
     }
 }

@@ -9,14 +9,12 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::path::Path;
 
 use nix::fcntl::OFlag;
-use nix::sys::stat::Mode;
 
 use super::slots::Slots;
-use super::{Exchange, Job};
+use super::{Exchange, Given, Job};
 use crate::gate::{Gate, Seen};
 
 /// Requests that a worker may have ahead of time, beside those that it holds. With one, a worker of trivial requests still
@@ -43,32 +41,11 @@ pub(crate) enum Ahead {
 #[derive(Debug)]
 pub(super) struct Pipe(File);
 
-/// The pipe that stands beside this socket, as `packages/preload/src/handed.ts` names it.
-fn path_beside(socket: &Path) -> PathBuf {
-    let mut path = socket.as_os_str().to_owned();
-    path.push(".handed");
-    path.into()
-}
-
-/// Makes the pipe of the worker that will listen on this socket; nobody else may open it.
-///
-/// # Errors
-/// What the file system says. The worker then gets nothing ahead of time.
-pub fn make_handed_pipe(socket: &Path) -> io::Result<()> {
-    remove_handed_pipe(socket);
-    Ok(nix::unistd::mkfifo(&path_beside(socket), Mode::S_IRUSR | Mode::S_IWUSR)?)
-}
-
-/// Takes its name away.
-pub fn remove_handed_pipe(socket: &Path) {
-    let _ = std::fs::remove_file(path_beside(socket));
-}
-
 impl Pipe {
-    fn open(socket: &Path) -> io::Result<Self> {
+    fn open(path: &Path) -> io::Result<Self> {
         // For writing too: it must not count as closed while the worker is gone.
         let flags = OFlag::O_NONBLOCK.bits();
-        OpenOptions::new().read(true).write(true).custom_flags(flags).open(path_beside(socket)).map(Pipe)
+        OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).map(Pipe)
     }
 
     fn put(&self, number: u64) -> bool {
@@ -96,8 +73,8 @@ impl Job {
 
 impl Slots {
     /// The worker takes requests ahead of time from now on, if its pipe can be opened.
-    pub(crate) fn open_pipe(&self) -> io::Result<()> {
-        let pipe = Pipe::open(&self.socket)?;
+    pub(crate) fn open_pipe(&self, pipe: &Path) -> io::Result<()> {
+        let pipe = Pipe::open(pipe)?;
         *self.pipe.borrow_mut() = Some(pipe);
         Ok(())
     }
@@ -118,12 +95,6 @@ impl Slots {
         self.pipe.borrow().as_ref().map(Pipe::take_all).unwrap_or_default()
     }
 
-    /// The process has gone: what is in the pipe was seen by nobody.
-    pub(super) fn note_unseen(&self) {
-        let unseen = self.take_unseen();
-        self.unseen.borrow_mut().extend(unseen);
-    }
-
     /// Whether the app can not have seen the request, and never will. Its connection has closed.
     pub(super) fn was_unseen(&self, gate: &Gate, exchange: &Exchange) -> bool {
         if exchange.ahead.get() == Ahead::No {
@@ -132,15 +103,15 @@ impl Slots {
         if !self.closed.get() {
             gate.withdraw(self.worker, &self.take_unseen());
         }
-        exchange.is_withdrawn.get() || self.unseen.borrow().contains(&exchange.handed_as.get())
+        exchange.is_withdrawn.get()
     }
 
     /// Of this request the app has seen nothing, so it can go to another worker.
-    pub(super) async fn give_back(&self, gate: &Rc<Gate>, job: Job, exchange: &Rc<Exchange>) {
+    pub(super) async fn give_back(&self, gate: &Gate, given: Given) {
         if self.closed.get() {
-            gate.bury(job, exchange, Seen::NOTHING, self.cause.get()).await;
+            gate.bury(given, Seen::NOTHING, self.cause.get()).await;
         } else {
-            gate.returned(self.worker, job);
+            gate.returned(given.lease, given.job);
         }
     }
 }

@@ -1,23 +1,20 @@
-//! One slot of a worker as its task sees it: the next job, and what wakes the task.
+//! One slot of a worker as its task sees it: the next request, and what wakes the task.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use sluice_scheduler::RequestId;
-
 use super::wire::Wire;
-use super::{Exchange, Job};
+use super::{Exchange, Given};
 use crate::signal::Signal;
 
-/// One slot's mailbox; its task takes jobs out of it.
+/// One slot's mailbox; its task takes requests out of it.
 #[derive(Default)]
 pub(super) struct Slot {
-    pub(super) job: RefCell<Option<(Job, Rc<Exchange>)>>,
-    pub(super) is_busy: Cell<bool>,
-    /// The request that it was given last.
-    pub(super) held: Cell<Option<RequestId>>,
+    pub(super) given: RefCell<Option<Given>>,
+    /// What it is busy with.
+    pub(super) holds: RefCell<Option<Rc<Exchange>>>,
     /// The latest request on the connection that it keeps, where it keeps one.
-    pub(super) carried: Cell<Option<RequestId>>,
+    pub(super) carried: RefCell<Option<Rc<Exchange>>>,
     pub(super) changed: Signal,
 }
 
@@ -28,7 +25,12 @@ pub(super) enum Idle {
 }
 
 impl Slot {
-    /// Waits for a job, or until the idle connection is disturbed.
+    /// It may be given another request.
+    pub(super) fn free(&self) {
+        self.holds.replace(None);
+    }
+
+    /// Waits for a request, or until the idle connection is disturbed.
     pub(super) async fn wait(&self, wire: Option<&mut Wire>) -> Idle {
         let Some(wire) = wire else {
             self.changed.wait().await;

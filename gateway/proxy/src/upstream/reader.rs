@@ -59,7 +59,7 @@ impl Reader<'_, '_> {
                 return Poll::Ready(Err(Fault::Cut));
             }
             if !ends_with_report
-                || exchange.is_handed.get()
+                || exchange.is_taken.get()
                 || (exchange.confirmed.poll(cx).is_pending() && !exchange.is_confirmed.get())
             {
                 return Poll::Pending;

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use fastrand::Rng;
 use sluice_message::{Method, ResponseHead};
 use sluice_scheduler::{RequestId, WorkerId};
+use sluice_supervisor::Gate as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 

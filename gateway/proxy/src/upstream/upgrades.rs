@@ -6,17 +6,15 @@
 
 use std::pin::Pin;
 use std::rc::Rc;
-use std::time::Instant;
 
 use sluice_catalog::errors::Code;
 
 use super::exchange::{self, Ended, Fault};
 use super::mailbox::Slot;
-use super::slots::{Slots, StreamGuard};
+use super::slots::Slots;
 use super::wire::Wire;
-use super::{Exchange, Job};
+use super::{Exchange, Given, Job, StreamLease};
 use crate::gate::Gate;
-use crate::respond::answer::Times;
 
 /// The exchange on its connection, wherever it is waited for.
 type Running = Pin<Box<dyn Future<Output = (Wire, Job, Result<Ended, Fault>)>>>;
@@ -28,79 +26,70 @@ impl Slots {
         gate: &Rc<Gate>,
         slot: &Rc<Slot>,
         idle: Option<Wire>,
-        job: Job,
-        exchange: Rc<Exchange>,
+        given: Given,
     ) -> Option<Wire> {
         let wire = tokio::select! {
             wire = Wire::connect(&self.socket) => wire.ok(),
-            () = exchange.died.wait() => None,
+            () = given.exchange.died.wait() => None,
         };
         let Some(wire) = wire else {
-            self.undelivered(gate, slot, job, &exchange).await;
+            self.undelivered(gate, slot, given).await;
             return None;
         };
-        let carried = slot.carried.get();
-        let (request, answer) = (job.request, Rc::clone(&job.answer));
+        let Given { lease, job, exchange } = given;
+        let carried = slot.carried.borrow().clone();
+        let answer = Rc::clone(&job.answer);
         let mut running = run(Rc::clone(gate), wire, job, Rc::clone(&exchange), self.marks);
         let ran = tokio::select! {
             ran = &mut running => Some(ran),
-            () = exchange.handed.wait() => None,
+            () = exchange.taken.wait() => None,
         };
         match ran {
             None => {
-                slot.is_busy.set(false);
-                self.finished_total.set(self.finished_total.get() + 1);
-                answer.times.update(|times| Times { finished: Some(Instant::now()), ..times });
-                answer.is_stream.set(true);
-                gate.detached(self.worker, request);
-                tokio::task::spawn_local(Rc::clone(self).go_on(Rc::clone(gate), running, exchange));
+                let stream = self.detach(gate, slot, lease, &answer);
+                tokio::task::spawn_local(Rc::clone(self).go_on(Rc::clone(gate), stream, running, exchange));
                 idle
             }
             Some((wire, job, Ok(ended))) => {
-                let is_whole = matches!(ended, Ended::Whole { .. });
-                let wire = self.conclude(gate, slot, wire, &job, &exchange, ended);
-                if is_whole {
-                    gate.proven(job);
-                }
+                let wire = self.conclude(gate, slot, wire, Given { lease, job, exchange }, ended);
                 if idle.is_some() {
-                    slot.carried.set(carried);
+                    slot.carried.replace(carried);
                 }
                 idle.or(wire)
             }
-            Some((_, job, Err(Fault::Unsent))) => {
-                slot.is_busy.set(false);
-                gate.finished(self.worker, job.request);
+            Some((_, _, Err(Fault::Unsent))) => {
+                slot.free();
+                gate.finished(lease);
                 idle
             }
             Some((wire, job, Err(fault))) => {
                 drop(wire);
-                self.conclude_broken(gate, slot, job, &exchange, fault).await;
+                self.conclude_broken(gate, slot, Given { lease, job, exchange }, fault).await;
                 idle
             }
         }
     }
 
     /// The upgrade outside of its slot, until it is answered: with another protocol, with an ordinary response, or not.
-    async fn go_on(self: Rc<Self>, gate: Rc<Gate>, running: Running, exchange: Rc<Exchange>) {
+    async fn go_on(self: Rc<Self>, gate: Rc<Gate>, stream: StreamLease, running: Running, exchange: Rc<Exchange>) {
         let (wire, job, result) = running.await;
-        let (worker, request, answer) = (self.worker, job.request, &job.answer);
+        let answer = &job.answer;
         match result {
             Ok(Ended::Upgraded { head }) => {
                 answer.begin(head);
                 // It leaves the count with its connection.
-                answer.upgrade(wire.into_upgraded(StreamGuard::new(gate, worker, request)));
-                return;
+                answer.upgrade(wire.into_upgraded(stream));
             }
             Ok(Ended::Stream { head }) => {
                 if exchange::run_stream(&gate, wire, answer, &exchange, head).await {
-                    answer.fail(self.stream_broke_by(request).await);
+                    answer.fail(self.stream_broke(&exchange).await);
                 }
             }
             // No upgrade is told to be a poll.
             Ok(Ended::Whole { .. } | Ended::Waits) => {}
             Err(Fault::Closed(_)) => {
                 drop(wire);
-                answer.fail(self.stream_broke_by(request).await);
+                answer.fail(self.stream_broke(&exchange).await);
             }
             Err(Fault::Malformed(detail)) => {
                 answer.fail(Code::WorkerAnswerMalformed);
@@ -109,7 +98,6 @@ impl Slots {
             Err(Fault::Foreign | Fault::Short) => answer.fail(Code::WorkerAnswerMalformed),
             Err(Fault::Left | Fault::Unsent | Fault::Cut | Fault::Busy { .. } | Fault::Withdrawn) => answer.leave(),
         }
-        gate.stream_ended(worker, request);
     }
 }
 

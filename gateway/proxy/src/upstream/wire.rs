@@ -10,7 +10,7 @@ use bytes::BytesMut;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::UnixStream;
 
-use super::StreamGuard;
+use super::StreamLease;
 use crate::respond::answer::Upgraded;
 
 /// How much is read from a worker at once.
@@ -54,7 +54,7 @@ impl Wire {
         Pin::new(&mut self.stream).poll_read(cx, &mut ReadBuf::new(&mut byte)).map(|_| ())
     }
 
-    pub(crate) fn into_upgraded(self, counted: StreamGuard) -> Upgraded {
+    pub(crate) fn into_upgraded(self, counted: StreamLease) -> Upgraded {
         Upgraded { stream: self.stream, first: self.unread.freeze(), counted }
     }
 }

@@ -1,0 +1,92 @@
+//! A slot of a worker in the hands of whoever carries a request out. Giving it back is the only way to free the slot, and moves
+//! it away, so that nobody frees a slot twice or keeps on with one that is another's (I1).
+
+use std::rc::Rc;
+use std::sync::mpsc::Sender;
+
+use sluice_journal::tasks;
+use sluice_scheduler::{RequestId, WorkerId};
+
+use crate::gate::Gate;
+
+/// What a dispatch hands out. It holds numbers alone, so that it can cross threads.
+#[must_use]
+pub(crate) struct Lease {
+    pub(crate) worker: WorkerId,
+    pub(crate) request: RequestId,
+    lost: Option<Sender<Lost>>,
+}
+
+/// A lease that nobody has given back: a fault of the gateway's own has ended the task that had it.
+pub(crate) struct Lost {
+    pub(crate) worker: WorkerId,
+    pub(crate) request: RequestId,
+    /// Where the fault was.
+    pub(crate) place: String,
+}
+
+impl Lease {
+    pub(crate) fn new(worker: WorkerId, request: RequestId, lost: &Sender<Lost>) -> Self {
+        Lease { worker, request, lost: Some(lost.clone()) }
+    }
+
+    /// The slot is given back, or went with its worker.
+    pub(crate) fn end(mut self) -> (WorkerId, RequestId) {
+        self.lost = None;
+        (self.worker, self.request)
+    }
+
+    /// The worker goes on with another request in the same slot.
+    pub(crate) fn pass_to(&mut self, request: RequestId) {
+        self.request = request;
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(lost) = self.lost.take() {
+            // Whatever the task was at, the app may still hold the request: the gate sees to the worker. There is no gate only
+            // while the gateway is torn down.
+            let _ = lost.send(Lost { worker: self.worker, request: self.request, place: tasks::place() });
+        }
+    }
+}
+
+/// A stream that has left its slot, in the worker's count; it leaves that with its connection, whichever way that ends.
+pub(crate) struct StreamLease {
+    gate: Rc<Gate>,
+    worker: WorkerId,
+    request: RequestId,
+}
+
+impl StreamLease {
+    pub(crate) fn new(gate: Rc<Gate>, worker: WorkerId, request: RequestId) -> Self {
+        StreamLease { gate, worker, request }
+    }
+}
+
+impl Drop for StreamLease {
+    fn drop(&mut self) {
+        self.gate.stream_ended(self.worker, self.request);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn i1_a_lease_that_is_dropped_is_told_of_and_one_that_was_given_back_is_not() {
+        let (sender, lost) = mpsc::channel();
+        let lease = |request| Lease::new(WorkerId(3), RequestId(request), &sender);
+        lease(1).end();
+        assert!(lost.try_recv().is_err());
+        let held = lease(2);
+        // What crosses threads later does so today.
+        std::thread::spawn(move || drop(held)).join().unwrap();
+        let Lost { worker, request, .. } = lost.try_recv().unwrap();
+        assert_eq!((worker, request), (WorkerId(3), RequestId(2)));
+    }
+}

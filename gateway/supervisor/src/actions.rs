@@ -1,0 +1,183 @@
+//! The scheduler's actions, carried out on processes. It decides nothing.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use sluice_journal::{Event, HeldRequest, Level, Recycled};
+use sluice_scheduler::Event::Examined;
+use sluice_scheduler::{AbandonReason, Action, KillReason, Lane, RecycleReason, WorkerId, WorkerState as Life};
+
+use crate::priority::Priority;
+use crate::process::Process;
+use crate::reload::{Abandoned, ReloadEnd};
+use crate::{Supervisor, priority, process, stuck};
+
+impl Supervisor {
+    /// Carries out what the scheduler decides about processes.
+    pub(crate) fn carry_out(self: &Rc<Self>, action: Action) {
+        match action {
+            Action::Start { worker, instance, generation, lane } => self.begin(worker, instance, generation, lane),
+            Action::Lower { worker } => {
+                self.set_priority(worker, |process| priority::lowered(process.priority, self.may_raise));
+            }
+            Action::Raise { worker } => self.set_priority(worker, |process| process.priority),
+            Action::Stop { worker } => self.stop(worker),
+            Action::Examine { worker } => self.examine(worker),
+            Action::Kill { worker, reason } => self.kill(worker, reason),
+            Action::BackOff { worker, instance, delay_ms } => {
+                self.backing_off.borrow_mut().insert(instance, Instant::now() + Duration::from_millis(delay_ms));
+                self.journal.emit(Event::WorkerBackoff { worker: worker.0, delay_ms });
+            }
+            Action::Recycling { worker, reason } => self.tell_recycled(worker, reason),
+            Action::Bloated { worker } => self.tell_bloated(worker),
+            Action::Reloaded { generation } => self.tell_reload_ended(generation, None),
+            Action::ReloadAbandoned { generation, reason } => self.tell_reload_ended(generation, Some(reason)),
+            Action::GiveUp => {
+                if let Some(sender) = self.gave_up.borrow_mut().take() {
+                    let _ = sender.send(());
+                }
+            }
+            // Of requests and their connections.
+            Action::Dispatch { .. }
+            | Action::Hand { .. }
+            | Action::Begins { .. }
+            | Action::TakeBack { .. }
+            | Action::Refuse { .. }
+            | Action::Orphaned { .. }
+            | Action::CloseStream { .. }
+            | Action::WarmUp { .. } => {}
+        }
+    }
+
+    fn begin(self: &Rc<Self>, worker: WorkerId, instance: u32, generation: u64, lane: Lane) {
+        // The successor of a worker that still serves is no restart; that of one which finishes what it holds is.
+        let is_successor = self.gate.scheduler(|scheduler| {
+            let mut others = scheduler.workers().filter(|view| view.instance == instance && view.worker != worker);
+            others.any(|view| matches!(view.state, Life::Starting | Life::Warming | Life::Ready))
+        });
+        let again = u64::from(!is_successor);
+        self.restarts.borrow_mut().entry(instance).and_modify(|restarts| *restarts += again).or_insert(0);
+        self.backing_off.borrow_mut().remove(&instance);
+        let Some(app) = self.app(generation) else { return };
+        self.tasks.spawn("worker", process::run(Rc::clone(self), app, worker, instance, generation, lane));
+    }
+
+    fn stop(self: &Rc<Self>, worker: WorkerId) {
+        match self.processes.borrow().get(&worker) {
+            Some(process) => {
+                let stop_ms = self.gate.config().workers.stop_timeout_ms;
+                let supervisor = Rc::clone(self);
+                // Where the whole gateway leaves, streams have nobody left to carry them.
+                let has_streams = move || !supervisor.gate.is_leaving() && supervisor.has_streams(worker);
+                process.ask_to_leave(Duration::from_millis(stop_ms / 2), has_streams);
+            }
+            None => self.note(Level::Warn, &format!("worker {} is asked to leave before it has a process", worker.0)),
+        }
+    }
+
+    fn examine(self: &Rc<Self>, worker: WorkerId) {
+        let process = self.processes.borrow().get(&worker).cloned();
+        let supervisor = Rc::clone(self);
+        if let Some(process) = &process {
+            process.is_examined.set(true);
+        }
+        tokio::task::spawn_local(async move {
+            match process {
+                Some(process) => stuck::examine(supervisor, process).await,
+                None => supervisor.gate.tell(Examined { worker }),
+            }
+        });
+    }
+
+    fn kill(&self, worker: WorkerId, reason: KillReason) {
+        let dying = self.processes.borrow().get(&worker).filter(|process| process.is_dying.get()).cloned();
+        if let Some(process) = dying {
+            // Whoever ended it, it was not the gateway, unless something of it is still there after a while.
+            return process.end_the_rest(Some(reason));
+        }
+        let text = match reason {
+            KillReason::StartTimeout => {
+                let processes = self.processes.borrow();
+                let process = processes.get(&worker);
+                let (missing, hint) = match process {
+                    Some(process) if process.listens.get() => ("say `ready` (workers.wait_ready)", ""),
+                    Some(process) if process.app.is_command() => {
+                        ("listen", ". An app that is not Node.js has to listen on SLUICE_SOCKET")
+                    }
+                    _ => ("listen", ""),
+                };
+                format!("worker {} did not {missing} in time (workers.start_timeout_ms); it is killed{hint}", worker.0)
+            }
+            // `worker_stuck` and `worker_blocked` have said so.
+            KillReason::Stuck => String::new(),
+            KillReason::Abandoned => {
+                format!("worker {} belongs to a generation that was given up; it is killed", worker.0)
+            }
+            KillReason::StopTimeout => {
+                format!("worker {} did not leave in time (workers.stop_timeout_ms); it is killed", worker.0)
+            }
+        };
+        if !text.is_empty() {
+            self.note(Level::Warn, &text);
+        }
+        if let Some(process) = self.processes.borrow().get(&worker) {
+            process.was_killed.set(Some(reason));
+            process.signal_group(Signal::SIGKILL);
+        }
+    }
+
+    fn tell_recycled(&self, worker: WorkerId, reason: RecycleReason) {
+        let reason = match reason {
+            RecycleReason::Overdue => return self.tell_overdue(worker),
+            RecycleReason::Requests => Recycled::Requests,
+            RecycleReason::Age => Recycled::Age,
+            RecycleReason::Memory => Recycled::Memory,
+            RecycleReason::Socket => Recycled::Socket,
+        };
+        self.journal.emit(Event::WorkerRecycled { worker: worker.0, reason });
+    }
+
+    fn tell_bloated(&self, worker: WorkerId) {
+        let mib = |bytes: u64| bytes / (1024 * 1024);
+        let config = self.gate.config();
+        let rss_bytes = self.view(worker).rss_bytes.unwrap_or(0);
+        let text = format!(
+            "worker {} uses {} MiB soon after its start, and so did the one before it: recycle.memory_bytes_max \
+             ({} MiB) is below what the app needs by itself, so replacing its workers mends nothing and is done more and \
+             more seldom, every {} s in the end (workers.backoff_ms_max). Raise the bound well above what a fresh worker \
+             has after some requests (`sluice status`), or set it to 0",
+            worker.0,
+            mib(rss_bytes),
+            mib(config.recycle.memory_bytes_max),
+            config.workers.backoff_ms_max.div_ceil(1000),
+        );
+        self.note(Level::Warn, &text);
+    }
+
+    fn tell_reload_ended(&self, generation: u64, abandoned: Option<AbandonReason>) {
+        let abandoned = abandoned.map(|reason| Abandoned::new(self, reason));
+        // Nobody listens only while the gateway is torn down.
+        let _ = self.reloads.send(ReloadEnd { generation, abandoned });
+    }
+
+    /// Whether the worker still serves an upgraded connection or event stream.
+    fn has_streams(&self, worker: WorkerId) -> bool {
+        self.gate.scheduler(|scheduler| scheduler.workers().any(|view| view.worker == worker && view.streams > 0))
+    }
+
+    fn set_priority(&self, worker: WorkerId, priority: impl Fn(&Process) -> Priority) {
+        let Some(process) = self.processes.borrow().get(&worker).cloned() else { return };
+        if let Err(error) = process.set_priority(priority(&process)) {
+            self.note(Level::Warn, &format!("the priority of worker {} stays as it is: {error}", worker.0));
+        }
+    }
+
+    fn tell_overdue(&self, worker: WorkerId) {
+        let silent = self.processes.borrow().get(&worker).and_then(|process| process.overdue.get());
+        let silent_ms = silent.map(|silent| u64::try_from(silent.as_millis()).unwrap_or(u64::MAX));
+        let held = self.gate.latest_request(worker);
+        let request = held.as_ref().map(|(request_id, method, target)| HeldRequest { request_id, method, target });
+        self.journal.emit(Event::WorkerOverdue { worker: worker.0, silent_ms, request });
+    }
+}

@@ -1,0 +1,84 @@
+//! The gate as the supervisor knows it: what gives requests to workers, is told what happens to them, and says what is to be
+//! done with their processes. Its other side is in `sluice_proxy`, of which the supervisor knows nothing.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sluice_catalog::config::Config;
+use sluice_scheduler::{Action, Event, RequestId, Scheduler, WorkerId};
+use tokio::sync::Notify;
+
+/// Who carries out actions on processes.
+pub type Host = Rc<dyn Fn(Action)>;
+
+/// See the module's text. No method calls back into the supervisor before it returns, but for the actions that
+/// [`Gate::set_host`] names somebody for.
+pub trait Gate {
+    /// The config in force.
+    fn config(&self) -> Rc<Config>;
+    /// Shows the scheduler's state; `read` must not call the gate.
+    fn read_scheduler(&self, read: &mut dyn FnMut(&Scheduler));
+    /// Names who carries out the actions on processes; before this nothing is started. The actions of a step are carried
+    /// out after it, so the host may call the gate.
+    fn set_host(&self, host: Host);
+    /// Whether priorities of workers can be raised again; no, unless this is said.
+    fn set_may_raise(&self, may_raise: bool);
+
+    // What happened to a worker.
+
+    /// What concerns nobody but the scheduler.
+    fn tell(&self, event: Event);
+    /// The worker's server listens on this socket. `marks` says whether heads of its answers carry tokens.
+    fn listening(&self, worker: WorkerId, socket: PathBuf, marks: bool);
+    /// The worker's preload has opened this pipe, so that it may get requests ahead of time.
+    fn takes_ahead(&self, worker: WorkerId, pipe: &Path);
+    /// The worker cannot go on: it dies without having been asked to leave. Nothing more goes to it (I4), and it is replaced.
+    fn faulted(&self, worker: WorkerId);
+    /// The worker's process is gone.
+    fn exited(&self, worker: WorkerId);
+    /// The worker's main thread was awake for so much of the time since it said so last.
+    fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration);
+    /// The app writes to connections itself, past its responses; so many bytes of that were dropped.
+    fn writes_raw(&self, worker: WorkerId, dropped_bytes: u64);
+
+    // What a worker says of requests.
+
+    /// The request's response has ended for good, with the request's own CPU time in microseconds, where that is known (others
+    /// may have shared the worker), and the template of the app's router if that is news.
+    fn reported(&self, worker: WorkerId, request: RequestId, cpu_us: Option<u64>, route: Option<&str>);
+    /// The worker has reported all that had ended for it by now.
+    fn has_reported_all(&self, worker: WorkerId, now: Instant);
+    /// The app has the upgrade or the event stream to itself, and goes on to other requests.
+    fn app_took(&self, worker: WorkerId, request: RequestId);
+    /// The app waits with the answer to a long poll: it leaves its slot.
+    fn waits_on(&self, worker: WorkerId, request: RequestId);
+    /// The app has not seen the request, because it has not ended the other.
+    fn busy(&self, worker: WorkerId, request: RequestId, by: RequestId);
+    /// The app holds no request at all, so whatever it broke off has ended.
+    fn idle(&self, worker: WorkerId);
+
+    // What the supervisor asks.
+
+    /// Woken when requests wait for a worker; where further ones are granted to workers that wait themselves.
+    fn queue_waits(&self) -> &Notify;
+    /// Whether the gateway is on its way out.
+    fn is_leaving(&self) -> bool;
+    /// Requests that this worker has finished.
+    fn requests_total(&self, worker: WorkerId) -> u64;
+    /// The request that the worker was given last of those it holds: request id, method, target.
+    fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)>;
+    /// When the worker was given the latest of the requests that it holds.
+    fn latest_given(&self, worker: WorkerId) -> Option<Instant>;
+    /// Why the warm-up of this worker failed, if it was the latest that did.
+    fn warm_up_failure(&self, worker: WorkerId) -> Option<String>;
+}
+
+impl dyn Gate {
+    /// Reads the scheduler's state.
+    pub(crate) fn scheduler<T>(&self, read: impl FnOnce(&Scheduler) -> T) -> T {
+        let (mut read, mut found) = (Some(read), None);
+        self.read_scheduler(&mut |scheduler| found = read.take().map(|read| read(scheduler)));
+        found.expect("the gate shows the scheduler before it returns")
+    }
+}
