@@ -50,6 +50,11 @@ export function exists(file: string): boolean {
   return fs.existsSync(path.join(root, file));
 }
 
+/** What `make` can be asked for. */
+export function makeTargets(): Set<string> {
+  return new Set([...read('Makefile').matchAll(/^([a-z][\w-]*):/gm)].map(([, name]) => name ?? ''));
+}
+
 /** README, ARCHITECTURE and the like, and everything under docs/. */
 export function pages(): string[] {
   return files().filter((file) => /^[A-Z]+\.md$/.test(file) || /^docs\/.*\.md$/.test(file));

@@ -1,4 +1,5 @@
 // The operator's commands against a gateway that runs, and without one.
+// Part of `make quick`.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import net from 'node:net';

@@ -1,4 +1,5 @@
 // Which worker gets a request, and how many it may hold.
+// Part of `make quick`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allReady, ask, Hold, running, sent, statusWhen } from './scenario.ts';

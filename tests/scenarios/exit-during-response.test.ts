@@ -1,5 +1,6 @@
 // A worker whose process ends in the middle of an answer: the client sees that it is not whole, the request is not sent
 // again, and everybody else is served. An answer that was whole stays so.
+// Part of `make quick`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RawConnection } from '../support/raw.ts';

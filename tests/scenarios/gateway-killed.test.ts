@@ -1,4 +1,5 @@
 // The gateway dies by SIGKILL: none of what it started survives it.
+// Part of `make quick`.
 import fs from 'node:fs';
 import path from 'node:path';
 import assert from 'node:assert/strict';

@@ -1,4 +1,5 @@
 // The corners of HTTP/1.1 that clients and apps do use.
+// Part of `make quick`.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';

@@ -1,4 +1,5 @@
 // A request that would wait for longer than its budget is given something cheaper than a render: for now an honest 503.
+// Part of `make quick`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { app } from '../support/sluice.ts';

@@ -1,4 +1,5 @@
 // Large responses and slow readers: the worker is free as soon as it has said everything.
+// Part of `make quick`.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { once } from 'node:events';

@@ -1,5 +1,6 @@
 // Files that the gateway sends itself: what is sent and how, and what is left to the app, which is `echo.js`, so that an
 // answer in JSON with `url` is the app's. What clients and the disk may do meanwhile is in `files-in-transit.test.ts`.
+// Part of `make quick`.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,4 +1,5 @@
 // What an app is told of the trace that a request belongs to, and what the access log says of it.
+// Part of `make quick`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { app, type Sluice } from '../support/sluice.ts';

@@ -1,5 +1,6 @@
 // An exception that nobody catches ends the worker: its request gets an honest answer, the log has the app's own words, and
 // the pool is whole again.
+// Part of `make quick`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';

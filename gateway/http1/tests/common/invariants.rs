@@ -172,8 +172,7 @@ fn model(input: &[u8]) -> Option<(Vec<u8>, usize)> {
         }
         let colon = line.iter().position(|&b| b == b':')?;
         let (name, value) = line.split_at(colon);
-        let is_name = is_token(&latin1(name)) && !name.contains(&b'_');
-        if !is_name || value.iter().any(|&b| (b < 32 && b != b'\t') || b == 127) {
+        if !is_token(&latin1(name)) || value.iter().any(|&b| (b < 32 && b != b'\t') || b == 127) {
             return None;
         }
     }

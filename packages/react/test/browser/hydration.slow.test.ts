@@ -1,7 +1,7 @@
 /**
  * What Sluice sends is taken over in Chromium by the React that it was made for, without a warning: pages that were whole when they were
- * sent, and streams that arrive with their scripts. Runs with SLUICE_TEST_LONG=1, or SLUICE_REACT_BROWSER=N for N trees with the newest
- * React and a quarter of them with each other.
+ * sent, and streams that arrive with their scripts. SLUICE_REACT_BROWSER=N takes N trees with the newest React and a quarter of them with
+ * each other.
  */
 
 import assert from 'node:assert/strict';
@@ -27,12 +27,10 @@ import { roots } from './pages.ts';
 
 process.env['NODE_ENV'] = 'production';
 
-const chosen = process.env['SLUICE_REACT_BROWSER'];
-const trees_newest = Number(chosen ?? 400);
-const wanted = chosen !== undefined || process.env['SLUICE_TEST_LONG'] === '1';
+const trees_newest = Number(process.env['SLUICE_REACT_BROWSER'] ?? 400);
 const executablePath = '/usr/bin/chromium';
-if (wanted) execFileSync(join(import.meta.dirname, 'install.sh'), { stdio: 'inherit' });
-const skip = wanted ? !existsSync(executablePath) && 'there is no Chromium' : 'part of the long tests';
+execFileSync(join(import.meta.dirname, 'install.sh'), { stdio: 'inherit' });
+const skip = !existsSync(executablePath) && 'there is no Chromium';
 
 const outcomes: readonly Outcome[] = Array.from({ length: 4 }, (_, index) => ({
   settles: 'resolves',
