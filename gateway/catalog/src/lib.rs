@@ -8,4 +8,5 @@ pub mod errors;
 pub mod generate;
 pub mod logfields;
 pub mod metrics;
+pub mod protocol;
 pub mod snapshot;

@@ -2,16 +2,14 @@
 //!
 //! Workers are input (I8): lines are bounded, what is not understood is ignored, and a worker speaks only for itself.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+mod line;
+
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
-use sluice_catalog::snapshot::ProfileSnapshot;
 use sluice_journal::{Event, Level};
 use sluice_scheduler::Event::{HoldsOne, Overweight};
 use sluice_scheduler::{RequestId, WorkerId};
@@ -21,93 +19,18 @@ use tokio::net::{UnixListener, UnixStream};
 
 use crate::auxiliary::{Address, Target};
 use crate::forensics::main_thread_glance;
-use crate::main_server::{Found, Requested};
+use crate::main_server::Found;
 use crate::process::Process;
 use crate::react::Renders;
 use crate::{ProcessView, Supervisor};
+
+pub(crate) use line::Requested;
+use line::{Kind, Leaving, Line};
 
 /// The longest line of a worker on the control channel; a longer one is skipped.
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
 /// Longest template of a route that is listened to.
 const ROUTE_BYTES_MAX: usize = 256;
-
-/// What a preload says: the fields of all kinds of lines, of which each kind fills its own. Flat, because a tagged enum
-/// would make serde look at every line twice, and `done` lines come with every few requests.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-#[allow(clippy::struct_excessive_bools)] // Each is a fact of another kind of line.
-struct Line<'l> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'l, str>,
-    // hello
-    worker: u64,
-    marks: bool,
-    takes_ahead: bool,
-    // listening
-    requested: Requested,
-    tls: bool,
-    waited_ms: Option<u64>,
-    others: Vec<Requested>,
-    // aux, aux-closed
-    port: Option<u16>,
-    host: Option<String>,
-    path: Option<String>,
-    socket: String,
-    preface: bool,
-    // done
-    #[serde(borrow)]
-    requests: Vec<Done<'l>>,
-    // busy
-    id: u64,
-    by: u64,
-    // overlong
-    request: String,
-    method: String,
-    target: String,
-    bytes: u64,
-    more: u64,
-    // raw
-    dropped_bytes: u64,
-    // beat
-    rss_bytes: Option<u64>,
-    heap_used_bytes: Option<u64>,
-    elu: Option<f64>,
-    loop_delay_ms_max: Option<f64>,
-    overlaps_total: Option<u64>,
-    cpu_us_total: Option<u64>,
-    gc_share: Option<f64>,
-    lost_share: Option<f64>,
-    // react
-    renders: u64,
-    reasons: BTreeMap<String, u64>,
-    // react-off
-    why: String,
-    // look
-    rests: bool,
-    run_us: u64,
-    active_us: u64,
-    // profiled
-    profile: Option<ProfileSnapshot>,
-    error: String,
-    // send
-    message: serde_json::Value,
-}
-
-#[derive(Debug, Deserialize)]
-struct Done<'l> {
-    id: u64,
-    cpu_us: u64,
-    /// Others' CPU time is in it, and the request's own is not known.
-    #[serde(default)]
-    shared: bool,
-    /// How it left: `upgrade` for one that the app has in its hands, whether it has answered or not, `stream` for an event
-    /// stream, whose head is settled and may be sent much later, with the first event, `wait` for a long poll that it waits with.
-    #[serde(borrow, default)]
-    left: Cow<'l, str>,
-    /// The template of the app's router, where this worker has not named it before.
-    #[serde(borrow, default)]
-    route: Option<Cow<'l, str>>,
-}
 
 /// Binds the socket and serves it from now on.
 ///
@@ -148,8 +71,8 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
     let mut writing = Some(writing);
     let mut process: Option<Rc<Process>> = None;
     while let Some(line) = lines.next().await {
-        let Ok(said) = serde_json::from_slice::<Line<'_>>(line) else { continue };
-        if said.kind == "hello" {
+        let Ok(said) = serde_json::from_slice::<Line>(line) else { continue };
+        if said.kind == Kind::Hello {
             if process.is_none() {
                 process = supervisor.speaker(WorkerId(said.worker));
                 if let Some(process) = &process {
@@ -200,63 +123,63 @@ impl Lines {
     }
 }
 
-fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line<'_>) {
+fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
     // Whatever it says, its event loop turns; but only who beats is expected to go on saying something.
-    if said.kind == "beat" || process.last_heard.get().is_some() {
+    if said.kind == Kind::Beat || process.last_heard.get().is_some() {
         supervisor.is_heard(process, Instant::now());
     }
-    match &*said.kind {
-        "closing" => supervisor.closing(process),
-        "listening" => {
+    match said.kind {
+        Kind::Closing => supervisor.closing(process),
+        Kind::Listening => {
             let Line { requested, tls, waited_ms, others, .. } = said;
             supervisor.found_main(&process.app, &Found { requested, tls, waited_ms, others });
             supervisor.listening(process);
         }
-        "aux" => {
+        Kind::Aux => {
             let Some(address) = Address::new(said.port, said.host, said.path) else { return };
             let (worker, takes_preface) = (process.worker, said.preface);
             supervisor.auxiliaries.add(&address, Target { worker, socket: said.socket.into(), takes_preface });
         }
-        "aux-closed" => supervisor.auxiliaries.remove(process.worker, said.socket.as_ref()),
-        "done" => {
+        Kind::AuxClosed => supervisor.auxiliaries.remove(process.worker, said.socket.as_ref()),
+        Kind::Done => {
             for done in said.requests {
-                match &*done.left {
-                    "upgrade" | "stream" => supervisor.gate.app_took(process.worker, RequestId(done.id)),
-                    "wait" => supervisor.gate.waits_on(process.worker, RequestId(done.id)),
-                    _ => {}
+                match done.left {
+                    Leaving::Upgrade | Leaving::Stream => supervisor.gate.app_took(process.worker, RequestId(done.id)),
+                    Leaving::Wait => supervisor.gate.waits_on(process.worker, RequestId(done.id)),
+                    Leaving::End | Leaving::Abandoned | Leaving::Unknown => {}
                 }
                 let route = done.route.as_deref().filter(|route| route.len() <= ROUTE_BYTES_MAX);
                 let cpu_us = (!done.shared).then_some(done.cpu_us);
                 supervisor.gate.reported(process.worker, RequestId(done.id), cpu_us, route);
             }
         }
-        "idle" => supervisor.gate.idle(process.worker),
-        "busy" => supervisor.gate.busy(process.worker, RequestId(said.id), RequestId(said.by)),
-        "overlong" => tell_overlong(supervisor, process, &said),
-        "raw" => supervisor.gate.writes_raw(process.worker, said.dropped_bytes),
-        "turn" => supervisor.gate.has_reported_all(process.worker, Instant::now()),
-        "beat" => {
+        Kind::Idle => supervisor.gate.idle(process.worker),
+        Kind::Busy => supervisor.gate.busy(process.worker, RequestId(said.id), RequestId(said.by)),
+        Kind::Overlong => tell_overlong(supervisor, process, &said),
+        Kind::Raw => supervisor.gate.writes_raw(process.worker, said.dropped_bytes),
+        Kind::Turn => supervisor.gate.has_reported_all(process.worker, Instant::now()),
+        Kind::Beat => {
             supervisor.gate.has_reported_all(process.worker, Instant::now());
             hear_beat(supervisor, process, &said);
         }
-        "react" => {
+        Kind::React => {
             let Line { renders, reasons, .. } = said;
             supervisor.heard_renders(process, Renders { renders, reasons });
         }
-        "react-off" => supervisor.heard_react_off(process, &said.why),
-        "profiled" => process.heard_profile(said.profile, &said.error),
-        "hears-messages" => process.hears_messages.set(true),
-        "look" => process.heard_look(said.rests, said.run_us, said.active_us),
-        "resets" => supervisor.gate.tell(HoldsOne { worker: process.worker }),
+        Kind::ReactOff => supervisor.heard_react_off(process, &said.why),
+        Kind::Profiled => process.heard_profile(said.profile, said.error.as_deref().unwrap_or_default()),
+        Kind::HearsMessages => process.hears_messages.set(true),
+        Kind::Look => process.heard_look(said.rests, said.run_us, said.active_us),
+        Kind::Resets => supervisor.gate.tell(HoldsOne { worker: process.worker }),
         // Of what the app says with `process.send`, this one word means something; it is the one that pm2 knows too.
-        "send" if said.message == "ready" => supervisor.said_ready(process),
-        // Lines that this version has no use for.
-        _ => {}
+        Kind::Send if said.message == "ready" => supervisor.said_ready(process),
+        // Nothing else that an app says means anything, `hello` was heard, and the last is of a version that knows more.
+        Kind::Send | Kind::Hello | Kind::Unknown => {}
     }
 }
 
 /// What exceeds the announced length would be read as the start of another answer, so the preload cuts it.
-fn tell_overlong(supervisor: &Supervisor, process: &Process, said: &Line<'_>) {
+fn tell_overlong(supervisor: &Supervisor, process: &Process, said: &Line) {
     let Line { request, method, target, bytes, more, .. } = said;
     let (request, target) = (excerpt(request, 128), excerpt(target, 256));
     let more = if *more == 0 { String::new() } else { format!(" ({more} more such answers before)") };
@@ -275,11 +198,11 @@ fn excerpt(text: &str, chars_max: usize) -> &str {
 
 /// For how long the main thread was awake since the beat before. The event loop's word counts what waits for a CPU after it was
 /// woken as idle, and the kernel's a child that is waited for; it was asleep as far as both say so.
-fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: Option<f64>) {
+fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: f64) {
     let now = Instant::now();
     let wanted_us = process.listener_pid.get().and_then(main_thread_glance).map(|glance| glance.wanted_us);
     let before = process.beaten.replace(Some((now, wanted_us)));
-    let (Some((then, wanted_us_then)), Some(elu)) = (before, elu) else { return };
+    let Some((then, wanted_us_then)) = before else { return };
     let elapsed = now.saturating_duration_since(then);
     let turned = elapsed.mul_f64(elu.clamp(0.0, 1.0));
     let wanted =
@@ -287,25 +210,25 @@ fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: Option<f64>) {
     supervisor.gate.was_awake(process.worker, elapsed, turned.max(wanted.unwrap_or_default()));
 }
 
-fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line<'_>) {
+fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line) {
     tell_sleep(supervisor, process, said.elu);
     process.vitals.set(ProcessView {
         pid: None,
-        rss_bytes: said.rss_bytes,
+        rss_bytes: Some(said.rss_bytes),
         #[allow(clippy::cast_precision_loss)] // CPU times are far below 2^53 µs.
-        cpu_ms_total: said.cpu_us_total.map(|us| us as f64 / 1000.0),
-        heap_used_bytes: said.heap_used_bytes,
-        event_loop_utilization: said.elu,
-        event_loop_delay_ms: said.loop_delay_ms_max,
+        cpu_ms_total: Some(said.cpu_us_total as f64 / 1000.0),
+        heap_used_bytes: Some(said.heap_used_bytes),
+        event_loop_utilization: Some(said.elu),
+        event_loop_delay_ms: Some(said.loop_delay_ms_max),
         gc_share: said.gc_share.map(|share| share.clamp(0.0, 1.0)),
         lost_share: said.lost_share.map(|share| share.clamp(0.0, 1.0)),
     });
     let memory_bytes_max = supervisor.gate.config().recycle.memory_bytes_max;
-    let is_over = memory_bytes_max > 0 && said.rss_bytes.is_some_and(|bytes| bytes > memory_bytes_max);
+    let is_over = memory_bytes_max > 0 && said.rss_bytes > memory_bytes_max;
     if is_over && process.is_ready.get() && !process.is_overweight.replace(true) {
         supervisor.gate.tell(Overweight { worker: process.worker });
     }
-    let overlaps = said.overlaps_total.unwrap_or(0);
+    let overlaps = said.overlaps_total;
     let before = process.overlaps_total.replace(overlaps);
     if overlaps > before {
         supervisor.journal.emit(Event::OverlapSeen { worker: process.worker.0, count: overlaps - before });

@@ -7,12 +7,12 @@ use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde::Deserialize;
 use sluice_journal::Level;
 use sluice_scheduler::WorkerId;
 use tokio::process::Command;
 
 use crate::auxiliary::Address;
+use crate::control::Requested;
 use crate::{App, Supervisor};
 
 /// How long a server elsewhere waits for one on `PORT`, where nothing is known of the app, in milliseconds.
@@ -21,14 +21,6 @@ const WAIT_MS: u64 = 3000;
 const WAIT_AGAIN_MS: u64 = 250;
 /// Further servers that are named in a note.
 const OTHERS_MAX: usize = 5;
-
-/// An address that the app asked for.
-#[derive(Debug, Default, Deserialize)]
-pub(crate) struct Requested {
-    port: Option<u16>,
-    host: Option<String>,
-    path: Option<String>,
-}
 
 /// What a preload says of the main server.
 #[derive(Debug)]

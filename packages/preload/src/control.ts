@@ -3,11 +3,11 @@
  * `open()` on it is one unix connection that never keeps the app alive and whose end means that the gateway is gone.
  * It must not know what the messages mean.
  */
-import { readFileSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 import type { Settings } from './env.js';
-import { type FromGateway, parseFromGateway, type ToGateway } from './messages.js';
+import type { FromGateway, ToGateway } from './messages.js';
 
 /** Lines that are kept until the connection to the gateway stands. */
 const EARLY_LINES_MAX = 100;
@@ -45,9 +45,6 @@ export class Control {
     this.send({
       type: 'hello',
       worker: this.#settings.worker,
-      pid: process.pid,
-      node: process.version,
-      preload: preloadVersion(),
       marks,
       takes_ahead: takesAhead,
     });
@@ -96,13 +93,19 @@ function leaveAsOrphan(): void {
   else process.kill(process.pid, 'SIGTERM');
 }
 
-function preloadVersion(): string {
+/** Undefined for a line that this version does not know, which is skipped so that the gateway may learn new ones. */
+function parseFromGateway(line: string): FromGateway | undefined {
+  let value: unknown;
   try {
-    const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && 'version' in value) return String(value.version);
+    value = JSON.parse(line);
   } catch {
-    // Reported as unknown below; the version is for the operator only.
+    return undefined;
   }
-  return 'unknown';
+  if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
+  if (value.type === 'message' && 'message' in value) return { type: 'message', message: value.message };
+  if (value.type === 'look') return { type: 'look' };
+  if (value.type !== 'profile' || !('duration_ms' in value) || !('file' in value)) return undefined;
+  const { duration_ms, file } = value;
+  if (typeof duration_ms !== 'number' || typeof file !== 'string') return undefined;
+  return { type: 'profile', duration_ms, file };
 }

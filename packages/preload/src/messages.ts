@@ -1,58 +1,38 @@
-/** The lines that cross the control channel. One JSON value per line, both ways. */
+// Generated from gateway/catalog by `make generate`; do not edit.
 import type { Profile } from './profile.js';
 
+export type Leaving = 'end' | 'stream' | 'upgrade' | 'wait' | 'abandoned';
+
+/** An address that the app asked for. */
 export interface Requested {
   readonly port: number | null;
   readonly host: string | null;
   readonly path: string | null;
 }
 
-/** How a request left the gate: its response ended, it became a stream or a raw connection, or the app waits with its answer. */
-export type Leaving = 'end' | 'stream' | 'upgrade' | 'wait' | 'abandoned';
-
-export interface DoneRequest {
+/** A request that the app has let go. */
+export interface Done {
   readonly id: number;
   readonly cpu_us: number;
-  /** Others shared the worker and their CPU time is in it: what the request used itself is not known. */
-  readonly shared?: true;
+  /** CPU time of others is in it: what the request used itself is not known. */
+  readonly shared?: boolean;
+  /** Its response ended; it became an event stream, whose head may be sent with the first event, or a raw connection, which the app has in its hands; the app waits with its answer; or it never had it. */
   readonly left: Leaving;
-  /** The template of the app's router, once for each. */
+  /** The template of the app's router, where this worker has not named it before. */
   readonly route?: string;
 }
 
-export interface Beat {
-  readonly type: 'beat';
-  readonly rss_bytes: number;
-  readonly heap_used_bytes: number;
-  readonly heap_total_bytes: number;
-  readonly external_bytes: number;
-  readonly elu: number;
-  readonly loop_delay_ms_max: number;
-  readonly overlaps_total: number;
-  readonly cpu_us_total: number;
-  /** Of the CPU time in the latest window in which requests shared the worker: the collector's part, and nobody's. */
-  readonly gc_share?: number;
-  readonly lost_share?: number;
-}
-
-/** React renders of the process so far, and those of them that were left to react-dom, by why. */
-export interface ReactCounts {
-  readonly renders: number;
-  readonly reasons: Readonly<Record<string, number>>;
-}
-
 export type ToGateway =
+  /** The first line. The pid that is signalled is the kernel's word for it, and one process speaks for a worker. */
   | {
       readonly type: 'hello';
       readonly worker: number;
-      readonly pid: number;
-      readonly node: string;
-      readonly preload: string;
-      /** Whether heads of responses carry the tokens of their requests. */
+      /** Heads of responses carry the tokens of their requests. */
       readonly marks: boolean;
-      /** Whether requests may be handed over ahead of time: the pipe for their numbers is open. */
+      /** Requests may be handed over ahead of time: the pipe for their numbers is open. */
       readonly takes_ahead: boolean;
     }
+  /** The main server listens: the worker takes requests. Once more: another server of the app has taken the role, and connections to the former are given up. */
   | {
       readonly type: 'listening';
       readonly requested: Requested;
@@ -63,66 +43,135 @@ export type ToGateway =
       /** Servers of the app that might have been meant as well. */
       readonly others: readonly Requested[];
     }
-  | { readonly type: 'closing' }
+  /** The main server was closed: the worker gets nothing more, is stopped when it holds nothing, and is replaced at once if it holds something, even if a server listens again. */
+  | {
+      readonly type: 'closing';
+    }
+  /** A further `listen()`: the gateway binds the address and passes its connections on. */
   | {
       readonly type: 'aux';
       readonly port: number | null;
       readonly host: string | null;
       readonly path: string | null;
+      /** Path of the unix socket where the worker takes its connections. */
       readonly socket: string;
-      /** Connections there begin with whose they are (`preface.ts`). */
-      readonly preface: true;
+      /** Connections there begin with the addresses of their clients. */
+      readonly preface: boolean;
     }
-  | { readonly type: 'aux-closed'; readonly socket: string }
-  | { readonly type: 'done'; readonly requests: readonly DoneRequest[] }
-  | Beat
-  /** The event loop turns. */
-  | { readonly type: 'turn' }
-  | ({ readonly type: 'react' } & ReactCounts)
-  /** React is to be rendered by `@sluice/react` and is not: why. */
-  | { readonly type: 'react-off'; readonly why: string }
-  | { readonly type: 'profiled'; readonly profile: Profile }
-  | { readonly type: 'profiled'; readonly error: string }
-  | { readonly type: 'idle' }
-  | { readonly type: 'busy'; readonly id: number; readonly by: number }
-  /** A response was longer than it announced, by so many bytes, which were cut; and so many before it, untold. */
+  /** Such a server was closed. */
+  | {
+      readonly type: 'aux-closed';
+      /** Path of the unix socket where the worker takes its connections. */
+      readonly socket: string;
+    }
+  /** Requests that the app has let go, with their CPU time. Frees a slot whose response broke; of a stream, an upgrade or a long poll, the slot. */
+  | {
+      readonly type: 'done';
+      readonly requests: readonly Done[];
+    }
+  /** The app was not given request `id`, because it has not ended request `by`, whose last byte was read. The former goes back to the queue. */
+  | {
+      readonly type: 'busy';
+      readonly id: number;
+      readonly by: number;
+    }
+  /** Node's parser refused something and the app holds no request. Frees a slot whose response broke, as no `done` will come. */
+  | {
+      readonly type: 'idle';
+    }
+  /** A response was longer than it announced; what was over was cut. The log names the request. */
   | {
       readonly type: 'overlong';
+      /** Its `X-Request-Id`. */
       readonly request: string;
       readonly method: string;
       readonly target: string;
+      /** How many were over. */
       readonly bytes: number;
+      /** Such responses before it of which no line told. */
       readonly more: number;
     }
-  /** The app writes to connections itself, past its responses. So many bytes of that were dropped. */
-  | { readonly type: 'raw'; readonly dropped_bytes: number }
-  /** The app puts global state back between requests (`onReset`), so it holds one at a time. */
-  | { readonly type: 'resets' }
-  /** Whether all that the app holds waits; the time that it has run by then, and for which its event loop was active. */
-  | { readonly type: 'look'; readonly rests: boolean; readonly run_us: number; readonly active_us: number }
-  | { readonly type: 'hears-messages' }
-  | { readonly type: 'send'; readonly message: unknown };
+  /** The app writes to connections itself, past its responses: from then on each connection of the worker carries one request. */
+  | {
+      readonly type: 'raw';
+      /** What of it was dropped, as it could have been another's answer. */
+      readonly dropped_bytes: number;
+    }
+  /** The app has an `onReset` hook, so with `while-waiting` it gets no second request while it holds one. */
+  | {
+      readonly type: 'resets';
+    }
+  /** The answer to a `look` of the gateway. */
+  | {
+      readonly type: 'look';
+      /** All that the app holds waits. */
+      readonly rests: boolean;
+      /** Time that it has run by then, and a microsecond for each request that came or went. */
+      readonly run_us: number;
+      /** Time for which its event loop was active. */
+      readonly active_us: number;
+    }
+  /** Every second, so that its absence says that the event loop does not turn. */
+  | {
+      readonly type: 'beat';
+      readonly rss_bytes: number;
+      readonly heap_used_bytes: number;
+      /** Utilization of the event loop, from 0 to 1. */
+      readonly elu: number;
+      /** The longest time for which the event loop was blocked. */
+      readonly loop_delay_ms_max: number;
+      /** Requests that the app got beyond what it may hold. */
+      readonly overlaps_total: number;
+      readonly cpu_us_total: number;
+      /** The collector's part of the CPU time in the latest windows in which requests shared the worker. */
+      readonly gc_share?: number;
+      /** The part of it that was no request's. */
+      readonly lost_share?: number;
+    }
+  /** The event loop turns, and all requests that have ended are reported. Four times a second. */
+  | {
+      readonly type: 'turn';
+    }
+  /** React renders of the process so far, and those of them that were left to react-dom, by why. */
+  | {
+      readonly type: 'react';
+      readonly renders: number;
+      readonly reasons: Readonly<Record<string, number>>;
+    }
+  /** React is to be rendered by `@sluice/react` and is not. */
+  | {
+      readonly type: 'react-off';
+      readonly why: string;
+    }
+  /** The answer to `profile`: one of both. */
+  | {
+      readonly type: 'profiled';
+      readonly profile?: Profile;
+      readonly error?: string;
+    }
+  /** The app has a `'message'` listener, so SIGTERM waits a while. */
+  | {
+      readonly type: 'hears-messages';
+    }
+  /** What the app gave to `process.send`; `"ready"` counts where `workers.wait_ready` asks for it. */
+  | {
+      readonly type: 'send';
+      readonly message: unknown;
+    };
 
 export type FromGateway =
-  | { readonly type: 'message'; readonly message: unknown }
-  /** Say whether all that the app holds waits. */
-  | { readonly type: 'look' }
+  /** A `'message'` for the app, today only `"shutdown"`. It goes out before SIGTERM, which follows at once, or after half of `workers.stop_timeout_ms` if the app has said `hears-messages`. */
+  | {
+      readonly type: 'message';
+      readonly message: unknown;
+    }
+  /** Say whether all that the app holds waits. While requests are queued, elsewhere than on Linux. */
+  | {
+      readonly type: 'look';
+    }
   /** Take a CPU profile for so long, and write the whole of it to this file. */
-  | { readonly type: 'profile'; readonly duration_ms: number; readonly file: string };
-
-/** Undefined for a line that this version does not know, which is skipped so that the gateway may learn new ones. */
-export function parseFromGateway(line: string): FromGateway | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
-  if (value.type === 'message' && 'message' in value) return { type: 'message', message: value.message };
-  if (value.type === 'look') return { type: 'look' };
-  if (value.type !== 'profile' || !('duration_ms' in value) || !('file' in value)) return undefined;
-  const { duration_ms, file } = value;
-  if (typeof duration_ms !== 'number' || typeof file !== 'string') return undefined;
-  return { type: 'profile', duration_ms, file };
-}
+  | {
+      readonly type: 'profile';
+      readonly duration_ms: number;
+      readonly file: string;
+    };

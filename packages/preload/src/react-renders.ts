@@ -2,13 +2,15 @@
  * How many renders `@sluice/react` has done in this process, and which it left to react-dom: told with a beat where it has
  * changed. Every copy of that package in the process registers itself; this package must not know it otherwise.
  */
-import type { ReactCounts, ToGateway } from './messages.js';
+import type { ToGateway } from './messages.js';
 
 /** What each copy of the renderer puts into the list at this key. The number changes with the shape. */
 const copiesKey = Symbol.for('sluice.react.copies.1');
 
 /** Calls `run` with what follows, so that its own name is on the stack. */
 export type Frame = (run: (...rest: never[]) => void, ...rest: unknown[]) => void;
+
+type Counts = ReturnType<Copy['statistics']>;
 
 interface Copy {
   statistics(): { readonly renders: number; readonly reasons: Readonly<Record<string, number>> };
@@ -50,7 +52,7 @@ export class ReactRenders {
     return { type: 'react', renders, reasons };
   }
 
-  #sum(copies: readonly Copy[]): ReactCounts {
+  #sum(copies: readonly Copy[]): Counts {
     let renders = 0;
     const reasons: Record<string, number> = {};
     for (const copy of copies) {

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Control } from './control.js';
 import { LoopWatch } from './loop.js';
-import type { DoneRequest, Leaving } from './messages.js';
+import type { Done, Leaving } from './messages.js';
 import { idOf } from './peer.js';
 import { type Cost, cpuUs, OwnCpu } from './own-cpu.js';
 import { ReactRenders } from './react-renders.js';
@@ -23,7 +23,7 @@ export class Report {
   readonly #cpu: OwnCpu;
   readonly loop = new LoopWatch();
   readonly #routes = new Routes();
-  #batch: DoneRequest[] = [];
+  #batch: Done[] = [];
   #batchTimer: NodeJS.Timeout | undefined;
   readonly #renders: ReactRenders;
   #utilization = performance.eventLoopUtilization();
@@ -53,7 +53,7 @@ export class Report {
     if (id === undefined) return;
     this.#done_total += 1;
     const route = request === undefined ? undefined : this.#routes.news(request);
-    const done: DoneRequest = isShared ? { id, cpu_us, shared: true, left } : { id, cpu_us, left };
+    const done: Done = isShared ? { id, cpu_us, shared: true, left } : { id, cpu_us, left };
     this.#batch.push(route === undefined ? done : { ...done, route });
     if (this.#batch.length >= BATCH_REQUESTS_MAX) this.flush();
     else this.#batchTimer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
@@ -102,8 +102,6 @@ export class Report {
       type: 'beat',
       rss_bytes: memory.rss,
       heap_used_bytes: memory.heapUsed,
-      heap_total_bytes: memory.heapTotal,
-      external_bytes: memory.external,
       elu: round(Number.isFinite(elu) ? elu : 0),
       loop_delay_ms_max: round(this.loop.takeSinceBeat_ms()),
       overlaps_total: this.overlaps_total,

@@ -6,6 +6,7 @@
 mod config_page;
 mod markdown;
 mod pages;
+mod protocol;
 mod schema;
 mod typescript;
 
@@ -31,6 +32,9 @@ pub fn files(cli: &str) -> Vec<File> {
         File { path: "docs/reference/errors.md", text: markdown::page("Errors", &pages::errors()) },
         File { path: "docs/reference/log.md", text: markdown::page("Log", &pages::log()) },
         File { path: "docs/reference/metrics.md", text: markdown::page("Metrics", &pages::metrics()) },
+        File { path: "docs/reference/worker-protocol.md", text: markdown::page("Worker protocol", &protocol::page()) },
+        File { path: "gateway/supervisor/src/control/line.rs", text: protocol::rust() },
+        File { path: "packages/preload/src/messages.ts", text: protocol::typescript() },
         File { path: "packages/sluice/sluice.schema.json", text: schema::text() },
         File { path: "packages/sluice/src/config.ts", text: typescript::text() },
     ]

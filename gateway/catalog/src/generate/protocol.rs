@@ -1,0 +1,163 @@
+//! The worker protocol: types for the preload, types for the supervisor, and `docs/reference/worker-protocol.md`.
+
+use std::fmt::Write as _;
+
+use super::markdown::table;
+use crate::protocol::{Field, Kind, Message, RECORDS, TO_GATEWAY, TO_WORKER, Times};
+
+pub(super) fn page() -> String {
+    format!(
+        "One connection of each worker to `SLUICE_CONTROL` carries lines both ways: one JSON object each, with its kind in \
+         `type`. A line over the [bound](bounds.md) is skipped, and one of an unknown kind is ignored.\n\n\
+         ## Worker to gateway\n\n{}\n## Gateway to worker\n\n{}\n## Records\n\n{}",
+        lines(TO_GATEWAY),
+        lines(TO_WORKER),
+        lines(RECORDS),
+    )
+}
+
+fn lines(messages: &[Message]) -> String {
+    let rows: Vec<Vec<String>> = messages
+        .iter()
+        .map(|message| {
+            let fields: Vec<String> = message.fields.iter().map(field_text).collect();
+            vec![format!("`{}`", message.name), message.text.to_owned(), fields.join("<br>")]
+        })
+        .collect();
+    table(&["Line", "Means", "Fields"], &rows)
+}
+
+fn field_text(field: &Field) -> String {
+    let name = if field.times == Times::OrAbsent { format!("`{}?`", field.name) } else { format!("`{}`", field.name) };
+    let words = if let Kind::Word(_, words) = field.kind { format!(" ({})", words.join(", ")) } else { String::new() };
+    let text = if field.text.is_empty() { String::new() } else { format!(": {}", field.text) };
+    format!("{name}{words}{text}")
+}
+
+pub(super) fn typescript() -> String {
+    let mut out = format!("// {}\nimport type {{ Profile }} from './profile.js';\n", super::NOTICE);
+    for (name, words) in words() {
+        let _ = write!(out, "\nexport type {name} = '{}';\n", words.join("' | '"));
+    }
+    for record in RECORDS {
+        let _ = write!(out, "\n/** {} */\nexport interface {} {{\n", record.text, record.name);
+        typescript_fields(&mut out, record, "  ");
+        out += "}\n";
+    }
+    for (name, messages) in [("ToGateway", TO_GATEWAY), ("FromGateway", TO_WORKER)] {
+        let _ = write!(out, "\nexport type {name} =");
+        for message in messages {
+            let _ = write!(out, "\n  /** {} */\n  | {{\n      readonly type: '{}';\n", message.text, message.name);
+            typescript_fields(&mut out, message, "      ");
+            out += "    }";
+        }
+        out += ";\n";
+    }
+    out
+}
+
+fn typescript_fields(out: &mut String, message: &Message, indent: &str) {
+    for field in message.fields {
+        if !field.text.is_empty() {
+            let _ = writeln!(out, "{indent}/** {} */", field.text);
+        }
+        let of = match field.kind {
+            Kind::Whole | Kind::Number => "number",
+            Kind::Flag => "boolean",
+            Kind::Text => "string",
+            Kind::Any => "unknown",
+            Kind::Word(name, _) | Kind::Record(name) => name,
+            Kind::Other { typescript, .. } => typescript,
+        };
+        let _ = match field.times {
+            Times::One => writeln!(out, "{indent}readonly {}: {of};", field.name),
+            Times::OrNull => writeln!(out, "{indent}readonly {}: {of} | null;", field.name),
+            Times::OrAbsent => writeln!(out, "{indent}readonly {}?: {of};", field.name),
+            Times::Many => writeln!(out, "{indent}readonly {}: readonly {of}[];", field.name),
+        };
+    }
+}
+
+pub(super) fn rust() -> String {
+    let mut out =
+        format!("//! What workers say on the control channel. {}\n\nuse serde::Deserialize;\n", super::NOTICE);
+    out += "\n/// The fields of all kinds of lines, of which each kind fills its own. Flat, because a tagged enum would make serde look at\n\
+            /// every line twice, and `done` lines come with every few requests.\n\
+            #[derive(Debug, Default, Deserialize)]\n#[serde(default)]\n\
+            #[allow(clippy::struct_excessive_bools)] // Each is a fact of another kind of line.\n\
+            pub(crate) struct Line {\n    #[serde(rename = \"type\")]\n    pub(crate) kind: Kind,\n";
+    let mut named: Vec<&str> = Vec::new();
+    for message in TO_GATEWAY {
+        for field in message.fields {
+            if !named.contains(&field.name) {
+                named.push(field.name);
+                rust_field(&mut out, field);
+            }
+        }
+    }
+    out += "}\n";
+    let kinds: Vec<&str> = TO_GATEWAY.iter().map(|message| message.name).collect();
+    rust_words(&mut out, "Kind", "Which line it is.", &kinds);
+    for (name, words) in words() {
+        rust_words(&mut out, name, "How a request left the app.", words);
+    }
+    for record in RECORDS {
+        let _ = write!(
+            out,
+            "\n/// {}\n#[derive(Debug, Default, Deserialize)]\n#[serde(default)]\npub(crate) struct {} {{\n",
+            record.text, record.name
+        );
+        for field in record.fields {
+            rust_field(&mut out, field);
+        }
+        out += "}\n";
+    }
+    out
+}
+
+fn rust_field(out: &mut String, field: &Field) {
+    if !field.text.is_empty() {
+        let _ = writeln!(out, "    /// {}", field.text);
+    }
+    let of = match field.kind {
+        Kind::Whole => "u64",
+        Kind::Number => "f64",
+        Kind::Flag => "bool",
+        Kind::Text => "String",
+        Kind::Any => "serde_json::Value",
+        Kind::Word(name, _) | Kind::Record(name) => name,
+        Kind::Other { rust, .. } => rust,
+    };
+    let _ = match field.times {
+        Times::One => writeln!(out, "    pub(crate) {}: {of},", field.name),
+        Times::OrAbsent if field.kind == Kind::Flag => writeln!(out, "    pub(crate) {}: {of},", field.name),
+        Times::OrNull | Times::OrAbsent => writeln!(out, "    pub(crate) {}: Option<{of}>,", field.name),
+        Times::Many => writeln!(out, "    pub(crate) {}: Vec<{of}>,", field.name),
+    };
+}
+
+fn rust_words(out: &mut String, name: &str, text: &str, words: &[&str]) {
+    let _ = write!(
+        out,
+        "\n/// {text}\n#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]\n#[serde(rename_all = \"kebab-case\")]\n\
+         pub(crate) enum {name} {{\n"
+    );
+    for word in words {
+        let _ = writeln!(out, "    {},", pascal(word));
+    }
+    *out += "    /// Of a version that knows more.\n    #[default]\n    #[serde(other)]\n    Unknown,\n}\n";
+}
+
+/// `hears-messages` as `HearsMessages`.
+fn pascal(word: &str) -> String {
+    let parts = word.split('-').map(|part| part[..1].to_uppercase() + &part[1..]);
+    parts.collect()
+}
+
+/// Every type of words, with its name.
+fn words() -> Vec<(&'static str, &'static [&'static str])> {
+    let fields = RECORDS.iter().chain(TO_GATEWAY).flat_map(|message| message.fields);
+    fields
+        .filter_map(|field| if let Kind::Word(name, words) = field.kind { Some((name, words)) } else { None })
+        .collect()
+}

@@ -1,0 +1,331 @@
+//! The lines between gateway and workers on the control channel: one JSON object each, with its kind in `type`. The types of
+//! both sides and the page about them are made from this. It must not know what is done with a line.
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number, from 0.
+    Whole,
+    /// Any number.
+    Number,
+    /// Yes or no.
+    Flag,
+    /// Text.
+    Text,
+    /// One of these words, which are a type of this name.
+    Word(&'static str, &'static [&'static str]),
+    /// Whatever the app said.
+    Any,
+    /// A record of [`RECORDS`].
+    Record(&'static str),
+    /// A type that both sides have elsewhere.
+    Other {
+        /// In TypeScript.
+        typescript: &'static str,
+        /// In Rust.
+        rust: &'static str,
+    },
+}
+
+/// Whether and how often a field is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Times {
+    /// Always.
+    One,
+    /// Always, and `null` where there is nothing to say.
+    OrNull,
+    /// Left out where there is nothing to say.
+    OrAbsent,
+    /// A list.
+    Many,
+}
+
+/// One field of a line or of a record.
+#[derive(Debug)]
+pub struct Field {
+    /// As in JSON.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// Whether it is there.
+    pub times: Times,
+    /// What it says; empty where the name does.
+    pub text: &'static str,
+}
+
+/// One kind of line, or a record within lines.
+#[derive(Debug)]
+pub struct Message {
+    /// The value of `type`, or the record's name.
+    pub name: &'static str,
+    /// What it says, and what follows from it.
+    pub text: &'static str,
+    /// Its fields, beside `type`.
+    pub fields: &'static [Field],
+}
+
+const fn field(name: &'static str, kind: Kind, text: &'static str) -> Field {
+    Field { name, kind, times: Times::One, text }
+}
+
+impl Field {
+    const fn or_null(self) -> Self {
+        Field { times: Times::OrNull, ..self }
+    }
+
+    const fn or_absent(self) -> Self {
+        Field { times: Times::OrAbsent, ..self }
+    }
+
+    const fn many(self) -> Self {
+        Field { times: Times::Many, ..self }
+    }
+}
+
+const PORT: Field = field("port", Kind::Other { typescript: "number", rust: "u16" }, "").or_null();
+const HOST: Field = field("host", Kind::Text, "").or_null();
+const PATH: Field = field("path", Kind::Text, "").or_null();
+const SOCKET: Field = field("socket", Kind::Text, "Path of the unix socket where the worker takes its connections.");
+
+/// What lines consist of.
+pub static RECORDS: &[Message] = &[
+    Message { name: "Requested", text: "An address that the app asked for.", fields: &[PORT, HOST, PATH] },
+    Message {
+        name: "Done",
+        text: "A request that the app has let go.",
+        fields: &[
+            field("id", Kind::Whole, ""),
+            field("cpu_us", Kind::Whole, ""),
+            field("shared", Kind::Flag, "CPU time of others is in it: what the request used itself is not known.")
+                .or_absent(),
+            field(
+                "left",
+                Kind::Word("Leaving", &["end", "stream", "upgrade", "wait", "abandoned"]),
+                "Its response ended; it became an event stream, whose head may be sent with the first event, or a raw \
+                 connection, which the app has in its hands; the app waits with its answer; or it never had it.",
+            ),
+            field("route", Kind::Text, "The template of the app's router, where this worker has not named it before.")
+                .or_absent(),
+        ],
+    },
+];
+
+/// What workers say.
+pub static TO_GATEWAY: &[Message] = &[
+    Message {
+        name: "hello",
+        text: "The first line. The pid that is signalled is the kernel's word for it, and one process speaks for a worker.",
+        fields: &[
+            field("worker", Kind::Whole, ""),
+            field("marks", Kind::Flag, "Heads of responses carry the tokens of their requests."),
+            field(
+                "takes_ahead",
+                Kind::Flag,
+                "Requests may be handed over ahead of time: the pipe for their numbers is open.",
+            ),
+        ],
+    },
+    Message {
+        name: "listening",
+        text: "The main server listens: the worker takes requests. Once more: another server of the app has taken the role, \
+               and connections to the former are given up.",
+        fields: &[
+            field("requested", Kind::Record("Requested"), ""),
+            field("tls", Kind::Flag, "It is an HTTPS server, to which the gateway talks in clear."),
+            field(
+                "waited_ms",
+                Kind::Whole,
+                "How long it was waited for a server on another port, in vain; null where this one was meant.",
+            )
+            .or_null(),
+            field("others", Kind::Record("Requested"), "Servers of the app that might have been meant as well.").many(),
+        ],
+    },
+    Message {
+        name: "closing",
+        text: "The main server was closed: the worker gets nothing more, is stopped when it holds nothing, and is replaced at \
+               once if it holds something, even if a server listens again.",
+        fields: &[],
+    },
+    Message {
+        name: "aux",
+        text: "A further `listen()`: the gateway binds the address and passes its connections on.",
+        fields: &[
+            PORT,
+            HOST,
+            PATH,
+            SOCKET,
+            field("preface", Kind::Flag, "Connections there begin with the addresses of their clients."),
+        ],
+    },
+    Message { name: "aux-closed", text: "Such a server was closed.", fields: &[SOCKET] },
+    Message {
+        name: "done",
+        text: "Requests that the app has let go, with their CPU time. Frees a slot whose response broke; of a stream, an \
+               upgrade or a long poll, the slot.",
+        fields: &[field("requests", Kind::Record("Done"), "").many()],
+    },
+    Message {
+        name: "busy",
+        text: "The app was not given request `id`, because it has not ended request `by`, whose last byte was read. The \
+               former goes back to the queue.",
+        fields: &[field("id", Kind::Whole, ""), field("by", Kind::Whole, "")],
+    },
+    Message {
+        name: "idle",
+        text: "Node's parser refused something and the app holds no request. Frees a slot whose response broke, as no `done` \
+               will come.",
+        fields: &[],
+    },
+    Message {
+        name: "overlong",
+        text: "A response was longer than it announced; what was over was cut. The log names the request.",
+        fields: &[
+            field("request", Kind::Text, "Its `X-Request-Id`."),
+            field("method", Kind::Text, ""),
+            field("target", Kind::Text, ""),
+            field("bytes", Kind::Whole, "How many were over."),
+            field("more", Kind::Whole, "Such responses before it of which no line told."),
+        ],
+    },
+    Message {
+        name: "raw",
+        text: "The app writes to connections itself, past its responses: from then on each connection of the worker carries \
+               one request.",
+        fields: &[field(
+            "dropped_bytes",
+            Kind::Whole,
+            "What of it was dropped, as it could have been another's answer.",
+        )],
+    },
+    Message {
+        name: "resets",
+        text: "The app has an `onReset` hook, so with `while-waiting` it gets no second request while it holds one.",
+        fields: &[],
+    },
+    Message {
+        name: "look",
+        text: "The answer to a `look` of the gateway.",
+        fields: &[
+            field("rests", Kind::Flag, "All that the app holds waits."),
+            field(
+                "run_us",
+                Kind::Whole,
+                "Time that it has run by then, and a microsecond for each request that came or went.",
+            ),
+            field("active_us", Kind::Whole, "Time for which its event loop was active."),
+        ],
+    },
+    Message {
+        name: "beat",
+        text: "Every second, so that its absence says that the event loop does not turn.",
+        fields: &[
+            field("rss_bytes", Kind::Whole, ""),
+            field("heap_used_bytes", Kind::Whole, ""),
+            field("elu", Kind::Number, "Utilization of the event loop, from 0 to 1."),
+            field("loop_delay_ms_max", Kind::Number, "The longest time for which the event loop was blocked."),
+            field("overlaps_total", Kind::Whole, "Requests that the app got beyond what it may hold."),
+            field("cpu_us_total", Kind::Whole, ""),
+            field(
+                "gc_share",
+                Kind::Number,
+                "The collector's part of the CPU time in the latest windows in which requests shared the worker.",
+            )
+            .or_absent(),
+            field("lost_share", Kind::Number, "The part of it that was no request's.").or_absent(),
+        ],
+    },
+    Message {
+        name: "turn",
+        text: "The event loop turns, and all requests that have ended are reported. Four times a second.",
+        fields: &[],
+    },
+    Message {
+        name: "react",
+        text: "React renders of the process so far, and those of them that were left to react-dom, by why.",
+        fields: &[
+            field("renders", Kind::Whole, ""),
+            field(
+                "reasons",
+                Kind::Other {
+                    typescript: "Readonly<Record<string, number>>",
+                    rust: "std::collections::BTreeMap<String, u64>",
+                },
+                "",
+            ),
+        ],
+    },
+    Message {
+        name: "react-off",
+        text: "React is to be rendered by `@sluice/react` and is not.",
+        fields: &[field("why", Kind::Text, "")],
+    },
+    Message {
+        name: "profiled",
+        text: "The answer to `profile`: one of both.",
+        fields: &[
+            field(
+                "profile",
+                Kind::Other { typescript: "Profile", rust: "sluice_catalog::snapshot::ProfileSnapshot" },
+                "",
+            )
+            .or_absent(),
+            field("error", Kind::Text, "").or_absent(),
+        ],
+    },
+    Message {
+        name: "hears-messages",
+        text: "The app has a `'message'` listener, so SIGTERM waits a while.",
+        fields: &[],
+    },
+    Message {
+        name: "send",
+        text: "What the app gave to `process.send`; `\"ready\"` counts where `workers.wait_ready` asks for it.",
+        fields: &[field("message", Kind::Any, "")],
+    },
+];
+
+/// What the gateway says.
+pub static TO_WORKER: &[Message] = &[
+    Message {
+        name: "message",
+        text: "A `'message'` for the app, today only `\"shutdown\"`. It goes out before SIGTERM, which follows at once, or \
+               after half of `workers.stop_timeout_ms` if the app has said `hears-messages`.",
+        fields: &[field("message", Kind::Any, "")],
+    },
+    Message {
+        name: "look",
+        text: "Say whether all that the app holds waits. While requests are queued, elsewhere than on Linux.",
+        fields: &[],
+    },
+    Message {
+        name: "profile",
+        text: "Take a CPU profile for so long, and write the whole of it to this file.",
+        fields: &[field("duration_ms", Kind::Whole, ""), field("file", Kind::Text, "")],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_means_the_same_in_every_line() {
+        let fields: Vec<&Field> = TO_GATEWAY.iter().flat_map(|message| message.fields).collect();
+        for field in &fields {
+            assert_ne!(field.name, "type");
+            assert!(fields.iter().filter(|other| other.name == field.name).all(|other| other.kind == field.kind));
+        }
+    }
+
+    #[test]
+    fn every_record_that_is_named_is_there() {
+        for message in RECORDS.iter().chain(TO_GATEWAY).chain(TO_WORKER) {
+            assert!(!message.text.is_empty(), "{}", message.name);
+            for field in message.fields {
+                let Kind::Record(name) = field.kind else { continue };
+                assert!(RECORDS.iter().any(|record| record.name == name), "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What workers say on the control channel. Generated from gateway/catalog by `make generate`; do not edit.
+
+use serde::Deserialize;
+
+/// The fields of all kinds of lines, of which each kind fills its own. Flat, because a tagged enum would make serde look at
+/// every line twice, and `done` lines come with every few requests.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of another kind of line.
+pub(crate) struct Line {
+    #[serde(rename = "type")]
+    pub(crate) kind: Kind,
+    pub(crate) worker: u64,
+    /// Heads of responses carry the tokens of their requests.
+    pub(crate) marks: bool,
+    /// Requests may be handed over ahead of time: the pipe for their numbers is open.
+    pub(crate) takes_ahead: bool,
+    pub(crate) requested: Requested,
+    /// It is an HTTPS server, to which the gateway talks in clear.
+    pub(crate) tls: bool,
+    /// How long it was waited for a server on another port, in vain; null where this one was meant.
+    pub(crate) waited_ms: Option<u64>,
+    /// Servers of the app that might have been meant as well.
+    pub(crate) others: Vec<Requested>,
+    pub(crate) port: Option<u16>,
+    pub(crate) host: Option<String>,
+    pub(crate) path: Option<String>,
+    /// Path of the unix socket where the worker takes its connections.
+    pub(crate) socket: String,
+    /// Connections there begin with the addresses of their clients.
+    pub(crate) preface: bool,
+    pub(crate) requests: Vec<Done>,
+    pub(crate) id: u64,
+    pub(crate) by: u64,
+    /// Its `X-Request-Id`.
+    pub(crate) request: String,
+    pub(crate) method: String,
+    pub(crate) target: String,
+    /// How many were over.
+    pub(crate) bytes: u64,
+    /// Such responses before it of which no line told.
+    pub(crate) more: u64,
+    /// What of it was dropped, as it could have been another's answer.
+    pub(crate) dropped_bytes: u64,
+    /// All that the app holds waits.
+    pub(crate) rests: bool,
+    /// Time that it has run by then, and a microsecond for each request that came or went.
+    pub(crate) run_us: u64,
+    /// Time for which its event loop was active.
+    pub(crate) active_us: u64,
+    pub(crate) rss_bytes: u64,
+    pub(crate) heap_used_bytes: u64,
+    /// Utilization of the event loop, from 0 to 1.
+    pub(crate) elu: f64,
+    /// The longest time for which the event loop was blocked.
+    pub(crate) loop_delay_ms_max: f64,
+    /// Requests that the app got beyond what it may hold.
+    pub(crate) overlaps_total: u64,
+    pub(crate) cpu_us_total: u64,
+    /// The collector's part of the CPU time in the latest windows in which requests shared the worker.
+    pub(crate) gc_share: Option<f64>,
+    /// The part of it that was no request's.
+    pub(crate) lost_share: Option<f64>,
+    pub(crate) renders: u64,
+    pub(crate) reasons: std::collections::BTreeMap<String, u64>,
+    pub(crate) why: String,
+    pub(crate) profile: Option<sluice_catalog::snapshot::ProfileSnapshot>,
+    pub(crate) error: Option<String>,
+    pub(crate) message: serde_json::Value,
+}
+
+/// Which line it is.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Kind {
+    Hello,
+    Listening,
+    Closing,
+    Aux,
+    AuxClosed,
+    Done,
+    Busy,
+    Idle,
+    Overlong,
+    Raw,
+    Resets,
+    Look,
+    Beat,
+    Turn,
+    React,
+    ReactOff,
+    Profiled,
+    HearsMessages,
+    Send,
+    /// Of a version that knows more.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+/// How a request left the app.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Leaving {
+    End,
+    Stream,
+    Upgrade,
+    Wait,
+    Abandoned,
+    /// Of a version that knows more.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+/// An address that the app asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Requested {
+    pub(crate) port: Option<u16>,
+    pub(crate) host: Option<String>,
+    pub(crate) path: Option<String>,
+}
+
+/// A request that the app has let go.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Done {
+    pub(crate) id: u64,
+    pub(crate) cpu_us: u64,
+    /// CPU time of others is in it: what the request used itself is not known.
+    pub(crate) shared: bool,
+    /// Its response ended; it became an event stream, whose head may be sent with the first event, or a raw connection, which the app has in its hands; the app waits with its answer; or it never had it.
+    pub(crate) left: Leaving,
+    /// The template of the app's router, where this worker has not named it before.
+    pub(crate) route: Option<String>,
+}
