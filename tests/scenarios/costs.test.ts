@@ -96,8 +96,7 @@ void test('no report is lost while a worker renders for more than a second', asy
   const sluice = await running(t, {
     entry: ownApp('costly.js'),
     workers: 1,
-    // One at a time: on a busy machine a render that gets no CPU looks as if it waited, and those that share a worker have no cost.
-    config: '[workers]\nconcurrency = 1\noverdue_after_ms = 0\n',
+    config: '[workers]\noverdue_after_ms = 0\n[queue]\nwait_ms_max = 60000\n',
   });
   const renders = Array.from({ length: 6 }, () => ask(sluice, '/render', { deadlineMs: 60_000 }));
   await Promise.all(renders);
