@@ -147,6 +147,11 @@ fuzz:
 	cd gateway/fuzz && for target in request_head response_head chunked rewritten_request; do \
 		RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run -s none $$target -- -max_total_time=$(or $(SECONDS_EACH),60); done
 
+## fuzz-react: random trees through the renderer and another React; REACT=canary or 19.4.0, ARGS="--trees 20000 --seed 7"
+.PHONY: fuzz-react
+fuzz-react: packages
+	cd packages/react && node --import tsx test/differential/against.ts $(or $(REACT),latest) $(ARGS)
+
 ## bench-serve: storefront and trivial handler through Sluice, nginx + HAProxy, HAProxy, node:cluster; ARGS="--app trivial" for one
 .PHONY: bench-serve
 bench-serve: build

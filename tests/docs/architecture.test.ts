@@ -1,7 +1,8 @@
 // What ARCHITECTURE.md and the other hand-written pages cite has to exist; what they promise to be proved has to have a test.
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { test } from 'node:test';
-import { citations, declares, exists, pages, read } from './repository.ts';
+import { citations, declares, exists, files, pages, read } from './repository.ts';
 import { constants, proofs, tables } from './tables.ts';
 
 const INVARIANTS = ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8', 'I9', 'I10'];
@@ -18,6 +19,19 @@ void test('every path and symbol that the hand-written pages cite exists', () =>
         return [];
       }),
     );
+  assert.deepEqual(missing, []);
+});
+
+void test('every path and symbol that the page of a package cites exists in it', () => {
+  const missing = files()
+    .filter((file) => /^packages\/[\w-]+\/README\.md$/.test(file))
+    .flatMap((page) => {
+      const folder = path.posix.dirname(page);
+      const cited = citations(read(page).replaceAll(/`((?:src|test)\/[^`]*)`/g, `\`${folder}/$1\``));
+      return cited
+        .filter((one) => !exists(one.path) || (one.name !== undefined && !declares(one.path, one.name)))
+        .map((one) => `${page}: ${one.path}::${one.name}`);
+    });
   assert.deepEqual(missing, []);
 });
 

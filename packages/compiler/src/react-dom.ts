@@ -5,9 +5,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-
-/** Minors of React whose rules for tags (`tags.ts`) were checked; another one is not compiled for. */
-const KNOWN_MINORS = ['18.3', '19.0', '19.1', '19.2', '19.3'];
+import { LINES, lineOf } from '@sluice/react/lines';
 
 export interface ReactDom {
   readonly version: string;
@@ -31,7 +29,7 @@ export class UnknownReactError extends Error {
   override readonly name = 'UnknownReactError';
   constructor(version: string) {
     super(
-      `React ${version} is not among the versions that @sluice/compiler knows (${KNOWN_MINORS.join(', ')}): nothing is compiled.`,
+      `React ${version} is not among the versions that @sluice/compiler knows (${LINES.join(', ')}): nothing is compiled.`,
     );
   }
 }
@@ -67,7 +65,8 @@ function load(path: string): ReactDom {
     server: require(path) as Server,
   }));
   const { version } = server;
-  if (!KNOWN_MINORS.some((minor) => version.startsWith(`${minor}.`) && !version.includes('-'))) {
+  // The rules for tags (`tags.ts`) were checked for the lines that are known.
+  if (lineOf(version) === undefined) {
     throw new UnknownReactError(version);
   }
   const written = new Map<string, string>();

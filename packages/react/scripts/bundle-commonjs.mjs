@@ -6,7 +6,7 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const names = ['index', 'server', 'template'];
+const names = ['index', 'lines', 'server', 'template'];
 const inDist = (file) => fileURLToPath(new URL(`../dist/${file}`, import.meta.url));
 
 await build({

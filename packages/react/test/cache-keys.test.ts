@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { ReactNode } from 'react';
 import { React, sluice, stock } from './support/renderers.js';
 
@@ -218,13 +220,66 @@ for (const [name, renderer] of Object.entries({ stock, sluice })) {
   });
 }
 
-void test('a second copy of the package in the process purges and counts for both', async () => {
+void test('a second copy of the package in the process purges and counts for both, and shares the budget', async () => {
   sluice.purge();
-  const path = '../src/cache/caches.js?second';
-  const second = (await import(path)) as Pick<typeof sluice, 'purge' | 'cacheStatistics'>;
+  const path = '../dist/server.js';
+  const second: typeof sluice = await import(path);
   assert.notEqual(second.purge, sluice.purge);
-  madeBy(h(Cached, { cacheKey: 'a' }, 'a'));
+  const page = (key: string): ReactNode => h(Cached, { cacheKey: key }, `${key}: ${'x'.repeat(1_000)}`);
+  madeBy(page('a'));
   assert.equal(second.cacheStatistics().entries, 1);
   assert.equal(second.purge(), 1);
   assert.equal(sluice.cacheStatistics().entries, 0);
+
+  const bytes_max = 32_000;
+  sluice.configureCache({ bytes_max });
+  for (let at = 0; at < 100; at += 1) {
+    const copy = at % 2 === 0 ? sluice : second;
+    copy.renderToString(page(`${at}`));
+    assert.ok(second.cacheStatistics().bytes <= bytes_max, `${second.cacheStatistics().bytes} bytes`);
+  }
+  // The two used last, one of each copy; each uses what it has made.
+  const { hits } = sluice.cacheStatistics();
+  sluice.renderToString(page('98'));
+  second.renderToString(page('99'));
+  assert.equal(sluice.cacheStatistics().hits, hits + 2);
+  sluice.configureCache({ bytes_max: 32 << 20 });
+  sluice.purge();
+});
+
+void test('what is kept holds neither handlers nor refs, nor what a select was given', async () => {
+  sluice.purge();
+  setFlagsFromString('--expose_gc');
+  const collect = runInNewContext('gc') as () => void;
+  const held: WeakRef<object>[] = [];
+  const made = <Value extends object>(value: Value): Value => {
+    held.push(new WeakRef(value));
+    return value;
+  };
+  const render = (): void => {
+    const handler = (): (() => void) => made(() => undefined);
+    const tags = [
+      h('title', { key: 1, onClick: handler() }, 'title'),
+      h('meta', { key: 2, onClick: handler(), name: 'a', content: 'b' }),
+      h('link', { key: 3, onClick: handler(), ref: made({ current: null }), rel: 'icon', href: '/i' }),
+      h('link', { key: 4, onClick: handler(), rel: 'stylesheet', href: '/s', precedence: 'p' }),
+      h('style', { key: 5, onLoad: handler(), href: 't', precedence: 'p' }, 'p{}'),
+      h('script', { key: 6, onClick: handler(), src: '/s.js', async: true }),
+      h('img', { key: 7, onClick: handler(), src: '/i' }),
+    ];
+    const options = h(Cached, { cacheKey: 'option' }, h('option', { onClick: handler() }, 'o'));
+    const select = h('select', { value: made(['o']) as never, multiple: true }, options);
+    madeBy(h('main', null, h(Cached, { cacheKey: 'tags' }, tags), select));
+  };
+  render();
+  assert.equal(sluice.cacheStatistics().entries, 2);
+  for (let turn = 0; turn < 3; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    madeBy(h('p'));
+    collect();
+  }
+  assert.deepEqual(
+    held.map((each) => typeof each.deref()),
+    held.map(() => 'undefined'),
+  );
 });

@@ -1,7 +1,7 @@
 /** What this renderer does not do is react-dom's, and is said. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -97,10 +97,10 @@ const require = createRequire(import.meta.url);
 void test('a list that comes when a part of its page was sent leaves later streams to react-dom', () => {
   const output = run(
     'production',
-    `import { Suspense, use } from 'react';
-    import { text } from 'node:stream/consumers';
-    import { PassThrough } from 'node:stream';
-    import * as stock from 'react-dom/server';
+    `const { Suspense, use } = React;
+    const stock = reactDOM;
+    const { text } = await import('node:stream/consumers');
+    const { PassThrough } = await import('node:stream');
     const Waits = ({ until, children }) => (use(until), children);
     const page = () => {
       const until = new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(resolve))));
@@ -119,8 +119,8 @@ void test('a list that comes when a part of its page was sent leaves later strea
   assert.deepEqual(output.trim().split('\n'), ['[false,true]', '{"SuspenseList":1}']);
 });
 
-/** Runs a script in a process of its own, in a folder that has the built renderer and a copy of React. */
-function run(environment: string, script: string, changeVersion = false): string {
+/** Runs a script in a process of its own, in a folder that has the built renderer and a copy of React. `before`: the renderer is loaded. */
+function run(environment: string, script: string, before = ''): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-react-'));
   try {
     for (const name of ['react', 'react-dom', 'scheduler']) {
@@ -131,22 +131,16 @@ function run(environment: string, script: string, changeVersion = false): string
     const own = join(folder, 'node_modules/@sluice/react');
     cpSync(new URL('../dist', import.meta.url).pathname, join(own, 'dist'), { recursive: true });
     cpSync(new URL('../package.json', import.meta.url).pathname, join(own, 'package.json'));
-    if (changeVersion) {
-      for (const file of [
-        'react/cjs/react.production.js',
-        'react-dom/cjs/react-dom.production.js',
-        'react-dom/cjs/react-dom-server.node.production.js',
-        'react-dom/cjs/react-dom-server-legacy.node.production.js',
-      ]) {
-        const path = join(folder, 'node_modules', file);
-        writeFileSync(path, readFileSync(path, 'utf8').replaceAll(`"${React.version}"`, '"99.0.0"'));
-      }
-    }
     writeFileSync(
       join(folder, 'script.mjs'),
       `
-      import { createElement as h } from 'react';
-      import * as sluice from '@sluice/react/server';
+      import React, { createElement as h } from 'react';
+      import ReactDOM from 'react-dom';
+      import * as reactDOM from 'react-dom/server';
+      const dom = ReactDOM.__DOM_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE;
+      const slots = React.__CLIENT_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE;
+      ${before}
+      const sluice = await import('@sluice/react/server');
       ${script}
       console.log(JSON.stringify(sluice.statistics().reasons));`,
     );
@@ -169,10 +163,79 @@ void test('a development build is react-dom, with its warnings', () => {
   assert.equal(run('development', script), 'true\n{"development build":1}\n');
 });
 
-void test('an unknown version is react-dom, with one warning', () => {
+/** React's own version, with one thing inside of it altered: what a patch may do as well as a new minor. */
+const altered: Record<string, { readonly before: string; readonly asks: string }> = {
+  'a tenth resource function': {
+    before: 'dom.d.Z = (href) => href.toUpperCase();',
+    asks: "dom.d.Z('tenth')",
+  },
+  'a resource function less': {
+    before: 'delete dom.d.X; dom.d.r = () => "TENTH";',
+    asks: 'dom.d.r()',
+  },
+  'another hook': {
+    before: `const Alters = () => ((slots.H.useTenth = () => 'TENTH'), null);
+      reactDOM.renderToString(h(Alters));
+      reactDOM.renderToPipeableStream(h(Alters));
+      await new Promise(setImmediate);`,
+    asks: 'slots.H.useTenth()',
+  },
+  'another function in the other slot': {
+    before: `const Alters = () => ((slots.A.tenth = () => 'TENTH'), null);
+      reactDOM.renderToString(h(Alters));
+      reactDOM.renderToPipeableStream(h(Alters));
+      await new Promise(setImmediate);`,
+    asks: 'slots.A.tenth()',
+  },
+};
+
+for (const [what, { before, asks }] of Object.entries(altered)) {
+  void test(`a React with ${what} is not touched: react-dom renders, with one warning`, () => {
+    const script = `
+      let warnings = 0;
+      console.warn = () => { warnings += 1; };
+      const Asks = () => h('p', null, ${asks});
+      const streamed = new Promise((resolve) => {
+        let html = '';
+        const to = { on: () => to, write: (chunk) => (html += Buffer.from(chunk)), end: () => resolve(html) };
+        sluice.renderToPipeableStream(h(Asks)).pipe(to);
+      });
+      console.log(sluice.renderToString(h(Asks)), await streamed, warnings);
+      console.log(dom.d === functions, String(slots.H));`;
+    const output = run('production', script, `${before} const functions = dom.d;`);
+    assert.deepEqual(output.trim().split('\n'), [
+      '<p>TENTH</p> <p>TENTH</p> 1',
+      'true null',
+      '{"unknown React version":2}',
+    ]);
+  });
+}
+
+void test('a React that is known is not touched by loading the renderer either', () => {
   const script = `
-    let warnings = 0;
-    console.warn = () => { warnings += 1; };
-    console.log(sluice.renderToString(h('p', null, 'a')), sluice.renderToString(h('p', null, 'b')), warnings);`;
-  assert.equal(run('production', script, true), '<p>a</p> <p>b</p> 1\n{"unknown React version":2}\n');
+    console.log(dom.d === functions);
+    sluice.renderToString(h('p'));
+    console.log(dom.d === functions);`;
+  assert.equal(run('production', script, 'const functions = dom.d;'), 'true\nfalse\n{}\n');
+});
+
+void test('a page that was prerendered in part is resumed by react-dom, and that is counted', () => {
+  const script = `
+    const { prerender } = await import('react-dom/static');
+    const Waits = ({ until }) => React.use(until);
+    let came;
+    const until = new Promise((resolve) => (came = resolve));
+    const page = h(React.Suspense, { fallback: 'f' }, h(Waits, { until }));
+    const control = new AbortController();
+    const begun = sluice.prerender(page, { signal: control.signal, onError: () => undefined });
+    setTimeout(() => control.abort(), 5);
+    const { postponed } = await begun;
+    came('late');
+    const state = JSON.stringify(postponed);
+    const html = async (stream) => new Response(await stream).text();
+    console.log((await html(sluice.resume(page, JSON.parse(state)))) === (await html(reactDOM.resume(page, JSON.parse(state)))));
+    const { prelude } = await sluice.resumeAndPrerender(page, JSON.parse(state));
+    console.log((await html(prelude)).includes('late'));`;
+  const reasons = '{"prerender with a signal":1,"resume":2}';
+  assert.deepEqual(run('production', script).trim().split('\n'), ['true', 'true', reasons]);
 });

@@ -1,7 +1,9 @@
 /** Renders that are react-dom's: why, and how many. Nobody's page depends on what this renderer cannot do. */
-import { knownVersion, knowsStreams, ReactDOM, version } from '../facts/react.js';
+import { ReactDOM, version } from '../facts/react.js';
+import { takeResourceFunctions } from '../work/scheduler.js';
+import { isKnown } from './known.js';
 import { unsupportedInStreams } from '../facts/unsupported.js';
-import { hasWebStreams } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 
 export interface Fallback {
   /** A short, stable phrase: it is a label in metrics. */
@@ -48,30 +50,34 @@ export function countFallback(fallback: Fallback): void {
   for (const listener of listeners) listener(fallback);
 }
 
-let warned = false;
 /** Read once, as react-dom does; reading the environment is slow. */
 const isDevelopment = process.env['NODE_ENV'] !== 'production';
+let reason: string | null | undefined;
 
-/** Why no render of this process can be ours; null when they can. */
+/** Why no render of this process can be ours; null when they can. Until it is asked for, nothing of React is touched. */
 export function reasonToDelegate(): string | null {
+  if (reason === undefined) reason = decide();
+  return reason;
+}
+
+function decide(): string | null {
   if (isDevelopment) return 'development build';
-  if (knownVersion) return null;
-  if (!warned) {
-    warned = true;
-    console.warn(
-      `@sluice/react does not know React ${version} with react-dom ${ReactDOM.version}: react-dom renders.`,
-    );
+  if (isKnown()) {
+    takeResourceFunctions();
+    return null;
   }
+  console.warn(
+    `@sluice/react does not know React ${version} with react-dom ${ReactDOM.version}: react-dom renders.`,
+  );
   return 'unknown React version';
 }
 
-/** The same for streams, of which fewer versions are known. */
+/** The same for streams. */
 export function reasonToDelegateStreams(): string | null {
-  const reason = reasonToDelegate() ?? (knowsStreams ? null : `streams of React ${version}`);
-  return reason ?? unsupportedInStreams();
+  return reasonToDelegate() ?? unsupportedInStreams();
 }
 
 /** The builds of react-dom for Node have web streams since 19.2: there is nothing to compare earlier ones with. */
 export function reasonToDelegateWebStreams(): string | null {
-  return reasonToDelegateStreams() ?? (hasWebStreams ? null : `web streams of React ${version}`);
+  return reasonToDelegateStreams() ?? (profile.api === 'web' ? null : `web streams of React ${version}`);
 }

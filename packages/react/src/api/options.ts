@@ -68,7 +68,7 @@ export function withoutTold<Options extends object>(
   headersAreSent = false,
 ): Options | undefined {
   if (toldErrors.length === 0 && !headersAreSent) return given;
-  const options = readableAndNodeOptions(given);
+  const options: ReadableOptions = read(given, [...NAMES, ...WEB_NAMES]);
   if (headersAreSent) options.onHeaders = undefined;
   if (toldErrors.length === 0) return options as Options;
   const left = [...toldErrors];
@@ -87,10 +87,6 @@ export function withoutTold<Options extends object>(
 function isAlike(before: unknown, after: unknown): boolean {
   if (Object.is(before, after)) return true;
   return before instanceof Error && after instanceof Error && before.message === after.message;
-}
-
-function readableAndNodeOptions(given: object | undefined): ReadableOptions {
-  return read(given, [...NAMES, ...WEB_NAMES]);
 }
 
 function read(given: object | null | undefined, names: readonly string[]): Props {

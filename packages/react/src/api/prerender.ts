@@ -1,9 +1,9 @@
 /** `prerender` and `prerenderToNodeStream`, without a signal: everything is waited for. What an abort leaves to be resumed is react-dom's. */
 import { Readable } from 'node:stream';
 import { ownOptions, type StreamOptions } from './options.js';
-import { NodeReadableSink } from '../out/sinks.js';
+import { ChunkedSink, nodeReader } from '../out/sinks.js';
 import { startFlowing, startStream, webStream, type Left } from './streams.js';
-import { tellsPostponed } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 import type { Render } from '../state/render.js';
 
 export interface Prerendered<Prelude> {
@@ -23,7 +23,7 @@ export function prerenderWith<Prelude>(
       ownOptions<StreamOptions>({
         ...options,
         onAllReady: () => {
-          const rest = tellsPostponed ? { postponed: null } : {};
+          const rest = profile.api === 'web' ? { postponed: null } : {};
           resolve({ ...rest, prelude: preludeOf(render) } as Prerendered<Prelude>);
         },
         onShellReady: undefined,
@@ -44,6 +44,6 @@ export function webPrelude(render: Render): ReadableStream<Uint8Array> {
 
 export function nodePrelude(render: Render): Readable {
   const readable = new Readable({ read: () => startFlowing(render, sink) });
-  const sink = new NodeReadableSink(readable);
+  const sink = new ChunkedSink(nodeReader(readable));
   return readable;
 }

@@ -20,7 +20,7 @@ import {
   reasonToDelegateWebStreams,
 } from './fallback.js';
 import { learnClientScripts } from '../facts/client-scripts.js';
-import { ReactDOMServer, knownVersion, react18, version } from '../facts/react.js';
+import { ReactDOMServer, version } from '../facts/react.js';
 import { pipeableStream, readableStream, type Left } from './streams.js';
 import {
   ownOptions,
@@ -32,17 +32,21 @@ import {
   type StreamOptions,
 } from './options.js';
 import { nodePrelude, prerenderWith, webPrelude } from './prerender.js';
+import { withStatic } from './static.js';
 import { renderString } from './strings.js';
 import { Unsupported } from '../facts/unsupported.js';
-import { beginsNextTurn } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 
-export { cacheStatistics, configureCache, purge } from '../cache/caches.js';
-export type { CacheOptions } from '../cache/caches.js';
+export { cacheStatistics, configureCache, purge, type CacheOptions } from '../cache/caches.js';
 export type { CacheStatistics } from '../cache/component-cache.js';
-export { onFallback, statistics } from './fallback.js';
-export type { Fallback, FallbackListener, Statistics } from './fallback.js';
-export { collectTags } from '../cache/tags.js';
-export type { Tagged } from '../cache/tags.js';
+export { onFallback, statistics, type Fallback, type FallbackListener, type Statistics } from './fallback.js';
+export {
+  resume,
+  resumeAndPrerender,
+  resumeAndPrerenderToNodeStream,
+  resumeToPipeableStream,
+} from './resume.js';
+export { collectTags, type Tagged } from '../cache/tags.js';
 export { version };
 
 register();
@@ -76,95 +80,81 @@ function stringOf(
   return ReactDOMServer[api](children, options);
 }
 
+/** Ours, unless there is a `reason` to leave it to react-dom; that may also turn out meanwhile. */
+function renderBy<Result>(
+  api: string,
+  reason: string | null,
+  byReactDOM: (left: Left, headersAreSent: boolean) => Result,
+  own: (renderWithReactDOM: (left: Left, headersAreSent?: boolean) => Result) => Result,
+): Result {
+  countRender();
+  const renderWithReactDOM = (left: Left, headersAreSent = false): Result => {
+    countFallback({ reason: left.reason, api });
+    return byReactDOM(left, headersAreSent);
+  };
+  return reason === null ? own(renderWithReactDOM) : renderWithReactDOM({ reason, toldErrors: [] });
+}
+
 export function renderToPipeableStream(
   children: ReactNode,
   options?: RenderToPipeableStreamOptions,
 ): PipeableStream {
-  const api = 'renderToPipeableStream';
-  countRender();
-  const renderWithReactDOM = ({ reason, toldErrors }: Left, headersAreSent = false): PipeableStream => {
-    countFallback({ reason, api });
-    const given = withoutTold(options, toldErrors, headersAreSent);
-    return ReactDOMServer.renderToPipeableStream(children, given);
-  };
-  const reason = reasonToDelegateStreams();
-  if (reason !== null) return renderWithReactDOM(asLeft(reason));
-  const stream = pipeableStream(children, pipeableOptions(options), renderWithReactDOM);
-  return stream as unknown as PipeableStream;
+  return renderBy<PipeableStream>(
+    'renderToPipeableStream',
+    reasonToDelegateStreams(),
+    (left, headersAreSent) =>
+      ReactDOMServer.renderToPipeableStream(children, withoutTold(options, left.toldErrors, headersAreSent)),
+    (leave) => pipeableStream(children, pipeableOptions(options), leave) as unknown as PipeableStream,
+  );
 }
 
 export function renderToReadableStream(
   children: ReactNode,
   options?: RenderToReadableStreamOptions,
 ): Promise<ReactDOMServerReadableStream> {
-  const api = 'renderToReadableStream';
-  countRender();
-  const renderWithReactDOM = ({ reason, toldErrors }: Left): Promise<ReactDOMServerReadableStream> => {
-    countFallback({ reason, api });
-    return ReactDOMServer.renderToReadableStream(children, withoutTold(options, toldErrors));
-  };
-  const reason = reasonToDelegateWebStreams();
-  if (reason !== null) return renderWithReactDOM(asLeft(reason));
-  return readableStream(children, readableOptions(options), renderWithReactDOM);
+  return renderBy(
+    'renderToReadableStream',
+    reasonToDelegateWebStreams(),
+    (left) => ReactDOMServer.renderToReadableStream(children, withoutTold(options, left.toldErrors)),
+    (leave) => readableStream(children, readableOptions(options), leave),
+  );
 }
-
-function asLeft(reason: string): Left {
-  return { reason, toldErrors: [] };
-}
-
-type StaticModule = typeof import('react-dom/static');
-
-/** React 18 does not have it, so that it cannot be imported as the rest is. */
-let staticModule: StaticModule | null = null;
-
-async function loadStatic(): Promise<StaticModule> {
-  staticModule = await import('react-dom/static');
-  return staticModule;
-}
-
-function withStatic<Result>(use: (module: StaticModule) => Promise<Result>): Promise<Result> {
-  return staticModule === null ? loadStatic().then(use) : use(staticModule);
-}
-
-// Its code is that of `react-dom/server`, which is loaded: this costs nothing, and saves a turn later.
-if (!react18) loadStatic().catch(() => undefined);
 
 // React 18 tells them only some turns later, for which no stream should have to wait.
-if (beginsNextTurn && knownVersion && reasonToDelegateStreams() === null) {
+if (profile.turns === 'begin-late' && reasonToDelegateStreams() === null) {
   learnClientScripts().catch(() => undefined);
 }
 
 export function prerender(children: ReactNode, options?: PrerenderOptions): Promise<PrerenderResult> {
-  const renderWithReactDOM = ({ reason, toldErrors }: Left): Promise<PrerenderResult> => {
-    countFallback({ reason, api: 'prerender' });
-    return withStatic((module) => module.prerender(children, withoutTold(options, toldErrors)));
-  };
-  countRender();
-  const reason = reasonToDelegateWebStreams() ?? reasonToDelegatePrerender(options);
-  if (reason !== null) return renderWithReactDOM(asLeft(reason));
-  const { onHeaders, ...rest } = prerenderOptions(options) as ReadableOptions;
-  const headers = onHeaders && ((given: object) => onHeaders(new Headers({ ...given })));
-  const given: StreamOptions = ownOptions({ ...rest, onHeaders: headers });
-  return prerenderWith(children, given, webPrelude, renderWithReactDOM as never);
+  return renderBy<Promise<PrerenderResult>>(
+    'prerender',
+    reasonToDelegateWebStreams() ?? reasonToDelegatePrerender(options),
+    (left) => withStatic((module) => module.prerender(children, withoutTold(options, left.toldErrors))),
+    (leave) => {
+      const { onHeaders, ...rest } = prerenderOptions(options) as ReadableOptions;
+      const headers = onHeaders && ((given: object) => onHeaders(new Headers({ ...given })));
+      const given: StreamOptions = ownOptions({ ...rest, onHeaders: headers });
+      return prerenderWith(children, given, webPrelude, leave as never);
+    },
+  );
 }
 
 export function prerenderToNodeStream(
   children: ReactNode,
   options?: PrerenderOptions,
 ): Promise<PrerenderToNodeStreamResult> {
-  const renderWithReactDOM = ({ reason, toldErrors }: Left): Promise<PrerenderToNodeStreamResult> => {
-    countFallback({ reason, api: 'prerenderToNodeStream' });
-    return withStatic((module) => module.prerenderToNodeStream(children, withoutTold(options, toldErrors)));
-  };
-  countRender();
-  const reason = reasonToDelegatePrerender(options);
-  if (reason !== null) return renderWithReactDOM(asLeft(reason));
-  const given = prerenderOptions(options) as StreamOptions;
-  return prerenderWith(children, given, nodePrelude, renderWithReactDOM as never);
+  return renderBy<Promise<PrerenderToNodeStreamResult>>(
+    'prerenderToNodeStream',
+    reasonToDelegatePrerender(options),
+    (left) =>
+      withStatic((module) => module.prerenderToNodeStream(children, withoutTold(options, left.toldErrors))),
+    (leave) =>
+      prerenderWith(children, prerenderOptions(options) as StreamOptions, nodePrelude, leave as never),
+  );
 }
 
 /** With a signal, what is not ready may have to be resumed later: only react-dom knows how. */
 function reasonToDelegatePrerender(options: PrerenderOptions | undefined): string | null {
-  if (react18) return `prerender of React ${version}`;
+  if (profile.api === 'streams') return `prerender of React ${version}`;
   return reasonToDelegateStreams() ?? (options?.signal ? 'prerender with a signal' : null);
 }

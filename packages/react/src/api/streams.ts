@@ -7,13 +7,12 @@ import { logRecoverable } from '../state/errors.js';
 import { flushCompleted } from '../out/flush.js';
 import { rootFormat } from '../facts/format.js';
 import { ownOptions, type ReadableOptions, type StreamOptions } from './options.js';
-import { asFatal, isRecoverableError } from '../facts/recoverable.js';
+import { asFatal } from '../facts/recoverable.js';
 import { startRoot } from '../work/root.js';
 import { performWork, startWork } from '../work/scheduler.js';
-import { ReadableSink, WritableSink } from '../out/sinks.js';
+import { ChunkedSink, webReader } from '../out/sinks.js';
 import { fatalError } from '../work/ends.js';
 import { Unsupported } from '../facts/unsupported.js';
-import { keepsAbortSignal, keepsDestination } from '../facts/versions.js';
 import { CLOSED, FAILED, Render, type Sink, type ToldError } from '../state/render.js';
 
 /** A render that is react-dom's from now on. */
@@ -63,8 +62,7 @@ function giveUp(render: Render): void {
 export function startFlowing(render: Render, sink: Sink): void {
   if (render.status === FAILED) {
     render.status = CLOSED;
-    const error = render.fatalError;
-    sink.destroy(isRecoverableError(error) ? asFatal(error) : error);
+    sink.destroy(asFatal(render.fatalError));
     return;
   }
   if (render.status === CLOSED || render.sink !== null) return;
@@ -101,11 +99,11 @@ export function pipeableStream(
       if (other !== null) return other.pipe(destination);
       if (piped !== null) throw new Error('React currently only supports piping to one writable stream.');
       piped = destination;
-      const sink = new WritableSink(destination);
+      const sink = new ChunkedSink(destination);
       emitEarlyPreloads(render, render.pendingRootTasks === 0);
       startFlowing(render, sink);
       const cancel = (reason: string) => () => {
-        if (!keepsDestination) render.sink = null;
+        render.sink = null;
         abort(render, new Error(reason));
       };
       destination.on('drain', () => startFlowing(render, sink));
@@ -156,17 +154,23 @@ export function readableStream(
       }),
       (left) => void renderWithReactDOM(left).then(resolve, reject),
     );
-    if (signal) attachSignal(render, signal);
+    if (signal?.aborted) abort(render, signal.reason);
+    else if (signal) {
+      render.lifetime = new AbortController();
+      signal.addEventListener('abort', () => abort(render, signal.reason), {
+        signal: render.lifetime.signal,
+      });
+    }
   });
 }
 
 export function webStream(render: Render): ReadableStream<Uint8Array> {
-  let sink: ReadableSink;
+  let sink: ChunkedSink;
   return new ReadableStream(
     {
       type: 'bytes',
       start(controller) {
-        sink = new ReadableSink(controller);
+        sink = new ChunkedSink(webReader(controller));
       },
       pull() {
         startFlowing(render, sink);
@@ -178,17 +182,4 @@ export function webStream(render: Render): ReadableStream<Uint8Array> {
     },
     { highWaterMark: 0 },
   );
-}
-
-function attachSignal(render: Render, signal: AbortSignal): void {
-  if (signal.aborted) {
-    abort(render, signal.reason);
-    return;
-  }
-  if (keepsAbortSignal) {
-    signal.addEventListener('abort', () => abort(render, signal.reason), { once: true });
-    return;
-  }
-  render.lifetime = new AbortController();
-  signal.addEventListener('abort', () => abort(render, signal.reason), { signal: render.lifetime.signal });
 }

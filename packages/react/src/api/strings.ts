@@ -6,7 +6,7 @@ import { ownOptions } from './options.js';
 import { startRoot } from '../work/root.js';
 import { performWork } from '../work/scheduler.js';
 import { StringSink } from '../out/sinks.js';
-import { asFatal, isRecoverableError } from '../facts/recoverable.js';
+import { asFatal } from '../facts/recoverable.js';
 import { CLOSED, FAILED, OPEN, Render, type RenderOptions } from '../state/render.js';
 
 function nothing(): void {
@@ -42,8 +42,7 @@ export function renderString(
   abort(render, reason);
   const sink = new StringSink();
   if (render.status === FAILED) {
-    const error = render.fatalError;
-    sink.destroy(isRecoverableError(error) ? asFatal(error) : error);
+    sink.destroy(asFatal(render.fatalError));
     render.status = CLOSED;
   } else {
     render.sink = sink;

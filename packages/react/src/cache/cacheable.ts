@@ -3,7 +3,7 @@
  * value. `recording.ts` says what that is, `component-cache.ts` holds the HTML.
  */
 import type { Cacheable } from './cached.js';
-import { createCache } from './caches.js';
+import { openCache } from './caches.js';
 import type { CacheEntry } from './component-cache.js';
 import { readSilently, watchReads } from '../state/contexts.js';
 import type { FormatContext } from '../facts/format.js';
@@ -15,7 +15,7 @@ import { INCOMPARABLE, isSame, snapshotBytes, snapshotOf, type Snapshot } from '
 import { tellTags } from './tags.js';
 import { templateOf } from '../facts/template.js';
 import type { TreeId } from '../facts/tree-id.js';
-import { idsBeginPlaces } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 import type { Effect, Keeping as Kept, Mode, Render, Task } from '../state/render.js';
 
 interface Entry extends CacheEntry {
@@ -24,7 +24,7 @@ interface Entry extends CacheEntry {
   readonly effects: readonly Effect[];
   // What it was made from.
   readonly mode: Mode;
-  readonly format: FormatContext;
+  readonly format: Pick<FormatContext, 'mode' | 'scope'>;
   readonly selected: Snapshot;
   readonly startsAfterText: boolean;
   readonly childTypes: readonly Snapshot[];
@@ -38,7 +38,7 @@ interface Entry extends CacheEntry {
 /** An entry without its HTML. */
 const ENTRY_BYTES = 512;
 
-const cache = createCache<Entry>();
+const { cache, copy } = openCache<Entry>();
 
 /** How many purges there have been; a render keeps nothing when there was one meanwhile. */
 export function purges(): number {
@@ -77,7 +77,7 @@ export function renderCacheable(
   const awaits =
     (typeof type.cacheAwaits === 'function' ? type.cacheAwaits(props) : type.cacheAwaits) === true;
   if (!mayCache(render)) return make();
-  const key = `${numberOf(type)} ${own}`;
+  const key = `${copy}${numberOf(type)} ${own}`;
   const childTypes = typesOf(props['children']);
   const entry = cache.find(key, (candidate) => fits(candidate, render, childTypes, awaits));
   if (entry !== undefined) return writeAgain(render, entry);
@@ -110,16 +110,24 @@ function mayCache(render: Render): boolean {
 // Used again -------------------------------------------------------------------------------------------------------
 
 function fits(entry: Entry, render: Render, childTypes: readonly unknown[], awaits: boolean): boolean {
-  const { format } = render;
   if (entry.usesPromise && !awaits) return false;
-  if (entry.mode !== render.mode || entry.startsAfterText !== render.lastText) return false;
-  if (entry.format.mode !== format.mode || entry.format.scope !== format.scope) return false;
-  if (!isSame(entry.selected, format.selected)) return false;
+  if (!isAlike(entry, render.mode, render.lastText, render.format, childTypes)) return false;
   if (entry.usesIds && !isSamePlace(entry, render)) return false;
-  if (entry.childTypes.length !== childTypes.length) return false;
-  for (const [at, type] of entry.childTypes.entries()) if (!isSameType(type, childTypes[at])) return false;
   for (const [context, value] of entry.contexts) if (!isSame(value, readSilently(context))) return false;
   return true;
+}
+
+function isAlike(
+  entry: Entry,
+  mode: Mode,
+  startsAfterText: boolean,
+  format: FormatContext,
+  childTypes: readonly unknown[],
+): boolean {
+  if (entry.mode !== mode || entry.startsAfterText !== startsAfterText) return false;
+  if (entry.format.mode !== format.mode || entry.format.scope !== format.scope) return false;
+  if (!isSame(entry.selected, format.selected) || entry.childTypes.length !== childTypes.length) return false;
+  return entry.childTypes.every((type, at) => isSameType(type, childTypes[at]));
 }
 
 function isSamePlace({ treeId, idPrefix }: Entry, render: Render): boolean {
@@ -244,7 +252,7 @@ function mayAdd(render: Render, keeping: Keeping): boolean {
   // Whose they were is not known.
   if (began.effectsBetweenTurns !== render.effectsBetweenTurns) return false;
   // Below what waited, React 18 makes other ids than where nothing waits.
-  if (recording.usesIds && !idsBeginPlaces) return false;
+  if (recording.usesIds && profile.idPlaces === 'none') return false;
   // Another page may have waited for the same, and was there first.
   return !cache.variants(key).some((each) => each.expires_at_ms > now_ms && isTwin(each, render, keeping));
 }
@@ -252,12 +260,10 @@ function mayAdd(render: Render, keeping: Keeping): boolean {
 /** As `fits`, when it is too late to ask the renderer where it is. */
 function isTwin(entry: Entry, render: Render, keeping: Keeping): boolean {
   const { format, startsAfterText, childTypes, began, recording } = keeping;
-  if (entry.mode !== render.mode || entry.startsAfterText !== startsAfterText) return false;
-  if (entry.format.mode !== format.mode || entry.format.scope !== format.scope) return false;
+  if (!isAlike(entry, render.mode, startsAfterText, format, childTypes)) return false;
   const { bits, overflow } = (began as Began).treeId;
   if (entry.usesIds && (entry.treeId.bits !== bits || entry.treeId.overflow !== overflow)) return false;
-  if (entry.idPrefix !== render.resources.idPrefix || !isSame(entry.selected, format.selected)) return false;
-  return entry.childTypes.every((type, at) => isSameType(type, childTypes[at])) && recording.hasRead(entry);
+  return entry.idPrefix === render.resources.idPrefix && recording.hasRead(entry);
 }
 
 function add(render: Render, keeping: Keeping, html: string): void {
@@ -274,7 +280,8 @@ function add(render: Render, keeping: Keeping, html: string): void {
     lastText: render.lastText,
     effects,
     mode: render.mode,
-    format,
+    // Not the selected value, which is the page's.
+    format: { mode: format.mode, scope: format.scope },
     selected,
     startsAfterText,
     childTypes: childTypes.map(typeSnapshot),

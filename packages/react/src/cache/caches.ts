@@ -1,4 +1,7 @@
-/** The component caches of the process: an app may have this package twice, by `import` and by `require`, and purges both by either. */
+/**
+ * The component cache of the process. An app may have this package several times, by `import`, by `require` or within bundles: all copies share
+ * one cache and so one budget, and each purges what any of them has kept.
+ */
 import { ComponentCache, type CacheEntry, type CacheStatistics } from './component-cache.js';
 
 export interface CacheOptions {
@@ -7,45 +10,37 @@ export interface CacheOptions {
 }
 
 interface Shared {
-  bytes_max: number;
-  readonly caches: ComponentCache<CacheEntry>[];
+  readonly cache: ComponentCache<CacheEntry>;
+  copies: number;
 }
 
 const BYTES_MAX = 32 * 1024 * 1024;
 /** The number changes with the shape of what is shared. */
-const sharedKey = Symbol.for('sluice.react.caches.1');
+const sharedKey = Symbol.for('sluice.react.caches.2');
 
 function shared(): Shared {
   const holder = globalThis as { [sharedKey]?: Shared };
-  return (holder[sharedKey] ??= { bytes_max: BYTES_MAX, caches: [] });
+  return (holder[sharedKey] ??= { cache: new ComponentCache(BYTES_MAX), copies: 0 });
 }
 
-export function createCache<Entry extends CacheEntry>(): ComponentCache<Entry> {
-  const { bytes_max, caches } = shared();
-  const cache = new ComponentCache<Entry>(bytes_max);
-  caches.push(cache);
-  return cache;
+/** The cache, and what the keys of this copy begin with: what another copy has kept, only that one can use. */
+export function openCache<Entry extends CacheEntry>(): { cache: ComponentCache<Entry>; copy: string } {
+  const all = shared();
+  all.copies += 1;
+  return { cache: all.cache as unknown as ComponentCache<Entry>, copy: `${all.copies} ` };
 }
 
 /** For this process; each worker has its own cache. */
 export function configureCache({ bytes_max }: CacheOptions): void {
-  shared().bytes_max = bytes_max;
-  for (const cache of shared().caches) cache.resize(bytes_max);
+  shared().cache.resize(bytes_max);
 }
 
 /** Drops the HTML that was made with the tag, or all of it, in this process; returns how many entries. */
 export function purge(tag?: string): number {
-  return shared().caches.reduce((sum, cache) => sum + cache.purge(tag), 0);
+  return shared().cache.purge(tag);
 }
 
 /** Since the process began. */
 export function cacheStatistics(): CacheStatistics {
-  const sum = { entries: 0, bytes: 0, hits: 0, misses: 0 };
-  for (const { statistics } of shared().caches) {
-    sum.entries += statistics.entries;
-    sum.bytes += statistics.bytes;
-    sum.hits += statistics.hits;
-    sum.misses += statistics.misses;
-  }
-  return sum;
+  return shared().cache.statistics;
 }

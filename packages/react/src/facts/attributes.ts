@@ -5,7 +5,7 @@
  */
 import { escapeHtml, escapeText, toText } from './escape.js';
 import { ELEMENT, ReactDOMServer, type Props } from './react.js';
-import { hasCustomProperties } from './versions.js';
+import { profile } from './profile.js';
 
 type Rule = (open: string, value: unknown) => string;
 
@@ -196,7 +196,7 @@ export function customAttribute(name: string, value: unknown): string {
     customNames.set(name, open);
   }
   if (open === '' || unprintable(value)) return '';
-  if (hasCustomProperties) {
+  if (profile.customElements === 'by-name') {
     if (value === true) return empty(open);
     if (value === false || typeof value === 'object') return '';
   }
@@ -225,10 +225,30 @@ interface Target {
   html: string;
 }
 
-/** An attribute of a tag that stays when something in it throws: then react-dom has written what comes before that. */
-export function addAttribute(to: Target, name: string, value: unknown): void {
-  if (name === 'style') addStyle(to, value);
-  else to.html += attribute(name, value);
+/**
+ * Attributes by ordinary rules; `special` takes a name for itself by returning true. Piece by piece: when a property throws, react-dom has
+ * written what comes before it.
+ */
+export function addAttributes(
+  to: Target,
+  props: Props,
+  special: (name: string, value: unknown) => boolean,
+): void {
+  for (const name in props) {
+    if (!hasOwn.call(props, name)) continue;
+    const value = props[name];
+    if (value === null || value === undefined || special(name, value)) continue;
+    if (name === 'style') addStyle(to, value);
+    else to.html += attribute(name, value);
+  }
+}
+
+/** For tags that have neither children nor an end. */
+export function refuseContent(tag: string, name: string): false {
+  if (name !== 'children' && name !== 'dangerouslySetInnerHTML') return false;
+  throw new Error(
+    `${tag} is a self-closing tag and must neither have \`children\` nor use \`dangerouslySetInnerHTML\`.`,
+  );
 }
 
 function addStyle(to: Target, value: unknown): void {

@@ -1,6 +1,6 @@
 /** Attributes of a stylesheet that the client makes itself: names and values for `setAttribute`. */
 import { toText } from './escape.js';
-import { sanitizeUrl } from './attributes.js';
+import { refuseContent, sanitizeUrl } from './attributes.js';
 
 const NOT_ATTRIBUTES = new Set([
   'href',
@@ -20,11 +20,7 @@ const NAME_START =
 const NAME = new RegExp(`^[${NAME_START}][${NAME_START}\\-.0-9\\u00B7\\u0300-\\u036F\\u203F-\\u2040]*$`);
 
 export function attributeForClient(name: string, value: unknown): [string, string] | null {
-  if (name === 'children' || name === 'dangerouslySetInnerHTML') {
-    throw new Error(
-      'link is a self-closing tag and must neither have `children` nor use `dangerouslySetInnerHTML`.',
-    );
-  }
+  refuseContent('link', name);
   if (NOT_ATTRIBUTES.has(name) || typeof value === 'function' || typeof value === 'symbol') return null;
   const text = toText(value);
   switch (name) {

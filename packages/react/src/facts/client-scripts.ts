@@ -5,7 +5,7 @@
 import { ELEMENT, React, ReactDOMServer, SUSPENSE, VIEW_TRANSITION, type Props } from './react.js';
 import type { Thenable } from './thenables.js';
 import { Unsupported } from './unsupported.js';
-import { hoists } from './versions.js';
+import { profile } from './profile.js';
 
 export interface ClientScripts {
   /** `$RS=…`: puts a late segment into its place. */
@@ -57,7 +57,7 @@ async function readScripts(): Promise<void> {
   const [[shell, segment], [, failed], styled, animated] = await Promise.all([
     stagesOf(text, (content) => boundary(element('p', { children: ['a', content] }))),
     stagesOf(fails, boundary),
-    hoists ? stagesOf(stylesheet, boundary) : null,
+    profile.head === 'in-place' ? null : stagesOf(stylesheet, boundary),
     'ViewTransition' in React
       ? stagesOf(text, (content) => element(VIEW_TRANSITION, { children: boundary(content) }))
       : null,
@@ -71,16 +71,13 @@ async function readScripts(): Promise<void> {
     const insert = before(styled[1], '$RR("B:0"');
     const completeAt = insert.indexOf(completeBoundary);
     clientRender = insert.slice(0, completeAt);
-    if (completeAt < 0 || !clientRenderBeforeCall.startsWith(clientRender)) {
-      throw new Error('The scripts of react-dom are in an unknown order.');
-    }
+    if (completeAt < 0 || !clientRenderBeforeCall.startsWith(clientRender)) throw unknownOrder();
     insertStyles = insert.slice(completeAt + completeBoundary.length);
   }
   let viewTransitions = '';
   if (animated !== null) {
     const both = before(animated[1], '$RC("B:0"');
-    if (!both.startsWith(completeBoundary))
-      throw new Error('The scripts of react-dom are in an unknown order.');
+    if (!both.startsWith(completeBoundary)) throw unknownOrder();
     viewTransitions = both.slice(completeBoundary.length);
   }
   scripts = {
@@ -93,6 +90,8 @@ async function readScripts(): Promise<void> {
     shellTime: /<script[^>]*>(.*?)<\/script>/s.exec(shell)?.[1] ?? '',
   };
 }
+
+const unknownOrder = (): Error => new Error('The scripts of react-dom are in an unknown order.');
 
 /** The text of a script up to the call that follows the functions it defines. */
 function before(html: string, call: string): string {

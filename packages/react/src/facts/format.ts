@@ -3,7 +3,10 @@
  * head, how a late piece is wrapped for transport, and which option is selected.
  */
 import type { Props } from './react.js';
-import { hoists, holdsHead } from './versions.js';
+import { profile } from './profile.js';
+
+/** The content of the document's head is a place of its own. */
+export const holdsHead = profile.head === 'held' || profile.head === 'rendered-last';
 
 export const ROOT = 0;
 export const DOCUMENT = 1;
@@ -77,7 +80,7 @@ export function rootFormat(namespaceURI?: unknown): FormatContext {
 export const FORMATTING_TAGS = new Set([
   ...'select svg math foreignObject table thead tbody tfoot colgroup tr'.split(' '),
   // These matter for what is hoisted or preloaded.
-  ...(hoists ? ['noscript', 'picture', 'head', 'html'] : []),
+  ...(profile.head === 'in-place' ? [] : ['noscript', 'picture', 'head', 'html']),
 ]);
 
 export function childFormat(parent: FormatContext, tag: string, props: Props): FormatContext {

@@ -51,12 +51,10 @@ export function hintParameter(value: unknown): string {
   return toText(value).replace(/["';,\r\n]/g, (character) => IN_PARAMETER[character] as string);
 }
 
-const hasOwn = Object.prototype.hasOwnProperty;
-
 export function preloadHint(href: unknown, as: unknown, parameters: Props | undefined | null): string {
   let hint = `<${hintUrl(href)}>; rel=preload; as="${hintParameter(as)}"`;
   for (const name in parameters) {
-    if (!hasOwn.call(parameters, name)) continue;
+    if (!Object.hasOwn(parameters, name)) continue;
     const value = parameters[name];
     if (typeof value === 'string') hint += `; ${name.toLowerCase()}="${hintParameter(value)}"`;
   }

@@ -1,10 +1,9 @@
-/**
- * The app's React: its version, its symbols and the slots through which a renderer is known to it. Everything that
- * depends on how a React version works inside is decided here, once, so that an unknown version is never guessed at.
- */
-import ReactModule from 'react';
-import ReactDOMModule from 'react-dom';
-import * as ReactDOMServerModule from 'react-dom/server';
+/** The app's React: its version, its symbols, and the slots through which a renderer is known to it. */
+import React from 'react';
+import ReactDOM from 'react-dom';
+import * as ReactDOMServer from 'react-dom/server';
+
+export { React, ReactDOM, ReactDOMServer };
 
 export type Props = Record<string, unknown>;
 
@@ -39,46 +38,18 @@ type ReactDOMInternals = {
   __DOM_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE?: { d: ResourceDispatcher };
 };
 
-/** The functions behind `preload`, `preinit` and the like; react-dom's own one-letter names. */
-export interface ResourceDispatcher {
-  f: unknown;
-  r: unknown;
-  D(href: unknown): void;
-  C(href: unknown, crossOrigin: unknown): void;
-  L(href: unknown, as: unknown, options?: Props): void;
-  m(href: unknown, options?: Props): void;
-  X(src: unknown, options?: Props): void;
-  S(href: unknown, precedence: unknown, options?: Props): void;
-  M(src: unknown, options?: Props): void;
-}
+/** The functions behind `preload`, `preinit` and the like, by react-dom's own one-letter names. */
+type ResourceDispatcher = Record<string, (...args: unknown[]) => unknown>;
 
-export const React = ReactModule;
-export const ReactDOM = ReactDOMModule;
-export const ReactDOMServer = ReactDOMServerModule;
-
-const [major = 0, minor = 0] = ReactModule.version.split('.').map(Number);
-const reactInternals = ReactModule as unknown as ReactInternals;
-const domInternals = ReactDOMModule as unknown as ReactDOMInternals;
+const reactInternals = React as unknown as ReactInternals;
+const domInternals = ReactDOM as unknown as ReactDOMInternals;
 const slots19 = reactInternals.__CLIENT_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE;
 const slots18 = reactInternals.__SECRET_INTERNALS_DO_NOT_USE_OR_YOU_WILL_BE_FIRED;
 const dom19 = domInternals.__DOM_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE;
 
-/** The release lines whose strings, or streams too, the differential tests compare; a prerelease is none of them. */
-const STRING_MINORS = ['18.3', '19.0', '19.1', '19.2', '19.3'];
-const STREAM_MINORS = ['18.3', '19.0', '19.1', '19.2', '19.3'];
+export const version = React.version;
 
-export const version = ReactModule.version;
-export const react18 = major === 18;
-/** The minor of React 19; -1 for React 18. */
-export const minor19 = react18 ? -1 : minor;
-export const knowsStreams = STREAM_MINORS.includes(`${major}.${minor}`);
-export const knownVersion =
-  /^\d+\.\d+\.\d+$/.test(version) &&
-  STRING_MINORS.includes(`${major}.${minor}`) &&
-  version === ReactDOMServerModule.version &&
-  (react18 ? slots18?.ReactCurrentDispatcher !== undefined : slots19 !== undefined && dom19 !== undefined);
-
-export const ELEMENT = Symbol.for(react18 ? 'react.element' : 'react.transitional.element');
+export const ELEMENT = Symbol.for(slots19 === undefined ? 'react.element' : 'react.transitional.element');
 export const PORTAL = Symbol.for('react.portal');
 export const FRAGMENT = Symbol.for('react.fragment');
 export const STRICT_MODE = Symbol.for('react.strict_mode');
@@ -121,3 +92,24 @@ export function setDispatchers(hooks: unknown, async: unknown): Dispatchers {
 
 /** The slot of react-dom's resource functions; undefined before React 19. */
 export const resourceSlot = dom19;
+
+/** Whether the slots are where this renderer knows them. */
+export const hasSlots =
+  slots19 === undefined ? slots18?.ReactCurrentDispatcher !== undefined : dom19 !== undefined;
+
+/** The names of react-dom's own hooks, and of what it has in the other slot, as a component of its own finds them. */
+export function namesInSlots(): readonly string[] {
+  let names: string[] = [];
+  const Looks = (): null => {
+    const hooks = slots19 === undefined ? slots18?.ReactCurrentDispatcher?.current : slots19.H;
+    names = [hooks, slots19?.A].flatMap((slot) => Object.keys(slot ?? {}));
+    return null;
+  };
+  ReactDOMServer.renderToStaticMarkup(React.createElement(Looks));
+  return names;
+}
+
+/** Some of the properties, in this order, those as well that are not there. */
+export function pick(props: Props, names: string): Props {
+  return Object.fromEntries(names.split(' ').map((name) => [name, props[name]]));
+}

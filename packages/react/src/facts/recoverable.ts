@@ -31,8 +31,9 @@ export function isRecoverableError(error: unknown): error is Error {
   );
 }
 
-/** Outside of every Suspense boundary nothing is left that the client could take over. */
-export function asFatal(recoverable: Error): Error {
+/** Outside of every Suspense boundary nothing is left that the client could take over. Other errors are fatal as they are. */
+export function asFatal(recoverable: unknown): unknown {
+  if (!isRecoverableError(recoverable)) return recoverable;
   const message =
     "The server render could not complete because client rendering was requested outside a Suspense boundary. See this error's cause for additional details.";
   const fatal = Object.hasOwn(recoverable, 'cause')

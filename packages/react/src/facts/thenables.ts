@@ -1,5 +1,5 @@
 /** `use` of promises: their state is kept in the promise itself, as React's protocol for thenables has it. */
-import { suspendedEnd, throwsMissingReason } from './versions.js';
+import { profile } from './profile.js';
 
 export interface Thenable {
   then(resolve: (value: unknown) => void, reject: (error: unknown) => void): unknown;
@@ -15,7 +15,7 @@ export function isThenable(value: unknown): value is Thenable {
 /** Thrown by `use` in place of the promise, so that user code which catches promises does not take it for its own. */
 export const SUSPENDED = new Error(
   "Suspense Exception: This is not a real error! It's an implementation detail of `use` to interrupt the current render. You must either rethrow it immediately, or move the `use` call outside of the `try/catch` block. Capturing without rethrowing will lead to unexpected behavior.\n\nTo handle async errors, wrap your component in an error boundary, or call the promise's `.catch` method and pass the result to `use`" +
-    suspendedEnd,
+    profile.suspendedEnd,
 );
 
 /** Thrown through the rest of a task that waits as a whole. */
@@ -63,7 +63,7 @@ function isSettled(thenable: Thenable): boolean {
 }
 
 function rejection(thenable: Thenable): unknown {
-  if (thenable.reason === undefined && !('reason' in thenable) && !throwsMissingReason) {
+  if (thenable.reason === undefined && !('reason' in thenable) && profile.rejections === 'with-reason') {
     return new Error(
       "A rejected Promise was passed to React without a `reason` property. React threw a generic error from where the Promise was used to assist in identifying the problematic Promise. Make sure that instrumented Promises correctly set the `reason` property when setting `status` to `'rejected'`.",
     );

@@ -1,7 +1,7 @@
 /** `onHeaders`: once, with what is known before the shell is sent. */
 import { logRecoverable } from '../state/errors.js';
-import { preloadHint, takeCapacity } from '../facts/headers.js';
-import type { HeaderHints } from '../facts/headers.js';
+import { preloadHint, takeCapacity, type HeaderHints } from '../facts/headers.js';
+import { pick } from '../facts/react.js';
 import type { Resources } from '../state/resources.js';
 import type { Render } from '../state/render.js';
 
@@ -22,21 +22,14 @@ export function emitEarlyPreloads(render: Render, shellIsComplete: boolean): voi
   }
 }
 
+const HINTED = 'crossOrigin integrity nonce type fetchPriority referrerPolicy media';
+
 function stylesheetHints(resources: Resources, hints: HeaderHints): string[] {
   const links: string[] = [];
   for (const queue of resources.styles.values()) {
     for (const { props } of queue.sheets.values()) {
       if (hints.remainingCapacity <= 0) return links;
-      const { crossOrigin, integrity, nonce, type, fetchPriority, referrerPolicy, media } = props;
-      const link = preloadHint(props['href'], 'style', {
-        crossOrigin,
-        integrity,
-        nonce,
-        type,
-        fetchPriority,
-        referrerPolicy,
-        media,
-      });
+      const link = preloadHint(props['href'], 'style', pick(props, HINTED));
       if (!takeCapacity(hints, link)) return links;
       links.push(link);
     }

@@ -1,5 +1,5 @@
 /** The head's resources, in react-dom's order, and those that come after the head was sent. */
-import type { Props } from '../facts/react.js';
+import { pick } from '../facts/react.js';
 import {
   SHEET_PENDING,
   SHEET_PRELOADED,
@@ -67,6 +67,8 @@ function writeRules(sink: Sink, open: string, queue: StyleQueue): void {
   queue.hrefs = [];
 }
 
+const PRELOADED = 'href crossOrigin fetchPriority integrity media hrefLang referrerPolicy';
+
 export function writeLateResources(resources: Resources, sink: Sink): void {
   writeOnce(sink, resources.viewport);
   drain(sink, resources.preconnects);
@@ -76,28 +78,13 @@ export function writeLateResources(resources: Resources, sink: Sink): void {
     for (const sheet of queue.sheets.values()) {
       if (sheet.state !== SHEET_PENDING) continue;
       sheet.state = SHEET_PRELOADED;
-      sink.text(linkTag(stylePreload(sheet.props)));
+      sink.text(linkTag({ rel: 'preload', as: 'style', ...pick(sheet.props, PRELOADED) }));
     }
     queue.sheets.clear();
   }
   drain(sink, resources.scripts);
   drain(sink, resources.bulkPreloads);
   writeOnce(sink, resources.hoisted);
-}
-
-function stylePreload(props: Props): Props {
-  const { href, crossOrigin, fetchPriority, integrity, media, hrefLang, referrerPolicy } = props;
-  return {
-    rel: 'preload',
-    as: 'style',
-    href,
-    crossOrigin,
-    fetchPriority,
-    integrity,
-    media,
-    hrefLang,
-    referrerPolicy,
-  };
 }
 
 /** Inline styles of a late boundary, kept from applying until it is shown; notes when anything has to be put into the head. */

@@ -23,17 +23,8 @@ import {
 } from '../state/resources.js';
 import { mayBeOutlined } from '../state/segments.js';
 import { segmentWrapper } from '../facts/transport.js';
-import {
-  countsBoundaries,
-  endsAfterWork,
-  failsOnAborted,
-  holdsHead,
-  keepsDestination,
-  marksShell,
-  numbersDocumentTags,
-  outlinesContent,
-  repeatsBoundaryMarks,
-} from '../facts/versions.js';
+import { holdsHead } from '../facts/format.js';
+import { profile } from '../facts/profile.js';
 import {
   ABORTED,
   CLOSED,
@@ -46,6 +37,8 @@ import {
   type Segment,
   type Sink,
 } from '../state/render.js';
+
+const numbersApart = profile.boundaryIds === 'apart';
 
 /** One turn of flushing; `bytes` is what has gone out in this stretch, by which content is judged too large to go along. */
 class Turn {
@@ -68,7 +61,7 @@ export function flushCompleted(render: Render, sink: Sink): void {
   } finally {
     const isDone =
       render.allPendingTasks === 0 &&
-      (!endsAfterWork || render.pingedTasks.length === 0) &&
+      (profile.turns === 'prompt' || render.pingedTasks.length === 0) &&
       render.clientRenderedBoundaries.length === 0 &&
       render.completedBoundaries.length === 0;
     if (isDone) {
@@ -77,9 +70,9 @@ export function flushCompleted(render: Render, sink: Sink): void {
       if (render.resources.hasHtml) sink.text('</html>');
       sink.flush();
       render.endLifetime();
-      if (!keepsDestination) render.status = CLOSED;
+      render.status = CLOSED;
       sink.end();
-      if (!keepsDestination) render.sink = null;
+      render.sink = null;
       render.release();
     } else sink.flush();
   }
@@ -143,7 +136,7 @@ function flushShell(turn: Turn, root: Segment, heads: Segment[][]): void {
 /** The client counts from the time at which the shell was shown. */
 function writeShellTime({ render, sink }: Turn): void {
   const { resources } = render;
-  if (resources.instructions & SENT_SHELL_TIME || !marksShell) return;
+  if (resources.instructions & SENT_SHELL_TIME || profile.shell === 'unmarked') return;
   resources.instructions |= SENT_SHELL_TIME;
   sink.text(`${resources.openScript}${shellId(resources)}>${clientScripts().shellTime}</script>`);
 }
@@ -159,7 +152,7 @@ function flushSegment(turn: Turn, segment: Segment, hoistables: Hoistables | nul
   const { render, sink } = turn;
   const { boundary } = segment;
   if (boundary === null) return flushSubtree(turn, segment, hoistables);
-  if (!repeatsBoundaryMarks) segment.boundary = null;
+  if (profile.boundaryMarks === 'once') segment.boundary = null;
   boundary.parentFlushed = true;
   // Static markup has no comments, except, in react-dom, around what never comes.
   let isMarked = !render.markup;
@@ -179,7 +172,7 @@ function flushSegment(turn: Turn, segment: Segment, hoistables: Hoistables | nul
     if (hoistables !== null) addHoistables(hoistables, boundary.fallback);
     flushSubtree(turn, segment, hoistables);
   } else if (isBetterLate(turn, boundary)) {
-    if (countsBoundaries) {
+    if (numbersApart) {
       sink.text('<!--$?--><template id="');
       throw new Error('An ID must have been assigned before we can complete the boundary.');
     }
@@ -206,19 +199,19 @@ function flushSegment(turn: Turn, segment: Segment, hoistables: Hoistables | nul
 function numberBoundary(render: Render, boundary: Boundary): void {
   boundary.rootSegmentId = render.nextSegmentId;
   render.nextSegmentId += 1;
-  boundary.id = countsBoundaries ? render.nextBoundaryId : boundary.rootSegmentId;
+  boundary.id = numbersApart ? render.nextBoundaryId : boundary.rootSegmentId;
   render.nextBoundaryId += 1;
 }
 
 /** Tells the client which tags of the document were within the boundary. */
 function writeDocumentTags({ render, sink }: Turn, preamble: Preamble | undefined): void {
-  if (!numbersDocumentTags || render.markup || preamble === undefined) return;
+  if (profile.head !== 'rendered-last' || render.markup || preamble === undefined) return;
   if (preamble.contribution !== 0) sink.text(`<!--${preamble.contribution}-->`);
 }
 
 function isBetterLate({ render, inPartial, inShell, bytes }: Turn, boundary: Boundary): boolean {
   // Nobody counted the bytes: only an absurd limit is exceeded.
-  if (!outlinesContent) return render.progressiveChunkSize < 0;
+  if (profile.outlining === 'never') return render.progressiveChunkSize < 0;
   if (inPartial || !mayBeOutlined(render, boundary)) return false;
   const isTooLarge = bytes + boundary.byteSize > render.progressiveChunkSize;
   return isTooLarge || waitsForResources(boundary.content, inShell);
@@ -241,7 +234,7 @@ function flushSubtree(turn: Turn, segment: Segment, hoistables: Hoistables | nul
     sink.text(`<template id="${render.resources.idPrefix}P:${segment.id.toString(16)}"></template>`);
     return;
   }
-  if (segment.status === ABORTED && !failsOnAborted) return;
+  if (segment.status === ABORTED && profile.givenUpPlaces === 'left-out') return;
   if (segment.status !== COMPLETED) {
     throw new Error(
       'Aborted, errored or already flushed boundaries should not be flushed again. This is a bug in React.',

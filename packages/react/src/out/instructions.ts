@@ -87,8 +87,6 @@ function stylesForClient(content: Hoistables): string {
   return `[${sheets.map((sheet) => `[${sheetForClient(sheet)}]`).join(',')}]`;
 }
 
-const hasOwn = Object.prototype.hasOwnProperty;
-
 function sheetForClient(sheet: Stylesheet): string {
   const { props } = sheet;
   const href = toText(props['href']);
@@ -96,7 +94,7 @@ function sheetForClient(sheet: Stylesheet): string {
   sheet.state = SHEET_LATE;
   const values = [sanitizeUrl(href), toText(props['data-precedence'])];
   for (const name in props) {
-    if (!hasOwn.call(props, name)) continue;
+    if (!Object.hasOwn(props, name)) continue;
     const value = props[name];
     if (value === null || value === undefined) continue;
     const attribute = attributeForClient(name, value);

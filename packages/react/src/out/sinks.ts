@@ -1,11 +1,18 @@
 /** Where flushed HTML goes: a string, a Node stream, or a web stream. */
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { BYTES_PER_UNIT_MAX, copyAfter, encodeAfter, reserve, type Bytes } from '../facts/encode.js';
-import { viewBytes } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 import type { Sink } from '../state/render.js';
+
+function nothing(): void {
+  // Nobody reads before the end.
+}
 
 /** For the renders that give a string: they are flushed once, to the end. */
 export class StringSink implements Sink {
+  readonly handOn = nothing;
+  readonly flush = nothing;
+  readonly end = nothing;
   html = '';
   error: unknown;
   failed = false;
@@ -22,20 +29,8 @@ export class StringSink implements Sink {
     this.html += part.view().toString();
   }
 
-  handOn(): void {
-    // Nobody reads before the end.
-  }
-
-  flush(): void {
-    // As above.
-  }
-
   hasCapacity(): boolean {
     return true;
-  }
-
-  end(): void {
-    // The string is complete.
   }
 
   destroy(error: unknown): void {
@@ -48,8 +43,18 @@ export class StringSink implements Sink {
 const CHUNK_BYTES = 16_384;
 const COPIED_BYTES_MAX = 2048;
 
+/** Who takes the chunks. */
+export interface Reader {
+  write(chunk: Buffer): boolean;
+  /** Compressing middlewares add this method. */
+  flush?: () => void;
+  end(): void;
+  destroy(error: unknown): void;
+}
+
 /** Gathers short pieces; stretches that are long already go out as they are, in their order. */
-abstract class ChunkedSink implements Sink {
+export class ChunkedSink implements Sink {
+  readonly #reader: Reader;
   /** What has been gathered. Handed on before a turn ends, so that no other render's HTML comes behind it. */
   #chunk: Bytes | null = null;
   #capacity = true;
@@ -57,9 +62,9 @@ abstract class ChunkedSink implements Sink {
   #handed = 0;
   #wasApart = false;
 
-  protected abstract write(chunk: Buffer): boolean;
-  abstract end(): void;
-  abstract destroy(error: unknown): void;
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
 
   text(html: string): void {
     if (html === '') return;
@@ -99,14 +104,23 @@ abstract class ChunkedSink implements Sink {
 
   flush(): void {
     this.handOn();
+    if (typeof this.#reader.flush === 'function') this.#reader.flush();
+  }
+
+  end(): void {
+    this.#reader.end();
+  }
+
+  destroy(error: unknown): void {
+    this.#reader.destroy(error);
   }
 
   hasCapacity(): boolean {
     // The reader is asked as often as react-dom asks, and what it says counts from when react-dom would have asked it first.
     const gathered = this.#chunk?.length ?? 0;
-    const isAskedFirst = this.#handed < viewBytes && this.#handed + gathered >= viewBytes;
-    if (isAskedFirst || gathered >= viewBytes) this.#passOn();
-    return this.#capacity || (this.#handed < viewBytes && !this.#wasApart);
+    const isAskedFirst = this.#handed < profile.viewBytes && this.#handed + gathered >= profile.viewBytes;
+    if (isAskedFirst || gathered >= profile.viewBytes) this.#passOn();
+    return this.#capacity || (this.#handed < profile.viewBytes && !this.#wasApart);
   }
 
   /** Where chunks end depends on this render alone: a reader may notice it. */
@@ -124,77 +138,26 @@ abstract class ChunkedSink implements Sink {
 
   #hand(chunk: Bytes): void {
     this.#handed += chunk.length;
-    if (!this.write(chunk.view())) this.#capacity = false;
+    if (!this.#reader.write(chunk.view())) this.#capacity = false;
   }
 }
 
-export class WritableSink extends ChunkedSink {
-  readonly #destination: Writable & { flush?: () => void };
-
-  constructor(destination: Writable) {
-    super();
-    this.#destination = destination;
-  }
-
-  protected write(chunk: Buffer): boolean {
-    return this.#destination.write(chunk);
-  }
-
-  override flush(): void {
-    super.flush();
-    // Compressing middlewares add this method.
-    if (typeof this.#destination.flush === 'function') this.#destination.flush();
-  }
-
-  end(): void {
-    this.#destination.end();
-  }
-
-  destroy(error: unknown): void {
-    this.#destination.destroy(error as Error);
-  }
+export function webReader(controller: ReadableByteStreamController): Reader {
+  return {
+    write(chunk) {
+      // The stream takes the memory behind a chunk for itself, so each gets its own.
+      controller.enqueue(new Uint8Array(chunk));
+      return true;
+    },
+    end: () => controller.close(),
+    destroy: (error) => controller.error(error),
+  };
 }
 
-export class ReadableSink extends ChunkedSink {
-  readonly #controller: ReadableByteStreamController;
-
-  constructor(controller: ReadableByteStreamController) {
-    super();
-    this.#controller = controller;
-  }
-
-  protected write(chunk: Buffer): boolean {
-    // The stream takes the memory behind a chunk for itself, so each gets its own.
-    this.#controller.enqueue(new Uint8Array(chunk));
-    return true;
-  }
-
-  end(): void {
-    this.#controller.close();
-  }
-
-  destroy(error: unknown): void {
-    this.#controller.error(error);
-  }
-}
-
-export class NodeReadableSink extends ChunkedSink {
-  readonly #readable: Readable;
-
-  constructor(readable: Readable) {
-    super();
-    this.#readable = readable;
-  }
-
-  protected write(chunk: Buffer): boolean {
-    return this.#readable.push(chunk);
-  }
-
-  end(): void {
-    this.#readable.push(null);
-  }
-
-  destroy(error: unknown): void {
-    this.#readable.destroy(error as Error);
-  }
+export function nodeReader(readable: Readable): Reader {
+  return {
+    write: (chunk) => readable.push(chunk),
+    end: () => void readable.push(null),
+    destroy: (error) => void readable.destroy(error as Error),
+  };
 }

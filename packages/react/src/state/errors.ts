@@ -3,7 +3,7 @@ import { describeStack } from './component-stack.js';
 import type { StackNode } from './paths.js';
 import { isRecoverableError } from '../facts/recoverable.js';
 import { Unsupported } from '../facts/unsupported.js';
-import { checksDigests } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 import type { ErrorInfo, Render } from './render.js';
 
 /** The stack is spelled out only when somebody reads it. */
@@ -32,7 +32,7 @@ export function logRecoverable(render: Render, error: unknown, info: ErrorInfo):
   }
   const digest = render.onError(error, info);
   if (render.mayFallBack) render.toldErrors.push({ error, digest });
-  if (checksDigests && digest !== null && digest !== undefined && typeof digest !== 'string') {
+  if (profile.reports === 'errors' && digest !== null && digest !== undefined && typeof digest !== 'string') {
     throw new Error(
       `onError returned something with a type other than "string". onError should return a string and may return null or undefined but must not return anything else. It received something of type "${typeof digest}" instead`,
     );

@@ -1,25 +1,10 @@
 /** Ways from the root to a place in the tree: as keys (for posted forms) and as component types (for error messages). */
-import {
-  ACTIVITY,
-  CONSUMER,
-  CONTEXT,
-  FORWARD_REF,
-  FRAGMENT,
-  LAZY,
-  MEMO,
-  OPTIMISTIC_KEY,
-  PORTAL,
-  PROFILER,
-  STRICT_MODE,
-  SUSPENSE,
-  SUSPENSE_LIST,
-  VIEW_TRANSITION,
-  type ElementLike,
-} from '../facts/react.js';
+import * as react from '../facts/react.js';
+import type { ElementLike } from '../facts/react.js';
 
 import { HolePlan } from './hole-plan.js';
 import { templateOf, type PathStep } from '../facts/template.js';
-import { providerSuffix } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 
 /** `[parent, name, key or index]`, as react-dom has it: it is hashed as JSON. */
 export type KeyPath = readonly [KeyPath, string | null, unknown] | null;
@@ -46,7 +31,7 @@ export function keyPathOf(
     else {
       const { key } = node as ElementLike;
       const place = index === -1 ? 0 : index;
-      const unkeyed = key === null || key === undefined || key === OPTIMISTIC_KEY;
+      const unkeyed = key === null || key === undefined || key === react.OPTIMISTIC_KEY;
       path = [path, componentName(typeOf(nodes, at, depth)), unkeyed ? place : key];
     }
   }
@@ -79,19 +64,19 @@ export function stackOf(base: StackNode | null, nodes: readonly unknown[], depth
     const node = nodes[at];
     if (Array.isArray(node)) continue;
     if (!(node instanceof HolePlan)) stack = { parent: stack, type: typeOf(nodes, at, depth) };
-    else for (const [tag] of node.steps.slice(1)) stack = { parent: stack, type: tag ?? FRAGMENT };
+    else for (const [tag] of node.steps.slice(1)) stack = { parent: stack, type: tag ?? react.FRAGMENT };
   }
   return stack;
 }
 
 const BUILT_IN_NAMES = new Map<unknown, string>([
-  [FRAGMENT, 'Fragment'],
-  [PROFILER, 'Profiler'],
-  [STRICT_MODE, 'StrictMode'],
-  [SUSPENSE, 'Suspense'],
-  [SUSPENSE_LIST, 'SuspenseList'],
-  [ACTIVITY, 'Activity'],
-  [VIEW_TRANSITION, 'ViewTransition'],
+  [react.FRAGMENT, 'Fragment'],
+  [react.PROFILER, 'Profiler'],
+  [react.STRICT_MODE, 'StrictMode'],
+  [react.SUSPENSE, 'Suspense'],
+  [react.SUSPENSE_LIST, 'SuspenseList'],
+  [react.ACTIVITY, 'Activity'],
+  [react.VIEW_TRANSITION, 'ViewTransition'],
 ]);
 
 interface NamedType {
@@ -115,20 +100,20 @@ export function componentName(type: unknown): string | null {
   const builtIn = BUILT_IN_NAMES.get(type);
   if (builtIn !== undefined || typeof type !== 'object') return builtIn ?? null;
   switch (named.$$typeof) {
-    case PORTAL:
+    case react.PORTAL:
       return 'Portal';
-    case CONTEXT:
-      return (named.displayName || 'Context') + providerSuffix;
-    case CONSUMER:
+    case react.CONTEXT:
+      return (named.displayName || 'Context') + profile.providerSuffix;
+    case react.CONSUMER:
       return `${named._context?.displayName || 'Context'}.Consumer`;
-    case FORWARD_REF: {
+    case react.FORWARD_REF: {
       if (named.displayName) return named.displayName;
       const inner = named.render?.displayName || named.render?.name || '';
       return inner === '' ? 'ForwardRef' : `ForwardRef(${inner})`;
     }
-    case MEMO:
+    case react.MEMO:
       return named.displayName ?? (componentName(named.type) || 'Memo');
-    case LAZY:
+    case react.LAZY:
       try {
         return componentName(named._init?.(named._payload));
       } catch {

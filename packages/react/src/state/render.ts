@@ -18,7 +18,7 @@ import {
 } from './resources.js';
 import type { Thenable } from '../facts/thenables.js';
 import { ROOT_ID, type TreeId, forkedId, spellId } from '../facts/tree-id.js';
-import { idMarks, keepsDestination, tellsComponents } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 
 // States of segments; boundaries use PENDING, COMPLETED and ERRORED (then the client renders them).
 export const PENDING = 0;
@@ -82,25 +82,47 @@ export function emptyPreamble(): Preamble {
   return { html: null, head: null, body: null, contribution: 0 };
 }
 
-/** A place in the tree where rendering goes on later. */
-export interface Task {
+/** A place in the tree where rendering goes on later. One that is new is where the renderer is now. */
+export class Task {
   node: unknown;
   index: number;
-  readonly boundary: Boundary | null;
   readonly segment: Segment;
-  readonly preamble: Preamble | null;
-  readonly hoistables: Hoistables | null;
-  readonly abortSet: Set<Task>;
+  boundary: Boundary | null;
+  preamble: Preamble | null;
+  hoistables: Hoistables | null;
+  abortSet: Set<Task>;
   keyPath: KeyPath;
   stack: StackNode | null;
   format: FormatContext;
   contexts: Provided | null;
   treeId: TreeId;
-  thenables: Thenable[] | null;
+  thenables: Thenable[] | null = null;
   /** It goes on where something was waited for. */
-  suspended: boolean;
+  suspended = false;
   /** Its HTML is to be kept by the component cache. */
-  keeping: Keeping | null;
+  keeping: Keeping | null = null;
+
+  constructor(
+    render: Render,
+    node: unknown,
+    index: number,
+    segment: Segment,
+    keyPath: KeyPath,
+    stack: StackNode | null,
+  ) {
+    this.node = node;
+    this.index = index;
+    this.segment = segment;
+    this.boundary = render.boundary;
+    this.preamble = render.preamble;
+    this.hoistables = render.hoistables;
+    this.abortSet = render.abortSet;
+    this.keyPath = keyPath;
+    this.stack = stack;
+    this.format = render.format;
+    this.contexts = render.contexts;
+    this.treeId = render.currentTreeId();
+  }
 }
 
 /** Done to the document when HTML is used again, as it was when it was made. */
@@ -181,7 +203,7 @@ function nothing(): void {
   // A callback that was not given.
 }
 
-const [ID_START, ID_ROOT, ID_END] = idMarks;
+const [ID_START, ID_ROOT, ID_END] = profile.idMarks;
 
 export class Render implements HookHost {
   // Registers of the task that runs, the hottest first.
@@ -219,7 +241,7 @@ export class Render implements HookHost {
   boundary: Boundary | null = null;
   preamble: Preamble | null = null;
   hoistables: Hoistables | null = null;
-  abortSet!: Set<Task>;
+  abortSet: Set<Task>;
   keyPath: KeyPath = null;
   stack: StackNode | null = null;
   treeId: TreeId = ROOT_ID;
@@ -229,6 +251,8 @@ export class Render implements HookHost {
   readonly mode: Mode;
   status = OPENING;
   aborted = false;
+  /** The app has heard that all is ready. */
+  isComplete = false;
   /** Nothing has been sent to the client, and the app has heard of errors alone: the render can still be left to react-dom. */
   mayFallBack = true;
   /** What the app has been told meanwhile: it hears nothing of it twice. */
@@ -269,11 +293,13 @@ export class Render implements HookHost {
     this.markup = mode === 'markup';
     this.spillLength = mode === 'stream' ? SPILL_LENGTH : Number.POSITIVE_INFINITY;
     this.format = format;
+    this.abortSet = this.abortableTasks;
     this.resources = new Resources(options);
     this.progressiveChunkSize = options.progressiveChunkSize ?? PROGRESSIVE_CHUNK_BYTES;
     this.formState = options.formState ?? null;
     const onError = options.onError ?? logError;
-    this.onError = tellsComponents ? onError : (error) => (onError as (error: unknown) => unknown)(error);
+    this.onError =
+      profile.reports === 'components' ? onError : (error) => (onError as (error: unknown) => unknown)(error);
     this.onBrowserBailout = options.onBrowserBailout ?? nothing;
     this.onAllReady = options.onAllReady ?? nothing;
     this.onShellReady = options.onShellReady ?? nothing;
@@ -316,8 +342,7 @@ export class Render implements HookHost {
     this.hoistables = null;
     this.stack = null;
     this.keyPath = null;
-    // React 18 flushes to what has ended, too.
-    if (!keepsDestination) this.work = nothing;
+    this.work = nothing;
   }
 
   /** What happens now belongs to this render: HTML around it is not used again. */

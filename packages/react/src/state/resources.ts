@@ -2,11 +2,13 @@
  * What a render gathers for the document's head: stylesheets, scripts, preloads, hoisted tags, the tags of the document itself, and which of
  * these were already asked for. Keys and order of the sets are react-dom's, since the bytes depend on them.
  */
-import { addAttribute } from '../facts/attributes.js';
+import { addAttributes, refuseContent } from '../facts/attributes.js';
 import { escapeHtml, toText } from '../facts/escape.js';
 import { type HeaderHints, createHeaderHints } from '../facts/headers.js';
 import type { Props } from '../facts/react.js';
-import { hasOneNonce, hoists, importMapHasNonce, marksShell, stylesheetsDelayShell } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
+
+const hoists = profile.head !== 'in-place';
 
 /** HTML that is written once: whoever writes it (or takes its place) empties it. */
 export interface Resource {
@@ -55,6 +57,18 @@ export const NO_CREDENTIALS: Credentials = [];
 
 type Table = Record<string, Credentials>;
 
+/** What was asked for already. */
+class Asked {
+  readonly dns: Table = {};
+  readonly connections: Record<string, Table> = { default: {}, anonymous: {}, credentials: {} };
+  readonly images: Table = {};
+  readonly styles: Table = {};
+  readonly scripts: Table = {};
+  readonly modules: Table = {};
+  readonly others: Record<string, Table> = {};
+  readonly otherModules: Record<string, Table> = {};
+}
+
 export class Resources {
   instructions = 0;
   nextFormId = 0;
@@ -81,15 +95,8 @@ export class Resources {
   readonly scriptPreloads = new Map<string, Resource>();
   readonly modulePreloads = new Map<string, Resource>();
 
-  // Most pages ask for few of these, and a page may be small.
-  #dns: Table | null = null;
-  #connections: Record<string, Table> | null = null;
-  #imageKeys: Table | null = null;
-  #styleKeys: Table | null = null;
-  #scriptKeys: Table | null = null;
-  #moduleKeys: Table | null = null;
-  #otherKeys: Record<string, Table> | null = null;
-  #otherModuleKeys: Record<string, Table> | null = null;
+  // Most pages ask for nothing, and a page may be small.
+  #asked: Asked | null = null;
 
   readonly idPrefix: string;
   readonly scriptNonce: unknown;
@@ -102,7 +109,7 @@ export class Resources {
   constructor(options: ResourceOptions) {
     const { nonce, onHeaders } = options;
     this.idPrefix = options.identifierPrefix === undefined ? '' : toText(options.identifierPrefix);
-    const isForAll = typeof nonce === 'string' || hasOneNonce;
+    const isForAll = typeof nonce === 'string' || profile.nonces === 'one';
     this.scriptNonce = isForAll ? nonce : nonce && nonce.script;
     this.styleNonce = isForAll ? undefined : nonce && nonce.style;
     const open = (tag: string, value: unknown): string =>
@@ -114,36 +121,8 @@ export class Resources {
     writeBootstrap(this, options);
   }
 
-  get dns(): Table {
-    return (this.#dns ??= {});
-  }
-
-  get connections(): Record<string, Table> {
-    return (this.#connections ??= { default: {}, anonymous: {}, credentials: {} });
-  }
-
-  get imageKeys(): Table {
-    return (this.#imageKeys ??= {});
-  }
-
-  get styleKeys(): Table {
-    return (this.#styleKeys ??= {});
-  }
-
-  get scriptKeys(): Table {
-    return (this.#scriptKeys ??= {});
-  }
-
-  get moduleKeys(): Table {
-    return (this.#moduleKeys ??= {});
-  }
-
-  get otherKeys(): Record<string, Table> {
-    return (this.#otherKeys ??= {});
-  }
-
-  get otherModuleKeys(): Record<string, Table> {
-    return (this.#otherModuleKeys ??= {});
+  get asked(): Asked {
+    return (this.#asked ??= new Asked());
   }
 }
 
@@ -186,7 +165,7 @@ export function escapeScript(text: string): string {
 
 /** ` id="…"` on the first script of a shell without `<html>`, by which the client knows where the shell ends; once. */
 export function shellId(resources: Resources): string {
-  if (resources.instructions & SENT_SHELL_ID || !marksShell) return '';
+  if (resources.instructions & SENT_SHELL_ID || profile.shell === 'unmarked') return '';
   resources.instructions |= SENT_SHELL_ID;
   return ` id="${escapeHtml(`_${resources.idPrefix}R_`)}"`;
 }
@@ -198,7 +177,7 @@ function writeBootstrap(resources: Resources, options: ResourceOptions): void {
   }
   if (options.importMap !== undefined && hoists) {
     const { scriptNonce } = resources;
-    const hasNonce = importMapHasNonce && scriptNonce !== undefined;
+    const hasNonce = profile.nonces === 'maps-too' && scriptNonce !== undefined;
     const nonce = !hasNonce ? '' : ` nonce="${escapeHtml(scriptNonce)}"`;
     const map = escapeScript(toText(JSON.stringify(options.importMap)));
     resources.importMap = `<script type="importmap"${nonce}>${map}</script>`;
@@ -240,8 +219,8 @@ function bootstrapScript(
     preload['integrity'] = integrity;
     preload['crossOrigin'] = crossOrigin;
   }
-  resources.scriptKeys[src] = null;
-  resources.moduleKeys[src] = null;
+  resources.asked.scripts[src] = null;
+  resources.asked.modules[src] = null;
   resources.bootstrapPreloads.add({ html: linkTag(preload) });
   resources.bootstrap += `${open}${escapeHtml(src)}"`;
   if (resources.scriptNonce) resources.bootstrap += ` nonce="${escapeHtml(resources.scriptNonce)}"`;
@@ -250,22 +229,9 @@ function bootstrapScript(
   resources.bootstrap += `${shellId(resources)} async=""></script>`;
 }
 
-const hasOwn = Object.prototype.hasOwnProperty;
-
-/** Written piece by piece: when a property throws, react-dom has written what comes before it. */
 export function writeLink(to: Resource, props: Props): void {
   to.html += '<link';
-  for (const name in props) {
-    if (!hasOwn.call(props, name)) continue;
-    const value = props[name];
-    if (value === null || value === undefined) continue;
-    if (name === 'children' || name === 'dangerouslySetInnerHTML') {
-      throw new Error(
-        'link is a self-closing tag and must neither have `children` nor use `dangerouslySetInnerHTML`.',
-      );
-    }
-    addAttribute(to, name, value);
-  }
+  addAttributes(to, props, (name) => refuseContent('link', name));
   to.html += '/>';
 }
 
@@ -288,17 +254,17 @@ export function addHoistables(to: Hoistables, from: Hoistables): void {
 /** Whether a boundary has to wait for the client's resources before it is shown, and so is better sent late. */
 export function waitsForResources(hoistables: Hoistables, inShell: boolean): boolean {
   if (hoistables.suspenseyImages) return true;
-  return (!inShell || stylesheetsDelayShell) && hoistables.stylesheets.size > 0;
+  return (!inShell || profile.outlining === 'for-any-sheet') && hoistables.stylesheets.size > 0;
 }
 
 /** The table's entry; undefined when never asked for, null when the resource itself is there. */
 export function lookUp(table: Table, key: string): Credentials | undefined {
-  return hasOwn.call(table, key) ? table[key] : undefined;
+  return Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
 /** The table by this name, which may be one that every object inherits something by. */
 export function ownTable(tables: Record<string, Table>, name: string): Table {
-  const known = hasOwn.call(tables, name) ? tables[name] : undefined;
+  const known = Object.hasOwn(tables, name) ? tables[name] : undefined;
   return known ?? (tables[name] = {});
 }
 

@@ -3,7 +3,7 @@
  * it renders runs again.
  */
 import type { Thenable } from '../facts/thenables.js';
-import { docsSite } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 
 /** What hooks ask of the render that they run in. */
 export interface HookHost {
@@ -135,7 +135,7 @@ export function running(): HookState {
   if (now.component === NONE) {
     throw new Error(
       'Invalid hook call. Hooks can only be called inside of the body of a function component. This could happen for one of the following reasons:\n1. You might have mismatching versions of React and the renderer (such as React DOM)\n2. You might be breaking the Rules of Hooks\n3. You might have more than one copy of React in the same app\n' +
-        `See ${docsSite}/link/invalid-hook-call for tips about how to debug and fix this problem.`,
+        `See ${profile.docsSite}/link/invalid-hook-call for tips about how to debug and fix this problem.`,
     );
   }
   return now;

@@ -1,6 +1,6 @@
 /** Bookkeeping of segments and tasks: where HTML goes, and what is still to come. */
 import { Bytes, encodeAfter } from '../facts/encode.js';
-import { failsOnAborted, outlinesContent } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 import { waitsForResources } from './resources.js';
 import { ABORTED, COMPLETED, ERRORED, Segment, type Boundary, type Render, type Task } from './render.js';
 
@@ -77,7 +77,8 @@ export function queueCompletedSegment(boundary: Boundary, segment: Segment): voi
   }
   only.id = segment.id;
   only.parentFlushed = true;
-  const isGivenUp = (only.status === ABORTED || only.status === ERRORED) && !failsOnAborted;
+  const isGivenUp =
+    (only.status === ABORTED || only.status === ERRORED) && profile.givenUpPlaces === 'left-out';
   if (only.status === COMPLETED || isGivenUp) {
     queueCompletedSegment(boundary, only);
   }
@@ -88,7 +89,7 @@ const OUTLINED_BYTES_MIN = 500;
 
 /** Whether content that is ready may still be sent after its fallback, so as not to hold up the rest. */
 export function mayBeOutlined(render: Render, boundary: Boundary): boolean {
-  if (!outlinesContent || boundary.preamble !== null || render.mode !== 'stream') return false;
+  if (profile.outlining === 'never' || boundary.preamble !== null || render.mode !== 'stream') return false;
   return boundary.byteSize > OUTLINED_BYTES_MIN || waitsForResources(boundary.content, false);
 }
 

@@ -2,12 +2,20 @@
 import { readContext } from '../state/contexts.js';
 import { legacyContextOf, renderWithin, type GivesContext, type TakesContext } from './legacy-context.js';
 import { popLooseFork, pushLooseFork } from './loose-forks.js';
-import { actionStateCount, callComponent, matchingActionState, usedIds, type Renderable } from '../state/running.js';
+import {
+  actionStateCount,
+  callComponent,
+  matchingActionState,
+  usedIds,
+  type Renderable,
+} from '../state/running.js';
 import type { ContextLike, Props } from '../facts/react.js';
 import { ALONE } from '../facts/tree-id.js';
 import { renderNode } from './recursion.js';
-import { hasLegacyComponents, idsBeginPlaces, refIsProperty } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 import type { Render } from '../state/render.js';
+
+const isLegacy = profile.components === 'legacy';
 
 /** `isWithin`: it is what a `forwardRef` holds. */
 export function renderFunction(
@@ -22,7 +30,7 @@ export function renderFunction(
   const children = callComponent(render, component, props, second, thenables);
   if (!isWithin) {
     if (render.aborted) throw null;
-    if (hasLegacyComponents && isInstance(children)) {
+    if (isLegacy && isInstance(children)) {
       return renderInstance(render, children, component as never, props, second);
     }
   }
@@ -32,7 +40,7 @@ export function renderFunction(
     render.chained = false;
   }
   if (!ids) return renderNode(render, children, ALONE);
-  if (!idsBeginPlaces) {
+  if (profile.idPlaces === 'none') {
     pushLooseFork(render);
     renderNode(render, children, ALONE);
     popLooseFork(render);
@@ -84,7 +92,7 @@ const NO_CONTEXT = {};
 
 const updater = {
   // For `createReactClass`, which React 19 does not take any more.
-  ...(hasLegacyComponents ? { isMounted: () => false } : {}),
+  ...(isLegacy ? { isMounted: () => false } : {}),
   enqueueSetState(instance: Instance, update: unknown): void {
     instance._reactInternals.queue?.push(update);
   },
@@ -99,7 +107,7 @@ const updater = {
 
 export function renderClass(render: Render, component: ComponentClass, given: Props): void {
   const props = classProps(component, given);
-  const legacy = hasLegacyComponents ? legacyContextOf(component) : NO_CONTEXT;
+  const legacy = isLegacy ? legacyContextOf(component) : NO_CONTEXT;
   const instance = new component(props, contextOf(component, legacy));
   renderInstance(render, instance, component, props, legacy);
 }
@@ -131,11 +139,11 @@ function renderInstance(
     instance.state =
       derived === null || derived === undefined ? initial : Object.assign({}, initial, derived);
   } else if (typeof instance.getSnapshotBeforeUpdate !== 'function') {
-    willMount(instance, updates, props, hasLegacyComponents ? legacy : undefined);
+    willMount(instance, updates, props, isLegacy ? legacy : undefined);
   }
   const children = instance.render();
   if (render.aborted) throw null;
-  if (hasLegacyComponents) renderWithin(render, instance, component, children);
+  if (isLegacy) renderWithin(render, instance, component, children);
   else renderNode(render, children, ALONE);
 }
 
@@ -147,16 +155,20 @@ function contextOf({ contextType }: ComponentClass, legacy: unknown): unknown {
 
 /** Classes get neither `ref` nor undefined where a default is known; before 19, their elements have seen to that. */
 function classProps({ defaultProps }: ComponentClass, given: Props): Props {
-  if (!refIsProperty) return given;
-  let props = given;
-  if ('ref' in given) {
-    props = {};
-    for (const name in given) if (name !== 'ref') props[name] = given[name];
-  }
-  if (defaultProps) {
-    if (props === given) props = { ...given };
-    for (const name in defaultProps) if (props[name] === undefined) props[name] = defaultProps[name];
-  }
+  return isLegacy ? given : withDefaults(defaultProps, withoutRef(given));
+}
+
+export function withoutRef(given: Props): Props {
+  if (!('ref' in given)) return given;
+  const props: Props = {};
+  for (const name in given) if (name !== 'ref') props[name] = given[name];
+  return props;
+}
+
+export function withDefaults(defaults: Props | null | undefined, given: Props): Props {
+  if (!defaults) return given;
+  const props = { ...given };
+  for (const name in defaults) if (props[name] === undefined) props[name] = defaults[name];
   return props;
 }
 

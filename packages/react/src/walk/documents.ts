@@ -1,8 +1,8 @@
 /** `<html>`, `<head>` and `<body>`: the document's own are held back until it is known what belongs into them. */
-import { addAttribute } from '../facts/attributes.js';
+import { addAttributes } from '../facts/attributes.js';
 import { escapeText } from '../facts/escape.js';
-import { DOCUMENT, ROOT, type FormatContext } from '../facts/format.js';
-import { holdsHead, numbersDocumentTags } from '../facts/versions.js';
+import { DOCUMENT, ROOT, holdsHead, type FormatContext } from '../facts/format.js';
+import { profile } from '../facts/profile.js';
 import type { Render } from '../state/render.js';
 import type { Preamble } from '../state/resources.js';
 import {
@@ -16,7 +16,8 @@ import {
 } from './host-special.js';
 import { innerHtml } from './script.js';
 
-const hasOwn = Object.prototype.hasOwnProperty;
+/** The boundary that they are in says by a number which they are, instead of each by its name. */
+const numbersTags = profile.head === 'rendered-last';
 
 export function documentTag(part: 'html' | 'head' | 'body', highestMode: number): SpecialTag {
   return (render, tag, props, format) => {
@@ -32,16 +33,10 @@ export function documentTag(part: 'html' | 'head' | 'body', highestMode: number)
       return openWith(render, tag.open + html, content);
     }
     if (preamble[part] !== null) throw new Error(`The \`<${part}>\` tag may only be rendered once.`);
-    if (render.preamble !== null && !numbersDocumentTags) render.out += `<!--${part}-->`;
+    if (render.preamble !== null && !numbersTags) render.out += `<!--${part}-->`;
     const to = { html: (part === 'html' && render.mode === 'stream' ? '<!DOCTYPE html>' : '') + tag.open };
     try {
-      // Piece by piece, as `writeLink`.
-      for (const name in props) {
-        if (!hasOwn.call(props, name)) continue;
-        const value = props[name];
-        if (value === null || value === undefined || takesContent(content, name, value)) continue;
-        addAttribute(to, name, value);
-      }
+      addAttributes(to, props, (name, value) => takesContent(content, name, value));
       to.html += transitionOf(format) + '>';
       to.html += innerHtml(content.inner, content.children);
       if (holdsHead || typeof content.children !== 'string') return content.children;

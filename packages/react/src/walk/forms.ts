@@ -1,5 +1,5 @@
 /** Form controls: values become attributes or text, and actions become URLs, hidden fields, or a script that keeps what was submitted too early. */
-import { attribute, booleanAttribute, namedAttribute } from '../facts/attributes.js';
+import { attribute, booleanAttribute, namedAttribute, refuseContent } from '../facts/attributes.js';
 import { escapeHtml, toText } from '../facts/escape.js';
 import {
   NO_END,
@@ -15,6 +15,7 @@ import { React, type Props } from '../facts/react.js';
 import { SENT_FORM_REPLAY, shellId } from '../state/resources.js';
 import { innerHtml } from './script.js';
 import { isThenable } from '../facts/thenables.js';
+import { profile } from '../facts/profile.js';
 import type { Render } from '../state/render.js';
 
 export const selectTag: SpecialTag = (render, tag, props, format) => {
@@ -177,13 +178,15 @@ function given(name: string, value: unknown): string {
   return value === null || value === undefined ? '' : attribute(name, value);
 }
 
-const CONTROL_FIELDS = new Map<string, keyof FormTarget>([
+const STEERS_FORM: readonly (readonly [string, keyof FormTarget])[] = [
   ['name', 'name'],
   ['formAction', 'action'],
   ['formEncType', 'encType'],
   ['formMethod', 'method'],
   ['formTarget', 'target'],
-]);
+];
+/** Before 19, forms have no actions. */
+const CONTROL_FIELDS = new Map(profile.hooks === 'of-18' ? [] : STEERS_FORM);
 
 function emptyTarget(): FormTarget {
   return { name: null, action: null, encType: null, method: null, target: null, data: null };
@@ -205,11 +208,7 @@ export const inputTag: SpecialTag = (render, tag, props, format) => {
   const form = emptyTarget();
   const own: Props = { checked: null, defaultChecked: null, value: null, defaultValue: null };
   const html = attributesOf(props, (name, value) => {
-    if (name === 'children' || name === 'dangerouslySetInnerHTML') {
-      throw new Error(
-        'input is a self-closing tag and must neither have `children` nor use `dangerouslySetInnerHTML`.',
-      );
-    }
+    refuseContent('input', name);
     const field = CONTROL_FIELDS.get(name);
     if (field !== undefined) form[field] = value as never;
     else if (Object.hasOwn(own, name)) own[name] = value;

@@ -11,7 +11,7 @@ import {
 } from '../facts/format.js';
 import { NO_END, voidTag, writeVoid, type SpecialTag, type Tag } from './host-special.js';
 import { overtake } from './preloads.js';
-import type { Props } from '../facts/react.js';
+import { pick, type Props } from '../facts/react.js';
 import {
   NO_CREDENTIALS,
   SHEET_PENDING,
@@ -24,7 +24,7 @@ import {
   type Resource,
 } from '../state/resources.js';
 import { writeScript, writeStyle, writeStyleText, writeTitle, written } from './script.js';
-import { hintsImageSets, imageHintReferrerPolicy } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 import type { Effect, Render } from '../state/render.js';
 
 /** Tags that stay where they are: in SVG, in `<noscript>`, or described as an item. */
@@ -87,13 +87,13 @@ export const linkElement: SpecialTag = (render, _tag, props, format) => {
 
 function addStylesheet(render: Render, props: Props, href: string, precedence: string): void {
   const { resources, hoistables } = render;
-  const credentials = lookUp(resources.styleKeys, href);
+  const credentials = lookUp(resources.asked.styles, href);
   if (credentials === null) {
     const known = resources.styles.get(precedence)?.sheets.get(href);
     if (known !== undefined) hoistables?.stylesheets.add(known);
     return;
   }
-  resources.styleKeys[href] = null;
+  resources.asked.styles[href] = null;
   const sheet = {
     state: SHEET_PENDING,
     props: { ...props, 'data-precedence': precedence, precedence: null } as Props,
@@ -122,7 +122,7 @@ export const scriptElement: SpecialTag = (render, _tag, props, format) => {
   }
   const { resources } = render;
   const isModule = props['type'] === 'module';
-  const keys = isModule ? resources.moduleKeys : resources.scriptKeys;
+  const keys = isModule ? resources.asked.modules : resources.asked.scripts;
   const credentials = lookUp(keys, src);
   if (credentials !== null) {
     keys[src] = null;
@@ -150,8 +150,8 @@ export const styleElement: SpecialTag = (render, _tag, props, format) => {
     return NO_END;
   }
   const { resources, hoistables } = render;
-  if (lookUp(resources.styleKeys, href) !== null) {
-    resources.styleKeys[href] = null;
+  if (lookUp(resources.asked.styles, href) !== null) {
+    resources.asked.styles[href] = null;
     const queue = styleQueue(resources, precedence);
     if (!resources.styleNonce || resources.styleNonce === nonce) {
       queue.hrefs.push(escapeText(href));
@@ -192,7 +192,7 @@ function isPreloadable({ src, srcSet, loading, fetchPriority }: Props, format: F
 function preloadImage(render: Render, props: Props, format: FormatContext): void {
   const { resources, hoistables } = render;
   if (hoistables !== null && format.scope & SHOWS_WITH_IMAGES) hoistables.suspenseyImages = true;
-  const { fetchPriority, integrity, type, referrerPolicy, nonce } = props;
+  const { fetchPriority } = props;
   const src = props['src'] as string;
   const srcSet = props['srcSet'] as string | undefined;
   const sizes = typeof props['sizes'] === 'string' ? props['sizes'] : undefined;
@@ -206,39 +206,28 @@ function preloadImage(render: Render, props: Props, format: FormatContext): void
     resources.highImagePreloads.add(known);
     return;
   }
-  if (lookUp(resources.imageKeys, key) !== undefined) return;
-  resources.imageKeys[key] = NO_CREDENTIALS;
+  if (lookUp(resources.asked.images, key) !== undefined) return;
+  resources.asked.images[key] = NO_CREDENTIALS;
   const crossOrigin = imageCredentials(props['crossOrigin']);
   const { hints } = resources;
   const hinted =
     hints !== null &&
-    (typeof srcSet !== 'string' || hintsImageSets) &&
+    (typeof srcSet !== 'string' || profile.imageHints === 'all') &&
     (fetchPriority === 'high' || hints.highImagePreloads.length < IMAGE_HINT_CHARACTERS_MAX) &&
     addHint(hints, 'highImagePreloads', () =>
       preloadHint(src, 'image', {
         imageSrcSet: srcSet,
         imageSizes: props['sizes'],
         crossOrigin,
-        integrity,
-        nonce,
-        type,
-        fetchPriority,
-        referrerPolicy: props[imageHintReferrerPolicy],
+        ...pick(props, 'integrity nonce type fetchPriority'),
+        referrerPolicy: props[profile.imageHintReferrer],
       }),
     );
   if (hinted) return;
-  const link = { rel: 'preload', as: 'image', href: srcSet ? undefined : src, imageSrcSet: srcSet };
-  const preload: Resource = {
-    html: linkTag({
-      ...link,
-      imageSizes: sizes,
-      crossOrigin,
-      integrity,
-      type,
-      fetchPriority,
-      referrerPolicy,
-    }),
-  };
+  const href = srcSet ? undefined : src;
+  const link = { rel: 'preload', as: 'image', href, imageSrcSet: srcSet, imageSizes: sizes, crossOrigin };
+  const html = linkTag({ ...link, ...pick(props, 'integrity type fetchPriority referrerPolicy') });
+  const preload: Resource = { html };
   if (isHigh()) resources.highImagePreloads.add(preload);
   else {
     resources.bulkPreloads.add(preload);
@@ -264,22 +253,30 @@ const EFFECT_BYTES = 256;
 export function effectOf(type: string, tag: Tag, props: Props, format: FormatContext): Effect | null {
   if (type === 'img') {
     if (!isPreloadable(props, format)) return null;
-    // Not the others: handlers would keep alive whatever they refer to.
-    const copy = Object.fromEntries(IMAGE_PROPS.split(' ').map((name) => [name, props[name]]));
+    // By functions of their own: no closure that is kept is to have the properties themselves in its scope.
+    const copy = pick(props, IMAGE_PROPS);
     return { again: (render) => preloadImage(render, copy, format), bytes: bytesOf(copy) };
   }
   const { special } = tag;
   if (special === undefined || !HOISTED.has(type) || staysInPlace(format, props)) return null;
   const isHandled = Boolean(props['onLoad']) || Boolean(props['onError']);
   if (isHandled && (type === 'link' || type === 'script')) return null;
-  const copy = { ...props };
+  const copy = writtenOf(props);
+  const place = { ...format, selected: null };
   const again = (render: Render): void => {
     const { out, lastText } = render;
-    special(render, tag, copy, format, type);
+    special(render, tag, copy, place, type);
     render.out = out;
     render.lastText = lastText;
   };
   return { again, bytes: bytesOf(copy) };
+}
+
+/** What of a tag's properties is written: handlers and refs are not, and would keep alive whatever they refer to. */
+function writtenOf(props: Props): Props {
+  return Object.fromEntries(
+    Object.entries(props).filter(([name, value]) => typeof value !== 'function' && name !== 'ref'),
+  );
 }
 
 function bytesOf(props: Props): number {

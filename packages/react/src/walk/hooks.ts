@@ -13,10 +13,17 @@ import {
   type Dispatchers,
 } from '../facts/react.js';
 import { createRecoverableError } from '../facts/recoverable.js';
-import { HookState, hookState, isRunning, replaceHookState, running, type HookHost } from '../state/running.js';
+import {
+  HookState,
+  hookState,
+  isRunning,
+  replaceHookState,
+  running,
+  type HookHost,
+} from '../state/running.js';
 import { useCallback, useMemo, useReducer, useRef, useState } from './state-hooks.js';
 import { useThenable, type Thenable } from '../facts/thenables.js';
-import { hasBrowserOnly, hasHooksOf19 } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 
 export interface HookRun {
   readonly state: HookState;
@@ -39,7 +46,8 @@ function use(usable: unknown): unknown {
   if (typeof usable === 'object' && usable !== null) {
     if (typeof (usable as Thenable).then === 'function') return useNextThenable(usable as Thenable);
     const kind = (usable as ContextLike).$$typeof;
-    if (kind === RECOVERABLE && hasBrowserOnly) throw createRecoverableError(usable as never);
+    if (kind === RECOVERABLE && profile.hooks === 'with-browser')
+      throw createRecoverableError(usable as never);
     if (kind === CONTEXT) return readContext(usable as ContextLike);
   }
   throw new Error(`An unsupported type was passed to use(): ${String(usable)}`);
@@ -142,6 +150,12 @@ const hooks18 = {
   useSyncExternalStore,
 };
 
+/** React 18 does not export it, but its react-dom has it. */
+function useMutableSource(source: { _source: unknown }, getSnapshot: (of: unknown) => unknown): unknown {
+  running();
+  return getSnapshot(source._source);
+}
+
 const hooks19 = {
   ...hooks18,
   use,
@@ -163,9 +177,15 @@ const hooks19 = {
 };
 
 /** Libraries look for a hook before they use it: none that this React does not have. */
-const dispatcher = hasHooksOf19 ? hooks19 : hooks18;
+const dispatcher = profile.hooks === 'of-18' ? { ...hooks18, useMutableSource } : hooks19;
 
 const asyncDispatcher = {
   getCacheForType: fails('Not implemented.'),
   cacheSignal: fails('Not implemented.'),
 };
+
+/** Those of the other slot as well. */
+export const hookNames: ReadonlySet<string> = new Set([
+  ...Object.keys(dispatcher),
+  ...Object.keys(asyncDispatcher),
+]);

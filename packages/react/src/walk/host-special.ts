@@ -2,7 +2,13 @@
  * Tags with rules of their own. Each writes its start (or all of itself) and says what children are to be rendered into it. Form controls
  * are in `forms.ts`, the document's own tags in `documents.ts`, what belongs into its head in `hoisting.ts`.
  */
-import { addAttribute, attribute, customAttribute, namedAttribute, sanitizeUrl } from '../facts/attributes.js';
+import {
+  addAttributes,
+  customAttribute,
+  namedAttribute,
+  refuseContent,
+  sanitizeUrl,
+} from '../facts/attributes.js';
 import { escapeText, toText } from '../facts/escape.js';
 import type { FormatContext, ViewTransition } from '../facts/format.js';
 import type { Props } from '../facts/react.js';
@@ -36,18 +42,10 @@ export type SpecialTag = (
   type: string,
 ) => unknown;
 
-const hasOwn = Object.prototype.hasOwnProperty;
-
-/** Attributes by ordinary rules, and what stands apart from them. `special` takes a name for itself by returning true. */
 export function attributesOf(props: Props, special: (name: string, value: unknown) => boolean): string {
-  let html = '';
-  for (const name in props) {
-    if (!hasOwn.call(props, name)) continue;
-    const value = props[name];
-    if (value === null || value === undefined || special(name, value)) continue;
-    html += attribute(name, value);
-  }
-  return html;
+  const to = { html: '' };
+  addAttributes(to, props, special);
+  return to.html;
 }
 
 export interface Content {
@@ -89,7 +87,6 @@ export function openWith(render: Render, html: string, content: Content, first =
   return null;
 }
 
-/** Piece by piece, as `writeLink`. */
 export function writeVoid(
   to: Resource,
   open: string,
@@ -98,18 +95,8 @@ export function writeVoid(
   format: FormatContext,
 ): void {
   to.html += open;
-  for (const name in props) {
-    if (!hasOwn.call(props, name)) continue;
-    const value = props[name];
-    if (value === null || value === undefined) continue;
-    if (name === 'children' || name === 'dangerouslySetInnerHTML') {
-      throw new Error(
-        `${tag} is a self-closing tag and must neither have \`children\` nor use \`dangerouslySetInnerHTML\`.`,
-      );
-    }
-    addAttribute(to, name, value);
-  }
-  to.html += format.transition === null ? '/>' : transitionAttributes(format.transition) + '/>';
+  addAttributes(to, props, (name) => refuseContent(tag, name));
+  to.html += transitionOf(format) + '/>';
 }
 
 export function voidTag(open: string, tag: string, props: Props, format: FormatContext): string {
@@ -134,18 +121,14 @@ export const menuItem: SpecialTag = (render, tag, props, format) => {
 
 export const objectTag: SpecialTag = (render, tag, props, format) => {
   const content: Content = { children: null, inner: null };
-  let html = tag.open;
-  for (const name in props) {
-    if (!hasOwn.call(props, name)) continue;
-    const value = props[name];
-    if (value === null || value === undefined || takesContent(content, name, value)) continue;
-    if (name !== 'data') html += attribute(name, value);
-    else {
-      const url = sanitizeUrl(toText(value));
-      if (url !== '') html += ` data="${escapeText(url)}"`;
-    }
-  }
-  return openWith(render, html + transitionOf(format), content);
+  const to = { html: tag.open };
+  addAttributes(to, props, (name, value) => {
+    if (name !== 'data') return takesContent(content, name, value);
+    const url = sanitizeUrl(toText(value));
+    if (url !== '') to.html += ` data="${escapeText(url)}"`;
+    return true;
+  });
+  return openWith(render, to.html + transitionOf(format), content);
 };
 
 /** `<pre>`: browsers drop a first line break, so one more is written. */
@@ -166,12 +149,10 @@ export const preformatted: SpecialTag = (render, tag, props, format) => {
 export const custom: SpecialTag = (render, tag, props, format) => {
   const content: Content = { children: null, inner: null };
   let html = tag.open;
-  for (const name in props) {
-    if (!hasOwn.call(props, name)) continue;
-    const value = props[name];
-    if (value === null || value === undefined || takesContent(content, name, value)) continue;
-    html += customAttribute(name, value);
-  }
+  attributesOf(props, (name, value) => {
+    if (!takesContent(content, name, value)) html += customAttribute(name, value);
+    return true;
+  });
   render.out += `${html}${transitionOf(format)}>${innerHtml(content.inner, content.children)}`;
   return content.children;
 };

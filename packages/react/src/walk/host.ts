@@ -6,22 +6,24 @@ import { endDocumentTag } from './documents.js';
 import { effectOf } from './hoisting.js';
 import { NO_END, custom, transitionAttributes, type SpecialTag, type Tag } from './host-special.js';
 import { SPECIAL_TAGS } from './special-tags.js';
-import { SPECIAL_TAGS_18 } from './special-tags-18.js';
 import type { Props } from '../facts/react.js';
 import { ALONE } from '../facts/tree-id.js';
 import { renderNode } from './recursion.js';
 import { innerHtml } from './script.js';
 import { addTask, finishSegment, spill, switchSegment } from '../state/segments.js';
-import { customizesByIs, headComesLater, hoists } from '../facts/versions.js';
-import { Segment, type Render } from '../state/render.js';
+import { profile } from '../facts/profile.js';
+import { Segment, Task, type Render } from '../state/render.js';
+
+const hoists = profile.head !== 'in-place';
+const rendersHeadLast = profile.head === 'rendered-last';
+const customizesByIs = profile.customElements === 'by-is';
 
 const VALID_TAG = /^[a-zA-Z][a-zA-Z:_.\-\d]*$/;
 const REMEMBERED_MAX = 1024;
 const tags = new Map<string, Tag>();
 
 function specialTagOf(type: string): SpecialTag | undefined {
-  const special = hoists ? SPECIAL_TAGS : SPECIAL_TAGS_18;
-  return special.get(type) ?? (type.includes('-') ? special.get('-') : undefined);
+  return SPECIAL_TAGS.get(type) ?? (type.includes('-') ? SPECIAL_TAGS.get('-') : undefined);
 }
 
 export function tagOf(type: string): Tag {
@@ -71,7 +73,7 @@ export function renderHost(render: Render, type: string, props: Props): void {
   if (typeof children === 'string') {
     render.out += html + escapeText(children) + tag.close;
     render.lastText = false;
-    if (headComesLater && !format.plain) addHeadTask(render, type, props);
+    if (rendersHeadLast && !format.plain) addHeadTask(render, type, props);
   } else {
     render.out += html;
     renderHostChildren(render, tag, type, props, children);
@@ -105,7 +107,7 @@ function renderSpecialHost(render: Render, tag: Tag, type: string, props: Props,
     renderHostChildren(render, tag, type, props, children);
     if (tag.isDocument) endDocumentTag(render, tag, format, type);
     else render.out += tag.close;
-  } else if (headComesLater && !format.plain) addHeadTask(render, type, props);
+  } else if (rendersHeadLast && !format.plain) addHeadTask(render, type, props);
   render.lastText = false;
   if (render.out.length > render.spillLength) spill(render);
 }
@@ -115,7 +117,7 @@ function renderIntoHead(render: Render, format: FormatContext, children: unknown
   const around = render.segment;
   const segment = new Segment(null, format, false, false);
   (around.preambleChildren ??= []).push(segment);
-  if (headComesLater) return renderIntoHeadLater(render, segment, children);
+  if (rendersHeadLast) return renderIntoHeadLater(render, segment, children);
   switchSegment(render, segment);
   try {
     renderNode(render, children, ALONE);
@@ -128,25 +130,10 @@ function renderIntoHead(render: Render, format: FormatContext, children: unknown
 /** In 19.1, when the rest of the page has been rendered. */
 function renderIntoHeadLater(render: Render, segment: Segment, children: unknown): void {
   render.notCacheable();
-  const { boundary, preamble, hoistables, abortableTasks, depth, format, contexts } = render;
-  const task = addTask(render, {
-    node: children,
-    index: ALONE,
-    boundary,
-    segment,
-    preamble,
-    hoistables,
-    abortSet: abortableTasks,
-    keyPath: render.keyPathAt(depth),
-    stack: render.stackAt(depth),
-    format,
-    contexts,
-    treeId: render.currentTreeId(),
-    thenables: null,
-    suspended: false,
-    keeping: null,
-  });
-  render.pingedTasks.push(task);
+  const { depth } = render;
+  const task = new Task(render, children, ALONE, segment, render.keyPathAt(depth), render.stackAt(depth));
+  task.abortSet = render.abortableTasks;
+  render.pingedTasks.push(addTask(render, task));
 }
 
 /** In 19.1 what has no children to come adds a task to the head as well, and the shell waits for the last of them. */

@@ -5,7 +5,7 @@
 import { SUSPENSE, type ElementLike } from '../facts/react.js';
 import { templateOf } from '../facts/template.js';
 import { forkedId, type TreeId } from '../facts/tree-id.js';
-import { idsBeginPlaces } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 import type { LooseFork, Render } from '../state/render.js';
 
 export function pushLooseFork(render: Render): void {
@@ -25,7 +25,7 @@ export function dropLooseForks({ looseForks }: Render, depth: number): void {
 
 /** The way to the place from which what waits here goes on. */
 export function treeIdOfPlace(render: Render): TreeId {
-  if (idsBeginPlaces) return render.currentTreeId();
+  if (profile.idPlaces === 'own') return render.currentTreeId();
   const { looseForks, treeId, forkLengths, forkIndexes } = render;
   let { forks } = render;
   for (let at = looseForks.length - 1; at >= 0; at -= 1) {

@@ -3,7 +3,7 @@
  * stands in the registers of `Render`.
  */
 import { leaveElementTo, renderCacheable, type CacheableType } from '../cache/cacheable.js';
-import { renderFunction, renderClass } from './components.js';
+import { renderClass, renderFunction, withDefaults, withoutRef } from './components.js';
 import { renderWrapper } from './wrappers.js';
 import { provide, readContext, switchContexts, unprovide } from '../state/contexts.js';
 import { escapeText, toText } from '../facts/escape.js';
@@ -30,24 +30,23 @@ import {
 import { templateOf, type TemplateElement } from '../facts/template.js';
 import { isWritable, renderTemplate } from './templates.js';
 import { addSegment, addTask } from '../state/segments.js';
-import { CHAINED, SUSPENDED, isThenable, unwrapThrown, useThenable, type Thenable } from '../facts/thenables.js';
 import {
-  abortsForThrown,
-  abortsWithinCall,
-  contextProvides,
-  hasLegacyComponents,
-  keepsPromises,
-  overflowFailsTask,
-  refIsProperty,
-  resolvesDefaultProps,
-  restartsElements,
-  unwrapsNodes,
-  waitsWhileAborted,
-  writesBigInts,
-} from '../facts/versions.js';
-import { Segment, type Render, type Task } from '../state/render.js';
+  CHAINED,
+  SUSPENDED,
+  isThenable,
+  unwrapThrown,
+  useThenable,
+  type Thenable,
+} from '../facts/thenables.js';
+import { profile } from '../facts/profile.js';
+import { Segment, Task, type Render } from '../state/render.js';
 import { beginWith } from './recursion.js';
 import { resumeTaskLater, waitFor } from './waiting.js';
+
+const writesUsables = profile.nodes === 'usables';
+const isLegacy = profile.components === 'legacy';
+const providesContexts = profile.contexts === 'provider';
+const waitsOn = profile.waiting !== 'until-aborted';
 
 const STACK_OVERFLOW = 'Maximum call stack size exceeded';
 
@@ -59,7 +58,7 @@ export function renderNode(render: Render, node: unknown, index: number): void {
     if (Array.isArray(node)) return renderArray(render, node, index);
     return renderOther(render, node, index);
   }
-  if (typeof node === 'number' || (typeof node === 'bigint' && writesBigInts))
+  if (typeof node === 'number' || (typeof node === 'bigint' && writesUsables))
     writeText(render, toText(node));
   return undefined;
 }
@@ -95,7 +94,7 @@ function renderElement(render: Render, element: ElementLike, index: number): voi
     render.depth = depth;
   } catch (thrown) {
     // Not what an earlier component has left behind, although react-dom would take that as well.
-    const keeps = thrown === SUSPENDED || (keepsPromises && isRunning());
+    const keeps = thrown === SUSPENDED || (waitsOn && isRunning());
     const reason = suspension(render, thrown, chained, depth);
     // A suspension leaves no trace of the element: it is rendered anew, here or in the place that is kept for it.
     render.out = out;
@@ -118,13 +117,14 @@ function suspension(render: Render, thrown: unknown, chained: boolean, depth: nu
   if (thrown === CHAINED) throw thrown;
   resetHooks();
   const reason = unwrapThrown(thrown);
-  if (!render.aborted || waitsWhileAborted) {
-    if (chained && thrown !== SUSPENDED && render.aborted && abortsForThrown) throw render.fatalError;
+  if (!render.aborted || waitsOn) {
+    if (chained && thrown !== SUSPENDED && render.aborted && profile.waiting === 'unless-thrown')
+      throw render.fatalError;
     if (isThenable(reason)) return reason;
     // The task's own first element overflows an empty stack: to try again would not end.
-    const mayTryAgain = restartsElements && (!chained || (depth > 0 && !overflowFailsTask));
-    if (mayTryAgain && isOverflow(reason)) return null;
-  } else if (abortsWithinCall && chained && thrown === SUSPENDED) return reason as Thenable;
+    const isFirst = chained && (depth === 0 || profile.overflow === 'fails-task');
+    if (!isFirst && profile.overflow !== 'fails' && isOverflow(reason)) return null;
+  } else if (profile.abort !== 'next-turn' && chained && thrown === SUSPENDED) return reason as Thenable;
   throw reason;
 }
 
@@ -153,23 +153,12 @@ function suspend(
   const segment = new Segment(null, render.format, render.lastText, true);
   // First what calls deepest: the stack may be full, and once the task is counted nothing may fail.
   addSegment(render, segment);
-  const task = addTask(render, {
-    node,
-    index,
-    boundary: render.boundary,
-    segment,
-    preamble: render.preamble,
-    hoistables: render.hoistables,
-    abortSet: render.abortSet,
-    keyPath: render.keyPathAt(render.depth),
-    stack: render.stackAt(render.depth),
-    format: render.format,
-    contexts: render.contexts,
-    treeId: treeIdOfPlace(render),
-    thenables,
-    suspended: true,
-    keeping: null,
-  });
+  const { depth } = render;
+  const task = new Task(render, node, index, segment, render.keyPathAt(depth), render.stackAt(depth));
+  task.treeId = treeIdOfPlace(render);
+  task.thenables = thenables;
+  task.suspended = true;
+  addTask(render, task);
   if (recording !== null) recording.later = isAll ? task : null;
   leaveElementTo(render, node, task);
   render.lastText = false;
@@ -194,19 +183,19 @@ function renderType(render: Render, type: unknown, props: Props, element: Elemen
         );
       }
       case CONTEXT:
-        if (contextProvides) return renderProvider(render, type as ContextLike, props);
+        if (providesContexts) return renderProvider(render, type as ContextLike, props);
         return renderConsumer(render, type as ContextLike, props);
       case PROVIDER:
-        if (contextProvides) break;
+        if (providesContexts) break;
         return renderProvider(render, (type as OfContext)._context, props);
       case CONSUMER:
-        if (!contextProvides) break;
+        if (!providesContexts) break;
         return renderConsumer(render, (type as OfContext)._context, props);
       case LAZY: {
         const { _init: init, _payload: payload } = type as { _init(p: unknown): unknown; _payload: unknown };
         const inner = init(payload);
         if (render.aborted) throw null;
-        return renderInner(render, inner, props, refIsProperty ? element : withoutRef(element));
+        return renderInner(render, inner, props, isLegacy ? elementWithoutRef(element) : element);
       }
       case undefined:
       default:
@@ -222,7 +211,7 @@ interface OfContext {
 }
 
 /** Before 19, what a `lazy` turns out to be gets no ref. */
-function withoutRef({ $$typeof, type, key, props }: ElementLike): ElementLike {
+function elementWithoutRef({ $$typeof, type, key, props }: ElementLike): ElementLike {
   return { $$typeof, type, key, props, ref: undefined };
 }
 
@@ -237,7 +226,7 @@ function renderComponent(render: Render, type: Component, props: Props): void {
 function callComponent(render: Render, type: Component, props: Props): void {
   if (type.prototype?.isReactComponent) renderClass(render, type as never, props);
   else {
-    const second = hasLegacyComponents ? legacyContextOf(type) : undefined;
+    const second = isLegacy ? legacyContextOf(type) : undefined;
     renderFunction(render, type as never, props, second, false);
   }
 }
@@ -260,15 +249,11 @@ function renderWrapped(render: Render, type: WrappedType, props: Props, element:
 /** The type within a `memo` or `lazy`; the element's place in the tree is already taken. */
 function renderInner(render: Render, type: unknown, props: Props, element: ElementLike): void {
   if (typeof type === 'string') renderHost(render, type, props);
-  else renderType(render, type, resolvesDefaultProps ? withDefaults(type, props) : props, element);
+  else renderType(render, type, isLegacy ? withDefaults(defaultsOf(type), props) : props, element);
 }
 
-function withDefaults(type: unknown, given: Props): Props {
-  const defaults = (type as { defaultProps?: Props } | null | undefined)?.defaultProps;
-  if (!defaults) return given;
-  const props = { ...given };
-  for (const name in defaults) if (props[name] === undefined) props[name] = defaults[name];
-  return props;
+function defaultsOf(type: unknown): Props | undefined {
+  return (type as { defaultProps?: Props } | null | undefined)?.defaultProps;
 }
 
 function renderForwardRef(
@@ -279,11 +264,10 @@ function renderForwardRef(
 ): void {
   let given = props;
   let { ref } = element;
-  if (refIsProperty) {
+  if (!isLegacy) {
     ref ??= null;
     if ('ref' in props) {
-      given = {};
-      for (const name in props) if (name !== 'ref') given[name] = props[name];
+      given = withoutRef(props);
       ref = props['ref'] ?? null;
     }
   }
@@ -343,13 +327,13 @@ function renderOther(render: Render, node: object, index: number): void {
     if (children.length > 0) renderArray(render, children, index);
     return;
   }
-  if (unwrapsNodes && isThenable(node)) {
+  if (writesUsables && isThenable(node)) {
     render.usesPromise();
     const value = attempt(render, node, index, () => useThenable([], node, 0));
     if (value !== NOT_YET) renderNode(render, value, index);
     return;
   }
-  if (unwrapsNodes && kind === CONTEXT) {
+  if (writesUsables && kind === CONTEXT) {
     return renderNode(render, readContext(node as ContextLike), index);
   }
   const text = Object.prototype.toString.call(node);

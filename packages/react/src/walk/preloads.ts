@@ -3,7 +3,7 @@
  * whoever had the slot before.
  */
 import { addHint, hintParameter, hintUrl, preloadHint } from '../facts/headers.js';
-import { resourceSlot, type Props, type ResourceDispatcher } from '../facts/react.js';
+import { resourceSlot, type Props } from '../facts/react.js';
 import {
   adoptCredentials,
   credentialsOf,
@@ -18,7 +18,7 @@ import {
   type Resources,
 } from '../state/resources.js';
 import { writeScript } from './script.js';
-import { confusesModulePreloads, hintsImageSets } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 
 /** The render a call belongs to. */
 export interface ResourceTarget {
@@ -29,71 +29,42 @@ export interface ResourceTarget {
   enqueueFlush(): void;
 }
 
+type Options = Props | undefined;
+type Add = (resources: Resources, ...args: never[]) => boolean;
+
+/** By react-dom's own one-letter names. Each says whether it has added something to flush. */
+const ADD = new Map<string, Add>([
+  ['D', prefetchDns],
+  ['C', preconnect],
+  ['L', preload],
+  ['m', preloadModule],
+  ['X', (resources, src: string, options: Options) => preinitScript(resources, src, options, false)],
+  ['S', preinitStyle],
+  ['M', (resources, src: string, options: Options) => preinitScript(resources, src, options, true)],
+]);
+
 export function installResourceFunctions(target: () => ResourceTarget | null): void {
   if (resourceSlot === undefined) return;
-  const next = resourceSlot.d;
-  resourceSlot.d = resourceFunctions(target, next);
-}
-
-type Options = Props | undefined;
-
-function resourceFunctions(
-  target: () => ResourceTarget | null,
-  next: ResourceDispatcher,
-): ResourceDispatcher {
-  /** Runs `add` on the current render; it says whether it has added something to flush. */
-  const onRender = (add: (resources: Resources) => boolean, otherwise: () => void): void => {
-    const render = target();
-    if (render === null) return otherwise();
-    render.noteEffect(add);
-    if (add(render.resources)) render.enqueueFlush();
-    return undefined;
-  };
-  return {
-    f: next.f,
-    r: next.r,
-    D: (href) =>
-      onRender(
-        (resources) => prefetchDns(resources, href),
-        () => next.D(href),
-      ),
-    C: (href, crossOrigin) =>
-      onRender(
-        (resources) => preconnect(resources, href, crossOrigin),
-        () => next.C(href, crossOrigin),
-      ),
-    L: (href, as, options) =>
-      onRender(
-        (resources) => preload(resources, href as string, as as string, options),
-        () => next.L(href, as, options),
-      ),
-    m: (href, options) =>
-      onRender(
-        (resources) => preloadModule(resources, href as string, options),
-        () => next.m(href, options),
-      ),
-    X: (src, options) =>
-      onRender(
-        (resources) => preinitScript(resources, src as string, options, false),
-        () => next.X(src, options),
-      ),
-    S: (href, precedence, options) =>
-      onRender(
-        (resources) => preinitStyle(resources, href as string, precedence as string, options),
-        () => next.S(href, precedence, options),
-      ),
-    M: (src, options) =>
-      onRender(
-        (resources) => preinitScript(resources, src as string, options, true),
-        () => next.M(src, options),
-      ),
-  };
+  const functions = { ...resourceSlot.d };
+  for (const [name, next] of Object.entries(functions)) {
+    const add = ADD.get(name);
+    if (add === undefined) continue;
+    functions[name] = (...args) => {
+      const render = target();
+      if (render === null) return next(...args);
+      const addTo = (resources: Resources): boolean => add(resources, ...(args as never[]));
+      render.noteEffect(addTo);
+      if (addTo(render.resources)) render.enqueueFlush();
+      return undefined;
+    };
+  }
+  resourceSlot.d = functions;
 }
 
 function prefetchDns(resources: Resources, href: unknown): boolean {
   if (typeof href !== 'string' || href === '') return false;
-  if (lookUp(resources.dns, href) === undefined) {
-    resources.dns[href] = null;
+  if (lookUp(resources.asked.dns, href) === undefined) {
+    resources.asked.dns[href] = null;
     if (!addHint(resources.hints, 'preconnects', () => `<${hintUrl(href)}>; rel=dns-prefetch`)) {
       resources.preconnects.add({ html: linkTag({ href, rel: 'dns-prefetch' }) });
     }
@@ -106,7 +77,7 @@ function preconnect(resources: Resources, href: unknown, crossOrigin: unknown): 
   let bucket = 'default';
   if (crossOrigin === 'use-credentials') bucket = 'credentials';
   else if (typeof crossOrigin === 'string') bucket = 'anonymous';
-  const known = resources.connections[bucket] ?? {};
+  const known = resources.asked.connections[bucket] ?? {};
   if (lookUp(known, href) === undefined) {
     known[href] = null;
     const parameter = typeof crossOrigin === 'string' ? `; crossorigin="${hintParameter(crossOrigin)}"` : '';
@@ -122,7 +93,7 @@ function preload(resources: Resources, href: string, as: string, options: Option
   if (as === 'image') return preloadImage(resources, href, options);
   const link = (): Resource => ({ html: linkTag({ rel: 'preload', href, as, ...options }) });
   if (as === 'style' || as === 'script') {
-    const keys = as === 'style' ? resources.styleKeys : resources.scriptKeys;
+    const keys = as === 'style' ? resources.asked.styles : resources.asked.scripts;
     if (lookUp(keys, href) !== undefined) return false;
     const resource = link();
     keys[href] = credentialsOf(options);
@@ -130,7 +101,7 @@ function preload(resources: Resources, href: string, as: string, options: Option
     resources.bulkPreloads.add(resource);
     return true;
   }
-  const keys = ownTable(resources.otherKeys, as);
+  const keys = ownTable(resources.asked.others, as);
   if (lookUp(keys, href) !== undefined) return false;
   keys[href] = NO_CREDENTIALS;
   if (as === 'font' && addHint(resources.hints, 'fontPreloads', () => preloadHint(href, as, options)))
@@ -144,11 +115,11 @@ function preloadImage(resources: Resources, href: string, options: Options): boo
   const sizes = options?.['imageSizes'] as string | undefined;
   const high = options?.['fetchPriority'] === 'high';
   const key = srcSet ? `${srcSet}\n${sizes || ''}` : href;
-  if (lookUp(resources.imageKeys, key) !== undefined) return false;
-  resources.imageKeys[key] = NO_CREDENTIALS;
+  if (lookUp(resources.asked.images, key) !== undefined) return false;
+  resources.asked.images[key] = NO_CREDENTIALS;
   const hinted =
     high &&
-    (typeof srcSet !== 'string' || hintsImageSets) &&
+    (typeof srcSet !== 'string' || profile.imageHints === 'all') &&
     addHint(resources.hints, 'highImagePreloads', () => preloadHint(href, 'image', options));
   if (hinted) return true;
   const resource = {
@@ -165,15 +136,15 @@ function preloadImage(resources: Resources, href: string, options: Options): boo
 function preloadModule(resources: Resources, href: string, options: Options): boolean {
   if (!href) return false;
   const as = options && typeof options['as'] === 'string' ? options['as'] : 'script';
-  let keys = resources.moduleKeys;
+  let keys = resources.asked.modules;
   if (as !== 'script') {
-    const isSecond = Object.hasOwn(resources.otherModuleKeys, as);
-    keys = ownTable(resources.otherModuleKeys, as);
-    if (confusesModulePreloads && isSecond) {
+    const isSecond = Object.hasOwn(resources.asked.otherModules, as);
+    keys = ownTable(resources.asked.otherModules, as);
+    if (profile.modulePreloads === 'confused' && isSecond) {
       // Before 19.3 it looks into the table of other preloads, which may not be there.
-      if (!Object.hasOwn(resources.otherKeys, as))
+      if (!Object.hasOwn(resources.asked.others, as))
         throw new TypeError("Cannot read properties of undefined (reading 'hasOwnProperty')");
-      keys = ownTable(resources.otherKeys, as);
+      keys = ownTable(resources.asked.others, as);
     }
   }
   if (lookUp(keys, href) !== undefined) return false;
@@ -191,9 +162,9 @@ function preinitStyle(
   options: Options,
 ): boolean {
   if (!href) return false;
-  const credentials = lookUp(resources.styleKeys, href);
+  const credentials = lookUp(resources.asked.styles, href);
   if (credentials === null) return false;
-  resources.styleKeys[href] = null;
+  resources.asked.styles[href] = null;
   const group = precedence || 'default';
   const props: Props = { rel: 'stylesheet', href, 'data-precedence': group, ...options };
   const sheet = { state: SHEET_PENDING, props };
@@ -214,7 +185,7 @@ export function overtake(preloadOfIt: Resource | undefined): boolean {
 
 function preinitScript(resources: Resources, src: string, options: Options, module: boolean): boolean {
   if (!src) return false;
-  const keys = module ? resources.moduleKeys : resources.scriptKeys;
+  const keys = module ? resources.asked.modules : resources.asked.scripts;
   const credentials = lookUp(keys, src);
   if (credentials === null) return false;
   keys[src] = null;

@@ -1,11 +1,9 @@
 /** Tags with raw text, and the pieces that every tag writer shares. */
-import { addAttribute } from '../facts/attributes.js';
+import { addAttributes } from '../facts/attributes.js';
 import { escapeText, toText } from '../facts/escape.js';
 import type { Props } from '../facts/react.js';
 import { escapeScript, type Resource } from '../state/resources.js';
-import { docsSite } from '../facts/versions.js';
-
-const hasOwn = Object.prototype.hasOwnProperty;
+import { profile } from '../facts/profile.js';
 
 /** `dangerouslySetInnerHTML`, checked as react-dom checks it; '' when not given. */
 export function innerHtml(inner: unknown, children: unknown): string {
@@ -16,7 +14,7 @@ export function innerHtml(inner: unknown, children: unknown): string {
   if (typeof inner !== 'object' || !('__html' in inner)) {
     throw new Error(
       '`props.dangerouslySetInnerHTML` must be in the form `{__html: ...}`. Please visit ' +
-        `${docsSite}/link/dangerously-set-inner-html for more information.`,
+        `${profile.docsSite}/link/dangerously-set-inner-html for more information.`,
     );
   }
   const html = inner.__html;
@@ -24,17 +22,13 @@ export function innerHtml(inner: unknown, children: unknown): string {
 }
 
 function own(props: Props, name: string): unknown {
-  return hasOwn.call(props, name) ? props[name] : undefined;
+  return Object.hasOwn(props, name) ? props[name] : undefined;
 }
 
-/** The start tag of an element whose text is not rendered as children are. Piece by piece, as `writeLink`. */
+/** The start tag of an element whose text is not rendered as children are. */
 function writeStart(to: Resource, tag: string, props: Props): void {
   to.html += '<' + tag;
-  for (const name in props) {
-    if (!hasOwn.call(props, name) || name === 'children' || name === 'dangerouslySetInnerHTML') continue;
-    const value = props[name];
-    if (value !== null && value !== undefined) addAttribute(to, name, value);
-  }
+  addAttributes(to, props, (name) => name === 'children' || name === 'dangerouslySetInnerHTML');
   to.html += '>';
 }
 

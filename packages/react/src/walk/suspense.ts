@@ -1,5 +1,5 @@
 /** Suspense: content that may come later or not at all, and a fallback in its place until then. */
-import { contentFormat, fallbackFormat, HTML } from '../facts/format.js';
+import { contentFormat, fallbackFormat, holdsHead, HTML } from '../facts/format.js';
 import { dropLooseForks } from './loose-forks.js';
 import type { KeyPath, StackNode } from '../state/paths.js';
 import { preparePreamble } from '../state/preamble.js';
@@ -17,17 +17,21 @@ import {
 import { switchContexts } from '../state/contexts.js';
 import { logRecoverable, thrownInfo } from '../state/errors.js';
 import { resetHooks } from '../state/running.js';
+import { profile } from '../facts/profile.js';
 import {
-  holdsHead,
-  hoistsFromPrerenderedFallbacks,
-  namesFallbackSuspense,
-  numbersDocumentTags,
-} from '../facts/versions.js';
-import { ABORTED, Boundary, COMPLETED, ERRORED, PENDING, Segment, type Render, type Task } from '../state/render.js';
+  ABORTED,
+  Boundary,
+  COMPLETED,
+  ERRORED,
+  PENDING,
+  Segment,
+  Task,
+  type Render,
+} from '../state/render.js';
 
 /** Strings are complete when they are given out, so that a boundary cannot hold up the document; 19.1 let it all the same. */
 function mayHoldDocument(render: Render): boolean {
-  return render.mode === 'stream' ? holdsHead : numbersDocumentTags;
+  return render.mode === 'stream' ? holdsHead : profile.head === 'rendered-last';
 }
 
 export function renderSuspense(render: Render, props: Props): void {
@@ -87,30 +91,20 @@ export function renderSuspense(render: Render, props: Props): void {
   render.depth = depth;
   render.forks = forks;
   dropLooseForks(render, depth);
-  render.pingedTasks.push(
-    addTask(render, {
-      node: fallback,
-      index: ALONE,
-      boundary: outer,
-      segment: place,
-      preamble: boundary.preamble?.fallback ?? null,
-      hoistables: boundary.fallback,
-      abortSet: fallbackTasks,
-      keyPath: fallbackPath(render, depth),
-      // In the place of what threw, not of the boundary: so react-dom reports it.
-      stack: fallbackStack(render.stackAt(stackDepth)),
-      format: fallbackFormat(render.resources, format),
-      contexts,
-      treeId: render.currentTreeId(),
-      thenables: null,
-      suspended: false,
-      keeping: null,
-    }),
-  );
+  // In the place of what threw, not of the boundary: so react-dom reports it.
+  const stack = fallbackStack(render.stackAt(stackDepth));
+  const task = new Task(render, fallback, ALONE, place, fallbackPath(render, depth), stack);
+  task.preamble = boundary.preamble?.fallback ?? null;
+  task.hoistables = boundary.fallback;
+  task.abortSet = fallbackTasks;
+  task.format = fallbackFormat(render.resources, format);
+  render.pingedTasks.push(addTask(render, task));
 }
 
 function fallbackStack(place: StackNode | null): StackNode | null {
-  return namesFallbackSuspense ? place : { parent: place?.parent ?? null, type: 'Suspense Fallback' };
+  return profile.fallbacks === 'like-content'
+    ? place
+    : { parent: place?.parent ?? null, type: 'Suspense Fallback' };
 }
 
 function fallbackPath(render: Render, depth: number): KeyPath {
@@ -133,7 +127,7 @@ function prerenderSuspense(
   const treeId = render.currentTreeId();
   render.chained = false;
   render.preamble = boundary.preamble?.fallback ?? null;
-  if (!hoistsFromPrerenderedFallbacks) render.format = fallbackFormat(render.resources, format);
+  if (profile.fallbacks === 'apart') render.format = fallbackFormat(render.resources, format);
   switchSegment(render, place);
   try {
     // Below here paths lead through the fallback: they start anew from it.
@@ -159,23 +153,11 @@ function prerenderSuspense(
       render.depth = depth;
     }
   }
-  render.pingedTasks.push(
-    addTask(render, {
-      node: children,
-      index: ALONE,
-      boundary,
-      segment: content,
-      preamble: boundary.preamble?.content ?? null,
-      hoistables: boundary.content,
-      abortSet: render.abortSet,
-      keyPath: ownPath,
-      stack: { parent: ownStack, type: SUSPENSE },
-      format: contentFormat(format),
-      contexts: render.contexts,
-      treeId,
-      thenables: null,
-      suspended: false,
-      keeping: null,
-    }),
-  );
+  const task = new Task(render, children, ALONE, content, ownPath, { parent: ownStack, type: SUSPENSE });
+  task.boundary = boundary;
+  task.preamble = boundary.preamble?.content ?? null;
+  task.hoistables = boundary.content;
+  task.format = contentFormat(format);
+  task.treeId = treeId;
+  render.pingedTasks.push(addTask(render, task));
 }

@@ -18,7 +18,7 @@ import {
   type Template,
   type TemplateElement,
 } from '../facts/template.js';
-import { writesBigInts } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 import type { Render } from '../state/render.js';
 
 class Plan {
@@ -74,7 +74,7 @@ export function renderTemplate(render: Render, element: TemplateElement): void {
         render.out += html;
         html = '';
         renderHole(render, plan, hole, at, value);
-      } else if (typeof value === 'bigint' && writesBigInts) html += textHole(render, value);
+      } else if (typeof value === 'bigint' && profile.nodes === 'usables') html += textHole(render, value);
       if (hole.followed && render.lastText && !render.markup) html += '<!-- -->';
     }
     html += pieces[at + 1] as string;

@@ -1,14 +1,14 @@
 /** What waits: a task goes on when what it waits for has come. */
 import { OPENING, type Render, type Task } from '../state/render.js';
 import type { Thenable } from '../facts/thenables.js';
-import { abortsWithinCall, beginsNextTurn } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 import { treeIdOfPlace } from './loose-forks.js';
 
 export function waitFor(render: Render, task: Task, reason: Thenable): void {
   void reason.then(
     () => pingTask(render, task),
     (error: unknown) => {
-      if (!render.aborted || abortsWithinCall) pingTask(render, task);
+      if (!render.aborted || profile.abort !== 'next-turn') pingTask(render, task);
       else if (task.abortSet.delete(task)) render.finishAborted(render, task, error);
     },
   );
@@ -43,7 +43,7 @@ function pingTask(render: Render, task: Task): void {
   // As react-dom until 19.2, a string goes on after its end with what it has not given up: the next page finds what that loads.
   if (render.mode !== 'stream') return render.work();
   // Until the first turn of the event loop has passed the shell may still be completed without a wait.
-  if ((render.status === OPENING && !beginsNextTurn) || render.prerenders)
+  if ((render.status === OPENING && profile.turns !== 'begin-late') || render.prerenders)
     queueMicrotask(() => render.work());
   else setImmediate(() => render.work());
 }

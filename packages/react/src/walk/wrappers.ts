@@ -1,53 +1,38 @@
 /** Element types that are symbols of React: they have no HTML of their own but comments. */
 import { transitionFormat } from '../facts/format.js';
-import {
-  ACTIVITY,
-  DEBUG_TRACE_MODE,
-  FRAGMENT,
-  LEGACY_HIDDEN,
-  PROFILER,
-  SCOPE,
-  STRICT_MODE,
-  SUSPENSE,
-  SUSPENSE_LIST,
-  VIEW_TRANSITION,
-  type Props,
-} from '../facts/react.js';
+import * as react from '../facts/react.js';
+import type { Props } from '../facts/react.js';
 import { ALONE } from '../facts/tree-id.js';
 import { renderNode } from './recursion.js';
 import { renderSuspense } from './suspense.js';
 import { Unsupported, leaveStreams } from '../facts/unsupported.js';
-import { hasActivity, hasDebugTraces, hasViewTransition, listsReveal } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 import type { Render } from '../state/render.js';
 
 /** Types that this version of React does not have are as wrong as any other symbol. */
-const UNKNOWN_TYPES = new Set([
-  ...(hasViewTransition ? [] : [VIEW_TRANSITION]),
-  ...(hasActivity ? [] : [ACTIVITY]),
-  ...(hasDebugTraces ? [] : [DEBUG_TRACE_MODE]),
-]);
+const unknownTypes = new Set<unknown>(profile.unknownTypes);
 
 export function renderWrapper(render: Render, type: unknown, props: Props): void {
-  switch (UNKNOWN_TYPES.has(type as symbol) ? undefined : type) {
-    case FRAGMENT:
-    case STRICT_MODE:
-    case PROFILER:
-    case LEGACY_HIDDEN:
-    case DEBUG_TRACE_MODE:
+  switch (unknownTypes.has(type) ? undefined : type) {
+    case react.FRAGMENT:
+    case react.STRICT_MODE:
+    case react.PROFILER:
+    case react.LEGACY_HIDDEN:
+    case react.DEBUG_TRACE_MODE:
       return renderNode(render, props['children'], ALONE);
-    case SUSPENSE:
+    case react.SUSPENSE:
       return renderSuspense(render, props);
-    case ACTIVITY:
+    case react.ACTIVITY:
       return renderActivity(render, props);
-    case VIEW_TRANSITION:
+    case react.VIEW_TRANSITION:
       return renderViewTransition(render, props);
-    case SUSPENSE_LIST:
-      if (listsReveal) {
+    case react.SUSPENSE_LIST:
+      if (profile.lists === 'reveal') {
         if (!render.mayFallBack) leaveStreams('SuspenseList');
         throw new Unsupported('SuspenseList');
       }
       return renderNode(render, props['children'], ALONE);
-    case SCOPE:
+    case react.SCOPE:
       throw new Error('ReactDOMServer does not yet support scope components.');
     default: {
       const found = type === null || type === undefined ? String(type) : typeof type;

@@ -1,11 +1,11 @@
 /** Giving up on what is still to come: boundaries that wait are left to the client. */
 import { logRecoverable, thrownInfo } from '../state/errors.js';
 import { flushCompleted } from '../out/flush.js';
-import { asFatal, createRecoverableError, isBrowserOnly, isRecoverableError } from '../facts/recoverable.js';
+import { asFatal, createRecoverableError, isBrowserOnly } from '../facts/recoverable.js';
 import { stackOf } from '../state/paths.js';
 import { completeAll, fatalError } from './ends.js';
 import { isThenable } from '../facts/thenables.js';
-import { abortsShellSilently, abortsWithinCall } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 import {
   ABORTED,
   CLOSED,
@@ -19,15 +19,14 @@ import {
   type Task,
 } from '../state/render.js';
 
-export function abort(render: Render, reason: unknown): void {
-  if (abortsShellSilently) {
-    abortSilently(render, reason);
-    return;
-  }
-  if (abortsWithinCall) {
-    abortWithinCall(render, reason);
-    return;
-  }
+/** Gives up: what comes of it depends on what waits, on `reason`, and on the line of React. */
+export const abort: (render: Render, reason: unknown) => void = {
+  silently: abortSilently,
+  'within-call': abortWithinCall,
+  'next-turn': abortInNextTurn,
+}[profile.abort];
+
+function abortInNextTurn(render: Render, reason: unknown): void {
   if (render.aborted || (render.status !== OPEN && render.status !== OPENING)) return;
   render.endLifetime();
   render.aborted = true;
@@ -54,12 +53,15 @@ export function abortTask(render: Render, task: Task): void {
 }
 
 function finishAbort(render: Render): void {
+  endTasks(render, (task) => finishAbortedTask(render, task, render.fatalError));
+}
+
+/** Ends what waits, and sends what there is then. */
+function endTasks(render: Render, end: (task: Task) => void): void {
   const { abortableTasks } = render;
   try {
-    if (abortableTasks.size > 0) {
-      for (const task of abortableTasks) finishAbortedTask(render, task, render.fatalError);
-      abortableTasks.clear();
-    }
+    for (const task of abortableTasks) end(task);
+    abortableTasks.clear();
     if (render.sink !== null) flushCompleted(render, render.sink);
   } catch (error) {
     logRecoverable(render, error, {});
@@ -72,16 +74,13 @@ export function finishAbortedTask(render: Render, task: Task, error: unknown): v
   const info = infoOf(task);
   const { boundary } = task;
   if (boundary === null) {
-    const reason = isRecoverableError(error) ? asFatal(error) : error;
+    const reason = asFatal(error);
     logRecoverable(render, reason, info);
     if (render.status < FAILED) fatalError(render, reason);
     return;
   }
   failBoundary(render, boundary, error, info);
-  for (const fallback of boundary.fallbackTasks) finishAbortedTask(render, fallback, error);
-  boundary.fallbackTasks.clear();
-  render.allPendingTasks -= 1;
-  if (render.allPendingTasks === 0) completeAll(render);
+  endTask(render, boundary, (fallback) => finishAbortedTask(render, fallback, error));
 }
 
 /** As before 19.3: each task is given up and reported in one go, whatever has become of the render. */
@@ -90,19 +89,8 @@ function abortWithinCall(render: Render, reason: unknown): void {
     render.status = OPEN;
     render.aborted = true;
   }
-  const { abortableTasks } = render;
-  try {
-    if (abortableTasks.size > 0) {
-      const error = abortError(reason);
-      render.fatalError = error;
-      for (const task of abortableTasks) giveUpTask(render, task, error);
-      abortableTasks.clear();
-    }
-    if (render.sink !== null) flushCompleted(render, render.sink);
-  } catch (error) {
-    logRecoverable(render, error, {});
-    fatalError(render, error);
-  }
+  if (render.abortableTasks.size > 0) render.fatalError = abortError(reason);
+  endTasks(render, (task) => giveUpTask(render, task, render.fatalError));
 }
 
 function giveUpTask(render: Render, task: Task, error: unknown): void {
@@ -111,31 +99,17 @@ function giveUpTask(render: Render, task: Task, error: unknown): void {
   const info = infoOf(task);
   const { boundary } = task;
   if (boundary === null) {
-    if (render.status < FAILED) {
-      logRecoverable(render, error, info);
-      fatalError(render, error);
-      return;
-    }
-  } else {
-    failBoundary(render, boundary, error, info);
-    for (const fallback of boundary.fallbackTasks) giveUpTask(render, fallback, error);
-    boundary.fallbackTasks.clear();
+    if (render.status >= FAILED) return endTask(render);
+    logRecoverable(render, error, info);
+    return fatalError(render, error);
   }
-  render.allPendingTasks -= 1;
-  if (render.allPendingTasks === 0) completeAll(render);
+  failBoundary(render, boundary, error, info);
+  return endTask(render, boundary, (fallback) => giveUpTask(render, fallback, error));
 }
 
 /** As in React 18: the render goes on as if it had not been aborted, with what there is. */
 function abortSilently(render: Render, reason: unknown): void {
-  const { abortableTasks } = render;
-  try {
-    for (const task of abortableTasks) dropTask(render, task, reason);
-    abortableTasks.clear();
-    if (render.sink !== null) flushCompleted(render, render.sink);
-  } catch (error) {
-    logRecoverable(render, error, {});
-    fatalError(render, error);
-  }
+  endTasks(render, (task) => dropTask(render, task, reason));
 }
 
 function dropTask(render: Render, task: Task, reason: unknown): void {
@@ -158,8 +132,15 @@ function dropTask(render: Render, task: Task, reason: unknown): void {
     boundary.errorDigest = (digest || undefined) as string | undefined;
     if (boundary.parentFlushed) render.clientRenderedBoundaries.push(boundary);
   }
-  for (const fallback of boundary.fallbackTasks) dropTask(render, fallback, reason);
-  boundary.fallbackTasks.clear();
+  endTask(render, boundary, (fallback) => dropTask(render, fallback, reason));
+}
+
+/** Within a boundary, the tasks of its fallback end as well. */
+function endTask(render: Render, boundary?: Boundary, endFallback?: (task: Task) => void): void {
+  if (boundary !== undefined && endFallback !== undefined) {
+    for (const task of boundary.fallbackTasks) endFallback(task);
+    boundary.fallbackTasks.clear();
+  }
   render.allPendingTasks -= 1;
   if (render.allPendingTasks === 0) completeAll(render);
 }

@@ -13,14 +13,14 @@ import {
   type Segment,
 } from '../state/render.js';
 import { mayBeOutlined, queueCompletedSegment } from '../state/segments.js';
-import { abortsWithinCall, countsTaskLast, failsOnAborted, mayCompleteTwice } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 
 export function fatalError(render: Render, error: unknown): void {
   if (render.mode === 'stream') render.mayFallBack = false;
   if (render.pendingRootTasks !== 0) render.onShellError(error);
   render.onFatalError(error);
   render.endLifetime();
-  if (abortsWithinCall) render.aborted = false;
+  if (profile.abort !== 'next-turn') render.aborted = false;
   if (render.sink !== null) {
     render.status = CLOSED;
     render.sink.destroy(error);
@@ -32,13 +32,13 @@ export function fatalError(render: Render, error: unknown): void {
 
 /** A task is done, or is not needed any more (then `segment` is not completed, or null). */
 export function finishedTask(render: Render, boundary: Boundary | null, segment: Segment | null): void {
-  if (!countsTaskLast) render.allPendingTasks -= 1;
+  if (profile.turns === 'prompt') render.allPendingTasks -= 1;
   if (boundary === null) finishedRootTask(render, segment);
   else {
     boundary.pendingTasks -= 1;
     if (boundary.status !== ERRORED) finishedBoundaryTask(render, boundary, segment);
   }
-  if (countsTaskLast) render.allPendingTasks -= 1;
+  if (profile.turns !== 'prompt') render.allPendingTasks -= 1;
   if (render.allPendingTasks === 0) completeAll(render);
 }
 
@@ -57,7 +57,7 @@ function finishedBoundaryTask(render: Render, boundary: Boundary, segment: Segme
   const isContentRoot =
     segment !== null &&
     segment.parentFlushed &&
-    (segment.status === COMPLETED || (segment.status === ABORTED && !failsOnAborted));
+    (segment.status === COMPLETED || (segment.status === ABORTED && profile.givenUpPlaces === 'left-out'));
   if (boundary.pendingTasks > 0) {
     if (!isContentRoot) return;
     queueCompletedSegment(boundary, segment);
@@ -81,7 +81,7 @@ export function documentMayBeSettled(render: Render, boundary: Boundary): boolea
 /** The content is here, so what is left of the fallback need not be rendered. */
 function dropFallback(render: Render, boundary: Boundary): void {
   // Held up by one, so that the last of these tasks does not end the render before the caller has done so.
-  const held = mayCompleteTwice ? 0 : 1;
+  const held = profile.droppedFallbacks === 'held' ? 1 : 0;
   render.allPendingTasks += held;
   for (const task of boundary.fallbackTasks) {
     task.segment.status = ABORTED;
@@ -105,5 +105,7 @@ export function completeAll(render: Render): void {
   if (render.mode === 'stream') render.mayFallBack = false;
   emitEarlyPreloads(render, true);
   preparePreamble(render);
+  if (render.isComplete) return;
+  render.isComplete = true;
   render.onAllReady();
 }

@@ -3,8 +3,8 @@ import { purges } from '../cache/cacheable.js';
 import { rootFormat } from '../facts/format.js';
 import { finishAbortedTask } from './abort.js';
 import { addTask } from '../state/segments.js';
-import { ALONE, ROOT_ID } from '../facts/tree-id.js';
-import { Segment, type Render } from '../state/render.js';
+import { ALONE } from '../facts/tree-id.js';
+import { Segment, Task, type Render } from '../state/render.js';
 
 export function startRoot(render: Render, children: unknown, namespaceURI?: unknown): void {
   const format = rootFormat(namespaceURI);
@@ -13,23 +13,5 @@ export function startRoot(render: Render, children: unknown, namespaceURI?: unkn
   render.finishAborted = finishAbortedTask;
   render.purges = purges();
   render.segment = segment;
-  render.pingedTasks.push(
-    addTask(render, {
-      node: children,
-      index: ALONE,
-      boundary: null,
-      segment,
-      preamble: null,
-      hoistables: null,
-      abortSet: render.abortableTasks,
-      keyPath: null,
-      stack: null,
-      format,
-      contexts: null,
-      treeId: ROOT_ID,
-      thenables: null,
-      suspended: false,
-      keeping: null,
-    }),
-  );
+  render.pingedTasks.push(addTask(render, new Task(render, children, ALONE, segment, null, null)));
 }

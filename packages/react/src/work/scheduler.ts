@@ -10,14 +10,21 @@ import type { Resources } from '../state/resources.js';
 import { fatalError } from './ends.js';
 import { performTask } from './tasks.js';
 import { Unsupported } from '../facts/unsupported.js';
-import { abortsWithinCall, beginsNextTurn, worksAfterFailure } from '../facts/versions.js';
+import { profile } from '../facts/profile.js';
 import { CLOSED, FAILED, OPEN, OPENING, type Render, type Task } from '../state/render.js';
+
+const beginsLate = profile.turns === 'begin-late';
 
 /** The render whose work is being done, for the resource functions; what components start to do later finds it by its async context. */
 let working: Render | null = null;
 const storage = new AsyncLocalStorage<Render>();
 
-installResourceFunctions((): ResourceTarget | null => {
+/** From now on `preload` and the like are of the render that calls them. */
+export function takeResourceFunctions(): void {
+  installResourceFunctions(target);
+}
+
+function target(): ResourceTarget | null {
   const render = working ?? storage.getStore() ?? null;
   return (
     render && {
@@ -26,7 +33,7 @@ installResourceFunctions((): ResourceTarget | null => {
       enqueueFlush: () => enqueueFlush(render),
     }
   );
-});
+}
 
 /** About what the arguments of a resource function take. */
 const CALL_BYTES = 512;
@@ -40,7 +47,8 @@ function noteEffect(render: Render, add: (resources: Resources) => boolean): voi
 }
 
 export function performWork(render: Render): void {
-  if ((render.aborted && !abortsWithinCall) || render.status >= (worksAfterFailure ? CLOSED : FAILED)) return;
+  if ((render.aborted && profile.abort === 'next-turn') || render.status >= (beginsLate ? CLOSED : FAILED))
+    return;
   const contexts = enterContexts();
   const hooks = enterHooks(render);
   const outer = working;
@@ -63,7 +71,7 @@ export function performWork(render: Render): void {
 }
 
 export function startWork(render: Render): void {
-  if (beginsNextTurn) {
+  if (beginsLate) {
     setImmediate(() => render.work());
     return;
   }

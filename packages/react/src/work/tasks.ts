@@ -1,8 +1,8 @@
 /** Doing a task. */
 import { keepInTask } from '../cache/cacheable.js';
 import { Unsupported } from '../facts/unsupported.js';
-import { asFatal, isRecoverableError } from '../facts/recoverable.js';
-import { abortsWithinCall, completesAfterFailure } from '../facts/versions.js';
+import { asFatal } from '../facts/recoverable.js';
+import { profile } from '../facts/profile.js';
 import { switchContexts } from '../state/contexts.js';
 import { logRecoverable, thrownInfo } from '../state/errors.js';
 import { preparePreamble } from '../state/preamble.js';
@@ -38,7 +38,7 @@ export function performTask(render: Render, task: Task): void {
     segment.out = out;
     segment.lastText = lastText;
     if (thrown !== CHAINED) {
-      if (render.aborted && !abortsWithinCall) {
+      if (render.aborted && profile.abort === 'next-turn') {
         render.task = outer;
         // Reported where it was thrown, not where the task began.
         task.stack = render.stackAt(render.depth);
@@ -84,10 +84,10 @@ function failTask(render: Render, task: Task, error: unknown, info: ErrorInfo): 
   render.allPendingTasks -= 1;
   const { boundary } = task;
   if (boundary === null) {
-    const reason = isRecoverableError(error) ? asFatal(error) : error;
+    const reason = asFatal(error);
     logRecoverable(render, reason, info);
     fatalError(render, reason);
-    if (completesAfterFailure && render.allPendingTasks === 0) completeAll(render);
+    if (profile.abort !== 'next-turn' && render.allPendingTasks === 0) completeAll(render);
     return;
   }
   const digest = logRecoverable(render, error, info);

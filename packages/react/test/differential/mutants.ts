@@ -156,10 +156,10 @@ export const cacheMutants: Readonly<Record<string, Alteration>> = {
     'this.usesIds ||= inner.usesIds;',
     '',
   ],
-  'static markup comes back in a string': ['cache/cacheable.js', 'entry.mode !== render.mode || ', ''],
+  'static markup comes back in a string': ['cache/cacheable.js', 'entry.mode !== mode || ', ''],
   'text before it does not count': [
     'cache/cacheable.js',
-    ' || entry.startsAfterText !== render.lastText',
+    ' || entry.startsAfterText !== startsAfterText',
     '',
   ],
   'text at its end is forgotten': ['cache/cacheable.js', 'render.lastText = entry.lastText;', ''],
@@ -187,7 +187,7 @@ export const cacheMutants: Readonly<Record<string, Alteration>> = {
     'tag === undefined || tags.has(tag)',
     'tag === undefined',
   ],
-  'components share their keys': ['cache/cacheable.js', '`${numberOf(type)} ${own}`', '`${own}`'],
+  'components share their keys': ['cache/cacheable.js', '`${copy}${numberOf(type)} ${own}`', '`${own}`'],
   'what must not be kept is kept': ['cache/recording.js', '!this.failed && ', ''],
   'what must not be kept is kept around something': [
     'cache/cacheable.js',

@@ -148,9 +148,12 @@ const starters = {
     const destination = new Destination(log, world, flow === 'slow');
     let stream: Pipeable | undefined;
     let wanted = false;
+    let isPiped = false;
     const pipe = (): void => {
       wanted = true;
-      stream?.pipe(destination);
+      if (stream === undefined || isPiped) return;
+      isPiped = true;
+      stream.pipe(destination);
     };
     try {
       stream = renderer.renderToPipeableStream(build(root, world), {

@@ -352,6 +352,16 @@ async function observe(renderer: Renderer, React: React, of: Case): Promise<read
   return log;
 }
 
+/** As in `compare.ts`: all may be ready twice, and 18.3 goes on flushing to a destination that has failed, and tells of that each time. */
+function saidOnce(log: readonly string[], minor: string): readonly string[] {
+  const ready = log.indexOf('onAllReady ');
+  const over = log.findIndex((line) => line.startsWith('destination fails'));
+  return log.filter((line, at) => {
+    if (line === 'onAllReady ') return at === ready;
+    return minor !== '18.3' || over < 0 || at < over || !line.startsWith('onError ');
+  });
+}
+
 /** Tests, for the React in `folder`. */
 export function behavesAlike(minor: string, folder: string): void {
   const { React, stock } = loadReact(folder);
@@ -367,7 +377,7 @@ export function behavesAlike(minor: string, folder: string): void {
       const left: string[] = [];
       const stop = renderer.onFallback(({ reason }) => left.push(reason));
       const expected = await observe(stock as never, React, each);
-      assert.deepEqual(await observe(renderer as never, React, each), expected);
+      assert.deepEqual(await observe(renderer as never, React, each), saidOnce(expected, minor));
       stop();
       assert.deepEqual(left, []);
     });

@@ -5,17 +5,15 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LINES } from '../../src/facts/lines.js';
 
 const install_timeout_ms = 10 * 60_000;
 const own = join(import.meta.dirname, '../..');
 
-/** The minor versions that have a folder here. */
-export const minors: readonly string[] = readdirSync(import.meta.dirname, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name)
-  .sort();
+/** Each line that is known has a folder here. */
+export const minors: readonly string[] = LINES;
 
 /** Returns the folder of `minor`, ready for use. */
 export function install(minor: string): string {
@@ -32,6 +30,11 @@ export function installIfStale(folder: string): void {
   const wanted = hash.digest('hex');
   const stamp = join(folder, 'node_modules', '.sluice-installed');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  npmInstall(folder);
+  writeFileSync(stamp, wanted);
+}
+
+export function npmInstall(folder: string): void {
   // Not `npm ci`: it refuses a lock file that was written where some platform's optional package was missing.
   const { status, stderr } = spawnSync('npm', ['install', '--no-save', '--no-audit', '--no-fund'], {
     cwd: folder,
@@ -40,7 +43,6 @@ export function installIfStale(folder: string): void {
     env: { ...process.env, NODE_ENV: '', NODE_TEST_CONTEXT: '', npm_config_update_notifier: 'false' },
   });
   if (status !== 0) throw new Error(`npm install in ${folder} ended with ${String(status)}:\n${stderr}`);
-  writeFileSync(stamp, wanted);
 }
 
 /** Puts a copy of the built renderer into the folder's `node_modules`. */

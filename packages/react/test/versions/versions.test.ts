@@ -14,6 +14,7 @@ import { behavesAlike } from './behaviours.ts';
 import { goesOnAsReactDoes } from './goes-on.ts';
 import { keepsPromisesApart } from './handed-on.ts';
 import { install, minors } from './install.ts';
+import { leavesNothing } from './leaves.ts';
 
 const newest = loadReact(packageFolder).version;
 const others = minors.filter((minor) => !newest.startsWith(`${minor}.`));
@@ -23,10 +24,12 @@ for (const minor of chosen) {
   const folder = install(minor);
   behavesAlike(minor, folder);
   goesOnAsReactDoes(minor, folder);
+  leavesNothing(minor, folder);
   if (minor === '19.0' || minor === '19.1') keepsPromisesApart(minor, folder);
 }
 behavesAlike('of the newest', packageFolder);
 goesOnAsReactDoes('of the newest', packageFolder);
+leavesNothing('of the newest', packageFolder);
 
 for (const [index, minor] of chosen.entries()) {
   void test(`no difference to react-dom ${minor}`, async () => {

@@ -1,0 +1,20 @@
+/**
+ * Whether this React is one that the renderer was compared with. What it does not know inside of it, it must not touch: a function that the
+ * renderer's own dispatchers lack would fail in the midst of a component, or of react-dom itself.
+ */
+import { lineOf } from '../facts/lines.js';
+import { profile } from '../facts/profile.js';
+import { ReactDOMServer, hasSlots, namesInSlots, resourceSlot, version } from '../facts/react.js';
+import { hookNames } from '../walk/hooks.js';
+
+export function isKnown(): boolean {
+  const isLine = lineOf(version) === profile.line && version === ReactDOMServer.version;
+  return (
+    isLine && hasSlots && knowsResourceFunctions() && namesInSlots().every((name) => hookNames.has(name))
+  );
+}
+
+function knowsResourceFunctions(): boolean {
+  const functions = resourceSlot === undefined ? null : Object.keys(resourceSlot.d).toSorted().join(' ');
+  return functions === profile.resourceFunctions;
+}

@@ -1,0 +1,95 @@
+/**
+ * What the lines of React do each in its own way, by name: the renderer asks for these, never for a number. Read from react-dom's own code and
+ * proved by the differential tests of each line. The newest line's file has all of them, each other file what its line does otherwise than the
+ * next one.
+ */
+import type { Line } from '../lines.js';
+
+export interface Profile {
+  readonly line: Line;
+
+  /** Functions of react-dom that this renderer takes over: streams alone, also those of `react-dom/static`, also those for web streams. */
+  readonly api: 'streams' | 'prerender' | 'web';
+  /** Hooks of React 18, those of 19, and those with `use(browser())`. */
+  readonly hooks: 'of-18' | 'of-19' | 'with-browser';
+  /** Element types, all of them symbols, that this React does not have. */
+  readonly unknownTypes: readonly symbol[];
+  /** `SuspenseList` is its children, or has an order in which they appear, which only react-dom knows. */
+  readonly lists: 'as-children' | 'reveal';
+  /** The names of the functions behind `preload` and the like; null where react-dom has none. */
+  readonly resourceFunctions: string | null;
+
+  /** Children that are big integers, promises or contexts: nothing and mistakes, or what they give. */
+  readonly nodes: 'elements' | 'usables';
+  /** With `contextTypes`, `defaultProps` of what `memo` and `lazy` hold, and `ref` beside the properties; or with `ref` among them. */
+  readonly components: 'legacy' | 'modern';
+  /** A context is the type of its consumers, or of its providers. */
+  readonly contexts: 'consumer' | 'provider';
+  /** Any element with an `is` is one; or only names with a dash, which have properties beside their attributes. */
+  readonly customElements: 'by-is' | 'by-name';
+  /**
+   * Titles, stylesheets, scripts and the document's own tags: tags like all others; gathered for the head, of which only the start tag is held
+   * back; all of `<head>` is held back, and rendered when the rest of the page is; or it is rendered in its turn.
+   */
+  readonly head: 'in-place' | 'start-tag' | 'rendered-last' | 'held';
+  /** Of a prerendered fallback: it hoists like content, under the name of its boundary; or leaves that to the content, under one of its own. */
+  readonly fallbacks: 'like-content' | 'apart';
+
+  /** What stands around the parts of an id: `:R…:`, `«R…»`, `_R_…_`. */
+  readonly idMarks: readonly [start: string, root: string, end: string];
+  /** A component that asks for ids begins a place at which rendering may go on; or what waits below it goes on from further out. */
+  readonly idPlaces: 'none' | 'own';
+
+  /**
+   * What waits when the render has been aborted meanwhile: goes on waiting; also, but for what was thrown itself, which the abort takes the place of;
+   * is given up. Until it is, a component goes on with the promises it has used also where it was not `use` that it was waiting in.
+   */
+  readonly waiting: 'on' | 'unless-thrown' | 'until-aborted';
+  /** An element that overflows the stack fails; is tried again on an empty one, unless it is the first of a task; or in any case that may end. */
+  readonly overflow: 'fails' | 'fails-task' | 'tries-again';
+  /**
+   * An abort: ends the render without a word where it is outside of every boundary; reports each task within the call, and in each further one; or in
+   * the next turn, once.
+   */
+  readonly abort: 'silently' | 'within-call' | 'next-turn';
+  /**
+   * A stream begins to work in the next turn, and does what is left also when its shell has failed; begins at once, and ends only behind a turn of
+   * work, when all is counted; or ends also within one.
+   */
+  readonly turns: 'begin-late' | 'end-late' | 'prompt';
+  /** Fallback tasks that are not needed any more may end the render before what made them needless does; or they may not. */
+  readonly droppedFallbacks: 'may-end' | 'held';
+  /** A rejected promise without a reason throws undefined, or an error that says so. */
+  readonly rejections: 'as-given' | 'with-reason';
+  /** `onError` gets the error and has to return a string or nothing; or it gets components as well. */
+  readonly reports: 'errors' | 'components';
+
+  /** Content that is ready may come late when it is long or has stylesheets: never; also in the shell, for stylesheets; not there, as it waits anyway. */
+  readonly outlining: 'never' | 'for-any-sheet' | 'for-late-sheets';
+  /** Boundaries that wait are numbered apart from segments, or with them. */
+  readonly boundaryIds: 'apart' | 'of-segments';
+  /** A stretch that waits within a place of its own brings the marks of that place once more when it comes, or does not. */
+  readonly boundaryMarks: 'repeated' | 'once';
+  /** A place that was given up with its boundary fails what is sent, or is left out of it. */
+  readonly givenUpPlaces: 'fail' | 'left-out';
+  /** The shell tells the client when it was shown, and where it ends. */
+  readonly shell: 'unmarked' | 'marked';
+  /** One nonce is for all but import maps; scripts and styles may have one each; import maps have that of scripts. */
+  readonly nonces: 'one' | 'each' | 'maps-too';
+  /** Header hints are also for images in several sizes, which no header can describe. */
+  readonly imageHints: 'all' | 'single';
+  /** The property from which such a hint takes the referrer policy; once a slip in spelling. */
+  readonly imageHintReferrer: 'refererPolicy' | 'referrerPolicy';
+  /** The second `preloadModule` of a kind looks into the table of other preloads, which may not be there; or into that of modules. */
+  readonly modulePreloads: 'confused' | 'apart';
+  /** Of what is written, the destination is handed as much at a time. */
+  readonly viewBytes: number;
+  /** Behind the name of a context where it is provided, in key paths. */
+  readonly providerSuffix: string;
+  /** Behind the badge that says where an error comes from, in the console; null where there is none. */
+  readonly badgeEnd: string | null;
+  /** How the message of what `use` throws ends, which user code may read. */
+  readonly suspendedEnd: string;
+  /** Where messages of errors lead to. */
+  readonly docsSite: string;
+}
