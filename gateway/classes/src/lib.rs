@@ -23,7 +23,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use sluice_catalog::config::{Config, site};
-use sluice_message::{Method, RequestHead};
+use sluice_message::{Method, RequestHead, path_of};
 use sluice_scheduler::{ClassId, Need, SavedCosts};
 
 use features::Features;
@@ -167,8 +167,4 @@ impl Classes {
     pub fn restore(&self, folds: &[String], costs: Vec<(String, SavedCosts)>) {
         self.table.borrow_mut().restore(folds, costs);
     }
-}
-
-fn path_of(target: &str) -> &str {
-    target.split_once('?').map_or(target, |(path, _)| path)
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use sluice_catalog::config::{Config, Route};
-use sluice_message::Method;
+use sluice_message::{Method, path_of};
 use sluice_scheduler::{ClassId, SavedCosts};
 
 use super::hosts::Hosts;
@@ -14,7 +14,7 @@ use super::rules::{Rule, Rules};
 use super::segment::fits;
 use super::split::{By, Moments, Splitter};
 use super::tree::{NodeId, Tree};
-use super::{Listed, Traits, path_of};
+use super::{Listed, Traits};
 
 /// Requests after which counts are halved and what is rare makes room.
 const TIDY_EVERY: u32 = 4_096;

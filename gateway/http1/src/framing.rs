@@ -3,8 +3,8 @@
 use sluice_message::bytes::{is_token, trim_spaces};
 use sluice_message::{Method, Reject, Rejection};
 
-use crate::request::Version;
 use crate::special::{Once, Special};
+use crate::version::Version;
 
 /// How a request's body is delimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

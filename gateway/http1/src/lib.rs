@@ -17,13 +17,15 @@ mod request;
 mod response;
 mod special;
 mod target;
+mod version;
 mod write;
 
 pub use chunked::{ChunkedDecoder, Decoded};
 pub use framing::{Framing, ResponseFraming};
 pub use reader::{HeadLimits, HeadReader, Parse};
-pub use request::{Received, Version, parse_request};
+pub use request::{Received, parse_request};
 pub use response::{ReceivedResponse, parse_response};
+pub use version::Version;
 pub use write::{
     CHUNK_END, LAST_CHUNK, write_chunk_header, write_decimal, write_field, write_last_chunk, write_request_start,
     write_response_start,

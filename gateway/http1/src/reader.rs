@@ -5,10 +5,7 @@
 
 use memchr::memchr2;
 use sluice_message::bytes::is_token_byte;
-use sluice_message::{Method, Reject, Rejection};
-
-use crate::request::{self, Received};
-use crate::response::{self, ReceivedResponse};
+use sluice_message::{Reject, Rejection};
 
 /// Bounds on a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,40 +81,22 @@ impl HeadReader {
         Self::default()
     }
 
-    /// Reads a request head from the start of `buf`.
-    ///
-    /// # Errors
-    /// A [`Rejection`] as soon as it is certain; limits and line ends before the head is complete, all else after.
-    pub fn request(&mut self, buf: &[u8], limits: &HeadLimits) -> Result<Parse<Received>, Rejection> {
-        let Some(extent) = self.advance(buf, limits, Side::Request)? else { return Ok(Parse::Incomplete) };
-        *self = Self::default();
-        let head = request::parse(buf, &extent)?;
-        Ok(Parse::Complete { head, consumed: extent.consumed })
-    }
-
-    /// Reads a response head from the start of `buf`, answer to a request with the method `request_method`.
-    ///
-    /// # Errors
-    /// As for [`HeadReader::request`].
-    pub fn response(
-        &mut self,
-        buf: &[u8],
-        limits: &HeadLimits,
-        request_method: &Method,
-    ) -> Result<Parse<ReceivedResponse>, Rejection> {
-        let Some(extent) = self.advance(buf, limits, Side::Response)? else { return Ok(Parse::Incomplete) };
-        *self = Self::default();
-        let head = response::parse(buf, &extent, request_method)?;
-        Ok(Parse::Complete { head, consumed: extent.consumed })
-    }
-
     /// True once a byte of a head has come in; an idle connection that only sent the forgiven CRLF has not begun one.
     #[must_use]
     pub fn has_begun(&self) -> bool {
         self.started
     }
 
-    fn advance(&mut self, buf: &[u8], limits: &HeadLimits, side: Side) -> Result<Option<Extent>, Rejection> {
+    /// Where the parts of the head stand, once it is complete; then everything is forgotten.
+    pub(crate) fn advance(&mut self, buf: &[u8], limits: &HeadLimits, side: Side) -> Result<Option<Extent>, Rejection> {
+        let extent = self.look(buf, limits, side)?;
+        if extent.is_some() {
+            *self = Self::default();
+        }
+        Ok(extent)
+    }
+
+    fn look(&mut self, buf: &[u8], limits: &HeadLimits, side: Side) -> Result<Option<Extent>, Rejection> {
         if buf.len() < self.looked {
             *self = Self::default();
         }

@@ -6,18 +6,10 @@ use sluice_message::{Method, Reject, Rejection, RequestHead, Scheme, check_targe
 
 use crate::connection::upgrade_protocols;
 use crate::framing::{Framing, framing};
-use crate::reader::{Extent, HeadLimits, HeadReader, Parse};
+use crate::reader::{Extent, HeadLimits, HeadReader, Parse, Side};
 use crate::special::{Once, parse_fields};
 use crate::target;
-
-/// The version of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
-    /// HTTP/1.0
-    Http10,
-    /// HTTP/1.1
-    Http11,
-}
+use crate::version::{Version, keep_alive, version};
 
 /// A request head as it came on the wire, and in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +36,18 @@ pub fn parse_request(buf: &[u8], limits: &HeadLimits) -> Result<Parse<Received>,
     HeadReader::new().request(buf, limits)
 }
 
-pub(crate) fn parse(buf: &[u8], extent: &Extent) -> Result<Received, Rejection> {
+impl HeadReader {
+    /// Reads a request head from the start of `buf`.
+    ///
+    /// # Errors
+    /// A [`Rejection`] as soon as it is certain; limits and line ends before the head is complete, all else after.
+    pub fn request(&mut self, buf: &[u8], limits: &HeadLimits) -> Result<Parse<Received>, Rejection> {
+        let Some(extent) = self.advance(buf, limits, Side::Request)? else { return Ok(Parse::Incomplete) };
+        Ok(Parse::Complete { head: parse(buf, &extent)?, consumed: extent.consumed })
+    }
+}
+
+fn parse(buf: &[u8], extent: &Extent) -> Result<Received, Rejection> {
     let (method, raw_target, version) = request_line(&buf[extent.start..extent.line_end])?;
     let (fields, special) = parse_fields(buf, extent)?;
     let host = host(special.host, version)?;
@@ -63,11 +66,6 @@ pub(crate) fn parse(buf: &[u8], extent: &Extent) -> Result<Received, Rejection> 
     })
 }
 
-/// Whether the connection stays open after the message (RFC 9112 §9.3).
-pub(crate) fn keep_alive(version: Version, close: bool, keep_alive: bool) -> bool {
-    !close && (version == Version::Http11 || keep_alive)
-}
-
 fn request_line(line: &[u8]) -> Result<(Method, &[u8], Version), Rejection> {
     let (Some(first), Some(last)) = (memchr(b' ', line), memrchr(b' ', line)) else {
         return Err(Rejection::malformed("the request line is not method, target, version"));
@@ -84,18 +82,6 @@ fn request_line(line: &[u8]) -> Result<(Method, &[u8], Version), Rejection> {
     let method = Method::parse(&line[..first])?;
     check_target(target)?;
     Ok((method, target, version))
-}
-
-/// Parses `HTTP/1.0` and `HTTP/1.1` (RFC 9112 §2.3).
-pub(crate) fn version(bytes: &[u8]) -> Result<Version, Rejection> {
-    match bytes {
-        b"HTTP/1.1" => Ok(Version::Http11),
-        b"HTTP/1.0" => Ok(Version::Http10),
-        [b'H', b'T', b'T', b'P', b'/', major, b'.', minor] if major.is_ascii_digit() && minor.is_ascii_digit() => {
-            Err(Rejection::new(Reject::VersionUnsupported, "a version other than HTTP/1.0 and HTTP/1.1"))
-        }
-        _ => Err(Rejection::malformed("not an HTTP version")),
-    }
 }
 
 /// The authority in lower case; empty if an HTTP/1.0 request sent none.

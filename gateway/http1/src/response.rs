@@ -4,9 +4,9 @@ use sluice_message::bytes::has_control;
 use sluice_message::{Method, Rejection, ResponseHead, reason_of, strip};
 
 use crate::framing::{Framing, ResponseFraming, framing, response_framing};
-use crate::reader::{Extent, HeadLimits, HeadReader, Parse};
-use crate::request::{Version, keep_alive, version};
+use crate::reader::{Extent, HeadLimits, HeadReader, Parse, Side};
 use crate::special::parse_fields;
+use crate::version::{Version, keep_alive, version};
 
 /// A response head as it came on the wire, and in order. After 1xx other than 101 another one follows; call the parser again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,23 @@ pub fn parse_response(
     HeadReader::new().response(buf, limits, request_method)
 }
 
-pub(crate) fn parse(buf: &[u8], extent: &Extent, request_method: &Method) -> Result<ReceivedResponse, Rejection> {
+impl HeadReader {
+    /// Reads a response head from the start of `buf`, answer to a request with the method `request_method`.
+    ///
+    /// # Errors
+    /// As for [`HeadReader::request`].
+    pub fn response(
+        &mut self,
+        buf: &[u8],
+        limits: &HeadLimits,
+        request_method: &Method,
+    ) -> Result<Parse<ReceivedResponse>, Rejection> {
+        let Some(extent) = self.advance(buf, limits, Side::Response)? else { return Ok(Parse::Incomplete) };
+        Ok(Parse::Complete { head: parse(buf, &extent, request_method)?, consumed: extent.consumed })
+    }
+}
+
+fn parse(buf: &[u8], extent: &Extent, request_method: &Method) -> Result<ReceivedResponse, Rejection> {
     let (version, status, reason) = status_line(&buf[extent.start..extent.line_end])?;
     let (fields, special) = parse_fields(buf, extent)?;
     let said = framing(&special, version)?;

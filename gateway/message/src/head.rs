@@ -50,6 +50,20 @@ pub struct ResponseHead {
     pub fields: Fields,
 }
 
+impl RequestHead {
+    /// The path, without the query.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        path_of(&self.path_and_query)
+    }
+}
+
+/// The path of a target, without the query.
+#[must_use]
+pub fn path_of(target: &str) -> &str {
+    target.split_once('?').map_or(target, |(path, _)| path)
+}
+
 impl ResponseHead {
     /// A head with the reason phrase of its status.
     #[must_use]

@@ -20,7 +20,7 @@ mod underscores;
 
 pub use fields::Fields;
 pub use forward::{Forwardable, elements, forwardable, is_hop_by_hop, starts_with, strip};
-pub use head::{RequestHead, ResponseHead, Scheme, reason_of};
+pub use head::{RequestHead, ResponseHead, Scheme, path_of, reason_of};
 pub use host::authority;
 pub use method::Method;
 pub use reject::{Reject, Rejection};

@@ -5,7 +5,7 @@ mod allocations;
 pub(crate) mod client;
 pub(crate) mod connection;
 pub(crate) mod exchange;
-mod h1;
+pub(crate) mod h1;
 pub(crate) mod handles;
 pub mod listen;
 pub(crate) mod own;

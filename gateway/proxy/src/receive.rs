@@ -17,6 +17,8 @@ use sluice_message::{Method, Reject, Rejection, Underscores, check_underscores};
 
 use crate::answers::refuse::Refusal;
 use crate::front::client::{Client, For, Woke};
+use crate::front::exchange::Asked;
+use crate::front::h1::H1;
 use crate::gate::Gate;
 use crate::ids::to_usize;
 use crate::receive::spool::Body;
@@ -63,29 +65,48 @@ pub(crate) fn head_limits(gate: &Gate) -> HeadLimits {
     }
 }
 
-/// The head of the next request, whose first byte has just come; the whole head must follow within the deadline.
-pub(crate) async fn head(client: &mut Client, gate: &Gate) -> Result<Received, Failure> {
-    let limits = head_limits(gate);
-    let mut reader = HeadReader::new();
-    client.set_deadline(Some(Instant::now() + Duration::from_millis(gate.config().server.headers_timeout_ms)));
-    loop {
-        match reader.request(&client.unread, &limits)? {
-            Parse::Complete { head: received, consumed } => {
-                client.unread.advance(consumed);
-                check_underscores(&received.head.fields, underscores(gate.config().server.underscore_headers))?;
-                if !is_known(&received.head.method) {
-                    return Err(refused(Code::MethodUnsupported, "Node.js does not know this method"));
+impl H1<'_> {
+    /// The head of the next request, whose first byte has just come; the whole head must follow within the deadline.
+    pub(crate) async fn head(&mut self) -> Result<Asked, Failure> {
+        let H1 { client, gate, .. } = self;
+        let limits = head_limits(gate);
+        let mut reader = HeadReader::new();
+        client.set_deadline(Some(Instant::now() + Duration::from_millis(gate.config().server.headers_timeout_ms)));
+        let received = loop {
+            match reader.request(&client.unread, &limits)? {
+                Parse::Complete { head, consumed } => {
+                    client.unread.advance(consumed);
+                    break head;
                 }
-                return Ok(received);
+                Parse::Incomplete => match client.wait(For { read: true, ..For::default() }).await {
+                    Woke::Read => {}
+                    Woke::Deadline if reader.has_begun() => {
+                        return Err(refused(Code::HeadersTimeout, "the headers took too long"));
+                    }
+                    _ => return Err(GONE),
+                },
             }
-            Parse::Incomplete => match client.wait(For { read: true, ..For::default() }).await {
-                Woke::Read => {}
-                Woke::Deadline if reader.has_begun() => {
-                    return Err(refused(Code::HeadersTimeout, "the headers took too long"));
-                }
-                _ => return Err(GONE),
-            },
+        };
+        let Received { mut head, version, framing, keep_alive, expect_continue, upgrade } = received;
+        check_underscores(&head.fields, underscores(gate.config().server.underscore_headers))?;
+        if !is_known(&head.method) {
+            return Err(refused(Code::MethodUnsupported, "Node.js does not know this method"));
         }
+        head.scheme = client.scheme();
+        (self.version, self.framing, self.expects_continue) = (version, framing, expect_continue);
+        self.keep_alive = keep_alive;
+        self.persists = keep_alive && !self.has_body();
+        Ok((head, upgrade))
+    }
+
+    /// The whole body. Refuses at once what declares to be too large; asks for it where the client waits to be asked.
+    pub(crate) async fn body(&mut self) -> Result<Body, Failure> {
+        let mut body = Body::of(&self.gate.store, self.framing != Framing::None);
+        if self.has_body() {
+            take(self.client, self.gate, self.framing, self.expects_continue, &mut body).await?;
+            self.persists = self.keep_alive;
+        }
+        Ok(body)
     }
 }
 
@@ -133,21 +154,16 @@ fn is_known(method: &Method) -> bool {
     !matches!(method, Method::Other(name) if !NODE_METHODS.contains(&&**name))
 }
 
-/// The whole body. Refuses at once what declares to be too large; asks for it where the client waits to be asked.
-pub(crate) async fn body(
+async fn take(
     client: &mut Client,
     gate: &Gate,
     framing: Framing,
     expects_continue: bool,
-) -> Result<Body, Failure> {
-    let mut body = Body::of(&gate.store, framing != Framing::None);
+    body: &mut Body,
+) -> Result<(), Failure> {
     let bytes_max = gate.config().server.body_bytes_max;
-    match framing {
-        Framing::None | Framing::Length(0) => return Ok(body),
-        Framing::Length(len) if len > bytes_max => {
-            return Err(refused(Code::BodyTooLarge, "the declared length is over the limit"));
-        }
-        Framing::Length(_) | Framing::Chunked => {}
+    if matches!(framing, Framing::Length(len) if len > bytes_max) {
+        return Err(refused(Code::BodyTooLarge, "the declared length is over the limit"));
     }
     if expects_continue && client.unread.is_empty() {
         write_continue(client).await?;
@@ -160,18 +176,18 @@ pub(crate) async fn body(
             while missing > 0 {
                 let here = client.unread.len().min(to_usize(missing));
                 if here == 0 {
-                    more(client, gate, &mut body, &mut pace).await?;
+                    more(client, gate, body, &mut pace).await?;
                     continue;
                 }
                 let piece = client.unread.split_to(here);
                 missing -= here as u64;
-                store(gate, &mut body, &piece).await?;
+                store(gate, body, &piece).await?;
             }
         }
-        Framing::Chunked => chunked(client, gate, &mut body, &mut pace, bytes_max).await?,
+        Framing::Chunked => chunked(client, gate, body, &mut pace, bytes_max).await?,
         Framing::None => {}
     }
-    Ok(body)
+    Ok(())
 }
 
 async fn chunked(

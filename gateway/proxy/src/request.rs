@@ -15,7 +15,7 @@ use sluice_message::RequestHead;
 pub(crate) use ticket::Ticket;
 
 use crate::answers::refuse::Refusal;
-use crate::answers::{Response, edge, files, worker};
+use crate::answers::{edge, files, worker};
 use crate::front::exchange::{Asked, Exchange};
 use crate::gate::Gate;
 use crate::receive::trace::{self, TraceId};
@@ -28,37 +28,27 @@ use crate::upstream::forward::{self, Origin};
 /// One request, from its first byte to the last byte of its answer.
 pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, gate: &Rc<Gate>) -> Sent {
     let mut request = Request::new(origin.peer);
-    let answered = find_answer(exchange, origin, gate, &mut request).await;
+    let answered = async {
+        request.take_head(exchange.head().await?, origin, gate);
+        let route = route(gate, exchange.is_own(), &request.head, request.upgrade.is_some());
+        request.check_rate(&route, gate)?;
+        let found = match route {
+            Route::Ping => Some(edge::ping()),
+            Route::Ready => Some(edge::ready(gate)),
+            Route::File(path) => files::find(&gate.files, path, &request.head).await,
+            Route::Workers | Route::Own => None,
+        };
+        let Some(response) = found else {
+            let body = exchange.body().await?;
+            return worker::ask(exchange, origin, gate, &mut request, body).await;
+        };
+        Ok(response)
+    };
+    let answered = answered.await;
     request.received.get_or_insert_with(Instant::now);
     let sent = respond(exchange, gate, &request, answered).await;
-    if !exchange.is_own() {
-        ended::record(gate, request, &sent);
-    }
+    ended::record(gate, exchange.is_own(), request, &sent);
     sent
-}
-
-/// The answer of the first who has one. What only a worker can answer is taken whole before (I2).
-async fn find_answer(
-    exchange: &mut Exchange<'_>,
-    origin: &Origin,
-    gate: &Rc<Gate>,
-    request: &mut Request,
-) -> Result<Response, Failure> {
-    let asked = exchange.head().await?;
-    request.take_head(asked, origin, gate);
-    let route = if exchange.is_own() { Route::Workers } else { route(gate, &request.head, request.upgrade.is_some()) };
-    request.check_rate(exchange, &route, gate)?;
-    let found = match route {
-        Route::Ping => Some(edge::ping()),
-        Route::Ready => Some(edge::ready(gate)),
-        Route::File(path) => files::find(&gate.files, path, &request.head).await,
-        Route::Workers => None,
-    };
-    if let Some(response) = found {
-        return Ok(response);
-    }
-    let body = exchange.body().await?;
-    worker::ask(exchange, origin, gate, request, body).await
 }
 
 /// Why a request gets an error, or no answer at all.
@@ -130,8 +120,8 @@ impl Request {
     }
 
     /// Refuses a client that asks too often, before its body is taken.
-    fn check_rate(&mut self, exchange: &Exchange<'_>, route: &Route, gate: &Gate) -> Result<(), Failure> {
-        let is_counted = !exchange.is_own() && matches!(route, Route::Workers | Route::File(_));
+    fn check_rate(&mut self, route: &Route, gate: &Gate) -> Result<(), Failure> {
+        let is_counted = matches!(route, Route::Workers | Route::File(_));
         let over_rate = if is_counted { gate.over_rate(self.peer, &self.head.path_and_query) } else { None };
         let Some(wait_s) = over_rate else { return Ok(()) };
         self.classify(gate);

@@ -12,10 +12,15 @@ pub(crate) enum Route {
     /// Perhaps: where there is no such file, the request is for the workers.
     File(FilePath),
     Workers,
+    /// The gateway's own, for the worker that it warms.
+    Own,
 }
 
-pub(crate) fn route(gate: &Gate, head: &RequestHead, is_upgrade: bool) -> Route {
-    let path = path_of(&head.path_and_query);
+pub(crate) fn route(gate: &Gate, is_own: bool, head: &RequestHead, is_upgrade: bool) -> Route {
+    let path = head.path();
+    if is_own {
+        return Route::Own;
+    }
     if !matches!(head.method, Method::Get | Method::Head) {
         return Route::Workers;
     }
@@ -30,8 +35,4 @@ pub(crate) fn route(gate: &Gate, head: &RequestHead, is_upgrade: bool) -> Route 
         let found = if is_upgrade { None } else { gate.files.find(path) };
         found.map_or(Route::Workers, Route::File)
     }
-}
-
-pub(crate) fn path_of(target: &str) -> &str {
-    target.split_once('?').map_or(target, |(path, _)| path)
 }

@@ -14,7 +14,7 @@ use sluice_catalog::config::{Config, Rate};
 
 use crate::ids::to_usize;
 use crate::receive::trust::Networks;
-use crate::route::path_of;
+use sluice_message::path_of;
 
 /// Entries that are looked at for each new one, so that no request pays for a whole sweep.
 const SAMPLE: usize = 8;

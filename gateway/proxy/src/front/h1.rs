@@ -4,16 +4,13 @@ use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use sluice_http1::{Framing, Received, Version};
+use sluice_http1::{Framing, Version};
 use sluice_message::ResponseHead;
 
 use super::client::{self, Client, For};
-use super::exchange::{Asked, Woke};
+use super::exchange::Woke;
 use crate::answers::Size;
 use crate::gate::Gate;
-use crate::receive;
-use crate::receive::spool::Body;
-use crate::request::Failure;
 use crate::respond::answer::Answer;
 use crate::respond::encode::{Carriage, write_head, write_interim};
 use crate::respond::outgoing::{Framed, Outgoing};
@@ -24,17 +21,18 @@ const KEPT_BYTES_MAX: usize = 2048;
 const PIPELINE_BYTES_MAX: usize = 16 * 1024;
 
 pub(crate) struct H1<'c> {
-    pub(super) client: &'c mut Client,
-    gate: &'c Rc<Gate>,
+    pub(crate) client: &'c mut Client,
+    pub(crate) gate: &'c Rc<Gate>,
     pub(super) out: Outgoing,
-    version: Version,
-    framing: Framing,
-    expects_continue: bool,
+    pub(crate) version: Version,
+    /// How the request's body is delimited.
+    pub(crate) framing: Framing,
+    pub(crate) expects_continue: bool,
     /// The client would use the connection again.
-    keep_alive: bool,
+    pub(crate) keep_alive: bool,
     /// The connection can carry another request. Not while anything of this one may still be unread: nobody could say where the
     /// next one begins.
-    pub(super) persists: bool,
+    pub(crate) persists: bool,
     send_timeout: Duration,
 }
 
@@ -53,20 +51,9 @@ impl<'c> H1<'c> {
         }
     }
 
-    pub(super) async fn head(&mut self) -> Result<Asked, Failure> {
-        let Received { mut head, version, framing, keep_alive, expect_continue, upgrade } =
-            receive::head(self.client, self.gate).await?;
-        head.scheme = self.client.scheme();
-        (self.version, self.framing, self.keep_alive, self.expects_continue) =
-            (version, framing, keep_alive, expect_continue);
-        self.persists = keep_alive && matches!(framing, Framing::None | Framing::Length(0));
-        Ok((head, upgrade))
-    }
-
-    pub(super) async fn body(&mut self) -> Result<Body, Failure> {
-        let body = receive::body(self.client, self.gate, self.framing, self.expects_continue).await?;
-        self.persists = self.keep_alive;
-        Ok(body)
+    /// Whether the request has a body, which may have to be taken.
+    pub(crate) fn has_body(&self) -> bool {
+        !matches!(self.framing, Framing::None | Framing::Length(0))
     }
 
     pub(super) fn inform(&mut self, head: &ResponseHead) {

@@ -12,8 +12,11 @@ use crate::respond::Sent;
 use crate::respond::answer::Times;
 use crate::warm_up;
 
-/// Tells what became of the request.
-pub(crate) fn record(gate: &Gate, request: Request, sent: &Sent) {
+/// Tells what became of the request. The gateway's own are in no log.
+pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
+    if is_own {
+        return;
+    }
     let ended = Instant::now();
     let received = request.received.unwrap_or(ended);
     if sent.outcome == Outcome::Answered {
