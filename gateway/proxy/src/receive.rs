@@ -1,6 +1,7 @@
 //! Takes a request from a client, whole: the head under one deadline, the body at a minimum rate, into memory and then
 //! a temporary file. No worker knows of a request before it is complete (I2).
 
+pub(crate) mod body;
 pub(crate) mod memory;
 pub(crate) mod spool;
 pub(crate) mod trace;
@@ -8,7 +9,7 @@ pub(crate) mod trust;
 
 use std::time::{Duration, Instant};
 
-use bytes::{Buf as _, BytesMut};
+use bytes::{Buf as _, Bytes};
 use sluice_catalog::config::UnderscoreHeaders;
 use sluice_catalog::errors::Code;
 use sluice_http1::{ChunkedDecoder, Framing, HeadLimits, HeadReader, Parse, Received};
@@ -21,7 +22,7 @@ use crate::front::exchange::Asked;
 use crate::front::h1::H1;
 use crate::gate::Gate;
 use crate::ids::to_usize;
-use crate::receive::spool::Body;
+use crate::receive::body::Body;
 use crate::request::Failure;
 
 /// So little of a body stays in memory however slowly it comes: a file would cost more.
@@ -101,11 +102,11 @@ impl H1<'_> {
 
     /// The whole body. Refuses at once what declares to be too large; asks for it where the client waits to be asked.
     pub(crate) async fn body(&mut self) -> Result<Body, Failure> {
-        let mut body = Body::of(&self.gate.store, self.framing != Framing::None);
-        if self.has_body() {
-            take(self.client, self.gate, self.framing, self.expects_continue, &mut body).await?;
-            self.persists = self.keep_alive;
+        if !self.has_body() {
+            return Ok(Body::empty(self.framing != Framing::None));
         }
+        let body = take(self.client, self.gate, self.framing, self.expects_continue).await?;
+        self.persists = self.keep_alive;
         Ok(body)
     }
 }
@@ -154,17 +155,12 @@ fn is_known(method: &Method) -> bool {
     !matches!(method, Method::Other(name) if !NODE_METHODS.contains(&&**name))
 }
 
-async fn take(
-    client: &mut Client,
-    gate: &Gate,
-    framing: Framing,
-    expects_continue: bool,
-    body: &mut Body,
-) -> Result<(), Failure> {
+async fn take(client: &mut Client, gate: &Gate, framing: Framing, expects_continue: bool) -> Result<Body, Failure> {
     let bytes_max = gate.config().server.body_bytes_max;
     if matches!(framing, Framing::Length(len) if len > bytes_max) {
         return Err(refused(Code::BodyTooLarge, "the declared length is over the limit"));
     }
+    let mut body = Body::new(&gate.store, to_usize(gate.config().server.body_memory_bytes_max));
     if expects_continue && client.unread.is_empty() {
         write_continue(client).await?;
     }
@@ -176,18 +172,18 @@ async fn take(
             while missing > 0 {
                 let here = client.unread.len().min(to_usize(missing));
                 if here == 0 {
-                    more(client, gate, body, &mut pace).await?;
+                    more(client, gate, &body, &mut pace).await?;
                     continue;
                 }
                 let piece = client.unread.split_to(here);
                 missing -= here as u64;
-                store(gate, body, &piece).await?;
+                store(&body, piece.freeze()).await?;
             }
         }
-        Framing::Chunked => chunked(client, gate, body, &mut pace, bytes_max).await?,
+        Framing::Chunked => chunked(client, gate, &mut body, &mut pace, bytes_max).await?,
         Framing::None => {}
     }
-    Ok(())
+    Ok(body)
 }
 
 async fn chunked(
@@ -200,14 +196,13 @@ async fn chunked(
     let mut decoder = ChunkedDecoder::for_request(&head_limits(gate));
     loop {
         let decoded = decoder.decode(&client.unread)?;
-        let piece: BytesMut = client.unread.split_to(decoded.consumed);
-        let data = &piece[decoded.data.clone()];
+        let data = client.unread.split_to(decoded.consumed).freeze().slice(decoded.data);
         // An announced chunk is as good as a declared length: there is no point in taking what will be refused.
         let announced = (data.len() as u64).saturating_add(decoder.announced_bytes());
         if body.len().saturating_add(announced) > bytes_max {
             return Err(refused(Code::BodyTooLarge, "the chunks add up to more than the limit"));
         }
-        store(gate, body, data).await?;
+        store(body, data).await?;
         if decoded.done {
             body.set_trailers(decoder.trailers().to_vec());
             return Ok(());
@@ -218,7 +213,7 @@ async fn chunked(
     }
 }
 
-async fn more(client: &mut Client, gate: &Gate, body: &mut Body, pace: &mut Pace) -> Result<(), Failure> {
+async fn more(client: &mut Client, gate: &Gate, body: &Body, pace: &mut Pace) -> Result<(), Failure> {
     let before = client.unread.len();
     let mut may_spill = true;
     loop {
@@ -234,7 +229,7 @@ async fn more(client: &mut Client, gate: &Gate, body: &mut Body, pace: &mut Pace
                 return Ok(());
             }
             // A body that comes slowly leaves the memory to others. Where the file takes nothing, it stays, up to the bound.
-            Woke::Deadline if Instant::now() < deadline => may_spill = body.spill(&gate.store).await.is_ok(),
+            Woke::Deadline if Instant::now() < deadline => may_spill = body.spill().await.is_ok(),
             Woke::Deadline => {
                 return Err(refused(Code::BodyTooSlow, "the body came slower than the minimum rate"));
             }
@@ -243,13 +238,8 @@ async fn more(client: &mut Client, gate: &Gate, body: &mut Body, pace: &mut Pace
     }
 }
 
-async fn store(gate: &Gate, body: &mut Body, data: &[u8]) -> Result<(), Failure> {
-    if data.is_empty() {
-        return Ok(());
-    }
-    let memory_bytes_max = to_usize(gate.config().server.body_memory_bytes_max);
-    let stored = body.append(data, memory_bytes_max, &gate.store).await;
-    stored.map_err(|_| refused(Code::TempFull, "the temporary file could not be written"))
+async fn store(body: &Body, data: Bytes) -> Result<(), Failure> {
+    body.append(data).await.map_err(|_| refused(Code::TempFull, "the temporary file could not be written"))
 }
 
 async fn write_continue(client: &mut Client) -> Result<(), Failure> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod encode;
+pub(crate) mod fill;
 pub(crate) mod outgoing;
 
 use std::io;

@@ -26,7 +26,7 @@ use sluice_scheduler::{RequestId, WorkerId};
 use tokio::sync::Notify;
 
 use crate::gate::{Orphan, Pass};
-use crate::receive::spool::Body;
+use crate::receive::body::Body;
 use crate::record::Account;
 use crate::respond::answer::Answer;
 use crate::sessions::POLL;

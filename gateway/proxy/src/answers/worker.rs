@@ -12,7 +12,7 @@ use super::refuse::Refusal;
 use super::{Response, ResponseBody, Size};
 use crate::front::exchange::{Exchange, Woke};
 use crate::gate::{Gate, Pass};
-use crate::receive::spool::Body;
+use crate::receive::body::Body;
 use crate::request::{Failure, Request, Ticket};
 use crate::respond::answer::{Answer, End, Next, Times};
 use crate::sessions::Asked;

@@ -98,6 +98,5 @@ fn allocations_of(requests: u64) -> u64 {
 #[test]
 fn a_light_request_costs_no_more_allocations_than_were_counted() {
     let counted = allocations_of(WARM_UP + COUNTED) - allocations_of(WARM_UP);
-    println!("{counted}");
     assert!(counted <= PER_REQUEST_MAX * COUNTED, "{counted} allocations for {COUNTED} requests");
 }

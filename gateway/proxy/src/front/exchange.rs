@@ -9,7 +9,7 @@ use super::h1::H1;
 use super::own::Own;
 use super::tunnel;
 use crate::answers::Size;
-use crate::receive::spool::Body;
+use crate::receive::body::Body;
 use crate::request::Failure;
 use crate::respond::answer::{Answer, Upgraded};
 

@@ -12,7 +12,7 @@ use sluice_scheduler::Event;
 
 use super::Gate;
 use crate::admit::quarantine::{self, Admission, BODY_BYTES_MAX, Fingerprint, Mode};
-use crate::receive::spool::Body;
+use crate::receive::body::Body;
 use crate::upstream::Job;
 
 /// How a request may go on to the queue.

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 
 use super::{Gate, to_usize};
 use crate::admit::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Subject};
-use crate::receive::spool::Body;
+use crate::receive::body::Body;
 use crate::upstream::{EXIT_TIMEOUT, Exchange, Given, Job};
 
 /// How often the table is looked through for what is over.

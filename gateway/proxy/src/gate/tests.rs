@@ -13,7 +13,7 @@ use sluice_catalog::errors::Code;
 use sluice_message::Method;
 
 use super::{Gate, Pass};
-use crate::receive::spool::Body;
+use crate::receive::body::Body;
 use crate::record::Record;
 use crate::respond::answer::Answer;
 use crate::upstream::{Exchange, Job};

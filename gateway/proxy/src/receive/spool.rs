@@ -12,9 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use sluice_http1::Framing;
 
-use crate::receive::memory::{Held, Memory};
+use crate::receive::memory::Memory;
 use closer::{Closer, Counted, Opened};
 
 /// Where temporary files go, and how much they and the memory before them may hold together.
@@ -93,14 +92,11 @@ impl TempFile {
         self.len
     }
 
+    /// Appends the pieces in turn.
+    ///
     /// # Errors
     /// `StorageFull` when the gateway's own bound is reached; else what the file system says. The file then still holds
     /// what it held before.
-    pub(crate) async fn append(&mut self, data: Bytes) -> io::Result<()> {
-        self.append_all(vec![data]).await
-    }
-
-    /// The same with several pieces, in turn.
     pub(crate) async fn append_all(&mut self, pieces: Vec<Bytes>) -> io::Result<()> {
         let added = pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
         let used_bytes = self.store.used_bytes.get() + added;
@@ -161,150 +157,6 @@ impl TempReader {
     }
 }
 
-/// A request's body: in memory, or in a file once it has outgrown that.
-#[derive(Default)]
-pub(crate) struct Body {
-    memory: Vec<u8>,
-    held: Held,
-    file: Option<TempFile>,
-    /// What came behind it, if it came in chunks.
-    trailers: Vec<(String, Vec<u8>)>,
-    /// The request said that it has one, which may be empty.
-    is_announced: bool,
-}
-
-impl Body {
-    pub(crate) fn of(store: &TempStore, is_announced: bool) -> Self {
-        Body { held: Held::of(&store.memory), is_announced, ..Body::default() }
-    }
-
-    pub(crate) fn len(&self) -> u64 {
-        self.memory.len() as u64 + self.file.as_ref().map_or(0, TempFile::len)
-    }
-
-    pub(crate) fn set_trailers(&mut self, trailers: Vec<(String, Vec<u8>)>) {
-        self.trailers = trailers;
-    }
-
-    /// Fields that came behind the body.
-    pub(crate) fn trailers(&self) -> &[(String, Vec<u8>)] {
-        &self.trailers
-    }
-
-    /// How it is framed for the worker. Only chunks can have trailers behind them.
-    pub(crate) fn framing(&self) -> Framing {
-        match self.len() {
-            _ if !self.trailers.is_empty() => Framing::Chunked,
-            0 if !self.is_announced => Framing::None,
-            len => Framing::Length(len),
-        }
-    }
-
-    /// # Errors
-    /// When the temporary file cannot take it.
-    pub(crate) async fn append(
-        &mut self,
-        data: &[u8],
-        memory_bytes_max: usize,
-        store: &Rc<TempStore>,
-    ) -> io::Result<()> {
-        if self.file.is_none() && self.make_room(data.len(), memory_bytes_max) {
-            self.memory.extend_from_slice(data);
-            return Ok(());
-        }
-        self.spill(store).await?;
-        match &mut self.file {
-            Some(file) => file.append(Bytes::copy_from_slice(data)).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Room for so many bytes more, doubled as far as the bounds allow; what is held is what was allocated.
-    fn make_room(&mut self, added: usize, memory_bytes_max: usize) -> bool {
-        let wanted = self.memory.len() + added;
-        let capacity = self.memory.capacity();
-        if wanted <= capacity {
-            return wanted <= memory_bytes_max;
-        }
-        let doubled = wanted.max(capacity * 2).min(memory_bytes_max);
-        let grows = [doubled, wanted]
-            .into_iter()
-            .find(|to| *to >= wanted && *to <= memory_bytes_max && self.held.try_grow(to - capacity, memory_bytes_max));
-        if let Some(to) = grows {
-            self.memory.reserve_exact(to - self.memory.len());
-        }
-        grows.is_some()
-    }
-
-    /// Moves everything to a file, so that nothing of it is in memory.
-    ///
-    /// # Errors
-    /// When the temporary file cannot take it; the body is then as it was.
-    pub(crate) async fn spill(&mut self, store: &Rc<TempStore>) -> io::Result<()> {
-        if self.file.is_some() {
-            return Ok(());
-        }
-        let mut file = TempFile::create(store).await?;
-        if !self.memory.is_empty() {
-            let memory = Bytes::from(std::mem::take(&mut self.memory));
-            if let Err(error) = file.append(memory.clone()).await {
-                self.memory = memory.into();
-                return Err(error);
-            }
-            self.held.set(0);
-        }
-        self.file = Some(file);
-        Ok(())
-    }
-
-    pub(crate) fn memory_bytes(&self) -> usize {
-        self.memory.len()
-    }
-
-    /// What is in memory; it comes first.
-    pub(crate) fn memory(&self) -> &[u8] {
-        &self.memory
-    }
-
-    /// What is in the file and its length.
-    pub(crate) fn file(&self) -> Option<(TempReader, u64)> {
-        self.file.as_ref().map(|file| (file.reader(), file.len()))
-    }
-}
-
-/// The first bytes of a body, wherever they are.
-pub(crate) struct Beginning {
-    memory: Vec<u8>,
-    file: Option<(TempReader, usize)>,
-}
-
-impl Body {
-    /// Its first `bytes_max` bytes, to be read when nothing is borrowed any more.
-    pub(crate) fn beginning(&self, bytes_max: usize) -> Beginning {
-        let memory = self.memory[..self.memory.len().min(bytes_max)].to_vec();
-        let missing = (bytes_max - memory.len()) as u64;
-        let in_file = self.file().map(|(reader, len)| (reader, usize::try_from(len.min(missing)).unwrap_or(0)));
-        Beginning { file: in_file.filter(|(_, len)| *len > 0), memory }
-    }
-}
-
-impl Beginning {
-    /// # Errors
-    /// What the file system says.
-    pub(crate) async fn read(self) -> io::Result<Vec<u8>> {
-        let Beginning { mut memory, file } = self;
-        if let Some((reader, len)) = file {
-            let end = memory.len() + len;
-            let begin = memory.len();
-            while memory.len() < end {
-                let piece = reader.read_at((memory.len() - begin) as u64, end - memory.len()).await?;
-                memory.extend_from_slice(&piece);
-            }
-        }
-        Ok(memory)
-    }
-}
-
 /// Runs file work on tokio's pool of blocking threads, so that a slow disk stops nobody else.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
@@ -318,37 +170,6 @@ mod tests {
 
     fn store(bytes_max: u64) -> Rc<TempStore> {
         TempStore::new(std::env::temp_dir(), bytes_max, 1 << 20)
-    }
-
-    #[tokio::test]
-    async fn body_overflows_from_memory_to_a_file_and_keeps_its_order() {
-        let store = store(1000);
-        let mut body = Body::of(&store, true);
-        body.append(b"hello ", 8, &store).await.unwrap();
-        assert_eq!((body.memory(), store.memory.used_bytes()), (&b"hello "[..], 6));
-        body.append(b"world, again", 8, &store).await.unwrap();
-        assert_eq!((body.memory(), store.memory.used_bytes()), (&b""[..], 0));
-        let (reader, len) = body.file().unwrap();
-        assert_eq!((&reader.read_at(0, 64).await.unwrap()[..], len), (&b"hello world, again"[..], 18));
-        assert_eq!(store.used_bytes(), 18);
-        drop(body);
-        assert_eq!(store.used_bytes(), 0);
-    }
-
-    #[tokio::test]
-    async fn bodies_that_find_no_memory_go_to_files() {
-        let store = TempStore::new(std::env::temp_dir(), 1 << 20, 10_000);
-        let mut bodies = Vec::new();
-        for _ in 0..100 {
-            let mut body = Body::of(&store, true);
-            body.append(&[b'x'; 1000], 4000, &store).await.unwrap();
-            assert!(store.memory.used_bytes() <= 10_000);
-            bodies.push(body);
-        }
-        assert!(bodies.iter().any(|body| body.file().is_some()) && bodies.iter().any(|body| body.file().is_none()));
-        assert!(bodies.iter().all(|body| body.len() == 1000));
-        drop(bodies);
-        assert_eq!((store.memory.used_bytes(), store.used_bytes()), (0, 0));
     }
 
     #[tokio::test]
@@ -388,8 +209,8 @@ mod tests {
     async fn i6_bound_of_all_files_together_is_an_error_and_loses_nothing() {
         let store = store(10);
         let mut file = TempFile::create(&store).await.unwrap();
-        file.append(Bytes::from_static(b"12345678")).await.unwrap();
-        let full = file.append(Bytes::from_static(b"abc")).await.unwrap_err();
+        file.append_all(vec![Bytes::from_static(b"12345678")]).await.unwrap();
+        let full = file.append_all(vec![Bytes::from_static(b"abc")]).await.unwrap_err();
         assert_eq!(full.kind(), io::ErrorKind::StorageFull);
         assert_eq!((file.len(), store.used_bytes()), (8, 8));
     }

@@ -1,11 +1,9 @@
 //! A response on its way from a worker to a client: the bounded buffer between the two, so that neither waits for the
 //! other (I2). The worker's side writes ([`Answer::push`] and friends), the client's side reads ([`Answer::next`]).
 //!
-//! Data goes to memory first and overflows to a temporary file, where the answer's own bound or the one of all answers
-//! ([`crate::receive::memory`]) is reached, or where the client takes nothing for a while ([`Answer::set_aside`]). Memory is used
-//! again only when the file has been read to its end.
-
-mod pieces;
+//! Its body is a [`Fill`], of which the client is the first reader. It overflows to a temporary file where the answer's own bound or
+//! the one of all answers ([`crate::receive::memory`]) is reached, or where the client takes nothing for a while
+//! ([`Answer::set_aside`]).
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -21,15 +19,12 @@ use sluice_journal::Step;
 use sluice_message::ResponseHead;
 use sluice_scheduler::WorkerId;
 use tokio::net::UnixStream;
-use tokio::sync::Mutex;
 
 use crate::admit::ladder::Arrival;
-use crate::ids::to_usize;
-use crate::receive::spool::{TempFile, TempReader, TempStore};
+use crate::receive::spool::TempStore;
+use crate::respond::fill::{Fill, Key, Part};
 use crate::signal::Signal;
 use crate::upstream::StreamLease;
-
-use pieces::{First, Pieces, Spilled};
 
 /// Interim responses kept for a client that has not read them yet; more are dropped, they are hints.
 const INFORMATIONAL_MAX: usize = 8;
@@ -79,7 +74,6 @@ struct Inner {
     informational: VecDeque<ResponseHead>,
     head: Option<ReceivedResponse>,
     head_taken: bool,
-    pieces: Pieces,
     trailers: Vec<(String, Vec<u8>)>,
     end: Option<End>,
     upgraded: Option<Upgraded>,
@@ -95,14 +89,10 @@ pub(crate) struct Times {
 
 pub(crate) struct Answer {
     inner: RefCell<Inner>,
-    /// Locked while something is appended, by either side.
-    file: Mutex<Option<TempFile>>,
-    /// Something was to be appended: until then nobody has locked the file, and most answers never need it.
-    may_have_file: Cell<bool>,
+    body: Fill,
+    /// The client, who has asked for it.
+    reader: Key,
     pub(crate) changed: Signal,
-    store: Rc<TempStore>,
-    memory_bytes_max: usize,
-    file_bytes_max: u64,
     client_gone: Cell<bool>,
     client_half_closed: Cell<bool>,
     /// Set with each step of the client's leaving: see [`Answer::departure`].
@@ -126,14 +116,12 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn new(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -> Rc<Self> {
+        let body = Fill::new(store, memory_bytes_max, file_bytes_max);
         Rc::new(Answer {
-            inner: RefCell::new(Inner { pieces: Pieces::of(&store.memory), ..Inner::default() }),
-            file: Mutex::default(),
-            may_have_file: Cell::new(false),
+            inner: RefCell::default(),
+            reader: body.add_reader(),
+            body,
             changed: Signal::default(),
-            store: Rc::clone(store),
-            memory_bytes_max,
-            file_bytes_max,
             client_gone: Cell::new(false),
             client_half_closed: Cell::new(false),
             departing: Signal::default(),
@@ -171,48 +159,10 @@ impl Answer {
         if data.is_empty() || !self.is_wanted() {
             return;
         }
-        let Err(data) = self.push_to_memory(data) else { return };
-        self.may_have_file.set(true);
-        let mut file = self.file.lock().await;
-        let appended = self.append(&mut file, vec![data]).await;
-        if self.client_gone.get() {
-            *file = None;
-            return;
+        if self.body.push(data).await.is_err() {
+            self.inner.borrow_mut().end = Some(End::Failed(Code::TempFull));
         }
-        let mut inner = self.inner.borrow_mut();
-        match appended {
-            Ok((offset, len)) => inner.pieces.push_spilled(offset, len),
-            Err(_) => inner.end = Some(End::Failed(Code::TempFull)),
-        }
-        drop(inner);
         self.changed.set();
-    }
-
-    /// Gives the data back where it has to go to the file.
-    fn push_to_memory(&self, data: Bytes) -> Result<(), Bytes> {
-        let is_appending = self.may_have_file.get() && self.file.try_lock().is_err();
-        if is_appending {
-            return Err(data);
-        }
-        self.inner.borrow_mut().pieces.push_to_memory(data, self.memory_bytes_max)?;
-        self.changed.set();
-        Ok(())
-    }
-
-    /// Appends to the file; returns where it stands there.
-    async fn append(&self, file: &mut Option<TempFile>, data: Vec<Bytes>) -> io::Result<(u64, u64)> {
-        let len = data.iter().map(|piece| piece.len() as u64).sum::<u64>();
-        let offset = file.as_ref().map_or(0, TempFile::len);
-        if offset + len > self.file_bytes_max {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        if file.is_none() {
-            *file = Some(TempFile::create(&self.store).await?);
-        }
-        if let Some(file) = file {
-            file.append_all(data).await?;
-        }
-        Ok((offset, len))
     }
 
     pub(crate) fn complete(&self, trailers: Vec<(String, Vec<u8>)>) {
@@ -299,21 +249,17 @@ impl Answer {
             inner.head_taken = true;
             return Some(Next::Head(head));
         }
-        match inner.pieces.pop() {
-            Some(First::Data(data)) => return Some(Next::Data(data)),
-            Some(First::Spilled(Spilled { is_framed, .. })) => return Some(Next::Spilled { is_framed }),
-            None => {}
+        match self.body.next(self.reader) {
+            Some(Part::Data(data)) => Some(Next::Data(data)),
+            Some(Part::Spilled { is_framed }) => Some(Next::Spilled { is_framed }),
+            None if self.body.is_appending() => None,
+            None => inner.end.map(Next::End),
         }
-        // While the worker's side appends, more is to come.
-        if self.may_have_file.get() {
-            *self.file.try_lock().ok()? = None;
-        }
-        inner.end.map(Next::End)
     }
 
     /// Whether the next bytes for the client were set aside framed.
     pub(crate) fn has_framed(&self) -> bool {
-        self.inner.borrow().pieces.spilled().is_some_and(|spilled| spilled.is_framed)
+        self.body.has_framed(self.reader)
     }
 
     /// Reads what has overflowed to the file, up to `bytes_max` bytes.
@@ -321,16 +267,7 @@ impl Answer {
     /// # Errors
     /// What the file system says.
     pub(crate) async fn read_back(&self, bytes_max: usize) -> io::Result<Bytes> {
-        let (reader, Spilled { offset, len, .. }): (TempReader, Spilled) = {
-            let file = self.file.lock().await;
-            match (&*file, self.inner.borrow().pieces.spilled()) {
-                (Some(file), Some(spilled)) => (file.reader(), spilled),
-                _ => return Ok(Bytes::new()),
-            }
-        };
-        let data = reader.read_at(offset, bytes_max.min(to_usize(len))).await?;
-        self.inner.borrow_mut().pieces.advance(data.len() as u64);
-        Ok(data)
+        self.body.read_back(self.reader, bytes_max).await
     }
 
     /// Moves what waits in memory to the file: the client takes nothing for now. `rest` was framed and comes before it.
@@ -338,18 +275,7 @@ impl Answer {
     /// # Errors
     /// When the file cannot take it; nothing has changed then.
     pub(crate) async fn set_aside(&self, rest: &[u8]) -> io::Result<()> {
-        self.may_have_file.set(true);
-        let mut file = self.file.lock().await;
-        let mut data = self.inner.borrow().pieces.in_memory();
-        let count = data.len();
-        if !rest.is_empty() {
-            data.insert(0, Bytes::copy_from_slice(rest));
-        }
-        if data.is_empty() {
-            return Ok(());
-        }
-        let (offset, len) = self.append(&mut file, data).await?;
-        self.inner.borrow_mut().pieces.moved_to_file(count, offset, len, rest.len() as u64);
+        self.body.set_aside(self.reader, rest).await?;
         self.changed.set();
         Ok(())
     }
@@ -375,22 +301,11 @@ impl Answer {
     /// The client will read no more. This frees nothing but memory: the worker's slot stays with the worker (I1).
     pub(crate) fn abandon(&self) {
         self.client_gone.set(true);
-        let mut inner = self.inner.borrow_mut();
-        inner.pieces.clear();
-        if self.may_have_file.get()
-            && let Ok(mut file) = self.file.try_lock()
-        {
-            *file = None;
-        }
-        let upgraded = inner.upgraded.take();
-        drop(inner);
+        self.body.clear();
+        let upgraded = self.inner.borrow_mut().upgraded.take();
         // Dropped outside of the borrow: it tells the gate, which may look at this answer.
         drop(upgraded);
         self.closing.set();
         self.departing.set();
     }
 }
-
-#[cfg(test)]
-#[path = "answer/tests.rs"]
-mod tests;

@@ -25,8 +25,9 @@ use super::reader::{Reader, malformed, read_body};
 use super::wire::{READ_BYTES, Wire};
 use super::{Exchange, Job};
 use crate::gate::{Gate, Seen, to_usize};
-use crate::receive::spool::Body;
+use crate::receive::body::Body;
 use crate::respond::answer::{Answer, Departure};
+use crate::respond::fill::FillReader;
 use crate::upstream::token::ANSWER_FIELD;
 
 /// A request up to here that was written at once is read at once: less than what a runtime takes in one read.
@@ -156,7 +157,6 @@ async fn write_request(
     begun: &Cell<bool>,
     is_one_piece: &Cell<bool>,
 ) -> io::Result<()> {
-    let memory = job.body.memory();
     let (chunk, end) = chunk_around(&job.body);
     let (head, mark) = match exchange.ahead.get() {
         Ahead::No => (job.head.as_slice(), Vec::new()),
@@ -167,31 +167,39 @@ async fn write_request(
         ),
     };
     let head_len = (head.len() + mark.len()) as u64;
-    let first = if mark.is_empty() && (memory.is_empty() || memory.len() > READ_BYTES) && chunk.is_empty() {
+    let reader = job.body.reader();
+    let mut next = reader.as_ref().and_then(FillReader::in_memory);
+    let first = if mark.is_empty() && chunk.is_empty() && next.is_none() {
         Cow::Borrowed(head)
     } else {
-        let here = if memory.len() > READ_BYTES { &[] } else { memory };
-        Cow::Owned([head, &mark, &chunk, here].concat())
+        let mut first = [head, &mark, &chunk].concat();
+        // As much as a worker takes at once goes with the head.
+        while let Some(piece) = next.take_if(|piece| first.len() + piece.len() <= head.len() + READ_BYTES) {
+            first.extend_from_slice(&piece);
+            next = reader.as_ref().and_then(FillReader::in_memory);
+        }
+        Cow::Owned(first)
     };
     let len = half.write(&first).await?;
     begun.set(true);
     let is_whole = end.is_empty() && head_len + job.body.len() == len as u64;
     is_one_piece.set(is_whole && len == first.len() && len <= PIECE_BYTES_MAX);
     half.write_all(&first[len..]).await?;
-    if memory.len() > READ_BYTES {
-        half.write_all(memory).await?;
+    if let Some(piece) = next {
+        half.write_all(&piece).await?;
     }
-    if let Some((file, len)) = job.body.file() {
-        let mut offset = 0;
-        while offset < len {
-            let Ok(piece) = file.read_at(offset, READ_BYTES.min(to_usize(len - offset))).await else {
-                // Ours, not the worker's: the rest of the body is lost. Closing the connection tells the worker.
-                job.answer.fail(Code::TempFull);
-                exchange.cut.set();
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            };
-            half.write_all(&piece).await?;
-            offset += piece.len() as u64;
+    if let Some(reader) = &reader {
+        loop {
+            match reader.read(READ_BYTES).await {
+                Ok(Some(piece)) => half.write_all(&piece).await?,
+                Ok(None) => break,
+                Err(error) => {
+                    // Ours, not the worker's: the rest of the body is lost. Closing the connection tells the worker.
+                    job.answer.fail(Code::TempFull);
+                    exchange.cut.set();
+                    return Err(error);
+                }
+            }
         }
     }
     if !end.is_empty() {

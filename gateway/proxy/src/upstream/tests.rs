@@ -15,7 +15,7 @@ use tokio::net::{UnixListener, UnixStream};
 use super::Job;
 use crate::gate::tests::one_ready_worker_at;
 use crate::gate::{Gate, Pass};
-use crate::receive::spool::Body;
+use crate::receive::body::Body;
 use crate::respond::answer::{Answer, End, Next};
 use sluice_classes::Class;
 
