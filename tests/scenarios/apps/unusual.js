@@ -4,6 +4,8 @@
 const http = require('node:http');
 const fs = require('node:fs');
 
+let isRefusing = false;
+
 const server = http.createServer((request, response) => {
   switch (request.url.split('?')[0]) {
     case '/destroy':
@@ -13,6 +15,18 @@ const server = http.createServer((request, response) => {
       response.write('half');
       return setTimeout(() => response.destroy(), 50);
     case '/close':
+      response.setHeader('connection', 'close');
+      return response.end(`${process.pid}\n`);
+    case '/close-idle':
+      response.end(`${process.pid}\n`);
+      return setImmediate(() => {
+        // The gateway has the answer meanwhile, and has sent the next request on the same connection.
+        for (const end = performance.now() + 20; performance.now() < end; );
+        server.closeIdleConnections();
+      });
+    case '/refuse-connections':
+      isRefusing = true;
+      setTimeout(() => (isRefusing = false), 100);
       response.setHeader('connection', 'close');
       return response.end(`${process.pid}\n`);
     case '/headers-with-line-ends':
@@ -40,6 +54,10 @@ const server = http.createServer((request, response) => {
     default:
       return response.end(`${process.pid}\n`);
   }
+});
+
+server.on('connection', (socket) => {
+  if (isRefusing) socket.destroy();
 });
 
 // Writes without being spoken to, so that only one direction of the connection is ever used.

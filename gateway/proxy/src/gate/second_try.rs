@@ -35,6 +35,11 @@ pub(crate) struct Seen {
 
 impl Seen {
     pub(crate) const NOTHING: Self = Seen { sent: false, heard: false, unread: false };
+
+    /// The worker knows nothing of the request, though it may live.
+    pub(crate) fn is_unnoticed(self) -> bool {
+        !self.heard && (!self.sent || self.unread)
+    }
 }
 
 /// Why a worker died, as far as the gateway itself had to do with it.

@@ -130,7 +130,7 @@ impl Slots {
                 self.note(gate, job, "was ended by the app before as many bytes as its Content-Length announced");
                 true
             }
-            Fault::Closed(_) => {
+            Fault::Closed(seen) => {
                 // A dying worker's connections close a moment before its exit is known.
                 let mut confirmed = self.confirmed_end(exchange, EXIT_TIMEOUT).await;
                 if !confirmed && self.is_dying.get() {
@@ -139,7 +139,8 @@ impl Slots {
                 if !self.closed.get() {
                     job.answer.fail(Code::WorkerAnswerTruncated);
                 }
-                confirmed || self.confirmed_end(exchange, CONFIRM_TIMEOUT).await
+                // Of what it has not noticed it reports no end.
+                confirmed || seen.is_unnoticed() || self.confirmed_end(exchange, CONFIRM_TIMEOUT).await
             }
             Fault::Left | Fault::Unsent | Fault::Withdrawn => true,
             Fault::Cut | Fault::Busy { .. } => self.confirmed_end(exchange, CUT_TIMEOUT).await,

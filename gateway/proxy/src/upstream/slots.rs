@@ -177,10 +177,8 @@ impl Slots {
                 Ok(ended) => {
                     return self.conclude(gate, slot, wire, given, ended);
                 }
-                // The connection had been closed while it was idle; again, not a byte was seen.
-                Err(Fault::Closed(Seen { sent: false, heard: false, .. })) if is_reused && !self.closed.get() => {
-                    continue;
-                }
+                // The connection had been closed while it was idle: not a byte was sent, or the kernel says that none was read.
+                Err(Fault::Closed(seen)) if is_reused && self.is_unnoticed(seen) && !self.closed.get() => continue,
                 Err(Fault::Busy { by }) if !self.closed.get() => {
                     self.take_back(gate, slot, given, by).await;
                     return None;
@@ -202,6 +200,11 @@ impl Slots {
             self.conclude_broken(gate, slot, given, fault).await;
             return None;
         }
+    }
+
+    /// Whether the worker can know nothing of the request. Another runtime than Node may have read a part of it.
+    fn is_unnoticed(&self, seen: Seen) -> bool {
+        seen.is_unnoticed() && (self.marks || !seen.sent)
     }
 
     /// Of this request the worker has not seen a byte, so it can go to another.
