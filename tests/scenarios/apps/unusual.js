@@ -21,7 +21,7 @@ const server = http.createServer((request, response) => {
       response.end(`${process.pid}\n`);
       return setImmediate(() => {
         // The gateway has the answer meanwhile, and has sent the next request on the same connection.
-        for (const end = performance.now() + 20; performance.now() < end; );
+        for (const end = performance.now() + 20; performance.now() < end;);
         server.closeIdleConnections();
       });
     case '/refuse-connections':
