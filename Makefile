@@ -9,7 +9,8 @@ MANIFEST := gateway/Cargo.toml
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),gateway/target)
 RELEASE := $(abspath $(TARGET_DIR)/release/sluice)
 TSX := node_modules/.bin/tsx
-NODE_TEST := node --import tsx --test --test-reporter=spec
+# Twice as many files at once as there are CPUs, because much of a test is waiting.
+NODE_TEST := node --import tsx --test --test-reporter=spec --test-concurrency=$(shell node -p '2 * os.availableParallelism()')
 
 # What users get. Benchmarks run it, and `make test-long`.
 export SLUICE_BINARY := $(RELEASE)
@@ -43,16 +44,17 @@ start: build
 
 # Tests and lints share one build, the dev profile: it finds overflows and broken assertions, and is soon there again.
 TESTED := dev
-TESTS := quick test test-rust test-node test-conformance test-scenario test-react check lint
+TESTS := quick test test-rust test-node test-scenario test-react check lint
 $(TESTS): export SLUICE_BINARY := $(abspath $(TARGET_DIR)/$(TESTED:dev=debug)/sluice)
 # One seed for every test of chance, in both languages: always the same, but in `make test-long`.
 $(TESTS): export SLUICE_SEED ?= 20250101
 $(TESTS): export PROPTEST_RNG_SEED = $(SLUICE_SEED)
 
-# Test files of these folders, but those that belong to `make test-long`: *.slow.test.ts.
-tests = $(filter-out %.slow.test.ts,$(wildcard $(addsuffix /*.test.ts,$(1))))
-# Test files below this folder with F in their names.
-named = $(or $(shell find $(1) -name node_modules -prune -o -name '*$(F)*.test.ts' -print),$(error no test of $(1) has "$(F)" in its name))
+# Test files below these folders, by a part of their names; *.slow.test.ts belong to `make test-long`.
+tests = $(shell find $(1) \( -name node_modules -o -name frameworks \) -prune -o -name '$(2).test.ts' -print | sort)
+short = $(filter-out %.slow.test.ts,$(call tests,$(1),*))
+slow = $(call tests,$(1),*.slow)
+named = $(or $(call tests,$(1),*$(F)*),$(error no test in $(1) has "$(F)" in its name))
 
 CARGO_TEST := $(CARGO) test --locked --quiet --manifest-path $(MANIFEST)
 # Rust that does no input or output.
@@ -62,12 +64,12 @@ PURE := catalog http1 message scheduler classes journal
 .PHONY: quick
 quick: lint
 	$(CARGO_TEST) $(patsubst gateway/%/Cargo.toml,-p sluice_%,$(wildcard $(PURE:%=gateway/%/Cargo.toml)))
-	$(NODE_TEST) $(call tests,packages/*/test tests/docs tests/support) $$(grep -l '^// Part of `make quick`' tests/scenarios/*.test.ts)
+	$(NODE_TEST) $(filter-out %.slow.test.ts,$(wildcard packages/*/test/*.test.ts tests/docs/*.test.ts tests/support/*.test.ts)) $$(grep -l '^// Part of `make quick`' tests/scenarios/*.test.ts)
 	cd packages/react && node --import tsx test/differential/run.ts --trees 1000 --seed $$SLUICE_SEED
 
 ## test: install, build, and run every test that fits into a coffee break
 .PHONY: test
-test: test-rust test-node test-conformance
+test: test-rust test-node
 	@echo "make test: all suites passed"
 
 .PHONY: test-rust
@@ -77,15 +79,11 @@ test-rust:
 .PHONY: test-node
 test-node: packages binary-$(TESTED)
 	tests/scenarios/install.sh
-	$(NODE_TEST) --test-concurrency=2 $(call tests,packages/*/test packages/*/test/* examples/*/tests tests/support tests/docs tests/strictness tests/scenarios bench/*)
-
-.PHONY: test-conformance
-test-conformance: packages binary-$(TESTED)
-	$(NODE_TEST) --test-concurrency=1 $(call tests,tests/conformance)
+	$(NODE_TEST) $(call short,packages examples tests bench)
 
 ## test-scenario: the scenarios with F in their names: make test-scenario F=drain
 .PHONY: test-scenario
-test-scenario: packages binary-dev
+test-scenario: packages binary-$(TESTED)
 	$(NODE_TEST) --test-concurrency=1 $(call named,tests/scenarios)
 
 ## test-react: the tests of @sluice/react with F in their names: make test-react F=cached
@@ -102,7 +100,7 @@ test-long: build check-bench
 	@echo "replay with: make test-long SLUICE_SEED=$$SLUICE_SEED"
 	$(MAKE) test TESTED=release
 	$(TSX) packages/compiler/test/support/install.ts
-	$(NODE_TEST) --test-concurrency=1 $(wildcard packages/*/test/*.slow.test.ts packages/*/test/*/*.slow.test.ts tests/*/*.slow.test.ts)
+	$(NODE_TEST) --test-concurrency=1 $(call slow,packages tests)
 
 ## check: formatters, lints, types, stale generated files, audits of dependencies
 .PHONY: check
@@ -122,7 +120,8 @@ lint: packages binary-dev
 .PHONY: audit
 audit:
 	@audit="npm audit --omit=dev --audit-level=high --fetch-retries=0 --fetch-timeout=20000"; \
-	if $$audit --json | grep -q auditReportVersion; then $$audit; else echo "check: NOT audited, as npm's registry gave no answer"; fi
+	report=$$($$audit --json) || true; \
+	if grep -q auditReportVersion <<< "$$report"; then $$audit; else echo "NOT audited: npm's registry gave no answer"; fi
 
 # The types of React's bench need a gigabyte of what it compares with.
 .PHONY: check-bench

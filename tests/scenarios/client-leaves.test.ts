@@ -118,6 +118,7 @@ void test('I1: a response that the app holds on to is waited for, and its worker
   const env = {
     ...journal.env,
     SLUICE_RESPONSE_ABANDONED_TIMEOUT_MS: '3000',
+    SLUICE_WORKERS_STOP_TIMEOUT_MS: '500',
     SLUICE_QUEUE_WAIT_MS_MAX: '60000',
   };
   const sluice = await running(t, { entry: ownApp('leaves.js'), workers: 1, env, flags: STRICT });

@@ -97,7 +97,7 @@ void test('an app whose only fixed port is another one is found, told of, and fo
 
 void test('app.port keeps every other server from clients, and a start without it says why it fails', async (t) => {
   const port = await freePort();
-  const config = `[app]\nport = ${port}\n[workers]\nstart_timeout_ms = 8000\n`;
+  const config = `[app]\nport = ${port}\n[workers]\nstart_timeout_ms = 5000\n`;
   const env = { METRICS_PORT: String(await freePort()), APP_PORT: String(await freePort()) };
   const sluice = await startSluice({ entry, workers: 1, env, config, waitUntilReady: false });
   t.after(() => end(sluice));

@@ -31,7 +31,7 @@ import {
   statusWhen,
 } from './scenario.ts';
 
-const length_s = Number(process.env['SLUICE_TEST_MIXED_S'] ?? (long ? 1_800 : 20));
+const length_s = Number(process.env['SLUICE_TEST_MIXED_S'] ?? (long ? 1_800 : 10));
 const WORKERS = 4;
 
 const env = {
