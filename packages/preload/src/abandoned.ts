@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
+import { later, now_ms as now } from './timers.js';
 
 /** How often is looked, while there is an abandoned request. */
 const LOOK_MS = 50;
@@ -42,9 +43,7 @@ interface Entry {
 
 const require = createRequire(import.meta.url);
 
-// Taken before the app can replace them, by fake timers for example.
-const later = setTimeout;
-const now = performance.now.bind(performance);
+// Taken before the app can replace it.
 const utilizationSince = performance.eventLoopUtilization.bind(performance);
 
 export class Abandoned {

@@ -6,6 +6,7 @@
 import type { Server as HttpServer } from 'node:http';
 import { Idle } from './idle.js';
 import type { Requested } from './messages.js';
+import { later } from './timers.js';
 
 export interface Candidate {
   readonly server: HttpServer;
@@ -13,9 +14,6 @@ export interface Candidate {
   /** Where it listens meanwhile; undefined for port 0, which has its address on loopback already. */
   readonly socketPath: string | undefined;
 }
-
-// Taken before the app can replace it, by fake timers for example.
-const later = setTimeout;
 
 export class Candidates {
   readonly #wait_ms: number;

@@ -4,6 +4,7 @@
  */
 import type { FinishedRequest, Hook, HookedRequest, Unsubscribe } from './api.js';
 import type { Registry } from './registry.js';
+import { later, noLater } from './timers.js';
 
 /** Hooks of a kind. */
 const HOOKS_MAX = 100;
@@ -116,9 +117,6 @@ function isThenable(value: unknown): value is PromiseLike<void> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-// Taken before the app can replace them, by fake timers for example.
-const [later, cancel] = [setTimeout, clearTimeout];
-
 async function bounded(settling: Promise<void>, id: string): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
@@ -129,7 +127,7 @@ async function bounded(settling: Promise<void>, id: string): Promise<void> {
     timer.unref();
   });
   await Promise.race([settling, late]);
-  cancel(timer);
+  noLater(timer);
 }
 
 /** Every error of a hook becomes one line, so that the log keeps it together. */

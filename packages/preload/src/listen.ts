@@ -29,6 +29,7 @@ import type { Control } from './control.js';
 import type { Settings } from './env.js';
 import { Handed } from './handed.js';
 import type { Hooks } from './hooks.js';
+import { watchEventStreams } from './leaving.js';
 import { offerLooks } from './looks.js';
 import { prepareMainServer } from './main-server.js';
 import type { Requested, ToGateway } from './messages.js';
@@ -36,12 +37,11 @@ import { isSecureHttp2, Misfits } from './misfits.js';
 import { OwnCpu } from './own-cpu.js';
 import { Prefaces } from './preface.js';
 import { Report } from './report.js';
-import { Requests, watchEventStreams } from './requests.js';
+import { Requests } from './requests.js';
+import { later } from './timers.js';
 
 /** How long an app may have others than the server that `app.port` names before that is told. */
 const REMIND_MS = 3000;
-// Taken before the app can replace it, by fake timers for example.
-const later = setTimeout;
 
 /** Loads built-in modules only when the app has surely loaded them itself. */
 const require = createRequire(import.meta.url);

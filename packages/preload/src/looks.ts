@@ -4,14 +4,13 @@
  */
 import { performance } from 'node:perf_hooks';
 import type { Control } from './control.js';
+import { later } from './timers.js';
 
 /** For how long the event loop is watched for an answer. */
 const WATCH_MS = 2;
 /** An event loop that was busy for less of it waits. The answer itself takes some. */
 const BUSY_MS_MAX = 1;
 
-// Taken before the app can replace them, by fake timers for example.
-const later = setTimeout;
 const active_ms = (): number => performance.eventLoopUtilization().active;
 
 /** `moves`: how many requests the app has been given and has let go so far. */

@@ -5,12 +5,12 @@
 import { writeSync } from 'node:fs';
 import type { Server } from 'node:net';
 import type { Requested } from './messages.js';
+import { later } from './timers.js';
 
 /** Probes for a free port are closed by then. */
 const LOOK_AFTER_MS = 1000;
 
-// Taken before the app can replace them.
-const later = setTimeout;
+// Taken before the app can replace it.
 const exit = process.exit.bind(process);
 
 export class Misfits {

@@ -9,6 +9,7 @@
  */
 import { AsyncLocalStorage, AsyncResource, createHook, executionAsyncResource } from 'node:async_hooks';
 import { Collections } from './own-cpu-collections.js';
+import { now_ms } from './timers.js';
 
 /** What a request has used so far, in microseconds. */
 export interface Account {
@@ -19,8 +20,6 @@ export interface Account {
 }
 
 const readProcess = process.cpuUsage.bind(process);
-// Taken before the app can replace it, by fake timers for example.
-const now_ms = performance.now.bind(performance);
 /** CPU time of the main thread, which Node 20 does not tell. */
 const { threadCpuUsage: readThread } = process as { readonly threadCpuUsage?: () => NodeJS.CpuUsage };
 /** Reading a request, before it has a context, takes at most that much of the time just before it; the rest is lost. */

@@ -6,6 +6,7 @@
 import type { ServerResponse } from 'node:http';
 import { type Account, Runs, type Shares } from './own-cpu-runs.js';
 import { type Phase, Windows } from './own-cpu-windows.js';
+import { every, nextTurn, now_ms } from './timers.js';
 
 /** Where a larger part of the CPU time is nobody's, the figures of requests that share the worker are not told. */
 const LOST_SHARE_MAX = 0.2;
@@ -38,10 +39,6 @@ export interface Cost {
   readonly isShared: boolean;
 }
 
-// Taken before the app can replace them, by fake timers for example.
-const nextTurn = setImmediate;
-const every = setInterval;
-const now_ms = performance.now.bind(performance);
 
 export class OwnCpu {
   readonly #measuresShared: boolean;

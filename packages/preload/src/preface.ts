@@ -5,15 +5,13 @@
  * finds the socket as Node would have made it, with nothing read. It must not know what servers get.
  */
 import { type AddressInfo, type BlockList, isIP, type Server, Socket } from 'node:net';
+import { later, nextTurn, noLater } from './timers.js';
 
 /** Longest line of the PROXY protocol, version 1, with its end. */
 const LINE_BYTES_MAX = 107;
 /** How long a connection may take to say whose it is. */
 const WAIT_MS_MAX = 5_000;
 const ACKNOWLEDGEMENT = '\n';
-
-// Taken before the app can replace them, by fake timers for example.
-const [later, noLater, soon] = [setTimeout, clearTimeout, setImmediate];
 
 type Emit = (this: unknown, event: string | symbol, ...parts: unknown[]) => boolean;
 
@@ -98,7 +96,7 @@ function readPreface(socket: Accepted, done: (ends: Ends | undefined) => void): 
     return false;
   };
   // A loop that was blocked for so long looks at what has come meanwhile before it gives up.
-  const timer = later(() => soon(() => (Object.hasOwn(socket, 'push') ? give() : undefined)), WAIT_MS_MAX);
+  const timer = later(() => nextTurn(() => (Object.hasOwn(socket, 'push') ? give() : undefined)), WAIT_MS_MAX);
   timer.unref();
   const push = (chunk: Buffer | null): boolean => {
     if (chunk === null) return give();

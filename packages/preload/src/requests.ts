@@ -12,15 +12,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Abandoned } from './abandoned.js';
 import { answersOn, leaveToApp } from './answers.js';
-import type { HookedRequest, Outcome } from './api.js';
 import type { Settings } from './env.js';
 import { type Entrant, Gate } from './gate.js';
 import { type Handed, isHanded } from './handed.js';
 import { type Hooks, warn } from './hooks.js';
+import { leaveAtFirstWrite, leaveWithResponse } from './leaving.js';
 import type { Leaving } from './messages.js';
 import { setPeer, takeLabel, waits } from './peer.js';
-import type { OwnCpu, Stay } from './own-cpu.js';
+import type { OwnCpu } from './own-cpu.js';
 import type { Report } from './report.js';
+import { type Ticket, hooked, isAnother, isCutOff, isUnended, outcomeOf } from './ticket.js';
+import { later, nextTurn, now_ms as now } from './timers.js';
 
 /** Requests that wait inside a worker. */
 const WAITING_MAX = 1000;
@@ -29,35 +31,6 @@ const UNREAD_MS = 50;
 const UNKNOWN = { cpu_us: 0, isShared: true };
 /** Most apps that write their last byte before they call `end()` call it within a turn or two. */
 const LATE_END_MS = 5;
-
-const ticketKey = Symbol('sluice.ticket');
-
-/** One request in the app's hands. */
-interface Ticket {
-  readonly label: string;
-  readonly stay: Requests;
-  readonly request: IncomingMessage;
-  readonly socket: Socket;
-  readonly entered_ms: number;
-  readonly cpu: Stay;
-  /** None for an upgrade, whose response is the app's own affair. */
-  readonly response: ServerResponse | undefined;
-  left: boolean;
-  /** The client went away before the app had ended the response. */
-  isAbandoned: boolean;
-  /** When its hooks began to run, after its response had ended. */
-  settlingSince_ms: number | undefined;
-  /** The gateway was told that this one is not ended yet, and waits to hear that it is. */
-  isAwaited: boolean;
-}
-
-interface TicketedResponse extends ServerResponse {
-  [ticketKey]?: Ticket;
-  /** The header block as Node is about to send it; a private field that every supported version has. */
-  readonly _header?: unknown;
-  /** Private too; it has been there as long. */
-  readonly _headerSent?: unknown;
-}
 
 export type HandOver = () => void;
 
@@ -253,8 +226,7 @@ export class Requests {
 
   #handRequest(label: string, request: IncomingMessage, response: ServerResponse, handOver: HandOver): void {
     const ticket = this.#open(label, request, request.socket, response);
-    (response as TicketedResponse)[ticketKey] = ticket;
-    response.on('close', onResponseClosed);
+    leaveWithResponse(response, ticket);
     const hand = waits(label) ? () => this.#handPoll(ticket, handOver) : handOver;
     this.#hand(ticket, hand);
   }
@@ -397,38 +369,8 @@ export class Requests {
   }
 }
 
-// Taken before the app can replace them, by fake timers for example.
-const nextTurn = setImmediate;
-const later = setTimeout;
-const now = performance.now.bind(performance);
-
-/** Whether its last announced byte may be out without its having been ended. Chunks are ended by `end()` alone. */
-function isUnended({ left, response }: Ticket): boolean {
-  if (left || response === undefined || !response.headersSent || response.writableEnded) return false;
-  return !response.chunkedEncoding || response.req.method === 'HEAD';
-}
-
-/** An upgrade comes on a connection of its own, while another request keeps that of its slot. */
-const isAnother = (): boolean => true;
-
-/** Its connection cannot bring another request. */
-function isCutOff({ socket }: Ticket): boolean {
-  return socket.destroyed || socket.readableEnded;
-}
-
 function leaveNow(ticket: Ticket, left: Leaving): void {
   ticket.stay.leaveNow(ticket, left);
-}
-
-function hooked({ request, response }: Ticket): HookedRequest {
-  const id = request.headers['x-request-id'];
-  return { request, response, id: typeof id === 'string' ? id : '' };
-}
-
-function outcomeOf({ response, isAbandoned }: Ticket, left: Leaving): Outcome {
-  if (left === 'stream' || left === 'upgrade') return left;
-  if (left === 'wait') return 'stream';
-  return response?.writableFinished === true && !isAbandoned ? 'answered' : 'aborted';
 }
 
 /** The app's state may be half prepared, so it does not get the request; what ends the response lets it go. */
@@ -439,89 +381,4 @@ function refuseUnprepared({ response, socket }: Ticket, error: unknown): void {
   } else if (response.headersSent) {
     if (!response.writableEnded) response.destroy();
   } else response.writeHead(500, { 'content-type': 'text/plain' }).end('Internal Server Error\n');
-}
-
-/** Follows the end of the response as well as the loss of its connection. */
-function onResponseClosed(this: ServerResponse): void {
-  const ticket = (this as TicketedResponse)[ticketKey];
-  if (ticket === undefined) return;
-  // Timeouts that the app set for this response must not end the gateway's connection while it is idle.
-  if (ticket.socket.timeout) ticket.socket.setTimeout(0);
-  if (this.writableEnded || !wasClosedByPeer(ticket.socket)) ticket.stay.leave(ticket, 'end');
-  else leaveWhenAppEnds(this, ticket);
-}
-
-/** Otherwise the app itself destroyed the connection, which is one way to end a response. */
-function wasClosedByPeer(socket: Socket): boolean {
-  const error: (Error & { code?: string }) | null = socket.errored;
-  return socket.readableEnded || error?.code === 'ECONNRESET' || error?.code === 'EPIPE';
-}
-
-function leaveWhenAppEnds(response: ServerResponse, ticket: Ticket): void {
-  if (ticket.left) return;
-  const leaving = (method: (...parts: unknown[]) => unknown) =>
-    function (this: ServerResponse, ...parts: unknown[]): unknown {
-      ticket.stay.leave(ticket, 'end');
-      return Reflect.apply(method, this, parts);
-    };
-  const { end, destroy } = response as unknown as Record<'end' | 'destroy', (...parts: unknown[]) => unknown>;
-  Object.assign(response, { end: leaving(end), destroy: leaving(destroy) });
-  ticket.stay.abandon(ticket, response);
-}
-
-/**
- * Upgrades leave at their headers, which are the first thing the app writes, or with the socket; at the latest when the app
- * has them in its hands. One that is never answered ends with its client, whose end nobody else may wait for.
- */
-function leaveAtFirstWrite(socket: Socket, ticket: Ticket): void {
-  const destroy = (): void => void socket.destroy();
-  const leave = (): void => {
-    socket.off('close', leave).off('end', destroy);
-    // What the app has put around them stays.
-    if (socket.write === own.write) Reflect.deleteProperty(socket, 'write');
-    if (socket.end === own.end) Reflect.deleteProperty(socket, 'end');
-    ticket.stay.leave(ticket, 'upgrade');
-  };
-  const { write, end } = socket;
-  const leaving = (then: (...parts: never[]) => unknown) =>
-    function (this: Socket, ...parts: unknown[]): unknown {
-      leave();
-      return Reflect.apply(then, this, parts);
-    };
-  const own = { write: leaving(write), end: leaving(end) };
-  Object.assign(socket, own);
-  socket.on('close', leave).on('end', destroy);
-}
-
-/**
- * Event streams leave at their headers. Those go out at once, although Node would send them with the first event: until
- * then the gateway could not know of the stream, and would keep the slot. Patched once, in the process that serves.
- */
-export function watchEventStreams(prototype: ServerResponse): void {
-  const writeHead = prototype.writeHead as (this: ServerResponse, ...parts: unknown[]) => ServerResponse;
-  Object.assign(prototype, {
-    writeHead(this: TicketedResponse, ...parts: unknown[]): ServerResponse {
-      const result = Reflect.apply(writeHead, this, parts);
-      const ticket = this[ticketKey];
-      if (ticket !== undefined && !ticket.left && isEventStream(this)) {
-        nextTurn(sendHead, this);
-        ticket.stay.leave(ticket, 'stream');
-      }
-      return result;
-    },
-  });
-}
-
-/** Most apps have sent it with the first event by now. */
-function sendHead(response: TicketedResponse): void {
-  if (response._headerSent === false && !response.destroyed) response.flushHeaders();
-}
-
-function isEventStream(response: TicketedResponse): boolean {
-  const block = response._header;
-  if (typeof block === 'string') {
-    // Most blocks have no such word, and that is seen sooner than that no line begins so.
-    return /event-stream/i.test(block) && /^content-type:[ \t]*text\/event-stream/im.test(block);
-  }
-  return /^text\/event-stream/i.test(String(response.getHeader('content-type')));
 }
