@@ -1,6 +1,7 @@
 // A worker whose event loop never turns again: it is found, named and killed; nobody else pays for it.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
@@ -70,6 +71,22 @@ void test('I4: an infinite loop is named with function, file, line and request, 
   assert.equal(await metric(sluice, 'sluice_worker_exits_total{reason="stuck",expected="false"}'), stuck);
   // What the inspector says while it is used is not the app's.
   assert.deepEqual(appLines(sluice), []);
+});
+
+void test('a place is that of the source where the code has a map', async (t) => {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-map-'));
+  t.after(() => fs.rmSync(dir, { recursive: true }));
+  fs.mkdirSync(path.join(dir, 'dist'));
+  const source = fs.readFileSync(stuckApp, 'utf8');
+  // Each line of the code that runs is a hundred lines further down in the source.
+  const mappings = `AAoGA${';AACA'.repeat(source.split('\n').length)}`;
+  const map = JSON.stringify({ version: 3, sources: ['../src/app.ts'], names: [], mappings });
+  fs.writeFileSync(path.join(dir, 'dist/app.cjs'), `${source}//# sourceMappingURL=app.cjs.map\n`);
+  fs.writeFileSync(path.join(dir, 'dist/app.cjs.map'), map);
+  const sluice = await running(t, { entry: path.join(dir, 'dist/app.cjs'), workers: 1, env: quick, cwd: dir });
+  const line = await known(sluice, '/loop', 'function');
+  const place = [line['function'], line['file'], line['line']];
+  assert.deepEqual(place, ['spin', 'src/app.ts', lineOf('for (;;) x') + 100]);
 });
 
 void test('a loop in a timer is found although no request is in service', async (t) => {

@@ -229,7 +229,7 @@ lines! {
     "stopped" Gateway "The gateway is about to be gone." {
     }
     "alarm_raised" Gateway "Something is wrong that lasts. Said once; it stays in `sluice status` until it is over." {
-        "alarm" string "" "" "What: `steady_queue`, `cost_drift`, `class_starved`, `overlap` or `workers_asleep`."
+        "alarm" string "" "" "What: `steady_queue`, `cost_drift`, `overlap` or `workers_asleep`."
         "class" string "" "it is about no single class" "The class that it is about."
         "text" string "" "" "What was seen, and what to do about it."
     }

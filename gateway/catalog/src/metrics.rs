@@ -107,7 +107,7 @@ pub static LABELS: &[Label] = &[
     },
     Label {
         name: "alarm",
-        text: "What is alarming: `steady_queue`, `cost_drift`, `class_starved`, `overlap` or `workers_asleep`.",
+        text: "What is alarming: `steady_queue`, `cost_drift`, `overlap` or `workers_asleep`.",
         bound: "the four words",
     },
     Label {

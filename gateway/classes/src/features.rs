@@ -1,6 +1,8 @@
 //! What of a request, besides its path, may explain its cost: the keys of its query, their values, and the size of its
 //! body. Numbers only, so that a request carries them without an allocation. It must not know what they explain.
 
+use sluice_sketch::hash;
+
 /// Keys of a query that are looked at: those of a campaign, and some more.
 const KEYS_MAX: usize = 16;
 
@@ -43,10 +45,6 @@ pub(super) fn pairs(target: &str) -> impl Iterator<Item = (&str, &str)> {
     let query = target.split_once('?').map_or("", |(_, query)| query);
     let parts = query.split('&').filter(|part| !part.is_empty());
     parts.map(|part| part.split_once('=').unwrap_or((part, ""))).take(KEYS_MAX)
-}
-
-pub(super) fn hash(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 fn size(body_bytes: u64) -> u8 {

@@ -1,8 +1,9 @@
 //! Which values of `Host` are sites of their own. Two that both have a real part of the traffic are told apart; a flood of
 //! values, or a probe by address now and then, tells nothing apart. It must not know paths.
 
-use super::features::hash;
-use super::newcomers::Newcomers;
+use sluice_sketch::hash;
+
+use super::Newcomers;
 use super::tree::NodeId;
 
 /// Values that are counted; the rarest without a root make room.

@@ -9,7 +9,6 @@
 mod cost;
 mod features;
 mod hosts;
-mod newcomers;
 mod rules;
 pub mod saved;
 mod segment;
@@ -30,6 +29,9 @@ use features::Features;
 pub use rules::Rules;
 use table::Table;
 pub use table::{Change, Totals};
+
+/// What has no place yet, of which there may be anything.
+type Newcomers = sluice_sketch::Frequent<24>;
 
 /// What a request is, as far as its class is concerned.
 #[derive(Clone, Copy)]

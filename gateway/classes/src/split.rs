@@ -5,8 +5,10 @@
 #[cfg(test)]
 mod tests;
 
-use super::features::{Features, hash, pairs};
-use super::newcomers::Newcomers;
+use sluice_sketch::hash;
+
+use super::Newcomers;
+use super::features::{Features, pairs};
 
 /// Keys of queries, and values of each, that are counted; the rarest make room.
 const KEYS_MAX: usize = 10;

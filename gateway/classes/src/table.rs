@@ -8,6 +8,7 @@ use std::rc::Rc;
 use sluice_catalog::config::{Config, Route};
 use sluice_message::{Method, path_of};
 use sluice_scheduler::{ClassId, SavedCosts};
+use sluice_sketch::Mean;
 
 use super::hosts::Hosts;
 use super::rules::{Rule, Rules};
@@ -41,12 +42,10 @@ pub struct Totals {
     pub requests: u64,
     /// CPU microseconds of all of them.
     pub cpu_us: u64,
-    /// Decaying mean of their waits in the queue, in milliseconds.
-    pub queue_ms: f64,
-    /// Decaying mean of their time in a worker, in milliseconds.
-    pub service_ms: f64,
-    answered: u32,
-    served: u32,
+    /// Their waits in the queue, in milliseconds.
+    pub queue_ms: Mean<100>,
+    /// Their time in a worker, in milliseconds.
+    pub service_ms: Mean<100>,
 }
 
 #[derive(Debug)]
@@ -213,8 +212,8 @@ impl Table {
     pub(super) fn served(&mut self, class: ClassId, name: &Rc<str>, queue_ms: f64, service_ms: f64) {
         let Some(row) = self.same_row(class, name) else { return };
         let totals = &mut row.totals;
-        approach(&mut totals.queue_ms, queue_ms, &mut totals.answered);
-        approach(&mut totals.service_ms, service_ms, &mut totals.served);
+        totals.queue_ms.record(queue_ms);
+        totals.service_ms.record(service_ms);
     }
 
     pub(super) fn take_changes(&mut self) -> Vec<Change> {
@@ -357,10 +356,4 @@ fn method_of(method: &Method) -> (u8, &str) {
         Method::Other(_) => return (7, "OTHER"),
     };
     (place, method.as_str())
-}
-
-/// A decaying mean over about a hundred values.
-fn approach(mean: &mut f64, value: f64, count: &mut u32) {
-    *count = (*count + 1).min(100);
-    *mean += (value - *mean) / f64::from(*count);
 }

@@ -3,9 +3,9 @@
 //! was often asked for before keeps its own place. It must not know requests beyond their path.
 
 use sluice_scheduler::ClassId;
+use sluice_sketch::hash;
 
-use super::features::hash;
-use super::newcomers::Newcomers;
+use super::Newcomers;
 use super::segment::{SEGMENTS_MAX, Told, looks_like_an_id, segments, told};
 
 /// Different segments that are told apart in one place.

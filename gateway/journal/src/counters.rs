@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use sluice_catalog::errors::Code;
 use sluice_catalog::metrics::{self, BUCKETS_SECONDS, CLASS_OTHER, CLASSES_MAX};
+use sluice_sketch::{Frequent, hash};
 
 use crate::event::{AccessRecord, Event, ExitReason, Outcome, Recycled, Session, Step};
 use crate::prometheus::Page;
@@ -27,8 +28,7 @@ const OTHER_SETS_MAX: usize = 100;
 /// twentieth: a client that makes up paths must not take them all.
 const AT_ONCE_MAX: usize = CLASSES_MAX / 2;
 const REQUESTS_MIN: u32 = 20;
-/// Classes without a place whose requests are counted. What has a greater part than one in so many and one more is always
-/// among them.
+/// Classes without a place whose requests are counted.
 const CANDIDATES_MAX: usize = 64;
 /// Label sets that each class of a route can count on.
 const SETS_PER_ROUTE: usize = 2;
@@ -55,8 +55,8 @@ pub(crate) struct Counters {
     /// How many of those got their place at their first request, and how many are of the config's routes.
     at_once: usize,
     reserved: usize,
-    /// Classes without a place, and how often they came.
-    candidates: Vec<(Box<str>, u32)>,
+    /// Classes without a place.
+    candidates: Frequent<CANDIDATES_MAX>,
     label_sets: usize,
     errors: BTreeMap<Code, u64>,
     shed: BTreeMap<Code, u64>,
@@ -85,7 +85,7 @@ impl Counters {
             classes: Vec::new(),
             at_once: 0,
             reserved: 0,
-            candidates: Vec::new(),
+            candidates: Frequent::default(),
             label_sets: 0,
             errors: BTreeMap::new(),
             shed: BTreeMap::new(),
@@ -202,22 +202,12 @@ impl Counters {
         self.add_class(name, false)
     }
 
-    /// Counts a class without a place. Where nothing is free, one that is not counted takes one from each that is, so that a
-    /// flood in which nothing comes twice leaves nothing.
+    /// Counts a class without a place, unless it has come often enough for one.
     fn comes_often(&mut self, name: &str) -> bool {
-        let Some(at) = self.candidates.iter().position(|(known, _)| **known == *name) else {
-            if self.candidates.len() < CANDIDATES_MAX {
-                self.candidates.push((name.into(), 1));
-            } else {
-                self.candidates.iter_mut().for_each(|(_, count)| *count -= 1);
-                self.candidates.retain(|(_, count)| *count > 0);
-            }
-            return false;
-        };
-        self.candidates[at].1 += 1;
-        let is_often = self.candidates[at].1 >= REQUESTS_MIN;
+        let hash = hash(name);
+        let is_often = self.candidates.count(hash) >= REQUESTS_MIN;
         if is_often {
-            self.candidates.swap_remove(at);
+            self.candidates.forget(hash);
         }
         is_often
     }

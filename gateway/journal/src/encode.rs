@@ -73,18 +73,8 @@ pub(crate) fn bounded(text: &str, bytes_max: usize) -> &str {
     &text[..end]
 }
 
-pub(crate) fn number(out: &mut Vec<u8>, mut value: u64) {
-    let mut digits = [0_u8; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = digit(value % 10);
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
+pub(crate) fn number(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
 /// All 32 digits of a number, as ids are written.

@@ -9,7 +9,6 @@ use std::collections::btree_map::Entry;
 use std::rc::Rc;
 
 use sluice_journal::Alarm;
-use sluice_scheduler::Starving;
 
 use crate::sleep::times;
 
@@ -19,7 +18,7 @@ const ASLEEP: f64 = 0.5;
 /// When what becomes an alarm; from the config. 0 is never.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// How long a queue must hold up requests or a class starve, and how long any cause must be gone.
+    /// How long a queue must hold up requests, and how long any cause must be gone.
     pub(crate) after_ms: u64,
     /// Mean wait above which requests are held up whether or not the queue becomes empty.
     pub(crate) queue_wait_ms: u64,
@@ -38,8 +37,6 @@ pub(crate) struct Reading {
     pub(crate) overlaps_total: u64,
     /// Classes with what they cost lately, as a multiple of what they cost in the long run.
     pub(crate) drifts: Vec<(Rc<str>, f64)>,
-    /// Classes that starve, or nearly.
-    pub(crate) starving: Vec<(Rc<str>, Starving)>,
     /// Share of the time that workers sleep with what they hold while others wait, and how many times as many requests they
     /// could serve if they took others meanwhile. `None` where they do, or where that is hardly more.
     pub(crate) asleep: Option<(f64, f64)>,
@@ -98,7 +95,6 @@ impl Judge {
         sights.extend(self.see_overlaps(reading).map(|sight| ((Alarm::Overlap, None), sight)));
         sights.extend(self.see_sleep(now_ms, limits, reading).map(|sight| ((Alarm::WorkersAsleep, None), sight)));
         sights.extend(see_drifts(limits, reading));
-        sights.extend(see_starved(limits, reading));
         let mut changes = self.clear(now_ms, limits, &sights);
         for (key, sight) in sights {
             let Sight::There(text) = sight else { continue };
@@ -149,7 +145,8 @@ impl Judge {
             ),
             None => "there are too few workers for this load, or requests cost more than before. Compare `sluice status` and \
                      the CPU that is idle: where there is some, raise workers.count (`sluice scale`); where there is none, \
-                     make requests cheaper or add machines"
+                     make requests cheaper or add machines. Where one class alone waits (`sluice classes`), look at \
+                     priorities in classes.routes and at queue.ageing"
                 .to_owned(),
         };
         Some(Sight::There(format!(
@@ -207,24 +204,6 @@ fn see_drifts(limits: &Limits, reading: &Reading) -> impl Iterator<Item = (Key, 
             Sight::Near
         };
         ((Alarm::CostDrift, Some(Rc::clone(class))), sight)
-    })
-}
-
-fn see_starved(limits: &Limits, reading: &Reading) -> impl Iterator<Item = (Key, Sight)> {
-    reading.starving.iter().map(|(class, starving)| {
-        let sight = if starving.for_ms >= limits.after_ms {
-            Sight::There(format!(
-                "for {} s its requests have waited while others that came later were served: its oldest for {} ms, in the \
-                 order of arrival it would have been answered after about {} ms. Look at priorities in classes.routes and at \
-                 queue.ageing, and whether there are enough workers for what is long (`sluice classes`)",
-                starving.for_ms / 1000,
-                starving.waited_ms,
-                starving.in_order_ms
-            ))
-        } else {
-            Sight::Near
-        };
-        ((Alarm::ClassStarved, Some(Rc::clone(class))), sight)
     })
 }
 

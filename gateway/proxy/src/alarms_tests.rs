@@ -1,5 +1,3 @@
-use sluice_scheduler::ClassId;
-
 use super::*;
 
 const LIMITS: Limits = Limits { after_ms: 60_000, queue_wait_ms: 500, cost_drift_percent: 100 };
@@ -39,11 +37,6 @@ fn waiting(queue_length_min: usize, wait_mean_ms: f64) -> Reading {
 
 fn drifted(factor: f64) -> Reading {
     Reading { drifts: vec![("/a".into(), factor)], ..Reading::default() }
-}
-
-fn starving(for_ms: u64) -> Reading {
-    let starving = Starving { class: ClassId(1), for_ms, waited_ms: 9_000, in_order_ms: 1_000 };
-    Reading { starving: vec![("/a".into(), starving)], ..Reading::default() }
 }
 
 fn asleep(share: f64) -> Reading {
@@ -137,18 +130,6 @@ fn i1_an_overlap_is_an_alarm_at_once_and_further_ones_prolong_it() {
 }
 
 #[test]
-fn a_class_that_starves_for_a_minute_is_an_alarm_until_it_has_not_been_close_to_it_for_one() {
-    let mut stage = Stage::default();
-    stage.look_for(10, &starving(59_999));
-    assert_eq!(stage.log, [""; 0]);
-    stage.look(&starving(60_000));
-    stage.look_for(100, &starving(0));
-    assert_eq!(stage.log, ["+11 class_starved/a"]);
-    stage.look_for(70, &Reading::default());
-    assert_eq!(stage.log, ["+11 class_starved/a", "-172 class_starved/a"]);
-}
-
-#[test]
 fn what_is_switched_off_is_no_alarm() {
     let limits = Limits { queue_wait_ms: 0, cost_drift_percent: 0, ..LIMITS };
     let reading = Reading { wait_mean_ms: Some(1e9), drifts: drifted(100.0).drifts, ..Reading::default() };
@@ -164,11 +145,10 @@ fn an_alarm_says_what_to_do() {
     let mut everything = waiting(3, 840.0);
     everything.overlaps_total = 1;
     everything.drifts = drifted(3.0).drifts;
-    everything.starving = starving(60_000).starving;
     stage.look_for(61, &everything);
     let texts: Vec<_> = stage.judge.raised().map(|(_, raised)| raised.text.as_str()).collect();
-    assert_eq!(texts.len(), 4);
-    for (text, words) in texts.iter().zip(["`sluice scale`", "`sluice classes`", "classes.routes", "please report"]) {
+    assert_eq!(texts.len(), 3);
+    for (text, words) in texts.iter().zip(["classes.routes", "`sluice classes`", "please report"]) {
         assert!(text.contains(words), "{text}");
     }
 }

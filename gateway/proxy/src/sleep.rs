@@ -10,6 +10,7 @@ use std::time::Duration;
 use sluice_catalog::config::Concurrency;
 use sluice_journal::Level;
 use sluice_scheduler::WorkerId;
+use sluice_sketch::Fading;
 
 /// Ticks that a beat needs to say anything, a quarter of what comes in a second.
 const TICKS_MIN: u32 = 10;
@@ -34,31 +35,14 @@ struct Window {
     queued: u32,
 }
 
-/// Sums that decay.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    held_s: f64,
-    awake_s: f64,
-}
-
-impl Sums {
-    fn asleep(self, held_s_min: f64) -> Option<f64> {
-        (self.held_s >= held_s_min).then(|| 1.0 - self.awake_s / self.held_s)
-    }
-
-    fn decay(&mut self, weight: f64) {
-        self.held_s *= weight;
-        self.awake_s *= weight;
-    }
-}
-
 /// What is known of the sleep of all workers.
 #[derive(Debug, Default)]
 pub(crate) struct Sleep {
     windows: HashMap<WorkerId, Window>,
-    all: Sums,
-    /// Of workers that held a request all the time, while others waited.
-    queued: Sums,
+    /// The part of the seconds for which requests were held that workers were awake.
+    all: Fading,
+    /// The same of workers that held a request all the time, while others waited.
+    queued: Fading,
 }
 
 impl Sleep {
@@ -80,20 +64,16 @@ impl Sleep {
         }
         let held_s = elapsed.as_secs_f64() * f64::from(window.occupied) / f64::from(window.ticks);
         let awake_s = awake.as_secs_f64().min(held_s);
-        let add = |sums: &mut Sums| {
-            sums.held_s += held_s;
-            sums.awake_s += awake_s;
-        };
-        add(&mut self.all);
+        self.all.add(awake_s, held_s);
         if window.occupied == window.ticks && window.queued == window.ticks {
-            add(&mut self.queued);
+            self.queued.add(awake_s, held_s);
         }
     }
 
     /// A second has passed.
     pub(crate) fn decay(&mut self) {
-        self.all.decay(WEIGHT);
-        self.queued.decay(QUEUED_WEIGHT);
+        self.all.fade(WEIGHT);
+        self.queued.fade(QUEUED_WEIGHT);
     }
 
     pub(crate) fn forget(&mut self, worker: WorkerId) {
@@ -102,12 +82,12 @@ impl Sleep {
 
     /// Share of the time for which workers held requests that they slept, 0 to 1; about the last minute.
     pub(crate) fn share(&self) -> Option<f64> {
-        self.all.asleep(HELD_S_MIN)
+        self.all.get(HELD_S_MIN).map(|awake| 1.0 - awake)
     }
 
     /// The same where each held one all the time while others waited; about the last ten seconds.
     pub(crate) fn share_while_queued(&self) -> Option<f64> {
-        self.queued.asleep(HELD_S_MIN)
+        self.queued.get(HELD_S_MIN).map(|awake| 1.0 - awake)
     }
 }
 
@@ -220,7 +200,7 @@ mod tests {
         sleep.beat(ONE, Duration::from_secs(1), Duration::ZERO);
         sleep.tick(true, [(ONE, true)].into_iter());
         sleep.beat(ONE, Duration::from_secs(1), Duration::ZERO);
-        assert!(sleep.share().is_none() && sleep.all.held_s < 0.001);
+        assert!(sleep.all.get(0.001).is_none());
         sleep.forget(ONE);
         assert!(sleep.windows.is_empty());
     }

@@ -4,20 +4,22 @@
 //! cost is taken in. With a queue, each finish dispatches the next of the waiting and each arrival joins them. Of many
 //! classes the costs span three orders of magnitude, so that there are lanes, and each request is of the next class.
 
+#[path = "../tests/simulation/limits.rs"]
+mod limits;
+
 use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Instant;
 
-use sluice_scheduler::{
-    Action, Choice, ClassId, Event, Limits, Need, Order, Recycling, RequestId, Scheduler, Time, WorkerId,
-};
+use limits::LIMITS;
+use sluice_scheduler::{Action, ClassId, Event, Limits, Need, Order, RequestId, Scheduler, Time, WorkerId};
 
 const ROUNDS: u64 = 300_000;
 
 fn main() {
     println!("{:>10} {:>8} {:>8} {:>8} {:>14}", "order", "classes", "workers", "queued", "ns a decision");
     for (order, classes) in [(Order::Fifo, 1), (Order::Shortest, 1), (Order::Shortest, 1_000)] {
-        for workers in [2, 64] {
+        for workers in [2, 4, 64, 512] {
             for queued in [0, 10_000] {
                 let ns = (0..3).map(|_| decision_ns(order, classes, workers, queued)).min().unwrap_or(0);
                 println!("{:>10} {classes:>8} {workers:>8} {queued:>8} {ns:>14}", format!("{order:?}"));
@@ -28,32 +30,8 @@ fn main() {
 
 /// Nanoseconds of the events of one request, on average.
 fn decision_ns(order: Order, classes: u64, workers: u32, queued: u64) -> u128 {
-    let limits = Limits {
-        queue_length_max: 20_000,
-        queue_wait_ms_max: 3_600_000,
-        concurrency: 1,
-        concurrency_max: 1,
-        ahead_max: 2,
-        order,
-        ageing: 3,
-        lanes: true,
-        may_raise: false,
-        choice: Choice::First,
-        boot_at_once: 0,
-        cpus: 4,
-        start_timeout_ms: 1_000,
-        stop_timeout_ms: 1_000,
-        backoff_ms_min: 100,
-        backoff_ms_max: 1_000,
-        healthy_after_ms: 1_000,
-        streams_per_worker_max: 100,
-        warm_up: false,
-        reload_at_once: 0,
-        recycle: Recycling { requests_max: 0, age_ms_max: 0 },
-        needless_wait_ms_min: 1_000,
-        needless_wait_ms_max: 1_000,
-        examine_timeout_ms: 900,
-    };
+    let limits =
+        Limits { queue_length_max: 20_000, queue_wait_ms_max: 3_600_000, ahead_max: 2, order, ..LIMITS };
     let class = |request: u64| ClassId(u16::try_from(request % classes).unwrap_or(0));
     let cost_us = |class: ClassId| 1_000 + u64::from(class.0) * u64::from(class.0);
     let need = |request| Need { class: class(request), ahead: true, ..Need::default() };

@@ -5,6 +5,8 @@
 
 #[path = "../tests/simulation/lanes/gateway.rs"]
 mod gateway;
+#[path = "../tests/simulation/limits.rs"]
+mod limits;
 #[path = "../tests/simulation/lanes/loops.rs"]
 mod loops;
 #[path = "../tests/simulation/rng.rs"]
@@ -15,35 +17,12 @@ mod rng;
 mod toy;
 
 use gateway::Gateway;
+use limits::LIMITS;
 use loops::{Clients, Day, Kind, Lived, Rule, Unlimited, live};
-use sluice_scheduler::{Choice, Lane, Limits, Order, Recycling};
+use sluice_scheduler::{Lane, Limits};
 
-const LIMITS: Limits = Limits {
-    queue_length_max: 1_000,
-    queue_wait_ms_max: 10_000,
-    concurrency: 1,
-    concurrency_max: 50,
-    ahead_max: 0,
-    order: Order::Shortest,
-    ageing: 3,
-    lanes: true,
-    may_raise: false,
-    choice: Choice::First,
-    boot_at_once: 0,
-    cpus: 4,
-    start_timeout_ms: 60_000,
-    stop_timeout_ms: 1_000,
-    backoff_ms_min: 100,
-    backoff_ms_max: 1_000,
-    healthy_after_ms: 1_000,
-    streams_per_worker_max: 0,
-    warm_up: false,
-    reload_at_once: 0,
-    recycle: Recycling { requests_max: 0, age_ms_max: 0 },
-    needless_wait_ms_min: 1_000,
-    needless_wait_ms_max: 1_000,
-    examine_timeout_ms: 900,
-};
+/// As installed.
+const WHILE_WAITING: Limits = Limits { concurrency_max: 50, ..LIMITS };
 
 fn row(name: &str, lived: &Lived) {
     print!("{name:22} {:>6.1} {:>8.1} {:>8.1}", lived.used * 100.0, lived.per_second, lived.mean_ms());
@@ -66,10 +45,9 @@ fn table(name: &str, day: &Day) {
     let light = day.kinds.iter().filter(|kind| kind.cost_ms() < 22.0).count();
     row("by hand", &of(Rule::ByHand(light)));
     let costs_ms: Vec<f64> = day.kinds.iter().map(Kind::cost_ms).collect();
-    for (name, concurrency_max, looks) in
-        [("strict", 1, false), ("while-waiting", 50, true), ("without looks", 50, false)]
+    for (name, limits, looks) in
+        [("strict", LIMITS, false), ("while-waiting", WHILE_WAITING, true), ("without looks", WHILE_WAITING, false)]
     {
-        let limits = Limits { concurrency_max, ..LIMITS };
         let mut gateway = Gateway::new(limits, costs_ms.clone(), day.workers, looks);
         row(name, &live(day, &mut gateway));
         let long = gateway.lanes_of.values().filter(|lane| **lane == Lane::Long).count();

@@ -9,6 +9,8 @@ mod cut;
 mod low;
 mod sketch;
 
+use sluice_sketch::Mean;
+
 use crate::interface::Time;
 use cut::{Cut, Load};
 use low::Low;
@@ -75,11 +77,12 @@ pub struct SavedCosts {
 
 #[derive(Clone, Debug, Default)]
 struct Row {
-    records: u32,
-    mean_us: f64,
-    mean_square: f64,
-    short_mean_us: f64,
-    long_mean_us: f64,
+    /// Of costs, µs, and of their squares.
+    mean: Mean<MEMORY_RECORDS>,
+    square: Mean<MEMORY_RECORDS>,
+    /// The two that tell a drift.
+    short: Mean<DRIFT_SHORT_RECORDS>,
+    long: Mean<DRIFT_LONG_RECORDS>,
     /// Decaying; see [`HALVE_ARRIVALS`].
     arrivals: f64,
     expected_us: u64,
@@ -94,8 +97,7 @@ struct Row {
 #[derive(Debug, Default)]
 pub struct Costs {
     rows: Vec<Row>,
-    records: u32,
-    mean_us: f64,
+    mean: Mean<OVERALL_RECORDS>,
     arrivals: f64,
     arrivals_since_look: u32,
     arrivals_since_halving: u32,
@@ -118,15 +120,13 @@ impl Costs {
         #[allow(clippy::cast_precision_loss)] // Far below 2^53.
         let cost = cost_us.clamp(1, COST_US_MAX) as f64;
         let at = self.row(class);
-        self.records = self.records.saturating_add(1);
-        approach(&mut self.mean_us, cost, self.records, OVERALL_RECORDS);
+        self.mean.record(cost);
         let prior_us = self.prior_us();
         let row = &mut self.rows[at];
-        row.records = row.records.saturating_add(1);
-        approach(&mut row.mean_us, cost, row.records, MEMORY_RECORDS);
-        approach(&mut row.mean_square, cost * cost, row.records, MEMORY_RECORDS);
-        approach(&mut row.short_mean_us, cost, row.records, DRIFT_SHORT_RECORDS);
-        approach(&mut row.long_mean_us, cost, row.records, DRIFT_LONG_RECORDS);
+        row.mean.record(cost);
+        row.square.record(cost * cost);
+        row.short.record(cost);
+        row.long.record(cost);
         row.sketch.record(cost_us);
         row.expected_us = row.expect(prior_us);
         row.look_for_high();
@@ -154,7 +154,7 @@ impl Costs {
     #[must_use]
     pub fn expected_us(&self, class: ClassId) -> u64 {
         match self.get(class) {
-            Some(row) if row.records > 0 => row.expected_us,
+            Some(row) if row.records() > 0 => row.expected_us,
             _ => whole(self.prior_us()),
         }
     }
@@ -168,13 +168,13 @@ impl Costs {
     /// Reports of the class so far.
     #[must_use]
     pub fn records(&self, class: ClassId) -> u32 {
-        self.get(class).map_or(0, |row| row.records)
+        self.get(class).map_or(0, Row::records)
     }
 
     /// The decaying mean of the class's own reports.
     #[must_use]
     pub fn class_mean_us(&self, class: ClassId) -> Option<u64> {
-        self.get(class).filter(|row| row.records > 0).map(|row| whole(row.mean_us))
+        self.get(class)?.mean.get().map(whole)
     }
 
     /// What the part `q` of the class's latest reports stayed below, within a tenth.
@@ -209,7 +209,7 @@ impl Costs {
     /// Mean cost of the latest requests of all classes. `None` before the first report.
     #[must_use]
     pub fn mean_us(&self) -> Option<u64> {
-        (self.records > 0).then(|| whole(self.mean_us))
+        self.mean.get().map(whole)
     }
 
     /// Whether requests cost no more than that, save one of a hundred of each class that is known. Not while none is.
@@ -230,8 +230,8 @@ impl Costs {
     /// How many times its long-term mean the class costs lately. `None` before there is a long term.
     #[must_use]
     pub fn drift(&self, class: ClassId) -> Option<f64> {
-        let row = self.get(class).filter(|row| row.records >= DRIFT_RECORDS_MIN)?;
-        Some(row.short_mean_us / row.long_mean_us)
+        let row = self.get(class).filter(|row| row.records() >= DRIFT_RECORDS_MIN)?;
+        Some(row.short.get()? / row.long.get()?)
     }
 
     /// The number belongs to another class from now on.
@@ -245,12 +245,12 @@ impl Costs {
     /// What is worth keeping of a class. `None` where there is nothing.
     #[must_use]
     pub fn export(&self, class: ClassId) -> Option<SavedCosts> {
-        let row = self.get(class).filter(|row| row.records > 0)?;
+        let row = self.get(class)?;
         Some(SavedCosts {
-            records: row.records,
-            mean_us: row.mean_us,
-            mean_square: row.mean_square,
-            long_mean_us: row.long_mean_us,
+            records: row.records(),
+            mean_us: row.mean.get()?,
+            mean_square: row.square.get()?,
+            long_mean_us: row.long.get()?,
             buckets: row.sketch.export(),
         })
     }
@@ -266,31 +266,28 @@ impl Costs {
             || !is_cost(saved.mean_us)
             || !is_cost(saved.long_mean_us)
             || !is_cost(saved.mean_square.sqrt())
-            || self.rows[at].records > 0
+            || self.rows[at].records() > 0
         {
             return;
         }
-        if self.records == 0 {
-            self.mean_us = saved.mean_us;
-        }
+        let records = saved.records.min(RESTORED_RECORDS_MAX);
         let prior_us = self.prior_us();
         let row = &mut self.rows[at];
-        row.records = saved.records.min(RESTORED_RECORDS_MAX);
-        row.mean_us = saved.mean_us;
-        row.mean_square = saved.mean_square;
-        row.short_mean_us = saved.mean_us;
-        row.long_mean_us = saved.long_mean_us;
+        row.mean = Mean::of(saved.mean_us, records);
+        row.square = Mean::of(saved.mean_square, records);
+        row.short = Mean::of(saved.mean_us, records);
+        row.long = Mean::of(saved.long_mean_us, records);
         row.sketch = Sketch::restored(&saved.buckets);
         row.high_us = row.sketch.quantile_us(HIGH).unwrap_or(u64::MAX);
         row.expected_us = row.expect(prior_us);
-        self.records = self.records.saturating_add(row.records);
-        approach(&mut self.mean_us, saved.mean_us, self.records, OVERALL_RECORDS);
+        self.mean = Mean::of(self.mean.get().unwrap_or(saved.mean_us), self.mean.count().saturating_add(records - 1));
+        self.mean.record(saved.mean_us);
     }
 
     /// The guess for a class of which nothing is known: what requests cost on average. It is right on average, so it
     /// neither lets every new class in front of those that are known to be short nor puts it behind the long ones.
     fn prior_us(&self) -> f64 {
-        if self.records > 0 { self.mean_us } else { PRIOR_US }
+        self.mean.get().unwrap_or(PRIOR_US)
     }
 
     fn row(&mut self, class: ClassId) -> usize {
@@ -309,10 +306,8 @@ impl Costs {
 
     fn look(&mut self, now: Time) {
         let loads = self.rows.iter().filter(|row| row.is_known() && row.arrivals > 0.0);
-        self.cut.look(loads.map(|row| Load {
-            arrivals: row.arrivals,
-            mean_us: row.mean_us,
-            mean_square: row.mean_square,
+        self.cut.look(loads.filter_map(|row| {
+            Some(Load { arrivals: row.arrivals, mean_us: row.mean.get()?, mean_square: row.square.get()? })
         }));
         let since_us = now.since_us(self.halved);
         let is_due = (self.arrivals_since_halving >= HALVE_ARRIVALS && since_us >= HALVE_AFTER_US)
@@ -330,13 +325,17 @@ impl Costs {
 }
 
 impl Row {
+    fn records(&self) -> u32 {
+        self.mean.count()
+    }
+
     fn is_known(&self) -> bool {
-        self.records >= KNOWN_RECORDS
+        self.records() >= KNOWN_RECORDS
     }
 
     /// Looking costs more than all else about a report, so not each one is looked at.
     fn look_for_high(&mut self) {
-        if self.records.is_multiple_of(HIGH_EVERY_RECORDS) {
+        if self.records().is_multiple_of(HIGH_EVERY_RECORDS) {
             self.high_us = self.sketch.quantile_us(HIGH).unwrap_or(u64::MAX);
         }
     }
@@ -344,17 +343,13 @@ impl Row {
     /// Between the guess and the class's own mean, in proportion and not in sum, so that being ten times too high and ten
     /// times too low are corrected alike.
     fn expect(&self, prior_us: f64) -> u64 {
+        let mean_us = self.mean.get().unwrap_or(prior_us);
         if self.is_known() {
-            return whole(self.mean_us);
+            return whole(mean_us);
         }
-        let own = f64::from(self.records);
-        whole(((PRIOR_RECORDS * prior_us.ln() + own * self.mean_us.ln()) / (PRIOR_RECORDS + own)).exp())
+        let own = f64::from(self.records());
+        whole(((PRIOR_RECORDS * prior_us.ln() + own * mean_us.ln()) / (PRIOR_RECORDS + own)).exp())
     }
-}
-
-/// A mean of all that came while that is little, and of about the latest `memory` afterwards.
-fn approach(mean: &mut f64, value: f64, count: u32, memory: u32) {
-    *mean += (value - *mean) / f64::from(count.min(memory));
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Costs are positive and bounded.

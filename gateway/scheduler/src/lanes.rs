@@ -34,8 +34,8 @@ pub(crate) const LONG_WORKERS_MAX: u32 = 2;
 /// What the workers look like to a request that wants one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offer {
-    /// Some worker has room for some request.
-    pub has_seat: bool,
+    /// Workers that have room for some request.
+    pub seats: u32,
     /// Workers of each lane that take requests, how many requests these may hold, and which of them have a free slot.
     pub short_ready: u32,
     pub long_ready: u32,
@@ -53,6 +53,27 @@ pub(crate) struct Offer {
     /// Workers of the long lane that are being started, and those that hold a request.
     pub long_starting: u32,
     pub long_held: u32,
+}
+
+impl Offer {
+    /// Each number put together with that of another offer.
+    pub(crate) fn with(self, other: &Offer, put: fn(u32, u32) -> u32) -> Offer {
+        Offer {
+            seats: put(self.seats, other.seats),
+            short_ready: put(self.short_ready, other.short_ready),
+            long_ready: put(self.long_ready, other.long_ready),
+            short_slots: put(self.short_slots, other.short_slots),
+            long_slots: put(self.long_slots, other.long_slots),
+            short_free: put(self.short_free, other.short_free),
+            long_free: put(self.long_free, other.long_free),
+            short_with_long: put(self.short_with_long, other.short_with_long),
+            short_open: put(self.short_open, other.short_open),
+            short_parts: put(self.short_parts, other.short_parts),
+            long_overdue: put(self.long_overdue, other.long_overdue),
+            long_starting: put(self.long_starting, other.long_starting),
+            long_held: put(self.long_held, other.long_held),
+        }
+    }
 }
 
 /// That a request has waited for too long, and what it is expected to cost.

@@ -18,7 +18,6 @@ mod predict;
 mod queue;
 mod queues;
 mod reasons;
-mod starving;
 
 pub use choice::{Choice, Order};
 pub use costs::{ClassId, Costs, SavedCosts};
@@ -26,16 +25,12 @@ pub use interface::{Action, Event, Home, Lane, Need, RequestId, Time, WorkerId};
 pub use limits::{Limits, Recycling};
 pub use pool::{ReloadProgress, WorkerState, WorkerView};
 pub use reasons::{AbandonReason, KillReason, RecycleReason, Refusal};
-pub use starving::Starving;
-
-use std::cell::Cell;
 
 use lanes::{Lanes, Offer};
 use pool::{Demand, Given, Pool};
 use predict::Predictor;
 use queue::Waiting;
 use queues::Queues;
-use starving::Starvation;
 
 /// The machine. See the module's text.
 #[derive(Debug)]
@@ -45,9 +40,7 @@ pub struct Scheduler {
     pool: Pool,
     predictor: Predictor,
     lanes: Lanes,
-    offer: Cell<Option<Offer>>,
     costs: Costs,
-    starvation: Starvation,
     /// A worker is kept for a request that is to be alone.
     reserves: bool,
     stopping: bool,
@@ -63,9 +56,7 @@ impl Scheduler {
             pool: Pool::new(),
             predictor: Predictor::default(),
             lanes: Lanes::default(),
-            offer: Cell::default(),
             costs: Costs::default(),
-            starvation: Starvation::default(),
             reserves: false,
             stopping: false,
         }
@@ -74,9 +65,6 @@ impl Scheduler {
     /// Takes one event and appends what is to be done to `actions`. `now` must not run backwards.
     pub fn step(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
         let limits = &self.limits;
-        if !matches!(event, Event::Arrived { .. } | Event::Left { .. } | Event::Measured { .. }) {
-            self.offer.take();
-        }
         match event {
             Event::Arrived { request, need } => {
                 self.costs.arrived(now, need.class);
@@ -127,7 +115,6 @@ impl Scheduler {
         self.dispatch(now, actions);
         if let Event::Waits { worker } = event {
             self.pool.end_grant(worker);
-            self.offer.take();
         }
         self.size_long_lane(now, actions);
         let demand = self.demand(now);
@@ -188,7 +175,6 @@ impl Scheduler {
         self.queue.set_order(self.limits.order, self.limits.ageing > 0, &self.costs);
         self.note_emptied();
         self.pool.forget_rooms();
-        self.offer.take();
         self.pool.unsettle();
     }
 
@@ -202,9 +188,7 @@ impl Scheduler {
     }
 
     fn settle(&mut self, now: Time, actions: &mut Vec<Action>) {
-        if self.pool.settle(now, &self.limits, self.demand(now), actions) {
-            self.offer.take();
-        }
+        self.pool.settle(now, &self.limits, self.demand(now), actions);
     }
 
     /// A request that no app has seen, or that may be tried again, waits where it stood.
@@ -228,7 +212,6 @@ impl Scheduler {
     fn begin_handed(&mut self, now: Time, actions: &mut Vec<Action>) {
         if self.pool.has_handed() {
             self.pool.begin_handed(now, self.limits.concurrency, actions);
-            self.offer.take();
         }
     }
 
@@ -281,9 +264,7 @@ impl Scheduler {
     /// Keeps a worker for those that are to be alone, while any waits: one that holds several nearly always holds something.
     fn reserve(&mut self, is_wanted: bool) {
         self.reserves = is_wanted;
-        if self.pool.reserve(is_wanted) {
-            self.offer.take();
-        }
+        self.pool.reserve(is_wanted);
     }
 
     fn dispatch_all(&mut self, now: Time, actions: &mut Vec<Action>) {
@@ -299,7 +280,6 @@ impl Scheduler {
     fn give(&mut self, now: Time, request: RequestId, side: Lane, worker: WorkerId, handed: Option<Time>) -> bool {
         let held_max = self.limits.concurrency.max(self.limits.concurrency_max);
         let Some(waiting) = self.queue.remove(request) else { return false };
-        self.note_given(now, request, &waiting);
         let Waiting { arrived, need, .. } = waiting;
         // The pace is that of the queue which all workers share.
         if !matches!(need.home, Home::At(_)) {
@@ -312,7 +292,6 @@ impl Scheduler {
         let is_cheap = self.limits.ahead_max > 0 && self.is_cheap(need.class);
         let part = self.part_of(need.class);
         self.pool.assign(now, worker, Given { request, arrived, need, side, part, is_cheap, handed }, held_max);
-        self.offer.take();
         true
     }
 
@@ -341,7 +320,7 @@ impl Scheduler {
     /// The same of those that may have any worker.
     fn next_shared(&self, now: Time) -> Option<(queue::Head, Lane, WorkerId)> {
         let offer = self.offer();
-        if !offer.has_seat && !self.queue.has_alone() {
+        if offer.seats == 0 && !self.queue.has_alone() {
             return None;
         }
         let head = |side| self.queue.head(side, now).map(|head| (head, side));
@@ -367,14 +346,9 @@ impl Scheduler {
         })
     }
 
-    /// What the workers have to offer. Looked at again only after something about a worker has changed.
+    /// What the workers have to offer.
     pub(crate) fn offer(&self) -> Offer {
-        if let Some(offer) = self.offer.get() {
-            return offer;
-        }
-        let offer = self.pool.offer(&self.limits);
-        self.offer.set(Some(offer));
-        offer
+        self.pool.offer(&self.limits)
     }
 
     fn stop(&mut self, now: Time, actions: &mut Vec<Action>) {

@@ -16,8 +16,9 @@ mod replace;
 mod seats;
 mod slots;
 mod worker;
+mod workers;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use overdue::Needless;
 pub use replace::ReloadProgress;
@@ -26,6 +27,7 @@ pub(crate) use seats::{Among, SHORT_PARTS_MAX, Seek, WHOLE};
 pub(crate) use slots::{Given, Served};
 use worker::{Warmth, Worker};
 pub use worker::{WorkerState, WorkerView};
+use workers::Workers;
 
 use crate::{Action, Lane, Limits, Time, WorkerId};
 
@@ -64,7 +66,7 @@ pub(crate) struct Pool {
     wanted: u32,
     long_wanted: u32,
     places: Vec<Place>,
-    workers: BTreeMap<WorkerId, Worker>,
+    workers: Workers,
     next_worker: u64,
     /// The place that got a request last; none yet lets a turn begin with the first place.
     last_chosen: Option<u32>,
@@ -84,8 +86,8 @@ pub(crate) struct Pool {
     gave_up: bool,
     stopping: bool,
     overlaps_total: u64,
-    /// Whether any worker was handed what it has not begun.
-    has_handed: bool,
+    /// Workers that were handed what they have not begun, perhaps with others that had been.
+    handing: BTreeSet<WorkerId>,
     /// When all workers have to be looked at again. Most requests bring that no nearer, which keeps a decision cheap.
     deadline: Option<Time>,
     ready_count: u32,
@@ -101,7 +103,7 @@ impl Pool {
             wanted: 0,
             long_wanted: 0,
             places: Vec::new(),
-            workers: BTreeMap::new(),
+            workers: Workers::default(),
             next_worker: 0,
             last_chosen: None,
             generation: 1,
@@ -115,7 +117,7 @@ impl Pool {
             gave_up: false,
             stopping: false,
             overlaps_total: 0,
-            has_handed: false,
+            handing: BTreeSet::new(),
             deadline: None,
             ready_count: 0,
             bloat_told: None,
@@ -161,11 +163,10 @@ impl Pool {
         self.deadline = Some(Time(0));
     }
 
-    /// Does what time, the queue and the wanted size ask for: takes over, warms, starts, stops, kills. Returns whether anything was
-    /// due.
-    pub(crate) fn settle(&mut self, now: Time, limits: &Limits, demand: Demand, actions: &mut Vec<Action>) -> bool {
+    /// Does what time, the queue and the wanted size ask for: takes over, warms, starts, stops, kills.
+    pub(crate) fn settle(&mut self, now: Time, limits: &Limits, demand: Demand, actions: &mut Vec<Action>) {
         if self.deadline.is_none_or(|deadline| deadline > now) {
-            return false;
+            return;
         }
         self.dismiss_surplus(now);
         self.kill_overdue(now, limits, actions);
@@ -182,7 +183,6 @@ impl Pool {
         }
         self.stand_in(now, actions);
         self.note_settled(now, limits);
-        true
     }
 
     /// What is known from looking at all workers; to be taken again when the limits change.

@@ -11,6 +11,8 @@ use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
+use sluice_sketch::scale;
+
 use crate::{ClassId, Costs, Home, Lane, Need, Order, RequestId, Time, WorkerId};
 
 use line::Line;
@@ -107,8 +109,7 @@ fn key(need: Need, cost: u32, arrived: Time, first: RequestId) -> Key {
 
 /// Costs that differ by less than half are taken for equal, so that what is of a kind goes in the order of arrival.
 fn bucket(cost_us: u64) -> u32 {
-    let octave = cost_us.max(1).ilog2();
-    2 * octave + u32::from(cost_us >= (1_u64 << octave) + (1_u64 << octave) / 2)
+    u32::try_from(scale::bucket::<2>(cost_us.max(1))).unwrap_or(u32::MAX)
 }
 
 impl Queue {
@@ -317,22 +318,6 @@ impl Queue {
     /// The request that arrived first, and when.
     pub(crate) fn oldest(&self) -> Option<(RequestId, Time)> {
         self.waiting.first_key_value().map(|(request, waiting)| (*request, waiting.arrived))
-    }
-
-    /// Of each class that waits, the request that arrived first, and when. Nothing where all go in the order of arrival.
-    pub(crate) fn oldest_by_class(&self) -> BTreeMap<ClassId, (RequestId, Time)> {
-        let mut oldest: BTreeMap<ClassId, (RequestId, Time)> = BTreeMap::new();
-        for (need, ranked) in &self.lines {
-            let first = ranked.line.first().and_then(|first| Some((first, self.waiting.get(&first)?.arrived)));
-            let Some(first) = first else { continue };
-            oldest.entry(need.class).and_modify(|other| *other = first.min(*other)).or_insert(first);
-        }
-        oldest
-    }
-
-    /// How many requests of each line arrived before this one.
-    pub(crate) fn waiting_before(&self, request: RequestId) -> impl Iterator<Item = (ClassId, usize)> + '_ {
-        self.lines.iter().map(move |(need, ranked)| (need.class, ranked.line.len_before(request)))
     }
 
     /// The request whose deadline can no longer be met first, and from when on.

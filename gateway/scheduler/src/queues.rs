@@ -134,14 +134,6 @@ impl Queues {
     pub(crate) fn has_line(&self, need: Need) -> bool {
         self.shared.has_line(need)
     }
-
-    pub(crate) fn oldest_by_class(&self) -> BTreeMap<ClassId, (RequestId, Time)> {
-        self.shared.oldest_by_class()
-    }
-
-    pub(crate) fn waiting_before(&self, request: RequestId) -> impl Iterator<Item = (ClassId, usize)> + '_ {
-        self.shared.waiting_before(request)
-    }
 }
 
 impl Scheduler {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use sluice_scheduler::WorkerId;
 use tokio::process::Command;
 
@@ -72,6 +72,14 @@ impl App {
         match &self.start {
             Start::Script { node, .. } => node,
             Start::Command(argv) => argv.first().map_or("", String::as_str),
+        }
+    }
+
+    /// The Node.js that runs it, as far as that is known.
+    pub(crate) fn node(&self) -> &str {
+        match &self.start {
+            Start::Script { node, .. } => node,
+            Start::Command(_) => "node",
         }
     }
 
@@ -167,17 +175,12 @@ fn require_option(path: &str) -> String {
     format!("\"--require={}\"", path.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
+/// What of a path a URL has escaped.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
 /// A path as a `file:` URL, so that spaces and the like survive `NODE_OPTIONS`.
 fn file_url(path: &Path) -> String {
-    let mut url = String::from("file://");
-    for byte in path.as_os_str().as_bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
-            url.push(char::from(*byte));
-        } else {
-            let _ = write!(url, "%{byte:02X}");
-        }
-    }
-    url
+    format!("file://{}", percent_encode(path.as_os_str().as_bytes(), ESCAPED))
 }
 
 #[cfg(test)]

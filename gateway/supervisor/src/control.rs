@@ -18,11 +18,10 @@ use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
 
 use crate::auxiliary::{Address, Target};
-use crate::forensics::main_thread_glance;
 use crate::main_server::Found;
 use crate::process::Process;
 use crate::react::Renders;
-use crate::{ProcessView, Supervisor};
+use crate::{ProcessView, Supervisor, sample};
 
 pub(crate) use line::Requested;
 use line::{Kind, Leaving, Line};
@@ -200,7 +199,8 @@ fn excerpt(text: &str, chars_max: usize) -> &str {
 /// woken as idle, and the kernel's a child that is waited for; it was asleep as far as both say so.
 fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: f64) {
     let now = Instant::now();
-    let wanted_us = process.listener_pid.get().and_then(main_thread_glance).map(|glance| glance.wanted_us);
+    let sample = process.listener_pid.get().and_then(sample::main_thread).filter(|sample| sample.is_exact);
+    let wanted_us = sample.map(|sample| sample.wanted_us);
     let before = process.beaten.replace(Some((now, wanted_us)));
     let Some((then, wanted_us_then)) = before else { return };
     let elapsed = now.saturating_duration_since(then);

@@ -25,6 +25,7 @@ mod process;
 mod profile;
 mod react;
 mod reload;
+mod sample;
 mod sockets;
 mod stuck;
 mod waits;
@@ -285,8 +286,7 @@ impl Supervisor {
     /// The worker's event loop turns.
     fn is_heard(&self, process: &Process, now: Instant) {
         process.last_heard.set(Some(now));
-        *process.look.borrow_mut() = None;
-        *process.looks.borrow_mut() = None;
+        process.track.set(None);
         process.is_spared.set(false);
         if process.overdue.take().is_some() {
             self.gate.tell(sluice_scheduler::Event::Turned { worker: process.worker });

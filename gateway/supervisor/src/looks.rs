@@ -6,8 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::forensics::{Glance, Sleep, main_thread_glance};
 use crate::process::Process;
+use crate::sample::{self, Sample, Sleep};
 
 /// Has tests on Linux ask the preload, as elsewhere.
 const BY_PRELOAD: &str = "SLUICE_TEST_LOOKS_BY_PRELOAD";
@@ -17,7 +17,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// What a look finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Looked {
-    At(Glance),
+    At(Sample),
     /// The answer is on its way.
     NotYet,
     /// Nobody tells, now or ever.
@@ -30,14 +30,19 @@ pub(crate) struct Asked {
     /// When, if it has not answered since.
     at: Option<Instant>,
     /// Its latest answer, until that is used.
-    said: Option<Glance>,
+    said: Option<Sample>,
 }
 
 impl Process {
+    /// What the kernel says of its main thread.
+    pub(crate) fn sample(&self) -> Option<Sample> {
+        sample::main_thread(self.view().pid?)
+    }
+
     /// Looks at its main thread, or at what its preload has last said of it.
     pub(crate) fn look(&self) -> Looked {
         if cfg!(target_os = "linux") && std::env::var_os(BY_PRELOAD).is_none() {
-            return self.view().pid.and_then(main_thread_glance).map_or(Looked::Nothing, Looked::At);
+            return self.sample().filter(|sample| sample.is_exact).map_or(Looked::Nothing, Looked::At);
         }
         let Asked { at, said } = self.asked.replace(Asked { said: None, ..self.asked.get() });
         let now = Instant::now();
@@ -58,7 +63,7 @@ impl Process {
     /// loop was active.
     pub(crate) fn heard_look(&self, rests: bool, run_us: u64, active_us: u64) {
         let (state, sleeps) = if rests { ('S', Some(Sleep::Elsewhere)) } else { ('R', None) };
-        let said = Some(Glance { state, cpu_us: run_us, wanted_us: active_us, sleeps });
+        let said = Some(Sample { state, cpu_us: run_us, wanted_us: active_us, sleeps, is_exact: true });
         self.asked.set(Asked { at: None, said });
     }
 }

@@ -22,7 +22,7 @@ use crate::looks::Asked;
 use crate::output::{Tail, read_lines};
 use crate::priority::Priority;
 use crate::react::Renders;
-use crate::watch::{Look, Looks, Trouble, TroubleKind};
+use crate::watch::{Track, Trouble, TroubleKind};
 use crate::{App, ProcessView, Supervisor, pipe, priority, probe, profile};
 
 /// How long the last lines of a dead process are waited for; a grandchild may hold the pipe open for ever.
@@ -70,16 +70,14 @@ pub(crate) struct Process {
     pub(crate) lost_looks: Cell<u32>,
     /// When it last said anything, once it beats.
     pub(crate) last_heard: Cell<Option<Instant>>,
-    /// The first look at its main thread since then.
-    pub(crate) look: RefCell<Option<Look>>,
-    /// The looks that tell whether it is overdue.
-    pub(crate) looks: RefCell<Option<Looks>>,
+    /// The samples of its main thread since then.
+    pub(crate) track: Cell<Option<Track>>,
     /// It was told to be overdue, after so long without a word, and has said nothing since.
     pub(crate) overdue: Cell<Option<Duration>>,
     /// It has its priority again, before its time is over.
     pub(crate) is_spared: Cell<bool>,
     /// Why it is examined.
-    pub(crate) trouble: RefCell<Option<Trouble>>,
+    pub(crate) trouble: Cell<Option<Trouble>>,
     /// It is looked into, and killed afterwards.
     pub(crate) is_examined: Cell<bool>,
     /// What its stderr has said of its inspector.
@@ -263,11 +261,10 @@ pub(crate) async fn run(
         is_overweight: Cell::new(false),
         lost_looks: Cell::new(0),
         last_heard: Cell::new(None),
-        look: RefCell::default(),
-        looks: RefCell::default(),
+        track: Cell::default(),
         overdue: Cell::new(None),
         is_spared: Cell::new(false),
-        trouble: RefCell::default(),
+        trouble: Cell::default(),
         is_examined: Cell::new(false),
         inspector,
         control: RefCell::default(),
@@ -361,12 +358,11 @@ fn catch_up(supervisor: &Supervisor, process: &Rc<Process>) {
 fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<ExitStatus>) {
     let is_given_up = process.was_killed.get() == Some(KillReason::Abandoned);
     let expected = process.is_asked_to_leave.get() || is_given_up;
-    let trouble = process.trouble.borrow();
     let tail = process.tail.borrow().text();
     let known = exit::Known {
         killed: process.was_killed.get(),
         rest_was_killed: process.rest_was_killed.get(),
-        was_blocked: matches!(trouble.as_ref().map(|trouble| &trouble.kind), Some(TroubleKind::Blocked(_))),
+        was_blocked: process.trouble.get().is_some_and(|trouble| trouble.kind == TroubleKind::Blocked),
         is_command: process.app.is_command(),
         heap_used_bytes: process.vitals.get().heap_used_bytes,
         stderr_tail: &tail,

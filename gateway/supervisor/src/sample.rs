@@ -1,61 +1,26 @@
-//! What the kernel says of a process' main thread, which tells one that burns CPU from one that is blocked. Linux only:
-//! elsewhere nothing is known.
+//! Samples of a process' main thread, by the kernel: what all who judge a worker go by. They tell a thread that burns CPU from one
+//! that waits. Linux only: elsewhere nothing is known. It must not know what follows from them.
 
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-/// Of the time between two looks, what a thread that burns CPU has at least wanted.
+/// Of the time between two samples, what a thread that burns CPU has at least wanted.
 const BURNING_PERCENT: u128 = 50;
 
 /// The main thread at one moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Activity {
-    /// CPU time used since its start, user and system.
-    pub(crate) cpu_us: u64,
-    /// Time it could have run and no CPU was free, where the kernel counts it.
-    pub(crate) queued_us: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sample {
     /// `R` runs, `S` sleeps, `D` waits for a disk, `T` is stopped, `Z` has exited; see proc(5).
     pub(crate) state: char,
-    /// The kernel function it sleeps in, where that may be read.
-    pub(crate) waits_in: Option<String>,
-    /// The number of the system call it is in, where that may be read.
-    pub(crate) syscall: Option<u32>,
-}
-
-/// What a main thread does that no longer turns its event loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// It runs, or would if it were let: JavaScript, a regular expression, garbage collection.
-    Burns,
-    /// It waits for something: a synchronous child, a lock, a disk.
-    Blocked,
-    /// This system does not tell.
-    Unknown,
-}
-
-/// Judges by two looks. On a machine with more to do than CPUs a tight loop gets a small share, so that what it queued for
-/// counts as well.
-pub(crate) fn verdict(earlier: Option<&Activity>, later: Option<&Activity>, elapsed: Duration) -> Verdict {
-    let (Some(earlier), Some(later)) = (earlier, later) else { return Verdict::Unknown };
-    if elapsed.is_zero() {
-        return Verdict::Unknown;
-    }
-    let wanted_us = later.cpu_us.saturating_sub(earlier.cpu_us) + later.queued_us.saturating_sub(earlier.queued_us);
-    if u128::from(wanted_us) * 100 >= elapsed.as_micros() * BURNING_PERCENT { Verdict::Burns } else { Verdict::Blocked }
-}
-
-/// Less of a main thread than an [`Activity`], at less cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Glance {
-    /// As in [`Activity::state`].
-    pub(crate) state: char,
-    /// CPU time used since its start.
+    /// CPU time used since its start, user and system.
     pub(crate) cpu_us: u64,
     /// That, and the time it could have run and no CPU was free: it slept for the rest.
     pub(crate) wanted_us: u64,
     /// Where it sleeps, if it does.
     pub(crate) sleeps: Option<Sleep>,
+    /// The times are those of the scheduler and not counted in ticks.
+    pub(crate) is_exact: bool,
 }
 
 /// What a thread sleeps for.
@@ -69,48 +34,82 @@ pub(crate) enum Sleep {
     Untold,
 }
 
-/// Looks at the main thread of a process. None where its CPU time is not known exactly.
-#[cfg(target_os = "linux")]
-pub(crate) fn main_thread_glance(pid: u32) -> Option<Glance> {
-    let thread = format!("/proc/{pid}/task/{pid}");
-    let (state, _) = parse_stat(&std::fs::read_to_string(format!("{thread}/stat")).ok()?)?;
-    let (cpu_us, queued_us) = parse_schedstat(&std::fs::read_to_string(format!("{thread}/schedstat")).ok()?)?;
-    let waits_in = || std::fs::read_to_string(format!("{thread}/wchan")).unwrap_or_default();
-    let sleeps = (state == 'S').then(|| sleep_of(&waits_in()));
-    Some(Glance { state, cpu_us, wanted_us: cpu_us + queued_us, sleeps })
+/// What a main thread does that no longer turns its event loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It runs, or would if it were let: JavaScript, a regular expression, garbage collection.
+    Burns,
+    /// It waits for something: a synchronous child, a lock, a disk.
+    Blocked,
+    /// This system does not tell.
+    Unknown,
 }
 
-/// Nothing is known here.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn main_thread_glance(_pid: u32) -> Option<Glance> {
-    None
+/// Judges by two samples. On a machine with more to do than CPUs a tight loop gets a small share, so that what it queued for
+/// counts as well.
+pub(crate) fn verdict(earlier: Option<Sample>, later: Option<Sample>, elapsed: Duration) -> Verdict {
+    let (Some(earlier), Some(later)) = (earlier, later) else { return Verdict::Unknown };
+    if elapsed.is_zero() {
+        return Verdict::Unknown;
+    }
+    let wanted_us = later.wanted_us.saturating_sub(earlier.wanted_us);
+    if u128::from(wanted_us) * 100 >= elapsed.as_micros() * BURNING_PERCENT { Verdict::Burns } else { Verdict::Blocked }
 }
 
 /// Looks at the main thread of a process. None if there is no such process or the system does not tell.
 #[cfg(target_os = "linux")]
-pub(crate) fn main_thread_activity(pid: u32) -> Option<Activity> {
-    let thread = format!("/proc/{pid}/task/{pid}");
-    let stat = std::fs::read_to_string(format!("{thread}/stat")).ok()?;
-    let (state, cpu_ticks) = parse_stat(&stat)?;
-    let schedstat = std::fs::read_to_string(format!("{thread}/schedstat")).ok();
-    let (cpu_us, queued_us) =
-        schedstat.and_then(|text| parse_schedstat(&text)).unwrap_or_else(|| (ticks_to_us(cpu_ticks), 0));
-    let read = |name: &str| std::fs::read_to_string(format!("{thread}/{name}")).ok();
-    let waits_in = read("wchan").filter(|name| !name.is_empty() && name != "0");
+pub(crate) fn main_thread(pid: u32) -> Option<Sample> {
+    let (state, cpu_ticks) = parse_stat(&read(pid, "stat")?)?;
+    let exact = read(pid, "schedstat").and_then(|text| parse_schedstat(&text));
+    let (cpu_us, queued_us) = exact.unwrap_or_else(|| (ticks_to_us(cpu_ticks), 0));
+    let sleeps = (state == 'S').then(|| sleep_of(&read(pid, "wchan").unwrap_or_default()));
+    Some(Sample { state, cpu_us, wanted_us: cpu_us + queued_us, sleeps, is_exact: exact.is_some() })
+}
+
+/// Looks at the main thread of a process. None if there is no such process or the system does not tell.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn main_thread(_pid: u32) -> Option<Sample> {
+    None
+}
+
+/// What the main thread of a process does, in the kernel's words.
+pub(crate) fn describe(pid: u32) -> String {
+    let stat = read(pid, "stat").and_then(|stat| parse_stat(&stat));
+    let Some((state, _)) = stat else { return "unknown".to_owned() };
+    let waits_in = read(pid, "wchan").filter(|name| !name.is_empty() && name != "0");
     // "running", or the number and its arguments; -1 if it is in none.
-    let syscall = read("syscall").and_then(|text| text.split(' ').next()?.parse().ok());
-    Some(Activity { cpu_us, queued_us, state, waits_in, syscall })
+    let syscall = read(pid, "syscall").and_then(|text| text.split(' ').next()?.parse().ok());
+    words(state, waits_in.as_deref(), syscall)
 }
 
-/// Looks at the main thread of a process. None if there is no such process or the system does not tell.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn main_thread_activity(_pid: u32) -> Option<Activity> {
-    None
+fn words(state: char, waits_in: Option<&str>, syscall: Option<u32>) -> String {
+    let mut text = match state {
+        'R' => "runs (R)".to_owned(),
+        'S' => "sleeps (S)".to_owned(),
+        'D' => "waits for a disk (D)".to_owned(),
+        'T' => "was stopped by a signal (T)".to_owned(),
+        't' => "is held by a debugger (t)".to_owned(),
+        other => format!("is in state {other}"),
+    };
+    if let Some(function) = waits_in {
+        text.push_str(" in ");
+        text.push_str(function);
+    }
+    if let Some(number) = syscall {
+        text.push_str(", system call ");
+        text.push_str(&number.to_string());
+    }
+    text
+}
+
+/// A file of the main thread in proc(5).
+fn read(pid: u32, name: &str) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/{name}")).ok()
 }
 
 /// The process has exited, even if nobody has collected it yet. False where the system does not tell.
 #[cfg(target_os = "linux")]
-pub(super) fn has_exited(pid: u32) -> bool {
+pub(crate) fn has_exited(pid: u32) -> bool {
     match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => parse_stat(&stat).is_some_and(|(state, _)| matches!(state, 'Z' | 'X')),
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -118,18 +117,18 @@ pub(super) fn has_exited(pid: u32) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn has_exited(_pid: u32) -> bool {
+pub(crate) fn has_exited(_pid: u32) -> bool {
     false
 }
 
 /// Whether the process has a handler for the signal; without one, it would die of it. None where the system does not tell.
 #[cfg(target_os = "linux")]
-pub(super) fn catches(pid: u32, signal: Signal) -> Option<bool> {
+pub(crate) fn catches(pid: u32, signal: Signal) -> Option<bool> {
     parse_catches(&std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?, signal)
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn catches(_pid: u32, _signal: Signal) -> Option<bool> {
+pub(crate) fn catches(_pid: u32, _signal: Signal) -> Option<bool> {
     None
 }
 
@@ -229,14 +228,25 @@ mod tests {
 
     #[test]
     fn starved_thread_burns_and_idle_one_does_not() {
-        let at = |cpu_us, queued_us| Activity { cpu_us, queued_us, state: 'R', waits_in: None, syscall: None };
+        let at = |cpu_us, queued_us| {
+            Some(Sample { state: 'R', cpu_us, wanted_us: cpu_us + queued_us, sleeps: None, is_exact: true })
+        };
         let second = Duration::from_secs(1);
-        let judge = |later| verdict(Some(&at(500, 100)), Some(&later), second);
+        let judge = |later| verdict(at(500, 100), later, second);
         assert_eq!(judge(at(900_000, 100)), Verdict::Burns);
         assert_eq!(judge(at(100_000, 800_000)), Verdict::Burns);
         assert_eq!(judge(at(20_000, 1000)), Verdict::Blocked);
         assert_eq!(judge(at(0, 0)), Verdict::Blocked);
-        assert_eq!(verdict(None, Some(&at(1, 1)), second), Verdict::Unknown);
-        assert_eq!(verdict(Some(&at(1, 1)), Some(&at(1, 1)), Duration::ZERO), Verdict::Unknown);
+        assert_eq!(verdict(None, at(1, 1), second), Verdict::Unknown);
+        assert_eq!(verdict(at(1, 1), at(1, 1), Duration::ZERO), Verdict::Unknown);
+    }
+
+    #[test]
+    fn thread_is_described_as_the_kernel_sees_it() {
+        assert_eq!(words('S', Some("do_wait"), Some(61)), "sleeps (S) in do_wait, system call 61");
+        assert_eq!(words('D', None, None), "waits for a disk (D)");
+        #[cfg(target_os = "linux")]
+        assert!(!describe(std::process::id()).contains("unknown"));
+        assert_eq!(describe(0), "unknown");
     }
 }

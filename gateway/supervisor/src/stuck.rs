@@ -14,16 +14,16 @@ use sluice_scheduler::Event::Examined;
 use crate::forensics::{self, Examination, Frame, Patience, Subject};
 use crate::process::Process;
 use crate::watch::{Trouble, TroubleKind};
-use crate::{Supervisor, priority};
+use crate::{Supervisor, priority, sample};
 
-/// All of it has to end before the scheduler stops waiting for it. No step has a bound below that: on a busy machine
+/// The look has to end before the scheduler stops waiting for it. No step has a bound below that: on a busy machine
 /// each may be the slow one, and the stack, which comes first, is worth more than the rest.
 const PATIENCE: Patience = Patience {
     address: Duration::from_millis(870),
     step: Duration::from_millis(870),
     profile: Duration::from_millis(250),
-    mapping: Duration::from_millis(100),
     total: Duration::from_millis(870),
+    mapping: Duration::from_secs(3),
 };
 
 /// Profiles that are kept; each has a bound of its own.
@@ -38,14 +38,13 @@ const HOTTEST_MAX: usize = 3;
 /// Looks into the worker, tells of it, and lets the scheduler go on.
 pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     let worker = process.worker;
-    let trouble = process.trouble.borrow().clone();
-    let Some(Trouble { silent, kind }) = trouble else { return supervisor.gate.tell(Examined { worker }) };
+    let Some(Trouble { silent, kind }) = process.trouble.get() else { return supervisor.gate.tell(Examined { worker }) };
     let silent_ms = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
     let held = supervisor.gate.latest_request(worker);
     let request = held.as_ref().map(|(request_id, method, target)| HeldRequest { request_id, method, target });
-    if let TroubleKind::Blocked(waits_in) = kind {
+    if kind == TroubleKind::Blocked {
         // The inspector does not answer in a synchronous wait; there is nothing to look into.
-        let waits_in = waits_in.as_str();
+        let waits_in = &sample::describe(process.view().pid.unwrap_or(process.pid));
         supervisor.journal.emit(Event::WorkerBlocked { worker: worker.0, silent_ms, waits_in, request });
         return supervisor.gate.tell(Examined { worker });
     }
@@ -54,11 +53,13 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
         let _ = process.set_priority(priority::usual());
     }
     let pid = process.listener_pid.get().unwrap_or(process.pid);
-    let subject = Subject { pid, cwd: process.app.cwd.clone() };
-    let examination = forensics::examine(&subject, process.inspector.clone(), PATIENCE).await;
+    let source_maps = process.app.preload.with_file_name("source-maps.js");
+    let subject = Subject { pid, cwd: process.app.cwd.clone(), node: process.app.node().to_owned(), source_maps };
+    let look = forensics::look(&subject, process.inspector.clone(), PATIENCE).await;
+    supervisor.gate.tell(Examined { worker });
+    let examination = look.examine(&subject, PATIENCE).await;
     let file = profiles_dir(&supervisor.sockets).join(format!("stuck-{}.{EXTENSION}", worker.0));
     tell(&supervisor, worker.0, silent_ms, &examination, request, &file);
-    supervisor.gate.tell(Examined { worker });
     if let Ok(profile) = examination.profile {
         let written = tokio::task::spawn_blocking({
             let file = file.clone();

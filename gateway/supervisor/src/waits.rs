@@ -12,8 +12,8 @@ use sluice_scheduler::Event::{Crowded, Waits};
 use sluice_scheduler::{WorkerId, WorkerState, WorkerView};
 
 use crate::Supervisor;
-use crate::forensics::{Glance, Sleep};
 use crate::looks::Looked;
+use crate::sample::{Sample, Sleep};
 
 /// Between two looks at all workers. A thread that has not run between them and sleeps at both waits.
 const PERIOD: Duration = Duration::from_millis(1);
@@ -67,11 +67,11 @@ enum Verdict {
 
 impl Seen {
     /// Takes in a look; true when all that it holds waits. `is_there`: what it was given last must have reached it.
-    fn look(&mut self, glance: Glance, held: usize, is_there: bool) -> bool {
+    fn look(&mut self, sample: Sample, held: usize, is_there: bool) -> bool {
         let was = *self;
-        let Glance { cpu_us, sleeps, .. } = glance;
+        let Sample { cpu_us, sleeps, .. } = sample;
         let is_told = was.is_told || matches!(sleeps, Some(Sleep::AtLock | Sleep::Elsewhere));
-        let asleep_at_us = (self.rests(glance) && is_there).then_some(cpu_us);
+        let asleep_at_us = (self.rests(sample) && is_there).then_some(cpu_us);
         *self = Seen { asleep_at_us, held, is_told, ..was };
         let is_still = self.asleep_at_us.is_some() && was.asleep_at_us == self.asleep_at_us && was.held == held;
         let waits = is_still && self.has_run_since_grant(cpu_us);
@@ -82,8 +82,8 @@ impl Seen {
     }
 
     /// It sleeps, and not for its own threads. Where that can be read, it is not thought to when it is not told.
-    fn rests(&self, glance: Glance) -> bool {
-        match glance.sleeps {
+    fn rests(&self, sample: Sample) -> bool {
+        match sample.sleeps {
             Some(Sleep::Elsewhere) => true,
             Some(Sleep::Untold) => !self.is_told,
             Some(Sleep::AtLock) | None => false,
@@ -96,13 +96,13 @@ impl Seen {
     }
 
     /// What it was granted has come, and it sleeps on: it blocks, or its server is in another thread.
-    fn blocks(&self, Glance { state, cpu_us, .. }: Glance, held: usize, is_there: bool) -> bool {
+    fn blocks(&self, Sample { state, cpu_us, .. }: Sample, held: usize, is_there: bool) -> bool {
         let is_untouched = |(granted_at_us, before)| cpu_us <= granted_at_us && held > before;
         is_there && state == 'S' && self.granted.is_some_and(is_untouched)
     }
 
     /// What it has wanted of the CPU until now. The kernel tells how long a thread was without one only once it has one.
-    fn wanted_us(&mut self, now: Instant, Glance { state, wanted_us, .. }: Glance) -> u64 {
+    fn wanted_us(&mut self, now: Instant, Sample { state, wanted_us, .. }: Sample) -> u64 {
         let before = self.runnable.filter(|(_, before_us)| *before_us == wanted_us);
         let since = before.map_or(now, |(since, _)| since);
         self.runnable = (state == 'R').then_some((since, wanted_us));
@@ -117,15 +117,15 @@ impl Seen {
     }
 
     /// Takes in the same look for a worker that holds several.
-    fn judge(&mut self, now: Instant, glance: Glance, is_queued: bool) -> Option<Verdict> {
+    fn judge(&mut self, now: Instant, sample: Sample, is_queued: bool) -> Option<Verdict> {
         self.was_queued |= is_queued;
-        let wanted_now_us = self.wanted_us(now, glance);
+        let wanted_now_us = self.wanted_us(now, sample);
         let Some((since, wanted_us)) = self.judged else {
             *self = Seen { judged: Some((now, wanted_now_us)), looks: 0, looks_asleep: 0, ..*self };
             return None;
         };
         self.looks += 1;
-        self.looks_asleep += u32::from(self.rests(glance));
+        self.looks_asleep += u32::from(self.rests(sample));
         let elapsed = now.saturating_duration_since(since);
         let wanted = Duration::from_micros(wanted_now_us.saturating_sub(wanted_us));
         let not_wanted = elapsed.saturating_sub(wanted);
@@ -137,7 +137,7 @@ impl Seen {
             || is_longest && has_looks && self.looks_asleep == 0;
         let is_needless = !self.was_queued && elapsed >= ASLEEP_LITTLE.0;
         let has_time = is_queued
-            && self.has_run_since_grant(glance.cpu_us)
+            && self.has_run_since_grant(sample.cpu_us)
             && self.looks_asleep >= LOOKS_ASLEEP_MIN
             && ASLEEP_MIN.into_iter().filter_map(share).any(|much| asleep >= much);
         if !(is_crowded || is_needless || has_time || is_longest) {
@@ -154,7 +154,7 @@ impl Seen {
         if !has_time {
             return None;
         }
-        self.granted = Some((glance.cpu_us, self.held));
+        self.granted = Some((sample.cpu_us, self.held));
         // As many as fill the time that is left, if they are like those that it holds.
         let more = self.held as u128 * asleep.as_micros() / elapsed.as_micros().max(1);
         Some(Verdict::More(u32::try_from(more).unwrap_or(u32::MAX).max(1)))
@@ -202,7 +202,7 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
         }
         let process = supervisor.processes.borrow().get(&worker).cloned();
         let seen_now = process.map_or(Looked::Nothing, |process| process.look());
-        let Looked::At(glance) = seen_now else {
+        let Looked::At(sample) = seen_now else {
             if has_more_room && seen_now == Looked::Nothing {
                 supervisor.gate.tell(Crowded { worker, by: u32::MAX });
             }
@@ -210,8 +210,8 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
         };
         let is_queued = supervisor.gate.scheduler(sluice_scheduler::Scheduler::queue_length) > 0;
         let known = seen.entry(worker).or_default();
-        let waits = known.look(glance, in_service, is_there) && in_service > 0;
-        if has_more_room && known.blocks(glance, in_service, is_there) {
+        let waits = known.look(sample, in_service, is_there) && in_service > 0;
+        if has_more_room && known.blocks(sample, in_service, is_there) {
             known.judged = None;
             supervisor.gate.tell(Crowded { worker, by: u32::MAX });
             continue;
@@ -219,7 +219,7 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
         if !has_more_room {
             (known.judged, known.crowded) = (None, 0);
         }
-        let verdict = if has_more_room { known.judge(Instant::now(), glance, is_queued) } else { None };
+        let verdict = if has_more_room { known.judge(Instant::now(), sample, is_queued) } else { None };
         let more = match verdict {
             Some(Verdict::Fewer(by)) => {
                 supervisor.gate.tell(Crowded { worker, by });

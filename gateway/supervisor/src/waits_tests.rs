@@ -2,25 +2,25 @@
 
 use super::*;
 
-fn glance(state: char, cpu_us: u64) -> Glance {
+fn sample(state: char, cpu_us: u64) -> Sample {
     let sleeps = (state == 'S').then_some(Sleep::Elsewhere);
-    Glance { state, cpu_us, wanted_us: cpu_us, sleeps }
+    Sample { state, cpu_us, wanted_us: cpu_us, sleeps, is_exact: true }
 }
 
 #[test]
 fn worker_waits_that_sleeps_at_two_looks_and_has_not_run_between_them() {
     let mut seen = Seen::default();
-    assert!(!seen.look(glance('S', 100), 1, true));
-    assert!(!seen.look(glance('S', 140), 1, true), "it has run in between");
-    assert!(!seen.look(glance('R', 140), 1, true), "it would run if it were let");
-    assert!(!seen.look(glance('S', 140), 1, true));
-    assert!(seen.look(glance('S', 140), 1, true));
+    assert!(!seen.look(sample('S', 100), 1, true));
+    assert!(!seen.look(sample('S', 140), 1, true), "it has run in between");
+    assert!(!seen.look(sample('R', 140), 1, true), "it would run if it were let");
+    assert!(!seen.look(sample('S', 140), 1, true));
+    assert!(seen.look(sample('S', 140), 1, true));
 }
 
 #[test]
 fn worker_that_waits_for_its_own_garbage_collection_computes() {
     let mut seen = Seen::default();
-    let asleep = |sleep| Glance { sleeps: Some(sleep), ..glance('S', 100) };
+    let asleep = |sleep| Sample { sleeps: Some(sleep), ..sample('S', 100) };
     for sleep in [Sleep::AtLock, Sleep::Untold] {
         for _ in 0..10 {
             assert!(!seen.look(asleep(sleep), 1, true), "{sleep:?}");
@@ -33,7 +33,7 @@ fn worker_that_waits_for_its_own_garbage_collection_computes() {
 #[test]
 fn where_it_sleeps_does_not_count_where_it_cannot_be_read() {
     let mut seen = Seen::default();
-    let untold = Glance { sleeps: Some(Sleep::Untold), ..glance('S', 100) };
+    let untold = Sample { sleeps: Some(Sleep::Untold), ..sample('S', 100) };
     assert!(!seen.look(untold, 1, true));
     assert!(seen.look(untold, 1, true));
 }
@@ -41,30 +41,30 @@ fn where_it_sleeps_does_not_count_where_it_cannot_be_read() {
 #[test]
 fn worker_gets_no_further_request_before_it_has_picked_up_the_last() {
     let mut seen = Seen::default();
-    seen.look(glance('S', 100), 1, true);
-    assert!(seen.look(glance('S', 100), 1, true));
+    seen.look(sample('S', 100), 1, true);
+    assert!(seen.look(sample('S', 100), 1, true));
     for _ in 0..10 {
-        assert!(!seen.look(glance('S', 100), 2, true), "a synchronous child sleeps as well");
+        assert!(!seen.look(sample('S', 100), 2, true), "a synchronous child sleeps as well");
     }
-    assert!(!seen.look(glance('S', 150), 2, true));
-    assert!(seen.look(glance('S', 150), 2, true));
+    assert!(!seen.look(sample('S', 150), 2, true));
+    assert!(seen.look(sample('S', 150), 2, true));
 }
 
 #[test]
 fn worker_whose_request_was_replaced_by_another_is_looked_at_anew() {
     let mut seen = Seen::default();
-    seen.look(glance('S', 100), 2, true);
-    assert!(!seen.look(glance('S', 100), 1, true));
-    assert!(seen.look(glance('S', 100), 1, true));
+    seen.look(sample('S', 100), 2, true);
+    assert!(!seen.look(sample('S', 100), 1, true));
+    assert!(seen.look(sample('S', 100), 1, true));
 }
 
 #[test]
 fn worker_that_has_just_been_given_one_is_not_seen_to_wait() {
     let mut seen = Seen::default();
-    assert!(!seen.look(glance('S', 100), 1, true));
-    assert!(!seen.look(glance('S', 100), 1, false));
-    assert!(!seen.look(glance('S', 100), 1, true));
-    assert!(seen.look(glance('S', 100), 1, true));
+    assert!(!seen.look(sample('S', 100), 1, true));
+    assert!(!seen.look(sample('S', 100), 1, false));
+    assert!(!seen.look(sample('S', 100), 1, true));
+    assert!(seen.look(sample('S', 100), 1, true));
 }
 
 /// Whether a look that comes every 5 ms finds it asleep, after so many milliseconds.
@@ -77,7 +77,7 @@ fn state_at(ms: u64, asleep: u64) -> char {
 fn judged(seen: &mut Seen, asleep: u64, is_queued: bool) -> (u64, Option<Verdict>) {
     let (began, from_us) = seen.judged.unwrap_or_else(|| (Instant::now(), 1_000_000));
     for ms in (0..=1_500).step_by(5) {
-        let used = glance(state_at(ms, asleep), from_us + ms * (1000 - asleep));
+        let used = sample(state_at(ms, asleep), from_us + ms * (1000 - asleep));
         let verdict = seen.judge(began + Duration::from_millis(ms), used, is_queued);
         if verdict.is_some() {
             return (ms, verdict);
@@ -109,8 +109,8 @@ fn worker_that_holds_several_is_judged_by_how_long_it_sleeps() {
 fn time_in_which_no_cpu_was_free_is_no_rest() {
     let now = Instant::now();
     let mut seen = Seen::default();
-    assert_eq!(seen.judge(now, glance('R', 100), true), None);
-    let starved = Glance { wanted_us: 200_100, ..glance('R', 100) };
+    assert_eq!(seen.judge(now, sample('R', 100), true), None);
+    let starved = Sample { wanted_us: 200_100, ..sample('R', 100) };
     assert_eq!(seen.judge(now + Duration::from_millis(200), starved, true), Some(Verdict::Fewer(1)));
 }
 
@@ -123,7 +123,7 @@ fn what_the_host_takes_from_its_cpu_is_no_rest() {
             .step_by(5)
             .filter_map(|ms| {
                 let at = began + Duration::from_millis(ms);
-                Some((ms, seen.judge(at, glance('R', ms * (1000 - taken)), true)?))
+                Some((ms, seen.judge(at, sample('R', ms * (1000 - taken)), true)?))
             })
             .collect();
         let expected = [(1_000, 1), (2_000, 2)].map(|(ms, by)| (ms, Verdict::Fewer(by)));
@@ -137,7 +137,7 @@ fn one_rest_is_not_taken_for_many() {
     let mut seen = Seen { held: 8, ..Seen::default() };
     for ms in (0..=2_500).step_by(5) {
         let state = if ms % 1_000 == 100 { 'S' } else { 'R' };
-        let verdict = seen.judge(began + Duration::from_millis(ms), glance(state, ms * 800), true);
+        let verdict = seen.judge(began + Duration::from_millis(ms), sample(state, ms * 800), true);
         assert_eq!(verdict, None, "after {ms} ms");
     }
 }
@@ -147,7 +147,7 @@ fn few_looks_do_not_say_that_it_never_sleeps() {
     let began = Instant::now();
     let mut seen = Seen { held: 8, ..Seen::default() };
     for ms in (0..=20_000).step_by(100) {
-        let verdict = seen.judge(began + Duration::from_millis(ms), glance('R', ms * 990), true);
+        let verdict = seen.judge(began + Duration::from_millis(ms), sample('R', ms * 990), true);
         assert_eq!(verdict, None, "after {ms} ms");
     }
 }
@@ -159,10 +159,10 @@ fn worker_that_blocks_is_not_thought_to_have_time() {
     let (mut now, wanted_us) = seen.judged.unwrap();
     for _ in 0..10 {
         now += Duration::from_millis(300);
-        assert_eq!(seen.judge(now, glance('S', wanted_us), true), None);
+        assert_eq!(seen.judge(now, sample('S', wanted_us), true), None);
     }
     now += Duration::from_millis(300);
-    assert_eq!(seen.judge(now, glance('S', wanted_us + 1), true), Some(Verdict::More(1)));
+    assert_eq!(seen.judge(now, sample('S', wanted_us + 1), true), Some(Verdict::More(1)));
 }
 
 #[test]
@@ -176,20 +176,20 @@ fn time_without_a_cpu_is_no_rest_before_the_kernel_tells_it_either() {
     let now = Instant::now();
     let mut seen = Seen::default();
     for ms in (0..200).step_by(10) {
-        assert_eq!(seen.judge(now + Duration::from_millis(ms), glance('R', 100), true), None, "after {ms} ms");
+        assert_eq!(seen.judge(now + Duration::from_millis(ms), sample('R', 100), true), None, "after {ms} ms");
     }
-    let told = Glance { wanted_us: 200_100, ..glance('R', 100) };
+    let told = Sample { wanted_us: 200_100, ..sample('R', 100) };
     assert_eq!(seen.judge(now + Duration::from_millis(200), told, true), Some(Verdict::Fewer(1)));
 }
 
 #[test]
 fn worker_that_sleeps_on_with_what_it_was_granted_blocks() {
     let mut seen = Seen::default();
-    seen.look(glance('S', 100), 1, true);
-    assert!(seen.look(glance('S', 100), 1, true));
-    assert!(!seen.blocks(glance('S', 100), 1, true), "nothing was given to it");
-    assert!(!seen.blocks(glance('S', 100), 2, false), "it has not come yet");
-    assert!(!seen.blocks(glance('R', 100), 2, true));
-    assert!(seen.blocks(glance('S', 100), 2, true));
-    assert!(!seen.blocks(glance('S', 110), 2, true));
+    seen.look(sample('S', 100), 1, true);
+    assert!(seen.look(sample('S', 100), 1, true));
+    assert!(!seen.blocks(sample('S', 100), 1, true), "nothing was given to it");
+    assert!(!seen.blocks(sample('S', 100), 2, false), "it has not come yet");
+    assert!(!seen.blocks(sample('R', 100), 2, true));
+    assert!(seen.blocks(sample('S', 100), 2, true));
+    assert!(!seen.blocks(sample('S', 110), 2, true));
 }

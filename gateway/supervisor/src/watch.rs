@@ -2,7 +2,7 @@
 //! second.
 //!
 //! It tells the gate; what becomes of the worker is the scheduler's decision. `overdue` finds those that may yet go on,
-//! this file those that will not. Workers that have never beaten (another
+//! this file those that will not; both judge by the same samples of the main thread. Workers that have never beaten (another
 //! runtime, one that still starts) and those that were asked to leave are not watched: others wait for these.
 
 mod overdue;
@@ -10,13 +10,12 @@ mod overdue;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-pub(crate) use overdue::Looks;
 use sluice_scheduler::Event::{Overdue, Stuck};
 
 use crate::Supervisor;
-use crate::forensics::{Activity, Verdict, main_thread_activity, verdict};
 use crate::priority::Priority;
 use crate::process::Process;
+use crate::sample::{Sample, Verdict, verdict};
 
 /// How often all workers are looked at.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -45,26 +44,42 @@ struct Limits {
 }
 
 /// A look at the main thread of a worker that is late.
-#[derive(Clone, Debug)]
-pub(crate) struct Look {
+#[derive(Clone, Copy, Debug)]
+struct Look {
     at: Instant,
-    activity: Option<Activity>,
+    sample: Option<Sample>,
+}
+
+/// The looks at a worker since it was last heard, between which its judges compare.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Track {
+    first: Look,
+    /// The one with which the latest is compared for what it does right now.
+    recent: Look,
+    /// The one since which it may be in trouble.
+    since: Look,
 }
 
 /// What is wrong with a worker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trouble {
     /// How long nothing had been heard of it.
     pub(crate) silent: Duration,
     pub(crate) kind: TroubleKind,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TroubleKind {
     /// Its main thread burns CPU.
     Stuck,
-    /// Its main thread waits: in this.
-    Blocked(String),
+    /// Its main thread waits.
+    Blocked,
+}
+
+impl Look {
+    fn verdict_since(&self, earlier: &Look) -> Verdict {
+        verdict(earlier.sample, self.sample, self.at.duration_since(earlier.at))
+    }
 }
 
 impl Limits {
@@ -140,32 +155,36 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
 }
 
 fn look_at(supervisor: &Supervisor, process: &Process, limits: Limits, subject: Silence) {
-    let sample = || main_thread_activity(process.view().pid.unwrap_or(process.pid));
-    if process.overdue.get().is_none()
-        && overdue::judge(limits.overdue, subject, &mut process.looks.borrow_mut(), sample)
-    {
+    let latest = Look { at: subject.now, sample: process.sample() };
+    let Some(mut track) = process.track.get() else {
+        return process.track.set(Some(Track { first: latest, recent: latest, since: latest }));
+    };
+    if process.overdue.get().is_none() && overdue::judge(limits.overdue, subject, &track, &latest) {
         process.overdue.set(Some(subject.silent));
         supervisor.gate.tell(Overdue { worker: process.worker });
     }
     let is_half_over = limits.burning.is_some_and(|limit| subject.silent >= limit / 2);
     if is_half_over && process.overdue.get().is_some() && supervisor.may_raise && !process.is_spared.get() {
-        spare(process, subject.silent, sample().as_ref());
+        spare(process, subject.silent, &track, &latest);
     }
-    let trouble = judge(limits, subject, &mut process.look.borrow_mut(), sample);
-    if let Some(trouble) = trouble {
-        *process.trouble.borrow_mut() = Some(trouble);
+    let trouble = judge(limits, subject, &mut track, latest);
+    track.move_on(latest);
+    process.track.set(Some(track));
+    if trouble.is_some() {
+        process.trouble.set(trouble);
         supervisor.gate.tell(Stuck { worker: process.worker });
         if !process.is_examined.get() {
             // The scheduler has other plans for it. Should these come to nothing, the waiting begins again.
-            *process.trouble.borrow_mut() = None;
+            process.trouble.set(None);
             supervisor.is_heard(process, subject.now);
         }
     }
 }
 
-/// Gives one that was lowered and has starved since its priority again while there is time to come to an end.
-fn spare(process: &Process, silent: Duration, latest: Option<&Activity>) {
-    if overdue::is_starved(silent, process.looks.borrow().as_ref(), latest) {
+/// Gives one that was lowered and has starved since its priority again while there is time to come to an end: on a machine that
+/// is full, it would not get there, and be taken for a loop.
+fn spare(process: &Process, silent: Duration, track: &Track, latest: &Look) {
+    if overdue::has_hardly_run(track.first.sample, latest.sample, silent) {
         process.is_spared.set(true);
         // It is gone, or stays as it is.
         let _ = process.set_priority(process.priority);
@@ -190,68 +209,37 @@ struct Silence {
     now: Instant,
 }
 
-fn judge(
-    limits: Limits,
-    subject: Silence,
-    look: &mut Option<Look>,
-    sample: impl Fn() -> Option<Activity>,
-) -> Option<Trouble> {
+fn judge(limits: Limits, subject: Silence, track: &mut Track, latest: Look) -> Option<Trouble> {
     let Silence { silent, is_debugged, has_leftovers, now } = subject;
-    let Some(earlier) = look else {
-        *look = Some(Look { at: now, activity: sample() });
-        return None;
-    };
+    let earlier = track.since;
     let is_over = |limit: Option<Duration>| limit.is_some_and(|limit| silent >= limit);
     let window = now.duration_since(earlier.at);
     if window < WINDOW_MIN || !(is_over(limits.burning) || is_over(limits.blocked)) {
         return None;
     }
-    let later = sample();
     let may_be_blocked = is_over(limits.blocked) && window >= WINDOW && !is_debugged;
     // Whoever could run but is not let, because a cgroup has had its share or the machine is full, does not wait.
-    let is_runnable = later.as_ref().is_some_and(|activity| activity.state == 'R');
-    let (earlier_activity, later_activity) = (earlier.activity.as_ref(), later.as_ref());
+    let is_runnable = latest.sample.is_some_and(|sample| sample.state == 'R');
     // It takes nothing from anybody, and may be no loop but a render that does not get to its end.
-    let is_starved = has_leftovers && overdue::has_hardly_run(earlier_activity, later_activity, window);
-    let kind = match verdict(earlier_activity, later_activity, window) {
+    let is_starved = has_leftovers && overdue::has_hardly_run(earlier.sample, latest.sample, window);
+    let kind = match latest.verdict_since(&earlier) {
         Verdict::Burns if is_starved => None,
         Verdict::Burns if is_over(limits.burning) && window >= limits.burning_window() => Some(TroubleKind::Stuck),
-        Verdict::Blocked if may_be_blocked && !is_runnable => Some(TroubleKind::Blocked(describe(later.as_ref()))),
+        Verdict::Blocked if may_be_blocked && !is_runnable => Some(TroubleKind::Blocked),
         // Where nothing is known of its thread, it has the longer of the times, and is looked into.
         Verdict::Unknown if may_be_blocked => Some(TroubleKind::Stuck),
         _ => None,
     };
     if kind.is_none() && window >= limits.burning_window().max(WINDOW) {
-        *look = Some(Look { at: now, activity: later });
+        track.since = latest;
     }
     kind.map(|kind| Trouble { silent, kind })
-}
-
-/// What the main thread does, in the kernel's words.
-fn describe(activity: Option<&Activity>) -> String {
-    let Some(activity) = activity else { return "unknown".to_owned() };
-    let mut text = match activity.state {
-        'R' => "runs (R)".to_owned(),
-        'S' => "sleeps (S)".to_owned(),
-        'D' => "waits for a disk (D)".to_owned(),
-        'T' => "was stopped by a signal (T)".to_owned(),
-        't' => "is held by a debugger (t)".to_owned(),
-        other => format!("is in state {other}"),
-    };
-    if let Some(function) = &activity.waits_in {
-        text.push_str(" in ");
-        text.push_str(function);
-    }
-    if let Some(number) = activity.syscall {
-        text.push_str(", system call ");
-        text.push_str(&number.to_string());
-    }
-    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::Sleep;
 
     const LIMITS: Limits = Limits {
         overdue: Some(Duration::from_secs(1)),
@@ -259,14 +247,16 @@ mod tests {
         blocked: Some(Duration::from_secs(60)),
     };
 
-    fn thread(cpu_ms: u64) -> Activity {
-        Activity {
-            cpu_us: cpu_ms * 1000,
-            queued_us: 0,
-            state: 'S',
-            waits_in: Some("do_wait".to_owned()),
-            syscall: None,
-        }
+    fn thread(cpu_ms: u64) -> Sample {
+        let cpu_us = cpu_ms * 1000;
+        Sample { state: 'S', cpu_us, wanted_us: cpu_us, sleeps: Some(Sleep::Elsewhere), is_exact: true }
+    }
+
+    /// The same for a worker of which this is the first look, if there was none.
+    fn judge(limits: Limits, subject: Silence, track: &mut Option<Track>, sample: Option<Sample>) -> Option<Trouble> {
+        let latest = Look { at: subject.now, sample };
+        let known = track.get_or_insert(Track { first: latest, recent: latest, since: latest });
+        super::judge(limits, subject, known, latest)
     }
 
     /// When a worker that has beaten last at 0 is judged, looked at every 50 ms, and how. `burns` says whether its main
@@ -278,15 +268,15 @@ mod tests {
         burns: impl Fn(u64) -> bool,
     ) -> Option<(u64, TroubleKind)> {
         let begin = Instant::now();
-        let mut look = None;
+        let mut track = None;
         let mut cpu_ms = 0;
         for at_ms in 0..200_000 {
             cpu_ms += u64::from(burns(at_ms));
             let silent = Duration::from_millis(at_ms);
             if at_ms % 50 == 0 && silent >= limits.late() {
                 let subject = Silence { silent, is_debugged, has_leftovers: false, now: begin + silent };
-                let sample = || known.then(|| thread(cpu_ms));
-                if let Some(trouble) = judge(limits, subject, &mut look, sample) {
+                let sample = known.then(|| thread(cpu_ms));
+                if let Some(trouble) = judge(limits, subject, &mut track, sample) {
                     return Some((at_ms, trouble.kind));
                 }
             }
@@ -316,15 +306,15 @@ mod tests {
     fn thread_of_the_long_lane_that_gets_no_cpu_is_not_stuck_until_it_does() {
         let stuck_after_s = |has_leftovers| {
             let begin = Instant::now();
-            let (mut look, mut cpu_ms) = (None, 0);
+            let (mut track, mut cpu_ms) = (None, 0);
             (0..100_000).find(|at_ms: &u64| {
                 cpu_ms += u64::from(*at_ms > 40_000 || at_ms.is_multiple_of(100));
                 let silent = Duration::from_millis(*at_ms);
                 let subject = Silence { silent, is_debugged: false, has_leftovers, now: begin + silent };
-                let sample = || Some(Activity { queued_us: (at_ms - cpu_ms) * 1000, ..thread(cpu_ms) });
+                let sample = Some(Sample { wanted_us: at_ms * 1000, ..thread(cpu_ms) });
                 at_ms.is_multiple_of(50)
                     && silent >= LIMITS.late()
-                    && judge(LIMITS, subject, &mut look, sample).is_some()
+                    && judge(LIMITS, subject, &mut track, sample).is_some()
             })
         };
         assert_eq!(stuck_after_s(false), Some(10_000));
@@ -335,7 +325,7 @@ mod tests {
     #[test]
     fn thread_that_waits_has_its_own_limit() {
         let (at_ms, kind) = judged(LIMITS, false, true, |_| false).unwrap();
-        assert_eq!(kind, TroubleKind::Blocked("sleeps (S) in do_wait".to_owned()));
+        assert_eq!(kind, TroubleKind::Blocked);
         assert!((60_000..61_100).contains(&at_ms), "{at_ms}");
         assert_eq!(judged(Limits { blocked: None, ..LIMITS }, false, true, |_| false), None);
     }
@@ -350,7 +340,7 @@ mod tests {
     #[test]
     fn thread_that_works_for_a_moment_after_it_has_waited_is_not() {
         let (at_ms, kind) = judged(LIMITS, false, true, |at_ms| (20_000..23_000).contains(&at_ms)).unwrap();
-        assert!(matches!(kind, TroubleKind::Blocked(_)), "{kind:?}");
+        assert_eq!(kind, TroubleKind::Blocked);
         assert!((60_000..61_100).contains(&at_ms), "{at_ms}");
     }
 
@@ -359,13 +349,13 @@ mod tests {
         let second = Duration::from_secs(1);
         let subject = |now| Silence { silent: 100 * second, is_debugged: false, has_leftovers: false, now };
         let begin = Instant::now();
-        let mut look = None;
+        let mut track = None;
         for count in 0..10 {
-            let sample = || Some(Activity { state: 'R', ..thread(7) });
-            assert_eq!(judge(LIMITS, subject(begin + count * second), &mut look, sample), None);
+            let sample = Some(Sample { state: 'R', ..thread(7) });
+            assert_eq!(judge(LIMITS, subject(begin + count * second), &mut track, sample), None);
         }
-        let trouble = judge(LIMITS, subject(begin + 20 * second), &mut look, || Some(thread(7)));
-        assert!(matches!(trouble, Some(Trouble { kind: TroubleKind::Blocked(_), .. })), "{trouble:?}");
+        let trouble = judge(LIMITS, subject(begin + 20 * second), &mut track, Some(thread(7)));
+        assert_eq!(trouble.map(|trouble| trouble.kind), Some(TroubleKind::Blocked));
     }
 
     #[test]

@@ -510,8 +510,8 @@ export interface QueueConfig {
 /** `[alarms]` */
 export interface AlarmsConfig {
   /**
-   * How long the queue must hold up requests, or a class starve, until that is an alarm, and how long
-   * the cause of any alarm must be gone until it is over. In seconds, from 1 to 3600.
+   * How long the queue must hold up requests until that is an alarm, and how long the cause of any alarm
+   * must be gone until it is over. In seconds, from 1 to 3600.
    * @default 60
    */
   after_s?: number;
@@ -526,12 +526,6 @@ export interface AlarmsConfig {
    * @default 100
    */
   cost_drift_percent?: number;
-  /**
-   * How many times as long as an answer in the order of arrival would have taken requests of a class may
-   * wait while others that came later go first. 0 for any. In times, from 0 to 1000.
-   * @default 5
-   */
-  starved_factor?: number;
 }
 
 /** `[classes]` */

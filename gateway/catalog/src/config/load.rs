@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{ConfigError, Place, Problem};
-use super::slips::{Lines, is_service_link, named, nearest_key, short_form, suspicious, unknown};
+use super::slips::{Lines, gone, is_service_link, named, nearest_key, short_form, suspicious, unknown};
 use super::table::{Key, key, keys};
 use super::{Config, SECTIONS, checks, nearest};
 
@@ -159,6 +159,10 @@ impl Loader {
             let start = name.span().start;
             let name: &str = name.get_ref();
             let Some(key) = section.keys.iter().find(|key| key.name == name) else {
+                if let Some(gone) = gone(&format!("{}.{name}", section.name)) {
+                    self.warnings.push(format!("{}{gone}", place(start)));
+                    continue;
+                }
                 // The right key in the wrong section is as likely as a slip, so all keys are looked at second.
                 let near = nearest(name, section.keys.iter().map(|key| key.name))
                     .map(|near| format!("{}.{near}", section.name))
@@ -192,6 +196,9 @@ impl Loader {
                 Some(key) => {
                     let origin = Origin::Flag(path.to_owned());
                     self.set(key, origin, Some(&text), |config| (key.set_text)(config, &text));
+                }
+                None if gone(path).is_some() => {
+                    self.warnings.extend(gone(path).map(|gone| format!("{}{gone}", Place::Flag(path.to_owned()))));
                 }
                 None => self.problem(Place::Flag(path.to_owned()), path, unknown("key", nearest_key(path))),
             }

@@ -273,17 +273,14 @@ config! {
     /// When an operator is told that something is wrong that lasts: in the log, in `sluice status` and in a metric. Overlaps
     /// always are.
     alarms: Alarms {
-        /// How long the queue must hold up requests, or a class starve, until that is an alarm, and how long the cause of any
-        /// alarm must be gone until it is over.
+        /// How long the queue must hold up requests until that is an alarm, and how long the cause of any alarm must be gone until
+        /// it is over.
         after_s: u32 = 60, in 1..=3_600, "seconds" => reload;
         /// Mean queue wait above which requests are held up, even where the queue becomes empty now and then. Below half of it
         /// they are not any more. 0 for any wait.
         queue_wait_ms: u32 = 500, in 0..=3_600_000, "milliseconds" => reload;
         /// How much more a class may cost lately than in the long run. 0 for any.
         cost_drift_percent: u32 = 100, in 0..=100_000, "percent" => reload;
-        /// How many times as long as an answer in the order of arrival would have taken requests of a class may wait while
-        /// others that came later go first. 0 for any.
-        starved_factor: u32 = 5, in 0..=1_000, "times" => reload;
     }
 
     /// What requests cost is learned by class: host, method and path, with what varies in the path left out. `sluice classes`

@@ -1,7 +1,7 @@
 //! How a route is written: which requests it is for (`GET shop.example/products/:id`), and what holds for them
 //! (`class=product priority=1`). It must not know how requests are compared with it.
 
-use std::fmt::Write as _;
+use percent_encoding::{AsciiSet, utf8_percent_encode};
 
 /// Routes that may be named.
 pub(super) const ROUTES_MAX: usize = 256;
@@ -150,15 +150,7 @@ fn percent_encoded(pattern: &str) -> Option<String> {
     if path.is_ascii() || !before.is_ascii() {
         return None;
     }
-    let mut encoded = before.to_owned();
-    for byte in path.bytes() {
-        if byte.is_ascii() {
-            encoded.push(char::from(byte));
-        } else {
-            let _ = write!(encoded, "%{byte:02X}"); // Writing to a String cannot fail.
-        }
-    }
-    Some(encoded)
+    Some(format!("{before}{}", utf8_percent_encode(path, &AsciiSet::EMPTY)))
 }
 
 #[cfg(test)]

@@ -223,6 +223,23 @@ fn problems_of_environment_and_flags_say_where_they_stand() {
 }
 
 #[test]
+fn a_key_of_an_earlier_version_is_a_warning_wherever_it_stands() {
+    let says = "alarms.starved_factor is a key of an earlier version and has no effect: ";
+    let in_file = load("\n[alarms]\nstarved_factor = 7\nafter_s = 9\n", &[], &[]).unwrap();
+    assert_eq!(in_file.config.alarms.after_s, 9);
+    let in_env = load("", &[("SLUICE_ALARMS_STARVED_FACTOR", "7")], &[]).unwrap();
+    let in_flag = load("", &[], &[("alarms.starved_factor", "7")]).unwrap();
+    for (loaded, place) in [
+        (in_file, "sluice.toml:3: "),
+        (in_env, "environment variable SLUICE_ALARMS_STARVED_FACTOR: "),
+        (in_flag, "command line: "),
+    ] {
+        let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
+        assert!(warning.contains(&format!("{place}{says}")), "{warning}");
+    }
+}
+
+#[test]
 fn an_old_spelling_is_read_and_its_warning_names_the_new_one_wherever_it_stands() {
     let new = load("[workers]\nconcurrency = \"while-waiting\"\n", &[], &[]).unwrap();
     assert_eq!((new.config.workers.concurrency, new.warnings), (Concurrency::WhileWaiting, vec![]));

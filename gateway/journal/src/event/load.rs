@@ -59,8 +59,6 @@ pub enum Alarm {
     SteadyQueue,
     /// A class costs much more than it used to.
     CostDrift,
-    /// A class waits much longer than in the order of arrival.
-    ClassStarved,
     /// A worker held more than it may (I1).
     Overlap,
     /// Workers sleep with the requests that they hold while others queue.
@@ -69,8 +67,7 @@ pub enum Alarm {
 
 impl Alarm {
     /// Every alarm, in the order of their discriminants.
-    pub const ALL: [Self; 5] =
-        [Self::SteadyQueue, Self::CostDrift, Self::ClassStarved, Self::Overlap, Self::WorkersAsleep];
+    pub const ALL: [Self; 4] = [Self::SteadyQueue, Self::CostDrift, Self::Overlap, Self::WorkersAsleep];
 
     /// The name in logs, metrics and `status --json`.
     #[must_use]
@@ -78,7 +75,6 @@ impl Alarm {
         match self {
             Self::SteadyQueue => "steady_queue",
             Self::CostDrift => "cost_drift",
-            Self::ClassStarved => "class_starved",
             Self::Overlap => "overlap",
             Self::WorkersAsleep => "workers_asleep",
         }

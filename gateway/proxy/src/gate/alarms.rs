@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use sluice_catalog::config::Config;
 use sluice_catalog::snapshot::AlarmSnapshot;
 use sluice_journal::{Alarm, Event as Happening};
+use sluice_sketch::Fading;
 
 use super::Gate;
 use crate::alarms::{Change, Judge, Limits, Reading};
@@ -22,14 +23,8 @@ pub(super) struct Alarms {
     judge: RefCell<Judge>,
     looked: Cell<Option<Instant>>,
     queue_length_min: Cell<Option<usize>>,
-    waits: Cell<Waits>,
-}
-
-/// Waits that are over, decaying.
-#[derive(Clone, Copy, Default)]
-struct Waits {
-    count: f64,
-    sum_ms: f64,
+    /// Waits that are over, in milliseconds.
+    waits: RefCell<Fading>,
 }
 
 impl Alarms {
@@ -38,17 +33,17 @@ impl Alarms {
         // What was with another worker before has not waited all of its time.
         let Some(arrival) = answer.arrival.get().filter(|_| !answer.was_retried.get()) else { return };
         let waited = now.saturating_duration_since(arrival.at);
-        let Waits { count, sum_ms } = self.waits.get();
-        self.waits.set(Waits { count: count + 1.0, sum_ms: sum_ms + waited.as_secs_f64() * 1e3 });
+        self.waits.borrow_mut().add(waited.as_secs_f64() * 1e3, 1.0);
     }
 
     fn wait_mean_ms(&self, is_idle: bool) -> Option<f64> {
-        let Waits { count, sum_ms } = self.waits.get();
+        let mut waits = self.waits.borrow_mut();
         // A second in which nobody waited says as much as one request that did not have to.
-        let count = if is_idle { count + 1.0 } else { count };
-        self.waits.set(Waits { count: count * WAIT_WEIGHT, sum_ms: sum_ms * WAIT_WEIGHT });
-        // So little is left of the last wait that it says nothing of now.
-        (count > 0.5).then(|| sum_ms / count)
+        waits.add(0.0, if is_idle { 1.0 } else { 0.0 });
+        // Where so little is left of the last wait, it says nothing of now.
+        let mean_ms = waits.get(0.5);
+        waits.fade(WAIT_WEIGHT);
+        mean_ms
     }
 }
 
@@ -84,7 +79,6 @@ impl Gate {
             wait_mean_ms: alarms.wait_mean_ms(queue_length_min == 0),
             overlaps_total: self.journal.overlaps_total(),
             drifts: self.class_drifts(),
-            starving: self.classes_starving(self.config().alarms.starved_factor.into()),
             asleep: self.asleep_while_queued(now),
             asleep_when_full: self.asleep_when_full(),
         };

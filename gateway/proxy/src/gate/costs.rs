@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use sluice_catalog::snapshot::{ClassSnapshot, ClassesSnapshot};
-use sluice_scheduler::{Event, Starving};
+use sluice_scheduler::Event;
 
 use super::Gate;
 use sluice_classes::{Change, Class, Listed, Traits, saved};
@@ -76,20 +76,6 @@ impl Gate {
         drifts.filter_map(|class| Some((class.name, scheduler.costs().drift(class.id)?))).collect()
     }
 
-    /// Classes that starve by this factor, or nearly.
-    pub(super) fn classes_starving(&self, factor: u64) -> Vec<(Rc<str>, Starving)> {
-        let mut starving = self.scheduler.borrow_mut().look_for_starving(self.now(), factor);
-        if starving.is_empty() {
-            return Vec::new();
-        }
-        let listed = self.classes.list().into_iter();
-        let found = listed.filter_map(|listed| {
-            let at = starving.iter().position(|starving| starving.class == listed.id)?;
-            Some((listed.name, starving.swap_remove(at)))
-        });
-        found.collect()
-    }
-
     /// What is known of every class, those that take most CPU time first.
     pub fn class_costs(&self) -> ClassesSnapshot {
         let listed = self.classes.list();
@@ -114,8 +100,8 @@ impl Gate {
             cost_mean_ms: costs.class_mean_us(listed.id).map(in_ms),
             cost_p50_ms: quantile_ms(0.5),
             cost_p95_ms: quantile_ms(0.95),
-            queue_wait_ms: totals.queue_ms,
-            service_time_ms: totals.service_ms,
+            queue_wait_ms: totals.queue_ms.get().unwrap_or(0.0),
+            service_time_ms: totals.service_ms.get().unwrap_or(0.0),
             cpu_share,
             known: costs.is_known(listed.id),
             long: costs.is_long(listed.id),

@@ -1,10 +1,14 @@
 //! A histogram of costs on a logarithmic scale, four buckets an octave: quantiles within a tenth in 200 bytes. What was
 //! long ago fades, as all counts are halved when there are enough. It must not know classes.
 
-/// Costs below share the first bucket.
-const LOWEST_LOG2: u32 = 4;
-const OCTAVES: u32 = 26;
-const BUCKETS: usize = (OCTAVES * 4 + 1) as usize;
+use sluice_sketch::scale;
+
+const PER_OCTAVE: u64 = 4;
+/// Costs up to that share the first bucket.
+const LOWEST_US: u64 = 15;
+const FIRST: usize = scale::bucket::<PER_OCTAVE>(LOWEST_US);
+const OCTAVES: usize = 26;
+const BUCKETS: usize = OCTAVES * 4 + 1;
 /// Records after which all counts are halved.
 const HALVE_AT: u32 = 512;
 
@@ -66,20 +70,12 @@ impl Sketch {
 }
 
 fn bucket(cost_us: u64) -> usize {
-    let log2 = cost_us.max(1).ilog2();
-    if log2 < LOWEST_LOG2 {
-        return 0;
-    }
-    let quarter = (cost_us >> (log2 - 2)) & 3;
-    let at = (log2 - LOWEST_LOG2) as usize * 4 + usize::try_from(quarter).unwrap_or(0) + 1;
-    at.min(BUCKETS - 1)
+    scale::bucket::<PER_OCTAVE>(cost_us).saturating_sub(FIRST).min(BUCKETS - 1)
 }
 
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Buckets end at 2^30 µs.
 fn middle_us(bucket: usize) -> u64 {
-    let Some(above) = bucket.checked_sub(1) else { return 1 << (LOWEST_LOG2 - 1) };
-    let low = (4 + above as u64 % 4) << (above as u64 / 4 + u64::from(LOWEST_LOG2) - 2);
-    let width = 1 << (above as u64 / 4 + u64::from(LOWEST_LOG2) - 2);
-    low + width / 2
+    if bucket == 0 { LOWEST_US.div_ceil(2) } else { scale::middle::<PER_OCTAVE>(bucket + FIRST) as u64 }
 }
 
 #[cfg(test)]

@@ -64,20 +64,17 @@ impl Pool {
 
     /// Where nothing stands before them any more, they begin.
     pub(crate) fn begin_handed(&mut self, now: Time, concurrency: u32, actions: &mut Vec<Action>) {
-        if !self.has_handed {
-            return;
-        }
-        self.has_handed = false;
-        for (id, w) in &mut self.workers {
+        self.handing.retain(|worker| {
+            let Some(w) = self.workers.get_mut(worker) else { return false };
             // What it is asked for may not be there any more.
             while !w.is_asked_back && w.begun() < w.slots(concurrency) as usize {
                 let Some(request) = w.begin_next(now) else { break };
-                actions.push(Action::Begins { request, worker: *id });
+                actions.push(Action::Begins { request, worker: *worker });
             }
             let has_handed = w.handed().next().is_some();
             w.is_asked_back &= has_handed;
-            self.has_handed |= has_handed;
-        }
+            has_handed
+        });
     }
 
     /// All that the worker holds waits on something else than the CPU, so it has begun all that it was handed.
@@ -110,29 +107,34 @@ impl Pool {
 
     /// Each is asked once.
     fn ask_back(&mut self, which: impl Fn(&Worker) -> bool, actions: &mut Vec<Action>) {
-        for (id, w) in &mut self.workers {
+        for worker in &self.handing {
+            let Some(w) = self.workers.get_mut(worker) else { continue };
             if !w.is_asked_back && w.handed().next().is_some() && which(w) {
                 w.is_asked_back = true;
-                actions.push(Action::TakeBack { worker: *id });
+                actions.push(Action::TakeBack { worker: *worker });
             }
         }
     }
 
     pub(crate) fn is_asked_back(&self) -> bool {
-        self.workers.values().any(|w| w.is_asked_back)
+        self.handing_workers().any(|w| w.is_asked_back)
     }
 
     pub(crate) fn has_handed(&self) -> bool {
-        self.has_handed
+        !self.handing.is_empty()
+    }
+
+    fn handing_workers(&self) -> impl Iterator<Item = &Worker> {
+        self.handing.iter().filter_map(|worker| self.workers.get(worker))
     }
 
     pub(crate) fn handed(&self) -> usize {
-        if self.has_handed { self.workers.values().map(|w| w.handed().count()).sum() } else { 0 }
+        self.handing_workers().map(|w| w.handed().count()).sum()
     }
 
     /// When the first of those that are not asked for yet should have another worker.
     pub(crate) fn first_late(&self) -> Option<Time> {
-        let late = self.workers.values().filter(|w| !w.is_asked_back).map(Worker::handed_late).min();
+        let late = self.handing_workers().filter(|w| !w.is_asked_back).map(Worker::handed_late).min();
         late.filter(|late| *late < Time(u64::MAX))
     }
 

@@ -38,7 +38,7 @@ impl Pool {
 
     /// Asks for the warm-up of those that listen now and are not needed at once.
     pub(super) fn begin_warm_ups(&mut self, actions: &mut Vec<Action>) {
-        for (id, w) in &mut self.workers {
+        for (id, w) in self.workers.iter_mut() {
             if w.state == WorkerState::Warming && w.warmth == Warmth::Cold {
                 w.warmth = Warmth::Warming;
                 actions.push(Action::WarmUp { worker: *id });
@@ -84,7 +84,7 @@ impl Pool {
         w.enter(WorkerState::Leaving, now);
         let holds_something = !w.held.is_empty();
         self.successor_failed(now, worker, AbandonReason::Exited { worker }, limits, actions);
-        if holds_something && let Some(w) = self.workers.remove(&worker) {
+        if holds_something && let Some(w) = self.workers.remove(worker) {
             self.vacate(now, worker, &w, limits, actions);
             self.workers.insert(worker, w);
         }
@@ -154,7 +154,7 @@ impl Pool {
     /// when it has exited.
     pub(super) fn kill_overdue(&mut self, now: Time, limits: &Limits, actions: &mut Vec<Action>) {
         let mut late = Vec::new();
-        for (id, w) in &mut self.workers {
+        for (id, w) in self.workers.iter_mut() {
             let Some((_, reason)) = w.kill_due(limits).filter(|(at, _)| *at <= now) else { continue };
             w.enter(WorkerState::Killed, now);
             actions.push(Action::Kill { worker: *id, reason });
@@ -173,7 +173,7 @@ impl Pool {
         for held in held {
             actions.push(Action::Orphaned { request: held.request, worker, arrived: held.arrived });
         }
-        let Some(dead) = self.workers.remove(&worker) else { return };
+        let Some(dead) = self.workers.remove(worker) else { return };
         self.successor_failed(now, worker, AbandonReason::Exited { worker }, limits, actions);
         self.vacate(now, worker, &dead, limits, actions);
     }
@@ -254,7 +254,7 @@ impl Pool {
     pub(crate) fn stop_all(&mut self, now: Time, actions: &mut Vec<Action>) {
         self.stopping = true;
         self.end_reload_on_stop(actions);
-        for (id, w) in &mut self.workers {
+        for (id, w) in self.workers.iter_mut() {
             // A stuck worker would not hear of it, and is killed soon.
             if w.stays() || w.state == WorkerState::Leaving {
                 w.enter(WorkerState::Stopping, now);

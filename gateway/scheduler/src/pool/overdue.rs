@@ -90,7 +90,7 @@ impl Pool {
                 w.is_stand_in = true;
             }
         }
-        for (id, w) in &mut self.workers {
+        for (id, w) in self.workers.iter_mut() {
             let place = &self.places[w.instance as usize];
             let is_replaced = w.state == WorkerState::Leaving
                 || w.state == WorkerState::Ready && place.worker == Some(*id) && place.successor.is_some();

@@ -79,6 +79,36 @@ impl Worker {
             && self.parts() + part <= parts_max
     }
 
+    /// What it adds to the offer of all.
+    pub fn offer(&self, limits: &Limits) -> Offer {
+        if !self.takes_requests() {
+            let is_ready = self.state == WorkerState::Ready;
+            let is_starting = matches!(self.state, WorkerState::Starting | WorkerState::Warming);
+            let of_long = |is: bool| u32::from(is && self.lane == Lane::Long);
+            return Offer { long_overdue: of_long(is_ready), long_starting: of_long(is_starting), ..Offer::default() };
+        }
+        let has_seat = self.has_seat(0, limits);
+        let free = u32::from(self.has_free_slot(limits.concurrency));
+        let held = u32::try_from(self.held.len()).unwrap_or(u32::MAX);
+        // One that is full holds what it can: that says more than any rule how many it may.
+        let slots = self.slots(limits.concurrency).max(held);
+        let offer = Offer { seats: u32::from(has_seat), ..Offer::default() };
+        if self.lane == Lane::Long {
+            return Offer { long_ready: 1, long_slots: slots, long_held: held.min(1), long_free: free, ..offer };
+        }
+        let shorts = self.held.iter().filter(|held| held.side == Lane::Short);
+        let has_long = self.holds(Lane::Long);
+        Offer {
+            short_ready: 1,
+            short_slots: slots,
+            short_free: free,
+            short_parts: shorts.map(|held| held.part).sum(),
+            short_with_long: u32::from(has_long),
+            short_open: u32::from(!has_long && has_seat && self.parts() <= OPEN_PARTS_MAX),
+            ..offer
+        }
+    }
+
     fn is_among(&self, among: Among) -> bool {
         match among {
             Among::All => true,
@@ -98,43 +128,7 @@ impl Pool {
 
     /// What the workers have to offer to the next request.
     pub(crate) fn offer(&self, limits: &Limits) -> Offer {
-        let mut offer = Offer::default();
-        for w in self.workers.values() {
-            if !w.takes_requests() {
-                if w.lane == Lane::Long {
-                    offer.long_overdue += u32::from(w.state == WorkerState::Ready);
-                    offer.long_starting += u32::from(matches!(w.state, WorkerState::Starting | WorkerState::Warming));
-                }
-                continue;
-            }
-            let is_free = w.has_free_slot(limits.concurrency);
-            let has_seat = w.has_seat(0, limits);
-            offer.has_seat |= has_seat;
-            let held = u32::try_from(w.held.len()).unwrap_or(u32::MAX);
-            // One that is full holds what it can: that says more than any rule how many it may.
-            let slots = w.slots(limits.concurrency).max(held);
-            match w.lane {
-                Lane::Short => {
-                    offer.short_ready += 1;
-                    offer.short_slots += slots;
-                    offer.short_free += u32::from(is_free);
-                    let shorts = w.held.iter().filter(|held| held.side == Lane::Short);
-                    offer.short_parts += shorts.map(|held| held.part).sum::<u32>();
-                    if w.holds(Lane::Long) {
-                        offer.short_with_long += 1;
-                    } else if has_seat && w.parts() <= OPEN_PARTS_MAX {
-                        offer.short_open += 1;
-                    }
-                }
-                Lane::Long => {
-                    offer.long_ready += 1;
-                    offer.long_slots += slots;
-                    offer.long_held += u32::from(!w.held.is_empty());
-                    offer.long_free += u32::from(is_free);
-                }
-            }
-        }
-        offer
+        self.workers.offer(limits)
     }
 
     /// The worker with such a seat that comes first by the rule. One that somebody waits for who may have no other
@@ -164,6 +158,8 @@ impl Pool {
             let is_packed = packs && w.parts() + part <= SHORT_PARTS_MAX;
             (packs && !is_packed, if is_packed { usize::MAX - held } else { held }, turn, w.instance)
         };
-        self.workers.iter().filter(|(id, w)| has_seat(**id, w)).min_by_key(|(_, w)| rank(w)).map(|(id, _)| *id)
+        let seats = self.workers.with_seats(limits);
+        let open = seats.iter().filter_map(|id| self.workers.get(id).map(|w| (id, w)));
+        open.filter(|(id, w)| has_seat(**id, w)).min_by_key(|(_, w)| rank(w)).map(|(id, _)| *id)
     }
 }

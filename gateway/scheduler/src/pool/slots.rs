@@ -38,18 +38,16 @@ impl Pool {
     }
 
     /// Whether a request waits for a worker of its own: if so, the one that holds least gets nothing more until it has gone there.
-    /// Returns whether that has changed anything.
-    pub(crate) fn reserve(&mut self, is_wanted: bool) -> bool {
+    pub(crate) fn reserve(&mut self, is_wanted: bool) {
         let is_reserved = self.workers.values().any(|w| w.is_reserved && w.takes_requests());
         if is_wanted == is_reserved {
-            return false;
+            return;
         }
         let least = self.workers.values_mut().filter(|w| w.takes_requests());
         match least.min_by_key(|w| (w.lane != Lane::Long, w.held.len(), w.instance)).filter(|_| is_wanted) {
             Some(w) => w.is_reserved = true,
             None => self.workers.values_mut().for_each(|w| w.is_reserved = false),
         }
-        true
     }
 
     /// Whether the worker takes requests and has room for one that needs this part of it.
@@ -92,7 +90,7 @@ impl Pool {
         };
         if handed.is_some() {
             w.held.push(held);
-            self.has_handed = true;
+            self.handing.insert(worker);
             return;
         }
         w.join(held);

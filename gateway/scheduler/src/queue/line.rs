@@ -26,11 +26,6 @@ impl Line {
         self.requests.len()
     }
 
-    /// How many of them arrived before this one.
-    pub(super) fn len_before(&self, request: RequestId) -> usize {
-        self.requests.partition_point(|(other, _)| *other < request)
-    }
-
     pub(super) fn insert(&mut self, request: RequestId, overdue: Time) {
         if self.requests.back().is_none_or(|(last, _)| *last < request) {
             self.requests.push_back((request, overdue));

@@ -16,6 +16,5 @@ mod overdue;
 mod recycle;
 mod reload;
 mod stage;
-mod starving;
 mod stuck;
 mod warm_up;

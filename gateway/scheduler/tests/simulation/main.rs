@@ -8,6 +8,7 @@
 //! `SLUICE_SIM_DAYS` sets how many days are lived, `SLUICE_SEED` which is the first.
 
 mod lanes;
+mod limits;
 mod model;
 mod places;
 mod plan;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use sluice_scheduler::{Action, ClassId, Event, Limits, Need, Order, RequestId, Scheduler, Time, WorkerId};
 
-use crate::lanes::LIMITS;
+use crate::limits::LIMITS;
 use crate::rng::Rng;
 
 const SERVICE_US: u64 = 10_000;

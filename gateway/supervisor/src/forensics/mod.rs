@@ -1,17 +1,15 @@
 //! What a worker that no longer turns its event loop is doing: its JavaScript stack and a short CPU profile, taken through
-//! Node's own inspector before the worker is killed, and what the kernel says of its main thread.
+//! Node's own inspector before the worker is killed.
 //!
 //! It knows process ids and Node.js. It must not know the scheduler, the journal or why somebody wants to know; it signals
 //! a process to open its inspector and never ends one.
 
-mod activity;
 mod inspector;
+mod places;
 mod profile;
 mod session;
-mod sourcemaps;
 #[cfg(test)]
 mod tests;
-mod urls;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,11 +23,12 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
-pub(crate) use activity::{Activity, Glance, Sleep, Verdict, main_thread_activity, main_thread_glance, verdict};
 pub(crate) use inspector::{Address, Inspector, InspectorLine, inspector_line};
+use places::{RawFrame, Reader, Script, has_map};
 pub(crate) use profile::Profile;
 use session::Session;
-use sourcemaps::{RawFrame, Script};
+
+use crate::sample;
 
 /// A process that has its inspector open already says nothing when it is asked to open it. An address from before is
 /// used once this long has brought no new one.
@@ -47,10 +46,10 @@ pub(crate) struct Patience {
     pub(crate) step: Duration,
     /// How long the profile is.
     pub(crate) profile: Duration,
-    /// Reading source maps; past it, places stay those of the code that ran.
-    pub(crate) mapping: Duration,
-    /// Everything together.
+    /// The look altogether.
     pub(crate) total: Duration,
+    /// Reading source maps, afterwards; past it, places stay those of the code that ran.
+    pub(crate) mapping: Duration,
 }
 
 impl Default for Patience {
@@ -59,8 +58,8 @@ impl Default for Patience {
             address: Duration::from_millis(1500),
             step: Duration::from_secs(1),
             profile: Duration::from_millis(500),
-            mapping: Duration::from_millis(500),
             total: Duration::from_secs(3),
+            mapping: Duration::from_millis(500),
         }
     }
 }
@@ -72,6 +71,9 @@ pub(crate) struct Subject {
     pub(crate) pid: u32,
     /// Files inside it are named relative to it.
     pub(crate) cwd: PathBuf,
+    /// The Node.js that reads source maps, and the program that has it do so.
+    pub(crate) node: String,
+    pub(crate) source_maps: PathBuf,
 }
 
 /// What was found. The stack may be there without the profile, not the other way round.
@@ -146,38 +148,54 @@ impl fmt::Display for Why {
 /// Takes stack and profile. `inspector` holds what the process' stderr has said so far (see [`inspector_line`]); its sender
 /// is dropped when stderr ends. Returns within `patience.total`; the process runs on and its inspector stays open, so the
 /// caller ends it.
-pub(crate) async fn examine(
+pub(crate) async fn look(
     subject: &Subject,
     mut inspector: watch::Receiver<Inspector>,
     patience: Patience,
-) -> Examination {
+) -> Look {
     let end = Instant::now() + patience.total;
-    let mut finds = Finds { stack: None, profile: None, scripts: HashMap::new(), step: "SIGUSR1" };
-    let asking = end - patience.mapping.min(patience.total / 2);
-    let outcome = match timeout_at(asking, ask(subject, &mut inspector, patience, asking, &mut finds)).await {
+    let mut finds = Finds { stack: None, profile: None, scripts: HashMap::new(), reader: None, step: "SIGUSR1" };
+    let outcome = match timeout_at(end, ask(subject, &mut inspector, patience, end, &mut finds)).await {
         Ok(outcome) => outcome,
         Err(_) => Err(Why::NoAnswer(finds.step)),
     };
     let outcome = match outcome {
-        Err(Why::Connection(_)) if activity::has_exited(subject.pid) => Err(Why::Gone),
+        Err(Why::Connection(_)) if sample::has_exited(subject.pid) => Err(Why::Gone),
         other => other,
     };
-    let Finds { stack, profile, scripts, .. } = finds;
-    // Without a stack there is no profile either, for the same reason.
-    let why = outcome.err().unwrap_or(Why::NoAnswer("Profiler.stop"));
-    let has_stack = stack.is_some();
-    let mut raw = stack.unwrap_or_default();
-    let depth = raw.len();
-    let (json, hot) = match profile {
-        Some(taken) => (Ok(taken.json), taken.hottest),
-        None => (Err(why.clone()), Vec::new()),
-    };
-    raw.extend(hot.iter().map(|(frame, _)| frame.clone()));
-    let mut frames = place_all(raw, scripts, subject.cwd.clone(), end).await;
-    let hottest = frames.split_off(depth).into_iter().zip(hot).map(|(frame, (_, self_ms))| (frame, self_ms)).collect();
-    Examination {
-        stack: if has_stack { Ok(frames) } else { Err(why) },
-        profile: json.map(|json| Profile { json, hottest }),
+    Look { finds, why: outcome.err().unwrap_or(Why::NoAnswer("Profiler.stop")) }
+}
+
+/// What a look has found, with places in the code that ran.
+pub(crate) struct Look {
+    finds: Finds,
+    /// Why it did not find more.
+    why: Why,
+}
+
+impl Look {
+    /// Names the places in the sources, as far as that takes no longer than `patience.mapping`. The process is not needed for it.
+    pub(crate) async fn examine(self, subject: &Subject, patience: Patience) -> Examination {
+        let Look { finds: Finds { stack, profile, scripts, reader, .. }, why } = self;
+        let has_stack = stack.is_some();
+        let mut raw = stack.unwrap_or_default();
+        let depth = raw.len();
+        // Without a stack there is no profile either, for the same reason.
+        let (json, hot) = match profile {
+            Some(taken) => (Ok(taken.json), taken.hottest),
+            None => (Err(why.clone()), Vec::new()),
+        };
+        raw.extend(hot.iter().map(|(frame, _)| frame.clone()));
+        let mut frames: Vec<Frame> =
+            raw.iter().map(|frame| places::as_it_ran(frame, &scripts, &subject.cwd)).collect();
+        // A map that takes too long costs the places in the sources, not the stack.
+        let _ = timeout(patience.mapping, places::map(&mut frames, &raw, &scripts, subject, reader)).await;
+        let hottest =
+            frames.split_off(depth).into_iter().zip(hot).map(|(frame, (_, self_ms))| (frame, self_ms)).collect();
+        Examination {
+            stack: if has_stack { Ok(frames) } else { Err(why) },
+            profile: json.map(|json| Profile { json, hottest }),
+        }
     }
 }
 
@@ -187,6 +205,8 @@ struct Finds {
     profile: Option<profile::Taken>,
     /// Those of the stack's frames, then all.
     scripts: HashMap<String, Script>,
+    /// Started as soon as there is a map to be read: it boots while the profile is taken.
+    reader: Option<Reader>,
     step: &'static str,
 }
 
@@ -200,14 +220,20 @@ async fn ask(
     let address = open(subject.pid, inspector, patience.address).await?;
     finds.step = "the connection";
     let mut session = Session::connect(&address, patience.step).await?;
-    let outcome = ask_in(&mut session, patience, end, finds).await;
+    let outcome = ask_in(&mut session, subject, patience, end, finds).await;
     finds.scripts = std::mem::take(&mut session.scripts);
     // A closed session also resumes what it has paused.
     session.close().await;
     outcome
 }
 
-async fn ask_in(session: &mut Session, patience: Patience, end: Instant, finds: &mut Finds) -> Result<(), Why> {
+async fn ask_in(
+    session: &mut Session,
+    subject: &Subject,
+    patience: Patience,
+    end: Instant,
+    finds: &mut Finds,
+) -> Result<(), Why> {
     finds.step = "Debugger.paused";
     session.send("Debugger.enable", json!({})).await?;
     session.send("Debugger.pause", json!({})).await?;
@@ -219,6 +245,9 @@ async fn ask_in(session: &mut Session, patience: Patience, end: Instant, finds: 
         }
     }
     finds.stack = Some(stack);
+    if finds.scripts.values().any(has_map) {
+        finds.reader = Reader::start(subject);
+    }
     session.send("Profiler.enable", json!({})).await?;
     session.send("Profiler.setSamplingInterval", json!({ "interval": SAMPLING_INTERVAL_US })).await?;
     // A loop that was optimised while it ran is code the profiler has no name for, so its time would go to its caller.
@@ -242,10 +271,10 @@ async fn ask_in(session: &mut Session, patience: Patience, end: Instant, finds: 
 /// Asks the process to open its inspector and waits for where.
 async fn open(pid: u32, inspector: &mut watch::Receiver<Inspector>, patience: Duration) -> Result<Address, Why> {
     let before = inspector.borrow_and_update().address();
-    if activity::has_exited(pid) {
+    if sample::has_exited(pid) {
         return Err(Why::Gone);
     }
-    if activity::catches(pid, Signal::SIGUSR1) == Some(false) && before.is_none() {
+    if sample::catches(pid, Signal::SIGUSR1) == Some(false) && before.is_none() {
         return Err(Why::NotInspectable);
     }
     let raw = i32::try_from(pid).ok().filter(|pid| *pid > 1).ok_or(Why::Gone)?;
@@ -263,19 +292,6 @@ async fn open(pid: u32, inspector: &mut watch::Receiver<Inspector>, patience: Du
         },
         // Whoever reads stderr has come to its end.
         Ok(Err(_)) => Err(Why::Gone),
-        Err(_) => before.ok_or(if activity::has_exited(pid) { Why::Gone } else { Why::NoAddress }),
-    }
-}
-
-/// Reading maps blocks, so another thread does it, and a slow disk costs the places in the sources, not the stack.
-async fn place_all(frames: Vec<RawFrame>, scripts: HashMap<String, Script>, cwd: PathBuf, end: Instant) -> Vec<Frame> {
-    let unmapped: Vec<Frame> = frames.iter().map(|frame| sourcemaps::as_it_ran(frame, &scripts, &cwd)).collect();
-    if frames.is_empty() {
-        return unmapped;
-    }
-    let work = tokio::task::spawn_blocking(move || sourcemaps::place(&frames, &scripts, &cwd));
-    match timeout_at(end, work).await {
-        Ok(Ok(mapped)) => mapped,
-        _ => unmapped,
+        Err(_) => before.ok_or(if sample::has_exited(pid) { Why::Gone } else { Why::NoAddress }),
     }
 }

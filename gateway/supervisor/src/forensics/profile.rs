@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::sourcemaps::RawFrame;
+use super::places::RawFrame;
 use super::{Frame, Why};
 
 /// The largest CPU profile that is kept of a stuck worker.

@@ -16,7 +16,7 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 use super::Why;
 use super::inspector::Address;
-use super::sourcemaps::{RawFrame, Script};
+use super::places::{RawFrame, Script};
 
 /// Scripts are announced with their source maps where these are inside them, so a message can be as large as a map.
 const MESSAGE_BYTES_MAX: usize = 32 * 1024 * 1024;

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::*;
+use crate::sample::Verdict;
 
 /// What the preload does, so that workers do not want the same port.
 const FREE_PORT: &str = "--import=data:text/javascript,process.debugPort=0";
@@ -39,7 +40,8 @@ impl Worker {
         for (name, content) in files {
             write(&cwd, name, content);
         }
-        let mut child = Command::new(std::env::var("NODE").unwrap_or_else(|_| "node".to_owned()))
+        let node = std::env::var("NODE").unwrap_or_else(|_| "node".to_owned());
+        let mut child = Command::new(&node)
             .args(node_args)
             .arg(files[0].0)
             .current_dir(&cwd)
@@ -64,16 +66,18 @@ impl Worker {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let line = timeout(Duration::from_secs(20), lines.next_line()).await.expect("it starts").unwrap();
         assert_eq!(line.as_deref(), Some("stuck"));
-        let subject = Subject { pid: child.id().unwrap(), cwd };
+        let source_maps = cwd.join("source-maps.cjs");
+        let subject = Subject { pid: child.id().unwrap(), cwd, node, source_maps };
         Self { child, subject, inspector, _directory: directory }
     }
 
     async fn examine(&self, patience: Patience) -> Examination {
         let begin = Instant::now();
-        let examination = examine(&self.subject, self.inspector.clone(), patience).await;
+        let look = look(&self.subject, self.inspector.clone(), patience).await;
+        let examination = look.examine(&self.subject, patience).await;
         // For a machine with other work; without a bound it would be for ever.
         let slack = Duration::from_secs(5);
-        assert!(begin.elapsed() <= patience.total + slack, "it took {:?}", begin.elapsed());
+        assert!(begin.elapsed() <= patience.total + patience.mapping + slack, "it took {:?}", begin.elapsed());
         examination
     }
 
@@ -84,10 +88,10 @@ impl Worker {
         }
         let deadline = Instant::now() + Duration::from_secs(15);
         loop {
-            let (earlier, begin) = (main_thread_activity(self.subject.pid), Instant::now());
+            let (earlier, begin) = (sample::main_thread(self.subject.pid), Instant::now());
             tokio::time::sleep(Duration::from_millis(300)).await;
-            let later = main_thread_activity(self.subject.pid);
-            if verdict(earlier.as_ref(), later.as_ref(), begin.elapsed()) == expected {
+            let later = sample::main_thread(self.subject.pid);
+            if sample::verdict(earlier, later, begin.elapsed()) == expected {
                 return;
             }
             assert!(Instant::now() < deadline, "never judged {expected:?}: {earlier:?}, {later:?}");
@@ -150,10 +154,14 @@ async fn infinite_loop_is_named_with_function_file_and_line() {
 #[tokio::test]
 async fn places_are_those_of_the_sources_where_there_is_a_map() {
     // Each line of the code that runs is ten lines further down in the source.
-    let lines = vec!["AACA"; LOOP.lines().count() - 1].join(";");
-    let map = format!(r#"{{"version":3,"sources":["../src/app.ts"],"names":[],"mappings":"AAUA;{lines}"}}"#);
+    let reader = "\
+const { scripts, places } = JSON.parse(require('fs').readFileSync(0));
+const isAsked = ({ url, map }) => url.endsWith('/dist/app.js') && map === 'app.js.map';
+const original = ([script, line, column]) => isAsked(scripts[script]) ? [__dirname + '/src/app.ts', line + 10, column] : null;
+console.log(JSON.stringify(places.map(original)));
+";
     let script = format!("{LOOP}//# sourceMappingURL=app.js.map\n");
-    let files = [("dist/app.js", script.as_str()), ("dist/app.js.map", map.as_str())];
+    let files = [("dist/app.js", script.as_str()), ("source-maps.cjs", reader)];
     let worker = Worker::start(&[FREE_PORT], &files).await;
     worker.is_judged(Verdict::Burns).await;
     let examination = worker.examine(PATIENT).await;
@@ -162,6 +170,26 @@ async fn places_are_those_of_the_sources_where_there_is_a_map() {
     assert!(stack[1].starts_with("handler (src/app.ts:19:"), "{stack:?}");
     let frame = hottest(&examination);
     assert_eq!((frame.file.as_str(), frame.line), ("src/app.ts", 11));
+}
+
+#[tokio::test]
+async fn reader_of_maps_that_fails_or_never_ends_costs_the_places_in_the_sources_alone() {
+    let script = format!("{LOOP}//# sourceMappingURL=app.js.map\n");
+    for reader in [
+        "throw new Error('no')",
+        "console.log('[')",
+        "console.log('[[\"a\",-1,0]]')",
+        "console.log('[]')",
+        "for (;;) console.log('x'.repeat(1000))",
+        "for (;;);",
+    ] {
+        let worker = Worker::start(&[FREE_PORT], &[("app.js", &script), ("source-maps.cjs", reader)]).await;
+        worker.is_judged(Verdict::Burns).await;
+        let patience = Patience { mapping: Duration::from_secs(2), ..PATIENT };
+        let examination = worker.examine(patience).await;
+        assert_eq!(own(&examination)[1], "handler (app.js:9:3)", "{reader}");
+        assert!(examination.profile.is_ok(), "{reader}");
+    }
 }
 
 #[tokio::test]
@@ -205,7 +233,7 @@ async fn process_that_has_exited_is_gone() {
     let mut worker = Worker::start(&[FREE_PORT], &[("app.js", "console.log('stuck');")]).await;
     // Linux tells that it has exited before anybody has collected it.
     let deadline = Instant::now() + Duration::from_secs(15);
-    while cfg!(target_os = "linux") && !activity::has_exited(worker.subject.pid) {
+    while cfg!(target_os = "linux") && !sample::has_exited(worker.subject.pid) {
         assert!(Instant::now() < deadline, "it never exits");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -253,9 +281,10 @@ async fn app_that_handles_the_signal_itself_opens_no_inspector() {
 #[tokio::test]
 async fn process_that_would_die_of_the_signal_is_not_sent_it() {
     let mut child = Command::new("sleep").arg("30").kill_on_drop(true).spawn().unwrap();
-    let subject = Subject { pid: child.id().unwrap(), cwd: std::env::temp_dir() };
+    let (node, source_maps) = ("node".to_owned(), PathBuf::new());
+    let subject = Subject { pid: child.id().unwrap(), cwd: std::env::temp_dir(), node, source_maps };
     let (_sender, inspector) = watch::channel(Inspector::default());
-    let examination = examine(&subject, inspector, PATIENT).await;
+    let examination = look(&subject, inspector, PATIENT).await.examine(&subject, PATIENT).await;
     assert_eq!(failure(&examination), &Why::NotInspectable);
     assert_eq!(child.try_wait().unwrap(), None);
 }

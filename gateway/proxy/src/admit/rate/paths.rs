@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use percent_encoding::{percent_decode, percent_encode_byte};
+
 /// The forms that apps and their routers make of a path: escapes decoded, slashes collapsed, and dot segments left
 /// alone, or removed before the slashes are collapsed (as a URL parser does it) or after (as file servers do it). Where the
 /// path begins with two slashes, a URL parser also takes its first name for a host. Most paths have one form only. Case stays, and so do the escapes of `/`, `\` and `%`.
@@ -48,26 +50,23 @@ fn decoded(path: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.len());
     let mut rest = path;
     while let Some((&first, after)) = rest.split_first() {
-        rest = after;
-        match (first, escaped(after)) {
-            (b'%', Some(byte @ (b'/' | b'\\' | b'%'))) => {
-                out.extend_from_slice(format!("%{byte:02X}").as_bytes());
-                rest = &after[2..];
-            }
-            (b'%', Some(byte)) => {
-                out.push(byte);
-                rest = &after[2..];
-            }
-            (b'\\', _) => out.push(b'/'),
-            _ => out.push(first),
+        let escaped = escaped(rest);
+        rest = if escaped.is_some() { &after[2..] } else { after };
+        match (first, escaped) {
+            (_, Some(byte @ (b'/' | b'\\' | b'%'))) => out.extend_from_slice(percent_encode_byte(byte).as_bytes()),
+            (_, Some(byte)) => out.push(byte),
+            (b'\\', None) => out.push(b'/'),
+            (_, None) => out.push(first),
         }
     }
     out
 }
 
-fn escaped(digits: &[u8]) -> Option<u8> {
-    let digit = |at: usize| char::from(*digits.get(at)?).to_digit(16);
-    u8::try_from(digit(0)? << 4 | digit(1)?).ok()
+/// The byte that an escape at the beginning stands for.
+fn escaped(path: &[u8]) -> Option<u8> {
+    let mut bytes = percent_decode(path.get(..3)?);
+    let byte = bytes.next().filter(|_| path[0] == b'%')?;
+    bytes.next().is_none().then_some(byte)
 }
 
 /// RFC 3986 §5.2.4, on segments.

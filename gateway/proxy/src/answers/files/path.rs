@@ -6,6 +6,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
+use percent_encoding::percent_decode_str;
+
 /// The path that the rest of a URL's path names, decoded once; `None` for what is never sent.
 pub(super) fn relative(encoded: &str) -> Option<PathBuf> {
     let mut path = PathBuf::with_capacity(encoded.len());
@@ -27,16 +29,10 @@ pub(super) fn is_servable(name: &[u8]) -> bool {
 }
 
 fn decode(segment: &str) -> Option<Vec<u8>> {
-    let mut name = Vec::with_capacity(segment.len());
-    let mut bytes = segment.bytes();
-    while let Some(byte) = bytes.next() {
-        name.push(if byte == b'%' { hex(bytes.next()?)? * 16 + hex(bytes.next()?)? } else { byte });
-    }
-    Some(name)
-}
-
-fn hex(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+    let name: Vec<u8> = percent_decode_str(segment).collect();
+    // Each escape is two bytes shorter decoded; what only looks like one stays as it is.
+    let escapes = segment.matches('%').count();
+    (name.len() + 2 * escapes == segment.len()).then_some(name)
 }
 
 #[cfg(test)]

@@ -2,61 +2,48 @@
 
 use std::collections::BTreeMap;
 
-use sluice_scheduler::{
-    Action, Choice, ClassId, Event, Lane, Limits, Need, Order, Recycling, RequestId, Scheduler, Time, WorkerId,
-};
+use sluice_scheduler::{Action, ClassId, Event, Lane, Limits, Need, RequestId, Scheduler, Time, WorkerId};
 
 use super::toy::{Day, Outcome, WEIGHT_LONG, WEIGHT_SHORT, rates};
 use crate::rng::Rng;
-
-pub const LIMITS: Limits = Limits {
-    queue_length_max: 1_000,
-    queue_wait_ms_max: 10_000,
-    concurrency: 1,
-    concurrency_max: 1,
-    ahead_max: 0,
-    order: Order::Shortest,
-    ageing: 3,
-    lanes: true,
-    may_raise: false,
-    choice: Choice::First,
-    boot_at_once: 0,
-    cpus: 4,
-    start_timeout_ms: 60_000,
-    stop_timeout_ms: 1_000,
-    backoff_ms_min: 100,
-    backoff_ms_max: 1_000,
-    healthy_after_ms: 1_000,
-    streams_per_worker_max: 0,
-    warm_up: false,
-    reload_at_once: 0,
-    recycle: Recycling { requests_max: 0, age_ms_max: 0 },
-    needless_wait_ms_min: 1_000,
-    needless_wait_ms_max: 1_000,
-    examine_timeout_ms: 900,
-};
-
-/// As in the config, unless said otherwise.
-const STARVED_FACTOR: u64 = 5;
 
 struct Busy {
     request: RequestId,
     left_ms: f64,
 }
 
-struct Machine {
+/// Whose class a request is of.
+pub trait Classify {
+    /// The class of a request of this kind, which arrives now.
+    fn arrived(&mut self, scheduler: &mut Scheduler, request: RequestId, kind: usize) -> ClassId;
+    /// The request has ended: the class that it has cost.
+    fn ended(&mut self, scheduler: &mut Scheduler, request: RequestId, kind: usize, cost_us: u64) -> Option<ClassId>;
+}
+
+/// Each kind is known to be a class.
+pub struct ByKind;
+
+impl Classify for ByKind {
+    fn arrived(&mut self, _: &mut Scheduler, _: RequestId, kind: usize) -> ClassId {
+        ClassId(u16::try_from(kind + 1).expect("few"))
+    }
+
+    fn ended(&mut self, scheduler: &mut Scheduler, request: RequestId, kind: usize, _: u64) -> Option<ClassId> {
+        Some(self.arrived(scheduler, request, kind))
+    }
+}
+
+struct Machine<C> {
     scheduler: Scheduler,
+    classes: C,
     workers: BTreeMap<WorkerId, (Lane, Option<Busy>)>,
     /// Kind and arrival of each request.
     requests: BTreeMap<RequestId, (usize, f64)>,
     outcomes: Vec<Outcome>,
-    /// For how long each kind was said to starve, at most.
-    starved_ms: Vec<u64>,
     now_ms: f64,
-    looked_ms: f64,
 }
 
-impl Machine {
+impl<C: Classify> Machine<C> {
     fn tell(&mut self, day: &Day, event: Event) {
         let mut actions = Vec::new();
         let now = Time((self.now_ms * 1000.0).round() as u64);
@@ -112,30 +99,15 @@ impl Machine {
         (rates.iter().sum::<f64>() * step_ms, finished)
     }
 
-    /// Once a second; notes for how long each kind is said to starve, at most.
-    fn look_for_starving(&mut self) {
-        if self.now_ms < self.looked_ms + 1000.0 {
-            return;
-        }
-        self.looked_ms = self.now_ms;
-        let now = Time((self.now_ms * 1000.0).round() as u64);
-        for starving in self.scheduler.look_for_starving(now, STARVED_FACTOR) {
-            let most = &mut self.starved_ms[usize::from(starving.class.0) - 1];
-            *most = (*most).max(starving.for_ms);
-        }
-    }
-
     fn finish(&mut self, day: &Day, worker: WorkerId, request: RequestId) {
         let (kind, arrived) = self.requests.remove(&request).expect("arrived");
         self.outcomes[kind].latencies_ms.push(self.now_ms - arrived);
         self.tell(day, Event::Finished { worker, request });
-        let class = class(kind);
-        self.tell(day, Event::Measured { class, cost_us: (day.kinds[kind].cost_ms * 1000.0) as u64 });
+        let cost_us = (day.kinds[kind].cost_ms * 1000.0) as u64;
+        if let Some(class) = self.classes.ended(&mut self.scheduler, request, kind, cost_us) {
+            self.tell(day, Event::Measured { class, cost_us });
+        }
     }
-}
-
-fn class(kind: usize) -> ClassId {
-    ClassId(u16::try_from(kind + 1).expect("few"))
 }
 
 /// Lives the day: the outcome by kind, and the part of the CPU time that was used. The first tenth is not counted, in
@@ -146,27 +118,21 @@ pub fn live(day: &Day, limits: Limits) -> (Vec<Outcome>, f64) {
 
 /// The same, where the first tenth has a load of its own.
 pub fn live_from(load: f64, day: &Day, limits: Limits) -> (Vec<Outcome>, f64) {
-    let (machine, used) = run(load, day, limits);
-    (machine.outcomes, used)
+    run(load, day, limits, ByKind)
 }
 
-/// Lives the day: for how many milliseconds each kind was said to starve, at most.
-pub fn starved_ms(day: &Day, limits: Limits) -> Vec<u64> {
-    run(day.load, day, limits).0.starved_ms
-}
-
-fn run(first_load: f64, day: &Day, limits: Limits) -> (Machine, f64) {
+/// The same with classes of somebody else.
+pub fn run(first_load: f64, day: &Day, limits: Limits, classes: impl Classify) -> (Vec<Outcome>, f64) {
     let mut rng = Rng::new(day.seed);
     let mean_ms: f64 = day.kinds.iter().map(|kind| kind.share * kind.cost_ms).sum();
     let mut gap_ms = mean_ms / first_load / day.cores as f64;
     let mut machine = Machine {
         scheduler: Scheduler::new(limits),
+        classes,
         workers: BTreeMap::new(),
         requests: BTreeMap::new(),
         outcomes: vec![Outcome::default(); day.kinds.len()],
-        starved_ms: vec![0; day.kinds.len()],
         now_ms: 0.0,
-        looked_ms: 0.0,
     };
     machine.tell(day, Event::Scaled { workers: u32::try_from(day.short_workers).expect("few") });
     let (mut worked_ms, mut began_ms, mut arrivals) = (0.0, 0.0, 0);
@@ -191,7 +157,6 @@ fn run(first_load: f64, day: &Day, limits: Limits) -> (Machine, f64) {
             machine.now_ms = machine.now_ms.max(due);
             machine.tell(day, Event::Tick);
         }
-        machine.look_for_starving();
         if arrivals == day.requests / 10 && began_ms == 0.0 {
             (worked_ms, began_ms) = (0.0, machine.now_ms);
             machine.outcomes.fill(Outcome::default());
@@ -199,10 +164,10 @@ fn run(first_load: f64, day: &Day, limits: Limits) -> (Machine, f64) {
         }
     }
     let used = worked_ms / (machine.now_ms - began_ms) / day.cores as f64;
-    (machine, used)
+    (machine.outcomes, used)
 }
 
-fn arrive(machine: &mut Machine, day: &Day, number: u64, rng: &mut Rng) {
+fn arrive(machine: &mut Machine<impl Classify>, day: &Day, number: u64, rng: &mut Rng) {
     let mut of = rng.unit();
     let found = day.kinds.iter().position(|kind| {
         of -= kind.share;
@@ -210,5 +175,6 @@ fn arrive(machine: &mut Machine, day: &Day, number: u64, rng: &mut Rng) {
     });
     let (kind, request) = (found.unwrap_or(0), RequestId(number));
     machine.requests.insert(request, (kind, machine.now_ms));
-    machine.tell(day, Event::Arrived { request, need: Need { class: class(kind), ..Need::default() } });
+    let class = machine.classes.arrived(&mut machine.scheduler, request, kind);
+    machine.tell(day, Event::Arrived { request, need: Need { class, ..Need::default() } });
 }

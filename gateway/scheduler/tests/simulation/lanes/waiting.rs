@@ -4,10 +4,10 @@
 
 use sluice_scheduler::Limits;
 
-use super::LIMITS;
 use super::gateway::Gateway;
 use super::loops::{Clients, Day, Kind, Lived, Rule, Unlimited, live, live_all};
 use super::toy::Outcome;
+use crate::limits::LIMITS;
 
 /// As installed.
 const WHILE_WAITING: Limits = Limits { concurrency_max: 50, ..LIMITS };

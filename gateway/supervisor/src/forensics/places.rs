@@ -1,0 +1,158 @@
+//! From places in the code that ran to places in the code that was written. Source maps are read by a Node.js process of its own
+//! (`packages/preload/src/source-maps.ts`): a large map, or one that is made to do harm, takes no time and no memory of the gateway.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use percent_encoding::percent_decode_str;
+use serde::Serialize;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, Command};
+
+use super::{Frame, Subject};
+
+/// Memory that a map may take, in megabytes.
+const HEAP_MB_MAX: u32 = 512;
+const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
+/// Longest name of a function or a file that is kept.
+const NAME_CHARS_MAX: usize = 512;
+
+/// A place as V8 gives it: line and column from 0.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct RawFrame {
+    pub(super) function: String,
+    pub(super) script: String,
+    pub(super) line: u32,
+    pub(super) column: u32,
+}
+
+/// What V8 knows of a script by its id. The frames it reports do not say it themselves.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Script {
+    pub(super) url: String,
+    /// As the script says it last, in the text that V8 compiled. That need not be the file: loaders such as tsx translate
+    /// on the way, and a deployment may have replaced the file since.
+    #[serde(rename = "map")]
+    pub(super) map_url: String,
+}
+
+/// The process that reads source maps. It ends with its answer, or with this value.
+pub(super) struct Reader(Child);
+
+#[derive(Serialize)]
+struct Asked<'s> {
+    scripts: Vec<&'s Script>,
+    /// Index of the script, line and column.
+    places: Vec<(usize, u32, u32)>,
+}
+
+/// File, line and column; none where no map names the place.
+type Originals = Vec<Option<(String, u32, u32)>>;
+
+impl Reader {
+    /// Starts the process, which then waits for what is asked.
+    pub(super) fn start(subject: &Subject) -> Option<Self> {
+        let mut command = Command::new(&subject.node);
+        command.arg(format!("--max-old-space-size={HEAP_MB_MAX}")).arg(&subject.source_maps);
+        // Agents of the app have no business there.
+        command.env_remove("NODE_OPTIONS").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.kill_on_drop(true).spawn().ok().map(Self)
+    }
+
+    async fn ask(mut self, asked: &Asked<'_>) -> Option<Originals> {
+        let (mut stdin, stdout) = (self.0.stdin.take()?, self.0.stdout.take()?);
+        stdin.write_all(&serde_json::to_vec(asked).ok()?).await.ok()?;
+        drop(stdin);
+        let mut answer = Vec::new();
+        stdout.take(ANSWER_BYTES_MAX).read_to_end(&mut answer).await.ok()?;
+        serde_json::from_slice(&answer).ok()
+    }
+}
+
+/// Names the places of all frames by the maps of their scripts. Where there is no map, or it cannot be read, they stay as they are.
+pub(super) async fn map(
+    places: &mut [Frame],
+    frames: &[RawFrame],
+    scripts: &HashMap<String, Script>,
+    subject: &Subject,
+    reader: Option<Reader>,
+) {
+    let mut asked = Asked { scripts: Vec::new(), places: Vec::new() };
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    let mut indexes = Vec::new();
+    for (index, frame) in frames.iter().enumerate() {
+        let Some(script) = scripts.get(&frame.script).filter(|script| has_map(script)) else { continue };
+        let at = *known.entry(&frame.script).or_insert_with(|| {
+            asked.scripts.push(script);
+            asked.scripts.len() - 1
+        });
+        asked.places.push((at, frame.line, frame.column));
+        indexes.push(index);
+    }
+    if indexes.is_empty() {
+        return;
+    }
+    let Some(reader) = reader.or_else(|| Reader::start(subject)) else { return };
+    let Some(originals) = reader.ask(&asked).await else { return };
+    for (index, original) in indexes.into_iter().zip(originals) {
+        if let Some((file, line, column)) = original {
+            places[index].file = short(&relative(&file, &subject.cwd));
+            places[index].line = line.saturating_add(1);
+            places[index].column = column.saturating_add(1);
+        }
+    }
+}
+
+pub(super) fn has_map(script: &Script) -> bool {
+    !script.map_url.is_empty()
+}
+
+/// The place in the code that ran.
+pub(super) fn as_it_ran(frame: &RawFrame, scripts: &HashMap<String, Script>, cwd: &Path) -> Frame {
+    let function = short(if frame.function.is_empty() { "(anonymous)" } else { &frame.function });
+    // V8's own entries, such as "(garbage collector)", are in no script and at no place.
+    if frame.line == u32::MAX {
+        return Frame { function, file: String::new(), line: 0, column: 0 };
+    }
+    let url = scripts.get(&frame.script).map_or("", |script| script.url.as_str());
+    let file = match path_of_url(url) {
+        Some(path) => relative(&path.to_string_lossy(), cwd),
+        None if url.is_empty() => "(eval)".to_owned(),
+        None => url.to_owned(),
+    };
+    Frame { function, file: short(&file), line: frame.line + 1, column: frame.column.saturating_add(1) }
+}
+
+/// The path that a `file:` URL, or a path, names.
+fn path_of_url(url: &str) -> Option<PathBuf> {
+    match url.strip_prefix("file://") {
+        Some(path) => {
+            path.starts_with('/').then(|| PathBuf::from(&*percent_decode_str(path).decode_utf8_lossy()))
+        }
+        None => url.starts_with('/').then(|| PathBuf::from(url)),
+    }
+}
+
+fn short(name: &str) -> String {
+    name.chars().take(NAME_CHARS_MAX).collect()
+}
+
+fn relative(file: &str, cwd: &Path) -> String {
+    Path::new(file).strip_prefix(cwd).map_or_else(|_| file.to_owned(), |inside| inside.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_here_is_a_path() {
+        assert_eq!(path_of_url("file:///a%20b.js"), Some(PathBuf::from("/a b.js")));
+        assert_eq!(path_of_url("file:///%C3%BC%2g%.js"), Some(PathBuf::from("/ü%2g%.js")));
+        assert_eq!(path_of_url("/a%20b.js"), Some(PathBuf::from("/a%20b.js")));
+        for url in ["", "a.js", "file://host/a.js", "node:fs", "https://example.org/a.js"] {
+            assert_eq!(path_of_url(url), None, "{url}");
+        }
+    }
+}
