@@ -20,7 +20,7 @@ use std::collections::HashMap;
 
 use sluice_catalog::config::Config;
 use sluice_classes::{Change, Class, Classes, Traits};
-use sluice_http1::Method;
+use sluice_message::Method;
 use sluice_scheduler::{ClassId, RequestId, Scheduler};
 
 use day::{Classify, run};

@@ -28,6 +28,7 @@ interface Payload extends Omit<SourceMapPayload, 'sources'> {
   readonly sections?: readonly { readonly map: Payload }[];
 }
 
+/** The largest source map that is read. */
 const MAP_BYTES_MAX = 32 * 1024 * 1024;
 
 /** The path that a `file:` URL, or a path, names. */

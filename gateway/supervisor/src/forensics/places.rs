@@ -12,8 +12,9 @@ use tokio::process::{Child, Command};
 
 use super::{Frame, Subject};
 
-/// Memory that a map may take, in megabytes.
+/// Memory of the process that reads source maps, in megabytes.
 const HEAP_MB_MAX: u32 = 512;
+/// Its answer.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 /// Longest name of a function or a file that is kept.
 const NAME_CHARS_MAX: usize = 512;
