@@ -30,8 +30,7 @@ fn main() {
 
 /// Nanoseconds of the events of one request, on average.
 fn decision_ns(order: Order, classes: u64, workers: u32, queued: u64) -> u128 {
-    let limits =
-        Limits { queue_length_max: 20_000, queue_wait_ms_max: 3_600_000, ahead_max: 2, order, ..LIMITS };
+    let limits = Limits { queue_length_max: 20_000, queue_wait_ms_max: 3_600_000, ahead_max: 2, order, ..LIMITS };
     let class = |request: u64| ClassId(u16::try_from(request % classes).unwrap_or(0));
     let cost_us = |class: ClassId| 1_000 + u64::from(class.0) * u64::from(class.0);
     let need = |request| Need { class: class(request), ahead: true, ..Need::default() };

@@ -38,7 +38,9 @@ const HOTTEST_MAX: usize = 3;
 /// Looks into the worker, tells of it, and lets the scheduler go on.
 pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     let worker = process.worker;
-    let Some(Trouble { silent, kind }) = process.trouble.get() else { return supervisor.gate.tell(Examined { worker }) };
+    let Some(Trouble { silent, kind }) = process.trouble.get() else {
+        return supervisor.gate.tell(Examined { worker });
+    };
     let silent_ms = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
     let held = supervisor.gate.latest_request(worker);
     let request = held.as_ref().map(|(request_id, method, target)| HeldRequest { request_id, method, target });

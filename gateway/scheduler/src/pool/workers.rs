@@ -28,6 +28,7 @@ struct Tally {
 }
 
 impl Workers {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as the map has it")]
     pub(super) fn get_mut(&mut self, id: &WorkerId) -> Option<&mut Worker> {
         self.note(*id);
         self.all.get_mut(id)

@@ -148,11 +148,7 @@ impl fmt::Display for Why {
 /// Takes stack and profile. `inspector` holds what the process' stderr has said so far (see [`inspector_line`]); its sender
 /// is dropped when stderr ends. Returns within `patience.total`; the process runs on and its inspector stays open, so the
 /// caller ends it.
-pub(crate) async fn look(
-    subject: &Subject,
-    mut inspector: watch::Receiver<Inspector>,
-    patience: Patience,
-) -> Look {
+pub(crate) async fn look(subject: &Subject, mut inspector: watch::Receiver<Inspector>, patience: Patience) -> Look {
     let end = Instant::now() + patience.total;
     let mut finds = Finds { stack: None, profile: None, scripts: HashMap::new(), reader: None, step: "SIGUSR1" };
     let outcome = match timeout_at(end, ask(subject, &mut inspector, patience, end, &mut finds)).await {
@@ -186,8 +182,7 @@ impl Look {
             None => (Err(why.clone()), Vec::new()),
         };
         raw.extend(hot.iter().map(|(frame, _)| frame.clone()));
-        let mut frames: Vec<Frame> =
-            raw.iter().map(|frame| places::as_it_ran(frame, &scripts, &subject.cwd)).collect();
+        let mut frames: Vec<Frame> = raw.iter().map(|frame| places::as_it_ran(frame, &scripts, &subject.cwd)).collect();
         // A map that takes too long costs the places in the sources, not the stack.
         let _ = timeout(patience.mapping, places::map(&mut frames, &raw, &scripts, subject, reader)).await;
         let hottest =

@@ -128,9 +128,7 @@ pub(super) fn as_it_ran(frame: &RawFrame, scripts: &HashMap<String, Script>, cwd
 /// The path that a `file:` URL, or a path, names.
 fn path_of_url(url: &str) -> Option<PathBuf> {
     match url.strip_prefix("file://") {
-        Some(path) => {
-            path.starts_with('/').then(|| PathBuf::from(&*percent_decode_str(path).decode_utf8_lossy()))
-        }
+        Some(path) => path.starts_with('/').then(|| PathBuf::from(&*percent_decode_str(path).decode_utf8_lossy())),
         None => url.starts_with('/').then(|| PathBuf::from(url)),
     }
 }
