@@ -83,7 +83,12 @@ void test('a place is that of the source where the code has a map', async (t) =>
   const map = JSON.stringify({ version: 3, sources: ['../src/app.ts'], names: [], mappings });
   fs.writeFileSync(path.join(dir, 'dist/app.cjs'), `${source}//# sourceMappingURL=app.cjs.map\n`);
   fs.writeFileSync(path.join(dir, 'dist/app.cjs.map'), map);
-  const sluice = await running(t, { entry: path.join(dir, 'dist/app.cjs'), workers: 1, env: quick, cwd: dir });
+  const sluice = await running(t, {
+    entry: path.join(dir, 'dist/app.cjs'),
+    workers: 1,
+    env: quick,
+    cwd: dir,
+  });
   const line = await known(sluice, '/loop', 'function');
   const place = [line['function'], line['file'], line['line']];
   assert.deepEqual(place, ['spin', 'src/app.ts', lineOf('for (;;) x') + 100]);

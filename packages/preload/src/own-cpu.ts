@@ -39,7 +39,6 @@ export interface Cost {
   readonly isShared: boolean;
 }
 
-
 export class OwnCpu {
   readonly #measuresShared: boolean;
   readonly #windows: Windows;

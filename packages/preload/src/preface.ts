@@ -96,7 +96,10 @@ function readPreface(socket: Accepted, done: (ends: Ends | undefined) => void): 
     return false;
   };
   // A loop that was blocked for so long looks at what has come meanwhile before it gives up.
-  const timer = later(() => nextTurn(() => (Object.hasOwn(socket, 'push') ? give() : undefined)), WAIT_MS_MAX);
+  const timer = later(
+    () => nextTurn(() => (Object.hasOwn(socket, 'push') ? give() : undefined)),
+    WAIT_MS_MAX,
+  );
   timer.unref();
   const push = (chunk: Buffer | null): boolean => {
     if (chunk === null) return give();

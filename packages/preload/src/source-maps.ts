@@ -53,7 +53,10 @@ function read(file: string): string | undefined {
 }
 
 /** The text of a script's map, and the file that its sources are named relative to. */
-function textOf({ url, map }: Script): { readonly text: string | undefined; readonly base: string } | undefined {
+function textOf({
+  url,
+  map,
+}: Script): { readonly text: string | undefined; readonly base: string } | undefined {
   const script = pathOf(url);
   if (script === undefined) return undefined;
   if (map.startsWith('data:')) {
@@ -100,7 +103,9 @@ function originalOf(map: SourceMap | undefined, line: number, column: number): O
   if (entry === undefined || !('originalSource' in entry) || entry.generatedLine !== line) return null;
   const { originalSource, originalLine, originalColumn } = entry;
   const isPlace = [originalLine, originalColumn].every((number) => Number.isInteger(number) && number >= 0);
-  return typeof originalSource === 'string' && isPlace ? [originalSource, originalLine, originalColumn] : null;
+  return typeof originalSource === 'string' && isPlace
+    ? [originalSource, originalLine, originalColumn]
+    : null;
 }
 
 const { scripts, places } = JSON.parse(readFileSync(0, 'utf8')) as Asked;
