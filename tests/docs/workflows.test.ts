@@ -24,7 +24,9 @@ void test('every push is checked in a short time, every change on each Node.js, 
   const runs = new Map(workflows.map((workflow) => [workflow, valuesOf(read(workflow), 'run')]));
   assert.deepEqual(runs.get('.github/workflows/quick.yml'), ['make quick']);
   assert.deepEqual(runs.get('.github/workflows/test.yml'), ['make check', 'make test']);
-  assert.ok(runs.get('.github/workflows/long.yml')?.includes('make test-long'));
+  const nightly = runs.get('.github/workflows/long.yml') ?? [];
+  for (const command of ['make test-long', 'make fuzz-react REACT=${{ matrix.react }}'])
+    assert.ok(nightly.includes(command), command);
   const matrix = read('.github/workflows/test.yml');
   assert.deepEqual(valuesOf(matrix, 'node'), ['[20, 22, 24]']);
   assert.deepEqual(valuesOf(matrix, 'os'), ['[ubuntu-latest, macos-latest]']);
