@@ -40,6 +40,17 @@ void test('ARCHITECTURE.md cites enough for the test above to mean something', (
   assert.ok(cited.filter(({ name }) => name !== undefined).length > 30, `${cited.length} citations`);
 });
 
+void test('an ordinary GET has at most 45 stops in 30 files, as many as ARCHITECTURE.md says', () => {
+  const [, section = ''] =
+    /### Stops of an ordinary GET\n([\s\S]*?)\n(?=### |## |Alarms )/.exec(architecture) ?? [];
+  const rows = section.split('\n').filter((line) => line.startsWith('|'));
+  const stops = citations(rows.join('\n')).map(({ path, name }) => `${path}::${String(name)}`);
+  const files = new Set(stops.map((stop) => stop.split('::')[0]));
+  assert.match(section, new RegExp(`\\b${stops.length} in ${files.size} files`));
+  assert.equal(new Set(stops).size, stops.length, 'none twice');
+  assert.ok(stops.length > 20 && stops.length <= 45 && files.size <= 30, `${stops.length} in ${files.size}`);
+});
+
 for (const invariant of INVARIANTS) {
   void test(`${invariant} is in ARCHITECTURE.md, and tests prove it`, () => {
     const lines = architecture.split('\n').filter((line) => line.startsWith(`- **${invariant} `));

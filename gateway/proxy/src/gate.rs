@@ -44,7 +44,7 @@ use crate::respond::answer::{Answer, Times};
 use crate::sessions::Sessions;
 use crate::upstream::token::Tokens;
 use crate::upstream::{Job, Lease, Lost, Patience, Slots, StreamLease};
-use crate::warm_up::Recent;
+use crate::warm_up::recent::Recent;
 use sluice_classes::Classes;
 
 use ahead::Ahead;

@@ -18,12 +18,11 @@ use sluice_message::{Method, Reject, Rejection, Underscores, check_underscores};
 
 use crate::answers::refuse::Refusal;
 use crate::front::client::{Client, For, Woke};
-use crate::front::exchange::Asked;
 use crate::front::h1::H1;
 use crate::gate::Gate;
 use crate::ids::to_usize;
 use crate::receive::body::Body;
-use crate::request::Failure;
+use crate::request::passage::{Asked, Failure};
 
 /// So little of a body stays in memory however slowly it comes: a file would cost more.
 const KEPT_BYTES_MAX: usize = 2048;

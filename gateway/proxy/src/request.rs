@@ -1,38 +1,27 @@
 //! The main road: a request's way from its first byte to its log line, one line a step. Each step is a call into the module of
 //! its name.
 
-mod ticket;
+pub(crate) mod passage;
+pub(crate) mod ticket;
 
-use std::net::IpAddr;
 use std::rc::Rc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
-use sluice_catalog::errors::Code;
-use sluice_classes::{Class, Traits};
-use sluice_journal::Outcome;
-use sluice_message::RequestHead;
-
-pub(crate) use ticket::Ticket;
-
-use crate::answers::refuse::Refusal;
 use crate::answers::{edge, files, worker};
-use crate::front::exchange::{Asked, Exchange};
+use crate::front::exchange::Exchange;
 use crate::gate::Gate;
-use crate::receive::trace::{self, TraceId};
 use crate::record::ended;
 use crate::respond::{Sent, respond};
 use crate::route::{Route, route};
-use crate::sessions::Visit;
-use crate::upstream::forward::{self, Origin};
+use crate::upstream::forward::Origin;
+use passage::Request;
 
 /// One request, from its first byte to the last byte of its answer.
 pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, gate: &Rc<Gate>) -> Sent {
     let mut request = Request::new(origin.peer);
     let answered = async {
         request.take_head(exchange.head().await?, origin, gate);
-        let route = route(gate, exchange.is_own(), &request.head, request.upgrade.is_some());
-        request.check_rate(&route, gate)?;
-        let found = match route {
+        let found = match route(gate, exchange.is_own(), &mut request)? {
             Route::Ping => Some(edge::ping()),
             Route::Ready => Some(edge::ready(gate)),
             Route::File(path) => files::find(&gate.files, path, &request.head).await,
@@ -49,86 +38,4 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
     let sent = respond(exchange, gate, &request, answered).await;
     ended::record(gate, exchange.is_own(), request, &sent);
     sent
-}
-
-/// Why a request gets an error, or no answer at all.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    Refused(Refusal),
-    /// There is nobody to answer.
-    Gone(Outcome),
-}
-
-impl From<Code> for Failure {
-    fn from(code: Code) -> Self {
-        Failure::Refused(Refusal::of(code))
-    }
-}
-
-/// What a request has gathered on its way.
-pub(crate) struct Request {
-    pub(crate) started: Instant,
-    pub(crate) time_unix_ms: u64,
-    /// What logs and answers call it.
-    pub(crate) id: Rc<str>,
-    /// The client, or whom a trusted peer names as such.
-    pub(crate) peer: IpAddr,
-    pub(crate) trace_id: Option<TraceId>,
-    /// Empty until it is received.
-    pub(crate) head: RequestHead,
-    /// The protocols that it offers to switch to.
-    pub(crate) upgrade: Option<String>,
-    /// When as much of it was there as its answer needs.
-    pub(crate) received: Option<Instant>,
-    pub(crate) bytes_in: u64,
-    pub(crate) class: Class,
-    pub(crate) visit: Visit,
-    /// Its place among those that a worker is to answer.
-    pub(crate) ticket: Option<Ticket>,
-    /// Its answer is for everybody.
-    pub(crate) is_public: bool,
-}
-
-impl Request {
-    pub(crate) fn new(peer: IpAddr) -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Request {
-            started: Instant::now(),
-            time_unix_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
-            id: forward::new_request_id(),
-            peer,
-            trace_id: None,
-            head: RequestHead::default(),
-            upgrade: None,
-            received: None,
-            bytes_in: 0,
-            class: Class::default(),
-            visit: Visit::default(),
-            ticket: None,
-            is_public: false,
-        }
-    }
-
-    /// Whose request it is, and what it is called, as far as its origin is believed.
-    fn take_head(&mut self, asked: Asked, origin: &Origin, gate: &Gate) {
-        (self.head, self.upgrade) = asked;
-        if let Some(id) = forward::trusted_request_id(&self.head, origin) {
-            self.id = id;
-        }
-        self.peer = gate.trust.client(origin.peer, self.head.fields.get_all("x-forwarded-for"));
-        self.trace_id = trace::id_for_the_app(gate.config().server.trace_context, origin.is_trusted, &self.head.fields);
-    }
-
-    /// Refuses a client that asks too often, before its body is taken.
-    fn check_rate(&mut self, route: &Route, gate: &Gate) -> Result<(), Failure> {
-        let is_counted = matches!(route, Route::Workers | Route::File(_));
-        let over_rate = if is_counted { gate.over_rate(self.peer, &self.head.path_and_query) } else { None };
-        let Some(wait_s) = over_rate else { return Ok(()) };
-        self.classify(gate);
-        Err(Failure::Refused(Refusal { retry_after_s: Some(wait_s), ..Refusal::of(Code::RateLimited) }))
-    }
-
-    pub(crate) fn classify(&mut self, gate: &Gate) {
-        self.class = gate.classify(&Traits::of(&self.head, self.bytes_in));
-    }
 }

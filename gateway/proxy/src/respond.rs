@@ -16,7 +16,7 @@ use crate::answers::files::FilePart;
 use crate::answers::{Response, ResponseBody, refuse};
 use crate::front::exchange::{Exchange, Woke};
 use crate::gate::Gate;
-use crate::request::{Failure, Request};
+use crate::request::passage::{Failure, Request};
 use crate::respond::answer::{Answer, End, Next};
 
 /// What came of a response.

@@ -1,9 +1,12 @@
 //! Where a request goes: it is one that the gateway answers by itself, or one for the workers.
 
+use sluice_catalog::errors::Code;
 use sluice_message::{Method, RequestHead};
 
 use crate::answers::files::FilePath;
+use crate::answers::refuse::Refusal;
 use crate::gate::Gate;
+use crate::request::passage::{Failure, Request};
 
 /// Where a request goes.
 pub(crate) enum Route {
@@ -16,11 +19,24 @@ pub(crate) enum Route {
     Own,
 }
 
-pub(crate) fn route(gate: &Gate, is_own: bool, head: &RequestHead, is_upgrade: bool) -> Route {
-    let path = head.path();
+/// Refuses a client that asks too often, before its body is taken.
+pub(crate) fn route(gate: &Gate, is_own: bool, request: &mut Request) -> Result<Route, Failure> {
     if is_own {
-        return Route::Own;
+        return Ok(Route::Own);
     }
+    let route = find(gate, &request.head, request.upgrade.is_some());
+    if let Route::Workers | Route::File(_) = route
+        && let Some(wait_s) = gate.over_rate(request.peer, &request.head.path_and_query)
+    {
+        request.classify(gate);
+        let refusal = Refusal { retry_after_s: Some(wait_s), ..Refusal::of(Code::RateLimited) };
+        return Err(Failure::Refused(refusal));
+    }
+    Ok(route)
+}
+
+fn find(gate: &Gate, head: &RequestHead, is_upgrade: bool) -> Route {
+    let path = head.path();
     if !matches!(head.method, Method::Get | Method::Head) {
         return Route::Workers;
     }

@@ -4,26 +4,22 @@
 //! scheduler says which worker is warmed and when that has to end; the books of its slot are kept as for clients (I1).
 //! This must not know what a generation is, nor what becomes of one whose warm-up fails.
 
-mod recent;
+pub(crate) mod recent;
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
-use sluice_message::{Method, RequestHead, ResponseHead, Scheme};
+use sluice_message::{Method, RequestHead, Scheme};
 use sluice_scheduler::WorkerId;
-
-pub(crate) use recent::Recent;
 
 use crate::front::exchange::Exchange;
 use crate::front::own::Own;
 use crate::gate::Gate;
-use crate::request::{Request, serve_request};
+use crate::request::serve_request;
 use crate::upstream::forward::Origin;
 
-/// The longest target of a client that is asked for again.
-const TARGET_BYTES_MAX: usize = 2048;
 /// How often is looked whether the app has ended a request whose answer is no longer read.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Service times that are compared with as many before them, at least.
@@ -48,29 +44,6 @@ enum Asked {
     Answered(Duration),
     /// Without one that clients could be sent.
     Failed(String),
-}
-
-/// Whether an answer is for everybody, as far as its head tells.
-pub(crate) fn is_public(head: &ResponseHead) -> bool {
-    let is_private = head.fields.get_all("cache-control").any(|value| {
-        let value = value.to_ascii_lowercase();
-        [&b"private"[..], b"no-store"].iter().any(|word| value.windows(word.len()).any(|part| part == *word))
-    });
-    (200..300).contains(&head.status) && !is_private
-}
-
-/// Keeps what a client asked for, to warm later workers with, where the answer was for everybody.
-pub(crate) fn note(gate: &Gate, request: &Request) {
-    let head = &request.head;
-    let is_stream = request.ticket.as_ref().is_some_and(|ticket| ticket.answer.is_stream.get());
-    if request.is_public
-        && !is_stream
-        && head.method == Method::Get
-        && head.path_and_query.len() <= TARGET_BYTES_MAX
-        && gate.config().warm_up.recent
-    {
-        gate.recent.borrow_mut().note(&request.class.name, &head.authority, &head.path_and_query);
-    }
 }
 
 /// Begins to warm the worker.

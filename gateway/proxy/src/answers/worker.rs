@@ -13,14 +13,15 @@ use super::{Response, ResponseBody, Size};
 use crate::front::exchange::{Exchange, Woke};
 use crate::gate::{Gate, Pass};
 use crate::receive::body::Body;
-use crate::request::{Failure, Request, Ticket};
+use crate::request::passage::{Failure, Request};
+use crate::request::ticket::Ticket;
 use crate::respond::answer::{Answer, End, Next, Times};
 use crate::sessions::Asked;
 use crate::upstream::Job;
 use crate::upstream::forward::{Origin, Outbound, worker_head};
-use crate::warm_up;
+use crate::warm_up::recent;
 
-/// Queues the whole request, and waits for the head of its answer.
+/// Submits the whole request, waits for the head of its answer, and adds to that what is the gateway's.
 pub(crate) async fn ask(
     exchange: &mut Exchange<'_>,
     origin: &Origin,
@@ -28,58 +29,55 @@ pub(crate) async fn ask(
     request: &mut Request,
     body: Body,
 ) -> Result<Response, Failure> {
-    request.bytes_in = body.len();
-    let answer = match exchange {
-        Exchange::H1(_) => queue(origin, gate, request, body).await?,
-        Exchange::Own(own) => warm(own.worker, origin, gate, request, body)?,
-    };
+    let own = if let Exchange::Own(own) = exchange { Some(own.worker) } else { None };
+    let answer = submit(own, origin, gate, request, body).await?;
     if exchange.is_half_closed() {
         answer.half_close();
     }
     let received = head_of(exchange, gate, request, &answer).await?;
-    Ok(compose(gate, request, received, answer))
-}
-
-async fn queue(origin: &Origin, gate: &Rc<Gate>, request: &mut Request, body: Body) -> Result<Rc<Answer>, Failure> {
-    let none = RequestId(0);
-    let head = || worker_head(&outbound(request, &body), origin, none, gate.tokens.of(none));
-    let pass = gate.admit(&request.head.method, &request.head.path_and_query, &body, head).await;
-    request.classify(gate);
-    let pass = pass.ok_or(Code::RequestQuarantined)?;
-    let at = Instant::now();
-    request.received = Some(at);
-    let asked = Asked {
-        head: &request.head,
-        is_upgrade: request.upgrade.is_some(),
-        client: request.peer,
-        is_secure: origin.is_https(&request.head),
+    let ReceivedResponse { mut head, framing, content_length, .. } = received;
+    request.is_public = recent::is_public(&head);
+    if let Some(cookie) = gate.sessions.cookie(&request.visit, answer.worker.get(), &head) {
+        head.fields.push("Set-Cookie", cookie);
+    }
+    if gate.config().log.server_timing
+        && let Some(timing) = server_timing(request.received, answer.times.get())
+    {
+        head.fields.push("Server-Timing", timing);
+    }
+    let size = match framing {
+        ResponseFraming::None | ResponseFraming::Length(_) => content_length.map_or(Size::Untold, Size::Known),
+        ResponseFraming::Chunked | ResponseFraming::UntilClose => Size::Unknown,
     };
-    request.visit = gate.sessions.visit(&asked, || gate.homes());
-    request.class.need.home = request.visit.home;
-    request.class.need.alone = pass.alone;
-    let (job, answer) = job(origin, gate, request, body, pass);
-    gate.submit(at, job);
-    Ok(answer)
+    Ok(Response { head, body: ResponseBody::Fill(answer, size) })
 }
 
-/// Past the queue, to the worker that is warmed with it.
-fn warm(
-    worker: WorkerId,
+/// Gives the request to the queue, or past it to the worker that is warmed with it (`own`).
+async fn submit(
+    own: Option<WorkerId>,
     origin: &Origin,
     gate: &Rc<Gate>,
     request: &mut Request,
     body: Body,
 ) -> Result<Rc<Answer>, Failure> {
+    request.bytes_in = body.len();
+    let none = RequestId(0);
+    let head = || worker_head(&outbound(request, &body), origin, none, gate.tokens.of(none));
+    let pass = match own {
+        Some(_) => Some(Pass::default()),
+        None => gate.admit(&request.head.method, &request.head.path_and_query, &body, head).await,
+    };
     request.classify(gate);
-    let (job, answer) = job(origin, gate, request, body, Pass::default());
-    let is_given = gate.warm_with(worker, Job { is_own: true, ..job });
-    if is_given { Ok(answer) } else { Err(Code::Draining.into()) }
-}
-
-/// Numbers are given to requests that are whole and for a worker, so that their order is the order of the queue however slow a
-/// body or a disk was.
-fn job(origin: &Origin, gate: &Rc<Gate>, request: &mut Request, body: Body, pass: Pass) -> (Job, Rc<Answer>) {
-    let (number, answer) = (gate.next_request_id(), gate.new_answer());
+    let pass = pass.ok_or(Code::RequestQuarantined)?;
+    request.class.need.alone = pass.alone;
+    if own.is_none() {
+        request.visit = gate.sessions.visit(&asked(request, origin), || gate.homes());
+        request.class.need.home = request.visit.home;
+    }
+    // Numbers are given to requests that are whole and for a worker, so that their order is the order of the queue however slow
+    // a body or a disk was.
+    let (number, answer, at) = (gate.next_request_id(), gate.new_answer(), Instant::now());
+    request.received = Some(at);
     request.ticket = Some(Ticket::new(gate, number, &answer));
     let token = gate.tokens.of(number);
     let head = worker_head(&outbound(request, &body), origin, number, token);
@@ -93,10 +91,24 @@ fn job(origin: &Origin, gate: &Rc<Gate>, request: &mut Request, body: Body, pass
         request_id: Rc::clone(&request.id),
         class: request.class.clone(),
         answer: Rc::clone(&answer),
-        is_own: false,
+        is_own: own.is_some(),
         _pass: pass,
     };
-    (job, answer)
+    match own {
+        None => gate.submit(at, job),
+        Some(worker) if gate.warm_with(worker, job) => {}
+        Some(_) => return Err(Code::Draining.into()),
+    }
+    Ok(answer)
+}
+
+fn asked<'r>(request: &'r Request, origin: &Origin) -> Asked<'r> {
+    Asked {
+        head: &request.head,
+        is_upgrade: request.upgrade.is_some(),
+        client: request.peer,
+        is_secure: origin.is_https(&request.head),
+    }
 }
 
 fn outbound<'r>(request: &'r Request, body: &Body) -> Outbound<'r> {
@@ -139,25 +151,6 @@ async fn head_of(
             }
         }
     }
-}
-
-/// What the gateway adds to the worker's answer.
-fn compose(gate: &Gate, request: &mut Request, received: ReceivedResponse, answer: Rc<Answer>) -> Response {
-    let ReceivedResponse { mut head, framing, content_length, .. } = received;
-    request.is_public = warm_up::is_public(&head);
-    if let Some(cookie) = gate.sessions.cookie(&request.visit, answer.worker.get(), &head) {
-        head.fields.push("Set-Cookie", cookie);
-    }
-    if gate.config().log.server_timing
-        && let Some(timing) = server_timing(request.received, answer.times.get())
-    {
-        head.fields.push("Server-Timing", timing);
-    }
-    let size = match framing {
-        ResponseFraming::None | ResponseFraming::Length(_) => content_length.map_or(Size::Untold, Size::Known),
-        ResponseFraming::Chunked | ResponseFraming::UntilClose => Size::Unknown,
-    };
-    Response { head, body: ResponseBody::Fill(answer, size) }
 }
 
 fn server_timing(submitted: Option<Instant>, times: Times) -> Option<String> {

@@ -12,7 +12,8 @@ use super::h1::H1;
 use super::handles::Handle;
 use crate::answers::refuse::Refusal;
 use crate::gate::Gate;
-use crate::request::{Failure, Request, serve_request};
+use crate::request::passage::{Failure, Request};
+use crate::request::serve_request;
 use crate::respond::respond;
 use crate::upstream::forward::Origin;
 

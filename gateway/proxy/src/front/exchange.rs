@@ -3,18 +3,15 @@
 
 use std::io;
 
-use sluice_message::{RequestHead, ResponseHead};
+use sluice_message::ResponseHead;
 
 use super::h1::H1;
 use super::own::Own;
 use super::tunnel;
 use crate::answers::Size;
 use crate::receive::body::Body;
-use crate::request::Failure;
+use crate::request::passage::{Asked, Failure};
 use crate::respond::answer::{Answer, Upgraded};
-
-/// A request's head, and the protocols that it offers to switch to.
-pub(crate) type Asked = (RequestHead, Option<String>);
 
 pub(crate) enum Exchange<'c> {
     /// On a client's connection of HTTP/1.

@@ -5,6 +5,7 @@
 //! the one of all answers ([`crate::receive::memory`]) is reached, or where the client takes nothing for a while
 //! ([`Answer::set_aside`]).
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io;
@@ -24,7 +25,6 @@ use crate::admit::ladder::Arrival;
 use crate::receive::spool::TempStore;
 use crate::respond::fill::{Fill, Key, Part};
 use crate::signal::Signal;
-use crate::upstream::StreamLease;
 
 /// Interim responses kept for a client that has not read them yet; more are dropped, they are hints.
 const INFORMATIONAL_MAX: usize = 8;
@@ -66,7 +66,8 @@ pub(crate) enum Next {
 pub(crate) struct Upgraded {
     pub(crate) stream: UnixStream,
     pub(crate) first: Bytes,
-    pub(crate) counted: StreamLease,
+    /// Leaves the count of streams when it is dropped.
+    pub(crate) counted: Box<dyn Any>,
 }
 
 #[derive(Default)]

@@ -55,6 +55,6 @@ impl Wire {
     }
 
     pub(crate) fn into_upgraded(self, counted: StreamLease) -> Upgraded {
-        Upgraded { stream: self.stream, first: self.unread.freeze(), counted }
+        Upgraded { stream: self.stream, first: self.unread.freeze(), counted: Box::new(counted) }
     }
 }

@@ -2,10 +2,28 @@
 
 use std::rc::Rc;
 
+use sluice_message::{Method, RequestHead, ResponseHead};
+
 /// Classes that are remembered.
 const CLASSES_MAX: usize = 32;
+/// The longest target of a client that is asked for again.
+const TARGET_BYTES_MAX: usize = 2048;
 /// Requests after which all counts are halved, so that what was frequent long ago makes room.
 const HALVE_EVERY: u32 = 2_000;
+
+/// Whether an answer is for everybody, as far as its head tells.
+pub(crate) fn is_public(head: &ResponseHead) -> bool {
+    let is_private = head.fields.get_all("cache-control").any(|value| {
+        let value = value.to_ascii_lowercase();
+        [&b"private"[..], b"no-store"].iter().any(|word| value.windows(word.len()).any(|part| part == *word))
+    });
+    (200..300).contains(&head.status) && !is_private
+}
+
+/// Whether a worker may be warmed with such a request.
+pub(crate) fn is_repeatable(head: &RequestHead) -> bool {
+    head.method == Method::Get && head.path_and_query.len() <= TARGET_BYTES_MAX
+}
 
 #[derive(Debug)]
 struct Entry {

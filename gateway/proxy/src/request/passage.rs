@@ -1,0 +1,93 @@
+//! What a request gathers on its way. It must not know the steps of the way.
+
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use sluice_catalog::errors::Code;
+use sluice_classes::{Class, Traits};
+use sluice_journal::Outcome;
+use sluice_message::RequestHead;
+
+use super::ticket::Ticket;
+use crate::answers::refuse::Refusal;
+use crate::gate::Gate;
+use crate::receive::trace::{self, TraceId};
+use crate::sessions::Visit;
+use crate::upstream::forward::{self, Origin};
+
+/// A request's head, and the protocols that it offers to switch to.
+pub(crate) type Asked = (RequestHead, Option<String>);
+
+/// Why a request gets an error, or no answer at all.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Refused(Refusal),
+    /// There is nobody to answer.
+    Gone(Outcome),
+}
+
+impl From<Code> for Failure {
+    fn from(code: Code) -> Self {
+        Failure::Refused(Refusal::of(code))
+    }
+}
+
+/// What a request has gathered on its way.
+pub(crate) struct Request {
+    pub(crate) started: Instant,
+    pub(crate) time_unix_ms: u64,
+    /// What logs and answers call it.
+    pub(crate) id: Rc<str>,
+    /// The client, or whom a trusted peer names as such.
+    pub(crate) peer: IpAddr,
+    pub(crate) trace_id: Option<TraceId>,
+    /// Empty until it is received.
+    pub(crate) head: RequestHead,
+    /// The protocols that it offers to switch to.
+    pub(crate) upgrade: Option<String>,
+    /// When as much of it was there as its answer needs.
+    pub(crate) received: Option<Instant>,
+    pub(crate) bytes_in: u64,
+    pub(crate) class: Class,
+    pub(crate) visit: Visit,
+    /// Its place among those that a worker is to answer.
+    pub(crate) ticket: Option<Ticket>,
+    /// Its answer is for everybody.
+    pub(crate) is_public: bool,
+}
+
+impl Request {
+    pub(crate) fn new(peer: IpAddr) -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Request {
+            started: Instant::now(),
+            time_unix_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+            id: forward::new_request_id(),
+            peer,
+            trace_id: None,
+            head: RequestHead::default(),
+            upgrade: None,
+            received: None,
+            bytes_in: 0,
+            class: Class::default(),
+            visit: Visit::default(),
+            ticket: None,
+            is_public: false,
+        }
+    }
+
+    /// Whose request it is, and what it is called, as far as its origin is believed.
+    pub(crate) fn take_head(&mut self, asked: Asked, origin: &Origin, gate: &Gate) {
+        (self.head, self.upgrade) = asked;
+        if let Some(id) = forward::trusted_request_id(&self.head, origin) {
+            self.id = id;
+        }
+        self.peer = gate.trust.client(origin.peer, self.head.fields.get_all("x-forwarded-for"));
+        self.trace_id = trace::id_for_the_app(gate.config().server.trace_context, origin.is_trusted, &self.head.fields);
+    }
+
+    pub(crate) fn classify(&mut self, gate: &Gate) {
+        self.class = gate.classify(&Traits::of(&self.head, self.bytes_in));
+    }
+}
