@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { ask, running, statusWhen } from './scenario.ts';
+import { ask, running } from './scenario.ts';
 import { Load, Versions, allOf, reload } from './versions.ts';
 
 void test('a new worker has answered every path of warm_up.paths before it takes over', async (t) => {
@@ -56,30 +56,6 @@ void test('serving beats warming: a request that waits while nobody is ready goe
   });
   await eventually(() => versions.warmUps.length > 0, { what: 'the first warm-up' });
   assert.equal((await ask(sluice, '/')).status, 200);
-});
-
-void test('warm_up.recent asks again for what clients asked for, without what was private', async (t) => {
-  const versions = new Versions(t, { version: 'one' });
-  const config = '[warm_up]\nrecent = true\nrequests_max = 12\n';
-  const sluice = await running(t, { entry: versions.app, workers: 1, config, env: versions.env });
-  const headers = 'Cookie: session=secret\r\nAuthorization: Bearer secret\r\nSluice-Warm-Up: 1\r\n';
-  const answer = await ask(sluice, '/shop/17?colour=red', { headers });
-  assert.equal(answer.headers.get('x-warmed-by'), 'nobody', 'a client cannot say that it warms');
-  await ask(sluice, '/private');
-  await ask(sluice, '/posted', { method: 'POST', body: 'x' });
-  versions.next({ version: 'two', fails_at: '/shop/17?colour=red' });
-  await reload(sluice);
-  const own = versions.warmUps.filter(({ version }) => version === 'two');
-  assert.deepEqual(new Set(own.map(({ url }) => url)), new Set(['/shop/17?colour=red']));
-  for (const { headers } of own) {
-    assert.equal(headers['host'], 'app');
-    assert.ok(!('cookie' in headers) && !('authorization' in headers));
-  }
-  await statusWhen(
-    sluice,
-    ({ generation }) => generation === 2,
-    'the new generation, whatever recent requests got',
-  );
 });
 
 for (const paths of ['"/", "/slow"', '"/slow"']) {

@@ -44,7 +44,6 @@ use crate::respond::answer::{Answer, Times};
 use crate::sessions::Sessions;
 use crate::upstream::token::Tokens;
 use crate::upstream::{Job, Lease, Lost, Patience, Slots, StreamLease};
-use crate::warm_up::recent::Recent;
 use sluice_classes::Classes;
 
 use ahead::Ahead;
@@ -73,8 +72,6 @@ pub struct Gate {
     pub(crate) connections: ConnectionHandles,
     pub(crate) tokens: Tokens,
     pub(crate) reporters: Reporters,
-    /// What clients have lately asked for, for warming new workers.
-    pub(crate) recent: RefCell<Recent>,
     /// Why the latest warm-up failed, and whose it was.
     warm_up_failure: RefCell<Option<(WorkerId, String)>>,
     port: Cell<u16>,
@@ -139,7 +136,6 @@ impl Gate {
             connections: ConnectionHandles::default(),
             tokens: Tokens::default(),
             reporters: Reporters::default(),
-            recent: RefCell::default(),
             warm_up_failure: RefCell::default(),
             port: Cell::new(port),
             rates: rates.map(RefCell::new),

@@ -90,7 +90,7 @@ fn limits(config: &Config) -> Limits {
         backoff_ms_min: config.workers.backoff_ms_min,
         backoff_ms_max: config.workers.backoff_ms_max,
         healthy_after_ms: 10_000,
-        warm_up: !config.warm_up.paths.is_empty() || config.warm_up.recent,
+        warm_up: !config.warm_up.paths.is_empty(),
         reload_at_once: config.reload.at_once,
         recycle: Recycling {
             requests_max: config.recycle.requests_max,

@@ -4,8 +4,6 @@
 //! scheduler says which worker is warmed and when that has to end; the books of its slot are kept as for clients (I1).
 //! This must not know what a generation is, nor what becomes of one whose warm-up fails.
 
-pub(crate) mod recent;
-
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -24,15 +22,6 @@ use crate::upstream::forward::Origin;
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Service times that are compared with as many before them, at least.
 const SAMPLES_MIN: usize = 5;
-
-/// What is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Target {
-    host: String,
-    target: String,
-    /// Somebody has named it in the config, so it has to work.
-    must_work: bool,
-}
 
 /// How one request ended.
 enum Asked {
@@ -63,19 +52,18 @@ pub(crate) fn start(gate: &Rc<Gate>, worker: WorkerId) {
 /// Why the worker must not take requests.
 async fn run(gate: &Rc<Gate>, worker: WorkerId) -> Result<(), String> {
     let config = gate.config();
-    let targets = targets(gate, &config);
+    let targets = &config.warm_up.paths;
     let deadline = Instant::now() + Duration::from_millis(config.warm_up.timeout_ms);
     let window = targets.len().max(SAMPLES_MIN);
     let mut times = Vec::new();
     let mut answered = vec![false; targets.len()];
     for (at, target) in targets.iter().enumerate().cycle().take(config.warm_up.requests_max as usize) {
         match ask(gate, &config, worker, target, deadline).await {
-            Asked::Late if target.must_work && !answered[at] => {
-                return Err(format!("{} was not answered within warm_up.timeout_ms", target.target));
+            Asked::Late if !answered[at] => {
+                return Err(format!("{target} was not answered within warm_up.timeout_ms"));
             }
             Asked::Over | Asked::Late => return Ok(()),
-            Asked::Failed(why) if target.must_work => return Err(format!("{} {why}", target.target)),
-            Asked::Failed(_) => {}
+            Asked::Failed(why) => return Err(format!("{target} {why}")),
             Asked::Answered(took) => {
                 answered[at] = true;
                 times.push(took);
@@ -86,21 +74,6 @@ async fn run(gate: &Rc<Gate>, worker: WorkerId) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn targets(gate: &Gate, config: &Config) -> Vec<Target> {
-    let host = format!("localhost:{}", gate.port());
-    let named = config.warm_up.paths.iter();
-    let mut targets: Vec<Target> =
-        named.map(|target| Target { host: host.clone(), target: target.clone(), must_work: true }).collect();
-    if config.warm_up.recent {
-        targets.extend(gate.recent.borrow().targets().map(|(host, target)| Target {
-            host: host.to_owned(),
-            target: target.to_owned(),
-            must_work: false,
-        }));
-    }
-    targets
 }
 
 /// Whether the median of the latest service times is within a fifth of that of as many before.
@@ -116,15 +89,15 @@ fn has_settled(times: &[Duration], window: usize) -> bool {
     earlier.abs_diff(later) * 5 <= earlier
 }
 
-async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &Target, deadline: Instant) -> Asked {
+async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &str, deadline: Instant) -> Asked {
     let scheme = if config.server.tls_cert.is_some() { Scheme::Https } else { Scheme::Http };
     let origin = Origin::own(&gate.trust, gate.port(), scheme);
     let fields = [("Accept", &b"*/*"[..]), ("User-Agent", b"sluice"), ("Sluice-Warm-Up", b"1")];
     let head = RequestHead {
         method: Method::Get,
         scheme,
-        authority: target.host.clone(),
-        path_and_query: target.target.clone(),
+        authority: format!("localhost:{}", gate.port()),
+        path_and_query: target.to_owned(),
         fields: fields.into_iter().collect(),
     };
     let mut exchange = Exchange::Own(Own::new(head, worker));

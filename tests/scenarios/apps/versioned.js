@@ -1,7 +1,7 @@
 // Answers with the version that the file VERSION_FILE names at its start, and does what else that file says: `throws`,
 // `never_listens`, `listens_after_ms`, `ready_after_ms`, `works_ms`, `fails_at` (a path that gets 500), `hangs_at` (one that
 // gets nothing), `dies_at` (one that ends the process), `ignores_sigterm`. `/events` is an
-// event stream, `/large` 2 MiB, `/private` not for everybody. Requests that warm it are noted in VERSION_FILE.warm.
+// event stream, `/large` 2 MiB. Requests that warm it are noted in VERSION_FILE.warm.
 'use strict';
 
 const fs = require('node:fs');
@@ -21,7 +21,6 @@ const server = http.createServer((request, response) => {
   if (url === does.hangs_at) return;
   if (url === does.dies_at) process.exit(3);
   if (url === does.fails_at) response.statusCode = 500;
-  if (url === '/private') response.setHeader('cache-control', 'private, max-age=0');
   if (url === '/large') return response.end(Buffer.alloc(2 * 1024 * 1024));
   if (url === '/events') {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -231,10 +231,6 @@ config! {
         /// Targets that are asked for with GET, in turn, for example `["/", "/products?page=2"]`. A status of 500 and
         /// above, or a broken answer, gives up a new version.
         paths: Vec<String> = Vec::new() => reload;
-        /// Whether targets that clients have lately asked for with GET are asked for as well, without their cookies and
-        /// credentials: one for each of the most frequent classes, where the answer was 2xx and neither `private` nor
-        /// `no-store`.
-        recent: bool = false => reload;
         /// How long a worker is warmed at most.
         timeout_ms: u64 = 10_000, in 100..=600_000, "milliseconds" => reload;
         /// Requests at most. Fewer do where service time no longer changes.

@@ -7,7 +7,10 @@ use super::table::{Key, keys};
 use super::{SECTIONS, nearest};
 
 /// Keys of earlier versions, and what to write instead. A file that still has one works on without it.
-const GONE: [(&str, &str); 1] = [("alarms.starved_factor", "where a class starves, the alarm steady_queue is raised")];
+const GONE: [(&str, &str); 2] = [
+    ("alarms.starved_factor", "where a class starves, the alarm steady_queue is raised"),
+    ("warm_up.recent", "name targets in warm_up.paths"),
+];
 
 /// What is said of a key that earlier versions had.
 pub(super) fn gone(path: &str) -> Option<String> {

@@ -19,7 +19,6 @@ use crate::respond::answer::{Answer, End, Next, Times};
 use crate::sessions::Asked;
 use crate::upstream::Job;
 use crate::upstream::forward::{Origin, Outbound, worker_head};
-use crate::warm_up::recent;
 
 /// Submits the whole request, waits for the head of its answer, and adds to that what is the gateway's.
 pub(crate) async fn ask(
@@ -36,7 +35,6 @@ pub(crate) async fn ask(
     }
     let received = head_of(exchange, gate, request, &answer).await?;
     let ReceivedResponse { mut head, framing, content_length, .. } = received;
-    request.is_public = recent::is_public(&head);
     if let Some(cookie) = gate.sessions.cookie(&request.visit, answer.worker.get(), &head) {
         head.fields.push("Set-Cookie", cookie);
     }

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use sluice_journal::Outcome;
 use sluice_scheduler::RequestId;
 
 use super::Record;
@@ -10,7 +9,6 @@ use crate::gate::Gate;
 use crate::request::passage::Request;
 use crate::respond::Sent;
 use crate::respond::answer::Times;
-use crate::warm_up::recent;
 
 /// Tells what became of the request. The gateway's own are in no log.
 pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
@@ -19,9 +17,6 @@ pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
     }
     let ended = Instant::now();
     let received = request.received.unwrap_or(ended);
-    if sent.outcome == Outcome::Answered {
-        note_for_warm_up(gate, &request);
-    }
     let Request { ticket, head, class, .. } = request;
     let answer = ticket.as_ref().map(|ticket| &*ticket.answer);
     let worker = answer.and_then(|answer| answer.worker.get());
@@ -56,15 +51,6 @@ pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
     let number = ticket.as_ref().map_or(RequestId(0), |ticket| ticket.number);
     drop(ticket);
     gate.record(number, ended, record);
-}
-
-/// Keeps what a client asked for, to warm later workers with, where the answer was for everybody.
-fn note_for_warm_up(gate: &Gate, request: &Request) {
-    let Request { head, class, ticket, is_public, .. } = request;
-    let is_stream = ticket.as_ref().is_some_and(|ticket| ticket.answer.is_stream.get());
-    if *is_public && !is_stream && recent::is_repeatable(head) && gate.config().warm_up.recent {
-        gate.recent.borrow_mut().note(&class.name, &head.authority, &head.path_and_query);
-    }
 }
 
 /// How long a request has waited for a worker and was in one, or how long it took until no worker was to get it.

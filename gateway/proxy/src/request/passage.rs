@@ -53,8 +53,6 @@ pub(crate) struct Request {
     pub(crate) visit: Visit,
     /// Its place among those that a worker is to answer.
     pub(crate) ticket: Option<Ticket>,
-    /// Its answer is for everybody.
-    pub(crate) is_public: bool,
 }
 
 impl Request {
@@ -73,7 +71,6 @@ impl Request {
             class: Class::default(),
             visit: Visit::default(),
             ticket: None,
-            is_public: false,
         }
     }
 
