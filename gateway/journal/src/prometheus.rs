@@ -20,7 +20,7 @@ impl Page {
     pub fn metric(&mut self, metric: &'static Metric) -> &mut Self {
         let Metric { name, kind, help, .. } = metric;
         self.name = name;
-        self.line(format_args!("# HELP {name} {}\n# TYPE {name} {}\n", Help(help), kind.as_str()));
+        self.line(format_args!("# HELP {name} {}\n# TYPE {name} {}\n", Escaped(help, IN_HELP), kind.as_str()));
         self
     }
 
@@ -51,7 +51,7 @@ impl Page {
         self.line(format_args!("{name}{suffix}"));
         for (index, (label, value)) in labels.iter().enumerate() {
             let before = if index == 0 { '{' } else { ',' };
-            self.line(format_args!("{before}{label}=\"{}\"", Label(value)));
+            self.line(format_args!("{before}{label}=\"{}\"", Escaped(value, IN_LABEL)));
         }
         let end = if labels.is_empty() { "" } else { "}" };
         self.line(format_args!("{end} {value}\n"));
@@ -64,32 +64,19 @@ impl Page {
     }
 }
 
-struct Label<'a>(&'a str);
+/// Text with these characters escaped by a backslash: those of a label's value, or of a help text.
+struct Escaped<'a>(&'a str, &'static [char]);
 
-impl Display for Label<'_> {
+const IN_LABEL: &[char] = &['\\', '"', '\n'];
+const IN_HELP: &[char] = &['\\', '\n'];
+
+impl Display for Escaped<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for character in self.0.chars() {
-            match character {
-                '\\' => formatter.write_str("\\\\")?,
-                '"' => formatter.write_str("\\\"")?,
-                '\n' => formatter.write_str("\\n")?,
-                character => formatter.write_char(character)?,
+            if self.1.contains(&character) {
+                formatter.write_char('\\')?;
             }
-        }
-        Ok(())
-    }
-}
-
-struct Help<'a>(&'a str);
-
-impl Display for Help<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.chars() {
-            match character {
-                '\\' => formatter.write_str("\\\\")?,
-                '\n' => formatter.write_str("\\n")?,
-                character => formatter.write_char(character)?,
-            }
+            formatter.write_char(if character == '\n' { 'n' } else { character })?;
         }
         Ok(())
     }

@@ -49,6 +49,7 @@ pub use gate::{Gate, Host};
 pub use guardian::run as run_guardian;
 pub use react::Renders;
 pub use reload::{Abandoned, ReloadEnd};
+pub use stuck::write_whole;
 
 use auxiliary::Auxiliaries;
 use guardian::Guardian;

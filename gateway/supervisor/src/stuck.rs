@@ -140,15 +140,22 @@ pub(crate) fn make_room(file: &Path) -> io::Result<()> {
 /// Writes the profile where nobody else can read it. Blocks.
 fn keep(file: &Path, json: &[u8]) -> io::Result<()> {
     make_room(file)?;
-    // Whoever waits for the file finds it whole or not at all.
-    let part = file.with_extension("part");
+    write_whole(file, json)
+}
+
+/// Writes a file that nobody else can read. Whoever waits for it finds it whole, or what was there before. Blocks.
+///
+/// # Errors
+/// What the file system says; then nothing of it is left.
+pub fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let part = file.with_extension(format!("{}.part", std::process::id()));
     let written = fs::OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
         .mode(0o600)
         .open(&part)
-        .and_then(|mut open| open.write_all(json))
+        .and_then(|mut open| open.write_all(bytes))
         .and_then(|()| fs::rename(&part, file));
     if written.is_err() {
         let _ = fs::remove_file(&part);

@@ -16,12 +16,7 @@ const NAME_CHARS_MAX: usize = 60;
 pub fn run(args: &ClassesArgs) -> Result<ExitCode, ClientError> {
     let mut gateway = Gateway::connect(&args.run_dir)?;
     let classes = gateway.ask(&Request::Classes)?.classes.unwrap_or_default();
-    if !args.json {
-        return Ok(output::print(&table(&classes)));
-    }
-    let mut json = serde_json::to_string_pretty(&classes).map_err(|error| gateway.answer(error))?;
-    json.push('\n');
-    Ok(output::print(&json))
+    if args.json { gateway.print_json(&classes) } else { Ok(output::print(&table(&classes))) }
 }
 
 fn table(snapshot: &ClassesSnapshot) -> String {

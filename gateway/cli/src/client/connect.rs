@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sluice_admin::protocol::{Reply, Request};
 use sluice_catalog::snapshot::Snapshot;
 
 use crate::args::RunDirArg;
 use crate::exit::Exit;
+use crate::output;
 use crate::run_dir::{RunDir, RunDirError};
 
 /// A gateway that lives answers far sooner.
@@ -152,6 +154,13 @@ impl Gateway {
             io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => ClientError::Gone(run_dir),
             _ => ClientError::Io { run_dir, error },
         }
+    }
+
+    /// What it has answered, as JSON for other programs.
+    pub(super) fn print_json(&self, answer: &impl Serialize) -> Result<ExitCode, ClientError> {
+        let mut json = serde_json::to_string_pretty(answer).map_err(|error| self.answer(error))?;
+        json.push('\n');
+        Ok(output::print(&json))
     }
 
     pub(super) fn answer(&self, error: serde_json::Error) -> ClientError {

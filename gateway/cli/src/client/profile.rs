@@ -24,12 +24,7 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     gateway.set_patience(Some(Duration::from_millis(args.duration_ms) + LAST_STEPS_MAX))?;
     let reply = gateway.ask(&Request::Profile { worker: args.worker, duration_ms: args.duration_ms })?;
     let profile = reply.profile.unwrap_or_default();
-    if !args.json {
-        return Ok(output::print(&table(&profile)));
-    }
-    let mut json = serde_json::to_string_pretty(&profile).map_err(|error| gateway.answer(error))?;
-    json.push('\n');
-    Ok(output::print(&json))
+    if args.json { gateway.print_json(&profile) } else { Ok(output::print(&table(&profile))) }
 }
 
 fn table(profile: &ProfileSnapshot) -> String {

@@ -24,12 +24,7 @@ pub fn run(args: &QuarantineArgs) -> Result<ExitCode, ClientError> {
     let mut gateway = Gateway::connect(&args.run_dir)?;
     let reply = gateway.ask(&Request::Quarantine { release: args.release.clone() })?;
     let answer = Answer { quarantined: reply.quarantined.unwrap_or_default(), released: reply.released };
-    if !args.json {
-        return Ok(output::print(&table(&answer)));
-    }
-    let mut json = serde_json::to_string_pretty(&answer).map_err(|error| gateway.answer(error))?;
-    json.push('\n');
-    Ok(output::print(&json))
+    if args.json { gateway.print_json(&answer) } else { Ok(output::print(&table(&answer))) }
 }
 
 fn table(answer: &Answer) -> String {

@@ -17,12 +17,7 @@ const CLASS_CHARS_MAX: usize = 60;
 pub fn run(args: &StatusArgs) -> Result<ExitCode, ClientError> {
     let mut gateway = Gateway::connect(&args.run_dir)?;
     let snapshot = gateway.status()?;
-    if !args.json {
-        return Ok(output::print(&table(&snapshot)));
-    }
-    let mut json = serde_json::to_string_pretty(&snapshot).map_err(|error| gateway.answer(error))?;
-    json.push('\n');
-    Ok(output::print(&json))
+    if args.json { gateway.print_json(&snapshot) } else { Ok(output::print(&table(&snapshot))) }
 }
 
 /// The snapshot for people. Queue wait and service time stand side by side, as adding them up hides which one is long.

@@ -4,10 +4,11 @@
 
 use std::fs;
 use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
+
+use sluice_supervisor::write_whole;
 
 use super::operator::Gateway;
 
@@ -41,7 +42,7 @@ fn restore(gateway: &Gateway) {
 /// Keeps what is known now, if the config wants it. Returns when it is written; a power cut may lose it.
 pub fn save(gateway: &Gateway) {
     if gateway.gate.config().classes.save {
-        tell(gateway, &write(&path(gateway), &gateway.gate.saved_costs()));
+        tell(gateway, &write_whole(&path(gateway), gateway.gate.saved_costs().as_bytes()));
     }
 }
 
@@ -54,7 +55,7 @@ async fn keep_saving(gateway: Rc<Gateway>) {
             continue;
         }
         let (path, text) = (path(&gateway), gateway.gate.saved_costs());
-        let saved = tokio::task::spawn_blocking(move || write(&path, &text)).await.map_err(io::Error::other).flatten();
+        let saved = tokio::task::spawn_blocking(move || write_whole(&path, text.as_bytes())).await.map_err(io::Error::other).flatten();
         // A disk that stays full is told of once.
         if was_saved {
             tell(&gateway, &saved);
@@ -83,23 +84,6 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// In one step for those who read it: the old file or the new one, never a part.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let fresh = path.with_extension(format!("{}.tmp", std::process::id()));
-    let written = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&fresh)
-        .and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()));
-    let renamed = written.and_then(|()| fs::rename(&fresh, path));
-    if renamed.is_err() {
-        let _ = fs::remove_file(&fresh);
-    }
-    renamed
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,8 +93,8 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("sluice-learned-{}", std::process::id()));
         fs::create_dir(&dir).unwrap();
         let path = dir.join(FILE_NAME);
-        write(&path, "one").unwrap();
-        write(&path, "two").unwrap();
+        write_whole(&path, b"one").unwrap();
+        write_whole(&path, b"two").unwrap();
         assert_eq!(read(&path).unwrap(), "two");
         assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "nothing else is left");
         fs::write(&path, vec![b' '; usize::try_from(FILE_BYTES_MAX).unwrap() + 1]).unwrap();
