@@ -434,13 +434,6 @@ export interface WarmUpConfig {
    */
   paths?: string[];
   /**
-   * Whether targets that clients have lately asked for with GET are asked for as well, without their
-   * cookies and credentials: one for each of the most frequent classes, where the answer was 2xx and
-   * neither `private` nor `no-store`.
-   * @default false
-   */
-  recent?: boolean;
-  /**
    * How long a worker is warmed at most. In milliseconds, from 100 to 600000.
    * @default 10000
    */
