@@ -55,7 +55,10 @@ async fn keep_saving(gateway: Rc<Gateway>) {
             continue;
         }
         let (path, text) = (path(&gateway), gateway.gate.saved_costs());
-        let saved = tokio::task::spawn_blocking(move || write_whole(&path, text.as_bytes())).await.map_err(io::Error::other).flatten();
+        let saved = tokio::task::spawn_blocking(move || write_whole(&path, text.as_bytes()))
+            .await
+            .map_err(io::Error::other)
+            .flatten();
         // A disk that stays full is told of once.
         if was_saved {
             tell(&gateway, &saved);
