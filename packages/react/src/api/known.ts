@@ -8,13 +8,8 @@ import { ReactDOMServer, hasSlots, namesInSlots, resourceSlot, version } from '.
 import { hookNames } from '../walk/hooks.js';
 
 export function isKnown(): boolean {
-  const isLine = lineOf(version) === profile.line && version === ReactDOMServer.version;
-  return (
-    isLine && hasSlots && knowsResourceFunctions() && namesInSlots().every((name) => hookNames.has(name))
-  );
-}
-
-function knowsResourceFunctions(): boolean {
   const functions = resourceSlot === undefined ? null : Object.keys(resourceSlot.d).toSorted().join(' ');
-  return functions === profile.resourceFunctions;
+  const isLine = lineOf(version) === profile.line && version === ReactDOMServer.version;
+  if (!isLine || !hasSlots || functions !== profile.resourceFunctions) return false;
+  return namesInSlots().every((name) => hookNames.has(name));
 }

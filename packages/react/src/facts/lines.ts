@@ -5,6 +5,5 @@ export type Line = (typeof LINES)[number];
 
 /** The line of a version; undefined for one that is not known, and for prereleases. */
 export function lineOf(version: string): Line | undefined {
-  const [, minor] = /^(\d+\.\d+)\.\d+$/.exec(version) ?? [];
-  return LINES.find((line) => line === minor);
+  return LINES.find((line) => /^\d+\.\d+\.\d+$/.test(version) && version.startsWith(`${line}.`));
 }

@@ -1,4 +1,5 @@
 /** The `componentStack` of `onError`: one line for each component, innermost first, with the place in its source where it can be found. */
+import { profile } from '../facts/profile.js';
 import type { StackNode } from './paths.js';
 import { FORWARD_REF, LAZY, MEMO, SUSPENSE, SUSPENSE_LIST, VIEW_TRANSITION } from '../facts/react.js';
 
@@ -33,7 +34,7 @@ function describe(type: unknown): string {
   }
   if (type === SUSPENSE) return line('Suspense');
   if (type === SUSPENSE_LIST) return line('SuspenseList');
-  if (type === VIEW_TRANSITION) return line('ViewTransition');
+  if (type === VIEW_TRANSITION && profile.viewTransitions === 'animate') return line('ViewTransition');
   if (typeof type !== 'object' || type === null) return '';
   const described = type as DescribedType;
   switch (described.$$typeof) {

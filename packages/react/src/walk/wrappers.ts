@@ -24,16 +24,16 @@ export function renderWrapper(render: Render, type: unknown, props: Props): void
       return renderSuspense(render, props);
     case react.ACTIVITY:
       return renderActivity(render, props);
-    case react.VIEW_TRANSITION:
-      return renderViewTransition(render, props);
     case react.SUSPENSE_LIST:
       if (profile.lists === 'reveal') {
         if (!render.mayFallBack) leaveStreams('SuspenseList');
         throw new Unsupported('SuspenseList');
       }
       return renderNode(render, props['children'], ALONE);
+    case react.VIEW_TRANSITION:
+      return renderViewTransition(render, props);
     case react.SCOPE:
-      throw new Error('ReactDOMServer does not yet support scope components.');
+      throw refusedScope();
     default: {
       const found = type === null || type === undefined ? String(type) : typeof type;
       throw new Error(
@@ -42,6 +42,8 @@ export function renderWrapper(render: Render, type: unknown, props: Props): void
     }
   }
 }
+
+const refusedScope = (): Error => new Error('ReactDOMServer does not yet support scope components.');
 
 function renderActivity(render: Render, props: Props): void {
   if (props['mode'] === 'hidden') return;
@@ -54,6 +56,7 @@ function renderActivity(render: Render, props: Props): void {
 }
 
 function renderViewTransition(render: Render, props: Props): void {
+  if (profile.viewTransitions === 'as-scopes') throw refusedScope();
   render.notCacheable();
   const { format } = render;
   const { name } = props;

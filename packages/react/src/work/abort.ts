@@ -31,8 +31,7 @@ function abortInNextTurn(render: Render, reason: unknown): void {
   render.endLifetime();
   render.aborted = true;
   render.fatalError = abortError(reason);
-  const { abortableTasks } = render;
-  for (const task of abortableTasks) abortTask(render, task);
+  for (const task of render.abortableTasks) abortTask(render, task);
   if (render.mode === 'stream') setImmediate(() => finishAbort(render));
   else finishAbort(render);
 }

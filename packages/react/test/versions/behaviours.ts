@@ -270,6 +270,35 @@ const cases: Readonly<Record<string, Case>> = {
       React.createElement('main', null, within(React, 'soon', React.createElement(comes(React)))),
     throws: ['onAllReady'],
   },
+  'a stylesheet within a boundary of the shell': {
+    page: ({ createElement, ...React }) => {
+      const sheet = createElement('link', { rel: 'stylesheet', href: '/s.css', precedence: 'p' });
+      return createElement('main', null, within({ createElement, ...React }, 'soon', sheet, 'content'));
+    },
+  },
+  'an element of a view transition, by its symbol': {
+    page: ({ createElement }) =>
+      createElement('main', null, createElement(Symbol.for('react.view_transition') as never, null, 'shown')),
+  },
+  'what asks for the browser is used': {
+    page: (React) => {
+      const asks = { $$typeof: Symbol.for('react.recoverable'), _reason: 'asked' };
+      const Page = (): ReactNode => ('use' in React ? React.use(asks as never) : null);
+      return React.createElement('main', null, within(React, 'soon', React.createElement(Page)));
+    },
+  },
+  'a first component that overflows once': {
+    page: ({ createElement }) => {
+      let isFirst = true;
+      const Overflows = (): ReactNode => {
+        if (!isFirst) return 'shown';
+        isFirst = false;
+        throw new RangeError('Maximum call stack size exceeded');
+      };
+      const Around = (): ReactNode => createElement(Overflows);
+      return createElement(Around);
+    },
+  },
   'a thrown promise after one that was used': {
     page: (React) => {
       const used = Promise.resolve('used');

@@ -5,7 +5,7 @@ export const react19_2: Profile = {
   ...react19_3,
   line: '19.2',
   hooks: 'of-19',
-  unknownTypes: [...react19_3.unknownTypes, Symbol.for('react.view_transition')],
+  viewTransitions: 'as-scopes',
   overflow: 'fails-task',
   abort: 'within-call',
   droppedFallbacks: 'may-end',

@@ -5,6 +5,7 @@ export const react19_3: Profile = {
   api: 'web',
   hooks: 'with-browser',
   unknownTypes: [Symbol.for('react.debug_trace_mode')],
+  viewTransitions: 'animate',
   lists: 'reveal',
   resourceFunctions: 'C D L M S X f m r',
   nodes: 'usables',

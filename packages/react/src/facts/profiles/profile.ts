@@ -14,6 +14,8 @@ export interface Profile {
   readonly hooks: 'of-18' | 'of-19' | 'with-browser';
   /** Element types, all of them symbols, that this React does not have. */
   readonly unknownTypes: readonly symbol[];
+  /** `ViewTransition` animates, or is refused with the words for scopes. */
+  readonly viewTransitions: 'as-scopes' | 'animate';
   /** `SuspenseList` is its children, or has an order in which they appear, which only react-dom knows. */
   readonly lists: 'as-children' | 'reveal';
   /** The names of the functions behind `preload` and the like; null where react-dom has none. */
