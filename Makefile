@@ -62,6 +62,7 @@ PURE := catalog http1 message scheduler classes journal
 
 ## quick: what to run before each commit: types, lints, formats, unit tests, 1,000 React trees, a few scenarios; two minutes
 .PHONY: quick
+quick: export SLUICE_SIM_DAYS := 1000
 quick: lint
 	$(CARGO_TEST) $(patsubst gateway/%/Cargo.toml,-p sluice_%,$(wildcard $(PURE:%=gateway/%/Cargo.toml)))
 	$(NODE_TEST) $(filter-out %.slow.test.ts,$(wildcard packages/*/test/*.test.ts tests/docs/*.test.ts tests/support/*.test.ts)) $$(grep -l '^// Part of `make quick`' tests/scenarios/*.test.ts)
