@@ -19,12 +19,12 @@ pub struct Rule {
 pub struct Rules {
     rules: Vec<Rule>,
     /// The first one is for `/`.
-    places: Vec<Place>,
+    nodes: Vec<Node>,
 }
 
 /// What may follow after the same segments.
 #[derive(Debug, Default)]
-struct Place {
+struct Node {
     names: HashMap<Box<str>, usize>,
     any: Option<usize>,
     /// Rules whose path ends here, and those that take whatever follows; closest first.
@@ -43,11 +43,11 @@ impl Rules {
     pub fn of(routes: impl Iterator<Item = Route>) -> Rules {
         let mut rules: Vec<_> = routes.map(|route| Rule { route, class: ClassId::OTHER }).collect();
         rules.sort_by_key(|rule| std::cmp::Reverse(rule.route.closeness()));
-        let mut places = vec![Place::default()];
+        let mut nodes = vec![Node::default()];
         for (number, rule) in rules.iter().enumerate() {
-            add(&mut places, &rule.route.path, number);
+            add(&mut nodes, &rule.route.path, number);
         }
-        Rules { rules, places }
+        Rules { rules, nodes }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Rule> {
@@ -77,17 +77,17 @@ impl Rules {
 
     fn find_below<'p>(
         &self,
-        place: usize,
+        node: usize,
         mut asked: impl Iterator<Item = &'p str> + Clone,
         fits: &impl Fn(usize) -> bool,
     ) -> Option<usize> {
-        let place = &self.places[place];
+        let node = &self.nodes[node];
         let first = |rules: &[usize]| rules.iter().copied().find(|number| fits(*number));
-        let rest = first(&place.rests);
+        let rest = first(&node.rests);
         let deeper = match asked.next() {
-            None => first(&place.ends),
+            None => first(&node.ends),
             Some(segment) => {
-                let next = [place.names.get(segment).copied(), place.any];
+                let next = [node.names.get(segment).copied(), node.any];
                 next.into_iter().flatten().filter_map(|next| self.find_below(next, asked.clone(), fits)).min()
             }
         };
@@ -95,20 +95,20 @@ impl Rules {
     }
 }
 
-fn add(places: &mut Vec<Place>, path: &[Segment], number: usize) {
+fn add(nodes: &mut Vec<Node>, path: &[Segment], number: usize) {
     let mut at = 0;
     for segment in path {
-        let new = places.len();
+        let new = nodes.len();
         at = match segment {
-            Segment::Name(name) => *places[at].names.entry(name.as_str().into()).or_insert(new),
-            Segment::Any => *places[at].any.get_or_insert(new),
-            Segment::Rest => return places[at].rests.push(number),
+            Segment::Name(name) => *nodes[at].names.entry(name.as_str().into()).or_insert(new),
+            Segment::Any => *nodes[at].any.get_or_insert(new),
+            Segment::Rest => return nodes[at].rests.push(number),
         };
         if at == new {
-            places.push(Place::default());
+            nodes.push(Node::default());
         }
     }
-    places[at].ends.push(number);
+    nodes[at].ends.push(number);
 }
 
 #[cfg(test)]

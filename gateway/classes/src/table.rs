@@ -49,7 +49,7 @@ pub struct Totals {
 }
 
 #[derive(Debug)]
-enum Place {
+enum Origin {
     Free,
     Other,
     Route,
@@ -66,7 +66,7 @@ struct Split {
 #[derive(Debug)]
 struct Row {
     name: Rc<str>,
-    place: Place,
+    origin: Origin,
     /// Requests of late.
     hits: u32,
     totals: Totals,
@@ -77,9 +77,9 @@ struct Row {
 }
 
 impl Row {
-    fn new(name: Rc<str>, place: Place) -> Self {
+    fn new(name: Rc<str>, origin: Origin) -> Self {
         let (totals, spread) = (Totals::default(), Moments::default());
-        Row { name, place, hits: 0, totals, spread, splitter: None, split: None }
+        Row { name, origin, hits: 0, totals, spread, splitter: None, split: None }
     }
 }
 
@@ -104,7 +104,7 @@ impl Table {
         let mut tree = Tree::default();
         let root = tree.add_root().expect("an empty tree has room");
         let mut table = Table {
-            rows: vec![Row::new("other".into(), Place::Other)],
+            rows: vec![Row::new("other".into(), Origin::Other)],
             rows_max: config.classes.count_max as usize,
             free: Vec::new(),
             rules: Rules::default(),
@@ -123,9 +123,9 @@ impl Table {
     /// Routes that share a name share a row, and a name that stays keeps its row.
     pub(super) fn set_routes(&mut self, config: &Config) {
         let mut rules = Rules::read(config);
-        let named = |row: &Row, rule: &Rule| matches!(row.place, Place::Route) && *row.name == *rule.route.class;
+        let named = |row: &Row, rule: &Rule| matches!(row.origin, Origin::Route) && *row.name == *rule.route.class;
         let gone: Vec<_> = (0..self.rows.len())
-            .filter(|at| matches!(self.rows[*at].place, Place::Route))
+            .filter(|at| matches!(self.rows[*at].origin, Origin::Route))
             .filter(|at| !rules.iter().any(|rule| named(&self.rows[*at], rule)))
             .map(class_id)
             .collect();
@@ -137,7 +137,7 @@ impl Table {
             rule.class = match at {
                 Some(at) => class_id(at),
                 None => {
-                    self.allocate(rule.route.class.as_str().into(), Place::Route, u32::MAX).unwrap_or(ClassId::OTHER)
+                    self.allocate(rule.route.class.as_str().into(), Origin::Route, u32::MAX).unwrap_or(ClassId::OTHER)
                 }
             };
         }
@@ -177,7 +177,7 @@ impl Table {
         let pattern = self.tree.pattern(place);
         let pattern = if pattern.is_empty() { "/" } else { &pattern };
         let name = format!("{host}{word} {pattern}");
-        let Some(class) = self.allocate(name.into(), Place::Tree(place), RARE_HITS) else {
+        let Some(class) = self.allocate(name.into(), Origin::Tree(place), RARE_HITS) else {
             return (ClassId::OTHER, None);
         };
         self.tree.set_class(place, method, class);
@@ -225,8 +225,8 @@ impl Table {
         rows.map(|(at, row)| Listed {
             id: class_id(at),
             name: Rc::clone(&row.name),
-            split_from: match row.place {
-                Place::Part { of } => Some(Rc::clone(&self.row(of).name)),
+            split_from: match row.origin {
+                Origin::Part { of } => Some(Rc::clone(&self.row(of).name)),
                 _ => None,
             },
             totals: row.totals,
@@ -257,20 +257,20 @@ impl Table {
     }
 
     /// A row, if need be that of the rarest class with fewer requests of late than `hits_max`.
-    fn allocate(&mut self, name: Rc<str>, place: Place, hits_max: u32) -> Option<ClassId> {
+    fn allocate(&mut self, name: Rc<str>, origin: Origin, hits_max: u32) -> Option<ClassId> {
         if self.free.is_empty() && self.rows.len() >= self.rows_max {
             let in_tree = (0..self.rows.len()).filter(|at| {
                 let row = &self.rows[*at];
-                matches!(row.place, Place::Tree(_)) && row.split.is_none() && row.hits < hits_max
+                matches!(row.origin, Origin::Tree(_)) && row.split.is_none() && row.hits < hits_max
             });
             let rarest = class_id(in_tree.min_by_key(|at| self.rows[*at].hits)?);
-            if let Place::Tree(place) = self.row(rarest).place {
+            if let Origin::Tree(place) = self.row(rarest).origin {
                 self.tree.unset_class(place, rarest);
             }
             self.release(rarest);
         }
         let saved = self.kept.remove(&*name);
-        let row = Row::new(name, place);
+        let row = Row::new(name, origin);
         let class = if let Some(class) = self.free.pop() {
             *self.row_mut(class) = row;
             class
@@ -286,7 +286,7 @@ impl Table {
 
     /// The class and its parts make room. What they took counts for `other`, so that shares still add up.
     fn release(&mut self, class: ClassId) {
-        let free = Row::new("".into(), Place::Free);
+        let free = Row::new("".into(), Origin::Free);
         let row = std::mem::replace(self.row_mut(class), free);
         if let Some(split) = row.split {
             split.parts.into_iter().for_each(|(_, part)| self.release(part));

@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use sluice_catalog::config::{ConfigError, Loaded, Origin, Place, Problem};
+use sluice_catalog::config::{ConfigError, Loaded, Location, Origin, Problem};
 use sluice_proxy::front::listen::{self, TlsError};
 use sluice_supervisor::Start;
 
@@ -109,10 +109,10 @@ fn is_program(path: &Path) -> bool {
 
 fn problem(loaded: &Loaded, key: &str, message: String) -> Problem {
     let place = match (loaded.origins.get(key), &loaded.file) {
-        (Some(Origin::File(line)), Some(file)) => Place::File(file.clone(), *line),
-        (Some(Origin::Env(name)), _) => Place::Env(name.clone()),
-        (Some(Origin::Flag(key)), _) => Place::Flag(key.clone()),
-        _ => Place::Default,
+        (Some(Origin::File(line)), Some(file)) => Location::File(file.clone(), *line),
+        (Some(Origin::Env(name)), _) => Location::Env(name.clone()),
+        (Some(Origin::Flag(key)), _) => Location::Flag(key.clone()),
+        _ => Location::Default,
     };
     Problem { place, name: key.to_owned(), message }
 }

@@ -44,9 +44,9 @@ use crate::files;
 use crate::run_dir::RunDir;
 use crate::run_lock::RunLock;
 use crate::settings;
-use doors::{Doors, Place};
+use doors::{Doors, Predecessor};
 use handover::Inherited;
-use operator::{Gateway, Places};
+use operator::{Gateway, Whereabouts};
 use reload::Reloader;
 use shutdown::Ending;
 use sources::Sources;
@@ -128,7 +128,7 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     let runtime = threads::runtime().map_err(|error| Failure::new(Exit::Failed, error))?;
     tasks::remember_places();
     let _entered = runtime.enter();
-    let (number, run_dir, lock, place) = match succession {
+    let (number, run_dir, lock, predecessor) = match succession {
         None => {
             let run_dir = RunDir::locate(&args.run_dir).map_err(|error| Failure::new(Exit::Usage, error))?;
             run_dir.create().map_err(|error| Failure::new(Exit::Failed, error))?;
@@ -143,7 +143,7 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
                 offer.number,
                 run_dir.clone(),
                 RunLock::inherited(run_dir.path(), File::from(lock)),
-                Some(Place { offer, listener, metrics, wire }),
+                Some(Predecessor { offer, listener, metrics, wire }),
             )
         }
     };
@@ -156,7 +156,7 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
         Prepared { loaded, app, sources, preload, run_dir: run_dir.clone(), number, lock, launch, descriptors_max };
     let local = LocalSet::new();
     // A task of its own: what `block_on` itself waits for is looked at again on every wake-up of any task.
-    let joined = local.block_on(&runtime, async { tokio::task::spawn_local(serve(prepared, place)).await });
+    let joined = local.block_on(&runtime, async { tokio::task::spawn_local(serve(prepared, predecessor)).await });
     let outcome = joined.unwrap_or_else(|_| {
         Err(Failure::new(Exit::Fault, format!("a fault in the gateway has ended it, at {}", tasks::place())))
     });
@@ -174,13 +174,13 @@ fn tidy(run_dir: &RunDir, number: u32) {
     }
 }
 
-async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Failure> {
+async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<ExitCode, Failure> {
     let Prepared { loaded, app: start, sources, preload, run_dir, number, lock, launch, descriptors_max } = prepared;
     let mut config = settings::resolved(&loaded);
     let (workers, temp_files_max) = bound(&mut config, descriptors_max);
     let config = Rc::new(config);
     let tls = listen::tls(&config).map_err(|error| Failure::new(Exit::Usage, files::tls_problem(&loaded, error)))?;
-    let (Doors { listener, metrics }, wire) = doors::open(&config, place).await?;
+    let (Doors { listener, metrics }, wire) = doors::open(&config, predecessor).await?;
     let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));
     let estate = Estate {
         launch,
@@ -219,8 +219,8 @@ async fn serve(prepared: Prepared, place: Option<Place>) -> Result<ExitCode, Fai
         metrics.as_ref().and_then(|metrics| metrics.local_addr().ok()).map(|address| operator::url(address, false));
     let (upgrades, requests) = tokio::sync::mpsc::channel(1);
     let (reloads, reloads_asked) = reload::channel();
-    let places = Places { url, admin_url, run_dir: run_dir.path().to_owned() };
-    let gateway = Gateway::new(Rc::clone(&gate), Rc::clone(&supervisor), tasks.clone(), reloads, upgrades, places);
+    let whereabouts = Whereabouts { url, admin_url, run_dir: run_dir.path().to_owned() };
+    let gateway = Gateway::new(Rc::clone(&gate), Rc::clone(&supervisor), tasks.clone(), reloads, upgrades, whereabouts);
     let reloader = Reloader::new(&gateway, sources, loaded.config);
 
     tasks.spawn("journal", journal.clone().run());

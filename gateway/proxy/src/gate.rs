@@ -3,16 +3,16 @@
 //! Everything runs on one thread, so a decision is one borrow of the scheduler and never a lock. The gate carries out
 //! what the scheduler decides; it decides nothing itself. What an operator asks of it is in `view`.
 
-mod actions;
 mod ahead;
 mod alarms;
 mod connections;
 mod costs;
-mod ladder;
+mod dispatch;
 mod mode;
 mod quarantined;
 mod requests;
-mod second_try;
+mod retry;
+mod submit;
 #[cfg(test)]
 pub(crate) mod tests;
 mod view;
@@ -39,7 +39,7 @@ use crate::ids::WorkerMap;
 pub(crate) use crate::ids::to_usize;
 use crate::receive::spool::TempStore;
 use crate::receive::trust::Trust;
-use crate::record::{ANSWERED_MAX, Reporters};
+use crate::record::ANSWERED_MAX;
 use crate::respond::answer::{Answer, Times};
 use crate::sessions::Sessions;
 use crate::upstream::token::Tokens;
@@ -51,8 +51,8 @@ use alarms::Alarms;
 use connections::Refusals;
 pub(crate) use quarantined::Pass;
 use requests::Requests;
-use second_try::SecondTries;
-pub(crate) use second_try::{Cause, Orphan, Seen};
+use retry::Retries;
+pub(crate) use retry::{Cause, Orphan, Seen};
 
 /// How often the operator is told of the same trouble.
 const NOTE_PERIOD: Duration = Duration::from_secs(10);
@@ -71,7 +71,8 @@ pub struct Gate {
     pub(crate) files: Files,
     pub(crate) connections: ConnectionHandles,
     pub(crate) tokens: Tokens,
-    pub(crate) reporters: Reporters,
+    /// Workers that report what requests cost, with when each was last known to have done so for all that had ended.
+    pub(crate) reporters: RefCell<WorkerMap<Instant>>,
     /// Why the latest warm-up failed, and whose it was.
     warm_up_failure: RefCell<Option<(WorkerId, String)>>,
     port: Cell<u16>,
@@ -79,7 +80,7 @@ pub struct Gate {
     alarms: Alarms,
     mode: mode::Mode,
     ahead: Ahead,
-    deaths: SecondTries,
+    deaths: Retries,
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
     /// Workers may get further requests while theirs wait; whoever grants that is woken when the queue waits.
@@ -100,33 +101,35 @@ pub struct Gate {
     lost: (mpsc::Sender<Lost>, mpsc::Receiver<Lost>),
     slots: RefCell<WorkerMap<Rc<Slots>>>,
     next_request: Cell<u64>,
-    streams: Cell<u64>,
-    streams_total: Cell<u64>,
-    leaving: Cell<bool>,
-    draining: Cell<bool>,
-    handed_over: Cell<bool>,
-    last_progress: Cell<Option<Instant>>,
+    service: Service,
     refusals: Refusals,
     temp_noted: Cell<Option<Instant>>,
 }
 
+/// How far the service is, and with what.
+#[derive(Default)]
+struct Service {
+    streams: Cell<u64>,
+    streams_total: Cell<u64>,
+    last_progress: Cell<Option<Instant>>,
+    leaving: Cell<bool>,
+    draining: Cell<bool>,
+    handed_over: Cell<bool>,
+}
+
 impl Gate {
-    pub(crate) fn assemble(
-        config: Rc<Config>,
-        journal: Journal,
-        scheduler: Scheduler,
-        trust: Trust,
-        rates: Option<Rates>,
-        files: Files,
-        store: Rc<TempStore>,
-    ) -> Rc<Self> {
-        let port = config.server.port;
+    pub(crate) fn new(config: Rc<Config>, journal: Journal, scheduler: Scheduler) -> Result<Rc<Self>, String> {
+        let trust = Trust::parse(&config.server.trusted_peers)?;
+        let rates = Rates::parse(&config)?.map(RefCell::new);
+        let files = Files::new(&config.files)?;
+        let buffers_bytes_max = to_usize(config.memory.buffers_bytes_max);
+        let store = TempStore::new(crate::temp_dir(&config), config.temp.bytes_max, buffers_bytes_max);
         let classes = Classes::new(&config);
         let sessions = Sessions::new(&config);
         journal.reserve_classes(classes.route_names().iter().map(String::as_str));
-        Rc::new_cyclic(|me| Gate {
+        Ok(Rc::new_cyclic(|me| Gate {
             me: Weak::clone(me),
-            deaths: SecondTries::new(&config),
+            deaths: Retries::new(&config),
             classes,
             sessions,
             journal,
@@ -135,10 +138,10 @@ impl Gate {
             files,
             connections: ConnectionHandles::default(),
             tokens: Tokens::default(),
-            reporters: Reporters::default(),
+            reporters: RefCell::default(),
             warm_up_failure: RefCell::default(),
-            port: Cell::new(port),
-            rates: rates.map(RefCell::new),
+            port: Cell::new(config.server.port),
+            rates,
             alarms: Alarms::default(),
             mode: mode::Mode::default(),
             ahead: Ahead::default(),
@@ -156,16 +159,11 @@ impl Gate {
             requests: Requests::default(),
             lost: mpsc::channel(),
             slots: RefCell::default(),
-            next_request: Cell::new(0),
-            streams: Cell::new(0),
-            streams_total: Cell::new(0),
-            leaving: Cell::new(false),
-            draining: Cell::new(false),
-            handed_over: Cell::new(false),
-            last_progress: Cell::new(None),
+            next_request: Cell::default(),
+            service: Service::default(),
             refusals: Refusals::default(),
-            temp_noted: Cell::new(None),
-        })
+            temp_noted: Cell::default(),
+        }))
     }
 
     /// For a task that outlasts the call.
@@ -197,20 +195,20 @@ impl Gate {
     pub(crate) fn leave(&self, request: RequestId) -> bool {
         let was_queued = self.requests.take_queued(request).is_some();
         if was_queued {
-            self.step(Event::Left { request });
+            self.tell(Event::Left { request });
         }
         was_queued
     }
 
     pub(crate) fn is_queued(&self, request: RequestId) -> bool {
-        self.requests.is_queued(request)
+        self.requests.with_queued(request, |_| ()).is_some()
     }
 
     // What becomes of a request that a worker was given: each way gives its lease back.
 
     /// The worker never saw the request: it waits again in its old place.
     pub(crate) fn undelivered(&self, lease: Lease, job: Job) {
-        self.step(Event::Faulted { worker: lease.worker });
+        self.tell(Event::Faulted { worker: lease.worker });
         self.returned(lease, job);
     }
 
@@ -223,11 +221,11 @@ impl Gate {
         if is_queued && self.scheduler.borrow().worker_state(worker).is_none() {
             // The worker has exited meanwhile, and its slots with it.
             let arrived = orphan.map_or_else(|| self.now(), |orphan| orphan.arrived);
-            self.step(Event::Retried { request, arrived, need });
+            self.tell(Event::Retried { request, arrived, need });
         } else if is_queued {
-            self.step(Event::Undelivered { worker, request });
+            self.tell(Event::Undelivered { worker, request });
         } else {
-            self.step(Event::Finished { worker, request });
+            self.tell(Event::Finished { worker, request });
         }
     }
 
@@ -237,7 +235,7 @@ impl Gate {
         let (worker, request) = (lease.worker, job.request);
         if self.put_back(job) {
             lease.pass_to(by);
-            self.step(Event::Occupied { worker, request, by });
+            self.tell(Event::Occupied { worker, request, by });
         }
     }
 
@@ -261,30 +259,30 @@ impl Gate {
     pub(crate) fn finished(&self, lease: Lease) {
         let (worker, request) = lease.end();
         let now = Instant::now();
-        self.last_progress.set(Some(now));
+        self.service.last_progress.set(Some(now));
         self.requests.answered(request, now);
-        self.step_at(now, Event::Finished { worker, request });
+        self.tell_at(now, Event::Finished { worker, request });
     }
 
     /// The response is an upgrade or event stream and leaves the slot.
     pub(crate) fn detached(&self, lease: Lease) -> StreamLease {
         let (worker, request) = lease.end();
         let now = Instant::now();
-        self.last_progress.set(Some(now));
-        self.streams.set(self.streams.get() + 1);
-        self.streams_total.set(self.streams_total.get() + 1);
+        self.service.last_progress.set(Some(now));
+        self.service.streams.set(self.service.streams.get() + 1);
+        self.service.streams_total.set(self.service.streams_total.get() + 1);
         if let Some(exchange) = self.requests.held(request) {
             exchange.account.finish(now);
         }
-        self.step_at(now, Event::Detached { worker, request });
+        self.tell_at(now, Event::Detached { worker, request });
         StreamLease::new(self.rc(), worker, request)
     }
 
     /// What [`StreamLease`] says when it is dropped.
     pub(crate) fn stream_ended(&self, worker: WorkerId, request: RequestId) {
-        self.streams.set(self.streams.get().saturating_sub(1));
+        self.service.streams.set(self.service.streams.get().saturating_sub(1));
         self.requests.answered(request, Instant::now());
-        self.step(Event::StreamEnded { worker });
+        self.tell(Event::StreamEnded { worker });
     }
 
     /// The task that carried this request out has panicked. Its slot goes with the worker.
@@ -320,7 +318,7 @@ impl Gate {
     pub fn tick(&self) {
         let due = self.scheduler.borrow().next_deadline();
         if due.is_some_and(|due| due <= self.now()) {
-            self.step(Event::Tick);
+            self.tell(Event::Tick);
         }
         let now = Instant::now();
         self.sweep(now);

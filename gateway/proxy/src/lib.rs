@@ -38,16 +38,8 @@ use ids::to_usize;
 /// # Errors
 /// When a value is well formed but means nothing, or names a directory that does not exist: says which.
 pub fn gate(config: Rc<Config>, journal: Journal) -> Result<Rc<Gate>, String> {
-    let trust = receive::trust::Trust::parse(&config.server.trusted_peers)?;
-    let rates = admit::rate::Rates::parse(&config)?;
-    let files = answers::files::Files::new(&config.files)?;
-    let store = receive::spool::TempStore::new(
-        temp_dir(&config),
-        config.temp.bytes_max,
-        to_usize(config.memory.buffers_bytes_max),
-    );
     let scheduler = Scheduler::new(limits(&config));
-    Ok(Gate::assemble(config, journal, scheduler, trust, rates, files, store))
+    Gate::new(config, journal, scheduler)
 }
 
 /// Where temporary files go.

@@ -7,18 +7,14 @@
 pub(crate) mod ended;
 
 use std::cell::{Cell, RefCell};
-use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use sluice_catalog::errors::Code;
-use sluice_journal::{AccessRecord, Event, Journal, Outcome, Session, Step};
+use sluice_journal::{AccessRecord, Event, Journal, Outcome};
 use sluice_message::Method;
 use sluice_scheduler::{RequestId, WorkerId};
 
 use crate::gate::Gate;
-use crate::ids::WorkerMap;
-use crate::receive::trace::TraceId;
 use crate::upstream::Exchange;
 
 /// How long a report may take after the response, if the worker's event loop turns: hooks and late ends take their time. And how
@@ -31,30 +27,15 @@ pub(crate) const ANSWERED_MAX: usize = 20_000;
 /// What a request can have cost at most: an hour. More is a lie or a mistake.
 const CPU_US_MAX: u64 = 3_600_000_000;
 
-/// One request's record, as [`AccessRecord`] but owned.
+/// One request's record: an [`AccessRecord`], and the words that it borrows.
 pub(crate) struct Record {
-    pub(crate) time_unix_ms: u64,
     pub(crate) request_id: Rc<str>,
     pub(crate) method: Option<Method>,
     pub(crate) target: String,
     pub(crate) host: String,
     pub(crate) class: Rc<str>,
-    pub(crate) worker: Option<WorkerId>,
-    pub(crate) tries: u32,
-    pub(crate) step: Option<Step>,
-    pub(crate) session: Option<Session>,
-    pub(crate) status: u16,
-    pub(crate) error: Option<Code>,
-    pub(crate) bytes_in: u64,
-    pub(crate) bytes_out: u64,
-    pub(crate) receive_ms: f64,
-    pub(crate) queue_ms: Option<f64>,
-    pub(crate) unserved_ms: Option<f64>,
-    pub(crate) service_ms: Option<f64>,
-    pub(crate) total_ms: f64,
-    pub(crate) outcome: Outcome,
-    pub(crate) peer: IpAddr,
-    pub(crate) trace_id: Option<TraceId>,
+    /// Without those, and without the CPU time.
+    pub(crate) rest: AccessRecord<'static>,
 }
 
 /// What a worker says of a request: its own CPU time where that is known, and when it said so.
@@ -103,6 +84,11 @@ impl Account {
         self.finished.set(Some(self.finished.get().unwrap_or(now)));
     }
 
+    /// Whether it has.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished.get().is_some()
+    }
+
     /// Its worker is gone: what it may still say is for the log alone.
     pub(crate) fn close(&self) {
         self.is_measured.set(true);
@@ -129,7 +115,7 @@ impl Gate {
     pub(crate) fn record(&self, request: RequestId, ended: Instant, record: Record) {
         let exchange = self.requests.exchange(request);
         // Where no worker got it, or its worker has died, nobody is left who could report it.
-        let is_reportable = record.worker.is_some() && record.outcome != Outcome::WorkerDied;
+        let is_reportable = record.rest.worker.is_some() && record.rest.outcome != Outcome::WorkerDied;
         let Some(exchange) = exchange.filter(|_| is_reportable) else {
             emit(&self.journal, &record, None);
             return self.record_nothing(request);
@@ -182,7 +168,7 @@ impl Gate {
     pub(crate) fn expire(&self, exchange: &Exchange, now: Instant, is_too_many: bool) -> bool {
         let Some(worker) = exchange.answer.worker.get() else { return false };
         let account = &exchange.account;
-        let may_come = |since| !is_too_many && self.reporters.may_report(worker, since, now);
+        let may_come = |since| !is_too_many && self.may_report(worker, since, now);
         let is_late = matches!(&*account.line.borrow(), LogLine::Waits(_, ended) if !may_come(*ended));
         if is_late {
             account.write(&self.journal, None);
@@ -190,7 +176,7 @@ impl Gate {
         let Some(finished) = account.finished.get() else { return false };
         let is_missed = !account.is_measured.get() && !may_come(finished);
         account.is_measured.set(account.is_measured.get() || is_missed);
-        let reports = self.reporters.has(worker);
+        let reports = self.reports(worker);
         account.is_silent.set(account.is_measured.get() && (!reports || is_too_many));
         is_missed && !reports
     }
@@ -202,39 +188,21 @@ impl Gate {
         self.take_cost(&exchange.class, u64::try_from(service_us).unwrap_or(u64::MAX));
     }
 
-    /// Tells the records that still wait for a worker's report; nothing follows.
-    pub fn flush_records(&self) {
-        self.requests.sweep(|exchange, _, _| exchange.account.write(&self.journal, None));
-    }
-}
-
-/// Workers that report, with when each was last known to have done so for all that had ended.
-#[derive(Default)]
-pub(crate) struct Reporters {
-    heard: RefCell<WorkerMap<Instant>>,
-}
-
-impl Reporters {
-    /// The worker has reported all that there was to report.
-    pub(crate) fn heard(&self, worker: WorkerId, now: Instant) {
-        self.heard.borrow_mut().insert(worker, now);
-    }
-
-    /// The worker is gone.
-    pub(crate) fn forget(&self, worker: WorkerId) {
-        self.heard.borrow_mut().remove(&worker);
-    }
-
     /// Whether the worker is one that reports, and is there.
-    pub(crate) fn has(&self, worker: WorkerId) -> bool {
-        self.heard.borrow().contains_key(&worker)
+    pub(crate) fn reports(&self, worker: WorkerId) -> bool {
+        self.reporters.borrow().contains_key(&worker)
     }
 
     /// Whether it may still report a request that it answered then.
-    pub(crate) fn may_report(&self, worker: WorkerId, answered: Instant, now: Instant) -> bool {
+    fn may_report(&self, worker: WorkerId, answered: Instant, now: Instant) -> bool {
         let waited = now.saturating_duration_since(answered);
-        let is_silent = || self.heard.borrow().get(&worker).is_some_and(|heard| *heard < answered + WAIT);
+        let is_silent = || self.reporters.borrow().get(&worker).is_some_and(|heard| *heard < answered + WAIT);
         waited < WAIT || waited < WAIT_MAX && is_silent()
+    }
+
+    /// Tells the records that still wait for a worker's report; nothing follows.
+    pub fn flush_records(&self) {
+        self.requests.sweep(|exchange, _, _| exchange.account.write(&self.journal, None));
     }
 }
 
@@ -242,28 +210,12 @@ fn emit(journal: &Journal, record: &Record, cpu_us: Option<u64>) {
     #[allow(clippy::cast_precision_loss)] // CPU times are far below 2^53 µs.
     let cpu_ms = cpu_us.map(|us| us as f64 / 1000.0);
     journal.emit(Event::Access(AccessRecord {
-        time_unix_ms: record.time_unix_ms,
         request_id: &record.request_id,
         method: record.method.as_ref().map_or("", Method::as_str),
         target: &record.target,
         host: &record.host,
         class: &record.class,
-        worker: record.worker.map(|worker| worker.0),
-        tries: record.tries,
-        step: record.step,
-        session: record.session,
-        status: record.status,
-        error: record.error,
-        bytes_in: record.bytes_in,
-        bytes_out: record.bytes_out,
-        receive_ms: record.receive_ms,
-        queue_ms: record.queue_ms,
-        unserved_ms: record.unserved_ms,
-        service_ms: record.service_ms,
-        total_ms: record.total_ms,
         cpu_ms,
-        outcome: record.outcome,
-        peer: record.peer,
-        trace_id: record.trace_id.map(|id| id.0),
+        ..record.rest
     }));
 }

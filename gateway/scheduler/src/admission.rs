@@ -72,7 +72,7 @@ impl Scheduler {
     /// Whether it counts as long only because too little is known of its class, and none of it waits that would tell.
     fn is_on_trial(&self, need: Need) -> bool {
         let is_taken_for_long = self.side(need) == Lane::Long && !self.costs.is_known(need.class);
-        is_taken_for_long && !self.queue.has_line(need)
+        is_taken_for_long && !self.queue.has_strand(need)
     }
 
     /// When a request of this class that arrives now has waited for too long: a multiple of what it would have waited in

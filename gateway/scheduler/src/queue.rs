@@ -1,11 +1,11 @@
 //! Requests that wait: the order in which they go, and when each has waited for too long.
 //!
-//! Requests of one class (and one priority and deadline, where a route sets these) form a line in the order of arrival.
-//! Lines are kept sorted by what their first request is worth, on two sides, the long and the short. A client may leave
+//! Requests of one class (and one priority and deadline, where a route sets these) form a strand in the order of arrival.
+//! Strands are kept sorted by what their first request is worth, on two sides, the long and the short. A client may leave
 //! from the middle, and a request that no worker has seen returns to where it stood. Where all go in the order of arrival
-//! there are no lines.
+//! there are no strands.
 
-mod line;
+mod strand;
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -15,7 +15,7 @@ use sluice_sketch::scale;
 
 use crate::{ClassId, Costs, Home, Lane, Need, Order, RequestId, Time, WorkerId};
 
-use line::Line;
+use strand::Strand;
 
 /// A request that waits.
 #[derive(Clone, Copy, Debug)]
@@ -28,12 +28,12 @@ pub(crate) struct Waiting {
     pub latest_start: Option<Time>,
 }
 
-/// By what a line comes before another: priority, cost, deadline, arrival.
+/// By what a strand comes before another: priority, cost, deadline, arrival.
 type Key = (Reverse<i8>, u32, Time, RequestId);
 
 #[derive(Debug)]
 struct Ranked {
-    line: Line,
+    strand: Strand,
     side: Lane,
     cost: u32,
     /// As they stand in the side's trees.
@@ -42,7 +42,7 @@ struct Ranked {
 }
 
 /// The next request of a side, and by what it comes before the other's: the overdue first, the one whose time came first
-/// before the others, then by the line's key.
+/// before the others, then by the strand's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Head {
     rank: (bool, Time, Key),
@@ -58,13 +58,13 @@ impl Head {
     }
 }
 
-/// The lines of one side.
+/// The strands of one side.
 #[derive(Debug, Default)]
 struct Side {
     length: usize,
     /// How many they are of each priority.
     lengths: BTreeMap<i8, usize>,
-    lines: BTreeSet<(Key, Need)>,
+    strands: BTreeSet<(Key, Need)>,
     overdue: BTreeSet<(Time, Need)>,
 }
 
@@ -74,12 +74,12 @@ pub(crate) struct Queue {
     waiting: BTreeMap<RequestId, Waiting>,
     /// How many of them want a worker to themselves.
     alone: usize,
-    lines: BTreeMap<Need, Ranked>,
+    strands: BTreeMap<Need, Ranked>,
     short: Side,
     long: Side,
     latest_starts: BTreeSet<(Time, RequestId)>,
-    /// An empty line, kept for its memory: below saturation every request makes a line and leaves none.
-    spare: Line,
+    /// An empty strand, kept for its memory: below saturation every request makes a strand and leaves none.
+    spare: Strand,
 }
 
 /// What a class counts as and where it stands among the others.
@@ -136,43 +136,43 @@ impl Queue {
         self.alone += usize::from(waiting.need.alone);
         self.latest_starts.extend(waiting.latest_start.map(|at| (at, request)));
         if self.order == Order::Shortest {
-            self.join_line(request, waiting, costs);
+            self.join_strand(request, waiting, costs);
         }
     }
 
-    fn join_line(&mut self, request: RequestId, waiting: Waiting, costs: &Costs) {
+    fn join_strand(&mut self, request: RequestId, waiting: Waiting, costs: &Costs) {
         let need = waiting.need;
-        if self.change_line(need, |line| line.insert(request, waiting.overdue)) {
+        if self.change_strand(need, |strand| strand.insert(request, waiting.overdue)) {
             return;
         }
         let Rating { side, cost } = Rating::of_need(need, costs);
         let key = (Reverse(need.priority), cost, Time(0), request);
-        let mut line = std::mem::take(&mut self.spare);
-        line.insert(request, waiting.overdue);
-        self.put_line(need, Ranked { line, side, cost, key, overdue: waiting.overdue });
+        let mut strand = std::mem::take(&mut self.spare);
+        strand.insert(request, waiting.overdue);
+        self.put_strand(need, Ranked { strand, side, cost, key, overdue: waiting.overdue });
     }
 
-    /// Changes a line where it stands, and moves only what has to move. One that stays or becomes empty is not for this. Returns
-    /// false where there is no such line.
-    fn change_line(&mut self, need: Need, change: impl FnOnce(&mut Line)) -> bool {
-        let Some(ranked) = self.lines.get_mut(&need) else { return false };
+    /// Changes a strand where it stands, and moves only what has to move. One that stays or becomes empty is not for this. Returns
+    /// false where there is no such strand.
+    fn change_strand(&mut self, need: Need, change: impl FnOnce(&mut Strand)) -> bool {
+        let Some(ranked) = self.strands.get_mut(&need) else { return false };
         let side = match ranked.side {
             Lane::Short => &mut self.short,
             Lane::Long => &mut self.long,
         };
-        let length = ranked.line.len();
-        change(&mut ranked.line);
+        let length = ranked.strand.len();
+        change(&mut ranked.strand);
         let of_priority = side.lengths.entry(need.priority).or_default();
-        *of_priority = *of_priority + ranked.line.len() - length;
-        side.length = side.length + ranked.line.len() - length;
-        let Some(first) = ranked.line.first() else { return true };
+        *of_priority = *of_priority + ranked.strand.len() - length;
+        side.length = side.length + ranked.strand.len() - length;
+        let Some(first) = ranked.strand.first() else { return true };
         if first != ranked.key.3 {
             let arrived = self.waiting.get(&first).map_or(Time(0), |waiting| waiting.arrived);
-            side.lines.remove(&(ranked.key, need));
+            side.strands.remove(&(ranked.key, need));
             ranked.key = key(need, ranked.cost, arrived, first);
-            side.lines.insert((ranked.key, need));
+            side.strands.insert((ranked.key, need));
         }
-        let overdue = ranked.line.overdue();
+        let overdue = ranked.strand.overdue();
         if overdue != ranked.overdue {
             side.overdue.remove(&(ranked.overdue, need));
             side.overdue.insert((overdue, need));
@@ -181,33 +181,33 @@ impl Queue {
         true
     }
 
-    /// Takes a line out of the order, to be changed and put again.
-    fn take_line(&mut self, need: Need) -> Option<Ranked> {
-        let ranked = self.lines.remove(&need)?;
+    /// Takes a strand out of the order, to be changed and put again.
+    fn take_strand(&mut self, need: Need) -> Option<Ranked> {
+        let ranked = self.strands.remove(&need)?;
         let side = self.side_mut(ranked.side);
-        side.length -= ranked.line.len();
+        side.length -= ranked.strand.len();
         if let Entry::Occupied(mut of_priority) = side.lengths.entry(need.priority) {
-            *of_priority.get_mut() -= ranked.line.len();
+            *of_priority.get_mut() -= ranked.strand.len();
             if *of_priority.get() == 0 {
                 of_priority.remove();
             }
         }
-        side.lines.remove(&(ranked.key, need));
+        side.strands.remove(&(ranked.key, need));
         side.overdue.remove(&(ranked.overdue, need));
         Some(ranked)
     }
 
-    fn put_line(&mut self, need: Need, mut ranked: Ranked) {
-        let Some(first) = ranked.line.first() else { return };
+    fn put_strand(&mut self, need: Need, mut ranked: Ranked) {
+        let Some(first) = ranked.strand.first() else { return };
         let arrived = self.waiting.get(&first).map_or(Time(0), |waiting| waiting.arrived);
         ranked.key = key(need, ranked.cost, arrived, first);
-        ranked.overdue = ranked.line.overdue();
+        ranked.overdue = ranked.strand.overdue();
         let side = self.side_mut(ranked.side);
-        side.length += ranked.line.len();
-        *side.lengths.entry(need.priority).or_default() += ranked.line.len();
-        side.lines.insert((ranked.key, need));
+        side.length += ranked.strand.len();
+        *side.lengths.entry(need.priority).or_default() += ranked.strand.len();
+        side.strands.insert((ranked.key, need));
         side.overdue.insert((ranked.overdue, need));
-        self.lines.insert(need, ranked);
+        self.strands.insert(need, ranked);
     }
 
     pub(crate) fn remove(&mut self, request: RequestId) -> Option<Waiting> {
@@ -216,14 +216,14 @@ impl Queue {
         if let Some(at) = waiting.latest_start {
             self.latest_starts.remove(&(at, request));
         }
-        let is_last = self.lines.get(&waiting.need).is_some_and(|ranked| ranked.line.len() == 1);
+        let is_last = self.strands.get(&waiting.need).is_some_and(|ranked| ranked.strand.len() == 1);
         if is_last {
-            if let Some(mut ranked) = self.take_line(waiting.need) {
-                ranked.line.remove(request);
-                self.spare = ranked.line;
+            if let Some(mut ranked) = self.take_strand(waiting.need) {
+                ranked.strand.remove(request);
+                self.spare = ranked.strand;
             }
         } else {
-            self.change_line(waiting.need, |line| line.remove(request));
+            self.change_strand(waiting.need, |strand| strand.remove(request));
         }
         Some(waiting)
     }
@@ -249,12 +249,12 @@ impl Queue {
         let side = self.side(side);
         let overdue = side.overdue.iter().take_while(|(since, _)| *since <= now);
         if let Some((since, need)) = overdue.clone().find(|(_, need)| may(need)) {
-            // The line goes on in the order of arrival, so that the turn of the one that is overdue comes too.
-            let ranked = self.lines.get(need)?;
-            let (rank, request) = ((false, *since, ranked.key), ranked.line.first()?);
+            // The strand goes on in the order of arrival, so that the turn of the one that is overdue comes too.
+            let ranked = self.strands.get(need)?;
+            let (rank, request) = ((false, *since, ranked.key), ranked.strand.first()?);
             return Some(Head { rank, request, class: need.class, alone: need.alone, ahead: need.ahead });
         }
-        let first = side.lines.iter().find(|(_, need)| may(need));
+        let first = side.strands.iter().find(|(_, need)| may(need));
         first.map(|(key, need)| {
             let (rank, request) = ((true, Time(0), *key), key.3);
             Head { rank, request, class: need.class, alone: need.alone, ahead: need.ahead }
@@ -272,9 +272,9 @@ impl Queue {
         let last = Home::At(WorkerId(u64::MAX));
         let deadline_ms = Some(u32::MAX);
         let to = Need { class, priority: i8::MAX, deadline_ms, alone: true, ahead: true, home: last };
-        let needs: Vec<Need> = self.lines.range(from..=to).map(|(need, _)| *need).collect();
+        let needs: Vec<Need> = self.strands.range(from..=to).map(|(need, _)| *need).collect();
         for need in needs {
-            self.rate_line(need, costs);
+            self.rate_strand(need, costs);
         }
     }
 
@@ -283,16 +283,16 @@ impl Queue {
         let has_changed = |(need, ranked): &(&Need, &Ranked)| {
             Rating::of_need(**need, costs) != Rating { side: ranked.side, cost: ranked.cost }
         };
-        let needs: Vec<Need> = self.lines.iter().filter(has_changed).map(|(need, _)| *need).collect();
+        let needs: Vec<Need> = self.strands.iter().filter(has_changed).map(|(need, _)| *need).collect();
         for need in needs {
-            self.rate_line(need, costs);
+            self.rate_strand(need, costs);
         }
     }
 
-    fn rate_line(&mut self, need: Need, costs: &Costs) {
-        let Some(mut ranked) = self.take_line(need) else { return };
+    fn rate_strand(&mut self, need: Need, costs: &Costs) {
+        let Some(mut ranked) = self.take_strand(need) else { return };
         Rating { side: ranked.side, cost: ranked.cost } = Rating::of_need(need, costs);
-        self.put_line(need, ranked);
+        self.put_strand(need, ranked);
     }
 
     /// Another order, for those that wait too. What waited in the order of arrival keeps it, unless nothing ages.
@@ -301,7 +301,7 @@ impl Queue {
             return;
         }
         self.order = order;
-        self.lines.clear();
+        self.strands.clear();
         (self.short, self.long) = (Side::default(), Side::default());
         if order == Order::Shortest {
             let all: Vec<_> = self.waiting.iter().map(|(request, waiting)| (*request, *waiting)).collect();
@@ -310,7 +310,7 @@ impl Queue {
                     waiting.overdue = waiting.overdue.min(waiting.arrived);
                     self.waiting.insert(request, waiting);
                 }
-                self.join_line(request, waiting, costs);
+                self.join_strand(request, waiting, costs);
             }
         }
     }
@@ -350,8 +350,8 @@ impl Queue {
     }
 
     /// Whether others of its kind wait.
-    pub(crate) fn has_line(&self, need: Need) -> bool {
-        self.lines.contains_key(&need)
+    pub(crate) fn has_strand(&self, need: Need) -> bool {
+        self.strands.contains_key(&need)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -131,8 +131,8 @@ impl Queues {
         self.shared.len_from(side, priority)
     }
 
-    pub(crate) fn has_line(&self, need: Need) -> bool {
-        self.shared.has_line(need)
+    pub(crate) fn has_strand(&self, need: Need) -> bool {
+        self.shared.has_strand(need)
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use super::problem::{ConfigError, Place, Problem};
+use super::problem::{ConfigError, Location, Problem};
 use super::slips::{Lines, gone, is_service_link, named, nearest_key, short_form, suspicious, unknown};
 use super::table::{Key, key, keys};
 use super::{Config, SECTIONS, checks, nearest};
@@ -121,7 +121,7 @@ impl Loader {
         let Some(path) = self.file.clone() else { return };
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(error) => return self.problem(Place::File(path, 0), "", format!("cannot be read: {error}")),
+            Err(error) => return self.problem(Location::File(path, 0), "", format!("cannot be read: {error}")),
         };
         // A byte order mark is what some editors put first; the parser does not take it.
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -131,7 +131,7 @@ impl Loader {
             Err(error) => {
                 let line = error.span().map_or(0, |span| lines.number(span.start));
                 let message = error.message().lines().collect::<Vec<_>>().join("; ");
-                return self.problem(Place::File(path, line), "", message);
+                return self.problem(Location::File(path, line), "", message);
             }
         };
         for (name, value) in document.get_ref() {
@@ -140,7 +140,7 @@ impl Loader {
     }
 
     fn read_section(&mut self, path: &Path, lines: &Lines, (name, start): (&str, usize), value: &DeValue<'_>) {
-        let place = |start| Place::File(path.to_owned(), lines.number(start));
+        let place = |start| Location::File(path.to_owned(), lines.number(start));
         let Some(section) = SECTIONS.iter().find(|section| section.name == name) else {
             let message = match value {
                 DeValue::Table(_) => unknown("section", nearest(name, SECTIONS.iter().map(|section| section.name))),
@@ -198,9 +198,9 @@ impl Loader {
                     self.set(key, origin, Some(&text), |config| (key.set_text)(config, &text));
                 }
                 None if gone(path).is_some() => {
-                    self.warnings.extend(gone(path).map(|gone| format!("{}{gone}", Place::Flag(path.to_owned()))));
+                    self.warnings.extend(gone(path).map(|gone| format!("{}{gone}", Location::Flag(path.to_owned()))));
                 }
-                None => self.problem(Place::Flag(path.to_owned()), path, unknown("key", nearest_key(path))),
+                None => self.problem(Location::Flag(path.to_owned()), path, unknown("key", nearest_key(path))),
             }
         }
     }
@@ -256,7 +256,7 @@ impl Loader {
         let mut found = Vec::new();
         checks::check(&self.config, |key, message| found.push((key, message)));
         for (key, message) in found {
-            let place = self.origins.get(key).map_or(Place::Default, |origin| self.place(origin));
+            let place = self.origins.get(key).map_or(Location::Default, |origin| self.place(origin));
             self.problem(place, key, message);
         }
         if self.problems.is_empty() {
@@ -268,16 +268,16 @@ impl Loader {
         Err(ConfigError { problems: self.problems })
     }
 
-    fn place(&self, origin: &Origin) -> Place {
+    fn place(&self, origin: &Origin) -> Location {
         match origin {
-            Origin::Default => Place::Default,
-            Origin::File(line) => Place::File(self.file.clone().unwrap_or_default(), *line),
-            Origin::Env(name) => Place::Env(name.clone()),
-            Origin::Flag(key) => Place::Flag(key.clone()),
+            Origin::Default => Location::Default,
+            Origin::File(line) => Location::File(self.file.clone().unwrap_or_default(), *line),
+            Origin::Env(name) => Location::Env(name.clone()),
+            Origin::Flag(key) => Location::Flag(key.clone()),
         }
     }
 
-    fn problem(&mut self, place: Place, name: &str, message: String) {
+    fn problem(&mut self, place: Location, name: &str, message: String) {
         self.problems.push(Problem { place, name: name.to_owned(), message });
     }
 }

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 pub use load::{FILE_NAME, Loaded, Origin, Sources, environment, find_file};
 pub use nearest::nearest;
-pub use problem::{ConfigError, Place, Problem};
+pub use problem::{ConfigError, Location, Problem};
 pub use rate::Rate;
 pub use route::{Route, Segment, site};
 pub use table::{Applies, Bounds, Key, Section, key, keys};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum Location {
     /// A line of the file, from 1; 0 for the file as a whole.
     File(PathBuf, usize),
     /// An environment variable.
@@ -20,7 +20,7 @@ pub enum Place {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// Where it was written.
-    pub place: Place,
+    pub place: Location,
     /// The key, section or other name that it is about; may be empty.
     pub name: String,
     /// What is wrong with it, following the name.
@@ -34,7 +34,7 @@ pub struct ConfigError {
     pub problems: Vec<Problem>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path, 0) => write!(out, "{}: ", path.display()),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
 use sluice_catalog::config::{
-    Choice, Concurrency, Config, ConfigError, Kind, Loaded, LogFormat, Origin, Place, Renderer, Sources, find_file,
+    Choice, Concurrency, Config, ConfigError, Kind, Loaded, Location, LogFormat, Origin, Renderer, Sources, find_file,
     key, keys,
 };
 
@@ -44,8 +44,8 @@ fn load(file: &str, env: &[(&str, &str)], flags: &[(&'static str, &str)]) -> Res
 /// Problems as `line: name message`, without the path of the temporary file.
 fn problems(file: &str) -> Vec<String> {
     let error = load(file, &[], &[]).expect_err("the file should be refused");
-    let line = |place: &Place| match place {
-        Place::File(path, line) => {
+    let line = |place: &Location| match place {
+        Location::File(path, line) => {
             assert!(path.ends_with("sluice.toml"));
             line.to_string()
         }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use sluice_scheduler::{ClassId, SavedCosts};
 
-use super::{Change, Place, RARE_HITS, Split, Table};
+use super::{Change, Origin, RARE_HITS, Split, Table};
 use crate::Traits;
 use crate::features::Features;
 use crate::split::{By, Group, Moments, Splitter};
@@ -39,7 +39,7 @@ impl Table {
     ) -> Option<ClassId> {
         let row = self.same_row(class, name)?;
         row.totals.cpu_us = row.totals.cpu_us.saturating_add(cost_us);
-        let base = if let Place::Part { of } = row.place { of } else { class };
+        let base = if let Origin::Part { of } = row.origin { of } else { class };
         if base == ClassId::OTHER {
             return Some(class);
         }
@@ -95,7 +95,7 @@ impl Table {
                 continue;
             }
             let name = format!("{} {name}", self.row(base).name);
-            let Some(part) = self.allocate(name.into(), Place::Part { of: base }, RARE_HITS) else { continue };
+            let Some(part) = self.allocate(name.into(), Origin::Part { of: base }, RARE_HITS) else { continue };
             self.start_anew(part, moments);
             if let Some(split) = &mut self.row_mut(base).split {
                 debug_assert_eq!(split.by, by);

@@ -13,7 +13,7 @@ use super::handover::{Offer, Wire};
 use super::{Exit, Failure};
 
 /// The place of another gateway, for the one that is to take it.
-pub struct Place {
+pub struct Predecessor {
     pub offer: Offer,
     pub listener: OwnedFd,
     pub metrics: Option<OwnedFd>,
@@ -26,9 +26,9 @@ pub struct Doors {
     pub metrics: Option<MetricsHttp>,
 }
 
-pub async fn open(config: &Config, place: Option<Place>) -> Result<(Doors, Option<Wire>), Failure> {
+pub async fn open(config: &Config, predecessor: Option<Predecessor>) -> Result<(Doors, Option<Wire>), Failure> {
     let failed = |error: io::Error| Failure::new(Exit::Failed, error);
-    let (listener, inherited, wire) = if let Some(Place { offer, listener, metrics, wire }) = place {
+    let (listener, inherited, wire) = if let Some(Predecessor { offer, listener, metrics, wire }) = predecessor {
         // One that has moved is bound anew, while the old gateway still answers at the old one.
         let metrics = metrics.filter(|_| offer.admin == config.admin.address);
         (sockets::adopt(listener).map_err(failed)?, metrics, Some(wire))

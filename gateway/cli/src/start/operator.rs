@@ -17,6 +17,7 @@ use sluice_journal::{Alarm, Event, Journal, Level, Page, Tasks};
 use sluice_proxy::answers::edge;
 use sluice_proxy::gate::Gate;
 use sluice_scheduler::{Lane, WorkerState as Life, WorkerView};
+use sluice_supervisor::Gate as _;
 use sluice_supervisor::Supervisor;
 use tokio::sync::{Notify, mpsc, oneshot};
 
@@ -49,7 +50,7 @@ pub struct Gateway {
     /// The successor has the word to take over and has not answered it.
     pub committing: Cell<bool>,
     upgrades: mpsc::Sender<Wanted>,
-    places: Places,
+    whereabouts: Whereabouts,
     started: Instant,
     wanted: Cell<u32>,
     was_ready: Cell<bool>,
@@ -65,7 +66,7 @@ pub struct Overtaken {
 }
 
 /// Where everything is.
-pub struct Places {
+pub struct Whereabouts {
     pub url: String,
     pub admin_url: Option<String>,
     pub run_dir: PathBuf,
@@ -78,7 +79,7 @@ impl Gateway {
         tasks: Tasks,
         reloads: Reloads,
         upgrades: mpsc::Sender<Wanted>,
-        places: Places,
+        whereabouts: Whereabouts,
     ) -> Rc<Self> {
         Rc::new(Gateway {
             journal: gate.journal.clone(),
@@ -95,7 +96,7 @@ impl Gateway {
             overtaken: Cell::new(None),
             committing: Cell::new(false),
             upgrades,
-            places,
+            whereabouts,
             started: Instant::now(),
             wanted: Cell::new(0),
             was_ready: Cell::new(false),
@@ -113,7 +114,7 @@ impl Gateway {
     }
 
     pub fn run_dir(&self) -> &Path {
-        &self.places.run_dir
+        &self.whereabouts.run_dir
     }
 
     /// Whether a worker has ever been ready.
@@ -124,14 +125,14 @@ impl Gateway {
     /// The first worker listens.
     pub fn announce(&self, after: Duration) {
         self.was_ready.set(true);
-        self.journal.emit(Event::Listening { url: &self.places.url });
+        self.journal.emit(Event::Listening { url: &self.whereabouts.url });
         let admin =
-            self.places.admin_url.as_deref().map_or_else(String::new, |url| format!(", metrics on {url}/metrics"));
+            self.whereabouts.admin_url.as_deref().map_or_else(String::new, |url| format!(", metrics on {url}/metrics"));
         let text = format!(
             "workers: {}, first ready after {} ms{admin}, run directory {}",
             self.wanted.get(),
             after.as_millis(),
-            self.places.run_dir.display()
+            self.whereabouts.run_dir.display()
         );
         self.journal.emit(Event::Note { level: Level::Info, text: &text });
     }
@@ -227,9 +228,9 @@ impl Operator for Gateway {
             } else {
                 GatewayState::Starting
             },
-            url: self.places.url.clone(),
-            admin_url: self.places.admin_url.clone(),
-            run_dir: self.places.run_dir.display().to_string(),
+            url: self.whereabouts.url.clone(),
+            admin_url: self.whereabouts.admin_url.clone(),
+            run_dir: self.whereabouts.run_dir.display().to_string(),
             uptime_s: self.started.elapsed().as_secs_f64(),
             generation: gate.scheduler(sluice_scheduler::Scheduler::generation),
             reload: self.reloads.snapshot(),

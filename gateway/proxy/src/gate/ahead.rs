@@ -32,7 +32,7 @@ impl Gate {
         tokio::task::spawn_local(async move {
             tokio::time::sleep(wait).await;
             gate.ahead.is_watched.set(false);
-            gate.step(Event::Tick);
+            gate.tell(Event::Tick);
         });
     }
 
@@ -42,7 +42,7 @@ impl Gate {
         self.withdraw(worker, &slots.take_unseen());
         for exchange in self.handed_to(worker) {
             if !exchange.has_begun() && !exchange.is_withdrawn.get() {
-                self.step(Event::Begun { worker, request: exchange.request });
+                self.tell(Event::Begun { worker, request: exchange.request });
             }
         }
     }

@@ -37,7 +37,7 @@ impl Gate {
         let class = self.classes.measured(class, cost_us);
         self.tell_costs();
         if let Some(class) = class {
-            self.step(Event::Measured { class, cost_us });
+            self.tell(Event::Measured { class, cost_us });
         }
     }
 

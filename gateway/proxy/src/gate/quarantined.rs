@@ -106,7 +106,7 @@ impl Gate {
             if let Some(job) = job {
                 self.count_quarantine_refused();
                 job.answer.fail(Code::RequestQuarantined);
-                self.step(Event::Left { request });
+                self.tell(Event::Left { request });
             }
         }
     }

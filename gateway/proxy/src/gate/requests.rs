@@ -43,10 +43,6 @@ impl Requests {
         self.phases.borrow_mut().insert(job.request, Phase::Queued(job));
     }
 
-    pub(crate) fn is_queued(&self, request: RequestId) -> bool {
-        self.with_queued(request, |_| ()).is_some()
-    }
-
     pub(super) fn with_queued<T>(&self, request: RequestId, look: impl FnOnce(&Job) -> T) -> Option<T> {
         match self.phases.borrow().get(&request) {
             Some(Phase::Queued(job)) => Some(look(job)),
@@ -105,25 +101,15 @@ impl Requests {
     /// The request, if this worker has answered it and may still be at it.
     pub(crate) fn unreported(&self, worker: WorkerId, request: RequestId) -> Option<Rc<Exchange>> {
         match self.phases.borrow().get(&request) {
-            Some(Phase::Answered(exchange))
-                if exchange.answer.worker.get() == Some(worker) && !exchange.is_confirmed.get() =>
-            {
-                Some(Rc::clone(exchange))
-            }
+            Some(Phase::Answered(exchange)) => Some(Rc::clone(exchange)),
             _ => None,
         }
+        .filter(|exchange| exchange.answer.worker.get() == Some(worker) && !exchange.is_confirmed.get())
     }
 
     /// Requests that workers have.
     pub(crate) fn all_held(&self) -> Vec<Rc<Exchange>> {
         self.exchanges(|phase| matches!(phase, Phase::Held(_)))
-    }
-
-    /// Requests that this worker has answered.
-    pub(super) fn answered_by(&self, worker: WorkerId) -> Vec<Rc<Exchange>> {
-        self.exchanges(
-            |phase| matches!(phase, Phase::Answered(exchange) if exchange.answer.worker.get() == Some(worker)),
-        )
     }
 
     /// Requests that this worker has or has answered.
@@ -179,10 +165,5 @@ impl Requests {
                 !exchange.account.is_settled()
             }
         });
-    }
-
-    #[cfg(test)]
-    pub(crate) fn has_held(&self) -> bool {
-        !self.all_held().is_empty()
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
-use sluice_journal::{Format, Journal, Options, Outcome};
+use sluice_journal::{AccessRecord, Format, Journal, Options, Outcome};
 use sluice_scheduler::{Action, Event, RequestId, WorkerId};
 use sluice_supervisor::Gate as _;
 
@@ -47,14 +47,14 @@ pub(crate) fn one_ready_worker_at(socket: std::path::PathBuf, marks: bool) -> (R
 }
 
 fn record(worker: WorkerId, outcome: Outcome) -> Record {
-    Record {
+    let rest = AccessRecord {
         time_unix_ms: 0,
-        request_id: "r".into(),
-        method: Some(Method::Get),
-        target: "/page".to_owned(),
-        host: "app".to_owned(),
-        class: "".into(),
-        worker: Some(worker),
+        request_id: "",
+        method: "",
+        target: "",
+        host: "",
+        class: "",
+        worker: Some(worker.0),
         tries: 1,
         step: None,
         session: None,
@@ -67,9 +67,18 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
         unserved_ms: None,
         service_ms: None,
         total_ms: 0.0,
+        cpu_ms: None,
         outcome,
         peer: std::net::Ipv4Addr::LOCALHOST.into(),
         trace_id: None,
+    };
+    Record {
+        request_id: "r".into(),
+        method: Some(Method::Get),
+        target: "/page".to_owned(),
+        host: "app".to_owned(),
+        class: "".into(),
+        rest,
     }
 }
 
@@ -132,7 +141,7 @@ async fn a_dispatch_without_its_request_takes_no_slot() {
         .run_until(async {
             let gate = one_ready_worker();
             // The scheduler knows of a request that the gate has nothing of.
-            gate.step(Event::Arrived { request: RequestId(1), need: sluice_scheduler::Need::default() });
+            gate.tell(Event::Arrived { request: RequestId(1), need: sluice_scheduler::Need::default() });
             assert_eq!(gate.scheduler(sluice_scheduler::Scheduler::in_service), 0);
             assert!(gate.scheduler(sluice_scheduler::Scheduler::has_free_slot));
         })
@@ -154,7 +163,8 @@ async fn exit_after(turns: u32, method: Method, leaves: bool) {
         answer.abandon();
     }
     let what = format!("{} after {turns} turns, the client leaves: {leaves}", method.as_str());
-    let is_settled = || !gate.requests.has_held() && (leaves || gate.is_queued(request) != answer.failure().is_some());
+    let is_settled =
+        || gate.requests.all_held().is_empty() && (leaves || gate.is_queued(request) != answer.failure().is_some());
     for _ in 0..1000 {
         if is_settled() {
             break;
@@ -339,7 +349,7 @@ fn a_panic_in_a_slot_answers_its_request_and_gives_its_worker_up() {
         }
         let _ = std::fs::remove_file(path);
         assert_eq!(answer.failure(), Some(Code::GatewayFailed));
-        assert!(!gate.requests.has_held());
+        assert!(gate.requests.all_held().is_empty());
         let state = gate.scheduler(|scheduler| scheduler.worker_state(worker));
         assert_ne!(state, Some(sluice_scheduler::WorkerState::Ready), "nothing more goes to it");
         assert!(gate.slots.borrow()[&worker].is_dying.get());

@@ -56,20 +56,20 @@ impl Gate {
 
     /// From now on readiness says no, while everything is still served.
     pub fn leave_soon(&self, reason: &str) {
-        if !self.leaving.replace(true) {
+        if !self.service.leaving.replace(true) {
             self.journal.emit(Happening::Draining { reason });
         }
     }
 
     /// Whether the gateway is on its way out.
     pub fn is_leaving(&self) -> bool {
-        self.leaving.get()
+        self.service.leaving.get()
     }
 
     /// From now on connections are closed after their request, and readiness says no.
     pub fn drain(&self, reason: &str) {
         self.leave_soon(reason);
-        if !self.draining.replace(true) {
+        if !self.service.draining.replace(true) {
             self.connections.close_idle();
         }
     }
@@ -77,31 +77,26 @@ impl Gate {
     /// Another gateway takes new connections from now on. Those that are open are closed with the answer to their next
     /// request, not before: a client may be sending on an idle one just now. [`Gate::close_idle`] ends the waiting.
     pub fn hand_over(&self, reason: &str) {
-        self.handed_over.set(true);
-        if !self.draining.replace(true) {
+        self.service.handed_over.set(true);
+        if !self.service.draining.replace(true) {
             self.journal.emit(Happening::Draining { reason });
         }
     }
 
     /// After [`Gate::hand_over`]: connections without a request are closed now.
     pub fn close_idle(&self) {
-        self.handed_over.set(false);
+        self.service.handed_over.set(false);
         self.connections.close_idle();
     }
 
     /// Whether idle connections wait for one more request while the gateway drains.
     pub(crate) fn is_handed_over(&self) -> bool {
-        self.handed_over.get()
+        self.service.handed_over.get()
     }
 
     /// Whether [`Gate::drain`] or [`Gate::hand_over`] was called.
     pub fn is_draining(&self) -> bool {
-        self.draining.get()
-    }
-
-    /// Requests that this worker has finished.
-    pub fn requests_total(&self, worker: WorkerId) -> u64 {
-        self.slots.borrow().get(&worker).map_or(0, |slots| slots.finished_total.get())
+        self.service.draining.get()
     }
 
     /// Client connections since the start.
@@ -111,7 +106,7 @@ impl Gate {
 
     /// Upgraded connections and event streams since the start.
     pub fn streams_total(&self) -> u64 {
-        self.streams_total.get()
+        self.service.streams_total.get()
     }
 
     /// Open client connections.
@@ -121,7 +116,7 @@ impl Gate {
 
     /// Upgraded connections and event streams.
     pub fn stream_count(&self) -> u64 {
-        self.streams.get()
+        self.service.streams.get()
     }
 
     /// Bytes in temporary files.
@@ -141,7 +136,7 @@ impl Gate {
 
     /// When a worker last finished a request.
     pub fn last_progress(&self) -> Option<Instant> {
-        self.last_progress.get()
+        self.service.last_progress.get()
     }
 
     /// When the request that has been in a worker's slot for longest was given to it.

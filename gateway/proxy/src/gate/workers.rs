@@ -32,7 +32,7 @@ impl sluice_supervisor::Gate for Gate {
     }
 
     fn tell(&self, event: Event) {
-        self.step(event);
+        Gate::tell(self, event);
     }
 
     fn listening(&self, worker: WorkerId, socket: PathBuf, marks: bool) {
@@ -42,12 +42,12 @@ impl sluice_supervisor::Gate for Gate {
         let slots = Slots::new(Weak::clone(&self.me), worker, socket, marks);
         self.slots.borrow_mut().insert(worker, slots);
         self.sessions.listening(worker);
-        self.step(Event::Listening { worker });
+        self.tell(Event::Listening { worker });
     }
 
     fn takes_ahead(&self, worker: WorkerId, pipe: &Path) {
         if self.slots_of(worker).is_some_and(|slots| slots.open_pipe(pipe).is_ok()) {
-            self.step(Event::TakesAhead { worker, takes: true });
+            self.tell(Event::TakesAhead { worker, takes: true });
         }
     }
 
@@ -62,10 +62,10 @@ impl sluice_supervisor::Gate for Gate {
         for exchange in self.requests.of(worker) {
             exchange.worker_is_gone(&unseen);
         }
-        self.reporters.forget(worker);
+        self.reporters.borrow_mut().remove(&worker);
         self.forget_sleep_of(worker);
         self.sessions.exited(worker);
-        self.step(Event::Exited { worker });
+        self.tell(Event::Exited { worker });
     }
 
     fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration) {
@@ -75,7 +75,7 @@ impl sluice_supervisor::Gate for Gate {
     fn writes_raw(&self, worker: WorkerId, dropped_bytes: u64) {
         let Some(slots) = self.slots_of(worker) else { return };
         slots.is_raw.set(true);
-        self.step(Event::TakesAhead { worker, takes: false });
+        self.tell(Event::TakesAhead { worker, takes: false });
         let dropped = match dropped_bytes {
             0 => String::new(),
             bytes => format!("; {bytes} bytes were dropped, as it cannot be told whose answer they are"),
@@ -103,7 +103,7 @@ impl sluice_supervisor::Gate for Gate {
     fn has_reported_all(&self, worker: WorkerId, now: Instant) {
         // Its last words may be read after its exit.
         if self.scheduler.borrow().worker_state(worker).is_some() {
-            self.reporters.heard(worker, now);
+            self.reporters.borrow_mut().insert(worker, now);
         }
     }
 
@@ -130,9 +130,7 @@ impl sluice_supervisor::Gate for Gate {
     fn idle(&self, worker: WorkerId) {
         for exchange in self.requests.of(worker) {
             exchange.ended.notify_waiters();
-        }
-        for exchange in self.requests.answered_by(worker) {
-            exchange.is_confirmed.set(true);
+            exchange.is_confirmed.set(exchange.is_confirmed.get() || exchange.account.is_finished());
         }
     }
 
@@ -141,11 +139,11 @@ impl sluice_supervisor::Gate for Gate {
     }
 
     fn is_leaving(&self) -> bool {
-        self.leaving.get()
+        self.service.leaving.get()
     }
 
     fn requests_total(&self, worker: WorkerId) -> u64 {
-        Gate::requests_total(self, worker)
+        self.slots_of(worker).map_or(0, |slots| slots.finished_total.get())
     }
 
     fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)> {
@@ -170,12 +168,12 @@ impl Gate {
             slots.is_dying.set(true);
         }
         self.note_broken_warm_up(worker);
-        self.step(Event::Faulted { worker });
+        self.tell(Event::Faulted { worker });
     }
 
     /// Every worker is to be replaced by one of this generation, whose app the host knows.
     pub fn reload(&self, generation: u64) {
-        self.step(Event::ReloadAsked { generation });
+        self.tell(Event::ReloadAsked { generation });
     }
 
     /// Gives a request of the gateway's own to a worker that is being warmed. Returns false when it is no longer.
@@ -184,11 +182,11 @@ impl Gate {
             return false;
         }
         let request = job.request;
-        self.step(Event::WarmingWith { worker, request });
+        self.tell(Event::WarmingWith { worker, request });
         let given = self.give(Instant::now(), worker, job, Ahead::No);
         if let Some((lease, _)) = given {
             lease.end();
-            self.step(Event::Finished { worker, request });
+            self.tell(Event::Finished { worker, request });
             return false;
         }
         true
@@ -197,10 +195,10 @@ impl Gate {
     /// The worker is as warm as it will get, or has shown that it must not take requests.
     pub(crate) fn warmed(&self, worker: WorkerId, outcome: Result<(), String>) {
         match outcome {
-            Ok(()) => self.step(Event::Warmed { worker }),
+            Ok(()) => self.tell(Event::Warmed { worker }),
             Err(why) => {
                 self.note_warm_up_failure(worker, why);
-                self.step(Event::WarmUpFailed { worker });
+                self.tell(Event::WarmUpFailed { worker });
             }
         }
     }
@@ -215,9 +213,9 @@ impl Gate {
     pub(crate) fn jammed(&self, worker: WorkerId, why: String) {
         self.note_warm_up_failure(worker, why);
         if self.is_on_trial(worker) {
-            self.step(Event::WarmUpFailed { worker });
+            self.tell(Event::WarmUpFailed { worker });
         } else {
-            self.step(Event::Faulted { worker });
+            self.tell(Event::Faulted { worker });
         }
     }
 
@@ -252,7 +250,7 @@ impl Gate {
 
     /// The pool is to hold so many workers.
     pub fn scale(&self, workers: u32) {
-        self.step(Event::Scaled { workers });
+        self.tell(Event::Scaled { workers });
     }
 
     /// Every worker is to stop; what is queued is refused.
@@ -260,6 +258,6 @@ impl Gate {
         for slots in self.slots.borrow().values() {
             slots.ends_for(Cause::Gateway);
         }
-        self.step(Event::Stopping);
+        self.tell(Event::Stopping);
     }
 }

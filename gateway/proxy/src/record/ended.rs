@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use sluice_journal::AccessRecord;
 use sluice_scheduler::RequestId;
 
 use super::Record;
@@ -24,14 +25,14 @@ pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
     if let (Some(queue_ms), Some(service_ms)) = (waits.queue_ms, waits.service_ms) {
         gate.classes.served(&class, queue_ms, service_ms);
     }
-    let record = Record {
+    let rest = AccessRecord {
         time_unix_ms: request.time_unix_ms,
-        request_id: request.id,
-        method: Some(head.method),
-        target: head.path_and_query,
-        host: head.authority,
-        class: class.name,
-        worker,
+        request_id: "",
+        method: "",
+        target: "",
+        host: "",
+        class: "",
+        worker: worker.map(|worker| worker.0),
         tries: answer.map_or(0, |answer| u32::from(answer.was_retried.get())) + u32::from(worker.is_some()),
         step: answer.and_then(|answer| answer.step.get()),
         session: request.visit.session(worker),
@@ -44,9 +45,18 @@ pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
         unserved_ms: waits.unserved_ms,
         service_ms: waits.service_ms,
         total_ms: ms(ended, request.started),
+        cpu_ms: None,
         outcome: sent.outcome,
         peer: request.peer,
-        trace_id: request.trace_id,
+        trace_id: request.trace_id.map(|id| id.0),
+    };
+    let record = Record {
+        request_id: request.id,
+        method: Some(head.method),
+        target: head.path_and_query,
+        host: head.authority,
+        class: class.name,
+        rest,
     };
     let number = ticket.as_ref().map_or(RequestId(0), |ticket| ticket.number);
     drop(ticket);

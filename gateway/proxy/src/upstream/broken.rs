@@ -8,6 +8,7 @@ use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::RequestId;
 
 use super::exchange::Fault;
+use super::handed::Delivery;
 use super::mailbox::Slot;
 use super::slots::Slots;
 use super::{Exchange, Given, Job};
@@ -33,8 +34,7 @@ impl Slots {
         }
         // From here on its number is not in the pipe: either it is free, or the worker has it and will report its end.
         if !matches!(fault, Fault::Busy { .. }) && self.was_unseen(gate, exchange) {
-            slot.free();
-            return self.give_back(gate, given).await;
+            return self.give_back(gate, slot, given, Delivery::Unseen).await;
         }
         if matches!(fault, Fault::Left) {
             // It may have waited for another request in the worker when its client left.

@@ -137,7 +137,7 @@ pub(crate) async fn run(
 /// Whether the app sees a client that leaves. A worker that reports no end of what its app then does would have to be
 /// replaced each time, and a warm-up has no client.
 fn is_shown_departures(gate: &Gate, job: &Job) -> bool {
-    !job.is_own && job.answer.worker.get().is_some_and(|worker| gate.reporters.has(worker))
+    !job.is_own && job.answer.worker.get().is_some_and(|worker| gate.reports(worker))
 }
 
 /// Ready when the client has closed its sending side and the app is to see it. It is polled again whenever

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 
+use super::mailbox::Slot;
 use super::slots::Slots;
 use super::{Exchange, Given, Job};
 use crate::gate::{Gate, Seen};
@@ -35,6 +36,15 @@ pub(crate) enum Ahead {
     Handed,
     /// None do any more.
     Begun,
+}
+
+/// Why the app has not seen a request.
+#[derive(Clone, Copy)]
+pub(super) enum Delivery {
+    /// Its worker could not be reached.
+    Failed,
+    /// It was taken back before its turn came.
+    Unseen,
 }
 
 /// The pipe of a worker.
@@ -107,11 +117,12 @@ impl Slots {
     }
 
     /// Of this request the app has seen nothing, so it can go to another worker.
-    pub(super) async fn give_back(&self, gate: &Gate, given: Given) {
-        if self.closed.get() {
-            gate.bury(given, Seen::NOTHING, self.cause.get()).await;
-        } else {
-            gate.returned(given.lease, given.job);
+    pub(super) async fn give_back(&self, gate: &Gate, slot: &Slot, given: Given, delivery: Delivery) {
+        slot.free();
+        match delivery {
+            _ if self.closed.get() => gate.bury(given, Seen::NOTHING, self.cause.get()).await,
+            Delivery::Failed => gate.undelivered(given.lease, given.job),
+            Delivery::Unseen => gate.returned(given.lease, given.job),
         }
     }
 }

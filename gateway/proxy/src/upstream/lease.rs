@@ -70,23 +70,3 @@ impl Drop for StreamLease {
         self.gate.stream_ended(self.worker, self.request);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc;
-
-    use super::*;
-
-    #[test]
-    fn i1_a_lease_that_is_dropped_is_told_of_and_one_that_was_given_back_is_not() {
-        let (sender, lost) = mpsc::channel();
-        let lease = |request| Lease::new(WorkerId(3), RequestId(request), &sender);
-        lease(1).end();
-        assert!(lost.try_recv().is_err());
-        let held = lease(2);
-        // What crosses threads later does so today.
-        std::thread::spawn(move || drop(held)).join().unwrap();
-        let Lost { worker, request, .. } = lost.try_recv().unwrap();
-        assert_eq!((worker, request), (WorkerId(3), RequestId(2)));
-    }
-}

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::task::Poll;
 
 use super::wire::Wire;
 use super::{Exchange, Given};
@@ -18,29 +19,18 @@ pub(super) struct Slot {
     pub(super) changed: Signal,
 }
 
-#[derive(PartialEq, Eq)]
-pub(super) enum Idle {
-    Woken,
-    Disturbed,
-}
-
 impl Slot {
     /// It may be given another request.
     pub(super) fn free(&self) {
         self.holds.replace(None);
     }
 
-    /// Waits for a request, or until the idle connection is disturbed.
-    pub(super) async fn wait(&self, wire: Option<&mut Wire>) -> Idle {
-        let Some(wire) = wire else {
-            self.changed.wait().await;
-            return Idle::Woken;
-        };
-        std::future::poll_fn(|cx| {
-            if self.changed.poll(cx).is_ready() {
-                return std::task::Poll::Ready(Idle::Woken);
-            }
-            wire.poll_disturbed(cx).map(|()| Idle::Disturbed)
+    /// Waits for a request, or until the idle connection is disturbed. Returns whether it was.
+    pub(super) async fn wait(&self, wire: &mut Option<Wire>) -> bool {
+        std::future::poll_fn(|cx| match (self.changed.poll(cx), wire.as_mut()) {
+            (Poll::Ready(()), _) => Poll::Ready(false),
+            (Poll::Pending, Some(wire)) => wire.poll_disturbed(cx).map(|()| true),
+            (Poll::Pending, None) => Poll::Pending,
         })
         .await
     }

@@ -12,8 +12,8 @@ use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::WorkerId;
 
 use super::exchange::{self, Ended, Fault};
-use super::handed::Pipe;
-use super::mailbox::{Idle, Slot};
+use super::handed::{Delivery, Pipe};
+use super::mailbox::Slot;
 use super::wire::Wire;
 use super::{Exchange, Given, Job, Lease, StreamLease};
 use crate::gate::{Cause, Gate, Seen};
@@ -129,7 +129,7 @@ impl Slots {
             }
             let given = slot.given.take();
             let Some(given) = given else {
-                if slot.wait(wire.as_mut()).await == Idle::Disturbed {
+                if slot.wait(&mut wire).await {
                     // Closed, or it sent what nobody asked for: either way it carries no further request.
                     wire = None;
                     slot.carried.replace(None);
@@ -166,7 +166,7 @@ impl Slots {
                 };
             }
             let Some(mut wire) = wire else {
-                self.undelivered(gate, slot, given).await;
+                self.give_back(gate, slot, given, Delivery::Failed).await;
                 return None;
             };
             let fault = match exchange::run(gate, &mut wire, &given.job, &given.exchange, self.marks).await {
@@ -185,8 +185,7 @@ impl Slots {
                 }
                 Err(Fault::Withdrawn) => {
                     drop(wire);
-                    slot.free();
-                    self.give_back(gate, given).await;
+                    self.give_back(gate, slot, given, Delivery::Unseen).await;
                     return None;
                 }
                 Err(Fault::Unsent) => {
@@ -205,16 +204,6 @@ impl Slots {
     /// Whether the worker can know nothing of the request. Another runtime than Node may have read a part of it.
     fn is_unnoticed(&self, seen: Seen) -> bool {
         seen.is_unnoticed() && (self.marks || !seen.sent)
-    }
-
-    /// Of this request the worker has not seen a byte, so it can go to another.
-    pub(super) async fn undelivered(&self, gate: &Gate, slot: &Slot, given: Given) {
-        slot.free();
-        if self.closed.get() {
-            gate.bury(given, Seen::NOTHING, self.cause.get()).await;
-        } else {
-            gate.undelivered(given.lease, given.job);
-        }
     }
 
     /// The request has left its slot, which is free: the response goes on as a stream. How long it lives is no measure of the

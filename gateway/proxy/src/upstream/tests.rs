@@ -1,4 +1,4 @@
-//! I10 against workers that make every mistake with their bytes: by a seed, which a failure prints.
+//! I10 against workers that make every mistake with their bytes, by a seed, which a failure prints; and leases that are lost.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use sluice_supervisor::Gate as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 
-use super::Job;
+use super::{Job, Lease, Lost};
 use crate::gate::tests::one_ready_worker_at;
 use crate::gate::{Gate, Pass};
 use crate::receive::body::Body;
@@ -203,4 +203,17 @@ async fn i10_no_byte_of_an_answer_reaches_another_whatever_the_worker_writes() {
             }
         })
         .await;
+}
+
+#[test]
+fn i1_a_lease_that_is_dropped_is_told_of_and_one_that_was_given_back_is_not() {
+    let (sender, lost) = std::sync::mpsc::channel();
+    let lease = |request| Lease::new(WorkerId(3), RequestId(request), &sender);
+    lease(1).end();
+    assert!(lost.try_recv().is_err());
+    let held = lease(2);
+    // What crosses threads later does so today.
+    std::thread::spawn(move || drop(held)).join().unwrap();
+    let Lost { worker, request, .. } = lost.try_recv().unwrap();
+    assert_eq!((worker, request), (WorkerId(3), RequestId(2)));
 }

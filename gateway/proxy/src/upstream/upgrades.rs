@@ -10,6 +10,7 @@ use std::rc::Rc;
 use sluice_catalog::errors::Code;
 
 use super::exchange::{self, Ended, Fault};
+use super::handed::Delivery;
 use super::mailbox::Slot;
 use super::slots::Slots;
 use super::wire::Wire;
@@ -33,7 +34,7 @@ impl Slots {
             () = given.exchange.died.wait() => None,
         };
         let Some(wire) = wire else {
-            self.undelivered(gate, slot, given).await;
+            self.give_back(gate, slot, given, Delivery::Failed).await;
             return None;
         };
         let Given { lease, job, exchange } = given;

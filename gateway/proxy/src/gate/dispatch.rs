@@ -13,13 +13,14 @@ use crate::upstream::{Ahead, Exchange, Given, Job, Lease};
 use crate::warm_up;
 
 impl Gate {
-    pub(super) fn step(&self, event: Event) {
-        self.step_at(Instant::now(), event);
+    /// Tells the scheduler what has happened, and carries out what it decides.
+    pub(super) fn tell(&self, event: Event) {
+        self.tell_at(Instant::now(), event);
     }
 
     /// The same, by a look at the clock that the caller has taken within this turn. An action that leads to another event
     /// only notes it: the scheduler is told of it when all actions of this step are carried out.
-    pub(super) fn step_at(&self, at: Instant, event: Event) {
+    pub(super) fn tell_at(&self, at: Instant, event: Event) {
         self.events.borrow_mut().push_back((at, event));
         if self.is_stepping.replace(true) {
             return;
@@ -74,15 +75,8 @@ impl Gate {
                 self.forget_deaths();
                 self.by_the_host(action);
             }
-            Action::Start { .. }
-            | Action::Lower { .. }
-            | Action::Raise { .. }
-            | Action::Stop { .. }
-            | Action::BackOff { .. }
-            | Action::Recycling { .. }
-            | Action::Bloated { .. }
-            | Action::ReloadAbandoned { .. }
-            | Action::GiveUp => self.by_the_host(action),
+            // Of processes; the host knows each.
+            _ => self.by_the_host(action),
         }
     }
 
@@ -103,7 +97,7 @@ impl Gate {
     fn dispatch(&self, at: Instant, request: RequestId, worker: WorkerId, ahead: Ahead) {
         let Some(job) = self.requests.take_queued(request) else {
             // There is nothing to give to the worker, and its slot must not stay taken.
-            return self.step(Event::Finished { worker, request });
+            return self.tell(Event::Finished { worker, request });
         };
         if ahead == Ahead::No {
             self.tell_dispatched(at, &job.answer);

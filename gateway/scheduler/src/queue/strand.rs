@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use crate::{RequestId, Time};
 
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct Strand {
     /// Each with the time from which on it is overdue.
     requests: VecDeque<(RequestId, Time)>,
     /// Those that are overdue before all behind them: times and numbers rise, so the first is the earliest of all.
     soonest: VecDeque<(RequestId, Time)>,
 }
 
-impl Line {
+impl Strand {
     pub(super) fn first(&self) -> Option<RequestId> {
         self.requests.front().map(|(request, _)| *request)
     }

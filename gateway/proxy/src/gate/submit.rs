@@ -22,7 +22,7 @@ impl Gate {
             Step::Render => {
                 let (request, need) = (job.request, job.class.need);
                 self.requests.queue(job);
-                self.step_at(at, Event::Arrived { request, need });
+                self.tell_at(at, Event::Arrived { request, need });
             }
             Step::Refuse => turn_away(&job, Code::QueueOverBudget, arrival.retry_after_s()),
         }

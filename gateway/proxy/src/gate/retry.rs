@@ -62,7 +62,7 @@ pub(crate) struct Orphan {
 }
 
 /// The counts and the table behind this room.
-pub(crate) struct SecondTries {
+pub(crate) struct Retries {
     pub(super) keys: Keys,
     pub(super) table: RefCell<Quarantine>,
     /// Woken when a request has ended that others like it waited for.
@@ -72,11 +72,11 @@ pub(crate) struct SecondTries {
     expired: Cell<Option<Instant>>,
 }
 
-impl SecondTries {
+impl Retries {
     pub(super) fn new(config: &Config) -> Self {
         let limits = &config.quarantine;
         let table = Quarantine::new(Duration::from_millis(limits.ttl_ms), to_usize(limits.entries_max));
-        SecondTries {
+        Retries {
             keys: Keys::default(),
             table: RefCell::new(table),
             probe_over: Notify::new(),
@@ -171,7 +171,7 @@ impl Gate {
                 job.answer.was_retried.set(was_retried || was_sent);
                 if self.put_back(job) {
                     self.deaths.retried_total.set(self.deaths.retried_total.get() + u64::from(was_sent));
-                    self.step(Event::Retried { request, arrived: orphan.arrived, need });
+                    self.tell(Event::Retried { request, arrived: orphan.arrived, need });
                 }
             }
             Fate::Fail(code) => {
