@@ -3,9 +3,11 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use sluice_catalog::config::{ConfigError, Loaded, Location, Origin, Problem};
-use sluice_proxy::front::listen::{self, TlsError};
+use sluice_proxy::ActiveConfig;
+use sluice_proxy::front::tls::Unusable;
 use sluice_supervisor::Start;
 
 use crate::settings;
@@ -34,8 +36,8 @@ pub fn check(loaded: &Loaded) -> Result<(), ConfigError> {
         problems.push(problem(loaded, "app.cwd", message));
     }
     let config = settings::resolved(loaded);
-    if let Err(error) = listen::tls(&config) {
-        problems.push(tls_problem(loaded, error));
+    if let Err(error) = ActiveConfig::read(Rc::new(config.clone())) {
+        problems.push(unusable(loaded, error));
     }
     problems.extend(temp_problem(loaded));
     problems.extend(config.files.paths.iter().filter(|(_, dir)| !Path::new(dir).is_dir()).map(|(prefix, dir)| {
@@ -62,8 +64,8 @@ fn missing_node(loaded: &Loaded, app: &Resolved) -> Option<Problem> {
     }
 }
 
-/// A certificate or key that cannot be used, with where it was named.
-pub fn tls_problem(loaded: &Loaded, error: TlsError) -> Problem {
+/// A value that cannot be used, with where it was given.
+pub fn unusable(loaded: &Loaded, error: Unusable) -> Problem {
     problem(loaded, error.key, error.message)
 }
 

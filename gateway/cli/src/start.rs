@@ -34,6 +34,7 @@ use sluice_admin::{ControlSocket, MetricsHttp};
 use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, Renderer};
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Format, Journal, Level, Options, Tasks, tasks};
+use sluice_proxy::ActiveConfig;
 use sluice_proxy::front::listen::{self, Then};
 use sluice_supervisor::{App, Supervisor, Told};
 use tokio::task::LocalSet;
@@ -47,7 +48,7 @@ use crate::settings;
 use doors::{Doors, Predecessor};
 use handover::Inherited;
 use operator::{Gateway, Whereabouts};
-use reload::Reloader;
+use reload::{Reloader, Settings};
 use shutdown::Ending;
 use sources::Sources;
 use successor::Succession;
@@ -176,10 +177,8 @@ fn tidy(run_dir: &RunDir, number: u32) {
 
 async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<ExitCode, Failure> {
     let Prepared { loaded, app: start, sources, preload, run_dir, number, lock, launch, descriptors_max } = prepared;
-    let mut config = settings::resolved(&loaded);
-    let (workers, temp_files_max) = bound(&mut config, descriptors_max);
-    let config = Rc::new(config);
-    let tls = listen::tls(&config).map_err(|error| Failure::new(Exit::Usage, files::tls_problem(&loaded, error)))?;
+    let (workers, settings) = first_settings(&loaded, descriptors_max)?;
+    let config = Rc::clone(settings.used.config());
     let (Doors { listener, metrics }, wire) = doors::open(&config, predecessor).await?;
     let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));
     let estate = Estate {
@@ -200,9 +199,9 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     }
     let tasks = Tasks::new(journal.clone());
     let gate =
-        sluice_proxy::gate(Rc::clone(&config), journal.clone()).map_err(|error| Failure::new(Exit::Usage, error))?;
+        sluice_proxy::gate(settings.used.clone(), journal.clone()).map_err(|error| Failure::new(Exit::Usage, error))?;
     gate.set_port(address.port());
-    gate.set_temp_files_max(temp_files_max);
+    gate.set_temp_files_max(settings.temp_files_max);
     let compile_cache = compile_cache::locate(&loaded, &run_dir).unwrap_or_else(|reason| {
         let text = format!("workers start without a compile cache (workers.compile_cache_dir): {reason}");
         journal.emit(Event::Note { level: Level::Warn, text: &text });
@@ -214,14 +213,14 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     let control = ControlSocket::bind(&own_name).map_err(failed)?;
     let (supervisor, Told { mut gave_up, reloads: ended }) =
         Supervisor::start(app, gate.clone(), tasks.clone()).map_err(failed)?;
-    let url = operator::url(address, tls.is_some());
+    let url = operator::url(address, settings.used.is_tls());
     let admin_url =
         metrics.as_ref().and_then(|metrics| metrics.local_addr().ok()).map(|address| operator::url(address, false));
     let (upgrades, requests) = tokio::sync::mpsc::channel(1);
     let (reloads, reloads_asked) = reload::channel();
     let whereabouts = Whereabouts { url, admin_url, run_dir: run_dir.path().to_owned() };
     let gateway = Gateway::new(Rc::clone(&gate), Rc::clone(&supervisor), tasks.clone(), reloads, upgrades, whereabouts);
-    let reloader = Reloader::new(&gateway, sources, loaded.config);
+    let reloader = Reloader::new(&gateway, sources, settings);
 
     tasks.spawn("journal", journal.clone().run());
     tasks.spawn("control", control.serve(gateway.clone(), journal.clone()));
@@ -248,7 +247,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     gateway.in_charge.set(true);
     let (stop_accepting, stopped) = tokio::sync::oneshot::channel();
     let stopped = async { stopped.await.unwrap_or(Then::Close) };
-    tasks.spawn("accept", listen::accept(listener, tls, Rc::clone(&gate), stopped));
+    tasks.spawn("accept", listen::accept(listener, Rc::clone(&gate), stopped));
     if let Some(metrics) = metrics {
         let (gateway, journal) = (gateway.clone(), journal.clone());
         tasks.spawn("metrics", async move {
@@ -277,6 +276,20 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     code
 }
 
+/// What the gateway starts with, and with how many workers.
+fn first_settings(loaded: &Loaded, descriptors_max: u64) -> Result<(u32, Settings), Failure> {
+    let mut config = settings::resolved(loaded);
+    memory::bound_buffers(&mut config);
+    let workers = worker_count(&config);
+    let (temp_files_max, note) = bound_connections(&mut config, workers, descriptors_max);
+    if let Some(note) = note {
+        eprintln!("sluice: {note}");
+    }
+    let used = ActiveConfig::read(Rc::new(config))
+        .map_err(|error| Failure::new(Exit::Usage, files::unusable(loaded, error)))?;
+    Ok((workers, Settings { written: loaded.config.clone(), used, temp_files_max }))
+}
+
 /// What the workers of the first generation run.
 fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: PathBuf, port: u16) -> App {
     App {
@@ -287,13 +300,17 @@ fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: Path
         sockets,
         port,
         main_port: config.app.port,
-        // What a client may send, and room for what the gateway adds.
-        head_bytes_max: config.server.request_line_bytes_max + config.server.headers_bytes_max + 8192,
+        head_bytes_max: head_bytes_max(config),
         concurrency: config.workers.held_max(),
         is_while_waiting: config.workers.concurrency == Concurrency::WhileWaiting,
         renders_fast: config.react.renderer == Renderer::Fast,
         compile_cache: None,
     }
+}
+
+/// The longest head of a request that a worker has to take: what a client may send, and room for what the gateway adds.
+fn head_bytes_max(config: &Config) -> u64 {
+    config.server.request_line_bytes_max + config.server.headers_bytes_max + 8192
 }
 
 /// One instance a run directory.
@@ -343,30 +360,24 @@ fn raise_descriptor_limit() -> u64 {
     soft
 }
 
-/// Puts what this machine has in place of what the config leaves open. Returns the workers and the temporary files.
-fn bound(config: &mut Config, descriptors_max: u64) -> (u32, u64) {
-    memory::bound_buffers(config);
-    let workers = worker_count(config);
-    (workers, bound_connections(config, workers, descriptors_max))
-}
-
 /// Clients may not take the descriptors that workers, logs and temporary files need: without those nobody is served. Returns
-/// how many are left for temporary files, of which each client that does not read may have one.
-fn bound_connections(config: &mut Config, workers: u32, descriptors_max: u64) -> u64 {
+/// how many are left for temporary files, of which each client that does not read may have one, and says where fewer connections than
+/// were asked for are possible.
+fn bound_connections(config: &mut Config, workers: u32, descriptors_max: u64) -> (u64, Option<String>) {
     let slots = u64::from(workers) * u64::from(config.workers.held_max());
     let reserve = (128 + 2 * slots + 8 * u64::from(workers)).min(descriptors_max / 2);
     // A connection that is sent a file holds that open as well.
     let per_connection = if config.files.paths.is_empty() { 1 } else { 2 };
     let affordable = ((descriptors_max - reserve) / per_connection).max(1);
-    if config.server.connections_max > affordable {
-        eprintln!(
-            "sluice: server.connections_max is {} here, not {}: the process may open {descriptors_max} descriptors (ulimit -n)",
-            affordable, config.server.connections_max
-        );
-        config.server.connections_max = affordable;
-    }
+    let wanted = config.server.connections_max;
+    config.server.connections_max = wanted.min(affordable);
+    let note = (wanted > affordable).then(|| {
+        format!(
+            "server.connections_max is {affordable} here, not {wanted}: the process may open {descriptors_max} descriptors (ulimit -n)"
+        )
+    });
     let taken = reserve + per_connection * config.server.connections_max;
-    descriptors_max.saturating_sub(taken).max(reserve / 2)
+    (descriptors_max.saturating_sub(taken).max(reserve / 2), note)
 }
 
 async fn tick(gateway: Rc<Gateway>, is_first: bool) {

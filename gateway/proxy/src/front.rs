@@ -9,4 +9,5 @@ pub(crate) mod h1;
 pub(crate) mod handles;
 pub mod listen;
 pub(crate) mod own;
+pub mod tls;
 mod tunnel;

@@ -25,20 +25,20 @@ use std::rc::{Rc, Weak};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use sluice_catalog::config::{Concurrency, Config};
+use sluice_catalog::config::Concurrency;
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event as Happening, Journal, Level};
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, Time, WorkerId};
 use sluice_supervisor::Host;
 use tokio::sync::Notify;
 
+use crate::active::ActiveConfig;
 use crate::admit::rate::Rates;
 use crate::answers::files::Files;
 use crate::front::handles::ConnectionHandles;
 use crate::ids::WorkerMap;
 pub(crate) use crate::ids::to_usize;
 use crate::receive::spool::TempStore;
-use crate::receive::trust::Trust;
 use crate::record::ANSWERED_MAX;
 use crate::respond::answer::{Answer, Times};
 use crate::sessions::Sessions;
@@ -61,13 +61,12 @@ const NOTE_PERIOD: Duration = Duration::from_secs(10);
 pub struct Gate {
     /// Itself, for tasks that outlast a call.
     me: Weak<Gate>,
-    config: RefCell<Rc<Config>>,
+    active: RefCell<ActiveConfig>,
     /// Where events are told.
     pub journal: Journal,
     pub(crate) store: Rc<TempStore>,
     pub(crate) classes: Classes,
     pub(crate) sessions: Sessions,
-    pub(crate) trust: Trust,
     pub(crate) files: Files,
     pub(crate) connections: ConnectionHandles,
     pub(crate) tokens: Tokens,
@@ -118,8 +117,8 @@ struct Service {
 }
 
 impl Gate {
-    pub(crate) fn new(config: Rc<Config>, journal: Journal, scheduler: Scheduler) -> Result<Rc<Self>, String> {
-        let trust = Trust::parse(&config.server.trusted_peers)?;
+    pub(crate) fn new(active: ActiveConfig, journal: Journal, scheduler: Scheduler) -> Result<Rc<Self>, String> {
+        let config = Rc::clone(&active.config);
         let rates = Rates::parse(&config)?.map(RefCell::new);
         let files = Files::new(&config.files)?;
         let buffers_bytes_max = to_usize(config.memory.buffers_bytes_max);
@@ -134,7 +133,6 @@ impl Gate {
             sessions,
             journal,
             store,
-            trust,
             files,
             connections: ConnectionHandles::default(),
             tokens: Tokens::default(),
@@ -149,7 +147,7 @@ impl Gate {
             may_raise: Cell::new(false),
             looks_for_waits: config.workers.concurrency == Concurrency::WhileWaiting,
             queue_waits: Notify::new(),
-            config: RefCell::new(config),
+            active: RefCell::new(active),
             events: RefCell::default(),
             is_stepping: Cell::new(false),
             actions: Cell::default(),
@@ -186,7 +184,7 @@ impl Gate {
     }
 
     pub(crate) fn new_answer(&self) -> Rc<Answer> {
-        let config = self.config.borrow();
+        let config = self.config();
         let limits = &config.response;
         Answer::new(&self.store, to_usize(limits.memory_bytes_max), limits.file_bytes_max)
     }

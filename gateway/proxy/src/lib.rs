@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod active;
 mod admit;
 mod alarms;
 pub mod answers;
@@ -30,6 +31,7 @@ use sluice_catalog::config::Config;
 use sluice_journal::Journal;
 use sluice_scheduler::{Choice, Limits, Order, Recycling, Scheduler};
 
+pub use active::ActiveConfig;
 use gate::Gate;
 use ids::to_usize;
 
@@ -37,9 +39,9 @@ use ids::to_usize;
 ///
 /// # Errors
 /// When a value is well formed but means nothing, or names a directory that does not exist: says which.
-pub fn gate(config: Rc<Config>, journal: Journal) -> Result<Rc<Gate>, String> {
-    let scheduler = Scheduler::new(limits(&config));
-    Gate::new(config, journal, scheduler)
+pub fn gate(active: ActiveConfig, journal: Journal) -> Result<Rc<Gate>, String> {
+    let scheduler = Scheduler::new(limits(active.config()));
+    Gate::new(active, journal, scheduler)
 }
 
 /// Where temporary files go.

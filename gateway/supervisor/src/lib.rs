@@ -93,6 +93,8 @@ pub struct Version {
     pub env: BTreeMap<String, String>,
     pub main_port: u16,
     pub renders_fast: bool,
+    /// As of [`App`].
+    pub head_bytes_max: u64,
 }
 
 /// The one supervisor of a gateway.
@@ -164,8 +166,8 @@ impl Supervisor {
         let mut apps = self.apps.borrow_mut();
         let Some(latest) = apps.values().next_back() else { return };
         self.react_off_told.set(false);
-        let Version { start, cwd, env, main_port, renders_fast } = version;
-        let app = App { start, cwd, env, main_port, renders_fast, ..App::clone(latest) };
+        let Version { start, cwd, env, main_port, renders_fast, head_bytes_max } = version;
+        let app = App { start, cwd, env, main_port, head_bytes_max, renders_fast, ..App::clone(latest) };
         apps.insert(generation, Rc::new(app));
         apps.retain(|known, _| *known == generation || *known == in_force);
     }

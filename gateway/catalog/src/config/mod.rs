@@ -83,43 +83,43 @@ config! {
         /// Port to listen on; 0 takes any free one.
         port: u16 = 3000, in 0..=65_535 => restart;
         /// Client connections that may be open at once; further ones are answered 503 and closed.
-        connections_max: u64 = 10_000, in 1..=1_000_000, "connections" => restart;
+        connections_max: u64 = 10_000, in 1..=1_000_000, "connections" => reload;
         /// The same from one address, or one IPv6 network of 64 bits; `trusted_peers` are exempt. 0 takes a quarter of
         /// `connections_max`, and exempts this machine. An idle connection closes where a new one finds no room.
-        connections_per_address_max: u64 = 0, in 0..=1_000_000, "connections" => restart;
+        connections_per_address_max: u64 = 0, in 0..=1_000_000, "connections" => reload;
         /// File with the certificate chain (PEM). With `tls_key`, the port speaks HTTPS.
-        tls_cert: Option<String> = None => restart;
+        tls_cert: Option<String> = None => reload;
         /// File with the certificate's private key (PEM).
-        tls_key: Option<String> = None => restart;
+        tls_key: Option<String> = None => reload;
         /// Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are believed. From anyone
         /// else they are replaced.
-        trusted_peers: Vec<String> = Vec::new() => restart;
+        trusted_peers: Vec<String> = Vec::new() => reload;
         /// Whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. The gateway makes none of its own and
         /// removes a malformed `traceparent` with its `tracestate`.
-        trace_context: TraceContext = TraceContext::Pass => restart;
+        trace_context: TraceContext = TraceContext::Pass => reload;
         /// Which requests with `_` in a header's name are accepted; the others get 400. Node.js keeps `_` and `-` apart;
         /// servers in the manner of CGI do not, so that a client could forge one header by the other.
-        underscore_headers: UnderscoreHeaders = UnderscoreHeaders::Distinct => restart;
+        underscore_headers: UnderscoreHeaders = UnderscoreHeaders::Distinct => reload;
         /// How long a connection may stay open between two requests.
-        keep_alive_timeout_ms: u64 = 75_000, in 0..=3_600_000, "milliseconds" => restart;
+        keep_alive_timeout_ms: u64 = 75_000, in 0..=3_600_000, "milliseconds" => reload;
         /// How long a request's headers as a whole may take to arrive.
-        headers_timeout_ms: u64 = 15_000, in 100..=600_000, "milliseconds" => restart;
+        headers_timeout_ms: u64 = 15_000, in 100..=600_000, "milliseconds" => reload;
         /// Rate below which a request's body counts as too slow, once `body_grace_ms` have passed.
-        body_rate_bytes_per_s_min: u64 = 512, in 0..=1_073_741_824, "bytes per second" => restart;
+        body_rate_bytes_per_s_min: u64 = 512, in 0..=1_073_741_824, "bytes per second" => reload;
         /// How long a body may take before its rate is looked at.
-        body_grace_ms: u64 = 10_000, in 100..=600_000, "milliseconds" => restart;
+        body_grace_ms: u64 = 10_000, in 100..=600_000, "milliseconds" => reload;
         /// Longest request line, with its method and version.
-        request_line_bytes_max: u64 = 8_192, in 64..=1_048_576, "bytes" => restart;
+        request_line_bytes_max: u64 = 8_192, in 64..=1_048_576, "bytes" => reload;
         /// All header lines of a request together.
-        headers_bytes_max: u64 = 16_384, in 256..=1_048_576, "bytes" => restart;
+        headers_bytes_max: u64 = 16_384, in 256..=1_048_576, "bytes" => reload;
         /// Header lines of a request.
-        headers_count_max: u64 = 100, in 1..=10_000, "headers" => restart;
+        headers_count_max: u64 = 100, in 1..=10_000, "headers" => reload;
         /// Largest request body.
-        body_bytes_max: u64 = 16_777_216, in 0..=1_099_511_627_776, "bytes" => restart;
+        body_bytes_max: u64 = 16_777_216, in 0..=1_099_511_627_776, "bytes" => reload;
         /// Part of a request body that is kept in memory; what goes beyond is kept in a temporary file.
-        body_memory_bytes_max: u64 = 262_144, in 0..=1_073_741_824, "bytes" => restart;
+        body_memory_bytes_max: u64 = 262_144, in 0..=1_073_741_824, "bytes" => reload;
         /// How long a client may take in no bytes of its response before it is cut off.
-        send_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds" => restart;
+        send_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds" => reload;
     }
 
     /// How often one client may ask. Requests over a limit get 429 from the gateway and reach no worker.

@@ -9,9 +9,10 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_admin::Progress;
-use sluice_catalog::config::{Config, Renderer};
+use sluice_catalog::config::{Config, Loaded, Renderer};
 use sluice_catalog::snapshot::{ReloadSnapshot, ReloadState};
 use sluice_journal::{Event, Level};
+use sluice_proxy::ActiveConfig;
 use sluice_scheduler::{AbandonReason, Scheduler, WorkerState as Life};
 use sluice_supervisor::{ReloadEnd, Version};
 use tokio::sync::mpsc;
@@ -20,8 +21,8 @@ use super::app::Resolved;
 use super::listeners::Listeners;
 use super::operator::{Gateway, Overtaken};
 use super::sources::Sources;
-use super::worker_count;
-use crate::settings;
+use super::{bound_connections, head_bytes_max, raise_descriptor_limit, worker_count};
+use crate::{files, settings};
 
 /// Reloads that may be asked for before the first of them is looked at.
 const REQUESTS_MAX: usize = 64;
@@ -83,9 +84,18 @@ pub fn channel() -> (Reloads, Asked) {
 }
 
 /// A config, as it was written and as it is used.
-struct Settings {
-    written: Config,
-    used: Rc<Config>,
+pub struct Settings {
+    pub written: Config,
+    pub used: ActiveConfig,
+    /// Temporary files that there may be, by the descriptors that connections leave.
+    pub temp_files_max: u64,
+}
+
+impl Settings {
+    fn put_in_force(&self, gateway: &Gateway) {
+        gateway.gate.activate(self.used.clone());
+        gateway.gate.set_temp_files_max(self.temp_files_max);
+    }
 }
 
 /// One generation on its way.
@@ -116,14 +126,13 @@ pub struct Reloader {
 }
 
 impl Reloader {
-    pub fn new(gateway: &Rc<Gateway>, sources: Sources, written: Config) -> Self {
-        let used = gateway.gate.config();
+    pub fn new(gateway: &Rc<Gateway>, sources: Sources, in_force: Settings) -> Self {
         Reloader {
             gateway: Rc::clone(gateway),
             sources,
-            started_with: written.clone(),
-            count_applied: written.workers.count,
-            in_force: Settings { written, used },
+            started_with: in_force.written.clone(),
+            count_applied: in_force.written.workers.count,
+            in_force,
             pending: BTreeMap::new(),
             latest: 1,
             listeners: Listeners::default(),
@@ -181,28 +190,28 @@ impl Reloader {
         let (loaded, start) = read.unwrap_or_else(|error| Err(error.to_string()))?;
         let Resolved { start, cwd } = start;
         let gateway = Rc::clone(&self.gateway);
+        let (settings, note) = self.settings(&loaded)?;
         self.latest += 1;
         let generation = self.latest;
-        let written = loaded.config.clone();
-        let used = Rc::new(self.in_force.used.reloaded(&settings::resolved(&loaded)));
+        let used = Rc::clone(settings.used.config());
         let version = Version {
             start,
             cwd: cwd.clone(),
             env: used.app.env.clone(),
             main_port: used.app.port,
             renders_fast: used.react.renderer == Renderer::Fast,
+            head_bytes_max: head_bytes_max(&used),
         };
         gateway.supervisor.add_generation(generation, version);
-        gateway.gate.set_config(Rc::clone(&used));
+        settings.put_in_force(&gateway);
         gateway.journal.emit(Event::ReloadStarted { generation, by: request.by });
         self.listeners.add(request.progress.clone());
-        for text in &loaded.warnings {
+        for text in loaded.warnings.iter().chain(&note) {
             gateway.journal.emit(Event::Note { level: Level::Warn, text });
             self.tell(text);
         }
         self.tell(&format!("generation {generation} started in {}", cwd.display()));
-        self.tell_kept(&written);
-        let settings = Settings { written, used };
+        self.tell_kept(&settings.written);
         let pending = Pending { settings, asked: Instant::now(), has_taken_over: false, p95_before_ms: None };
         self.pending.insert(generation, pending);
         self.ready_told = 0;
@@ -219,6 +228,19 @@ impl Reloader {
         *gateway.reloads.view.borrow_mut() = Some(View { asked: Instant::now(), snapshot });
         gateway.gate.reload(generation);
         Ok(())
+    }
+
+    /// What a reload may change taken from what was read, with what is less than was asked for.
+    fn settings(&self, loaded: &Loaded) -> Result<(Settings, Option<String>), String> {
+        let in_force = &self.in_force.used;
+        let mut config = in_force.config().reloaded(&settings::resolved(loaded));
+        let (temp_files_max, note) = bound_connections(&mut config, self.gateway.wanted(), raise_descriptor_limit());
+        let used = ActiveConfig::read(Rc::new(config)).map_err(|error| files::unusable(loaded, error).to_string())?;
+        if used.is_tls() != in_force.is_tls() {
+            let change = if used.is_tls() { "names a certificate" } else { "names no certificate any more" };
+            return Err(format!("server.tls_cert {change}: another protocol on this port needs a restart"));
+        }
+        Ok((Settings { written: loaded.config.clone(), used, temp_files_max }, note))
     }
 
     /// Names what was changed and does not come into force.
@@ -331,7 +353,7 @@ impl Reloader {
             self.scale();
         }
         if self.pending.is_empty() && !is_in_force {
-            self.gateway.gate.set_config(Rc::clone(&self.in_force.used));
+            self.in_force.put_in_force(&self.gateway);
         }
         let after_ms = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
         let Some(abandoned) = abandoned else {

@@ -3,17 +3,11 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use sluice_catalog::config::Config;
 use sluice_journal::{Event, Level};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::front::client::ClientStream;
 use crate::front::connection;
@@ -25,48 +19,6 @@ const REFUSALS_AT_ONCE_MAX: u64 = 100;
 /// What TLS may hold encrypted for a client: a record.
 const TLS_BYTES_MAX: usize = 16 * 1024;
 
-/// A certificate or key that cannot be used.
-#[derive(Debug)]
-pub struct TlsError {
-    /// The key of the config that names the file.
-    pub key: &'static str,
-    /// What is wrong with it and what to do, following the key.
-    pub message: String,
-}
-
-/// TLS from the config, if it names a certificate.
-///
-/// # Errors
-/// When a file cannot be read, is not what it should be, or the two do not belong together.
-pub fn tls(config: &Config) -> Result<Option<TlsAcceptor>, TlsError> {
-    let (Some(cert), Some(key)) = (&config.server.tls_cert, &config.server.tls_key) else { return Ok(None) };
-    let no_cert = |why: &dyn std::fmt::Display| TlsError {
-        key: "server.tls_cert",
-        message: format!(
-            "names {cert}, which cannot be used: {why}. Name a PEM file with the certificate and its chain that this user may read"
-        ),
-    };
-    let chain = CertificateDer::pem_file_iter(cert)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| no_cert(&error))?;
-    if chain.is_empty() {
-        return Err(no_cert(&"it holds no certificate"));
-    }
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| TlsError {
-        key: "server.tls_key",
-        message: format!(
-            "names {key}, which cannot be used: {error}. Name a PEM file with the private key, without a passphrase, that this user may read"
-        ),
-    })?;
-    let mut tls =
-        ServerConfig::builder().with_no_client_auth().with_single_cert(chain, private).map_err(|error| TlsError {
-            key: "server.tls_key",
-            message: format!("names {key}, which does not go with {cert}: {error}. Name the key of that certificate"),
-        })?;
-    tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Some(TlsAcceptor::from(Arc::new(tls))))
-}
-
 /// What becomes of the socket when accepting stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
@@ -77,7 +29,7 @@ pub enum Then {
 }
 
 /// Accepts until `stop` is ready.
-pub async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, gate: Rc<Gate>, stop: impl Future<Output = Then>) {
+pub async fn accept(listener: TcpListener, gate: Rc<Gate>, stop: impl Future<Output = Then>) {
     let mut stop = std::pin::pin!(stop);
     let mut noted = None;
     let then = loop {
@@ -87,7 +39,7 @@ pub async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, gate: Rc<Ga
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, peer)) => welcome(stream, peer, tls.clone(), &gate),
+            Ok((stream, peer)) => welcome(stream, peer, &gate),
             Err(error) if is_the_connections_fault(&error) => {}
             Err(error) => {
                 // Out of descriptors or memory: others must end first, trying at once would only burn the CPU.
@@ -106,7 +58,7 @@ pub async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, gate: Rc<Ga
     // The kernel has completed the handshakes of those that still wait; closing the socket now would reset them.
     let pending = || std::future::poll_fn(|cx| Poll::Ready(listener.poll_accept(cx)));
     while let Poll::Ready(Ok((stream, peer))) = pending().await {
-        welcome(stream, peer, tls.clone(), &gate);
+        welcome(stream, peer, &gate);
     }
 }
 
@@ -127,8 +79,8 @@ fn is_the_connections_fault(error: &io::Error) -> bool {
     )
 }
 
-fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, gate: &Rc<Gate>) {
-    let gate = Rc::clone(gate);
+fn welcome(stream: TcpStream, peer: SocketAddr, gate: &Rc<Gate>) {
+    let (tls, gate) = (gate.tls(), Rc::clone(gate));
     let _ = stream.set_nodelay(true);
     bound_unsent(&stream, &gate);
     let handle = match gate.take_in(peer.ip().to_canonical()) {

@@ -41,7 +41,7 @@ impl Gate {
     /// there; but what the config says holds.
     fn connections_of_address_max(&self, address: IpAddr) -> Option<usize> {
         let config = self.config();
-        if self.trust.allows(address) {
+        if self.trust().allows(address) {
             return None;
         }
         match config.server.connections_per_address_max {

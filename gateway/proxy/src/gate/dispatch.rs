@@ -120,7 +120,7 @@ impl Gate {
             self.hand(&slots, &exchange);
         }
         self.requests.hold(request, Rc::clone(&exchange));
-        slots.give(Given { lease, job, exchange }, self.config.borrow().workers.held_max());
+        slots.give(Given { lease, job, exchange }, self.active.borrow().config.workers.held_max());
         None
     }
 }

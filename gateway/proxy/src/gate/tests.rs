@@ -13,6 +13,7 @@ use sluice_catalog::errors::Code;
 use sluice_message::Method;
 
 use super::{Gate, Pass};
+use crate::active::ActiveConfig;
 use crate::receive::body::Body;
 use crate::record::Record;
 use crate::respond::answer::Answer;
@@ -32,7 +33,7 @@ pub(crate) fn busy_gate() -> Rc<Gate> {
 
 pub(crate) fn one_ready_worker_at(socket: std::path::PathBuf, marks: bool) -> (Rc<Gate>, WorkerId) {
     let journal = Journal::to_stdout(Options { format: Format::Json, access: false }).unwrap();
-    let gate = crate::gate(Rc::new(Config::default()), journal).unwrap();
+    let gate = crate::gate(ActiveConfig::read(Rc::new(Config::default())).unwrap(), journal).unwrap();
     let asked_for = Rc::new(Cell::new(None));
     let started = Rc::clone(&asked_for);
     gate.set_host(Rc::new(move |action| {

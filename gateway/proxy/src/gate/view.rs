@@ -6,26 +6,40 @@ use std::time::{Duration, Instant};
 use sluice_catalog::config::Config;
 use sluice_journal::Event as Happening;
 use sluice_scheduler::{Lane, Limits, Scheduler, Time, WorkerId, WorkerState, WorkerView};
+use tokio_rustls::TlsAcceptor;
 
 use super::Gate;
+use crate::active::ActiveConfig;
+use crate::receive::trust::Trust;
 use crate::upstream::Exchange;
 
 impl Gate {
     /// The config in force. A request that asks twice may get two answers, as a reload can come in between.
     #[must_use]
     pub fn config(&self) -> Rc<Config> {
-        Rc::clone(&self.config.borrow())
+        Rc::clone(&self.active.borrow().config)
     }
 
-    /// Puts another config in force.
-    pub fn set_config(&self, config: Rc<Config>) {
+    /// Whose word is taken for where a request came from.
+    pub(crate) fn trust(&self) -> Rc<Trust> {
+        Rc::clone(&self.active.borrow().trust)
+    }
+
+    /// The certificate, where clients speak TLS.
+    pub(crate) fn tls(&self) -> Option<TlsAcceptor> {
+        self.active.borrow().tls.clone()
+    }
+
+    /// Puts another config in force. Connections that are open keep what was read of theirs.
+    pub fn activate(&self, active: ActiveConfig) {
+        let config = Rc::clone(&active.config);
+        *self.active.borrow_mut() = active;
         self.set_limits(&config);
         self.deaths.set_limits(&config);
         self.classes.set_routes(&config);
         self.sessions.set_config(&config);
         self.journal.reserve_classes(self.classes.route_names().iter().map(String::as_str));
         self.tell_costs();
-        *self.config.borrow_mut() = config;
     }
 
     pub(super) fn set_limits(&self, config: &Config) {

@@ -80,7 +80,7 @@ impl Request {
         if let Some(id) = forward::trusted_request_id(&self.head, origin) {
             self.id = id;
         }
-        self.peer = gate.trust.client(origin.peer, self.head.fields.get_all("x-forwarded-for"));
+        self.peer = gate.trust().client(origin.peer, self.head.fields.get_all("x-forwarded-for"));
         self.trace_id = trace::id_for_the_app(gate.config().server.trace_context, origin.is_trusted, &self.head.fields);
     }
 
