@@ -9,9 +9,9 @@ use sluice_scheduler::Event::Examined;
 use sluice_scheduler::{AbandonReason, Action, KillReason, Lane, RecycleReason, WorkerId, WorkerState as Life};
 
 use crate::priority::Priority;
-use crate::process::Process;
+use crate::process::{Process, life};
 use crate::reload::{Abandoned, ReloadEnd};
-use crate::{Supervisor, priority, process, stuck};
+use crate::{Supervisor, priority, stuck};
 
 impl Supervisor {
     /// Carries out what the scheduler decides about processes.
@@ -60,7 +60,7 @@ impl Supervisor {
         self.restarts.borrow_mut().entry(instance).and_modify(|restarts| *restarts += again).or_insert(0);
         self.backing_off.borrow_mut().remove(&instance);
         let Some(app) = self.app(generation) else { return };
-        self.tasks.spawn("worker", process::run(Rc::clone(self), app, worker, instance, generation, lane));
+        self.tasks.spawn("worker", life::run(Rc::clone(self), app, worker, instance, generation, lane));
     }
 
     fn stop(self: &Rc<Self>, worker: WorkerId) {

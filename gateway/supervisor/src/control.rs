@@ -20,7 +20,7 @@ use tokio::net::{UnixListener, UnixStream};
 use crate::auxiliary::{Address, Target};
 use crate::main_server::Found;
 use crate::process::Process;
-use crate::react::Renders;
+use crate::process::known::Renders;
 use crate::{ProcessView, Supervisor, sample};
 
 pub(crate) use line::Requested;

@@ -47,7 +47,7 @@ use tokio::sync::{mpsc, oneshot};
 pub use app::{App, Start};
 pub use gate::{Gate, Host};
 pub use guardian::run as run_guardian;
-pub use react::Renders;
+pub use process::known::Renders;
 pub use reload::{Abandoned, ReloadEnd};
 pub use stuck::write_whole;
 

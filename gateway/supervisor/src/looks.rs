@@ -7,6 +7,7 @@
 use std::time::{Duration, Instant};
 
 use crate::process::Process;
+use crate::process::known::Asked;
 use crate::sample::{self, Sample, Sleep};
 
 /// Has tests on Linux ask the preload, as elsewhere.
@@ -22,15 +23,6 @@ pub(crate) enum Looked {
     NotYet,
     /// Nobody tells, now or ever.
     Nothing,
-}
-
-/// What a preload was asked.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Asked {
-    /// When, if it has not answered since.
-    at: Option<Instant>,
-    /// Its latest answer, until that is used.
-    said: Option<Sample>,
 }
 
 impl Process {

@@ -14,15 +14,13 @@ use tokio::time::timeout;
 
 use crate::Supervisor;
 use crate::process::Process;
+use crate::process::known::Answer;
 use crate::stuck;
 
 /// How long the worker may take to answer beyond the profile's own time: a slow render, and reading the profile.
 const ANSWER_MAX: Duration = Duration::from_secs(20);
 /// Longest sentence of a worker about what was in the way.
 const ERROR_CHARS_MAX: usize = 500;
-
-/// What a worker answers, to whoever waits for it.
-pub(crate) type Answer = Result<ProfileSnapshot, String>;
 
 impl Supervisor {
     /// Profiles one worker for `duration`; that which has answered most requests unless one is named.

@@ -2,12 +2,11 @@
 //!
 //! Workers are input (I8): reasons are bounded in number and length, and a count that falls counts as nothing new.
 
-use std::collections::BTreeMap;
-
 use sluice_journal::Level;
 
 use crate::Supervisor;
 use crate::process::Process;
+use crate::process::known::Renders;
 
 /// Reasons that are counted by name; what comes later counts as [`OTHER`].
 const REASONS_MAX: usize = 32;
@@ -16,15 +15,6 @@ const REASON_CHARS_MAX: usize = 80;
 const OTHER: &str = "other";
 /// Longest sentence of a worker about why it does not use the renderer.
 const WHY_CHARS_MAX: usize = 500;
-
-/// Renders by `@sluice/react`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Renders {
-    /// All that were asked for.
-    pub renders: u64,
-    /// Those of them that react-dom did, by why.
-    pub reasons: BTreeMap<String, u64>,
-}
 
 impl Renders {
     /// Adds what a worker has done since it was last heard.

@@ -13,7 +13,7 @@ use sluice_scheduler::Event::Examined;
 
 use crate::forensics::{self, Examination, Frame, Patience, Subject};
 use crate::process::Process;
-use crate::watch::{Trouble, TroubleKind};
+use crate::process::known::{Trouble, TroubleKind};
 use crate::{Supervisor, priority, sample};
 
 /// The look has to end before the scheduler stops waiting for it. No step has a bound below that: on a busy machine

@@ -15,7 +15,8 @@ use sluice_scheduler::Event::{Overdue, Stuck};
 use crate::Supervisor;
 use crate::priority::Priority;
 use crate::process::Process;
-use crate::sample::{Sample, Verdict, verdict};
+use crate::process::known::{Look, Track, Trouble, TroubleKind};
+use crate::sample::{Verdict, verdict};
 
 /// How often all workers are looked at.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -41,39 +42,6 @@ struct Limits {
     overdue: Option<Duration>,
     burning: Option<Duration>,
     blocked: Option<Duration>,
-}
-
-/// A look at the main thread of a worker that is late.
-#[derive(Clone, Copy, Debug)]
-struct Look {
-    at: Instant,
-    sample: Option<Sample>,
-}
-
-/// The looks at a worker since it was last heard, between which its judges compare.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Track {
-    first: Look,
-    /// The one with which the latest is compared for what it does right now.
-    recent: Look,
-    /// The one since which it may be in trouble.
-    since: Look,
-}
-
-/// What is wrong with a worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Trouble {
-    /// How long nothing had been heard of it.
-    pub(crate) silent: Duration,
-    pub(crate) kind: TroubleKind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TroubleKind {
-    /// Its main thread burns CPU.
-    Stuck,
-    /// Its main thread waits.
-    Blocked,
 }
 
 impl Look {
@@ -239,7 +207,7 @@ fn judge(limits: Limits, subject: Silence, track: &mut Track, latest: Look) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::Sleep;
+    use crate::sample::{Sample, Sleep};
 
     const LIMITS: Limits = Limits {
         overdue: Some(Duration::from_secs(1)),

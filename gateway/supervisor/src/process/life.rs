@@ -1,0 +1,209 @@
+//! A worker's process from its start to its exit.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use sluice_catalog::errors::Code;
+use sluice_catalog::snapshot;
+use sluice_journal::{Event, ExitReason, Stream};
+use sluice_scheduler::{KillReason, Lane, WorkerId, WorkerState};
+use tokio::sync::watch;
+
+use crate::exit::{self, Ending};
+use crate::forensics::{Inspector, InspectorLine, inspector_line};
+use crate::output::read_lines;
+use crate::process::Process;
+use crate::process::known::TroubleKind;
+use crate::{App, Supervisor, pipe, priority, probe};
+
+/// How long the last lines of a dead process are waited for; a grandchild may hold the pipe open for ever.
+const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
+
+fn told(lane: Lane) -> snapshot::Lane {
+    match lane {
+        Lane::Short => snapshot::Lane::Short,
+        Lane::Long => snapshot::Lane::Long,
+    }
+}
+
+/// Starts the process and stays with it to its end.
+pub(crate) async fn run(
+    supervisor: Rc<Supervisor>,
+    app: Rc<App>,
+    worker: WorkerId,
+    instance: u32,
+    generation: u64,
+    lane: Lane,
+) {
+    let socket = supervisor.socket(worker);
+    lay_out(&supervisor, worker, &socket);
+    let mut child = match supervisor.command(&app, worker, instance, &socket).spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            let program = app.program();
+            let text = format!("cannot start `{program}` in {}: {error}", app.cwd.display());
+            report_failure(&supervisor, worker, Code::AppNotStarted, text);
+            supervisor.gate.exited(worker);
+            return;
+        }
+    };
+    let pid = child.id().unwrap_or(0);
+    let added_nice = supervisor.gate.config().workers.nice;
+    // At once, so that the threads to come have it too. It fails only where the process has gone already. All start alike:
+    // with what the others leave, an app would take its time to boot just when the requests that it is for already wait.
+    let _ = priority::set(pid, priority::of_lane(Lane::Short, added_nice));
+    supervisor.guardian.watch(pid);
+    supervisor.journal.emit(Event::WorkerStarted { worker: worker.0, pid, generation, lane: told(lane) });
+    let (inspector_news, inspector) = watch::channel(Inspector::default());
+    let process = Rc::new(Process {
+        worker,
+        app,
+        pid,
+        started: Instant::now(),
+        priority: priority::of_lane(lane, added_nice),
+        listener_pid: Cell::new(None),
+        marks: Cell::new(false),
+        takes_ahead: Cell::new(false),
+        listens: Cell::new(false),
+        waits_for_word: Cell::new(supervisor.gate.config().workers.wait_ready),
+        is_ready: Cell::new(false),
+        has_exited: Cell::new(false),
+        is_asked_to_leave: Cell::new(false),
+        is_dying: Cell::new(false),
+        was_killed: Cell::new(None),
+        rest_was_killed: Cell::new(false),
+        beaten: Cell::new(None),
+        vitals: Cell::default(),
+        overlaps_total: Cell::new(0),
+        is_overweight: Cell::new(false),
+        lost_looks: Cell::new(0),
+        last_heard: Cell::new(None),
+        track: Cell::default(),
+        overdue: Cell::new(None),
+        is_spared: Cell::new(false),
+        trouble: Cell::default(),
+        is_examined: Cell::new(false),
+        inspector,
+        control: RefCell::default(),
+        tail: Rc::default(),
+        ended_as: RefCell::default(),
+        hears_messages: Cell::new(false),
+        asked: Cell::default(),
+        react: RefCell::default(),
+        profiled: RefCell::default(),
+    });
+    supervisor.processes.borrow_mut().insert(worker, Rc::clone(&process));
+    catch_up(&supervisor, &process);
+    tokio::task::spawn_local(probe::watch(Rc::clone(&supervisor), Rc::clone(&process)));
+    let stdout = child.stdout.take().map(|pipe| {
+        let journal = supervisor.journal.clone();
+        tokio::task::spawn_local(read_lines(pipe, move |line| {
+            journal.emit(Event::AppLine { worker: worker.0, stream: Stream::Stdout, line });
+        }))
+    });
+    let stderr = child.stderr.take().map(|pipe| {
+        let (journal, tail, process) = (supervisor.journal.clone(), Rc::clone(&process.tail), Rc::clone(&process));
+        tokio::task::spawn_local(read_lines(pipe, move |line| {
+            if let Some(said) = inspector_line(line) {
+                if let InspectorLine::News(news) = said {
+                    let _ = inspector_news.send(news);
+                }
+                // Who starts the app with --inspect reads these lines; when the gateway opens it, they are its own.
+                if process.is_examined.get() {
+                    return;
+                }
+            }
+            tail.borrow_mut().push(line);
+            journal.emit(Event::AppLine { worker: worker.0, stream: Stream::Stderr, line });
+        }))
+    });
+    let status = child.wait().await;
+    // Whatever it started and left behind goes with it.
+    process.signal_group(Signal::SIGKILL);
+    process.has_exited.set(true);
+    supervisor.guardian.forget(pid);
+    // The queue learns of the death before the log does: no request may go to the dead (I4).
+    supervisor.auxiliaries.forget(worker);
+    if process.is_ready.get() {
+        supervisor.gate.exited(worker);
+    }
+    for task in [stdout, stderr].into_iter().flatten() {
+        let _ = tokio::time::timeout(OUTPUT_TIMEOUT, task).await;
+    }
+    report_exit(&supervisor, &process, &status);
+    if !process.is_ready.get() {
+        // It held nothing, so nothing waits for this; and who gives up now finds the reason written down.
+        supervisor.gate.exited(worker);
+    }
+    supervisor.processes.borrow_mut().remove(&worker);
+    clear_away(&socket);
+}
+
+/// What has to be there, and must not be, when a worker starts that is to listen on this socket.
+fn lay_out(supervisor: &Supervisor, worker: WorkerId, socket: &Path) {
+    let _ = std::fs::remove_file(socket);
+    // Without its pipe the worker gets nothing ahead of time, which is no reason not to start it.
+    if let Err(error) = pipe::make(socket) {
+        let text = format!(
+            "Worker {} gets no cheap request ahead of its turn: its pipe could not be made beside {} ({error}).",
+            worker.0,
+            socket.display()
+        );
+        supervisor.note(sluice_journal::Level::Warn, &text);
+    }
+}
+
+/// What a worker leaves beside its socket.
+fn clear_away(socket: &Path) {
+    let _ = std::fs::remove_file(socket);
+    let _ = std::fs::remove_file(probe::claim_file(socket));
+    pipe::remove(socket);
+}
+
+/// Does what was asked before there was a process to hear it.
+fn catch_up(supervisor: &Supervisor, process: &Rc<Process>) {
+    match supervisor.gate.scheduler(|scheduler| scheduler.worker_state(process.worker)) {
+        Some(WorkerState::Stopping) => process.ask_to_leave(Duration::ZERO, || false),
+        Some(WorkerState::Killed) | None => {
+            process.was_killed.set(Some(KillReason::Abandoned));
+            process.signal_group(Signal::SIGKILL);
+        }
+        _ => {}
+    }
+}
+
+fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<ExitStatus>) {
+    let is_given_up = process.was_killed.get() == Some(KillReason::Abandoned);
+    let expected = process.is_asked_to_leave.get() || is_given_up;
+    let tail = process.tail.borrow().text();
+    let known = exit::Known {
+        killed: process.was_killed.get(),
+        rest_was_killed: process.rest_was_killed.get(),
+        was_blocked: process.trouble.get().is_some_and(|trouble| trouble.kind == TroubleKind::Blocked),
+        is_command: process.app.is_command(),
+        heap_used_bytes: process.vitals.get().heap_used_bytes,
+        stderr_tail: &tail,
+    };
+    let Ending { reason, status } = exit::describe(status, &known);
+    supervisor.journal.emit(Event::WorkerExited { worker: process.worker.0, status: &status, reason, expected });
+    if !process.is_ready.get() && !expected {
+        let code = match reason {
+            ExitReason::StartTimeout if process.listens.get() => Code::AppNeverReady,
+            ExitReason::StartTimeout => Code::AppNeverListened,
+            ExitReason::OutOfMemory => Code::WorkerOutOfMemory,
+            _ => Code::AppExited,
+        };
+        report_failure(supervisor, process.worker, code, tail);
+    }
+    *process.ended_as.borrow_mut() = Some(status);
+}
+
+fn report_failure(supervisor: &Supervisor, worker: WorkerId, code: Code, text: String) {
+    supervisor.journal.emit(Event::WorkerStartFailed { worker: worker.0, code, stderr_tail: &text });
+    *supervisor.last_failure.borrow_mut() = Some((worker, code, text));
+}
