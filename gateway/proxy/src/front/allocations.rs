@@ -18,7 +18,7 @@ use super::connection::serve;
 use super::handles::Bounds;
 use crate::gate::tests::one_ready_worker_at;
 
-/// Counted: 28.7, buffers that grow among them, one request at a time.
+/// Counted: 28.0, buffers that grow among them, one request at a time.
 const PER_REQUEST_MAX: u64 = 30;
 
 const WARM_UP: u64 = 200;
