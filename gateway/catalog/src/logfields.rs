@@ -265,6 +265,7 @@ pub static OUTCOMES: &[OutcomeWord] = &[
     },
     OutcomeWord { name: "worker_died", text: "The worker's process ended while it held the request." },
     OutcomeWord { name: "worker_fault", text: "The worker's answer was malformed or cut short." },
+    OutcomeWord { name: "gateway_fault", text: "The gateway failed while it had the request." },
     OutcomeWord { name: "client_gone_receiving", text: "The client left before its request was whole." },
     OutcomeWord { name: "client_gone_queued", text: "The client left while the request was queued; no worker saw it." },
     OutcomeWord { name: "client_gone_in_service", text: "The client left while a worker had the request." },

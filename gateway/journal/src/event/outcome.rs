@@ -20,6 +20,8 @@ pub enum Outcome {
     WorkerDied,
     /// The worker's answer was malformed or cut short.
     WorkerFault,
+    /// A fault of the gateway itself.
+    GatewayFault,
     /// The client left before its request was whole.
     ClientGoneReceiving,
     /// The client left while the request was queued; no worker saw it.
@@ -34,7 +36,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of their discriminants.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Answered,
         Self::AppError,
         Self::Edge,
@@ -43,6 +45,7 @@ impl Outcome {
         Self::TimedOut,
         Self::WorkerDied,
         Self::WorkerFault,
+        Self::GatewayFault,
         Self::ClientGoneReceiving,
         Self::ClientGoneQueued,
         Self::ClientGoneInService,
@@ -62,6 +65,7 @@ impl Outcome {
             Self::TimedOut => "timed_out",
             Self::WorkerDied => "worker_died",
             Self::WorkerFault => "worker_fault",
+            Self::GatewayFault => "gateway_fault",
             Self::ClientGoneReceiving => "client_gone_receiving",
             Self::ClientGoneQueued => "client_gone_queued",
             Self::ClientGoneInService => "client_gone_in_service",

@@ -59,6 +59,32 @@ pub(crate) fn outcome(code: Code) -> Outcome {
         Code::StreamIdle => Outcome::StreamIdle,
         Code::WorkerDied => Outcome::WorkerDied,
         Code::WorkerAnswerMalformed | Code::WorkerAnswerTruncated => Outcome::WorkerFault,
-        _ => Outcome::Rejected,
+        Code::GatewayFailed => Outcome::GatewayFault,
+        Code::HeadMalformed
+        | Code::HostInvalid
+        | Code::LengthInvalid
+        | Code::CodingUnknown
+        | Code::ChunkMalformed
+        | Code::TargetInvalid
+        | Code::MethodUnsupported
+        | Code::VersionUnsupported
+        | Code::HeaderAlias
+        | Code::TargetTooLong
+        | Code::HeadersTooLarge
+        | Code::HeadersTooMany
+        | Code::BodyTooLarge
+        | Code::ExpectationUnknown
+        | Code::RequestQuarantined
+        // No request ends with these: there is no gateway yet, or no worker.
+        | Code::AppNeverListened
+        | Code::AppNeverReady
+        | Code::AppExited
+        | Code::WorkerOutOfMemory
+        | Code::AppNotStarted
+        | Code::PortInUse
+        | Code::ConfigInvalid
+        | Code::RunDirBusy
+        | Code::RunDirPath
+        | Code::EntryMissing => Outcome::Rejected,
     }
 }
