@@ -62,6 +62,8 @@ export async function loadAltered(folder: string, [file, text, instead]: Alterat
     const pieces = readFileSync(join(dist, file), 'utf8').split(text);
     if (pieces.length !== 2) throw new Error(`${file} has ${pieces.length - 1} times ${text}`);
     writeFileSync(join(copy, file), pieces.join(instead));
+    // Copies share the cache of the one that was loaded first, in which nothing is altered.
+    Reflect.deleteProperty(globalThis, Symbol.for('sluice.react.caches.2'));
     return (await import(pathToFileURL(join(copy, 'server.js')).href)) as Sluice;
   } finally {
     rmSync(copy, { recursive: true });
