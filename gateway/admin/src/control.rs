@@ -12,6 +12,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use serde::Serialize;
+use sluice_catalog::refusals::{ProfileError, ReloadError, UpgradeError};
 use sluice_journal::{Filter, Journal, LineKind, Lines, Subscription};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::{ReadHalf, WriteHalf};
@@ -95,7 +96,7 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
             Ok(Some(line)) => line,
             Ok(None) => return Ok(()),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                return send(&mut writer, &Reply::failed("line-too-long", error.to_string())).await;
+                return send(&mut writer, &Reply::failed("line-too-long", error)).await;
             }
             Err(error) => return Err(error),
         };
@@ -116,7 +117,7 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
             }
             Request::Upgrade { binary, cwd, timeout_ms } => {
                 let outcome = operator.upgrade(Upgrade { binary, cwd, timeout: Duration::from_millis(timeout_ms) });
-                match outcome.await.unwrap_or_else(|_| Err("the gateway leaves, and the upgrade with it".to_owned())) {
+                match outcome.await.unwrap_or(Err(UpgradeError::LeftMeanwhile)) {
                     Ok(pid) => Reply { pid: Some(pid), ..Reply::done() },
                     Err(error) => Reply::failed("upgrade-failed", error),
                 }
@@ -132,14 +133,14 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
             Request::Classes => Reply { classes: Some(operator.classes()), ..Reply::done() },
             Request::Profile { worker, duration_ms } => {
                 let outcome = operator.profile(worker, Duration::from_millis(duration_ms.min(PROFILE_MS_MAX)));
-                match outcome.await.unwrap_or_else(|_| Err("the gateway leaves".to_owned())) {
+                match outcome.await.unwrap_or(Err(ProfileError::Leaving)) {
                     Ok(profile) => Reply { profile: Some(profile), ..Reply::done() },
                     Err(error) => Reply::failed("profile-failed", error),
                 }
             }
             Request::Quarantine { release } => quarantine(&*operator, release.as_deref()),
             Request::Logs { lines, follow, worker, kind } => match filter(worker, kind.as_deref()) {
-                Ok(filter) => {
+                Some(filter) => {
                     let count = usize::try_from(lines).unwrap_or(usize::MAX);
                     let subscription = journal.subscribe(filter, count);
                     if follow {
@@ -148,7 +149,7 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
                     send_log(&mut writer, subscription, count).await?;
                     Reply::done()
                 }
-                Err(error) => Reply::failed("kind-unknown", error),
+                None => Reply::failed("kind-unknown", "The kind of a line is access, app or gateway."),
             },
         };
         send(&mut writer, &reply).await?;
@@ -174,7 +175,7 @@ async fn follow_reload(
             Some(Progress::Line(progress)) => send_bytes(writer, &line_of(&ProgressLine { progress })).await?,
             Some(Progress::Ended(Ok(()))) => return Ok(Some(Reply::done())),
             Some(Progress::Ended(Err(error))) => return Ok(Some(Reply::failed("reload-failed", error))),
-            None => return Ok(Some(Reply::failed("reload-failed", "The gateway leaves."))),
+            None => return Ok(Some(Reply::failed("reload-failed", ReloadError::Leaving))),
         }
     }
 }
@@ -187,15 +188,13 @@ fn quarantine(operator: &dyn Operator, release: Option<&str>) -> Reply {
     Reply { quarantined: Some(operator.quarantined()), released, ..Reply::done() }
 }
 
-fn filter(worker: Option<u64>, kind: Option<&str>) -> Result<Filter, String> {
+/// `None` where no kind of line has this name.
+fn filter(worker: Option<u64>, kind: Option<&str>) -> Option<Filter> {
     let kind = match kind {
         None => None,
-        Some(name) => match LineKind::ALL.into_iter().find(|kind| kind.as_str() == name) {
-            Some(kind) => Some(kind),
-            None => return Err("The kind of a line is access, app or gateway.".to_owned()),
-        },
+        Some(name) => Some(LineKind::ALL.into_iter().find(|kind| kind.as_str() == name)?),
     };
-    Ok(Filter { worker, kind })
+    Some(Filter { worker, kind })
 }
 
 /// Sends the last lines, and no more than were asked for, as new ones may come faster than they are taken.

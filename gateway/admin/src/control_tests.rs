@@ -76,7 +76,10 @@ async fn scale_passes_the_number_on_and_tells_why_it_was_refused() {
         assert_eq!(reply, json!({"ok": true, "workers_before": 2}));
         assert_eq!(*served.operator.scaled.borrow(), [4]);
         let reply = client.ask(&json!({"command": "scale", "workers": 400})).await;
-        assert_eq!(reply, json!({"ok": false, "code": "scale-refused", "error": "At most 100 workers."}));
+        assert_eq!(
+            reply,
+            json!({"ok": false, "code": "scale-refused", "error": "between 1 and 100 workers can be had, not 400"})
+        );
     })
     .await;
 }
@@ -87,7 +90,9 @@ async fn reload_tells_how_far_it_is_and_how_it_ended() {
         let mut client = served.connect().await;
         assert_eq!(client.ask(&json!({"command": "reload"})).await, json!({"progress": "started"}));
         assert_eq!(client.hear().await.unwrap(), json!({"progress": "half"}));
-        let failed = json!({"ok": false, "code": "reload-failed", "error": "It broke."});
+        let why = "generation 2 is given up: worker 7 did not listen within workers.start_timeout_ms. The version before \
+                   stays.\n\nThe end of its stderr:\nEACCES";
+        let failed = json!({"ok": false, "code": "reload-failed", "error": why});
         assert_eq!(client.hear().await.unwrap(), failed);
         assert_eq!(client.ask(&json!({"command": "status"})).await["ok"], true, "the connection goes on");
     })

@@ -11,8 +11,10 @@ mod metrics;
 pub mod protocol;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use sluice_catalog::refusals::{ProfileError, ReloadError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot::{ClassesSnapshot, ProfileSnapshot, QuarantinedRequest, Snapshot};
 use sluice_journal::Page;
 use tokio::sync::{mpsc, oneshot};
@@ -30,8 +32,8 @@ pub trait Operator {
     /// Want this many workers from now on. `Ok` holds the number wanted before.
     ///
     /// # Errors
-    /// A sentence for the operator if that many cannot be had.
-    fn scale(&self, workers: u32) -> Result<u32, String>;
+    /// If that many cannot be had.
+    fn scale(&self, workers: u32) -> Result<u32, ScaleError>;
     /// Put a new version of the app in place of the present one. Returns at once; how it goes comes through the receiver,
     /// [`Progress::Ended`] last. Who drops the receiver stops nothing.
     fn reload(&self) -> mpsc::Receiver<Progress>;
@@ -41,12 +43,15 @@ pub trait Operator {
     fn quarantined(&self) -> Vec<QuarantinedRequest>;
     /// Lets go of the one with this id, or of `all`. Returns how many there were.
     fn release_quarantined(&self, which: &str) -> u64;
-    /// Start a new gateway that takes this one's place. The receiver gets its process id once it serves, or a sentence
-    /// for the operator about what was in the way; then this gateway goes on as before.
-    fn upgrade(&self, wanted: Upgrade) -> oneshot::Receiver<Result<u32, String>>;
-    /// Profiles one worker for so long; that which has answered most requests unless one is named. The error is a sentence for
-    /// the operator.
-    fn profile(&self, worker: Option<u64>, duration: Duration) -> oneshot::Receiver<Result<ProfileSnapshot, String>>;
+    /// Start a new gateway that takes this one's place. The receiver gets its process id once it serves, or what
+    /// was in the way; then this gateway goes on as before.
+    fn upgrade(&self, wanted: Upgrade) -> oneshot::Receiver<Result<u32, UpgradeError>>;
+    /// Profiles one worker for so long; that which has answered most requests unless one is named.
+    fn profile(
+        &self,
+        worker: Option<u64>,
+        duration: Duration,
+    ) -> oneshot::Receiver<Result<ProfileSnapshot, ProfileError>>;
     /// Whether work gets done.
     fn readiness(&self) -> Readiness;
     /// Writes those of [`OPERATOR_METRICS`] that neither the snapshot nor the journal knows.
@@ -54,12 +59,12 @@ pub trait Operator {
 }
 
 /// What is told of a reload to whoever asked for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Progress {
     /// It has come so far; a sentence for people.
     Line(String),
-    /// It is over. The error is a sentence for people, perhaps with the app's own words behind it.
-    Ended(Result<(), String>),
+    /// It is over.
+    Ended(Result<(), Arc<ReloadError>>),
 }
 
 /// What an upgrade starts.

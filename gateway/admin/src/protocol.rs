@@ -4,6 +4,7 @@
 //! `upgrade` is answered when the new gateway serves or has failed.
 //! After the reply to `stop` the connection stays open until the gateway is gone. It must not know who sends or answers.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -118,8 +119,8 @@ impl Reply {
 
     /// It was not done.
     #[must_use]
-    pub fn failed(code: &str, error: impl Into<String>) -> Self {
-        Self { code: Some(code.to_owned()), error: Some(error.into()), ..Self::default() }
+    pub fn failed(code: &str, error: impl Display) -> Self {
+        Self { code: Some(code.to_owned()), error: Some(error.to_string()), ..Self::default() }
     }
 }
 

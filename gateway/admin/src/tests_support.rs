@@ -3,9 +3,11 @@
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use sluice_catalog::refusals::{GivenUp, ProfileError, ReloadError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot::{
     ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, ProfileSnapshot, QuarantinedRequest, QueueSnapshot,
     RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
@@ -80,9 +82,9 @@ impl Operator for TestOperator {
         self.stopped.set(self.stopped.get() + 1);
     }
 
-    fn scale(&self, workers: u32) -> Result<u32, String> {
+    fn scale(&self, workers: u32) -> Result<u32, ScaleError> {
         if workers > 100 {
-            return Err("At most 100 workers.".to_owned());
+            return Err(ScaleError::OutOfRange { workers, max: 100 });
         }
         self.scaled.borrow_mut().push(workers);
         Ok(2)
@@ -93,7 +95,12 @@ impl Operator for TestOperator {
         for told in [
             Progress::Line("started".to_owned()),
             Progress::Line("half".to_owned()),
-            Progress::Ended(Err("It broke.".to_owned())),
+            Progress::Ended(Err(Arc::new(ReloadError::GivenUp {
+                generation: 2,
+                why: GivenUp::NotListening(7),
+                is_in_force: false,
+                stderr_tail: "EACCES".to_owned(),
+            }))),
         ] {
             let _ = sender.try_send(told);
         }
@@ -121,9 +128,9 @@ impl Operator for TestOperator {
         u64::from(which == "0badcafe")
     }
 
-    fn upgrade(&self, _wanted: crate::Upgrade) -> tokio::sync::oneshot::Receiver<Result<u32, String>> {
+    fn upgrade(&self, _wanted: crate::Upgrade) -> tokio::sync::oneshot::Receiver<Result<u32, UpgradeError>> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
-        sender.send(Err("There is nothing newer.".to_owned())).unwrap();
+        sender.send(Err(UpgradeError::UnderWay)).unwrap();
         receiver
     }
 
@@ -131,9 +138,9 @@ impl Operator for TestOperator {
         &self,
         _worker: Option<u64>,
         _duration: Duration,
-    ) -> tokio::sync::oneshot::Receiver<Result<ProfileSnapshot, String>> {
+    ) -> tokio::sync::oneshot::Receiver<Result<ProfileSnapshot, ProfileError>> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
-        sender.send(Err("No worker serves.".to_owned())).unwrap();
+        sender.send(Err(ProfileError::NoWorker)).unwrap();
         receiver
     }
 

@@ -9,4 +9,5 @@ pub mod generate;
 pub mod logfields;
 pub mod metrics;
 pub mod protocol;
+pub mod refusals;
 pub mod snapshot;

@@ -27,6 +27,7 @@ use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Concurrency;
 use sluice_catalog::errors::Code;
+use sluice_catalog::refusals::WarmUpError;
 use sluice_journal::{Event as Happening, Journal, Level};
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, Time, WorkerId};
 use sluice_supervisor::Host;
@@ -73,7 +74,7 @@ pub struct Gate {
     /// Workers that report what requests cost, with when each was last known to have done so for all that had ended.
     pub(crate) reporters: RefCell<WorkerMap<Instant>>,
     /// Why the latest warm-up failed, and whose it was.
-    warm_up_failure: RefCell<Option<(WorkerId, String)>>,
+    warm_up_failure: RefCell<Option<(WorkerId, WarmUpError)>>,
     port: Cell<u16>,
     rates: Option<RefCell<Rates>>,
     alarms: Alarms,

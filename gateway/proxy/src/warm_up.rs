@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
+use sluice_catalog::refusals::WarmUpError;
 use sluice_message::{Method, RequestHead, Scheme};
 use sluice_scheduler::WorkerId;
 
@@ -32,7 +33,7 @@ enum Asked {
     /// With an answer, after so long.
     Answered(Duration),
     /// Without one that clients could be sent.
-    Failed(String),
+    Failed(WarmUpError),
 }
 
 /// Begins to warm the worker.
@@ -41,7 +42,7 @@ pub(crate) fn start(gate: &Rc<Gate>, worker: WorkerId) {
     tokio::task::spawn_local(async move {
         let outcome = run(&gate, worker).await;
         if gate.is_jammed(worker) {
-            gate.jammed(worker, outcome.err().unwrap_or_else(|| "a request was not ended in time".to_owned()));
+            gate.jammed(worker, outcome.err().unwrap_or(WarmUpError::NotEnded));
         } else {
             gate.warmed(worker, outcome);
         }
@@ -50,7 +51,7 @@ pub(crate) fn start(gate: &Rc<Gate>, worker: WorkerId) {
 
 /// # Errors
 /// Why the worker must not take requests.
-async fn run(gate: &Rc<Gate>, worker: WorkerId) -> Result<(), String> {
+async fn run(gate: &Rc<Gate>, worker: WorkerId) -> Result<(), WarmUpError> {
     let config = gate.config();
     let targets = &config.warm_up.paths;
     let deadline = Instant::now() + Duration::from_millis(config.warm_up.timeout_ms);
@@ -60,10 +61,10 @@ async fn run(gate: &Rc<Gate>, worker: WorkerId) -> Result<(), String> {
     for (at, target) in targets.iter().enumerate().cycle().take(config.warm_up.requests_max as usize) {
         match ask(gate, &config, worker, target, deadline).await {
             Asked::Late if !answered[at] => {
-                return Err(format!("{target} was not answered within warm_up.timeout_ms"));
+                return Err(WarmUpError::Late { target: target.clone() });
             }
             Asked::Over | Asked::Late => return Ok(()),
-            Asked::Failed(why) => return Err(format!("{target} {why}")),
+            Asked::Failed(why) => return Err(why),
             Asked::Answered(took) => {
                 answered[at] = true;
                 times.push(took);
@@ -116,9 +117,11 @@ async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &str, d
         _ if !gate.is_warming(worker) => Asked::Over,
         // The worker gave the request back: the app was still at the one before it.
         Some(Code::Draining) => Asked::Answered(took),
-        Some(code) => Asked::Failed(format!("failed with {code}")),
-        None if sent.status == 0 => Asked::Failed("was left".to_owned()),
-        None if sent.status >= 500 => Asked::Failed(format!("was answered with status {}", sent.status)),
+        Some(code) => Asked::Failed(WarmUpError::Failed { target: target.to_owned(), code }),
+        None if sent.status == 0 => Asked::Failed(WarmUpError::Left { target: target.to_owned() }),
+        None if sent.status >= 500 => {
+            Asked::Failed(WarmUpError::Status { target: target.to_owned(), status: sent.status })
+        }
         None => Asked::Answered(took),
     }
 }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
+use sluice_catalog::refusals::WarmUpError;
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, WorkerId};
 use tokio::sync::Notify;
 
@@ -71,7 +72,7 @@ pub trait Gate {
     /// When the worker was given the latest of the requests that it holds.
     fn latest_given(&self, worker: WorkerId) -> Option<Instant>;
     /// Why the warm-up of this worker failed, if it was the latest that did.
-    fn warm_up_failure(&self, worker: WorkerId) -> Option<String>;
+    fn warm_up_failure(&self, worker: WorkerId) -> Option<WarmUpError>;
 }
 
 impl dyn Gate {

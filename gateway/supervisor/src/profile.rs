@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use serde_json::json;
+use sluice_catalog::refusals::ProfileError;
 use sluice_catalog::snapshot::ProfileSnapshot;
 use sluice_scheduler::WorkerId;
 use tokio::sync::oneshot;
@@ -14,7 +15,6 @@ use tokio::time::timeout;
 
 use crate::Supervisor;
 use crate::process::Process;
-use crate::process::known::Answer;
 use crate::stuck;
 
 /// How long the worker may take to answer beyond the profile's own time: a slow render, and reading the profile.
@@ -26,35 +26,34 @@ impl Supervisor {
     /// Profiles one worker for `duration`; that which has answered most requests unless one is named.
     ///
     /// # Errors
-    /// A sentence for the operator.
-    pub async fn profile(&self, worker: Option<u64>, duration: Duration) -> Answer {
+    /// If no worker takes one, or it is gone before the profile is there.
+    pub async fn profile(&self, worker: Option<u64>, duration: Duration) -> Result<ProfileSnapshot, ProfileError> {
         let process = self.to_profile(worker)?;
         let worker = process.worker.0;
         let file = stuck::profiles_dir(&self.sockets).join(format!("worker-{worker}.cpuprofile"));
         make_room(file.clone()).await?;
-        let path = file.to_str().ok_or_else(|| format!("{}: not a name in UTF-8", file.display()))?;
+        let path = file.to_str().ok_or_else(|| ProfileError::FileName(file.clone()))?;
         let mut line =
             json!({ "type": "profile", "duration_ms": duration.as_millis(), "file": path }).to_string().into_bytes();
         line.push(b'\n');
         let (sender, answer) = oneshot::channel();
         if process.profiled.borrow().as_ref().is_some_and(|waiting| !waiting.is_closed()) {
-            return Err(format!("a profile of worker {worker} is being taken already"));
+            return Err(ProfileError::UnderWay(worker));
         }
         *process.profiled.borrow_mut() = Some(sender);
         let sent = process.control.borrow().as_ref().and_then(|control| control.try_write(&line).ok());
         if sent != Some(line.len()) {
             process.profiled.borrow_mut().take();
-            return Err(format!("worker {worker} takes no messages; only apps in Node.js can be profiled"));
+            return Err(ProfileError::NoMessages(worker));
         }
         match timeout(duration + ANSWER_MAX, answer).await {
-            Ok(Ok(Ok(profile))) => Ok(ProfileSnapshot { worker, ..profile }),
-            Ok(Ok(Err(why))) => Err(format!("worker {worker}: {why}")),
-            Ok(Err(_)) => Err(format!("worker {worker} left before its profile was there")),
-            Err(_) => Err(format!("worker {worker} did not answer; its event loop may be blocked (`sluice status`)")),
+            Ok(Ok(answer)) => answer.map(|profile| ProfileSnapshot { worker, ..profile }),
+            Ok(Err(_)) => Err(ProfileError::Left(worker)),
+            Err(_) => Err(ProfileError::Silent(worker)),
         }
     }
 
-    fn to_profile(&self, worker: Option<u64>) -> Result<Rc<Process>, String> {
+    fn to_profile(&self, worker: Option<u64>) -> Result<Rc<Process>, ProfileError> {
         let processes = self.processes.borrow();
         let serves = |process: &Rc<Process>| process.is_ready.get() && !process.is_asked_to_leave.get();
         match worker {
@@ -62,13 +61,13 @@ impl Supervisor {
                 .get(&WorkerId(id))
                 .filter(|process| serves(process))
                 .cloned()
-                .ok_or_else(|| format!("no worker {id} serves; `sluice status` lists them")),
+                .ok_or(ProfileError::NotServing(id)),
             None => processes
                 .values()
                 .filter(|process| serves(process))
                 .max_by_key(|process| (self.gate.requests_total(process.worker), Reverse(process.worker.0)))
                 .cloned()
-                .ok_or_else(|| "no worker serves".to_owned()),
+                .ok_or(ProfileError::NoWorker),
         }
     }
 }
@@ -78,15 +77,18 @@ impl Process {
     pub(crate) fn heard_profile(&self, profile: Option<ProfileSnapshot>, error: &str) {
         let Some(waiting) = self.profiled.borrow_mut().take() else { return };
         // Whoever asked may have gone meanwhile.
-        let _ = waiting.send(profile.ok_or_else(|| error.chars().take(ERROR_CHARS_MAX).collect()));
+        let _ = waiting.send(profile.ok_or_else(|| {
+            let words = error.chars().take(ERROR_CHARS_MAX).collect();
+            ProfileError::Said { worker: self.worker.0, words }
+        }));
     }
 }
 
-async fn make_room(file: PathBuf) -> Result<(), String> {
+async fn make_room(file: PathBuf) -> Result<(), ProfileError> {
     let made = tokio::task::spawn_blocking({
         let file = file.clone();
         move || stuck::make_room(&file)
     });
     let made = made.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
-    made.map_err(|error| format!("{}: {error}", file.display()))
+    made.map_err(|source| ProfileError::File { file, source })
 }

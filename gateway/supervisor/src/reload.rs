@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use sluice_catalog::refusals::{GivenUp, WarmUpError};
 use sluice_scheduler::{AbandonReason, WorkerId};
 
 use crate::Supervisor;
@@ -29,7 +30,7 @@ pub struct Abandoned {
     /// Whose process could not even be started, and why.
     never_ran: Option<String>,
     process: Option<Rc<Process>>,
-    warm_up: Option<String>,
+    warm_up: Option<WarmUpError>,
 }
 
 impl Abandoned {
@@ -46,8 +47,8 @@ impl Abandoned {
         }
     }
 
-    /// The reason in words, and the end of what the worker wrote to stderr. Waits a moment for a dead worker's last words.
-    pub async fn tell(&self) -> (String, String) {
+    /// Why, and the end of what the worker wrote to stderr. Waits a moment for a dead worker's last words.
+    pub async fn tell(&self) -> (GivenUp, String) {
         if let Some(process) = &self.process
             && let AbandonReason::Exited { .. } = self.reason
         {
@@ -60,31 +61,24 @@ impl Abandoned {
         (self.why(), stderr)
     }
 
-    fn why(&self) -> String {
+    fn why(&self) -> GivenUp {
+        let warm_up = self.warm_up.clone();
         match self.reason {
-            AbandonReason::Superseded => "a later reload was asked for".to_owned(),
-            AbandonReason::Stopping => "the gateway leaves".to_owned(),
-            AbandonReason::WarmUpFailed { worker } => {
-                let why = self.warm_up.as_deref().unwrap_or("a request failed");
-                format!("the warm-up of worker {} failed: {why}", worker.0)
-            }
+            AbandonReason::Superseded => GivenUp::Superseded,
+            AbandonReason::Stopping => GivenUp::Leaving,
+            AbandonReason::WarmUpFailed { worker } => GivenUp::WarmUp { worker: worker.0, why: warm_up },
             AbandonReason::StartTimeout { worker } => {
                 let listens = self.process.as_ref().is_some_and(|process| process.listens.get());
-                let missing = if listens { "say `ready` (workers.wait_ready)" } else { "listen" };
-                format!("worker {} did not {missing} within workers.start_timeout_ms", worker.0)
+                if listens { GivenUp::NotReady(worker.0) } else { GivenUp::NotListening(worker.0) }
             }
             AbandonReason::Exited { worker } => {
-                let exited = match (&self.never_ran, &self.process) {
-                    (Some(why), _) => why.clone(),
-                    (None, Some(process)) => {
-                        let ended_as = process.ended_as.borrow();
-                        let ended_as = ended_as.as_deref().unwrap_or("unknown");
-                        format!("worker {} exited before it took requests: {ended_as}", worker.0)
-                    }
-                    (None, None) => format!("worker {} exited before it took requests", worker.0),
-                };
-                let warm_up = self.warm_up.as_ref().map(|why| format!("; its warm-up failed: {why}"));
-                exited + &warm_up.unwrap_or_default()
+                if let Some(words) = self.never_ran.clone() {
+                    return GivenUp::NeverRan { words, warm_up };
+                }
+                let ended_as = |process: &Rc<Process>| process.ended_as.borrow().clone();
+                let status =
+                    self.process.as_ref().map(|process| ended_as(process).unwrap_or_else(|| "unknown".to_owned()));
+                GivenUp::Exited { worker: worker.0, status, warm_up }
             }
         }
     }

@@ -2,10 +2,11 @@
 
 use std::env;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sluice_catalog::config::Loaded;
-use sluice_catalog::errors::Code;
+use sluice_catalog::refusals::AppError;
 use sluice_supervisor::Start;
 
 /// What to run and where.
@@ -16,10 +17,10 @@ pub struct Resolved {
 
 /// The app as the command line, the config or package.json says. `from_flags`: the command line named it, so that it is
 /// meant relative to the current directory, which is `here`.
-pub fn resolve(loaded: &Loaded, from_flags: bool, here: &Path) -> Result<Resolved, String> {
+pub fn resolve(loaded: &Loaded, from_flags: bool, here: &Path) -> Result<Resolved, AppError> {
     let app = &loaded.config.app;
     let cwd = if from_flags { here.to_owned() } else { here.join(loaded.base_dir()).join(&app.cwd) };
-    let cwd = cwd.canonicalize().map_err(|error| format!("app.cwd: {}: {error}", cwd.display()))?;
+    let cwd = cwd.canonicalize().map_err(|source| AppError::Cwd { dir: cwd, source })?;
     let script = |entry: PathBuf| Start::Script {
         node: app.node.clone(),
         node_args: app.node_args.clone(),
@@ -28,21 +29,11 @@ pub fn resolve(loaded: &Loaded, from_flags: bool, here: &Path) -> Result<Resolve
     };
     // The command line outweighs the file: a script named there replaces a command from the file, and the other way round.
     let start = match (&app.entry, app.command.is_empty()) {
-        (Some(entry), _) => script(existing(&cwd, entry)?),
+        (Some(entry), _) => script(find_script(&cwd, entry).ok_or_else(|| AppError::NoScript(cwd.join(entry)))?),
         (None, false) => Start::Command(app.command.clone()),
         (None, true) => from_package_json(&cwd, script)?,
     };
     Ok(Resolved { start, cwd })
-}
-
-fn existing(cwd: &Path, entry: &str) -> Result<PathBuf, String> {
-    find_script(cwd, entry).ok_or_else(|| {
-        format!(
-            "{}: there is no {}. Name the script that calls listen(): sluice start server.js",
-            Code::EntryMissing,
-            cwd.join(entry).display()
-        )
-    })
 }
 
 /// A script, looked for as Node.js itself does.
@@ -53,17 +44,13 @@ pub fn find_script(cwd: &Path, entry: &str) -> Option<PathBuf> {
     std::iter::once(path).chain(candidates).find(|candidate| candidate.exists())
 }
 
-fn from_package_json(cwd: &Path, script: impl Fn(PathBuf) -> Start) -> Result<Start, String> {
-    let path = cwd.join("package.json");
-    let missing = |why: &str| {
-        format!(
-            "{}: {why}. Name the script that calls listen() (sluice start server.js), a command (sluice start -- npm run start), or app.entry in sluice.toml",
-            Code::EntryMissing
-        )
+fn from_package_json(cwd: &Path, script: impl Fn(PathBuf) -> Start) -> Result<Start, AppError> {
+    let file = cwd.join("package.json");
+    let package = match fs::read(&file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(AppError::NoPackage),
+        read => read.and_then(|text| Ok(serde_json::from_slice::<serde_json::Value>(&text)?)),
     };
-    let text = fs::read_to_string(&path).map_err(|_| missing("no app was named and there is no package.json here"))?;
-    let package: serde_json::Value =
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let package = package.map_err(|source| AppError::Package { file, source })?;
     let main =
         package.get("main").and_then(|main| main.as_str()).map(|main| cwd.join(main)).filter(|main| main.exists());
     if let Some(main) = main {
@@ -72,17 +59,28 @@ fn from_package_json(cwd: &Path, script: impl Fn(PathBuf) -> Start) -> Result<St
     if package.pointer("/scripts/start").is_some() {
         return Ok(Start::Command(["npm", "run", "start"].map(str::to_owned).to_vec()));
     }
-    Err(missing("no app was named and package.json has neither a `main` that exists nor a start script"))
+    Err(AppError::NoStart)
+}
+
+/// Why no worker could be started: each needs the preload.
+#[derive(Debug, thiserror::Error)]
+pub enum PreloadError {
+    #[error("SLUICE_PRELOAD: {}: {source}. Set it to the file dist/index.js of @sluice/preload", path.display())]
+    Named { path: PathBuf, source: io::Error },
+    #[error("this program's path: {0}. Set SLUICE_PRELOAD to the file dist/index.js of @sluice/preload")]
+    OwnPath(#[source] io::Error),
+    #[error(
+        "the preload was not found beside this program. Set SLUICE_PRELOAD to the file dist/index.js of @sluice/preload"
+    )]
+    NotFound,
 }
 
 /// The preload's entry: told by the npm package that starts this binary, else found beside the binary.
-pub fn find_preload() -> Result<PathBuf, String> {
+pub fn find_preload() -> Result<PathBuf, PreloadError> {
     if let Some(path) = env::var_os("SLUICE_PRELOAD").map(PathBuf::from) {
-        return path.canonicalize().map_err(|error| format!("SLUICE_PRELOAD: {}: {error}", path.display()));
+        return path.canonicalize().map_err(|source| PreloadError::Named { path, source });
     }
-    let binary = env::current_exe()
-        .and_then(|path| path.canonicalize())
-        .map_err(|error| format!("this program's path: {error}"))?;
+    let binary = env::current_exe().and_then(|path| path.canonicalize()).map_err(PreloadError::OwnPath)?;
     let places =
         ["packages/preload/dist/index.js", "node_modules/@sluice/preload/dist/index.js", "preload/dist/index.js"];
     binary
@@ -90,5 +88,5 @@ pub fn find_preload() -> Result<PathBuf, String> {
         .skip(1)
         .flat_map(|dir| places.iter().map(move |place| dir.join(place)))
         .find(|path| path.is_file())
-        .ok_or_else(|| "the preload was not found beside this program. Set SLUICE_PRELOAD to the file dist/index.js of @sluice/preload".to_owned())
+        .ok_or(PreloadError::NotFound)
 }

@@ -1,6 +1,9 @@
 //! Those who asked for a reload and are told how it goes.
 
+use std::sync::Arc;
+
 use sluice_admin::Progress;
+use sluice_catalog::refusals::ReloadError;
 use tokio::sync::mpsc;
 
 #[derive(Default)]
@@ -20,7 +23,8 @@ impl Listeners {
     }
 
     /// How it ended, after which nobody listens any more.
-    pub fn finish(&mut self, result: &Result<(), String>) {
+    pub fn finish(&mut self, result: Result<(), ReloadError>) {
+        let result = result.map_err(Arc::new);
         for listener in self.0.drain(..) {
             let ended = Progress::Ended(result.clone());
             // One who is slow to read still gets to know how it ended.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use sluice_admin::{Operator, Progress, Readiness, Upgrade};
 use sluice_catalog::metrics;
+use sluice_catalog::refusals::{ProfileError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
     ClassesSnapshot, CurrentRequest, GatewayState, ProfileSnapshot, QuarantinedRequest, QueueSnapshot, ReactSnapshot,
@@ -273,12 +274,12 @@ impl Operator for Gateway {
         self.stop_requested.notify_one();
     }
 
-    fn scale(&self, workers: u32) -> Result<u32, String> {
+    fn scale(&self, workers: u32) -> Result<u32, ScaleError> {
         if self.gate.is_leaving() {
-            return Err("the gateway is leaving".to_owned());
+            return Err(ScaleError::Leaving);
         }
         if !(1..=WORKERS_MAX).contains(&workers) {
-            return Err(format!("between 1 and {WORKERS_MAX} workers can be had, not {workers}"));
+            return Err(ScaleError::OutOfRange { workers, max: WORKERS_MAX });
         }
         let before = self.wanted.get();
         self.set_wanted(workers);
@@ -302,14 +303,14 @@ impl Operator for Gateway {
         self.gate.release_quarantined(which)
     }
 
-    fn upgrade(&self, wanted: Upgrade) -> oneshot::Receiver<Result<u32, String>> {
+    fn upgrade(&self, wanted: Upgrade) -> oneshot::Receiver<Result<u32, UpgradeError>> {
         let (answer, receiver) = oneshot::channel();
         let refusal = if self.gate.is_draining() {
-            "the gateway is leaving"
+            UpgradeError::Leaving
         } else if self.upgrading.get() {
-            "an upgrade is under way already"
+            UpgradeError::UnderWay
         } else if self.has_predecessor.get() {
-            "the gateway before this one still finishes what it has; it takes drain.timeout_ms at most"
+            UpgradeError::PredecessorLeaves
         } else {
             match self.upgrades.try_send((wanted, answer)) {
                 Ok(()) => {
@@ -322,11 +323,15 @@ impl Operator for Gateway {
             }
             return receiver;
         };
-        let _ = answer.send(Err(refusal.to_owned()));
+        let _ = answer.send(Err(refusal));
         receiver
     }
 
-    fn profile(&self, worker: Option<u64>, duration: Duration) -> oneshot::Receiver<Result<ProfileSnapshot, String>> {
+    fn profile(
+        &self,
+        worker: Option<u64>,
+        duration: Duration,
+    ) -> oneshot::Receiver<Result<ProfileSnapshot, ProfileError>> {
         let (answer, receiver) = oneshot::channel();
         let supervisor = Rc::clone(&self.supervisor);
         tokio::task::spawn_local(async move {

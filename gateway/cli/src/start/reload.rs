@@ -6,10 +6,12 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sluice_admin::Progress;
 use sluice_catalog::config::{Config, Loaded, Renderer};
+use sluice_catalog::refusals::{NotBegun, OvertakenBy, ReloadError};
 use sluice_catalog::snapshot::{ReloadSnapshot, ReloadState};
 use sluice_journal::{Event, Level};
 use sluice_proxy::ActiveConfig;
@@ -62,8 +64,7 @@ impl Reloads {
         let (progress, receiver) = mpsc::channel(LINES_MAX);
         if let Err(error) = self.requests.try_send(Request { by, progress }) {
             let (mpsc::error::TrySendError::Full(request) | mpsc::error::TrySendError::Closed(request)) = error;
-            let _ =
-                request.progress.try_send(Progress::Ended(Err("too many reloads are asked for at once".to_owned())));
+            let _ = request.progress.try_send(Progress::Ended(Err(Arc::new(ReloadError::TooMany))));
         }
         receiver
     }
@@ -168,26 +169,25 @@ impl Reloader {
     }
 
     async fn begin(&mut self, request: Request) {
-        if let Err(reason) = self.try_begin(&request).await {
-            self.gateway.journal.emit(Event::ReloadRefused { reason: &reason });
-            let text = format!("no reload: {reason}");
-            let _ = request.progress.send(Progress::Ended(Err(text))).await;
+        if let Err(why) = self.try_begin(&request).await {
+            self.gateway.journal.emit(Event::ReloadRefused { reason: &why.to_string() });
+            let _ = request.progress.send(Progress::Ended(Err(Arc::new(why.into())))).await;
         }
     }
 
-    async fn try_begin(&mut self, request: &Request) -> Result<(), String> {
+    async fn try_begin(&mut self, request: &Request) -> Result<(), NotBegun> {
         if let Some(Overtaken { pid, .. }) = self.gateway.overtaken.get() {
-            return Err(format!("an upgrade has taken over: process {pid} serves now, ask again and it will reload"));
+            return Err(NotBegun::Overtaken { pid });
         }
         if self.gateway.gate.is_leaving() || self.gateway.gate.is_draining() {
-            return Err("the gateway leaves".to_owned());
+            return Err(NotBegun::Leaving);
         }
         if !self.gateway.was_ready() {
-            return Err("the first start is still under way; no worker has been ready yet".to_owned());
+            return Err(NotBegun::NotStarted);
         }
         let sources = self.sources.clone();
         let read = tokio::task::spawn_blocking(move || sources.read()).await;
-        let (loaded, start) = read.unwrap_or_else(|error| Err(error.to_string()))?;
+        let (loaded, start) = read.map_err(|lost| NotBegun::Unread(lost.into()))??;
         let Resolved { start, cwd } = start;
         let gateway = Rc::clone(&self.gateway);
         let (settings, note) = self.settings(&loaded)?;
@@ -231,14 +231,14 @@ impl Reloader {
     }
 
     /// What a reload may change taken from what was read, with what is less than was asked for.
-    fn settings(&self, loaded: &Loaded) -> Result<(Settings, Option<String>), String> {
+    fn settings(&self, loaded: &Loaded) -> Result<(Settings, Option<String>), NotBegun> {
         let in_force = &self.in_force.used;
         let mut config = in_force.config().reloaded(&settings::resolved(loaded));
         let (temp_files_max, note) = bound_connections(&mut config, self.gateway.wanted(), raise_descriptor_limit());
-        let used = ActiveConfig::read(Rc::new(config)).map_err(|error| files::unusable(loaded, error).to_string())?;
+        let used =
+            ActiveConfig::read(Rc::new(config)).map_err(|error| NotBegun::Value(files::unusable(loaded, error)))?;
         if used.is_tls() != in_force.is_tls() {
-            let change = if used.is_tls() { "names a certificate" } else { "names no certificate any more" };
-            return Err(format!("server.tls_cert {change}: another protocol on this port needs a restart"));
+            return Err(NotBegun::Protocol { is_tls: used.is_tls() });
         }
         Ok((Settings { written: loaded.config.clone(), used, temp_files_max }, note))
     }
@@ -260,24 +260,19 @@ impl Reloader {
         self.pending.clear();
         // What was asked for before the other gateway was started, that one has read.
         let has_read_it = asked.is_some_and(|asked| asked <= started);
-        let stands = if has_read_it {
-            "which has read it at its start: it is in force"
-        } else {
-            "which was started before this reload was asked for: the new version may not be in force. Reload again"
-        };
-        let reason = format!("an upgrade has taken over: process {pid} serves now, {stands}");
+        let by = OvertakenBy { pid, has_read_it };
         self.gateway.journal.emit(Event::ReloadAbandoned {
             generation,
-            reason: &reason,
+            reason: &by.to_string(),
             superseded: true,
             stderr_tail: "",
         });
-        let text = format!("generation {generation} is given up: {reason}");
+        let overtaken = ReloadError::Overtaken { generation, by };
         if has_read_it {
-            self.tell(&text);
-            self.finish(&Ok(()));
+            self.tell(&overtaken.to_string());
+            self.listeners.finish(Ok(()));
         } else {
-            self.finish(&Err(text));
+            self.listeners.finish(Err(overtaken));
         }
     }
 
@@ -365,9 +360,10 @@ impl Reloader {
             self.tell(&format!("{places} of {places} workers have taken over"));
             #[allow(clippy::cast_precision_loss, reason = "shown with one decimal")]
             self.tell(&format!("done in {:.1} s", after_ms as f64 / 1000.0));
-            return self.finish(&Ok(()));
+            return self.listeners.finish(Ok(()));
         };
-        let (reason, stderr_tail) = abandoned.tell().await;
+        let (why, stderr_tail) = abandoned.tell().await;
+        let reason = why.to_string();
         let superseded = abandoned.reason == AbandonReason::Superseded;
         self.gateway.journal.emit(Event::ReloadAbandoned {
             generation,
@@ -384,19 +380,9 @@ impl Reloader {
         self.listening_told.clear();
         self.gateway.reloads.update(|snapshot| {
             snapshot.state = ReloadState::Abandoned;
-            snapshot.reason = Some(reason.clone());
+            snapshot.reason = Some(reason);
         });
-        let stays = if is_in_force {
-            "Some workers have taken over, the others stay with the version before; reload again"
-        } else {
-            "The version before stays"
-        };
-        let mut text = format!("generation {generation} is given up: {reason}. {stays}.");
-        if !stderr_tail.is_empty() {
-            text.push_str("\n\nThe end of its stderr:\n");
-            text.push_str(&stderr_tail);
-        }
-        self.finish(&Err(text));
+        self.listeners.finish(Err(ReloadError::GivenUp { generation, why, is_in_force, stderr_tail }));
     }
 
     /// The number of workers follows the config where that was changed, and else stays what it was scaled to.
@@ -414,9 +400,5 @@ impl Reloader {
 
     fn tell(&mut self, text: &str) {
         self.listeners.tell(text);
-    }
-
-    fn finish(&mut self, result: &Result<(), String>) {
-        self.listeners.finish(result);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use sluice_catalog::config::{ConfigError, Loaded};
+use sluice_catalog::config::Loaded;
+use sluice_catalog::refusals::NotBegun;
 
 use super::app::{self, Resolved};
 use crate::{files, settings};
@@ -22,11 +23,10 @@ pub struct Sources {
 
 impl Sources {
     /// Reads everything that a start reads, and looks at the files that a new worker needs.
-    pub fn read(&self) -> Result<(Loaded, Resolved), String> {
-        let config_error = |error: ConfigError| error.to_string();
-        let loaded = settings::load_in(&self.here, self.config.as_deref(), self.flags.clone()).map_err(config_error)?;
+    pub fn read(&self) -> Result<(Loaded, Resolved), NotBegun> {
+        let loaded = settings::load_in(&self.here, self.config.as_deref(), self.flags.clone())?;
         let start = app::resolve(&loaded, self.names_app, &self.here)?;
-        files::check_node(&loaded, &start).map_err(config_error)?;
+        files::check_node(&loaded, &start)?;
         Ok((loaded, start))
     }
 }

@@ -18,17 +18,17 @@ const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 86_400);
 /// How long a thread that was started may take to run.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// # Errors
-/// When the operating system does not give the threads, with what to do about it.
-pub fn runtime() -> Result<Runtime, String> {
-    let refused = |error: io::Error| {
-        format!(
-            "{THREADS_MIN} threads for files cannot be started: {error}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)"
-        )
-    };
+/// The operating system does not give the threads.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{THREADS_MIN} threads for files cannot be started: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)"
+)]
+pub struct ThreadsRefused(#[from] io::Error);
+
+pub fn runtime() -> Result<Runtime, ThreadsRefused> {
     // With threads of our own first: where it gets not one, tokio panics.
     let tried: io::Result<Vec<_>> = (0..THREADS_MIN).map(|_| held_thread()).collect();
-    let (holds, threads): (Vec<_>, Vec<_>) = tried.map_err(refused)?.into_iter().unzip();
+    let (holds, threads): (Vec<_>, Vec<_>) = tried?.into_iter().unzip();
     drop(holds);
     for thread in threads {
         let _ = thread.join();
@@ -41,8 +41,7 @@ pub fn runtime() -> Result<Runtime, String> {
         .on_thread_start(|| {
             let _ = SigSet::all().thread_block();
         })
-        .build()
-        .map_err(refused)?;
+        .build()?;
     let (here, arrived) = mpsc::channel();
     let holds: Vec<mpsc::Sender<()>> = (0..THREADS_MIN)
         .map(|_| {
@@ -57,7 +56,7 @@ pub fn runtime() -> Result<Runtime, String> {
         .collect();
     // All at once, so that each is a thread of its own.
     for _ in 0..THREADS_MIN {
-        arrived.recv_timeout(START_TIMEOUT).map_err(|_| refused(io::ErrorKind::WouldBlock.into()))?;
+        arrived.recv_timeout(START_TIMEOUT).map_err(|_| io::Error::from(io::ErrorKind::WouldBlock))?;
     }
     drop(holds);
     Ok(runtime)

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sluice_admin::{ControlSocket, Operator, Upgrade};
+use sluice_catalog::refusals::{SuccessorError, UpgradeError};
 use sluice_journal::{Event, Level};
 use tokio::process::{Child, Command};
 use tokio::sync::{mpsc, oneshot};
@@ -34,7 +35,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 const ATTEMPTS: u32 = 8;
 
 /// One request for an upgrade, with the way to answer it.
-pub type Wanted = (Upgrade, oneshot::Sender<Result<u32, String>>);
+pub type Wanted = (Upgrade, oneshot::Sender<Result<u32, UpgradeError>>);
 
 /// How this program was started, to start it again.
 #[derive(Clone, Debug)]
@@ -154,20 +155,25 @@ pub async fn serve(gateway: Rc<Gateway>, estate: Estate, mut requests: mpsc::Rec
                 let _ = answer.send(Ok(successor.pid));
                 return successor;
             }
-            Err(reason) => {
-                let text = format!("the upgrade has failed, and this gateway goes on: {reason}");
-                gateway.journal.emit(Event::Note { level: Level::Error, text: &text });
-                let _ = answer.send(Err(text));
+            Err(error) => {
+                let error = UpgradeError::Failed(error);
+                gateway.journal.emit(Event::Note { level: Level::Error, text: &error.to_string() });
+                let _ = answer.send(Err(error));
             }
         }
     }
 }
 
-async fn upgrade(gateway: &Rc<Gateway>, estate: &Estate, number: u32, wanted: Upgrade) -> Result<Successor, String> {
+async fn upgrade(
+    gateway: &Rc<Gateway>,
+    estate: &Estate,
+    number: u32,
+    wanted: Upgrade,
+) -> Result<Successor, SuccessorError> {
     let program = wanted.binary.as_ref().unwrap_or(&estate.launch.program);
     let started = Instant::now();
-    let mut attempt =
-        start(gateway, estate, &wanted, number).map_err(|error| format!("{}: {error}", program.display()))?;
+    let mut attempt = start(gateway, estate, &wanted, number)
+        .map_err(|source| SuccessorError::NotStarted { program: program.clone(), source })?;
     let pid = attempt.newcomer.as_ref().and_then(|newcomer| newcomer.child.id()).unwrap_or(0);
     let text = format!("upgrade: {} is started as process {pid}", program.display());
     gateway.journal.emit(Event::Note { level: Level::Info, text: &text });
@@ -231,36 +237,41 @@ fn reclaim(gateway: &Rc<Gateway>, estate: &Estate) {
 
 impl Attempt {
     /// Waits until its workers are ready.
-    async fn ready(&mut self, limit: Duration) -> Result<(), String> {
-        match timeout(limit, self.wire.hear()).await {
-            Ok(Ok(Some(Word::Ready))) => Ok(()),
-            Ok(Ok(Some(Word::Failed { reason }))) => Err(reason),
-            Ok(Ok(None)) => Err(self.how_it_ended().await),
-            Ok(heard) => Err(format!("the new gateway said something else than expected: {heard:?}")),
-            Err(_) => Err(format!("the workers of the new gateway were not ready within {} ms", limit.as_millis())),
-        }
-    }
-
-    async fn take_over(&mut self) -> Result<(), String> {
-        let said = self.wire.say(&Word::TakeOver).await;
-        match timeout(TAKE_OVER_MAX, self.wire.hear()).await {
-            Ok(Ok(Some(Word::Serving))) if said.is_ok() => Ok(()),
-            Ok(Ok(Some(Word::Failed { reason }))) => Err(reason),
-            Ok(Ok(None)) => Err(self.how_it_ended().await),
-            _ => Err("the new gateway was ready, and then did not take over".to_owned()),
-        }
-    }
-
-    /// Words for a process that closed its end without one.
-    async fn how_it_ended(&mut self) -> String {
-        let Some(newcomer) = &mut self.newcomer else { return "the new gateway has gone".to_owned() };
-        match timeout(EXIT_MAX, newcomer.child.wait()).await {
-            Ok(Ok(status)) => {
-                format!(
-                    "the new gateway ended with {status} before its workers were ready; what it wrote to standard error is with this gateway's"
-                )
+    async fn ready(&mut self, limit: Duration) -> Result<(), SuccessorError> {
+        let Ok(heard) = timeout(limit, self.wire.hear()).await else {
+            return Err(SuccessorError::NotReady(limit.as_millis()));
+        };
+        match heard.map_err(SuccessorError::NotUnderstood)? {
+            Some(Word::Ready) => Ok(()),
+            Some(Word::Failed { reason }) => Err(SuccessorError::Said(reason)),
+            Some(word @ (Word::TakeOver | Word::Serving | Word::Released)) => {
+                Err(SuccessorError::OtherWord(format!("{word:?}")))
             }
-            _ => "the new gateway closed the connection before it served".to_owned(),
+            None => Err(self.how_it_ended().await),
+        }
+    }
+
+    async fn take_over(&mut self) -> Result<(), SuccessorError> {
+        let said = self.wire.say(&Word::TakeOver).await;
+        let Ok(heard) = timeout(TAKE_OVER_MAX, self.wire.hear()).await else {
+            return Err(SuccessorError::NotTakenOver);
+        };
+        match heard.map_err(SuccessorError::NotUnderstood)? {
+            Some(Word::Serving) => said.map_err(SuccessorError::NotUnderstood),
+            Some(Word::Failed { reason }) => Err(SuccessorError::Said(reason)),
+            Some(word @ (Word::Ready | Word::TakeOver | Word::Released)) => {
+                Err(SuccessorError::OtherWord(format!("{word:?}")))
+            }
+            None => Err(self.how_it_ended().await),
+        }
+    }
+
+    /// What became of a process that closed its end without a word.
+    async fn how_it_ended(&mut self) -> SuccessorError {
+        let Some(newcomer) = &mut self.newcomer else { return SuccessorError::Closed };
+        match timeout(EXIT_MAX, newcomer.child.wait()).await {
+            Ok(Ok(status)) => SuccessorError::Ended(status),
+            Ok(Err(_)) | Err(_) => SuccessorError::Closed,
         }
     }
 }

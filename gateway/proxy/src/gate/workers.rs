@@ -5,6 +5,7 @@ use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 use sluice_catalog::config::Config;
+use sluice_catalog::refusals::WarmUpError;
 use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::{Event, RequestId, Scheduler, WorkerId};
 use sluice_supervisor::Host;
@@ -155,7 +156,7 @@ impl sluice_supervisor::Gate for Gate {
         self.begun_by(worker).iter().map(|exchange| exchange.started.get()).max()
     }
 
-    fn warm_up_failure(&self, worker: WorkerId) -> Option<String> {
+    fn warm_up_failure(&self, worker: WorkerId) -> Option<WarmUpError> {
         self.warm_up_failure.borrow().as_ref().filter(|(failed, _)| *failed == worker).map(|(_, why)| why.clone())
     }
 }
@@ -193,7 +194,7 @@ impl Gate {
     }
 
     /// The worker is as warm as it will get, or has shown that it must not take requests.
-    pub(crate) fn warmed(&self, worker: WorkerId, outcome: Result<(), String>) {
+    pub(crate) fn warmed(&self, worker: WorkerId, outcome: Result<(), WarmUpError>) {
         match outcome {
             Ok(()) => self.tell(Event::Warmed { worker }),
             Err(why) => {
@@ -210,7 +211,7 @@ impl Gate {
 
     /// The worker keeps a slot that only its end frees. It must not take a place over: a generation on trial fails with it,
     /// and any other try is made again.
-    pub(crate) fn jammed(&self, worker: WorkerId, why: String) {
+    pub(crate) fn jammed(&self, worker: WorkerId, why: WarmUpError) {
         self.note_warm_up_failure(worker, why);
         if self.is_on_trial(worker) {
             self.tell(Event::WarmUpFailed { worker });
@@ -232,7 +233,7 @@ impl Gate {
             return;
         }
         if let Some(held) = self.own_at(worker) {
-            self.note_warm_up_failure(worker, format!("{} broke the worker", held.target()));
+            self.note_warm_up_failure(worker, WarmUpError::BrokeTheWorker { target: held.target().to_owned() });
         }
     }
 
@@ -242,7 +243,7 @@ impl Gate {
         held.into_iter().find(|held| held.is_own && held.answer.worker.get() == Some(worker))
     }
 
-    fn note_warm_up_failure(&self, worker: WorkerId, why: String) {
+    fn note_warm_up_failure(&self, worker: WorkerId, why: WarmUpError) {
         let text = format!("the warm-up of worker {} failed: {why}", worker.0);
         self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
         *self.warm_up_failure.borrow_mut() = Some((worker, why));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use sluice_catalog::refusals::ProfileError;
 use sluice_catalog::snapshot::ProfileSnapshot;
 
 use crate::sample::Sample;
@@ -59,4 +60,4 @@ pub struct Renders {
 }
 
 /// What a worker answers to whoever waits for a profile of it.
-pub(crate) type Answer = Result<ProfileSnapshot, String>;
+pub(crate) type Answer = Result<ProfileSnapshot, ProfileError>;

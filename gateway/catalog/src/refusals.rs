@@ -1,0 +1,74 @@
+//! Why the gateway did not do what a command asked for: what happened as data, one type a command, and the sentence that the
+//! command prints, which says what to do. It must not know where or how anything is done.
+
+mod app;
+mod reload;
+mod upgrade;
+
+use std::io;
+use std::path::PathBuf;
+
+pub use app::AppError;
+pub use reload::{GivenUp, NotBegun, OvertakenBy, ReloadError, WarmUpError};
+pub use upgrade::{SuccessorError, UpgradeError};
+
+/// Why `sluice scale` changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScaleError {
+    /// The gateway finishes what it has.
+    #[error("the gateway is leaving; start another one once it is gone")]
+    Leaving,
+    /// No gateway has so many workers.
+    #[error("between 1 and {max} workers can be had, not {workers}")]
+    OutOfRange {
+        /// How many were asked for.
+        workers: u32,
+        /// How many there may be.
+        max: u32,
+    },
+}
+
+/// Why there is no profile of a worker.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// The gateway ended before the profile was there.
+    #[error("the gateway leaves, and the profile with it")]
+    Leaving,
+    /// No worker takes requests.
+    #[error("no worker serves; `sluice status` says what they do instead")]
+    NoWorker,
+    /// This worker takes no requests, or does not exist.
+    #[error("no worker {0} serves; `sluice status` lists them")]
+    NotServing(u64),
+    /// The worker is told the file's name in JSON, which has no other names.
+    #[error("{}: not a name in UTF-8. Choose another directory with --run-dir", .0.display())]
+    FileName(PathBuf),
+    /// No room could be made for the file.
+    #[error("{}: {source}", file.display())]
+    File {
+        /// Where the profile was to be written.
+        file: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// Somebody else waits for a profile of this worker.
+    #[error("a profile of worker {0} is being taken already; ask again when it is there")]
+    UnderWay(u64),
+    /// The worker has no preload, or its channel is full.
+    #[error("worker {0} takes no messages; only apps in Node.js can be profiled")]
+    NoMessages(u64),
+    /// The preload could not do it.
+    #[error("worker {worker}: {words}")]
+    Said {
+        /// Which worker.
+        worker: u64,
+        /// Its own words.
+        words: String,
+    },
+    /// The worker ended, or was replaced.
+    #[error("worker {0} left before its profile was there")]
+    Left(u64),
+    /// The worker said nothing in time.
+    #[error("worker {0} did not answer; its event loop may be blocked (`sluice status`)")]
+    Silent(u64),
+}

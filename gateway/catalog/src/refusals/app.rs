@@ -1,0 +1,44 @@
+//! Why there is no app to start.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::errors::Code;
+
+/// Why it is not known what to start.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// The directory to start in is not there.
+    #[error("app.cwd: {}: {source}", dir.display())]
+    Cwd {
+        /// The directory.
+        dir: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// The script is not there.
+    #[error(
+        "{}: there is no {}. Name the script that calls listen(): sluice start server.js", Code::EntryMissing, .0.display()
+    )]
+    NoScript(PathBuf),
+    /// Nothing is named, and there is no `package.json` that could.
+    #[error("{}: no app was named and there is no package.json here. {NAME_IT}", Code::EntryMissing)]
+    NoPackage,
+    /// Nothing is named, and `package.json` cannot be read.
+    #[error("{}: {source}", file.display())]
+    Package {
+        /// The file.
+        file: PathBuf,
+        /// What the operating system or the parser of JSON says.
+        source: io::Error,
+    },
+    /// Nothing is named, by `package.json` neither.
+    #[error(
+        "{}: no app was named and package.json has neither a `main` that exists nor a start script. {NAME_IT}",
+        Code::EntryMissing
+    )]
+    NoStart,
+}
+
+const NAME_IT: &str = "Name the script that calls listen() (sluice start server.js), a command (sluice start -- npm run start), \
+                       or app.entry in sluice.toml";

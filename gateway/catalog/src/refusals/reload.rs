@@ -1,0 +1,208 @@
+//! Why the version of before stays.
+
+use std::fmt;
+use std::io;
+
+use super::AppError;
+use crate::config::{ConfigError, Problem};
+use crate::errors::Code;
+
+/// Why `sluice reload` has not put a new version in force.
+#[derive(Debug, thiserror::Error)]
+pub enum ReloadError {
+    /// More were asked for than are looked at.
+    #[error("too many reloads are asked for at once; ask again when one of them is over")]
+    TooMany,
+    /// The gateway ended before the reload did.
+    #[error("The gateway leaves.")]
+    Leaving,
+    /// No worker was started for it.
+    #[error("no reload: {0}")]
+    NotBegun(#[from] NotBegun),
+    /// Another gateway serves, which may not have read the new version.
+    #[error("generation {generation} is given up: {by}")]
+    Overtaken {
+        /// The generation of the new version.
+        generation: u64,
+        /// The other gateway.
+        by: OvertakenBy,
+    },
+    /// The new version's workers do not come to serve.
+    #[error("generation {generation} is given up: {why}. {}.{}", stays(*is_in_force), end_of(stderr_tail))]
+    GivenUp {
+        /// The generation of the new version.
+        generation: u64,
+        /// What was wrong with it.
+        why: GivenUp,
+        /// Some of its workers serve.
+        is_in_force: bool,
+        /// The end of what its worker wrote to stderr; may be empty.
+        stderr_tail: String,
+    },
+}
+
+fn stays(is_in_force: bool) -> &'static str {
+    if is_in_force {
+        "Some workers have taken over, the others stay with the version before; reload again"
+    } else {
+        "The version before stays"
+    }
+}
+
+fn end_of(stderr_tail: &str) -> String {
+    if stderr_tail.is_empty() { String::new() } else { format!("\n\nThe end of its stderr:\n{stderr_tail}") }
+}
+
+/// Why a reload did not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum NotBegun {
+    /// Another gateway serves.
+    #[error("an upgrade has taken over: process {pid} serves now, ask again and it will reload")]
+    Overtaken {
+        /// Its process.
+        pid: u32,
+    },
+    /// The gateway finishes what it has.
+    #[error("the gateway leaves; start another one once it is gone")]
+    Leaving,
+    /// There is nothing to replace.
+    #[error(
+        "the first start is still under way; no worker has been ready yet. Ask again when one is (`sluice status`)"
+    )]
+    NotStarted,
+    /// The config is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A value of the config cannot be used.
+    #[error("{0}")]
+    Value(Problem),
+    /// There is no app to start.
+    #[error(transparent)]
+    App(#[from] AppError),
+    /// The certificate came or went.
+    #[error("server.tls_cert {}: another protocol on this port needs a restart", certificate(*is_tls))]
+    Protocol {
+        /// The new config names a certificate, and the one in force does not.
+        is_tls: bool,
+    },
+    /// The thread that read the settings did not come back.
+    #[error("the settings could not be read: {0}")]
+    Unread(#[source] io::Error),
+}
+
+fn certificate(is_tls: bool) -> &'static str {
+    if is_tls { "names a certificate" } else { "names no certificate any more" }
+}
+
+/// The gateway that took over while a reload was under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OvertakenBy {
+    /// Its process.
+    pub pid: u32,
+    /// It was started after the reload was asked for.
+    pub has_read_it: bool,
+}
+
+impl fmt::Display for OvertakenBy {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stands = if self.has_read_it {
+            "which has read it at its start: it is in force"
+        } else {
+            "which was started before this reload was asked for: the new version may not be in force. Reload again"
+        };
+        write!(out, "an upgrade has taken over: process {} serves now, {stands}", self.pid)
+    }
+}
+
+/// Why a generation was given up.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GivenUp {
+    /// Another reload came after it.
+    #[error("a later reload was asked for")]
+    Superseded,
+    /// The gateway finishes what it has.
+    #[error("the gateway leaves")]
+    Leaving,
+    /// The worker must not serve.
+    #[error("the warm-up of worker {worker} failed: {}", why.as_ref().map_or("a request failed".to_owned(), WarmUpError::to_string))]
+    WarmUp {
+        /// Which worker.
+        worker: u64,
+        /// Where it is known.
+        why: Option<WarmUpError>,
+    },
+    /// The worker did not listen in time.
+    #[error("worker {0} did not listen within workers.start_timeout_ms")]
+    NotListening(u64),
+    /// The worker listened, and gave no word in time.
+    #[error("worker {0} did not say `ready` (workers.wait_ready) within workers.start_timeout_ms")]
+    NotReady(u64),
+    /// The operating system started no process.
+    #[error("{words}{}", after(warm_up.as_ref()))]
+    NeverRan {
+        /// What it says.
+        words: String,
+        /// Of an earlier process of the worker.
+        warm_up: Option<WarmUpError>,
+    },
+    /// The worker's process ended.
+    #[error("worker {worker} exited before it took requests{}{}", behind(status.as_deref()), after(warm_up.as_ref()))]
+    Exited {
+        /// Which worker.
+        worker: u64,
+        /// With which status or signal, where there was a process.
+        status: Option<String>,
+        /// The warm-up that it did not survive.
+        warm_up: Option<WarmUpError>,
+    },
+}
+
+fn behind(status: Option<&str>) -> String {
+    status.map_or_else(String::new, |status| format!(": {status}"))
+}
+
+fn after(warm_up: Option<&WarmUpError>) -> String {
+    warm_up.map_or_else(String::new, |why| format!("; its warm-up failed: {why}"))
+}
+
+/// Why a worker must not take requests: what became of a request of its warm-up.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WarmUpError {
+    /// It took too long.
+    #[error("{target} was not answered within warm_up.timeout_ms")]
+    Late {
+        /// The path that was asked for.
+        target: String,
+    },
+    /// The gateway answered it with an error.
+    #[error("{target} failed with {code}")]
+    Failed {
+        /// The path that was asked for.
+        target: String,
+        /// The error.
+        code: Code,
+    },
+    /// The app answered it with an error.
+    #[error("{target} was answered with status {status}")]
+    Status {
+        /// The path that was asked for.
+        target: String,
+        /// 500 or higher.
+        status: u16,
+    },
+    /// It ended without an answer.
+    #[error("{target} was left")]
+    Left {
+        /// The path that was asked for.
+        target: String,
+    },
+    /// The worker could serve nobody any more while it held it.
+    #[error("{target} broke the worker")]
+    BrokeTheWorker {
+        /// The path that was asked for.
+        target: String,
+    },
+    /// The worker keeps it.
+    #[error("a request was not ended in time")]
+    NotEnded,
+}

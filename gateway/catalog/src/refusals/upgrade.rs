@@ -1,0 +1,64 @@
+//! Why no other gateway has taken this one's place.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+/// Why `sluice upgrade` changed nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum UpgradeError {
+    /// The gateway finishes what it has.
+    #[error("the gateway is leaving; start another one once it is gone")]
+    Leaving,
+    /// Another command has begun one.
+    #[error("an upgrade is under way already; ask again when it is over")]
+    UnderWay,
+    /// An upgrade came about a moment ago.
+    #[error("the gateway before this one still finishes what it has; it takes drain.timeout_ms at most")]
+    PredecessorLeaves,
+    /// The gateway ended while the new one came up.
+    #[error("the gateway leaves, and the upgrade with it")]
+    LeftMeanwhile,
+    /// The new gateway did not come to serve.
+    #[error("the upgrade has failed, and this gateway goes on: {0}")]
+    Failed(#[from] SuccessorError),
+}
+
+/// Why a new gateway did not take over.
+#[derive(Debug, thiserror::Error)]
+pub enum SuccessorError {
+    /// It could not be started.
+    #[error("{}: {source}", program.display())]
+    NotStarted {
+        /// The program of the new gateway.
+        program: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// Its workers took too long.
+    #[error("the workers of the new gateway were not ready within {0} ms; --timeout-ms gives them more")]
+    NotReady(u128),
+    /// It told why it will not serve.
+    #[error("{0}")]
+    Said(String),
+    /// It said something that does not belong here.
+    #[error("the new gateway said something else than expected: {0}")]
+    OtherWord(String),
+    /// The two could not talk.
+    #[error("the new gateway could not be understood: {0}; is it of another version?")]
+    NotUnderstood(#[source] io::Error),
+    /// Its process ended.
+    #[error(
+        "the new gateway ended with {0} before its workers were ready; what it wrote to standard error is with this \
+         gateway's"
+    )]
+    Ended(ExitStatus),
+    /// It closed its end and lives on.
+    #[error("the new gateway closed the connection before it served")]
+    Closed,
+    /// Nothing came of the word to take over.
+    #[error(
+        "the new gateway was ready, and then did not take over; what it wrote to standard error is with this gateway's"
+    )]
+    NotTakenOver,
+}
