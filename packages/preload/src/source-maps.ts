@@ -7,16 +7,19 @@ import { readFileSync, statSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
 
-/** What V8 knows of a script. `map` is what the script says of its map last, in the text that V8 compiled. */
+/**
+ * What V8 knows of a script. `map` is what the script says of its map last, in the text that V8 compiled; without it, that is
+ * looked for in the script's file.
+ */
 interface Script {
   readonly url: string;
-  readonly map: string;
+  readonly map?: string;
 }
 
 interface Asked {
   readonly scripts: readonly Script[];
-  /** Index of the script; line and column in it, from 0. */
-  readonly places: readonly (readonly [script: number, line: number, column: number])[];
+  /** Index of the script; line and column in it, from 0. Without a column, the first code on the line is meant. */
+  readonly places: readonly (readonly [script: number, line: number, column: number | null])[];
 }
 
 /** Line and column from 0. */
@@ -28,7 +31,13 @@ interface Payload extends Omit<SourceMapPayload, 'sources'> {
   readonly sections?: readonly { readonly map: Payload }[];
 }
 
-/** The largest source map that is read. */
+interface Source {
+  readonly map: SourceMap;
+  /** Lines of the script's file, where they were read. */
+  readonly lines: readonly string[];
+}
+
+/** The largest source map or script that is read. */
 const MAP_BYTES_MAX = 32 * 1024 * 1024;
 
 /** The path that a `file:` URL, or a path, names. */
@@ -53,19 +62,17 @@ function read(file: string): string | undefined {
 }
 
 /** The text of a script's map, and the file that its sources are named relative to. */
-function textOf({
-  url,
-  map,
-}: Script): { readonly text: string | undefined; readonly base: string } | undefined {
-  const script = pathOf(url);
-  if (script === undefined) return undefined;
+function textOf(
+  script: string,
+  map: string,
+): { readonly text: string | undefined; readonly base: string } | undefined {
   if (map.startsWith('data:')) {
     const comma = map.indexOf(',');
     const content = map.slice(comma + 1);
     const isBase64 = map.slice(0, comma).endsWith(';base64');
     return { text: isBase64 ? Buffer.from(content, 'base64').toString() : decoded(content), base: script };
   }
-  if (map.includes('://') && !map.startsWith('file:')) return undefined;
+  if (map === '' || (map.includes('://') && !map.startsWith('file:'))) return undefined;
   const file = pathOf(map) ?? join(dirname(script), decoded(map));
   return { text: read(file), base: file };
 }
@@ -84,21 +91,32 @@ function nameOf(source: string, base: string): string {
   return source.includes('://') ? source : join(dirname(base), decoded(source));
 }
 
-function mapOf(script: Script): SourceMap | undefined {
+function sourceOf({ url, map: named }: Script): Source | undefined {
   try {
-    const { text, base } = textOf(script) ?? {};
+    const script = pathOf(url);
+    if (script === undefined) return undefined;
+    const code = named === undefined ? (read(script) ?? '') : '';
+    const { text, base } = textOf(script, named ?? nameOfMap(code)) ?? {};
     if (text === undefined || base === undefined) return undefined;
     // The first line of a map may keep it from being run as a script.
     const map = JSON.parse(text.replace(/^\)\]\}.*/, '')) as Payload;
     nameSources(map, base);
-    return new SourceMap(map as SourceMapPayload);
+    return { map: new SourceMap(map as SourceMapPayload), lines: code.split('\n') };
   } catch {
     return undefined;
   }
 }
 
-function originalOf(map: SourceMap | undefined, line: number, column: number): Original | null {
-  const entry = map?.findEntry(line, column);
+/** The last one counts, as bundles may have those of their parts. */
+function nameOfMap(code: string): string {
+  let name = '';
+  for (const [, found = ''] of code.matchAll(/\/\/[#@]\s*sourceMappingURL=(\S+)/g)) name = found;
+  return name;
+}
+
+function originalOf(source: Source | undefined, line: number, column: number | null): Original | null {
+  const first = column ?? source?.lines[line]?.search(/\S/) ?? 0;
+  const entry = source?.map.findEntry(line, Math.max(first, 0));
   // What stands on an earlier line says nothing of this one, and code without a source was made up by a tool.
   if (entry === undefined || !('originalSource' in entry) || entry.generatedLine !== line) return null;
   const { originalSource, originalLine, originalColumn } = entry;
@@ -109,6 +127,15 @@ function originalOf(map: SourceMap | undefined, line: number, column: number): O
 }
 
 const { scripts, places } = JSON.parse(readFileSync(0, 'utf8')) as Asked;
-const maps = scripts.map(mapOf);
-const originals = places.map(([script, line, column]) => originalOf(maps[script], line, column));
+const originals: (Original | null)[] = places.map(() => null);
+const placesOf: number[][] = scripts.map(() => []);
+for (const [at, [script]] of places.entries()) placesOf[script]?.push(at);
+// One map after the other, as all of them may be more than there is memory for.
+for (const [index, script] of scripts.entries()) {
+  const source = sourceOf(script);
+  for (const at of placesOf[index] ?? []) {
+    const [, line = 0, column = null] = places[at] ?? [];
+    originals[at] = originalOf(source, line, column);
+  }
+}
 process.stdout.write(JSON.stringify(originals));

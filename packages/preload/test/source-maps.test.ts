@@ -8,10 +8,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('../dist/source-maps.js', import.meta.url));
 
-type Place = readonly [line: number, column: number];
+type Place = readonly [line: number, column: number | null];
 
 /** What the program answers for places in one script; null where it has no answer. */
-function originals(url: string, map: string, places: readonly Place[]): unknown {
+function originals(url: string, map: string | undefined, places: readonly Place[]): unknown {
   const input = JSON.stringify({ scripts: [{ url, map }], places: places.map((place) => [0, ...place]) });
   const { stdout, status, stderr } = spawnSync(process.execPath, [PROGRAM], { input, encoding: 'utf8' });
   assert.equal(status, 0, stderr);
@@ -120,4 +120,28 @@ void test('maps that cannot be read have no answer', (t) => {
     assert.deepEqual(originals(script, url, [[3, 4]]), [null], url);
   }
   assert.deepEqual(originals('node:fs', inline({ sources: ['a'], mappings: 'AAAA' }), [[0, 0]]), [null]);
+});
+
+void test('without a name of the map, the last one that the file of the script gives is read', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-maps-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'a.js');
+  // Line 1 has its first code at column 4, which comes from line 6 of the source; column 0 comes from line 2.
+  const map = inline({ version: 3, sources: ['a.ts'], mappings: ';AAEA,IAIA' });
+  const key = 'sourceMappingURL';
+  const comment = (name: string): string => `//# ${key}=${name}`;
+  const places: Place[] = [
+    [1, null],
+    [1, 0],
+    [0, null],
+    [9, null],
+  ];
+  const expected = [[join(directory, 'a.ts'), 6, 0], [join(directory, 'a.ts'), 2, 0], null, null];
+  writeFileSync(file, `let a;${comment('missing.map')}\n    a = 1;\n${comment(map)}\n`);
+  assert.deepEqual(originals(pathToFileURL(file).href, undefined, places), expected);
+  for (const code of ['let a;\n    a = 1;', comment('')]) {
+    writeFileSync(file, code);
+    assert.deepEqual(originals(file, undefined, places), [null, null, null, null]);
+  }
+  assert.deepEqual(originals(join(directory, 'none.js'), undefined, places), [null, null, null, null]);
 });
