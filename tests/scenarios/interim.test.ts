@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { RawConnection } from '../support/raw.ts';
 import { ownApp, running } from './scenario.ts';
 
 void test('102 Processing, the Trailer header and its trailers pass', async (t) => {
@@ -18,6 +20,22 @@ void test('102 Processing, the Trailer header and its trailers pass', async (t) 
   assert.deepEqual([interim, response.statusCode, body], [[102], 200, 'body']);
   assert.equal(response.headers['trailer'], 'X-Checksum');
   assert.deepEqual(response.trailers, { 'x-checksum': '7' });
+});
+
+void test('early hints come before the head, also to a client that reads only when all is there', async (t) => {
+  const sluice = await running(t, { entry: ownApp('interim.js'), workers: 1 });
+  const connection = await RawConnection.connect(sluice.port);
+  connection.pause();
+  connection.send('GET /hints HTTP/1.1\r\nHost: app\r\nConnection: close\r\n\r\n');
+  await eventually(async () => (await sluice.status()).workers.every((worker) => worker.requests_total > 0), {
+    what: 'the answer of the app',
+  });
+  connection.resume();
+  const text = (await connection.untilClosed()).toString('latin1');
+  const starts = Array.from(text.matchAll(/HTTP\/1\.1 \d+/g), ([start]) => start.slice(-3));
+  assert.deepEqual(starts, [...Array.from({ length: 8 }, () => '103'), '200']);
+  assert.match(text, /HTTP\/1\.1 200 OK\r\n(?:[\w-]+: [^\r]{1,100}\r\n)+\r\nbody$/);
+  connection.close();
 });
 
 for (const length of [0, 10, 100_000, 3_000_000]) {

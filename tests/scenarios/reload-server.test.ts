@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
+import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice, startSluice } from '../support/sluice.ts';
 import { ask, end, running } from './scenario.ts';
 import { makeCertificate, missing, tlsConnection } from './with-tls.ts';
@@ -42,6 +43,25 @@ void test('limits on requests and who is trusted come into force with a reload',
   assert.equal(answer.status, 200);
   const seen = (await answer.json()) as { headers: Record<string, string> };
   assert.equal(seen.headers['x-forwarded-proto'], 'https');
+});
+
+void test('who is no longer trusted is not on a connection that stays open either', async (t) => {
+  const sluice = await running(t, {
+    entry: app('echo.js'),
+    workers: 1,
+    config: '[server]\ntrusted_peers = ["127.0.0.0/8"]\n',
+  });
+  const connection = await RawConnection.connect(sluice.port);
+  const told = async (): Promise<unknown> => {
+    connection.send('GET / HTTP/1.1\r\nHost: app\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n');
+    const { body } = await connection.response();
+    return (JSON.parse(body.toString()) as { headers: Record<string, string> }).headers['x-forwarded-for'];
+  };
+  assert.equal(await told(), '192.0.2.7');
+  configure(sluice, '');
+  await reload(sluice);
+  assert.equal(await told(), '127.0.0.1');
+  connection.close();
 });
 
 void test('a reload with an error leaves what is in force', async (t) => {

@@ -106,8 +106,8 @@ pub(crate) struct Exchange {
     pub(crate) cut: Signal,
     /// The worker's connection was closed, or its sending side, because the client's was: the app is to see it.
     pub(crate) has_left: Cell<bool>,
-    /// The app has the upgrade in its hands, or has begun an event stream: what it writes to the connection, and when, is its
-    /// own affair. A stream's head may come with its first event.
+    /// The app has the upgrade in its hands, has begun an event stream, or waits with a poll: what it writes to the connection,
+    /// and when, is its own affair. A stream's head may come with its first event.
     pub(crate) is_taken: Cell<bool>,
     /// Set when that is reported.
     pub(crate) taken: Signal,

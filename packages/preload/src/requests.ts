@@ -236,11 +236,11 @@ export class Requests {
     this.#cpu.run(ticket.cpu, ticket.response, hand);
   }
 
-  /** A long poll that the app does not answer at once only waits, so it leaves like a stream. */
+  /** A long poll that the app does not begin to answer at once only waits, so it leaves like a stream. */
   #handPoll(ticket: Ticket, handOver: HandOver): void {
     handOver();
     nextTurn(() => {
-      if (ticket.response?.writableEnded === false) this.leave(ticket, 'wait');
+      if (ticket.response?.headersSent === false) this.leave(ticket, 'wait');
     });
   }
 

@@ -1,5 +1,5 @@
 // Says that it works on the request before it answers, and ends its answer with trailers that it has announced.
-// A POST is answered with the length of its body and its trailers.
+// A POST is answered with the length of its body and its trailers, `/hints` with many early hints and, long after, a body.
 'use strict';
 
 const http = require('node:http');
@@ -10,9 +10,18 @@ async function tell(request, response) {
   response.end(JSON.stringify({ length, trailers: request.trailers }));
 }
 
+/** More than a client takes that does not read, and later than the gateway waits for such a one. */
+function hint(response) {
+  for (let at = 0; at < 8; at += 1) {
+    response.writeEarlyHints({ link: `</${'x'.repeat(60_000)}${at}>; rel=preload` });
+  }
+  setTimeout(() => response.end('body'), 3_000);
+}
+
 http
   .createServer((request, response) => {
     if (request.method === 'POST') return tell(request, response);
+    if (request.url === '/hints') return hint(response);
     response.writeProcessing();
     response.writeHead(200, { Trailer: 'X-Checksum' });
     response.write('body');

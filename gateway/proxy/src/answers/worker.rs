@@ -137,7 +137,8 @@ async fn head_of(
             // Nothing else comes before a head.
             Some(Next::End(End::Left | End::Complete) | Next::Data(_) | Next::Spilled { .. }) => return Err(gone()),
             None => {
-                exchange.flush(Some(answer)).await.map_err(|_| gone())?;
+                // Interim heads do not go to the answer's file: its own head would be sent before them.
+                exchange.flush(None).await.map_err(|_| gone())?;
                 if exchange.is_half_closed() && answer.is_stream.get() {
                     return Err(gone());
                 }

@@ -24,11 +24,12 @@ const DRAIN_GRACE_MS: u64 = 1000;
 pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketAddr, gate: Rc<Gate>, handle: Handle) {
     let _counted = Counted { gate: Rc::clone(&gate), key: handle.key };
     let mut client = Client::new(stream, Rc::clone(&handle.draining), gate.store.memory.unsent_bytes_max());
-    let origin = Origin::new(&gate.trust(), canonical(peer), canonical(local), client.scheme());
+    let mut origin = Origin::new(&gate.trust(), canonical(peer), canonical(local), client.scheme());
     let mut idle_since = Instant::now();
     let mut is_first = true;
     let mut linger = false;
     while next_request(&mut client, &gate, &handle, idle_since, is_first).await {
+        origin.judge(&gate.trust());
         let request = async {
             let mut exchange = Exchange::H1(H1::new(&mut client, &gate));
             serve_request(&mut exchange, &origin, &gate).await;

@@ -30,7 +30,7 @@ impl Gate {
         self.active.borrow().tls.clone()
     }
 
-    /// Puts another config in force. Connections that are open keep what was read of theirs.
+    /// Puts another config in force. Connections that are open keep their certificate.
     pub fn activate(&self, active: ActiveConfig) {
         let config = Rc::clone(&active.config);
         *self.active.borrow_mut() = active;

@@ -117,6 +117,7 @@ impl sluice_supervisor::Gate for Gate {
 
     fn waits_on(&self, worker: WorkerId, request: RequestId) {
         if let Some(exchange) = self.requests.held_by(worker, request).filter(|exchange| exchange.is_poll()) {
+            exchange.is_taken.set(true);
             exchange.leaves.set();
         }
     }

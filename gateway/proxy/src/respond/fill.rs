@@ -201,7 +201,7 @@ impl Fill {
             return false;
         }
         let Ok(mut file) = self.file.try_lock() else { return true };
-        if self.inner.borrow().pieces.is_empty() {
+        if self.inner.borrow().is_read() {
             *file = None;
         }
         false
@@ -352,6 +352,11 @@ impl Inner {
             _ => self.pieces.push_back(Piece { at, data: Data::File(stretch) }),
         }
         true
+    }
+
+    /// Whether nothing is left to read for anybody.
+    fn is_read(&self) -> bool {
+        self.pieces.is_empty() && self.readers.iter().flatten().all(|place| place.framed.is_empty())
     }
 
     /// The place of the piece that this offset stands in.

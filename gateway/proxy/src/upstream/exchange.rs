@@ -112,8 +112,8 @@ pub(crate) async fn run(
             if let Poll::Ready(ended) = reading.as_mut().poll(cx) {
                 return Poll::Ready(ended);
             }
-            // What the worker has not read whole it does not wait with.
-            if is_written.get() && exchange.leaves.poll(cx).is_ready() {
+            // What the worker has not read whole it does not wait with. And an answer that has begun ends where it began.
+            if is_written.get() && !job.answer.has_head() && exchange.leaves.poll(cx).is_ready() {
                 return Poll::Ready(Ok(Ended::Waits));
             }
             Poll::Pending

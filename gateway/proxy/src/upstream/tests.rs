@@ -17,6 +17,7 @@ use crate::gate::tests::one_ready_worker_at;
 use crate::gate::{Gate, Pass};
 use crate::receive::body::Body;
 use crate::respond::answer::{Answer, End, Next};
+use crate::sessions::POLL;
 use sluice_classes::Class;
 
 const REQUESTS: u64 = 150;
@@ -120,15 +121,20 @@ async fn misbehave(gate: Rc<Gate>, worker: WorkerId, mut stream: UnixStream, mut
 }
 
 fn submit(gate: &Rc<Gate>, word: &str) -> Rc<Answer> {
+    submit_with(gate, word, b"\r\n\r\n").1
+}
+
+fn submit_with(gate: &Rc<Gate>, word: &str, end: &[u8]) -> (RequestId, Rc<Answer>) {
     let request = gate.next_request_id();
     let (answer, token) = (gate.new_answer(), gate.tokens.of(request));
     let token_text = String::from_utf8(token.as_bytes().to_vec()).unwrap();
+    let start = format!("GET {word} {} {token_text}", request.0);
     gate.submit(
         std::time::Instant::now(),
         Job {
             request,
             token,
-            head: Rc::new(format!("GET {word} {} {token_text}\r\n\r\n", request.0).into_bytes()),
+            head: Rc::new([start.as_bytes(), end].concat()),
             body: Body::default(),
             method: Method::Get,
             is_upgrade: false,
@@ -139,7 +145,7 @@ fn submit(gate: &Rc<Gate>, word: &str) -> Rc<Answer> {
             _pass: Pass::default(),
         },
     );
-    answer
+    (request, answer)
 }
 
 /// What of a head could have come from another answer.
@@ -203,6 +209,39 @@ async fn i10_no_byte_of_an_answer_reaches_another_whatever_the_worker_writes() {
             }
         })
         .await;
+}
+
+/// The app answers just when its preload says that it waits; `is_read`: the gateway has read the beginning by then.
+async fn answer_in_two_parts(is_read: bool) {
+    let path = std::env::temp_dir().join(format!("slu-poll-{}-{is_read}.sock", std::process::id()));
+    let listener = UnixListener::bind(&path).unwrap();
+    let (gate, worker) = one_ready_worker_at(path.clone(), true);
+    let (request, answer) = submit_with(&gate, "/poll", POLL);
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(POLL) {
+        head.push(stream.read_u8().await.unwrap());
+    }
+    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\none ").await.unwrap();
+    while is_read && !answer.has_head() {
+        tokio::task::yield_now().await;
+    }
+    gate.waits_on(worker, request);
+    gate.reported(worker, request, Some(1), None);
+    // Longer than the last bytes of an answer may take that was reported to have ended.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    stream.write_all(b"two ").await.unwrap();
+    let (body, end) = tokio::time::timeout(Duration::from_secs(20), read(&answer, "/poll")).await.unwrap();
+    assert_eq!((body.concat(), end), (b"one two ".to_vec(), End::Complete), "{is_read}");
+    std::fs::remove_file(path).unwrap();
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_as_its_poll_is_said_to_wait_comes_whole() {
+    let local = tokio::task::LocalSet::new();
+    for is_read in [true, false] {
+        local.run_until(answer_in_two_parts(is_read)).await;
+    }
 }
 
 #[test]

@@ -140,6 +140,24 @@ async fn slowest_reader_sets_the_watermark_until_it_leaves() {
 }
 
 #[tokio::test]
+async fn what_was_set_aside_framed_stays_when_another_reader_has_everything_and_leaves() {
+    let store = store(1 << 20);
+    let fill = fill(&store, 1 << 20);
+    let (fast, slow) = (FillReader::new(&fill), FillReader::new(&fill));
+    push(&fill, "one").await;
+    for reader in [&fast, &slow] {
+        assert_eq!(drained(&fill, reader.key, 64).await, "one");
+    }
+    fill.set_aside(slow.key, b"framed").await.unwrap();
+    assert_eq!(drained(&fill, fast.key, 64).await, "");
+    drop(fast);
+    let Some(Part::Spilled { is_framed: true }) = fill.next(slow.key) else { panic!("it is there") };
+    assert_eq!(fill.read_back(slow.key, 64).await.unwrap(), "framed");
+    assert!(fill.next(slow.key).is_none() && !fill.is_appending());
+    assert_eq!(store.used_bytes(), 0);
+}
+
+#[tokio::test]
 async fn late_reader_begins_with_what_is_still_there() {
     let store = store(1 << 20);
     let fill = fill(&store, 1 << 20);
