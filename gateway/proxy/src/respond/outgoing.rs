@@ -127,14 +127,16 @@ impl Outgoing {
         self.held.set(self.bytes.capacity() + self.small.capacity());
     }
 
-    /// Everything has been written or set aside.
+    /// Everything has been written or set aside; there may have been nothing.
     pub(crate) fn clear(&mut self, written: Instant) {
+        if !self.bytes.is_empty() {
+            self.written = Some(written);
+        }
         self.bytes.clear();
         self.bytes.shrink_to(KEPT_BYTES);
         self.small.shrink_to(KEPT_BYTES);
         self.held.set(0);
         self.is_prepared = false;
-        self.written = Some(written);
     }
 
     /// Lets go of the buffers, for a client that has taken nothing for a while; `rest` stays.
@@ -166,8 +168,9 @@ mod tests {
     #[test]
     fn only_little_that_soon_follows_a_write_waits() {
         let mut out = Outgoing::new(&Memory::new(1 << 20));
+        out.clear(Instant::now());
         out.push(b"first");
-        assert!(out.waits_until().is_none(), "the first byte goes at once");
+        assert!(out.waits_until().is_none(), "the first byte goes at once, also after a wait for it");
         out.clear(Instant::now());
         out.push(b"second");
         let until = out.waits_until();
