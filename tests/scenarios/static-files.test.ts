@@ -304,5 +304,6 @@ void test('a directory that is not there is told at the start, with its key', as
   ];
   const { code, stderr } = await runSluice([...args, '--admin', 'off']);
   assert.equal(code, 2);
-  assert.ok(stderr.includes(`files.paths: "/assets/": ${site.path('site')}: `), stderr);
+  const text = `files.paths names ${site.path('site')} for /assets/, which cannot be used: No such file`;
+  assert.ok(stderr.includes(text), stderr);
 });

@@ -45,17 +45,31 @@ pub fn write<'n>(folds: Vec<String>, costs: impl Iterator<Item = (&'n str, Saved
     serde_json::to_string(&file).unwrap_or_default()
 }
 
+/// Why such a text cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SavedError {
+    /// It is far larger than any of ours.
+    #[error("it has more than {TEXT_BYTES_MAX} bytes")]
+    TooLarge,
+    /// It is no JSON, or not of our form.
+    #[error("{0}")]
+    Form(#[from] serde_json::Error),
+    /// Another gateway's.
+    #[error("it is of version {0}, and this gateway reads version {VERSION}")]
+    Version(u32),
+}
+
 /// # Errors
-/// What is wrong with the text.
-pub fn read(text: &str) -> Result<Learned, String> {
+/// If the text is not as [`write`] makes it.
+pub fn read(text: &str) -> Result<Learned, SavedError> {
     if text.len() > TEXT_BYTES_MAX {
-        return Err(format!("it has more than {TEXT_BYTES_MAX} bytes"));
+        return Err(SavedError::TooLarge);
     }
-    let Version { version } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let Version { version } = serde_json::from_str(text)?;
     if version != VERSION {
-        return Err(format!("it is of version {version}, and this gateway reads version {VERSION}"));
+        return Err(SavedError::Version(version));
     }
-    let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let file: File = serde_json::from_str(text)?;
     let costs = file.classes.into_iter().map(|entry| {
         let Entry { class, records, mean_us, mean_square, long_mean_us, buckets } = entry;
         (class, SavedCosts { records, mean_us, mean_square, long_mean_us, buckets })
@@ -77,7 +91,7 @@ mod tests {
             buckets: vec![(3, 9), (100, 1)],
         };
         let text = write(vec!["/shop".to_owned()], [("GET /", saved.clone())].into_iter());
-        assert_eq!(read(&text), Ok((vec!["/shop".to_owned()], vec![("GET /".to_owned(), saved)])));
+        assert_eq!(read(&text).unwrap(), (vec!["/shop".to_owned()], vec![("GET /".to_owned(), saved)]));
     }
 
     #[test]

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use sluice_catalog::config::{ConfigError, Loaded, Location, Origin, Problem};
-use sluice_proxy::ActiveConfig;
-use sluice_proxy::front::tls::Unusable;
+use sluice_proxy::{ActiveConfig, Unusable};
 use sluice_supervisor::Start;
 
 use crate::settings;
@@ -37,7 +36,7 @@ pub fn check(loaded: &Loaded) -> Result<(), ConfigError> {
     }
     let config = settings::resolved(loaded);
     if let Err(error) = ActiveConfig::read(Rc::new(config.clone())) {
-        problems.push(unusable(loaded, error));
+        problems.push(unusable(loaded, &error));
     }
     problems.extend(temp_problem(loaded));
     problems.extend(config.files.paths.iter().filter(|(_, dir)| !Path::new(dir).is_dir()).map(|(prefix, dir)| {
@@ -65,8 +64,8 @@ fn missing_node(loaded: &Loaded, app: &Resolved) -> Option<Problem> {
 }
 
 /// A value that cannot be used, with where it was given.
-pub fn unusable(loaded: &Loaded, error: Unusable) -> Problem {
-    problem(loaded, error.key, error.message)
+pub fn unusable(loaded: &Loaded, error: &Unusable) -> Problem {
+    problem(loaded, error.key(), error.to_string())
 }
 
 fn told(problems: Vec<Problem>) -> Result<(), ConfigError> {

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use sluice_catalog::config::Config;
 use tokio_rustls::TlsAcceptor;
 
-use crate::front::tls::{self, Unusable};
+use crate::front::tls;
 use crate::receive::trust::Trust;
+use crate::unusable::Unusable;
 
 /// A config with what was read for it: who is trusted, and the certificate.
 #[derive(Clone)]
@@ -23,8 +24,7 @@ impl ActiveConfig {
     /// When one of them cannot be used, or an entry of `server.trusted_peers` is no network.
     pub fn read(config: Rc<Config>) -> Result<Self, Unusable> {
         let tls = tls::read(&config)?;
-        let trust = Trust::parse(&config.server.trusted_peers)
-            .map_err(|message| Unusable { key: "server.trusted_peers", message })?;
+        let trust = Trust::parse(&config.server.trusted_peers)?;
         Ok(ActiveConfig { config, trust: Rc::new(trust), tls })
     }
 

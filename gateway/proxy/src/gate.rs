@@ -43,6 +43,7 @@ use crate::receive::spool::TempStore;
 use crate::record::ANSWERED_MAX;
 use crate::respond::answer::{Answer, Times};
 use crate::sessions::Sessions;
+use crate::unusable::Unusable;
 use crate::upstream::token::Tokens;
 use crate::upstream::{Job, Lease, Lost, Patience, Slots, StreamLease};
 use sluice_classes::Classes;
@@ -118,7 +119,7 @@ struct Service {
 }
 
 impl Gate {
-    pub(crate) fn new(active: ActiveConfig, journal: Journal, scheduler: Scheduler) -> Result<Rc<Self>, String> {
+    pub(crate) fn new(active: ActiveConfig, journal: Journal, scheduler: Scheduler) -> Result<Rc<Self>, Unusable> {
         let config = Rc::clone(&active.config);
         let rates = Rates::parse(&config)?.map(RefCell::new);
         let files = Files::new(&config.files)?;

@@ -21,6 +21,7 @@ mod route;
 mod sessions;
 mod signal;
 mod sleep;
+mod unusable;
 mod upstream;
 mod warm_up;
 
@@ -32,6 +33,7 @@ use sluice_journal::Journal;
 use sluice_scheduler::{Choice, Limits, Order, Recycling, Scheduler};
 
 pub use active::ActiveConfig;
+pub use unusable::Unusable;
 use gate::Gate;
 use ids::to_usize;
 
@@ -39,7 +41,7 @@ use ids::to_usize;
 ///
 /// # Errors
 /// When a value is well formed but means nothing, or names a directory that does not exist: says which.
-pub fn gate(active: ActiveConfig, journal: Journal) -> Result<Rc<Gate>, String> {
+pub fn gate(active: ActiveConfig, journal: Journal) -> Result<Rc<Gate>, Unusable> {
     let scheduler = Scheduler::new(limits(active.config()));
     Gate::new(active, journal, scheduler)
 }

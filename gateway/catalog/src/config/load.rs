@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::problem::{ConfigError, Location, Problem};
 use super::slips::{Lines, gone, is_service_link, named, nearest_key, short_form, suspicious, unknown};
 use super::table::{Key, key, keys};
+use super::value_error::ValueError;
 use super::{Config, SECTIONS, checks, nearest};
 
 /// Name of the file that is read when none is given.
@@ -211,7 +212,7 @@ impl Loader {
         key: &Key,
         origin: Origin,
         written: Option<&str>,
-        write: impl FnOnce(&mut Config) -> Result<(), String>,
+        write: impl FnOnce(&mut Config) -> Result<(), ValueError>,
     ) {
         match write(&mut self.config) {
             Ok(()) => {
@@ -221,9 +222,9 @@ impl Loader {
                 }
                 self.origins.insert(key.path.to_owned(), origin);
             }
-            Err(message) => {
+            Err(error) => {
                 let place = self.place(&origin);
-                self.problem(place, key.path, message);
+                self.problem(place, key.path, error.to_string());
             }
         }
     }

@@ -12,6 +12,7 @@ mod rate;
 mod route;
 mod slips;
 mod table;
+mod value_error;
 mod values;
 
 use std::collections::BTreeMap;
@@ -19,9 +20,10 @@ use std::collections::BTreeMap;
 pub use load::{FILE_NAME, Loaded, Origin, Sources, environment, find_file};
 pub use nearest::nearest;
 pub use problem::{ConfigError, Location, Problem};
-pub use rate::Rate;
-pub use route::{Route, Segment, site};
+pub use rate::{NotARate, Rate};
+pub use route::{Route, RouteError, Segment, site};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
+pub use value_error::ValueError;
 pub use values::{
     Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, SameSite, Sticky, TraceContext, UnderscoreHeaders,
     Value,

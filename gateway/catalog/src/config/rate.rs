@@ -1,8 +1,6 @@
 //! How a rate limit is written: `50/s`, `5/min burst 20`, and the path that it is for. It must not know how requests are
 //! counted.
 
-use std::fmt::Write as _;
-
 /// Requests that may be asked for in one unit of time, and as a burst.
 const COUNT_MAX: u64 = 1_000_000;
 /// Paths that may have a limit of their own; each request is compared with all of them.
@@ -21,22 +19,22 @@ pub struct Rate {
     pub burst: u64,
 }
 
+/// The text is no rate. Says what is allowed, as a part of a sentence that follows "must be".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a count from 1 to {COUNT_MAX} and one of {}, perhaps with a burst from 1 to {COUNT_MAX} behind it, like \"50/s\" or \
+     \"5/min burst 20\"",
+    UNITS.map(|(unit, _)| format!("/{unit}")).join(", ")
+)]
+pub struct NotARate;
+
 impl Rate {
     /// Reads `COUNT/UNIT` or `COUNT/UNIT burst COUNT`. Without a burst it is what the rate gives in a second, at least 1.
     ///
     /// # Errors
-    /// What is allowed, as a part of a sentence that follows "must be".
-    pub fn parse(text: &str) -> Result<Self, String> {
-        Self::read(text).ok_or_else(|| {
-            let mut allowed = String::new();
-            for (unit, _) in UNITS {
-                let _ = write!(allowed, "{}/{unit}", if allowed.is_empty() { "" } else { ", " });
-            }
-            format!(
-                "a count from 1 to {COUNT_MAX} and one of {allowed}, perhaps with a burst from 1 to {COUNT_MAX} behind it, \
-                 like \"50/s\" or \"5/min burst 20\""
-            )
-        })
+    /// If it is written otherwise.
+    pub fn parse(text: &str) -> Result<Self, NotARate> {
+        Self::read(text).ok_or(NotARate)
     }
 
     fn read(text: &str) -> Option<Self> {
@@ -122,7 +120,7 @@ mod tests {
             "5/min Burst 20",
             "٥/s",
         ] {
-            assert!(Rate::parse(text).is_err_and(|error| error.contains("5/min burst 20")), "{text}");
+            assert!(Rate::parse(text).is_err_and(|error| error.to_string().contains("5/min burst 20")), "{text}");
         }
     }
 

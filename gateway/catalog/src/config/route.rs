@@ -25,6 +25,37 @@ pub struct Route {
     pub budget_ms: Option<u32>,
 }
 
+/// Why a route cannot be read. Says what is allowed, as a part of a sentence that follows "must".
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RouteError {
+    /// The path has characters beyond ASCII.
+    #[error("be written as it comes from browsers, percent-encoded: {encoded:?}")]
+    NotEncoded {
+        /// How it comes.
+        encoded: String,
+    },
+    /// What stands before the `=` is no pattern.
+    #[error(
+        "be written like \"/products/:id\", \"GET /search\" or \"POST shop.example/api/*\", with '*' only at the end"
+    )]
+    Pattern,
+    /// One setting stands there twice.
+    #[error("set {name} once, not twice")]
+    Twice {
+        /// Which.
+        name: String,
+    },
+    /// A word of the settings is none.
+    #[error(
+        "hold settings like \"class=product priority=1 deadline_ms=500 budget_ms=200\" (priority from -100 to 100, times from 1 \
+         to 3600000), not {word:?}"
+    )]
+    Setting {
+        /// The word.
+        word: String,
+    },
+}
+
 /// One segment of a route's path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
@@ -48,29 +79,21 @@ impl Route {
     /// Reads what stands on both sides of the `=`.
     ///
     /// # Errors
-    /// What is allowed, as a part of a sentence that follows "must".
-    pub fn parse(pattern: &str, settings: &str) -> Result<Self, String> {
+    /// If one of them is written otherwise.
+    pub fn parse(pattern: &str, settings: &str) -> Result<Self, RouteError> {
         if let Some(encoded) = percent_encoded(pattern) {
-            return Err(format!("be written as it comes from browsers, percent-encoded: {encoded:?}"));
+            return Err(RouteError::NotEncoded { encoded });
         }
-        let mut route = Self::parse_pattern(pattern).ok_or_else(|| {
-            "be written like \"/products/:id\", \"GET /search\" or \"POST shop.example/api/*\", with '*' only at the end"
-                .to_owned()
-        })?;
+        let mut route = Self::parse_pattern(pattern).ok_or(RouteError::Pattern)?;
         pattern.clone_into(&mut route.class);
         let mut names = Vec::new();
         for word in settings.split_ascii_whitespace() {
             let name = word.split_once('=').map_or(word, |(name, _)| name);
             if names.contains(&name) {
-                return Err(format!("set {name} once, not twice"));
+                return Err(RouteError::Twice { name: name.to_owned() });
             }
             names.push(name);
-            route.set(word).ok_or_else(|| {
-                format!(
-                    "hold settings like \"class=product priority=1 deadline_ms=500 budget_ms=200\" (priority from -100 to 100, \
-                     times from 1 to 3600000), not {word:?}"
-                )
-            })?;
+            route.set(word).ok_or_else(|| RouteError::Setting { word: word.to_owned() })?;
         }
         Ok(route)
     }
@@ -185,10 +208,10 @@ mod tests {
             ":80/x",
             "./x",
         ] {
-            assert!(Route::parse(pattern, "").is_err_and(|error| error.contains("be written like")), "{pattern}");
+            assert!(Route::parse(pattern, "").is_err_and(|error| error == RouteError::Pattern), "{pattern}");
         }
         for settings in ["class=", "priority=101", "priority=x", "deadline_ms=0", "wat=1", "class", "budget_ms=-1"] {
-            assert!(Route::parse("/x", settings).is_err_and(|error| error.contains("deadline_ms")), "{settings}");
+            assert!(Route::parse("/x", settings).is_err_and(|error| error.to_string().contains("deadline_ms")), "{settings}");
         }
     }
 
@@ -206,14 +229,14 @@ mod tests {
     #[test]
     fn a_path_beyond_ascii_is_refused_with_what_to_write() {
         let refusal = Route::parse("GET shop.example/café/:id", "").unwrap_err();
-        assert!(refusal.contains("percent-encoded: \"GET shop.example/caf%C3%A9/:id\""), "{refusal}");
+        assert!(refusal.to_string().contains("percent-encoded: \"GET shop.example/caf%C3%A9/:id\""), "{refusal}");
         assert!(Route::parse("GET shop.example/caf%C3%A9/:id", "").is_ok());
     }
 
     #[test]
     fn a_setting_is_said_once() {
         let refusal = Route::parse("/x", "priority=1 class=a priority=2").unwrap_err();
-        assert_eq!(refusal, "set priority once, not twice");
+        assert_eq!(refusal.to_string(), "set priority once, not twice");
     }
 
     #[test]

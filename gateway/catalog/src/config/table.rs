@@ -1,5 +1,6 @@
 //! The macro that turns the table of keys into types and into data about them. It must not know any single key.
 
+use super::value_error::ValueError;
 use super::values::Kind;
 use super::{Config, SECTIONS};
 
@@ -54,8 +55,8 @@ pub struct Key {
     /// What it does, as written in the table.
     pub text: &'static str,
     pub(super) read: fn(&Config) -> serde_json::Value,
-    pub(super) set_toml: fn(&mut Config, &toml::de::DeValue<'_>) -> Result<(), String>,
-    pub(super) set_text: fn(&mut Config, &str) -> Result<(), String>,
+    pub(super) set_toml: fn(&mut Config, &toml::de::DeValue<'_>) -> Result<(), ValueError>,
+    pub(super) set_text: fn(&mut Config, &str) -> Result<(), ValueError>,
     pub(super) successor: fn(&str) -> Option<&'static str>,
     pub(super) copy: fn(&Config, &mut Config),
 }

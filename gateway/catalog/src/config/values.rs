@@ -7,6 +7,7 @@ use toml::de::DeValue;
 
 use super::nearest;
 use super::table::Bounds;
+use super::value_error::ValueError;
 
 /// What may be written for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,14 +40,14 @@ pub trait Value: Sized {
     /// Reads the value of a file.
     ///
     /// # Errors
-    /// A sentence part that follows the key's name, such as "must be a string".
-    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String>;
+    /// If it is of another type or out of bounds.
+    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, ValueError>;
 
     /// Reads the value of an environment variable or a flag. Lists and maps are written as JSON.
     ///
     /// # Errors
-    /// A sentence part that follows the key's name.
-    fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, String>;
+    /// If it cannot be read as this type, or is out of bounds.
+    fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, ValueError>;
 
     /// The word that replaces `text`, where that is an old spelling which is still read.
     #[must_use]
@@ -64,20 +65,14 @@ macro_rules! integers {
             const KIND: Kind = Kind::Integer;
             const BOUNDED: bool = true;
 
-            fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
-                let Some(number) = value.as_integer() else {
-                    return Err(expected("a whole number", value));
-                };
+            fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, ValueError> {
+                let number = value.as_integer().ok_or_else(|| ValueError::of_type(Self::KIND, value))?;
                 within(i128::from_str_radix(number.as_str(), number.radix()).ok(), number.as_str(), bounds)
-                    .and_then(|number| Self::try_from(number).map_err(|error| error.to_string()))
             }
 
-            fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, String> {
-                let Ok(number) = text.trim().parse::<i128>() else {
-                    return Err(format!("must be a whole number, not {text:?}"));
-                };
+            fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, ValueError> {
+                let number = text.trim().parse::<i128>().map_err(|_| ValueError::of_text(Self::KIND, text))?;
                 within(Some(number), text, bounds)
-                    .and_then(|number| Self::try_from(number).map_err(|error| error.to_string()))
             }
 
             fn to_json(&self) -> serde_json::Value {
@@ -106,19 +101,22 @@ impl Value for Concurrency {
     const KIND: Kind = Kind::IntegerOr(WHILE_WAITING);
     const BOUNDED: bool = true;
 
-    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
+    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, ValueError> {
         match value.as_str() {
             Some(text) => Self::from_text(text, bounds),
             None => u32::from_toml(value, bounds).map(Self::Fixed),
         }
     }
 
-    fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, String> {
+    fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, ValueError> {
         if matches!(text.trim(), WHILE_WAITING | AUTO) {
             return Ok(Self::WhileWaiting);
         }
-        let slip = nearest(text, [WHILE_WAITING]).map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
-        u32::from_text(text, bounds).map(Self::Fixed).map_err(|error| format!("{error}, or \"{WHILE_WAITING}\"{slip}"))
+        u32::from_text(text, bounds).map(Self::Fixed).map_err(|error| ValueError::NorWord {
+            error: Box::new(error),
+            word: WHILE_WAITING,
+            is_near: nearest(text, [WHILE_WAITING]).is_some(),
+        })
     }
 
     fn successor(text: &str) -> Option<&'static str> {
@@ -134,26 +132,27 @@ impl Value for Concurrency {
 }
 
 /// A number that does not even fit the parser's type is out of bounds too, and is told so in the same words.
-fn within(number: Option<i128>, written: &str, bounds: Option<Bounds>) -> Result<u64, String> {
+fn within<T: TryFrom<u64>>(number: Option<i128>, written: &str, bounds: Option<Bounds>) -> Result<T, ValueError> {
     let bounds = bounds.unwrap_or(Bounds { min: 0, max: u64::MAX });
     number
         .and_then(|number| u64::try_from(number).ok())
         .filter(|number| (bounds.min..=bounds.max).contains(number))
-        .ok_or_else(|| format!("must be between {} and {}, not {written}", bounds.min, bounds.max))
+        .and_then(|number| T::try_from(number).ok())
+        .ok_or_else(|| ValueError::OutOfBounds { bounds, written: written.to_owned() })
 }
 
 impl Value for bool {
     const KIND: Kind = Kind::Boolean;
 
-    fn from_toml(value: &DeValue<'_>, _: Option<Bounds>) -> Result<Self, String> {
-        value.as_bool().ok_or_else(|| expected("true or false", value))
+    fn from_toml(value: &DeValue<'_>, _: Option<Bounds>) -> Result<Self, ValueError> {
+        value.as_bool().ok_or_else(|| ValueError::of_type(Self::KIND, value))
     }
 
-    fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, String> {
+    fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, ValueError> {
         match text.trim() {
             "true" | "1" => Ok(true),
             "false" | "0" => Ok(false),
-            _ => Err(format!("must be true or false, not {text:?}")),
+            _ => Err(ValueError::of_text(Self::KIND, text)),
         }
     }
 
@@ -165,11 +164,11 @@ impl Value for bool {
 impl Value for String {
     const KIND: Kind = Kind::Text;
 
-    fn from_toml(value: &DeValue<'_>, _: Option<Bounds>) -> Result<Self, String> {
-        value.as_str().ok_or_else(|| expected("a string", value)).and_then(without_nul)
+    fn from_toml(value: &DeValue<'_>, _: Option<Bounds>) -> Result<Self, ValueError> {
+        value.as_str().ok_or_else(|| ValueError::of_type(Self::KIND, value)).and_then(without_nul)
     }
 
-    fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, String> {
+    fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, ValueError> {
         without_nul(text)
     }
 
@@ -181,12 +180,12 @@ impl Value for String {
 impl Value for Option<String> {
     const KIND: Kind = Kind::OptionalText;
 
-    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
+    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, ValueError> {
         String::from_toml(value, bounds).map(Some)
     }
 
     /// Nothing is how an environment variable takes back what the file says.
-    fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, String> {
+    fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, ValueError> {
         if text.is_empty() { Ok(None) } else { String::from_text(text, bounds).map(Some) }
     }
 
@@ -198,13 +197,13 @@ impl Value for Option<String> {
 impl Value for Vec<String> {
     const KIND: Kind = Kind::TextList;
 
-    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
-        let elements = value.as_array().ok_or_else(|| expected("an array of strings", value))?;
+    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, ValueError> {
+        let elements = value.as_array().ok_or_else(|| ValueError::of_type(Self::KIND, value))?;
         elements.iter().map(|element| String::from_toml(element.get_ref(), bounds)).collect()
     }
 
-    fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, String> {
-        let elements: Self = serde_json::from_str(text).map_err(|_| "must be a JSON array of strings".to_owned())?;
+    fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, ValueError> {
+        let elements: Self = serde_json::from_str(text).map_err(ValueError::NotJsonArray)?;
         elements.iter().map(|element| without_nul(element)).collect()
     }
 
@@ -216,20 +215,20 @@ impl Value for Vec<String> {
 impl Value for BTreeMap<String, String> {
     const KIND: Kind = Kind::TextMap;
 
-    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
-        let entries = value.as_table().ok_or_else(|| expected("a table of strings", value))?;
+    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, ValueError> {
+        let entries = value.as_table().ok_or_else(|| ValueError::of_type(Self::KIND, value))?;
         let read = |(name, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
             let name: &std::borrow::Cow<'_, str> = name.get_ref();
             match String::from_toml(value.get_ref(), bounds) {
                 Ok(value) => Ok((name.clone().into_owned(), value)),
-                Err(message) => Err(format!("{message} (at {name:?})")),
+                Err(error) => Err(ValueError::Entry { name: name.clone().into_owned(), error: Box::new(error) }),
             }
         };
         entries.iter().map(read).collect()
     }
 
-    fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, String> {
-        serde_json::from_str(text).map_err(|_| "must be a JSON object of strings".to_owned())
+    fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, ValueError> {
+        serde_json::from_str(text).map_err(ValueError::NotJsonObject)
     }
 
     fn to_json(&self) -> serde_json::Value {
@@ -256,15 +255,15 @@ macro_rules! words {
         impl Value for $type {
             const KIND: Kind = Kind::Word(&[$(($word, concat!($($doc),+).trim_ascii())),+]);
 
-            fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, String> {
-                value.as_str().ok_or_else(|| expected(&format!("one of {}", [$($word),+].join(", ")), value))
+            fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, ValueError> {
+                value.as_str().ok_or_else(|| ValueError::of_type(Self::KIND, value))
                     .and_then(|text| Self::from_text(text, bounds))
             }
 
-            fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, String> {
+            fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, ValueError> {
                 match text.trim() {
                     $($word => Ok(Self::$variant),)+
-                    _ => Err(not_a_word(text, &[$($word),+])),
+                    _ => Err(ValueError::of_text(Self::KIND, text)),
                 }
             }
 
@@ -354,33 +353,7 @@ words! {
     }
 }
 
-fn not_a_word(text: &str, words: &[&'static str]) -> String {
-    let list = words.join(", ");
-    // "on" is two slips from "off" and means the opposite.
-    let says_on_or_off = ["on", "yes", "true", "no", "false"].contains(&text.trim().to_ascii_lowercase().as_str());
-    match nearest(text, words.iter().copied()).filter(|_| !says_on_or_off) {
-        Some(word) => format!("must be one of {list}, not {text:?}; did you mean {word:?}?"),
-        None => format!("must be one of {list}, not {text:?}"),
-    }
-}
-
-fn expected(what: &str, value: &DeValue<'_>) -> String {
-    format!("must be {what}, not {}", described(value))
-}
-
-fn described(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "a string",
-        DeValue::Integer(_) => "a whole number",
-        DeValue::Float(_) => "a fraction",
-        DeValue::Boolean(_) => "a boolean",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "an array",
-        DeValue::Table(_) => "a table",
-    }
-}
-
 /// Paths, arguments and variables with NUL cannot be given to the operating system.
-fn without_nul(text: &str) -> Result<String, String> {
-    if text.contains('\0') { Err("must not contain a NUL character".to_owned()) } else { Ok(text.to_owned()) }
+fn without_nul(text: &str) -> Result<String, ValueError> {
+    if text.contains('\0') { Err(ValueError::Nul) } else { Ok(text.to_owned()) }
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use sluice_catalog::config::{Config, Loaded};
 
 use super::operator::Gateway;
-use crate::run_dir::{RunDir, private_dir};
+use crate::run_dir::{RunDir, RunDirError, private_dir};
 
 /// How often the size is looked at, besides at the start and at a reload.
 const PRUNE_EVERY: Duration = Duration::from_secs(3_600);
@@ -24,7 +24,7 @@ const FILES_MAX: usize = 200_000;
 const USERS: [&str; 3] = ["NODE_COMPILE_CACHE", "NODE_DISABLE_COMPILE_CACHE", "NODE_V8_COVERAGE"];
 
 /// The directory for workers that start; `None` without a cache. Says why the one that the config names cannot be used.
-pub fn locate(loaded: &Loaded, run_dir: &RunDir) -> Result<Option<PathBuf>, String> {
+pub fn locate(loaded: &Loaded, run_dir: &RunDir) -> Result<Option<PathBuf>, RunDirError> {
     let config = &loaded.config;
     let is_users = |name: &&str| config.app.env.contains_key(*name) || env::var_os(name).is_some();
     if config.workers.compile_cache_bytes_max == 0 || USERS.iter().any(is_users) {
@@ -33,7 +33,7 @@ pub fn locate(loaded: &Loaded, run_dir: &RunDir) -> Result<Option<PathBuf>, Stri
     if let Some(written) = &config.workers.compile_cache_dir {
         let dir = loaded.resolve("workers.compile_cache_dir", written);
         let dir = std::path::absolute(&dir).unwrap_or(dir);
-        return private_dir(&dir).map(|()| Some(dir)).map_err(|error| error.to_string());
+        return private_dir(&dir).map(|()| Some(dir));
     }
     let variable = |name: &str| env::var_os(name);
     // A home that cannot be written is no fault: many containers have none.

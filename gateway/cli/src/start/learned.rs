@@ -29,9 +29,8 @@ fn restore(gateway: &Gateway) {
     }
     let path = path(gateway);
     let restored = match read(&path) {
-        Ok(text) => gateway.gate.restore_costs(&text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-        Err(error) => Err(error.to_string()),
+        read => read.and_then(|text| gateway.gate.restore_costs(&text).map_err(io::Error::other)),
     };
     if let Err(why) = restored {
         let text = format!("{} cannot be used, so costs are learned afresh: {why}", path.display());

@@ -236,7 +236,7 @@ impl Reloader {
         let mut config = in_force.config().reloaded(&settings::resolved(loaded));
         let (temp_files_max, note) = bound_connections(&mut config, self.gateway.wanted(), raise_descriptor_limit());
         let used =
-            ActiveConfig::read(Rc::new(config)).map_err(|error| NotBegun::Value(files::unusable(loaded, error)))?;
+            ActiveConfig::read(Rc::new(config)).map_err(|error| NotBegun::Value(files::unusable(loaded, &error)))?;
         if used.is_tls() != in_force.is_tls() {
             return Err(NotBegun::Protocol { is_tls: used.is_tls() });
         }

@@ -14,6 +14,7 @@ use sluice_catalog::config::{Config, Rate};
 
 use crate::ids::to_usize;
 use crate::receive::trust::Networks;
+use crate::unusable::Unusable;
 use sluice_message::path_of;
 
 /// Entries that are looked at for each new one, so that no request pays for a whole sweep.
@@ -47,14 +48,17 @@ impl Rates {
     ///
     /// # Errors
     /// Names what is not well formed.
-    pub(crate) fn parse(config: &Config) -> Result<Option<Self>, String> {
+    pub(crate) fn parse(config: &Config) -> Result<Option<Self>, Unusable> {
         if config.rate.limits.is_empty() {
             return Ok(None);
         }
         let mut limits = Vec::with_capacity(config.rate.limits.len());
         for (path, text) in &config.rate.limits {
-            let rate =
-                Rate::parse(text).map_err(|allowed| format!("rate.limits: `{text}` for `{path}` must be {allowed}"))?;
+            let rate = Rate::parse(text).map_err(|source| Unusable::Rate {
+                path: path.clone(),
+                text: text.clone(),
+                source,
+            })?;
             limits.push(Limit { path: path.clone().into_bytes(), pace: Pace::of(rate) });
         }
         limits.sort_by_key(|limit| std::cmp::Reverse(limit.path.len()));

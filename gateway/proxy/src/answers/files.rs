@@ -22,6 +22,7 @@ use sluice_message::{Fields, Method, RequestHead, ResponseHead};
 use super::{Response, ResponseBody};
 use crate::ids::to_usize;
 use crate::receive::spool::blocking;
+use crate::unusable::Unusable;
 use conditions::{Conditions, Verdict};
 use encoding::Accepted;
 use open::Opened;
@@ -41,12 +42,12 @@ pub(crate) struct Files {
 impl Files {
     /// # Errors
     /// When a directory is not there: says which.
-    pub(crate) fn new(settings: &config::Files) -> Result<Self, String> {
+    pub(crate) fn new(settings: &config::Files) -> Result<Self, Unusable> {
         let mut dirs = Vec::new();
         for (prefix, dir) in &settings.paths {
             let is_dir = std::fs::metadata(dir)
                 .and_then(|found| if found.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) });
-            is_dir.map_err(|error| format!("files.paths: {prefix:?}: {dir}: {error}"))?;
+            is_dir.map_err(|source| Unusable::Dir { prefix: prefix.clone(), dir: dir.clone(), source })?;
             dirs.push((prefix.clone(), Arc::from(Path::new(dir))));
         }
         let mut cache_control: Vec<_> =

@@ -7,7 +7,8 @@ use sluice_catalog::snapshot::{ClassSnapshot, ClassesSnapshot};
 use sluice_scheduler::Event;
 
 use super::Gate;
-use sluice_classes::{Change, Class, Listed, Traits, saved};
+use sluice_classes::saved::{self, SavedError};
+use sluice_classes::{Change, Class, Listed, Traits};
 
 impl Gate {
     /// The request's class.
@@ -61,8 +62,8 @@ impl Gate {
     /// Goes on from such a text.
     ///
     /// # Errors
-    /// What is wrong with it; then nothing is taken from it.
-    pub fn restore_costs(&self, text: &str) -> Result<(), String> {
+    /// If it cannot be used; then nothing is taken from it.
+    pub fn restore_costs(&self, text: &str) -> Result<(), SavedError> {
         let (folds, costs) = saved::read(text)?;
         self.classes.restore(&folds, costs);
         self.tell_costs();

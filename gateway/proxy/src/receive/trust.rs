@@ -7,17 +7,19 @@ use std::net::{IpAddr, SocketAddr};
 
 use ipnet::IpNet;
 
+use crate::unusable::Unusable;
+
 /// A list of networks from the config.
 pub(crate) struct Networks(Vec<IpNet>);
 
 impl Networks {
     /// # Errors
-    /// Names the key and the first entry that is neither an address nor a network in CIDR notation.
-    pub(crate) fn parse(key: &str, texts: &[String]) -> Result<Self, String> {
+    /// Names the first entry that is neither an address nor a network in CIDR notation.
+    pub(crate) fn parse(key: &'static str, texts: &[String]) -> Result<Self, Unusable> {
         let parse = |text: &String| {
             text.parse::<IpNet>()
                 .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
-                .map_err(|_| format!("{key}: `{text}` is neither an address nor a network such as 10.0.0.0/8"))
+                .map_err(|_| Unusable::Network { key, entry: text.clone() })
         };
         Ok(Networks(texts.iter().map(parse).collect::<Result<_, _>>()?))
     }
@@ -34,7 +36,7 @@ pub(crate) struct Trust {
 impl Trust {
     /// # Errors
     /// Names the first entry that is neither an address nor a network in CIDR notation.
-    pub(crate) fn parse(peers: &[String]) -> Result<Self, String> {
+    pub(crate) fn parse(peers: &[String]) -> Result<Self, Unusable> {
         Ok(Trust { peers: Networks::parse("server.trusted_peers", peers)? })
     }
 
@@ -90,6 +92,6 @@ mod tests {
 
     #[test]
     fn entry_that_is_no_network_is_named() {
-        assert!(Trust::parse(&["10.0.0.0/99".to_owned()]).is_err_and(|error| error.contains("10.0.0.0/99")));
+        assert!(Trust::parse(&["10.0.0.0/99".to_owned()]).is_err_and(|error| error.to_string().contains("10.0.0.0/99")));
     }
 }

@@ -1,0 +1,110 @@
+//! Why a value cannot be read. Each sentence follows the name of the key.
+
+use std::fmt;
+
+use toml::de::DeValue;
+
+use super::nearest;
+use super::table::Bounds;
+use super::values::Kind;
+
+/// What is wrong with a value.
+#[derive(Debug, thiserror::Error)]
+pub enum ValueError {
+    /// The file holds a value of another type.
+    #[error("must be {kind}, not {found}")]
+    Type {
+        /// What may be written.
+        kind: Kind,
+        /// What was written, with its article.
+        found: &'static str,
+    },
+    /// The text is none of what may be written.
+    #[error("must be {kind}, not {written:?}{}", did_you_mean(*near))]
+    Text {
+        /// What may be written.
+        kind: Kind,
+        /// What was written.
+        written: String,
+        /// The word that was meant.
+        near: Option<&'static str>,
+    },
+    /// The number is too small or too large.
+    #[error("must be between {} and {}, not {written}", bounds.min, bounds.max)]
+    OutOfBounds {
+        /// What is allowed.
+        bounds: Bounds,
+        /// What was written.
+        written: String,
+    },
+    /// Neither the number nor the word that may stand in its place.
+    #[error("{error}, or {word:?}{}", did_you_mean(is_near.then_some(*word)))]
+    NorWord {
+        /// What is wrong with the number.
+        error: Box<ValueError>,
+        /// The word.
+        word: &'static str,
+        /// The word was probably meant.
+        is_near: bool,
+    },
+    /// The text of an environment variable or flag is no list.
+    #[error("must be a JSON array of strings")]
+    NotJsonArray(#[source] serde_json::Error),
+    /// The text of an environment variable or flag is no table.
+    #[error("must be a JSON object of strings")]
+    NotJsonObject(#[source] serde_json::Error),
+    /// An entry of a table is wrong.
+    #[error("{error} (at {name:?})")]
+    Entry {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        error: Box<ValueError>,
+    },
+    /// The operating system takes no such text.
+    #[error("must not contain a NUL character")]
+    Nul,
+}
+
+impl ValueError {
+    pub(super) fn of_type(kind: Kind, value: &DeValue<'_>) -> Self {
+        let found = match value {
+            DeValue::String(_) => "a string",
+            DeValue::Integer(_) => "a whole number",
+            DeValue::Float(_) => "a fraction",
+            DeValue::Boolean(_) => "a boolean",
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "an array",
+            DeValue::Table(_) => "a table",
+        };
+        Self::Type { kind, found }
+    }
+
+    pub(super) fn of_text(kind: Kind, text: &str) -> Self {
+        let words: &[_] = if let Kind::Word(words) = kind { words } else { &[] };
+        // "on" is two slips from "off" and means the opposite.
+        let says_on_or_off = ["on", "yes", "true", "no", "false"].contains(&text.trim().to_ascii_lowercase().as_str());
+        let near = nearest(text, words.iter().map(|(word, _)| *word)).filter(|_| !says_on_or_off);
+        Self::Text { kind, written: text.to_owned(), near }
+    }
+}
+
+fn did_you_mean(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"))
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Integer | Self::IntegerOr(_) => "a whole number",
+            Self::Boolean => "true or false",
+            Self::Text | Self::OptionalText => "a string",
+            Self::TextList => "an array of strings",
+            Self::TextMap => "a table of strings",
+            Self::Word(words) => {
+                let words: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+                return write!(out, "one of {}", words.join(", "));
+            }
+        })
+    }
+}
