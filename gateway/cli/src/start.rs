@@ -34,8 +34,8 @@ use sluice_admin::{ControlSocket, MetricsHttp};
 use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, Renderer};
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Format, Journal, Level, Options, Tasks, tasks};
-use sluice_proxy::{ActiveConfig, Unusable};
 use sluice_proxy::front::listen::{self, Then};
+use sluice_proxy::{ActiveConfig, Unusable};
 use sluice_supervisor::{App, Supervisor, Told};
 use tokio::task::LocalSet;
 
@@ -198,8 +198,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
         }
     }
     let tasks = Tasks::new(journal.clone());
-    let gate =
-        sluice_proxy::gate(settings.used.clone(), journal.clone()).map_err(|error| unusable(&loaded, &error))?;
+    let gate = sluice_proxy::gate(settings.used.clone(), journal.clone()).map_err(|error| unusable(&loaded, &error))?;
     gate.set_port(address.port());
     gate.set_temp_files_max(settings.temp_files_max);
     let compile_cache = compile_cache::locate(&loaded, &run_dir).unwrap_or_else(|reason| {
@@ -285,8 +284,7 @@ fn first_settings(loaded: &Loaded, descriptors_max: u64) -> Result<(u32, Setting
     if let Some(note) = note {
         eprintln!("sluice: {note}");
     }
-    let used = ActiveConfig::read(Rc::new(config))
-        .map_err(|error| unusable(loaded, &error))?;
+    let used = ActiveConfig::read(Rc::new(config)).map_err(|error| unusable(loaded, &error))?;
     Ok((workers, Settings { written: loaded.config.clone(), used, temp_files_max }))
 }
 

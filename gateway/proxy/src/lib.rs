@@ -33,9 +33,9 @@ use sluice_journal::Journal;
 use sluice_scheduler::{Choice, Limits, Order, Recycling, Scheduler};
 
 pub use active::ActiveConfig;
-pub use unusable::Unusable;
 use gate::Gate;
 use ids::to_usize;
+pub use unusable::Unusable;
 
 /// Puts the gate together from the config.
 ///

@@ -211,7 +211,10 @@ mod tests {
             assert!(Route::parse(pattern, "").is_err_and(|error| error == RouteError::Pattern), "{pattern}");
         }
         for settings in ["class=", "priority=101", "priority=x", "deadline_ms=0", "wat=1", "class", "budget_ms=-1"] {
-            assert!(Route::parse("/x", settings).is_err_and(|error| error.to_string().contains("deadline_ms")), "{settings}");
+            assert!(
+                Route::parse("/x", settings).is_err_and(|error| error.to_string().contains("deadline_ms")),
+                "{settings}"
+            );
         }
     }
 

@@ -17,12 +17,12 @@ use crate::unusable::Unusable;
 pub(crate) fn read(config: &Config) -> Result<Option<TlsAcceptor>, Unusable> {
     let (Some(cert), Some(key)) = (&config.server.tls_cert, &config.server.tls_key) else { return Ok(None) };
     let unusable = |source| Unusable::Cert { file: cert.clone(), source };
-    let chain = CertificateDer::pem_file_iter(cert).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(unusable)?;
+    let chain =
+        CertificateDer::pem_file_iter(cert).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(unusable)?;
     if chain.is_empty() {
         return Err(Unusable::NoCert { file: cert.clone() });
     }
-    let private =
-        PrivateKeyDer::from_pem_file(key).map_err(|source| Unusable::Key { file: key.clone(), source })?;
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|source| Unusable::Key { file: key.clone(), source })?;
     let mut tls = ServerConfig::builder()
         .with_no_client_auth()
         .with_single_cert(chain, private)

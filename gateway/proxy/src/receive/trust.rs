@@ -92,6 +92,8 @@ mod tests {
 
     #[test]
     fn entry_that_is_no_network_is_named() {
-        assert!(Trust::parse(&["10.0.0.0/99".to_owned()]).is_err_and(|error| error.to_string().contains("10.0.0.0/99")));
+        assert!(
+            Trust::parse(&["10.0.0.0/99".to_owned()]).is_err_and(|error| error.to_string().contains("10.0.0.0/99"))
+        );
     }
 }
