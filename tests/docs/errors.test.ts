@@ -23,7 +23,7 @@ function untyped(source: string): string[] {
       .trim();
     if (last > start && UNTYPED.test(error)) found.push(source.slice(index, at).replace(/\s+/g, ' '));
   }
-  return found;
+  return [...found, ...(source.match(/\btype (?:Err|Error) = (?:String|Box<dyn [^;]*);/g) ?? [])];
 }
 
 const sources = files().filter((file) => /^gateway\/[^/]+\/src\/(?!main\.rs$).*\.rs$/.test(file));
@@ -39,6 +39,7 @@ void test('an error that is a sentence is seen, wherever it stands', () => {
   ]) {
     assert.equal(untyped(`fn f() -> ${type} {`).length, 1, type);
   }
+  assert.equal(untyped('impl FromStr for Budget {\n    type Err = String;').length, 1);
   for (const type of [
     'Result<String, ScaleError>',
     'io::Result<String>',

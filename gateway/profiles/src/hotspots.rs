@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::owner::Owner;
 use crate::profile::Profile;
 
-pub use budget::{Budget, Figure, Over, milliseconds};
+pub use budget::{Budget, Figure, NotABudget, NotATime, Over, milliseconds};
 pub use compare::{Change, Figures, compare};
 
 /// How to look at a profile.

@@ -52,6 +52,37 @@ pub struct Over {
     pub value: f64,
 }
 
+/// Why a budget cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotABudget {
+    /// There is no `=`.
+    #[error("a budget is a figure and its limit, such as worst=50ms or self=5%")]
+    Form,
+    /// Lines have no such figure.
+    #[error("{name} is no figure of a line; they are {}", Figure::ALL.map(Figure::as_str).join(", "))]
+    Figure {
+        /// What was written.
+        name: String,
+    },
+    /// The number of runs is none.
+    #[error("runs are limited by a number, such as runs=0")]
+    Count,
+    /// The percentage is none.
+    #[error("a limit in percent is such as self=5%")]
+    Percent,
+    /// The figure is no part of anything.
+    #[error("{} has no limit in percent", .0.as_str())]
+    NoPercent(Figure),
+    /// The time is none.
+    #[error(transparent)]
+    Time(#[from] NotATime),
+}
+
+/// The text is no time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no time such as 10ms, 1.5s or 500us")]
+pub struct NotATime(String);
+
 impl Figure {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Worst, Self::Runs, Self::Total, Self::Own, Self::Collector];
@@ -147,21 +178,17 @@ impl fmt::Display for Budget {
 }
 
 impl FromStr for Budget {
-    type Err = String;
+    type Err = NotABudget;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, limit) =
-            text.split_once('=').ok_or("a budget is a figure and its limit, such as worst=50ms or self=5%")?;
+    fn from_str(text: &str) -> Result<Self, NotABudget> {
+        let (name, limit) = text.split_once('=').ok_or(NotABudget::Form)?;
         let figure = Figure::ALL.into_iter().find(|figure| figure.as_str() == name);
-        let names = Figure::ALL.map(Figure::as_str).join(", ");
-        let figure = figure.ok_or_else(|| format!("{name} is no figure of a line; they are {names}"))?;
+        let figure = figure.ok_or_else(|| NotABudget::Figure { name: name.to_owned() })?;
         let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
         let limit = match (figure, limit.strip_suffix('%')) {
-            (Figure::Runs, None) => {
-                number(limit).map(Limit::Count).ok_or("runs are limited by a number, such as runs=0")?
-            }
-            (Figure::Runs | Figure::Worst, Some(_)) => return Err(format!("{name} has no limit in percent")),
-            (_, Some(percent)) => number(percent).map(Limit::Percent).ok_or("a limit in percent is such as self=5%")?,
+            (Figure::Runs, None) => number(limit).map(Limit::Count).ok_or(NotABudget::Count)?,
+            (Figure::Runs | Figure::Worst, Some(_)) => return Err(NotABudget::NoPercent(figure)),
+            (_, Some(percent)) => number(percent).map(Limit::Percent).ok_or(NotABudget::Percent)?,
             (_, None) => Limit::Ms(milliseconds(limit)?),
         };
         Ok(Self { figure, limit })
@@ -171,14 +198,14 @@ impl FromStr for Budget {
 /// A time such as `10ms`, `1.5s`, `500us`; without a unit, milliseconds.
 ///
 /// # Errors
-/// A sentence about what a time looks like.
-pub fn milliseconds(text: &str) -> Result<f64, String> {
+/// If it is written otherwise.
+pub fn milliseconds(text: &str) -> Result<f64, NotATime> {
     let units = [("us", 0.001), ("ms", 1.0), ("s", 1000.0), ("", 1.0)];
     let found = units.into_iter().find_map(|(unit, ms)| Some((text.strip_suffix(unit)?, ms)));
     let number = found.and_then(|(number, ms)| Some(number.trim_end().parse::<f64>().ok()? * ms));
     number
         .filter(|ms| ms.is_finite() && *ms >= 0.0)
-        .ok_or_else(|| format!("{text:?} is no time such as 10ms, 1.5s or 500us"))
+        .ok_or_else(|| NotATime(text.to_owned()))
 }
 
 fn as_text<S: Serializer>(budget: &Budget, serializer: S) -> Result<S::Ok, S::Error> {
