@@ -203,9 +203,7 @@ pub fn milliseconds(text: &str) -> Result<f64, NotATime> {
     let units = [("us", 0.001), ("ms", 1.0), ("s", 1000.0), ("", 1.0)];
     let found = units.into_iter().find_map(|(unit, ms)| Some((text.strip_suffix(unit)?, ms)));
     let number = found.and_then(|(number, ms)| Some(number.trim_end().parse::<f64>().ok()? * ms));
-    number
-        .filter(|ms| ms.is_finite() && *ms >= 0.0)
-        .ok_or_else(|| NotATime(text.to_owned()))
+    number.filter(|ms| ms.is_finite() && *ms >= 0.0).ok_or_else(|| NotATime(text.to_owned()))
 }
 
 fn as_text<S: Serializer>(budget: &Budget, serializer: S) -> Result<S::Ok, S::Error> {
