@@ -12,12 +12,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use serde::Serialize;
+use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::refusals::{ProfileError, ReloadError, UpgradeError};
 use sluice_journal::{Filter, Journal, LineKind, Lines, Subscription};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::{ReadHalf, WriteHalf};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
@@ -131,11 +132,12 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
                 None => return Ok(()),
             },
             Request::Classes => Reply { classes: Some(operator.classes()), ..Reply::done() },
-            Request::Profile { worker, duration_ms } => {
-                let outcome = operator.profile(worker, Duration::from_millis(duration_ms.min(PROFILE_MS_MAX)));
-                match outcome.await.unwrap_or(Err(ProfileError::Leaving)) {
-                    Ok(profile) => Reply { profile: Some(profile), ..Reply::done() },
-                    Err(error) => Reply::failed("profile-failed", error),
+            Request::Profile(wish) => {
+                let wish = Wish { duration_ms: wish.duration_ms.min(PROFILE_MS_MAX), ..wish };
+                match follow_profile(&mut requests, operator.profile(wish)).await? {
+                    Some(Ok(profiles)) => Reply { profiles: Some(profiles), ..Reply::done() },
+                    Some(Err(error)) => Reply::failed("profile-failed", error),
+                    None => return Ok(()),
                 }
             }
             Request::Quarantine { release } => quarantine(&*operator, release.as_deref()),
@@ -176,6 +178,20 @@ async fn follow_reload(
             Some(Progress::Ended(Ok(()))) => return Ok(Some(Reply::done())),
             Some(Progress::Ended(Err(error))) => return Ok(Some(Reply::failed("reload-failed", error))),
             None => return Ok(Some(Reply::failed("reload-failed", ReloadError::Leaving))),
+        }
+    }
+}
+
+/// Waits for profiles. `None` when the client goes away, which ends them.
+async fn follow_profile(
+    requests: &mut RequestLines<'_>,
+    mut profile: oneshot::Receiver<Result<Vec<Taken>, ProfileError>>,
+) -> io::Result<Option<Result<Vec<Taken>, ProfileError>>> {
+    loop {
+        tokio::select! {
+            taken = &mut profile => return Ok(Some(taken.unwrap_or(Err(ProfileError::Leaving)))),
+            // Nothing can be asked before this is answered.
+            heard = requests.next() => if heard?.is_none() { return Ok(None) },
         }
     }
 }

@@ -14,8 +14,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::refusals::{ProfileError, ReloadError, ScaleError, UpgradeError};
-use sluice_catalog::snapshot::{ClassesSnapshot, ProfileSnapshot, QuarantinedRequest, Snapshot};
+use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
 use sluice_journal::Page;
 use tokio::sync::{mpsc, oneshot};
 
@@ -46,12 +47,8 @@ pub trait Operator {
     /// Start a new gateway that takes this one's place. The receiver gets its process id once it serves, or what
     /// was in the way; then this gateway goes on as before.
     fn upgrade(&self, wanted: Upgrade) -> oneshot::Receiver<Result<u32, UpgradeError>>;
-    /// Profiles one worker for so long; that which has answered most requests unless one is named.
-    fn profile(
-        &self,
-        worker: Option<u64>,
-        duration: Duration,
-    ) -> oneshot::Receiver<Result<ProfileSnapshot, ProfileError>>;
+    /// Has workers write profiles. Who drops the receiver ends that, and nothing is left.
+    fn profile(&self, wish: Wish) -> oneshot::Receiver<Result<Vec<Taken>, ProfileError>>;
     /// Whether work gets done.
     fn readiness(&self) -> Readiness;
     /// Writes those of [`OPERATOR_METRICS`] that neither the snapshot nor the journal knows.

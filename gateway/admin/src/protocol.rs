@@ -8,7 +8,8 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use sluice_catalog::snapshot::{ClassesSnapshot, ProfileSnapshot, QuarantinedRequest, Snapshot};
+use sluice_catalog::profiles::{Taken, Wish};
+use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
 
 /// The longest request line. Requests are far shorter.
 pub const REQUEST_BYTES_MAX: usize = 64 * 1024;
@@ -30,14 +31,8 @@ pub enum Request {
     Reload,
     /// What requests cost, by class.
     Classes,
-    /// The CPU time of a worker, by React component; answered after the time that it asks for.
-    Profile {
-        /// Which; the one that has answered most requests unless said.
-        #[serde(default)]
-        worker: Option<u64>,
-        /// How long.
-        duration_ms: u64,
-    },
+    /// Profiles of workers; answered after the time that it asks for. Closing the connection ends them.
+    Profile(Wish),
     /// Requests in quarantine; first lets go of those that are named.
     Quarantine {
         /// The id of one of them, or `all`.
@@ -92,7 +87,7 @@ pub struct Reply {
     pub classes: Option<ClassesSnapshot>,
     /// The answer to `profile`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub profile: Option<ProfileSnapshot>,
+    pub profiles: Option<Vec<Taken>>,
     /// After `quarantine`: what is in it now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quarantined: Option<Vec<QuarantinedRequest>>,
@@ -157,8 +152,8 @@ mod tests {
             (r#"{"command":"reload"}"#, Request::Reload),
             (r#"{"command":"classes"}"#, Request::Classes),
             (
-                r#"{"command":"profile","worker":3,"duration_ms":9}"#,
-                Request::Profile { worker: Some(3), duration_ms: 9 },
+                r#"{"command":"profile","kind":"cpu","worker":3,"all":false,"duration_ms":9}"#,
+                Request::Profile(Wish { worker: Some(3), duration_ms: 9, ..Wish::default() }),
             ),
             (r#"{"command":"scale","workers":4}"#, Request::Scale { workers: 4 }),
             (r#"{"command":"quarantine","release":null}"#, Request::Quarantine { release: None }),

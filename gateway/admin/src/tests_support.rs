@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sluice_catalog::refusals::{GivenUp, ProfileError, ReloadError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot::{
-    ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, ProfileSnapshot, QuarantinedRequest, QueueSnapshot,
+    ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, QuarantinedRequest, QueueSnapshot,
     RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Format, Journal, Options};
@@ -42,6 +42,7 @@ impl Operator for TestOperator {
             state: WorkerState::Busy,
             age_s: 12.0,
             rss_bytes: Some(50_000_000),
+            heap_used_bytes: None,
             requests_total: 17,
             restarts_total: 1,
             current: vec![CurrentRequest { id: "r1".to_owned(), class: "GET /".to_owned(), for_ms: 12 }],
@@ -136,9 +137,8 @@ impl Operator for TestOperator {
 
     fn profile(
         &self,
-        _worker: Option<u64>,
-        _duration: Duration,
-    ) -> tokio::sync::oneshot::Receiver<Result<ProfileSnapshot, ProfileError>> {
+        _wish: sluice_catalog::profiles::Wish,
+    ) -> tokio::sync::oneshot::Receiver<Result<Vec<sluice_catalog::profiles::Taken>, ProfileError>> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         sender.send(Err(ProfileError::NoWorker)).unwrap();
         receiver

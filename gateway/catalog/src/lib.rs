@@ -8,6 +8,7 @@ pub mod errors;
 pub mod generate;
 pub mod logfields;
 pub mod metrics;
+pub mod profiles;
 pub mod protocol;
 pub mod refusals;
 pub mod snapshot;

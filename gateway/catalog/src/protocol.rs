@@ -85,6 +85,9 @@ impl Field {
 const PORT: Field = field("port", Kind::Other { typescript: "number", rust: "u16" }, "").or_null();
 const HOST: Field = field("host", Kind::Text, "").or_null();
 const PATH: Field = field("path", Kind::Text, "").or_null();
+const NUMBER: Field = field("number", Kind::Whole, "Counts what the gateway asks of this worker in the way of profiles.");
+const DURATION: Field = field("duration_ms", Kind::Whole, "");
+const FILE: Field = field("file", Kind::Text, "");
 const SOCKET: Field = field("socket", Kind::Text, "Path of the unix socket where the worker takes its connections.");
 
 /// What lines consist of.
@@ -106,6 +109,16 @@ pub static RECORDS: &[Message] = &[
             ),
             field("route", Kind::Text, "The template of the app's router, where this worker has not named it before.")
                 .or_absent(),
+        ],
+    },
+    Message {
+        name: "Taken",
+        text: "A profile that a worker has written.",
+        fields: &[
+            field("duration_ms", Kind::Number, "From its start to its end."),
+            field("used_ms", Kind::Number, "CPU time of the process meanwhile, its helper threads included."),
+            field("renders", Kind::Whole, "React renders that `@sluice/react` began meanwhile."),
+            field("node", Kind::Text, "Path of the Node.js that runs the worker."),
         ],
     },
 ];
@@ -262,14 +275,10 @@ pub static TO_GATEWAY: &[Message] = &[
     },
     Message {
         name: "profiled",
-        text: "The answer to `profile`: one of both.",
+        text: "The answer to `profile` or `heap`: one of both.",
         fields: &[
-            field(
-                "profile",
-                Kind::Other { typescript: "Profile", rust: "sluice_catalog::snapshot::ProfileSnapshot" },
-                "",
-            )
-            .or_absent(),
+            NUMBER,
+            field("taken", Kind::Record("Taken"), "").or_absent(),
             field("error", Kind::Text, "").or_absent(),
         ],
     },
@@ -300,8 +309,29 @@ pub static TO_WORKER: &[Message] = &[
     },
     Message {
         name: "profile",
-        text: "Take a CPU profile for so long, and write the whole of it to this file.",
-        fields: &[field("duration_ms", Kind::Whole, ""), field("file", Kind::Text, "")],
+        text: "Take a CPU profile for so long, and write it to this file.",
+        fields: &[
+            NUMBER,
+            DURATION,
+            FILE,
+            field("requests", Kind::Flag, "Write beside it when which request ran, to `file` with `.requests` appended."),
+        ],
+    },
+    Message {
+        name: "heap",
+        text: "Write to this file what the heap holds (`snapshot`; the worker stands still meanwhile), or a sample of what the \
+               app allocates for so long: of what is left at the end (`sampling`), or of all (`allocations`).",
+        fields: &[
+            NUMBER,
+            field("kind", Kind::Word("HeapKind", &["snapshot", "sampling", "allocations"]), ""),
+            DURATION,
+            FILE,
+        ],
+    },
+    Message {
+        name: "drop-profile",
+        text: "Whoever asked for the profile that is being taken has gone: end it, and write nothing.",
+        fields: &[],
     },
 ];
 

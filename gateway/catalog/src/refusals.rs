@@ -51,6 +51,9 @@ pub enum ProfileError {
         /// What the operating system says.
         source: io::Error,
     },
+    /// No class has this name, nor this path.
+    #[error("no request of a class {0:?} has come; `sluice classes` lists them")]
+    NoRoute(String),
     /// Somebody else waits for a profile of this worker.
     #[error("a profile of worker {0} is being taken already; ask again when it is there")]
     UnderWay(u64),

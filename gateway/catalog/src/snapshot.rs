@@ -161,37 +161,6 @@ pub struct ClassSnapshot {
     pub split_from: Option<String>,
 }
 
-/// A CPU profile of a worker, by React component.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ProfileSnapshot {
-    /// The worker.
-    #[serde(default)]
-    pub worker: u64,
-    /// How long it was watched, milliseconds.
-    pub duration_ms: f64,
-    /// React renders that `@sluice/react` began meanwhile.
-    pub renders: u64,
-    /// How often was looked where the main thread is.
-    pub samples: u64,
-    /// Time in which the main thread did not idle, milliseconds; at most the CPU time that its process used.
-    pub cpu_ms: f64,
-    /// Those with most time in themselves first. Names in parentheses are no components.
-    pub components: Vec<ComponentCpu>,
-    /// The whole profile, a `.cpuprofile` that developer tools open.
-    pub file: String,
-}
-
-/// Where the CPU time of a render went.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ComponentCpu {
-    /// Its name.
-    pub component: String,
-    /// In it, without the components below it, milliseconds.
-    pub self_ms: f64,
-    /// With them.
-    pub total_ms: f64,
-}
-
 /// What the gateway as a whole is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -263,6 +232,9 @@ pub struct WorkerSnapshot {
     pub age_s: f64,
     /// Resident memory, once reported.
     pub rss_bytes: Option<u64>,
+    /// JavaScript heap in use, once reported.
+    #[serde(default)]
+    pub heap_used_bytes: Option<u64>,
     /// Requests that it has answered.
     pub requests_total: u64,
     /// Times that the process in this place has been started again.
@@ -314,6 +286,8 @@ pub enum WorkerState {
     Ready,
     /// It holds at least one request.
     Busy,
+    /// It gets nothing while it stands still for a heap snapshot.
+    Paused,
     /// It gets nothing new and is on its way out.
     Leaving,
     /// It has exited; the next start waits.
@@ -405,7 +379,15 @@ impl GatewayState {
 
 impl WorkerState {
     /// Every state, in the order of a life; the values of the metric label `state`.
-    pub const ALL: [Self; 6] = [Self::Starting, Self::Warming, Self::Ready, Self::Busy, Self::Leaving, Self::Backoff];
+    pub const ALL: [Self; 7] = [
+        Self::Starting,
+        Self::Warming,
+        Self::Ready,
+        Self::Busy,
+        Self::Paused,
+        Self::Leaving,
+        Self::Backoff,
+    ];
 
     /// The word used in JSON, logs, metrics and on the terminal.
     #[must_use]
@@ -415,6 +397,7 @@ impl WorkerState {
             Self::Warming => "warming",
             Self::Ready => "ready",
             Self::Busy => "busy",
+            Self::Paused => "paused",
             Self::Leaving => "leaving",
             Self::Backoff => "backoff",
         }

@@ -165,6 +165,12 @@ impl Timestamp {
     }
 }
 
+/// A point in time as log lines have it: `2026-11-20T20:04:11.512Z`.
+#[must_use]
+pub fn timestamp(unix_ms: u64) -> String {
+    String::from_utf8_lossy(Timestamp::new().format(unix_ms)).into_owned()
+}
+
 /// Year, month and day of a day since 1970-01-01, in the Gregorian calendar. Years here begin in March, so that the leap
 /// day is the last of its year; 400 years are 146,097 days.
 fn date(days_since_1970: u64) -> (u64, u64, u64) {

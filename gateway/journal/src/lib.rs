@@ -28,6 +28,7 @@ use tokio::sync::Notify;
 
 use counters::Counters;
 use encode::Timestamp;
+pub use encode::timestamp;
 use ring::Ring;
 use window::{Rate, Window};
 use writer::Writer;

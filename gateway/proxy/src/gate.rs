@@ -8,6 +8,7 @@ mod alarms;
 mod connections;
 mod costs;
 mod dispatch;
+mod followed;
 mod mode;
 mod quarantined;
 mod requests;
@@ -51,6 +52,8 @@ use sluice_classes::Classes;
 use ahead::Ahead;
 use alarms::Alarms;
 use connections::Refusals;
+pub use followed::Followed;
+use followed::Followers;
 pub(crate) use quarantined::Pass;
 use requests::Requests;
 use retry::Retries;
@@ -81,6 +84,7 @@ pub struct Gate {
     alarms: Alarms,
     mode: mode::Mode,
     ahead: Ahead,
+    followers: Followers,
     deaths: Retries,
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
@@ -145,6 +149,7 @@ impl Gate {
             alarms: Alarms::default(),
             mode: mode::Mode::default(),
             ahead: Ahead::default(),
+            followers: Followers::default(),
             scheduler: RefCell::new(scheduler),
             may_raise: Cell::new(false),
             looks_for_waits: config.workers.concurrency == Concurrency::WhileWaiting,

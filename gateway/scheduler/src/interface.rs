@@ -153,6 +153,13 @@ pub enum Event {
         /// The worker.
         worker: WorkerId,
     },
+    /// The worker is about to stand still for somebody who looks into it, or does so no more: until then it gets nothing.
+    Paused {
+        /// The worker.
+        worker: WorkerId,
+        /// Whether it is.
+        is_paused: bool,
+    },
     /// Everything that the worker holds waits on something else than the CPU: it may hold one more, up to
     /// [`Limits::concurrency_max`](crate::Limits::concurrency_max).
     Waits {

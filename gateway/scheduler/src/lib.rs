@@ -145,6 +145,7 @@ impl Scheduler {
             Event::Unreachable { worker } => self.pool.unreachable(now, worker),
             Event::Overweight { worker } => self.pool.overweight(now, worker, limits, actions),
             Event::Overdue { worker } => self.pool.overdue(worker),
+            Event::Paused { worker, is_paused } => self.pool.paused(worker, is_paused),
             Event::Turned { worker } => self.pool.turned(now, worker, limits, actions),
             Event::Stuck { worker } => self.pool.stuck(now, worker, limits, actions),
             Event::Examined { worker } => self.pool.examined(now, worker, actions),

@@ -293,6 +293,7 @@ impl Pool {
             streams: w.streams,
             started: w.started,
             is_lowered: w.is_lowered,
+            is_paused: w.is_paused,
         })
     }
 

@@ -23,7 +23,7 @@ use crate::process::Process;
 use crate::process::known::Renders;
 use crate::{ProcessView, Supervisor, sample};
 
-pub(crate) use line::Requested;
+pub(crate) use line::{Requested, Taken};
 use line::{Kind, Leaving, Line};
 
 /// The longest line of a worker on the control channel; a longer one is skipped.
@@ -87,7 +87,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
         }
     }
     if let Some(process) = &process {
-        process.profiled.borrow_mut().take();
+        drop(process.profiled.borrow_mut().take());
     }
     // The process that serves has gone, even if npm or a shell above it has not noticed yet.
     if let Some(process) = process
@@ -166,7 +166,9 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
             supervisor.heard_renders(process, Renders { renders, reasons });
         }
         Kind::ReactOff => supervisor.heard_react_off(process, &said.why),
-        Kind::Profiled => process.heard_profile(said.profile, said.error.as_deref().unwrap_or_default()),
+        Kind::Profiled => {
+            process.heard_profile(said.number, said.taken, said.error.as_deref().unwrap_or_default());
+        }
         Kind::HearsMessages => process.hears_messages.set(true),
         Kind::Look => process.heard_look(said.rests, said.run_us, said.active_us),
         Kind::Resets => supervisor.gate.tell(HoldsOne { worker: process.worker }),

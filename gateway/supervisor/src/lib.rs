@@ -49,7 +49,7 @@ pub use gate::{Gate, Host};
 pub use guardian::run as run_guardian;
 pub use process::known::Renders;
 pub use reload::{Abandoned, ReloadEnd};
-pub use stuck::write_whole;
+pub use stuck::{make_room, write_whole};
 
 use auxiliary::Auxiliaries;
 use guardian::Guardian;

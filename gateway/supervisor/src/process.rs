@@ -87,8 +87,12 @@ pub(crate) struct Process {
     pub(crate) asked: Cell<Asked>,
     /// What it has last said of its React renders.
     pub(crate) react: RefCell<Renders>,
-    /// Whoever waits for a profile of it.
-    pub(crate) profiled: RefCell<Option<oneshot::Sender<Answer>>>,
+    /// Whoever waits for a profile of it, by the number of what was asked.
+    pub(crate) profiled: RefCell<Option<(u64, oneshot::Sender<Answer>)>>,
+    /// How many profiles it was asked for.
+    pub(crate) profile_number: Cell<u64>,
+    /// It may stand still, because it was asked for what takes long.
+    pub(crate) pauses: Cell<bool>,
 }
 
 impl Process {

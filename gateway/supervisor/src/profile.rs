@@ -1,94 +1,261 @@
-//! CPU profiles of workers that do their work. The preload takes them inside the worker, so that no inspector is opened and
+//! Profiles of workers that do their work. The preload takes them inside the worker, so that no inspector is opened and
 //! the worker serves on; what it answers is input like everything else that workers say.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::json;
+use sluice_catalog::profiles::{Kind, Taken, Wish};
 use sluice_catalog::refusals::ProfileError;
-use sluice_catalog::snapshot::ProfileSnapshot;
+use sluice_scheduler::Event::Paused;
 use sluice_scheduler::WorkerId;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::{sleep, timeout};
 
 use crate::Supervisor;
+use crate::control::Taken as Said;
 use crate::process::Process;
+use crate::process::known::Answer;
 use crate::stuck;
 
-/// How long the worker may take to answer beyond the profile's own time: a slow render, and reading the profile.
-const ANSWER_MAX: Duration = Duration::from_secs(20);
+/// How long a worker may take to answer beyond its profile's own time: a slow render, and writing the profile.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a worker may stand still for a heap snapshot.
+const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(600);
+/// How long a worker may take to end what it holds before it stands still.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Longest sentence of a worker about what was in the way.
 const ERROR_CHARS_MAX: usize = 500;
+/// How long a directory of profiles is kept that nobody took away: whoever asked for it was killed.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(3600);
+const DIR_PREFIX: &str = "taken-";
 
 impl Supervisor {
-    /// Profiles one worker for `duration`; that which has answered most requests unless one is named.
+    /// Has workers write profiles into a directory of their own. A worker that fails has its error in the list, unless all do.
+    /// Dropped before it is done, it leaves nothing.
     ///
     /// # Errors
-    /// If no worker takes one, or it is gone before the profile is there.
-    pub async fn profile(&self, worker: Option<u64>, duration: Duration) -> Result<ProfileSnapshot, ProfileError> {
-        let process = self.to_profile(worker)?;
-        let worker = process.worker.0;
-        let file = stuck::profiles_dir(&self.sockets).join(format!("worker-{worker}.cpuprofile"));
-        make_room(file.clone()).await?;
-        let path = file.to_str().ok_or_else(|| ProfileError::FileName(file.clone()))?;
-        let mut line =
-            json!({ "type": "profile", "duration_ms": duration.as_millis(), "file": path }).to_string().into_bytes();
-        line.push(b'\n');
-        let (sender, answer) = oneshot::channel();
-        if process.profiled.borrow().as_ref().is_some_and(|waiting| !waiting.is_closed()) {
-            return Err(ProfileError::UnderWay(worker));
+    /// If no worker takes one, or all are gone before theirs is there.
+    pub async fn profile(self: &Rc<Self>, wish: &Wish) -> Result<Vec<Taken>, ProfileError> {
+        let processes = self.to_profile(wish)?;
+        let dir = TakenDir::make(&stuck::profiles_dir(&self.sockets)).await?;
+        let mut asked = JoinSet::new();
+        for process in processes {
+            let (supervisor, wish, worker) = (Rc::clone(self), wish.clone(), process.worker.0);
+            let file = dir.path.join(format!("worker-{worker}.{}", wish.kind.extension()));
+            asked.spawn_local(async move { (worker, supervisor.take_of(&process, &wish, &file).await) });
         }
-        *process.profiled.borrow_mut() = Some(sender);
-        let sent = process.control.borrow().as_ref().and_then(|control| control.try_write(&line).ok());
-        if sent != Some(line.len()) {
-            process.profiled.borrow_mut().take();
+        let (mut taken, mut failed) = (Vec::new(), None);
+        while let Some(answered) = asked.join_next().await {
+            // A task of this set is neither aborted nor panics.
+            let Ok((worker, answer)) = answered else { continue };
+            taken.push(answer.unwrap_or_else(|error| {
+                let text = error.to_string();
+                failed = Some(error);
+                Taken { worker, error: Some(text), ..Taken::default() }
+            }));
+        }
+        if let Some(error) = failed.filter(|_| taken.iter().all(|taken| taken.error.is_some())) {
+            return Err(error);
+        }
+        taken.sort_by_key(|taken| taken.worker);
+        dir.is_kept.set(true);
+        Ok(taken)
+    }
+
+    async fn take_of(&self, process: &Rc<Process>, wish: &Wish, file: &Path) -> Result<Taken, ProfileError> {
+        let worker = process.worker.0;
+        let file = file.to_str().ok_or_else(|| ProfileError::FileName(file.to_owned()))?;
+        let (number, answer) = process.expect_profile()?;
+        let asking = Asking { supervisor: self, process, is_answered: Cell::new(false), is_paused: Cell::new(false) };
+        let (kind, duration) = (wish.kind, Duration::from_millis(wish.duration_ms));
+        if kind == Kind::Snapshot {
+            asking.pause().await;
+        }
+        let line = match kind {
+            Kind::Cpu => json!({
+                "type": "profile", "number": number, "duration_ms": wish.duration_ms, "file": file,
+                "requests": wish.route.is_some(),
+            }),
+            _ => json!({
+                "type": "heap", "number": number, "kind": kind.as_str(), "duration_ms": wish.duration_ms, "file": file,
+            }),
+        };
+        if !process.say(&line.to_string()) {
             return Err(ProfileError::NoMessages(worker));
         }
-        match timeout(duration + ANSWER_MAX, answer).await {
-            Ok(Ok(answer)) => answer.map(|profile| ProfileSnapshot { worker, ..profile }),
-            Ok(Err(_)) => Err(ProfileError::Left(worker)),
-            Err(_) => Err(ProfileError::Silent(worker)),
+        let its_time = async {
+            if kind != Kind::Snapshot {
+                sleep(duration).await;
+                // What it has gathered is read and written without a turn of its event loop.
+                process.pauses.set(true);
+                sleep(ANSWER_TIMEOUT).await;
+            } else {
+                sleep(SNAPSHOT_TIMEOUT).await;
+            }
+        };
+        let answered = tokio::select! {
+            answered = answer => answered,
+            () = its_time => return Err(ProfileError::Silent(worker)),
+        };
+        asking.is_answered.set(true);
+        match answered {
+            Ok(Ok(Said { duration_ms, used_ms, renders, node })) => {
+                let file = file.to_owned();
+                Ok(Taken { worker, file, duration_ms, used_ms, renders, node, ..Taken::default() })
+            }
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(ProfileError::Left(worker)),
         }
     }
 
-    fn to_profile(&self, worker: Option<u64>) -> Result<Rc<Process>, ProfileError> {
+    fn to_profile(&self, wish: &Wish) -> Result<Vec<Rc<Process>>, ProfileError> {
         let processes = self.processes.borrow();
-        let serves = |process: &Rc<Process>| process.is_ready.get() && !process.is_asked_to_leave.get();
-        match worker {
-            Some(id) => processes
-                .get(&WorkerId(id))
-                .filter(|process| serves(process))
-                .cloned()
-                .ok_or(ProfileError::NotServing(id)),
-            None => processes
-                .values()
-                .filter(|process| serves(process))
-                .max_by_key(|process| (self.gate.requests_total(process.worker), Reverse(process.worker.0)))
-                .cloned()
-                .ok_or(ProfileError::NoWorker),
+        let serves = |process: &&Rc<Process>| process.is_ready.get() && !process.is_asked_to_leave.get();
+        let serving = processes.values().filter(serves);
+        let found: Vec<_> = match wish.worker {
+            Some(id) => serving.filter(|process| process.worker == WorkerId(id)).cloned().collect(),
+            None if wish.all => serving.cloned().collect(),
+            None => {
+                let busiest = |process: &&Rc<Process>| {
+                    (self.gate.requests_total(process.worker), Reverse(process.worker.0))
+                };
+                serving.max_by_key(busiest).cloned().into_iter().collect()
+            }
+        };
+        match wish.worker {
+            _ if !found.is_empty() => Ok(found),
+            Some(id) => Err(ProfileError::NotServing(id)),
+            None => Err(ProfileError::NoWorker),
+        }
+    }
+}
+
+/// A worker that was asked. Dropped before it has answered, it is told that nobody waits.
+struct Asking<'a> {
+    supervisor: &'a Supervisor,
+    process: &'a Rc<Process>,
+    is_answered: Cell<bool>,
+    is_paused: Cell<bool>,
+}
+
+impl Asking<'_> {
+    /// Lets the worker end what it holds, and gives it nothing more.
+    async fn pause(&self) {
+        let worker = self.process.worker;
+        self.is_paused.set(true);
+        self.supervisor.gate.tell(Paused { worker, is_paused: true });
+        let holds = || {
+            let held = |view: sluice_scheduler::WorkerView| view.worker == worker && view.in_service + view.handed > 0;
+            self.supervisor.gate.scheduler(|scheduler| scheduler.workers().any(held))
+        };
+        let idle = async {
+            while holds() {
+                sleep(LOOK_EVERY).await;
+            }
+        };
+        // Longer ones are looked into as well.
+        let _ = timeout(IDLE_TIMEOUT, idle).await;
+        self.process.pauses.set(true);
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let process = self.process;
+        process.profiled.borrow_mut().take();
+        if !self.is_answered.get() {
+            process.say(r#"{"type":"drop-profile"}"#);
+        }
+        process.pauses.set(false);
+        // Its silence was no sign of anything.
+        if process.last_heard.get().is_some() {
+            self.supervisor.is_heard(process, std::time::Instant::now());
+        }
+        if self.is_paused.get() {
+            self.supervisor.gate.tell(Paused { worker: process.worker, is_paused: false });
         }
     }
 }
 
 impl Process {
-    /// The worker has answered.
-    pub(crate) fn heard_profile(&self, profile: Option<ProfileSnapshot>, error: &str) {
-        let Some(waiting) = self.profiled.borrow_mut().take() else { return };
-        // Whoever asked may have gone meanwhile.
-        let _ = waiting.send(profile.ok_or_else(|| {
-            let words = error.chars().take(ERROR_CHARS_MAX).collect();
-            ProfileError::Said { worker: self.worker.0, words }
-        }));
+    /// Says a line to the preload. False where it takes none.
+    fn say(&self, line: &str) -> bool {
+        let line = format!("{line}\n");
+        let control = self.control.borrow();
+        control.as_ref().is_some_and(|control| control.try_write(line.as_bytes()).ok() == Some(line.len()))
+    }
+
+    fn expect_profile(&self) -> Result<(u64, oneshot::Receiver<Answer>), ProfileError> {
+        let mut profiled = self.profiled.borrow_mut();
+        if profiled.is_some() {
+            return Err(ProfileError::UnderWay(self.worker.0));
+        }
+        let number = self.profile_number.get() + 1;
+        self.profile_number.set(number);
+        let (sender, answer) = oneshot::channel();
+        *profiled = Some((number, sender));
+        Ok((number, answer))
+    }
+
+    /// The worker has answered. What was asked before may have been given up.
+    pub(crate) fn heard_profile(&self, number: u64, taken: Option<Said>, error: &str) {
+        let mut profiled = self.profiled.borrow_mut();
+        if let Some((_, sender)) = profiled.take_if(|(expected, _)| *expected == number) {
+            // Whoever asked may have gone meanwhile.
+            let _ = sender.send(taken.ok_or_else(|| {
+                let words = error.chars().take(ERROR_CHARS_MAX).collect();
+                ProfileError::Said { worker: self.worker.0, words }
+            }));
+        }
     }
 }
 
-async fn make_room(file: PathBuf) -> Result<(), ProfileError> {
-    let made = tokio::task::spawn_blocking({
-        let file = file.clone();
-        move || stuck::make_room(&file)
-    });
-    let made = made.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
-    made.map_err(|source| ProfileError::File { file, source })
+/// The directory that the workers write into. It goes again, unless whoever asked takes it over.
+struct TakenDir {
+    path: PathBuf,
+    is_kept: Cell<bool>,
+}
+
+impl TakenDir {
+    async fn make(profiles: &Path) -> Result<Self, ProfileError> {
+        let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let path = profiles.join(format!("{DIR_PREFIX}{}", since_epoch.as_nanos()));
+        let dir = Self { path, is_kept: Cell::new(false) };
+        let made = spawn_blocking({
+            let (profiles, path) = (profiles.to_owned(), dir.path.clone());
+            move || stuck::make_private_dir(&profiles).and_then(|()| clear(&profiles)).and_then(|()| stuck::make_private_dir(&path))
+        });
+        let made = made.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+        made.map_err(|source| ProfileError::File { file: dir.path.clone(), source })?;
+        Ok(dir)
+    }
+}
+
+impl Drop for TakenDir {
+    fn drop(&mut self) {
+        if !self.is_kept.get() {
+            let path = std::mem::take(&mut self.path);
+            // A worker may still write there; its file goes when it closes it.
+            drop(spawn_blocking(move || std::fs::remove_dir_all(path)));
+        }
+    }
+}
+
+/// Takes away what was forgotten here. Blocks.
+fn clear(profiles: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(profiles)?.flatten() {
+        let is_taken = entry.file_name().to_string_lossy().starts_with(DIR_PREFIX);
+        let age = entry.metadata().and_then(|metadata| metadata.modified()).ok().and_then(|at| at.elapsed().ok());
+        if is_taken && age.is_some_and(|age| age >= FORGOTTEN_AFTER) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+    Ok(())
 }

@@ -26,9 +26,12 @@ const PATIENCE: Patience = Patience {
     mapping: Duration::from_secs(3),
 };
 
-/// Profiles that are kept; each has a bound of its own.
+/// Profiles of a kind that are kept in the run directory.
 const PROFILES_MAX: usize = 20;
+/// Heap snapshots that are kept in the run directory: each is as large as its heap.
+const SNAPSHOTS_MAX: usize = 3;
 const EXTENSION: &str = "cpuprofile";
+const LARGE_EXTENSION: &str = "heapsnapshot";
 
 /// Frames that the log shows.
 const FRAMES_MAX: usize = 8;
@@ -119,22 +122,31 @@ pub(crate) fn profiles_dir(sockets: &Path) -> PathBuf {
     sockets.parent().unwrap_or(sockets).join("profiles")
 }
 
-/// Makes the directory of this profile, and room for it there: the oldest ones go. Blocks.
-pub(crate) fn make_room(file: &Path) -> io::Result<()> {
+/// Makes the directory of this profile, and room for it there: of those of its kind, the oldest ones go. Blocks.
+///
+/// # Errors
+/// What the file system says.
+pub fn make_room(file: &Path) -> io::Result<()> {
     let dir = file.parent().unwrap_or(file);
-    fs::DirBuilder::new().mode(0o700).recursive(true).create(dir)?;
+    make_private_dir(dir)?;
     let mut kept: Vec<(SystemTime, PathBuf)> = fs::read_dir(dir)?
         .flatten()
-        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == EXTENSION))
+        .filter(|entry| entry.path().extension().is_some_and(|extension| Some(extension) == file.extension()))
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .filter(|(_, path)| path != file)
         .collect();
     kept.sort();
-    let surplus = (kept.len() + 1).saturating_sub(PROFILES_MAX);
+    let is_large = file.extension().is_some_and(|extension| extension == LARGE_EXTENSION);
+    let surplus = (kept.len() + 1).saturating_sub(if is_large { SNAPSHOTS_MAX } else { PROFILES_MAX });
     for (_, path) in kept.iter().take(surplus) {
         fs::remove_file(path)?;
     }
     Ok(())
+}
+
+/// Makes a directory that nobody else can look into, if it is not there. Blocks.
+pub(crate) fn make_private_dir(dir: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().mode(0o700).recursive(true).create(dir)
 }
 
 /// Writes the profile where nobody else can read it. Blocks.

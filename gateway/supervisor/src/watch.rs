@@ -104,7 +104,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
         let limits = Limits::of(&supervisor);
         let processes: Vec<Rc<Process>> = supervisor.processes.borrow().values().cloned().collect();
         for process in processes.iter().filter(|process| is_watched(process)) {
-            if was_away || limits.are_off() {
+            if was_away || limits.are_off() || process.pauses.get() {
                 supervisor.is_heard(process, now);
             }
             let Some(silent) = process.last_heard.get().map(|heard| now.duration_since(heard)) else { continue };

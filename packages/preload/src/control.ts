@@ -103,9 +103,15 @@ function parseFromGateway(line: string): FromGateway | undefined {
   }
   if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
   if (value.type === 'message' && 'message' in value) return { type: 'message', message: value.message };
-  if (value.type === 'look') return { type: 'look' };
-  if (value.type !== 'profile' || !('duration_ms' in value) || !('file' in value)) return undefined;
-  const { duration_ms, file } = value;
-  if (typeof duration_ms !== 'number' || typeof file !== 'string') return undefined;
-  return { type: 'profile', duration_ms, file };
+  if (value.type === 'look' || value.type === 'drop-profile') return { type: value.type };
+  return value.type === 'profile' || value.type === 'heap' ? parseProfiling({ ...value }) : undefined;
+}
+
+function parseProfiling(value: Readonly<Record<string, unknown>>): FromGateway | undefined {
+  const { type, number, duration_ms, file, requests, kind } = value;
+  if (typeof number !== 'number' || typeof duration_ms !== 'number' || typeof file !== 'string')
+    return undefined;
+  if (type === 'profile') return { type, number, duration_ms, file, requests: requests === true };
+  if (kind !== 'snapshot' && kind !== 'sampling' && kind !== 'allocations') return undefined;
+  return { type: 'heap', number, kind, duration_ms, file };
 }

@@ -12,7 +12,6 @@ import { Hooks } from './hooks.js';
 import { freeInspectorPort } from './inspector-port.js';
 import { catchListen } from './listen.js';
 import { offerProcessMessages } from './process-messages.js';
-import { offerProfiles } from './profiles.js';
 import { catchReactDOM } from './react.js';
 import { registryKey } from './registry.js';
 
@@ -27,7 +26,6 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   const decide = catchListen(settings, control, hooks);
   // An app that says so has opened all its servers.
   if (isMainThread) offerProcessMessages(control, decide);
-  offerProfiles(control);
   if (settings.rendersFast) catchReactDOM((why) => control.send({ type: 'react-off', why }));
   listenToEarly();
 }

@@ -36,6 +36,7 @@ import type { Requested, ToGateway } from './messages.js';
 import { isSecureHttp2, Misfits } from './misfits.js';
 import { OwnCpu } from './own-cpu.js';
 import { Prefaces } from './preface.js';
+import { offerProfiles } from './profiles.js';
 import { Report } from './report.js';
 import { Requests } from './requests.js';
 import { later } from './timers.js';
@@ -147,6 +148,7 @@ class Roles {
     this.#requests = new Requests(this.#settings, report, this.#hooks, cpu, handed);
     const requests = this.#requests;
     offerLooks(this.#control, () => requests.moves);
+    offerProfiles(this.#control, requests);
     const responses = http().ServerResponse.prototype;
     watchEventStreams(responses);
     const send = (message: ToGateway): void => void this.#control.send(message);

@@ -72,6 +72,9 @@ export interface Shares {
   readonly lost: number;
 }
 
+/** From now on, or since this was told last, the continuation of this request runs. */
+export type TellRun = (account: Account | undefined, isSince: boolean) => void;
+
 export class Runs {
   readonly #context = new AsyncLocalStorage<Account>();
   readonly #hook = createHook({ before: () => this.#before(), after: () => this.#after() });
@@ -92,6 +95,8 @@ export class Runs {
   /** Requests that share what is lost. */
   #inside = 0;
   #lostEach_us = 0;
+  /** Who is told whose continuation runs. */
+  tell: TellRun | undefined;
 
   get isOn(): boolean {
     return this.#isOn;
@@ -168,6 +173,7 @@ export class Runs {
   writes(account: Account): void {
     if (!this.#isOn || isInside(this.#current) || account.hasLeft) return;
     account.own_us += this.#charge();
+    this.tell?.(account, true);
     this.#begin(account);
   }
 
@@ -197,9 +203,10 @@ export class Runs {
     }
     const lost_us = this.#charge();
     // A promise that goes on right after a run was resolved by it.
-    if (lost_us > 0 && isInside(account) && executionAsyncResource() instanceof Promise)
+    if (lost_us > 0 && isInside(account) && executionAsyncResource() instanceof Promise) {
       account.own_us += lost_us;
-    else this.#lose(lost_us);
+      this.tell?.(account, true);
+    } else this.#lose(lost_us);
     this.#begin(account);
   }
 
@@ -228,6 +235,7 @@ export class Runs {
   #begin(account: Account | undefined): void {
     this.#current = account;
     this.#collections.begin(account);
+    this.tell?.(account, false);
   }
 
   /** Charges what was used since the last time. Returns what is nobody's. */

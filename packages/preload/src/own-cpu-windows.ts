@@ -81,6 +81,18 @@ export class Windows {
     this.look(now_ms);
   }
 
+  /** Opens a window at once, whoever is inside, and keeps it open until it is let go. */
+  hold(now_ms: number, isHeld: boolean): void {
+    if (this.#phase === 'off') {
+      if (!isHeld) return;
+      this.#began_ms = now_ms;
+      this.#before = 0;
+    }
+    this.#phase = 'open';
+    this.#openUntil_ms = isHeld ? Number.POSITIVE_INFINITY : now_ms;
+    this.look(now_ms);
+  }
+
   look(now_ms: number): void {
     const { phase } = this;
     if (phase === 'opening') {

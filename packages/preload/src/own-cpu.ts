@@ -4,7 +4,7 @@
  * of the others it is not known. It must not know what becomes of a figure.
  */
 import type { ServerResponse } from 'node:http';
-import { type Account, Runs, type Shares } from './own-cpu-runs.js';
+import { type Account, Runs, type Shares, type TellRun } from './own-cpu-runs.js';
 import { type Phase, Windows } from './own-cpu-windows.js';
 import { every, nextTurn, now_ms } from './timers.js';
 
@@ -59,6 +59,14 @@ export class OwnCpu {
   /** What of the CPU time in windows is the collector's, and what is nobody's; undefined before the first. */
   get shares(): Shares | undefined {
     return this.#runs.shares;
+  }
+
+  /** Tells whose continuation runs, from now on until this is called without anybody to tell. */
+  follow(tell: TellRun | undefined): void {
+    if (!this.#measuresShared) return;
+    this.#runs.tell = tell;
+    this.#windows.hold(now_ms(), tell !== undefined);
+    this.#follow();
   }
 
   enter(entered_ms: number): Stay {
@@ -157,12 +165,14 @@ export class OwnCpu {
   #follow(): void {
     const { phase } = this.#windows;
     if (phase === this.#phase) return;
-    this.#phase = phase;
-    if (phase === 'opening') {
+    if (this.#phase === 'off') {
       this.#window += 1;
       this.#looks = every(() => this.#look(), LOOK_EVERY_MS).unref();
-    } else if (phase === 'open') this.#runs.start(this.#inside);
-    else if (phase === 'off') {
+    }
+    this.#phase = phase;
+    if (phase === 'open') {
+      if (!this.#runs.isOn) this.#runs.start(this.#inside);
+    } else if (phase === 'off') {
       clearInterval(this.#looks);
       // Those that have just left are still to be told of.
       nextTurn(() => nextTurn(() => this.#stop()));

@@ -1,89 +1,106 @@
 /**
- * A CPU profile of this process for `sluice profile`, taken from inside: no inspector is opened for anybody else. While it
+ * A CPU profile of this process for `sluice profile`, taken from inside. While it
  * is taken, every copy of `@sluice/react` keeps the names of components on the stack, also while it writes their HTML.
  */
-import type { Profiler } from 'node:inspector';
-import { writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import type { Profiler, Session } from 'node:inspector';
+import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Script } from 'node:vm';
-import { type ComponentCpu, componentUrl, cpuByComponent } from './component-cpu.js';
-import { type Frame, reactCopies } from './react-renders.js';
+import { ask, openSession, writeWhole } from './inspector-session.js';
+import type { Taken } from './messages.js';
 import { cpuUs } from './own-cpu.js';
+import { clock_us, RequestLog } from './profile-requests.js';
+import { type Frame, reactCopies } from './react-renders.js';
+import type { Requests } from './requests.js';
 
 const SAMPLING_INTERVAL_US = 500;
 /** Components that get a frame of their own; further ones share one. */
 const NAMES_MAX = 2000;
 /** What of a component's name is kept. */
 const NAME_CHARACTERS_MAX = 100;
-/** Rows that are told; the rest is in the file. */
-const ROWS_MAX = 200;
+/** The file of the frames that stand for components. The gateway's `components.rs` looks for it. */
+const COMPONENT_URL = 'sluice-component:';
 
-export interface Profile {
-  readonly duration_ms: number;
-  /** React renders that were begun meanwhile. */
-  readonly renders: number;
-  readonly samples: number;
-  /** Time in which the main thread did not idle, and at most what the process used. */
-  readonly cpu_ms: number;
-  /** Most time in themselves first. */
-  readonly components: readonly ComponentCpu[];
-  /** The whole profile, as V8 gives it. */
-  readonly file: string;
-}
+/** A profile that is being taken. */
+export class Recording {
+  readonly #session: Session;
+  readonly #began_us: number;
+  readonly #began_after_us: number;
+  readonly #usedBefore_us = cpuUs();
 
-let isRunning = false;
+  /** Throws where there is no inspector in this Node. */
+  constructor(interval_us: number) {
+    this.#session = openSession();
+    try {
+      ask(this.#session, 'Profiler.enable');
+      ask(this.#session, 'Profiler.setSamplingInterval', { interval: interval_us });
+      this.#began_us = clock_us();
+      ask(this.#session, 'Profiler.start');
+      this.#began_after_us = clock_us();
+    } catch (error) {
+      this.#session.disconnect();
+      throw error;
+    }
+  }
 
-/** Rejects where there is no inspector in this Node, where a profile is being taken already, and where `file` cannot be written. */
-export async function takeProfile(duration_ms: number, file: string): Promise<Profile> {
-  if (isRunning) throw new Error('a profile of this worker is being taken already');
-  isRunning = true;
-  try {
-    return await profileFor(duration_ms, file);
-  } finally {
-    isRunning = false;
+  /** Ends it. `began_us`: when it began, by `clock_us`. */
+  stop(): { readonly profile: Profiler.Profile; readonly used_us: number; readonly began_us: number } {
+    try {
+      const used_us = cpuUs() - this.#usedBefore_us;
+      const { profile } = ask<{ profile: Profiler.Profile }>(this.#session, 'Profiler.stop');
+      // Both clocks are the system's monotonic one, where it has one only.
+      const { startTime } = profile;
+      const isSame = startTime >= this.#began_us - 1 && startTime <= this.#began_after_us + 1;
+      return { profile, used_us, began_us: isSame ? startTime : this.#began_after_us };
+    } finally {
+      this.#session.disconnect();
+    }
+  }
+
+  drop(): void {
+    this.#session.disconnect();
   }
 }
 
-async function profileFor(duration_ms: number, file: string): Promise<Profile> {
-  const inspector = createRequire(import.meta.url)('node:inspector') as typeof import('node:inspector');
-  const session = new inspector.Session();
-  session.connect();
+/**
+ * Rejects where there is no inspector in this Node, where a file cannot be written, and when `signal` says so; then nothing is
+ * left. With `requests` the file beside it says when which of them ran.
+ */
+export async function takeProfile(
+  duration_ms: number,
+  file: string,
+  requests: Requests | undefined,
+  signal: AbortSignal,
+): Promise<Taken> {
   const rendersBefore = renders();
+  nameFrames(frames());
+  const log = requests === undefined ? undefined : new RequestLog(requests);
   try {
-    nameFrames(frames());
-    session.post('Profiler.enable');
-    session.post('Profiler.setSamplingInterval', { interval: SAMPLING_INTERVAL_US });
-    session.post('Profiler.start');
-    const usedBefore_us = cpuUs();
-    await pause(duration_ms);
-    const used_us = cpuUs() - usedBefore_us;
-    const rendersDone = renders() - rendersBefore;
-    const profile = stopped(session);
-    writeFileSync(file, JSON.stringify(profile), { mode: 0o600 });
-    const { samples, cpu_ms, components } = cpuByComponent(profile, used_us);
+    const recording = new Recording(SAMPLING_INTERVAL_US);
+    try {
+      await pause(duration_ms, undefined, { signal, ref: false });
+    } catch (error) {
+      recording.drop();
+      throw error;
+    }
+    const { profile, used_us, began_us } = recording.stop();
+    writeWhole(file, JSON.stringify(profile));
+    try {
+      if (log !== undefined) writeWhole(`${file}.requests`, JSON.stringify(log.taken(began_us)));
+    } catch (error) {
+      rmSync(file, { force: true });
+      throw error;
+    }
     return {
-      duration_ms: Math.round((profile.endTime - profile.startTime) / 1000),
-      renders: rendersDone,
-      samples,
-      cpu_ms,
-      components: components.slice(0, ROWS_MAX),
-      file,
+      duration_ms: (profile.endTime - profile.startTime) / 1000,
+      used_ms: used_us / 1000,
+      renders: renders() - rendersBefore,
+      node: process.execPath,
     };
   } finally {
+    log?.end();
     nameFrames(null);
-    session.disconnect();
   }
-}
-
-/** Within one process the inspector answers before `post` returns. */
-function stopped(session: import('node:inspector').Session): Profiler.Profile {
-  let answer: { readonly error: Error | null; readonly profile: Profiler.Profile | undefined } | undefined;
-  session.post('Profiler.stop', (error, result) => {
-    answer = { error, profile: error === null ? result.profile : undefined };
-  });
-  if (answer?.profile === undefined) throw answer?.error ?? new Error('the inspector gave no profile');
-  return answer.profile;
 }
 
 function renders(): number {
@@ -103,7 +120,7 @@ function frames(): (name: string) => Frame {
     if (frame === undefined) {
       const key = JSON.stringify(name);
       const source = `({ ${key}: function (run, a, b, c, d, e) { run(a, b, c, d, e); } })[${key}]`;
-      frame = new Script(source, { filename: componentUrl }).runInThisContext() as Frame;
+      frame = new Script(source, { filename: COMPONENT_URL }).runInThisContext() as Frame;
       made.set(name, frame);
     }
     return frame;

@@ -18,8 +18,9 @@ import { type Handed, isHanded } from './handed.js';
 import { type Hooks, warn } from './hooks.js';
 import { leaveAtFirstWrite, leaveWithResponse } from './leaving.js';
 import type { Leaving } from './messages.js';
-import { setPeer, takeLabel, waits } from './peer.js';
+import { idOf, setPeer, takeLabel, waits } from './peer.js';
 import type { OwnCpu } from './own-cpu.js';
+import type { Account } from './own-cpu-runs.js';
 import type { Report } from './report.js';
 import { type Ticket, hooked, isAnother, isCutOff, isUnended, outcomeOf } from './ticket.js';
 import { later, nextTurn, now_ms as now } from './timers.js';
@@ -44,6 +45,14 @@ interface Newcomer extends Entrant {
   follows(other: Ticket): boolean;
 }
 
+/** Told of requests while a profile is taken. */
+export interface Follower {
+  entered(id: number, account: Account): void;
+  left(id: number): void;
+  /** From now on, or since this was said last, the continuation of this one runs. */
+  ran(account: Account | undefined, isSince: boolean): void;
+}
+
 export class Requests {
   readonly #gate: Gate;
   readonly #report: Report;
@@ -55,6 +64,7 @@ export class Requests {
   readonly #abandoned = new Abandoned();
   readonly #cpu: OwnCpu;
   readonly #handed: Handed;
+  #follower: Follower | undefined;
 
   constructor(limits: Limits, report: Report, hooks: Hooks, cpu: OwnCpu, handed: Handed) {
     this.#limits = limits;
@@ -68,6 +78,20 @@ export class Requests {
   /** The app holds no request. */
   get isIdle(): boolean {
     return this.#inApp.size === 0;
+  }
+
+  /** Tells this one of requests from now on, in place of any before. */
+  follow(follower: Follower): void {
+    this.#follower = follower;
+    for (const { label, cpu } of this.#inApp) follower.entered(idOf(label) ?? 0, cpu);
+    // Alone, it is the one that runs.
+    if (this.#held_max > 1) this.#cpu.follow((account, isSince) => follower.ran(account, isSince));
+  }
+
+  unfollow(follower: Follower): void {
+    if (this.#follower !== follower) return;
+    this.#follower = undefined;
+    this.#cpu.follow(undefined);
   }
 
   get #held_max(): number {
@@ -279,6 +303,7 @@ export class Requests {
       isAwaited: false,
     };
     this.#inApp.add(ticket);
+    this.#follower?.entered(idOf(label) ?? 0, ticket.cpu);
     this.moves += 1;
     if (this.#inApp.size > this.#held_max) this.#report.overlaps_total += 1;
     return ticket;
@@ -347,6 +372,7 @@ export class Requests {
     if (isUrgent) this.#report.flush();
     this.moves += 1;
     this.#inApp.delete(ticket);
+    this.#follower?.left(idOf(ticket.label) ?? 0);
     this.#gate.leave();
   }
 

@@ -35,8 +35,8 @@ fn field_text(field: &Field) -> String {
 }
 
 pub(super) fn typescript() -> String {
-    let mut out = format!("// {}\nimport type {{ Profile }} from './profile.js';\n", super::NOTICE);
-    for (name, words) in words() {
+    let mut out = format!("// {}\n", super::NOTICE);
+    for (name, words) in words(TO_GATEWAY).chain(words(TO_WORKER)) {
         let _ = write!(out, "\nexport type {name} = '{}';\n", words.join("' | '"));
     }
     for record in RECORDS {
@@ -98,7 +98,7 @@ pub(super) fn rust() -> String {
     out += "}\n";
     let kinds: Vec<&str> = TO_GATEWAY.iter().map(|message| message.name).collect();
     rust_words(&mut out, "Kind", "Which line it is.", &kinds);
-    for (name, words) in words() {
+    for (name, words) in words(TO_GATEWAY) {
         rust_words(&mut out, name, "How a request left the app.", words);
     }
     for record in RECORDS {
@@ -154,10 +154,9 @@ fn pascal(word: &str) -> String {
     parts.collect()
 }
 
-/// Every type of words, with its name.
-fn words() -> Vec<(&'static str, &'static [&'static str])> {
-    let fields = RECORDS.iter().chain(TO_GATEWAY).flat_map(|message| message.fields);
-    fields
-        .filter_map(|field| if let Kind::Word(name, words) = field.kind { Some((name, words)) } else { None })
-        .collect()
+/// Every type of words in such lines and in records, with its name.
+fn words(messages: &'static [Message]) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let records = if std::ptr::eq(messages, TO_GATEWAY) { RECORDS } else { &[] };
+    let fields = records.iter().chain(messages).flat_map(|message| message.fields);
+    fields.filter_map(|field| if let Kind::Word(name, words) = field.kind { Some((name, words)) } else { None })
 }

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use sluice_admin::{Operator, Progress, Readiness, Upgrade};
 use sluice_catalog::metrics;
+use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::refusals::{ProfileError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
-    ClassesSnapshot, CurrentRequest, GatewayState, ProfileSnapshot, QuarantinedRequest, QueueSnapshot, ReactSnapshot,
+    ClassesSnapshot, CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, ReactSnapshot,
     RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Alarm, Event, Journal, Level, Page, Tasks};
@@ -163,12 +164,14 @@ impl Gateway {
             state: match view.state {
                 Life::Starting => WorkerState::Starting,
                 Life::Warming => WorkerState::Warming,
+                Life::Ready if view.is_paused => WorkerState::Paused,
                 Life::Ready if view.in_service > 0 => WorkerState::Busy,
                 Life::Ready => WorkerState::Ready,
                 Life::Stuck | Life::Leaving | Life::Stopping | Life::Killed => WorkerState::Leaving,
             },
             age_s: self.gate.age(view.started).as_secs_f64(),
             rss_bytes: process.rss_bytes,
+            heap_used_bytes: process.heap_used_bytes,
             requests_total: self.gate.requests_total(view.worker),
             restarts_total: self.supervisor.restarts(view.instance),
             current: current.into_iter().map(|(id, class, for_ms)| CurrentRequest { id, class, for_ms }).collect(),
@@ -191,6 +194,7 @@ impl Gateway {
             state: WorkerState::Backoff,
             age_s: 0.0,
             rss_bytes: None,
+            heap_used_bytes: None,
             requests_total: 0,
             restarts_total: self.supervisor.restarts(instance),
             current: Vec::new(),
@@ -327,16 +331,16 @@ impl Operator for Gateway {
         receiver
     }
 
-    fn profile(
-        &self,
-        worker: Option<u64>,
-        duration: Duration,
-    ) -> oneshot::Receiver<Result<ProfileSnapshot, ProfileError>> {
-        let (answer, receiver) = oneshot::channel();
-        let supervisor = Rc::clone(&self.supervisor);
+    fn profile(&self, wish: Wish) -> oneshot::Receiver<Result<Vec<Taken>, ProfileError>> {
+        let (mut answer, receiver) = oneshot::channel();
+        let (supervisor, gate) = (Rc::clone(&self.supervisor), Rc::clone(&self.gate));
         tokio::task::spawn_local(async move {
-            // Who has asked may have gone.
-            let _ = answer.send(supervisor.profile(worker, duration).await);
+            let taken = tokio::select! {
+                taken = take_profiles(&supervisor, &gate, &wish) => taken,
+                // Who has asked has gone.
+                () = answer.closed() => return,
+            };
+            let _ = answer.send(taken);
         });
         receiver
     }
@@ -394,6 +398,21 @@ impl Operator for Gateway {
             page.sample(&[("instance", instance)], share);
         }
     }
+}
+
+async fn take_profiles(
+    supervisor: &Rc<Supervisor>,
+    gate: &Gate,
+    wish: &Wish,
+) -> Result<Vec<Taken>, ProfileError> {
+    let followed = wish.route.as_deref().map(|route| gate.follow_route(route)).transpose()?;
+    let mut taken = supervisor.profile(wish).await?;
+    if let Some(followed) = followed {
+        for one in &mut taken {
+            one.requests = followed.requests_of(one.worker);
+        }
+    }
+    Ok(taken)
 }
 
 /// Where to point a browser.

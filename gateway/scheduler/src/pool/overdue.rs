@@ -39,6 +39,13 @@ impl Pool {
         }
     }
 
+    /// Somebody looks into it: it is as good as before afterwards, so that nothing stands in for it.
+    pub(crate) fn paused(&mut self, worker: WorkerId, is_paused: bool) {
+        if let Some(w) = self.workers.get_mut(&worker) {
+            w.is_paused = is_paused;
+        }
+    }
+
     /// Its event loop turns again.
     pub(crate) fn turned(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker) else { return };

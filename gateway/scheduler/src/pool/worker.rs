@@ -48,6 +48,8 @@ pub struct WorkerView {
     pub started: Time,
     /// It has the lowest operating-system priority, because its event loop stood still.
     pub is_lowered: bool,
+    /// It gets nothing, because somebody looks into it.
+    pub is_paused: bool,
 }
 
 /// How far a worker's warm-up is.
@@ -107,6 +109,8 @@ pub(super) struct Worker {
     pub unreachable_since: Option<Time>,
     /// Its event loop stands still.
     pub is_overdue: bool,
+    /// It stands still for somebody who looks into it.
+    pub is_paused: bool,
     /// It has the lowest operating-system priority.
     pub is_lowered: bool,
     /// A stand-in was started for it.
@@ -150,6 +154,7 @@ impl Worker {
             overweight_due: None,
             unreachable_since: None,
             is_overdue: false,
+            is_paused: false,
             is_lowered: false,
             has_stand_in: false,
             is_stand_in: false,
@@ -184,7 +189,7 @@ impl Worker {
 
     /// One that stands still would only keep them.
     pub fn takes_requests(&self) -> bool {
-        self.state == WorkerState::Ready && !self.is_overdue
+        self.state == WorkerState::Ready && !self.is_overdue && !self.is_paused
     }
 
     /// And does so for short requests too.

@@ -64,7 +64,9 @@ pub(crate) struct Line {
     pub(crate) renders: u64,
     pub(crate) reasons: std::collections::BTreeMap<String, u64>,
     pub(crate) why: String,
-    pub(crate) profile: Option<sluice_catalog::snapshot::ProfileSnapshot>,
+    /// Counts what the gateway asks of this worker in the way of profiles.
+    pub(crate) number: u64,
+    pub(crate) taken: Option<Taken>,
     pub(crate) error: Option<String>,
     pub(crate) message: serde_json::Value,
 }
@@ -134,4 +136,18 @@ pub(crate) struct Done {
     pub(crate) left: Leaving,
     /// The template of the app's router, where this worker has not named it before.
     pub(crate) route: Option<String>,
+}
+
+/// A profile that a worker has written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Taken {
+    /// From its start to its end.
+    pub(crate) duration_ms: f64,
+    /// CPU time of the process meanwhile, its helper threads included.
+    pub(crate) used_ms: f64,
+    /// React renders that `@sluice/react` began meanwhile.
+    pub(crate) renders: u64,
+    /// Path of the Node.js that runs the worker.
+    pub(crate) node: String,
 }

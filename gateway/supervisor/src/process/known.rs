@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use sluice_catalog::refusals::ProfileError;
-use sluice_catalog::snapshot::ProfileSnapshot;
 
+use crate::control::Taken;
 use crate::sample::Sample;
 
 /// A look at the main thread of a worker that is late.
@@ -60,4 +60,4 @@ pub struct Renders {
 }
 
 /// What a worker answers to whoever waits for a profile of it.
-pub(crate) type Answer = Result<ProfileSnapshot, ProfileError>;
+pub(crate) type Answer = Result<Taken, ProfileError>;

@@ -96,6 +96,8 @@ pub(crate) async fn run(
         asked: Cell::default(),
         react: RefCell::default(),
         profiled: RefCell::default(),
+        profile_number: Cell::default(),
+        pauses: Cell::default(),
     });
     supervisor.processes.borrow_mut().insert(worker, Rc::clone(&process));
     catch_up(&supervisor, &process);

@@ -1,0 +1,85 @@
+//! Profiles of workers that serve: what may be asked for, and what is answered. Plain data that crosses the control socket; fields
+//! are only ever added.
+
+use serde::{Deserialize, Serialize};
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Where the CPU time goes.
+    #[default]
+    Cpu,
+    /// Everything on the heap. The worker stands still meanwhile.
+    Snapshot,
+    /// A sample of what the app allocates, as far as it is still there at the end.
+    Sampling,
+    /// The same with what was collected.
+    Allocations,
+}
+
+impl Kind {
+    /// The word in the worker protocol and on the terminal.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Snapshot => "snapshot",
+            Self::Sampling => "sampling",
+            Self::Allocations => "allocations",
+        }
+    }
+
+    /// How the names of its files end, as developer tools know them.
+    #[must_use]
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpuprofile",
+            Self::Snapshot => "heapsnapshot",
+            Self::Sampling | Self::Allocations => "heapprofile",
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wish {
+    /// What is looked at.
+    #[serde(default)]
+    pub kind: Kind,
+    /// Which worker; the one that has answered most requests unless said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<u64>,
+    /// Every worker that serves.
+    #[serde(default)]
+    pub all: bool,
+    /// How long; of no meaning for a snapshot.
+    pub duration_ms: u64,
+    /// The class, or the path of classes, whose requests are to be told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<String>,
+}
+
+/// What one worker has written, or why it has not.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Taken {
+    /// The worker.
+    pub worker: u64,
+    /// Whoever asked takes the file, and the directory that it is in, away.
+    pub file: String,
+    /// From its start to its end, milliseconds.
+    pub duration_ms: f64,
+    /// CPU time of the process meanwhile, milliseconds.
+    pub used_ms: f64,
+    /// React renders that `@sluice/react` began meanwhile.
+    pub renders: u64,
+    /// Path of the Node.js that runs the worker.
+    #[serde(default)]
+    pub node: String,
+    /// Numbers of the requests of the route that was asked for.
+    #[serde(default)]
+    pub requests: Vec<u64>,
+    /// Why there is none of this worker, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}

@@ -1,0 +1,160 @@
+//! The files of a profile: where they go, how many are kept, and that nothing is left of what was broken off.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sluice_supervisor::{make_room, write_whole};
+
+/// How a shell knows that Ctrl-C ended a command.
+const INTERRUPTED: i32 = 130;
+
+/// What goes if the command is broken off.
+static UNFINISHED: LazyLock<Mutex<Vec<PathBuf>>> = LazyLock::new(Mutex::default);
+
+/// From now on, Ctrl-C and SIGTERM leave nothing behind of what [`Unfinished`] names.
+pub fn clean_up_at_signals() {
+    thread::spawn(|| {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        runtime.block_on(async {
+            use tokio::signal::unix::{SignalKind, signal};
+            let (Ok(mut int), Ok(mut term)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
+                return;
+            };
+            tokio::select! {
+                _ = int.recv() => {}
+                _ = term.recv() => {}
+            }
+            for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+                remove(path);
+            }
+            process::exit(INTERRUPTED);
+        });
+    });
+}
+
+/// A file or directory that is taken away at the end, however that comes.
+pub struct Unfinished(PathBuf);
+
+impl Unfinished {
+    pub fn new(path: &Path) -> Self {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+        Self(path.to_owned())
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        remove(&self.0);
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.0);
+    }
+}
+
+fn remove(path: &Path) {
+    let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+}
+
+/// Names of the files of one profile, without their extensions.
+pub struct Names {
+    stem: PathBuf,
+    /// They are in the run directory, where only the latest are kept.
+    is_kept_few: bool,
+}
+
+impl Names {
+    /// `out`: what the user wants them to be called; with or without an extension.
+    pub fn new(out: Option<&Path>, run_dir: &Path, what: &str) -> Self {
+        match out {
+            Some(out) => {
+                let known = ["cpuprofile", "html", "heapprofile", "heapsnapshot"];
+                let has_known = out.extension().is_some_and(|end| known.iter().any(|known| end == *known));
+                let stem = if has_known { out.with_extension("") } else { out.to_owned() };
+                Self { stem: std::path::absolute(&stem).unwrap_or(stem), is_kept_few: false }
+            }
+            None => Self { stem: run_dir.join("profiles").join(format!("{what}-{}", stamp())), is_kept_few: true },
+        }
+    }
+
+    pub fn with(&self, extension: &str) -> PathBuf {
+        let mut name = self.stem.clone().into_os_string();
+        name.push(".");
+        name.push(extension);
+        name.into()
+    }
+
+    /// Writes a file that nobody else can read. Returns its name.
+    pub fn write(&self, extension: &str, bytes: &[u8]) -> Result<PathBuf, String> {
+        let file = self.with(extension);
+        let part = Unfinished::new(&file.with_extension(format!("{}.part", process::id())));
+        let written = self.make_room(&file).and_then(|()| write_whole(&file, bytes));
+        drop(part);
+        written.map_err(|error| format!("{}: {error}", file.display()))?;
+        Ok(file)
+    }
+
+    /// Moves a file there, across file systems if need be. Returns its name.
+    pub fn take(&self, extension: &str, from: &Path) -> Result<PathBuf, String> {
+        let file = self.with(extension);
+        let moved = self.make_room(&file).and_then(|()| match std::fs::rename(from, &file) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                let part = Unfinished::new(&file.with_extension(format!("{}.part", process::id())));
+                std::fs::copy(from, part.path()).and_then(|_| std::fs::rename(part.path(), &file))
+            }
+            moved => moved,
+        });
+        moved.map_err(|error| format!("{}: {error}", file.display()))?;
+        Ok(file)
+    }
+
+    fn make_room(&self, file: &Path) -> io::Result<()> {
+        if self.is_kept_few { make_room(file) } else { Ok(()) }
+    }
+}
+
+/// The time in UTC, to the second: 20261123T094500Z.
+fn stamp() -> String {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let time = sluice_journal::timestamp(u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX));
+    time.split('.').next().unwrap_or(&time).replace(['-', ':'], "") + "Z"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_is_of_digits() {
+        assert_eq!(stamp().len(), "20261123T094500Z".len());
+        assert!(stamp().starts_with("20"));
+    }
+
+    #[test]
+    fn files_are_called_as_the_user_says_or_kept_in_the_run_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let named = Names::new(Some(&dir.path().join("a.b.html")), Path::new("/run/x"), "profile");
+        assert_eq!(named.with("cpuprofile"), dir.path().join("a.b.cpuprofile"));
+        assert_eq!(named.with("html"), dir.path().join("a.b.html"));
+        let kept = Names::new(None, dir.path(), "profile");
+        let file = kept.write("html", b"page").unwrap();
+        assert_eq!(file.parent(), Some(dir.path().join("profiles").as_path()));
+        assert_eq!(std::fs::read(&file).unwrap(), b"page");
+        assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_unfinished_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        let inner = dir.path().join("taken");
+        std::fs::create_dir(&inner).unwrap();
+        std::fs::write(inner.join("a"), "a").unwrap();
+        drop(Unfinished::new(&inner));
+        assert!(!inner.exists());
+    }
+}

@@ -1,0 +1,72 @@
+//! Asks what the source maps of profiled code say: a Node.js process reads them (`packages/preload/src/source-maps.ts`), as a large
+//! map, or one that is made to do harm, is to take no memory of this one. Without an answer places stay those of the code that ran.
+
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sluice_profiles::{Original, Profile};
+
+use crate::start::find_preload;
+
+/// How long source maps may be read.
+const READING_TIMEOUT: Duration = Duration::from_secs(60);
+/// Memory of the process that reads source maps, in megabytes.
+const HEAP_MB_MAX: u32 = 2048;
+/// The most that is read of its answer.
+const ANSWER_BYTES_MAX: u64 = 512 * 1024 * 1024;
+
+/// The profile with functions and lines where they were written. `node`: the Node.js that reads the maps.
+pub fn mapped(profile: Profile, node: &str) -> Profile {
+    let places = profile.places();
+    if places.places.is_empty() {
+        return profile;
+    }
+    let Ok(asked) = serde_json::to_vec(&places) else { return profile };
+    match ask(node, asked) {
+        Ok(originals) => profile.at(&originals),
+        Err(why) => {
+            eprintln!("sluice: source maps were not read ({why}); places are those of the code that ran.");
+            profile
+        }
+    }
+}
+
+fn ask(node: &str, asked: Vec<u8>) -> Result<Vec<Original>, String> {
+    let reader = find_preload()?.with_file_name("source-maps.js");
+    let mut command = Command::new(node);
+    command.arg(format!("--max-old-space-size={HEAP_MB_MAX}")).arg(reader).env_remove("NODE_OPTIONS");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| format!("{node}: {error}"))?;
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+    let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else { return Err(format!("{node}: no pipes")) };
+    // It reads everything before it answers, and may end before either.
+    let writing = thread::spawn(move || stdin.write_all(&asked));
+    let reading = thread::spawn(move || {
+        let mut answer = Vec::new();
+        stdout.take(ANSWER_BYTES_MAX).read_to_end(&mut answer).map(|_| answer)
+    });
+    let is_whole = wait(&mut child);
+    let _ = writing.join();
+    let answer = reading.join().map_err(|_| "its answer was not read".to_owned())?;
+    if !is_whole {
+        return Err(format!("{node} failed or took longer than {} s", READING_TIMEOUT.as_secs()));
+    }
+    serde_json::from_slice(&answer.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+}
+
+/// Whether it ended well in its time; else it is killed.
+fn wait(child: &mut Child) -> bool {
+    let end = Instant::now() + READING_TIMEOUT;
+    while Instant::now() < end {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) => thread::sleep(Duration::from_millis(10)),
+            Err(_) => break,
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    false
+}

@@ -1,0 +1,95 @@
+//! Requests of one route, told apart while somebody profiles their workers.
+
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+
+use sluice_catalog::refusals::ProfileError;
+use sluice_scheduler::{RequestId, WorkerId};
+
+use super::Gate;
+
+/// Requests that are noted while one profile is taken.
+const NOTED_MAX: usize = 200_000;
+
+/// The requests of a route that workers were given since this was made, and those that they had then.
+pub struct Followed {
+    route: String,
+    noted: RefCell<Vec<(WorkerId, RequestId)>>,
+}
+
+/// All that are followed now, which is nearly always nobody.
+#[derive(Default)]
+pub(super) struct Followers(RefCell<Vec<Weak<Followed>>>);
+
+impl Followers {
+    /// The worker gets a request of this class.
+    pub(super) fn given(&self, worker: WorkerId, request: RequestId, class: &str) {
+        let followers = self.0.borrow();
+        for followed in followers.iter().filter_map(Weak::upgrade) {
+            followed.note(worker, request, class);
+        }
+    }
+}
+
+impl Followed {
+    fn note(&self, worker: WorkerId, request: RequestId, class: &str) {
+        let mut noted = self.noted.borrow_mut();
+        if noted.len() < NOTED_MAX && is_of(class, &self.route) {
+            noted.push((worker, request));
+        }
+    }
+
+    /// Numbers of the requests that this worker was given.
+    #[must_use]
+    pub fn requests_of(&self, worker: u64) -> Vec<u64> {
+        let noted = self.noted.borrow();
+        noted.iter().filter(|(of, _)| of.0 == worker).map(|(_, request)| request.0).collect()
+    }
+}
+
+impl Gate {
+    /// Follows the requests of a class, or of all classes with this path, until what it returns is dropped.
+    ///
+    /// # Errors
+    /// Where there is no such class.
+    pub fn follow_route(&self, route: &str) -> Result<Rc<Followed>, ProfileError> {
+        if !self.classes.list().iter().any(|class| is_of(&class.name, route)) {
+            return Err(ProfileError::NoRoute(route.to_owned()));
+        }
+        let followed = Rc::new(Followed { route: route.to_owned(), noted: RefCell::default() });
+        for exchange in self.requests.all_held() {
+            if let Some(worker) = exchange.answer.worker.get() {
+                followed.note(worker, exchange.request, &exchange.class.name);
+            }
+        }
+        let mut followers = self.followers.0.borrow_mut();
+        followers.retain(|other| other.strong_count() > 0);
+        followers.push(Rc::downgrade(&followed));
+        Ok(followed)
+    }
+}
+
+/// Whether a class is the one that is meant: by its name, or by its path, whatever its method and host.
+fn is_of(class: &str, route: &str) -> bool {
+    class == route || class.find('/').is_some_and(|at| class[at..] == *route)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_meant_by_its_name_or_by_its_path() {
+        for (class, route, is_meant) in [
+            ("GET /product/:id", "GET /product/:id", true),
+            ("GET /product/:id", "/product/:id", true),
+            ("POST shop.example/product/:id", "/product/:id", true),
+            ("GET /product/:id", "/product", false),
+            ("GET /shop/product/:id", "/product/:id", false),
+            ("other", "other", true),
+            ("other", "/", false),
+        ] {
+            assert_eq!(is_of(class, route), is_meant, "{class} {route}");
+        }
+    }
+}

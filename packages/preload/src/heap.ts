@@ -1,0 +1,75 @@
+/** What is on the heap, for `sluice heap`: a snapshot, for which the process stands still, or a sample of what the app allocates. */
+import type { HeapProfiler } from 'node:inspector';
+import { chmodSync, closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { writeHeapSnapshot } from 'node:v8';
+import { ask, openSession, writeWhole } from './inspector-session.js';
+import type { HeapKind, Taken } from './messages.js';
+import { cpuUs } from './own-cpu.js';
+import { now_ms } from './timers.js';
+
+/** Bytes between two samples, on average. */
+const SAMPLING_INTERVAL_BYTES = 32_768;
+
+/** Rejects as `takeProfile` does. */
+export async function takeHeapProfile(
+  kind: HeapKind,
+  duration_ms: number,
+  file: string,
+  signal: AbortSignal,
+): Promise<Taken> {
+  const [began_ms, usedBefore_us] = [now_ms(), cpuUs()];
+  if (kind === 'snapshot') takeSnapshot(file);
+  else await sample(kind === 'allocations', duration_ms, file, signal);
+  return {
+    duration_ms: now_ms() - began_ms,
+    used_ms: (cpuUs() - usedBefore_us) / 1000,
+    renders: 0,
+    node: process.execPath,
+  };
+}
+
+function takeSnapshot(file: string): void {
+  try {
+    writeHeapSnapshot(file);
+    if (!isWhole(file)) throw new Error(`${file}: the snapshot could not be written whole; is the disk full?`);
+    chmodSync(file, 0o600);
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+/** Node does not always say that it could not write the rest. */
+function isWhole(file: string): boolean {
+  const open = openSync(file, 'r');
+  try {
+    const end = Buffer.alloc(8);
+    const read = readSync(open, end, 0, end.length, Math.max(fstatSync(open).size - end.length, 0));
+    return end.toString('latin1', 0, read).trimEnd().endsWith('}');
+  } finally {
+    closeSync(open);
+  }
+}
+
+async function sample(
+  withCollected: boolean,
+  duration_ms: number,
+  file: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const session = openSession();
+  try {
+    ask(session, 'HeapProfiler.enable');
+    ask(session, 'HeapProfiler.startSampling', {
+      samplingInterval: SAMPLING_INTERVAL_BYTES,
+      includeObjectsCollectedByMajorGC: withCollected,
+      includeObjectsCollectedByMinorGC: withCollected,
+    });
+    await pause(duration_ms, undefined, { signal, ref: false });
+    const { profile } = ask<HeapProfiler.StopSamplingReturnType>(session, 'HeapProfiler.stopSampling');
+    writeWhole(file, JSON.stringify(profile));
+  } finally {
+    session.disconnect();
+  }
+}

@@ -1,0 +1,33 @@
+/** A session with the inspector of this process, from inside: none is opened for anybody else. */
+import type { Session } from 'node:inspector';
+import { rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+/** Throws where there is no inspector in this Node. */
+export function openSession(): Session {
+  const inspector = createRequire(import.meta.url)('node:inspector') as typeof import('node:inspector');
+  const session = new inspector.Session();
+  session.connect();
+  return session;
+}
+
+/** Within one process the inspector answers before `post` returns. */
+export function ask<T>(session: Session, method: string, params: object = {}): T {
+  let answer: { readonly error: Error | null; readonly result: unknown } | undefined;
+  session.post(method, params, (error: Error | null, result?: unknown) => {
+    answer = { error, result };
+  });
+  if (answer === undefined) throw new Error(`the inspector gave no answer to ${method}`);
+  if (answer.error !== null) throw answer.error;
+  return answer.result as T;
+}
+
+/** Leaves nothing of a file that could not be written whole. */
+export function writeWhole(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { mode: 0o600 });
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+}
