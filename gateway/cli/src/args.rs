@@ -10,8 +10,9 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use sluice_catalog::config::{self, Kind};
+use sluice_catalog::config::{self, Kind as KeyKind};
 use sluice_catalog::logfields::LineKind;
+use sluice_catalog::profiles::Kind;
 
 pub use hidden::{GenerateArgs, GuardianArgs, ShepherdArgs};
 
@@ -85,8 +86,27 @@ Examples:
 const PROFILE_EXAMPLES: &str = "\
 Examples:
   sluice profile                       five seconds of the worker that has answered most requests
-  sluice profile --worker 3 --duration-ms 20000
-  sluice profile --json | jq -r '.components[] | [.self_ms, .component] | @tsv'";
+  sluice profile --all --open          all workers in one flame graph, in the browser
+  sluice profile --seconds 20 --route '/product/:id'
+                                       only what ran for requests of this class (`sluice classes`)
+  sluice profile --worker 3 --out /tmp/before
+                                       writes /tmp/before.cpuprofile and /tmp/before.html
+  sluice profile --json | jq -r '.places[:5][] | [.own / 1000, .file, .line] | @tsv'
+
+The run directory keeps the latest 20 of each kind in profiles/, as profile-TIME.cpuprofile and profile-TIME.html; only their owner
+can read them. A worker takes 2000 samples a second and one profile at a time, of 60 s at most. Ctrl-C ends it and leaves nothing.
+Where requests share a worker, a sample is of the request whose continuation ran; what is nobody's is left out with --route.";
+
+const HEAP_EXAMPLES: &str = "\
+Examples:
+  sluice heap                          ten seconds of what one worker allocates and keeps, by function
+  sluice heap --allocations            the same with what is collected at once: who makes the collector work
+  sluice heap --snapshot --worker 3    everything on the heap; the worker stands still, and the command says for how long
+  sluice heap --snapshot --yes --out /tmp/shop
+
+The run directory keeps the latest 20 heap-WORKER-TIME.heapprofile and .html, and the latest 3 .heapsnapshot, in profiles/; only
+their owner can read them. A snapshot waits up to 10 s for the worker's requests to end, takes 10 minutes at most, and does not count
+as a stuck worker. Ctrl-C leaves nothing.";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -129,8 +149,10 @@ pub enum Command {
     Logs(LogsArgs),
     /// Show what requests cost, by class
     Classes(ClassesArgs),
-    /// Show what CPU time of a worker goes into, by React component
+    /// Show what CPU time of workers goes into: flame graph, functions, React components
     Profile(ProfileArgs),
+    /// Show what is on a worker's heap, or who allocates
+    Heap(HeapArgs),
     /// Show, or let go of, requests that are answered without a worker because workers died with them
     Quarantine(QuarantineArgs),
     /// Validate the configuration and print every key in force
@@ -326,14 +348,90 @@ pub struct ProfileArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
     /// Worker to look at [default: the one that has answered most requests]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", conflicts_with = "all")]
     pub worker: Option<u64>,
-    /// How long to look
-    #[arg(long, value_name = "MS", default_value_t = 5_000, value_parser = clap::value_parser!(u64).range(50..=60_000))]
-    pub duration_ms: u64,
+    /// Look at every worker that serves, and put them into one
+    #[arg(long)]
+    pub all: bool,
+    /// How long to look, in seconds, from 0.05 to 60
+    #[arg(id = "seconds", long = "seconds", short, value_name = "N", default_value = "5", value_parser = seconds)]
+    seconds_ms: u64,
+    /// The same in milliseconds
+    #[arg(long, hide = true, value_name = "MS", value_parser = clap::value_parser!(u64).range(50..=60_000))]
+    pub duration_ms: Option<u64>,
+    /// Only what ran for requests of this class, or of classes with this path
+    #[arg(long, value_name = "CLASS")]
+    pub route: Option<String>,
+    /// Name of the files, without .cpuprofile and .html [default: one in profiles/ of the run directory]
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Open the flame graph in the browser (open, xdg-open)
+    #[arg(long)]
+    pub open: bool,
     /// Print everything as one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+impl ProfileArgs {
+    /// How long to look.
+    pub fn duration_ms(&self) -> u64 {
+        self.duration_ms.unwrap_or(self.seconds_ms)
+    }
+}
+
+/// `sluice heap`.
+#[derive(Args, Debug)]
+#[command(after_help = HEAP_EXAMPLES)]
+pub struct HeapArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Worker to look at [default: the one that has answered most requests]
+    #[arg(long, value_name = "ID")]
+    pub worker: Option<u64>,
+    /// Everything on the heap, as a .heapsnapshot
+    #[arg(long, group = "what")]
+    pub snapshot: bool,
+    /// A sample of what the app allocates and keeps meanwhile; what is done unless said
+    #[arg(long, group = "what")]
+    pub sampling: bool,
+    /// A sample of all that the app allocates meanwhile
+    #[arg(long, group = "what")]
+    pub allocations: bool,
+    /// How long to look, in seconds, from 0.05 to 60; not for a snapshot
+    #[arg(id = "seconds", long = "seconds", short, value_name = "N", default_value = "10", value_parser = seconds)]
+    seconds_ms: u64,
+    /// Do not ask before a snapshot
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Name of the files, without their extensions [default: one in profiles/ of the run directory]
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+impl HeapArgs {
+    /// What to look at.
+    pub fn kind(&self) -> Kind {
+        match (self.snapshot, self.allocations) {
+            (true, _) => Kind::Snapshot,
+            (_, true) => Kind::Allocations,
+            _ => Kind::Sampling,
+        }
+    }
+
+    /// How long to look.
+    pub fn duration_ms(&self) -> u64 {
+        self.seconds_ms
+    }
+}
+
+/// Seconds, as milliseconds.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between both bounds")]
+fn seconds(text: &str) -> Result<u64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.05..=60.0).contains(&seconds) => Ok((seconds * 1000.0).round() as u64),
+        _ => Err("a number from 0.05 to 60 is meant".to_owned()),
+    }
 }
 
 /// `sluice check`.
@@ -396,7 +494,7 @@ pub fn public_command() -> clap::Command {
 
 fn words(key: &str) -> PossibleValuesParser {
     match config::key(key).map(|key| key.kind) {
-        Some(Kind::Word(words)) => PossibleValuesParser::new(words.iter().map(|(word, _)| *word)),
+        Some(KeyKind::Word(words)) => PossibleValuesParser::new(words.iter().map(|(word, _)| *word)),
         _ => PossibleValuesParser::new(Vec::<&'static str>::new()),
     }
 }

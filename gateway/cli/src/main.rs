@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Logs(args) => client::logs(&args),
         Command::Classes(args) => client::classes(&args),
         Command::Profile(args) => client::profile(&args),
+        Command::Heap(args) => client::heap(&args),
         Command::Quarantine(args) => client::quarantine(&args),
         Command::Check(args) => check::run(&args),
         Command::Completion(args) => completion::run(args.shell),

@@ -1,7 +1,8 @@
 // Generated from gateway/catalog by `make generate`; do not edit.
-import type { Profile } from './profile.js';
 
 export type Leaving = 'end' | 'stream' | 'upgrade' | 'wait' | 'abandoned';
+
+export type HeapKind = 'snapshot' | 'sampling' | 'allocations';
 
 /** An address that the app asked for. */
 export interface Requested {
@@ -20,6 +21,18 @@ export interface Done {
   readonly left: Leaving;
   /** The template of the app's router, where this worker has not named it before. */
   readonly route?: string;
+}
+
+/** A profile that a worker has written. */
+export interface Taken {
+  /** From its start to its end. */
+  readonly duration_ms: number;
+  /** CPU time of the process meanwhile, its helper threads included. */
+  readonly used_ms: number;
+  /** React renders that `@sluice/react` began meanwhile. */
+  readonly renders: number;
+  /** Path of the Node.js that runs the worker. */
+  readonly node: string;
 }
 
 export type ToGateway =
@@ -143,10 +156,12 @@ export type ToGateway =
       readonly type: 'react-off';
       readonly why: string;
     }
-  /** The answer to `profile`: one of both. */
+  /** The answer to `profile` or `heap`: one of both. */
   | {
       readonly type: 'profiled';
-      readonly profile?: Profile;
+      /** Counts what the gateway asks of this worker in the way of profiles. */
+      readonly number: number;
+      readonly taken?: Taken;
       readonly error?: string;
     }
   /** The app has a `'message'` listener, so SIGTERM waits a while. */
@@ -169,9 +184,26 @@ export type FromGateway =
   | {
       readonly type: 'look';
     }
-  /** Take a CPU profile for so long, and write the whole of it to this file. */
+  /** Take a CPU profile for so long, and write it to this file. */
   | {
       readonly type: 'profile';
+      /** Counts what the gateway asks of this worker in the way of profiles. */
+      readonly number: number;
       readonly duration_ms: number;
       readonly file: string;
+      /** Write beside it when which request ran, to `file` with `.requests` appended. */
+      readonly requests: boolean;
+    }
+  /** Write to this file what the heap holds (`snapshot`; the worker stands still meanwhile), or a sample of what the app allocates for so long: of what is left at the end (`sampling`), or of all (`allocations`). */
+  | {
+      readonly type: 'heap';
+      /** Counts what the gateway asks of this worker in the way of profiles. */
+      readonly number: number;
+      readonly kind: HeapKind;
+      readonly duration_ms: number;
+      readonly file: string;
+    }
+  /** Whoever asked for the profile that is being taken has gone: end it, and write nothing. */
+  | {
+      readonly type: 'drop-profile';
     };

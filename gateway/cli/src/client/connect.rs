@@ -40,6 +40,9 @@ pub enum ClientError {
     Answer { run_dir: PathBuf, error: serde_json::Error },
     #[error("{}: {error}", run_dir.display())]
     Io { run_dir: PathBuf, error: io::Error },
+    /// What workers wrote cannot be read, or a file not be written.
+    #[error("{0}")]
+    Profile(String),
     #[error("standard output: {0}")]
     Output(io::Error),
 }

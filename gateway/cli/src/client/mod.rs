@@ -5,11 +5,13 @@
 
 mod classes;
 pub mod connect;
+mod heap;
 mod logs;
 mod profile;
 mod quarantine;
 mod reload;
 mod scale;
+mod source_maps;
 pub mod status;
 mod stop;
 mod top;
@@ -18,7 +20,7 @@ mod upgrade;
 use std::process::ExitCode;
 
 use crate::args::{
-    ClassesArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs,
+    ClassesArgs, HeapArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs,
     UpgradeArgs,
 };
 
@@ -60,6 +62,11 @@ pub fn classes(args: &ClassesArgs) -> ExitCode {
 /// `sluice profile`: what CPU time goes into.
 pub fn profile(args: &ProfileArgs) -> ExitCode {
     profile::run(args).unwrap_or_else(connect::ClientError::exit)
+}
+
+/// `sluice heap`: what is on the heap.
+pub fn heap(args: &HeapArgs) -> ExitCode {
+    heap::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
 /// `sluice quarantine`: requests that workers died with.

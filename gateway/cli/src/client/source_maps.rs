@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use sluice_profiles::{Original, Profile};
 
-use crate::start::find_preload;
+use crate::start::app::find_preload;
 
 /// How long source maps may be read.
 const READING_TIMEOUT: Duration = Duration::from_secs(60);
@@ -34,7 +34,7 @@ pub fn mapped(profile: Profile, node: &str) -> Profile {
 }
 
 fn ask(node: &str, asked: Vec<u8>) -> Result<Vec<Original>, String> {
-    let reader = find_preload()?.with_file_name("source-maps.js");
+    let reader = find_preload().map_err(|error| error.to_string())?.with_file_name("source-maps.js");
     let mut command = Command::new(node);
     command.arg(format!("--max-old-space-size={HEAP_MB_MAX}")).arg(reader).env_remove("NODE_OPTIONS");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

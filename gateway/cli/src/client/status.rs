@@ -272,7 +272,7 @@ pub(super) fn duration(seconds: f64) -> String {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "shown with one decimal")]
-fn bytes(count: u64) -> String {
+pub(super) fn bytes(count: u64) -> String {
     let mib = count as f64 / (1024.0 * 1024.0);
     if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.2} GiB", mib / 1024.0) }
 }

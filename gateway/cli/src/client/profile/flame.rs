@@ -15,6 +15,7 @@ const STACKS_MAX: usize = 100_000;
 const ROWS_MAX: usize = 200;
 /// Where the page wants its data.
 const MARK: &str = "<!-- profile -->";
+const TEMPLATE: &str = "<!-- profile -->";
 
 /// In what boxes are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -133,7 +134,11 @@ fn index(length: usize) -> u32 {
 }
 
 /// The page with this in it. Nothing of the data can end the element that it stands in.
-pub fn page(template: &str, mut flame: Flame) -> String {
+pub fn page(flame: Flame) -> String {
+    fill(TEMPLATE, flame)
+}
+
+fn fill(template: &str, mut flame: Flame) -> String {
     flame.components.truncate(ROWS_MAX);
     flame.places.truncate(ROWS_MAX);
     // These types have string keys and plain values.
@@ -171,7 +176,7 @@ mod tests {
         let (function, place, owner) = &flame.frames[flame.stack_frames[3] as usize];
         assert_eq!((function.as_str(), place.as_str()), ("(anonymous)", "/srv/node_modules/qs/parse.js:5:1"));
         assert_eq!(flame.owners[*owner as usize], "qs");
-        let html = page("<main></main><!-- profile --><script>x</script>", flame);
+        let html = fill("<main></main><!-- profile --><script>x</script>", flame);
         assert_eq!(html.matches("</script>").count(), 2, "{html}");
         assert!(html.contains(r#"\u003c/script>\u003cb>"#), "{html}");
     }

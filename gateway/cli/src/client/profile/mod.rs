@@ -1,0 +1,180 @@
+//! `sluice profile`: where the CPU time of workers goes. The workers write; everything else is done here, in a process of its own.
+
+mod components;
+pub(super) mod files;
+pub(super) mod flame;
+pub(super) mod hot;
+mod open;
+mod requests;
+pub(super) mod text;
+mod write;
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde::Serialize;
+use sluice_admin::protocol::Request;
+use sluice_catalog::profiles::{Kind, Taken, Wish};
+use sluice_profiles::{Owner, Profile};
+
+use super::connect::{ClientError, Gateway};
+use super::source_maps;
+use crate::args::ProfileArgs;
+use crate::output;
+use components::ComponentCpu;
+use files::{Names, Unfinished};
+use flame::Unit;
+use hot::Place;
+
+/// What the gateway and the workers need beyond the profile's own time.
+pub(super) const LAST_STEPS_TIMEOUT: Duration = Duration::from_secs(45);
+
+/// What `--json` prints. Times in milliseconds.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    /// The first of the workers.
+    worker: u64,
+    workers: Vec<u64>,
+    /// Why there is none of others.
+    errors: Vec<String>,
+    duration_ms: f64,
+    /// Time in which main threads did not idle; at most what their processes used.
+    cpu_ms: f64,
+    /// Of that in the collector.
+    collector_ms: f64,
+    samples: usize,
+    renders: u64,
+    /// The class or path that it is about, and how many of its requests were seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    route: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<usize>,
+    /// Those with most time in themselves first. Names in parentheses are no components.
+    components: Vec<ComponentCpu>,
+    /// Functions of the app and its packages with most time in themselves first, microseconds.
+    places: Vec<Place>,
+    /// The profile, which developer tools open.
+    file: String,
+    /// The flame graph.
+    html: String,
+}
+
+pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
+    files::clean_up_at_signals();
+    let mut gateway = Gateway::connect(&args.run_dir)?;
+    let duration_ms = args.duration_ms();
+    gateway.set_patience(Some(Duration::from_millis(duration_ms) + LAST_STEPS_TIMEOUT))?;
+    let wish = Wish { kind: Kind::Cpu, worker: args.worker, all: args.all, duration_ms, route: args.route.clone() };
+    let reply = gateway.ask(&Request::Profile(wish))?;
+    let taken = reply.profiles.unwrap_or_default();
+    let _raw = raw_dir(&taken);
+    let names = Names::new(args.out.as_deref(), gateway.run_dir(), "profile");
+    let read = read(&taken, args.route.as_deref()).map_err(ClientError::Profile)?;
+    let (report, html) = read.report(&names).map_err(ClientError::Profile)?;
+    if args.json {
+        let printed = gateway.print_json(&report);
+        if args.open {
+            eprintln!("sluice: {}.", open::open(&html));
+        }
+        return printed;
+    }
+    let mut out = text::of(&report);
+    if args.open {
+        out += &format!("\n{}\n", open::open(&html));
+    }
+    Ok(output::print(&out))
+}
+
+/// The directory that the workers have written into; it goes at the end.
+pub(super) fn raw_dir(taken: &[Taken]) -> Option<Unfinished> {
+    let file = taken.iter().find(|taken| taken.error.is_none())?;
+    Path::new(&file.file).parent().map(Unfinished::new)
+}
+
+/// Profiles of workers over one tree, with places where they were written.
+struct Read {
+    profile: Profile,
+    report: Report,
+    used_ms: f64,
+}
+
+fn read(taken: &[Taken], route: Option<&str>) -> Result<Read, String> {
+    let mut profile = Profile::default();
+    let mut report = Report { route: route.map(str::to_owned), ..Report::default() };
+    let (mut used_ms, mut node) = (0.0, "node");
+    let mut requests = 0;
+    for taken in taken {
+        if let Some(error) = &taken.error {
+            report.errors.push(error.clone());
+            continue;
+        }
+        let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", taken.file);
+        let file = File::open(&taken.file).map_err(|error| failed(&error))?;
+        profile.read(&format!("worker {}", taken.worker), file).map_err(|error| failed(&error))?;
+        if route.is_some() {
+            let times = times_of(&taken.file)?;
+            if times.is_cut {
+                report.errors.push(format!("worker {}: there were too many requests; some are left out", taken.worker));
+            }
+            let wanted: HashSet<u64> = taken.requests.iter().copied().collect();
+            if let Some(track) = profile.tracks.last_mut() {
+                requests += requests::leave_only(track, &times, &wanted);
+            }
+        }
+        report.workers.push(taken.worker);
+        report.duration_ms = report.duration_ms.max(taken.duration_ms);
+        report.renders += taken.renders;
+        used_ms += taken.used_ms;
+        node = if taken.node.is_empty() { node } else { &taken.node };
+    }
+    report.worker = report.workers.first().copied().unwrap_or_default();
+    report.requests = route.map(|_| requests);
+    Ok(Read { profile: source_maps::mapped(profile, node), report, used_ms })
+}
+
+/// What the preload has written beside the profile.
+fn times_of(file: &str) -> Result<requests::RequestTimes, String> {
+    let file = format!("{file}.requests");
+    let text = std::fs::read(&file).map_err(|error| format!("{file}: {error}"))?;
+    serde_json::from_slice(&text).map_err(|error| format!("{file}: {error}"))
+}
+
+impl Read {
+    /// Writes both files. Returns what is told, and the page.
+    fn report(self, names: &Names) -> Result<(Report, PathBuf), String> {
+        let Read { profile, mut report, used_ms } = self;
+        let self_us = profile.self_us();
+        let of = |is_meant: &dyn Fn(&Owner) -> bool| -> f64 {
+            let own = (0..).zip(&self_us).filter(|(node, _)| is_meant(&profile.frame(*node).owner));
+            milliseconds(own.map(|(_, us)| *us).sum())
+        };
+        let busy_ms = of(&|owner| *owner != Owner::Idle);
+        // V8's clock goes on while the process waits for a CPU, where it happens to be; what is too much for that reason is taken
+        // from all in proportion. Of a part of the time it is not known how much that is.
+        let part = if report.route.is_none() && busy_ms > used_ms { used_ms / busy_ms } else { 1.0 };
+        report.cpu_ms = busy_ms * part;
+        report.collector_ms = of(&|owner| *owner == Owner::Collector) * part;
+        report.samples = profile.tracks.iter().map(|track| track.samples.len()).sum();
+        report.components = components::by_component(&profile, &self_us, part);
+        report.places = hot::places(&profile);
+        let title = text::title(&report);
+        let mut flame = flame::flame(&profile, &self_us, title, Unit::Us);
+        flame.facts = text::facts(&report);
+        flame.components.clone_from(&report.components);
+        flame.places.clone_from(&report.places);
+        let file = names.write("cpuprofile", &write::cpuprofile(&profile, report.route.is_none()))?;
+        let page = flame::page(flame);
+        let html = names.write("html", page.as_bytes()).inspect_err(|_| drop(std::fs::remove_file(&file)))?;
+        report.file = file.display().to_string();
+        report.html = html.display().to_string();
+        Ok((report, html))
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "times of minutes are far below 2^52 µs")]
+pub(super) fn milliseconds(us: u64) -> f64 {
+    us as f64 / 1000.0
+}

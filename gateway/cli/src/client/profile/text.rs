@@ -1,0 +1,175 @@
+//! What `sluice profile` says.
+
+use std::env;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::components::ComponentCpu;
+use super::hot::Place;
+use super::{Report, milliseconds as in_ms};
+use crate::client::status::{aligned, duration, harmless, milliseconds};
+
+/// The most of a name that is shown.
+const NAME_CHARS_MAX: usize = 60;
+/// Rows that people read; the page and `--json` have more.
+const ROWS_MAX: usize = 40;
+const PLACES_MAX: usize = 20;
+
+/// What was looked at.
+pub fn title(report: &Report) -> String {
+    let numbers: Vec<String> = report.workers.iter().map(u64::to_string).collect();
+    let workers = format!("worker{} {}", if numbers.len() == 1 { "" } else { "s" }, numbers.join(", "));
+    match &report.route {
+        Some(route) => format!("{route}, {workers}"),
+        None => workers,
+    }
+}
+
+/// What is known of the whole.
+pub fn facts(report: &Report) -> Vec<(String, String)> {
+    let mut facts = vec![
+        ("Duration", duration(report.duration_ms / 1000.0)),
+        ("CPU time", milliseconds(Some(report.cpu_ms))),
+        ("Garbage collection", milliseconds(Some(report.collector_ms))),
+        ("Samples", report.samples.to_string()),
+    ];
+    if let Some(requests) = report.requests {
+        facts.push(("Requests", requests.to_string()));
+    }
+    if report.renders > 0 {
+        facts.push(("Renders by @sluice/react", report.renders.to_string()));
+    }
+    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+pub fn of(report: &Report) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        out,
+        "{}, {}: {} of CPU in {} samples, {} renders by @sluice/react",
+        harmless(&title(report)),
+        duration(report.duration_ms / 1000.0),
+        milliseconds(Some(report.cpu_ms)),
+        report.samples,
+        report.renders,
+    );
+    if let Some(requests) = report.requests {
+        let _ = writeln!(out, "only samples of these {requests} requests");
+    }
+    for error in &report.errors {
+        let _ = writeln!(out, "left out: {}", harmless(error));
+    }
+    let _ = writeln!(out, "flame graph: {}\nprofile: {}\n", harmless(&report.html), harmless(&report.file));
+    if report.components.is_empty() {
+        out.push_str("The main thread did nothing in that time.\n");
+        return out;
+    }
+    if !report.places.is_empty() {
+        out.push_str(&places(&report.places, report.cpu_ms));
+        out.push('\n');
+    }
+    let mut rows = vec![["COMPONENT", "SELF", "TOTAL", "SELF", "SELF/RENDER", "TOTAL/RENDER"].map(str::to_owned)];
+    rows.extend(report.components.iter().take(ROWS_MAX).map(|component| row(component, report)));
+    out.push_str(&aligned(&rows));
+    if report.components.len() > ROWS_MAX {
+        let _ = writeln!(out, "… and {} more (--json)", report.components.len() - ROWS_MAX);
+    }
+    out
+}
+
+fn places(places: &[Place], cpu_ms: f64) -> String {
+    let share = |us: u64| if cpu_ms > 0.0 { in_ms(us) / cpu_ms * 100.0 } else { 0.0 };
+    let mut rows = vec![["FUNCTION", "SELF", "SELF", "GC AFTER", "PACKAGE", "PLACE"].map(str::to_owned)];
+    rows.extend(places.iter().take(PLACES_MAX).map(|place| {
+        [
+            short(&place.function),
+            milliseconds(Some(in_ms(place.own))),
+            format!("{:.1} %", share(place.own)),
+            milliseconds(Some(in_ms(place.collected))),
+            short(&place.package),
+            format!("{}:{}", harmless(&relative(&place.file)), place.line),
+        ]
+    }));
+    aligned(&rows)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "renders of a minute are far below 2^52")]
+fn row(component: &ComponentCpu, report: &Report) -> [String; 6] {
+    let per_render = |ms: f64| (report.renders > 0).then(|| ms / report.renders as f64);
+    let share = if report.cpu_ms > 0.0 { component.self_ms / report.cpu_ms } else { 0.0 };
+    [
+        short(&component.component),
+        milliseconds(Some(component.self_ms)),
+        milliseconds(Some(component.total_ms)),
+        format!("{:.1} %", share * 100.0),
+        milliseconds(per_render(component.self_ms)),
+        milliseconds(per_render(component.total_ms)),
+    ]
+}
+
+pub fn short(name: &str) -> String {
+    harmless(name).chars().take(NAME_CHARS_MAX).collect()
+}
+
+/// As seen from here, where that is inside.
+pub fn relative(file: &str) -> String {
+    let here = env::current_dir().ok();
+    let inside = here.and_then(|here| Path::new(file).strip_prefix(here).ok().map(|path| path.display().to_string()));
+    inside.unwrap_or_else(|| file.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        let cpu =
+            |component: &str, self_ms, total_ms| ComponentCpu { component: component.to_owned(), self_ms, total_ms };
+        Report {
+            worker: 3,
+            workers: vec![3],
+            duration_ms: 5000.0,
+            renders: 100,
+            samples: 9000,
+            cpu_ms: 4000.0,
+            components: vec![cpu("Card\u{1b}", 1000.0, 1500.0), cpu("(garbage collector)", 200.0, 200.0)],
+            places: vec![Place {
+                function: "check".to_owned(),
+                file: "/srv/app.js".to_owned(),
+                line: 7,
+                package: "app".to_owned(),
+                own: 2_000_000,
+                collected: 100_000,
+            }],
+            file: "/run/shop/profiles/profile-1.cpuprofile".to_owned(),
+            ..Report::default()
+        }
+    }
+
+    fn line<'t>(text: &'t str, start: &str) -> Vec<&'t str> {
+        text.lines().find(|line| line.starts_with(start)).unwrap_or_default().split_whitespace().collect()
+    }
+
+    #[test]
+    fn the_table_says_what_each_component_took_of_a_render() {
+        let mut report = report();
+        let text = of(&report);
+        assert!(
+            text.starts_with("worker 3, 5.0 s: 4.00 s of CPU in 9000 samples, 100 renders by @sluice/react\n"),
+            "{text}"
+        );
+        assert_eq!(line(&text, "Card").join(" "), "Card? 1.00 s 1.50 s 25.0 % 10 ms 15 ms");
+        assert_eq!(line(&text, "check").join(" "), "check 2.00 s 50.0 % 100 ms app /srv/app.js:7");
+        report.renders = 0;
+        assert_eq!(line(&of(&report), "Card").last(), Some(&"-"));
+        report.components.clear();
+        assert!(of(&report).contains("did nothing"));
+    }
+
+    #[test]
+    fn what_was_looked_at_is_said_first() {
+        let report = Report { workers: vec![1, 2], route: Some("/cart".to_owned()), ..report() };
+        assert!(of(&report).starts_with("/cart, workers 1, 2, 5.0 s"));
+    }
+}

@@ -1,0 +1,82 @@
+// What makes requests slow is named by file and line, in the sources of an app that runs bundled and minified.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { type Sluice } from '../support/sluice.ts';
+import { bundled, isIn } from './planted.ts';
+import { ask, running } from './scenario.ts';
+
+interface Place {
+  function: string;
+  file: string;
+  line: number;
+  own: number;
+  collected: number;
+}
+
+interface Profile {
+  workers: number[];
+  requests?: number;
+  cpu_ms: number;
+  collector_ms: number;
+  places: Place[];
+  file: string;
+  html: string;
+}
+
+const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-planted-'));
+after(() => fs.rmSync(dir, { recursive: true, force: true }));
+
+/** Asks for all of these, one after the other and again, while `work` goes on. */
+async function underLoad<T>(sluice: Sluice, targets: string[], work: () => Promise<T>): Promise<T> {
+  let isOver = false;
+  const loads = targets.map(async (target) => {
+    while (!isOver) assert.equal((await ask(sluice, target)).status, 200);
+  });
+  try {
+    return await work();
+  } finally {
+    isOver = true;
+    await Promise.all(loads);
+  }
+}
+
+async function profileOf(sluice: Sluice, ...flags: string[]): Promise<Profile> {
+  const { code, stdout, stderr } = await sluice.cli(['profile', '--json', ...flags]);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout) as Profile;
+}
+
+void test('the function that a fault is in comes first among the places of its route', async (t) => {
+  const sluice = await running(t, { entry: await bundled(dir), workers: 2 });
+  const targets = ['/regex', '/read', '/parse', '/gc', '/?ms=5'];
+  for (const target of targets) await ask(sluice, target);
+  await underLoad(sluice, targets, async () => {
+    for (const [route, name] of [
+      ['/regex', 'growingExpression'],
+      ['/read', 'synchronousRead'],
+      ['/parse', 'largeParse'],
+      ['/gc', 'collectorStorm'],
+    ] as const) {
+      const profile = await profileOf(sluice, '--all', '--seconds', '3', '--route', route);
+      const [first] = profile.places;
+      assert.ok(isIn(name, first), `${route}: ${JSON.stringify(profile.places.slice(0, 5))}`);
+      assert.ok((profile.requests ?? 0) > 0, `${route}: ${JSON.stringify(profile)}`);
+      // Its requests did nothing else.
+      const others = profile.places.filter((place) => !isIn(name, place));
+      const own = (first?.own ?? 0) + (first?.collected ?? 0);
+      const rest = others.reduce((sum, place) => sum + place.own, 0);
+      assert.ok(rest < own / 2, `${route}: ${JSON.stringify(profile.places.slice(0, 5))}`);
+    }
+    const all = await profileOf(sluice, '--all', '--seconds', '3');
+    // Both, and what the lane for long requests has.
+    assert.deepEqual(all.workers.slice(0, 2), [1, 2]);
+    for (const name of ['growingExpression', 'largeParse', 'collectorStorm'])
+      assert.ok(all.places.slice(0, 8).some((place) => isIn(name, place)), JSON.stringify(all.places.slice(0, 8)));
+    assert.ok(all.collector_ms > 0);
+  });
+  const unknown = await sluice.cli(['profile', '--route', '/nowhere']);
+  assert.deepEqual([unknown.code, unknown.stderr.includes('no request of a class "/nowhere"')], [1, true]);
+});
