@@ -382,6 +382,7 @@ impl ProfileArgs {
 
 /// `sluice heap`.
 #[derive(Args, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = HEAP_EXAMPLES)]
 pub struct HeapArgs {
     #[command(flatten)]

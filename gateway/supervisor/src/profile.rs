@@ -91,14 +91,13 @@ impl Supervisor {
             return Err(ProfileError::NoMessages(worker));
         }
         let its_time = async {
-            if kind != Kind::Snapshot {
-                sleep(duration).await;
-                // What it has gathered is read and written without a turn of its event loop.
-                process.pauses.set(true);
-                sleep(ANSWER_TIMEOUT).await;
-            } else {
-                sleep(SNAPSHOT_TIMEOUT).await;
+            if kind == Kind::Snapshot {
+                return sleep(SNAPSHOT_TIMEOUT).await;
             }
+            sleep(duration).await;
+            // What it has gathered is read and written without a turn of its event loop.
+            process.pauses.set(true);
+            sleep(ANSWER_TIMEOUT).await;
         };
         let answered = tokio::select! {
             answered = answer => answered,

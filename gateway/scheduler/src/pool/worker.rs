@@ -23,6 +23,7 @@ pub enum WorkerState {
 
 /// One worker as the operator sees it.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools)] // As of `Worker`.
 pub struct WorkerView {
     /// Its number.
     pub worker: WorkerId,

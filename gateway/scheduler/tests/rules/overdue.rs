@@ -145,3 +145,18 @@ fn a_reload_on_trial_goes_first_and_lowers_whom_it_replaces() {
     assert_eq!(stage.step(overdue(2)), []);
     assert_eq!(stage.listen(3), [stop(1), start_of(4, 1, 2), lower(2)]);
 }
+
+#[test]
+fn worker_that_is_looked_into_gets_nothing_and_nothing_stands_in_for_it() {
+    let paused = |is_paused| Event::Paused { worker: WorkerId(1), is_paused };
+    let mut stage = Stage::ready(LIMITS, 1);
+    assert_eq!(stage.step(paused(true)), []);
+    assert_eq!(stage.arrive(), []);
+    assert_eq!(stage.step(Event::Tick), []);
+    assert_eq!(stage.step(paused(false)), [dispatch(1, 1)]);
+    // What it held when it was paused it ends as ever, and gets nothing for it.
+    assert_eq!(stage.arrive(), []);
+    assert_eq!(stage.step(paused(true)), []);
+    assert_eq!(stage.finish(1, 1), []);
+    assert_eq!(stage.step(paused(false)), [dispatch(2, 1)]);
+}

@@ -113,7 +113,7 @@ fn component_of(frame: &Frame, parent: &Frame) -> Option<String> {
 /// `…/react-dom-server.node.production.js`.
 fn is_react_dom(url: &str) -> bool {
     let file = url.rsplit(['/', '\\']).next().unwrap_or(url);
-    file.contains("react-dom-server") && file.ends_with(".js")
+    file.contains("react-dom-server")
 }
 
 #[cfg(test)]

@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(flame.owners[*owner as usize], "qs");
         let html = fill("<main></main><!-- profile --><script>x</script>", flame);
         assert_eq!(html.matches("</script>").count(), 2, "{html}");
-        assert!(html.contains(r#"\u003c/script>\u003cb>"#), "{html}");
+        assert!(html.contains(r"\u003c/script>\u003cb>"), "{html}");
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
         let totals: Vec<u64> = (0..300_000).collect();
         let least = least_kept(&totals);
         assert_eq!(totals.iter().filter(|total| **total >= least).count(), STACKS_MAX);
-        assert_eq!(least_kept(&[5; STACKS_MAX + 1]), 6);
+        assert_eq!(least_kept(&vec![5; STACKS_MAX + 1]), 6);
         assert_eq!(least_kept(&[0, 3, 0]), 3);
     }
 }

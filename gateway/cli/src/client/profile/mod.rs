@@ -83,7 +83,9 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     }
     let mut out = text::of(&report);
     if args.open {
-        out += &format!("\n{}\n", open::open(&html));
+        out += "\n";
+        out += &open::open(&html);
+        out += "\n";
     }
     Ok(output::print(&out))
 }
