@@ -11,7 +11,10 @@ import { allReady, ask, ownApp, running, statusWhen, STRICT } from './scenario.t
 const files = (sluice: Sluice): string[] => fs.readdirSync(path.join(sluice.runDir, 'profiles')).sort();
 
 /** A command that is not waited for. */
-function begin(sluice: Sluice, args: string[]): { over: Promise<number | null>; signal: (name: NodeJS.Signals) => void } {
+function begin(
+  sluice: Sluice,
+  args: string[],
+): { over: Promise<number | null>; signal: (name: NodeJS.Signals) => void } {
   const child = spawn(process.env['SLUICE_BINARY'] ?? 'sluice', [...args, '--run-dir', sluice.runDir], {
     stdio: 'ignore',
   });
@@ -40,7 +43,12 @@ void test('the function that allocates what stays is named, and so is the one th
     assert.ok(row.startsWith(name), stdout);
   }
   const kept = files(sluice);
-  assert.deepEqual(kept.map((file) => path.extname(file)).sort(), ['.heapprofile', '.heapprofile', '.html', '.html']);
+  assert.deepEqual(kept.map((file) => path.extname(file)).sort(), [
+    '.heapprofile',
+    '.heapprofile',
+    '.html',
+    '.html',
+  ]);
   for (const file of kept)
     assert.equal(fs.statSync(path.join(sluice.runDir, 'profiles', file)).mode & 0o777, 0o600);
 });
@@ -50,7 +58,11 @@ void test('a worker that stands still for a snapshot is paused, is not judged, a
   const sluice = await running(t, { entry: ownApp('allocates.cjs'), workers: 1, config });
   for (let count = 0; count < 8; count += 1) await ask(sluice, '/keep?n=50000');
   const snapshot = sluice.cli(['heap', '--snapshot', '--out', path.join(sluice.dir, 'shop')]);
-  await statusWhen(sluice, ({ workers }) => workers.some(({ state }) => state === 'paused'), 'a paused worker');
+  await statusWhen(
+    sluice,
+    ({ workers }) => workers.some(({ state }) => state === 'paused'),
+    'a paused worker',
+  );
   const waiting = ask(sluice, '/', { deadlineMs: 120_000 });
   const { code, stdout, stderr } = await snapshot;
   assert.equal(code, 0, stderr);
@@ -59,32 +71,43 @@ void test('a worker that stands still for a snapshot is paused, is not judged, a
   assert.ok(fs.readFileSync(path.join(sluice.dir, 'shop.heapsnapshot'), 'latin1').startsWith('{"snapshot"'));
   assert.equal((await waiting).status, 200);
   const { workers } = await sluice.status();
-  assert.deepEqual(workers.map(({ id }) => id), [1], 'nothing replaced it');
+  assert.deepEqual(
+    workers.map(({ id }) => id),
+    [1],
+    'nothing replaced it',
+  );
   const judged = sluice.logs.filter(({ event }) => event === 'worker_stuck' || event === 'worker_overdue');
   assert.deepEqual(judged, []);
   assert.deepEqual(files(sluice), []);
 });
 
-void test('a profile that is broken off leaves nothing, and the worker takes the next', { skip: needsBinary }, async (t) => {
-  const sluice = await running(t, { entry: app('spin.js'), workers: 2, flags: STRICT });
-  await allReady(sluice, 2);
-  for (const args of [
-    ['profile', '--all', '--seconds', '30'],
-    ['heap', '--seconds', '30'],
-  ]) {
-    const command = begin(sluice, args);
-    await eventually(() => fs.existsSync(path.join(sluice.runDir, 'profiles')) && files(sluice).length === 1, {
-      deadlineMs: 10_000,
-      what: 'the directory that workers write into',
-    });
-    command.signal('SIGINT');
-    assert.equal(await command.over, 130);
-    await eventually(() => files(sluice).length === 0, { deadlineMs: 10_000, what: 'an empty directory' });
-  }
-  const next = await sluice.cli(['profile', '--all', '--seconds', '0.1', '--json']);
-  assert.equal(next.code, 0, next.stderr);
-  assert.deepEqual((JSON.parse(next.stdout) as { workers: number[] }).workers, [1, 2]);
-});
+void test(
+  'a profile that is broken off leaves nothing, and the worker takes the next',
+  { skip: needsBinary },
+  async (t) => {
+    const sluice = await running(t, { entry: app('spin.js'), workers: 2, flags: STRICT });
+    await allReady(sluice, 2);
+    for (const args of [
+      ['profile', '--all', '--seconds', '30'],
+      ['heap', '--seconds', '30'],
+    ]) {
+      const command = begin(sluice, args);
+      await eventually(
+        () => fs.existsSync(path.join(sluice.runDir, 'profiles')) && files(sluice).length === 1,
+        {
+          deadlineMs: 10_000,
+          what: 'the directory that workers write into',
+        },
+      );
+      command.signal('SIGINT');
+      assert.equal(await command.over, 130);
+      await eventually(() => files(sluice).length === 0, { deadlineMs: 10_000, what: 'an empty directory' });
+    }
+    const next = await sluice.cli(['profile', '--all', '--seconds', '0.1', '--json']);
+    assert.equal(next.code, 0, next.stderr);
+    assert.deepEqual((JSON.parse(next.stdout) as { workers: number[] }).workers, [1, 2]);
+  },
+);
 
 void test('what cannot be written is said, and nothing of it is left', async (t) => {
   const sluice = await running(t, { entry: app('spin.js'), workers: 1 });

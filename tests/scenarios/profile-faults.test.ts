@@ -74,7 +74,10 @@ void test('the function that a fault is in comes first among the places of its r
     // Both, and what the lane for long requests has.
     assert.deepEqual(all.workers.slice(0, 2), [1, 2]);
     for (const name of ['growingExpression', 'largeParse', 'collectorStorm'])
-      assert.ok(all.places.slice(0, 8).some((place) => isIn(name, place)), JSON.stringify(all.places.slice(0, 8)));
+      assert.ok(
+        all.places.slice(0, 8).some((place) => isIn(name, place)),
+        JSON.stringify(all.places.slice(0, 8)),
+      );
     assert.ok(all.collector_ms > 0);
   });
   const unknown = await sluice.cli(['profile', '--route', '/nowhere']);

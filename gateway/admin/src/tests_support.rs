@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use sluice_catalog::refusals::{GivenUp, ProfileError, ReloadError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot::{
-    ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, QuarantinedRequest, QueueSnapshot,
-    RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
+    ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, QuarantinedRequest, QueueSnapshot, RequestsSnapshot,
+    Snapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Format, Journal, Options};
 

@@ -85,7 +85,8 @@ impl Field {
 const PORT: Field = field("port", Kind::Other { typescript: "number", rust: "u16" }, "").or_null();
 const HOST: Field = field("host", Kind::Text, "").or_null();
 const PATH: Field = field("path", Kind::Text, "").or_null();
-const NUMBER: Field = field("number", Kind::Whole, "Counts what the gateway asks of this worker in the way of profiles.");
+const NUMBER: Field =
+    field("number", Kind::Whole, "Counts what the gateway asks of this worker in the way of profiles.");
 const DURATION: Field = field("duration_ms", Kind::Whole, "");
 const FILE: Field = field("file", Kind::Text, "");
 const SOCKET: Field = field("socket", Kind::Text, "Path of the unix socket where the worker takes its connections.");
@@ -314,7 +315,11 @@ pub static TO_WORKER: &[Message] = &[
             NUMBER,
             DURATION,
             FILE,
-            field("requests", Kind::Flag, "Write beside it when which request ran, to `file` with `.requests` appended."),
+            field(
+                "requests",
+                Kind::Flag,
+                "Write beside it when which request ran, to `file` with `.requests` appended.",
+            ),
         ],
     },
     Message {

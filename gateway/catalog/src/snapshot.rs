@@ -379,15 +379,8 @@ impl GatewayState {
 
 impl WorkerState {
     /// Every state, in the order of a life; the values of the metric label `state`.
-    pub const ALL: [Self; 7] = [
-        Self::Starting,
-        Self::Warming,
-        Self::Ready,
-        Self::Busy,
-        Self::Paused,
-        Self::Leaving,
-        Self::Backoff,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Starting, Self::Warming, Self::Ready, Self::Busy, Self::Paused, Self::Leaving, Self::Backoff];
 
     /// The word used in JSON, logs, metrics and on the terminal.
     #[must_use]

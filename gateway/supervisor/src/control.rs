@@ -23,8 +23,8 @@ use crate::process::Process;
 use crate::process::known::Renders;
 use crate::{ProcessView, Supervisor, sample};
 
-pub(crate) use line::{Requested, Taken};
 use line::{Kind, Leaving, Line};
+pub(crate) use line::{Requested, Taken};
 
 /// The longest line of a worker on the control channel; a longer one is skipped.
 const LINE_BYTES_MAX: u64 = 1024 * 1024;

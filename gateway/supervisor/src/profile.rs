@@ -122,9 +122,8 @@ impl Supervisor {
             Some(id) => serving.filter(|process| process.worker == WorkerId(id)).cloned().collect(),
             None if wish.all => serving.cloned().collect(),
             None => {
-                let busiest = |process: &&Rc<Process>| {
-                    (self.gate.requests_total(process.worker), Reverse(process.worker.0))
-                };
+                let busiest =
+                    |process: &&Rc<Process>| (self.gate.requests_total(process.worker), Reverse(process.worker.0));
                 serving.max_by_key(busiest).cloned().into_iter().collect()
             }
         };
@@ -229,7 +228,11 @@ impl TakenDir {
         let dir = Self { path, is_kept: Cell::new(false) };
         let made = spawn_blocking({
             let (profiles, path) = (profiles.to_owned(), dir.path.clone());
-            move || stuck::make_private_dir(&profiles).and_then(|()| clear(&profiles)).and_then(|()| stuck::make_private_dir(&path))
+            move || {
+                stuck::make_private_dir(&profiles)
+                    .and_then(|()| clear(&profiles))
+                    .and_then(|()| stuck::make_private_dir(&path))
+            }
         });
         let made = made.await.unwrap_or_else(|error| Err(io::Error::other(error)));
         made.map_err(|source| ProfileError::File { file: dir.path.clone(), source })?;

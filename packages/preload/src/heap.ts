@@ -32,7 +32,8 @@ export async function takeHeapProfile(
 function takeSnapshot(file: string): void {
   try {
     writeHeapSnapshot(file);
-    if (!isWhole(file)) throw new Error(`${file}: the snapshot could not be written whole; is the disk full?`);
+    if (!isWhole(file))
+      throw new Error(`${file}: the snapshot could not be written whole; is the disk full?`);
     chmodSync(file, 0o600);
   } catch (error) {
     rmSync(file, { force: true });
@@ -67,7 +68,7 @@ async function sample(
       includeObjectsCollectedByMinorGC: withCollected,
     });
     await pause(duration_ms, undefined, { signal, ref: false });
-    const { profile } = ask<HeapProfiler.StopSamplingReturnType>(session, 'HeapProfiler.stopSampling');
+    const { profile } = ask(session, 'HeapProfiler.stopSampling') as HeapProfiler.StopSamplingReturnType;
     writeWhole(file, JSON.stringify(profile));
   } finally {
     session.disconnect();

@@ -12,14 +12,14 @@ export function openSession(): Session {
 }
 
 /** Within one process the inspector answers before `post` returns. */
-export function ask<T>(session: Session, method: string, params: object = {}): T {
+export function ask(session: Session, method: string, params: object = {}): unknown {
   let answer: { readonly error: Error | null; readonly result: unknown } | undefined;
   session.post(method, params, (error: Error | null, result?: unknown) => {
     answer = { error, result };
   });
   if (answer === undefined) throw new Error(`the inspector gave no answer to ${method}`);
   if (answer.error !== null) throw answer.error;
-  return answer.result as T;
+  return answer.result;
 }
 
 /** Leaves nothing of a file that could not be written whole. */

@@ -47,7 +47,7 @@ export class Recording {
   stop(): { readonly profile: Profiler.Profile; readonly used_us: number; readonly began_us: number } {
     try {
       const used_us = cpuUs() - this.#usedBefore_us;
-      const { profile } = ask<{ profile: Profiler.Profile }>(this.#session, 'Profiler.stop');
+      const { profile } = ask(this.#session, 'Profiler.stop') as Profiler.StopReturnType;
       // Both clocks are the system's monotonic one, where it has one only.
       const { startTime } = profile;
       const isSame = startTime >= this.#began_us - 1 && startTime <= this.#began_after_us + 1;

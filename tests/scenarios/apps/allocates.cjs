@@ -6,12 +6,14 @@ const http = require('node:http');
 const kept = [];
 
 function keepMuch(count) {
-  for (let index = 0; index < count; index += 1) kept.push({ index, text: `item ${index}`, of: [index, index + 1] });
+  for (let index = 0; index < count; index += 1)
+    kept.push({ index, text: `item ${index}`, of: [index, index + 1] });
 }
 
 function wasteMuch(count) {
   let last;
-  for (let index = 0; index < count; index += 1) last = { last: index, text: `item ${index}`, of: [index, index + 1] };
+  for (let index = 0; index < count; index += 1)
+    last = { last: index, text: `item ${index}`, of: [index, index + 1] };
   return last;
 }
 

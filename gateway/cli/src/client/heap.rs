@@ -85,7 +85,10 @@ fn cost(kind: Kind, worker: &WorkerSnapshot, duration_ms: u64) -> String {
         return format!("worker {id} serves on for {s} s; allocations cost it a few per cent more meanwhile");
     }
     let Some(heap) = worker.heap_used_bytes else {
-        return format!("worker {id} stands still for about a second for each {} of its heap, and takes {MEMORY_FACTOR} times the heap more", bytes(BYTES_PER_S));
+        return format!(
+            "worker {id} stands still for about a second for each {} of its heap, and takes {MEMORY_FACTOR} times the heap more",
+            bytes(BYTES_PER_S)
+        );
     };
     format!(
         "worker {id} has {} on its heap: it takes no requests and stands still for about {} s, takes up to {} of memory more \

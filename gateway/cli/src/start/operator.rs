@@ -12,8 +12,8 @@ use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::refusals::{ProfileError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
-    ClassesSnapshot, CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, ReactSnapshot,
-    RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
+    ClassesSnapshot, CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, ReactSnapshot, RequestsSnapshot,
+    Snapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Alarm, Event, Journal, Level, Page, Tasks};
 use sluice_proxy::answers::edge;
@@ -400,11 +400,7 @@ impl Operator for Gateway {
     }
 }
 
-async fn take_profiles(
-    supervisor: &Rc<Supervisor>,
-    gate: &Gate,
-    wish: &Wish,
-) -> Result<Vec<Taken>, ProfileError> {
+async fn take_profiles(supervisor: &Rc<Supervisor>, gate: &Gate, wish: &Wish) -> Result<Vec<Taken>, ProfileError> {
     let followed = wish.route.as_deref().map(|route| gate.follow_route(route)).transpose()?;
     let mut taken = supervisor.profile(wish).await?;
     if let Some(followed) = followed {

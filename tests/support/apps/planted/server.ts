@@ -9,7 +9,9 @@ const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'slu-planted-')), '
 fs.writeFileSync(file, Buffer.alloc(64 * 1024 * 1024));
 process.on('exit', () => fs.rmSync(path.dirname(file), { recursive: true, force: true }));
 process.on('SIGTERM', () => process.exit(0));
-const json = JSON.stringify(Array.from({ length: 400_000 }, (_, index) => ({ index, text: `item number ${index}`, no: null })));
+const json = JSON.stringify(
+  Array.from({ length: 400_000 }, (_, index) => ({ index, text: `item number ${index}`, no: null })),
+);
 
 const FAULTS: Record<string, (size: number) => unknown> = {
   '/regex': (size) => growingExpression(size || 22),

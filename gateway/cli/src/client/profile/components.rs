@@ -66,7 +66,8 @@ pub fn by_component(profile: &Profile, self_us: &[u64], part: f64) -> Vec<Compon
         if spent_us == 0 || frame.owner == Owner::Idle {
             continue;
         }
-        let own = || if matches!(frame.owner, Owner::Collector | Owner::Program) { frame.owner.name() } else { OUTSIDE };
+        let own =
+            || if matches!(frame.owner, Owner::Collector | Owner::Program) { frame.owner.name() } else { OUTSIDE };
         let mut on_stack: Vec<u32> = std::iter::successors(here, |at| instances[*at as usize].around)
             .map(|at| instances[at as usize].name)
             .collect();
@@ -147,7 +148,8 @@ mod tests {
         // The last delta is the time until the profile's end.
         let end_us: u64 = deltas_us.iter().sum();
         deltas_us.pop();
-        let text = json!({ "nodes": nodes, "samples": samples, "timeDeltas": deltas_us, "startTime": 0, "endTime": end_us });
+        let text =
+            json!({ "nodes": nodes, "samples": samples, "timeDeltas": deltas_us, "startTime": 0, "endTime": end_us });
         let mut profile = Profile::default();
         profile.read("worker 1", Value::to_string(&text).as_bytes()).unwrap();
         profile

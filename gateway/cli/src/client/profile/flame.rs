@@ -154,9 +154,7 @@ mod tests {
 
     #[test]
     fn the_page_holds_every_stack_that_took_time_and_no_idle_time() {
-        let frame = |name: &str, url: &str, line: i32| {
-            json!({ "functionName": name, "url": url, "lineNumber": line, "columnNumber": 0 })
-        };
+        let frame = |name: &str, url: &str, line: i32| json!({ "functionName": name, "url": url, "lineNumber": line, "columnNumber": 0 });
         let text = json!({
             "nodes": [
                 { "id": 1, "callFrame": frame("(root)", "", -1), "children": [2, 4, 5] },

@@ -107,9 +107,7 @@ mod tests {
 
     #[test]
     fn native_code_and_collections_count_for_the_function_that_they_are_of() {
-        let frame = |name: &str, url: &str, line: i32| {
-            json!({ "functionName": name, "url": url, "lineNumber": line, "columnNumber": 0 })
-        };
+        let frame = |name: &str, url: &str, line: i32| json!({ "functionName": name, "url": url, "lineNumber": line, "columnNumber": 0 });
         let profile = read(&json!({
             "nodes": [
                 { "id": 1, "callFrame": frame("(root)", "", -1), "children": [2, 5, 6] },

@@ -13,7 +13,8 @@ const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" }
 
 /// What became of it, for people.
 pub fn open(file: &Path) -> String {
-    let spawned = Command::new(OPENER).arg(file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let spawned =
+        Command::new(OPENER).arg(file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let mut child = match spawned {
         Ok(child) => child,
         Err(error) => return format!("no browser was opened ({OPENER}: {error}); open {}", file.display()),

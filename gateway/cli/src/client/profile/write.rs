@@ -89,7 +89,8 @@ mod tests {
                 "positionTicks": [{ "line": line + 2, "ticks": 4 }],
             })
         };
-        let root = json!({ "id": 1, "children": [2], "callFrame": { "functionName": "(root)", "url": "", "lineNumber": -1 } });
+        let root =
+            json!({ "id": 1, "children": [2], "callFrame": { "functionName": "(root)", "url": "", "lineNumber": -1 } });
         let text = json!({
             "nodes": [root, node(2, "f", 4, &[3]), node(3, "g", 9, &[])],
             "samples": [2, 3, 2], "timeDeltas": [10, 20, 30], "startTime": 1000, "endTime": 1100,
