@@ -11,7 +11,7 @@ export interface WorkerSnapshot {
   instance: number;
   pid: number | null;
   generation: number;
-  state: 'starting' | 'warming' | 'ready' | 'busy' | 'leaving' | 'backoff';
+  state: 'starting' | 'warming' | 'ready' | 'busy' | 'paused' | 'leaving' | 'backoff';
   age_s: number;
   rss_bytes: number | null;
   requests_total: number;
