@@ -426,12 +426,17 @@ impl HeapArgs {
     }
 }
 
+/// Not so many seconds.
+#[derive(Debug, thiserror::Error)]
+#[error("a number from 0.05 to 60 is meant")]
+pub struct SecondsError;
+
 /// Seconds, as milliseconds.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between both bounds")]
-fn seconds(text: &str) -> Result<u64, String> {
+fn seconds(text: &str) -> Result<u64, SecondsError> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.05..=60.0).contains(&seconds) => Ok((seconds * 1000.0).round() as u64),
-        _ => Err("a number from 0.05 to 60 is meant".to_owned()),
+        _ => Err(SecondsError),
     }
 }
 

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use sluice_admin::protocol::{Reply, Request};
 use sluice_catalog::snapshot::Snapshot;
 
+use super::profile::files::FileError;
 use crate::args::RunDirArg;
 use crate::exit::Exit;
 use crate::output;
@@ -42,7 +43,7 @@ pub enum ClientError {
     Io { run_dir: PathBuf, error: io::Error },
     /// What workers wrote cannot be read, or a file not be written.
     #[error("{0}")]
-    Profile(String),
+    Profile(#[from] FileError),
     #[error("standard output: {0}")]
     Output(io::Error),
 }

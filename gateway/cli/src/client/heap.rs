@@ -15,7 +15,7 @@ use sluice_catalog::snapshot::{Snapshot, WorkerSnapshot, WorkerState};
 use sluice_profiles::Profile;
 
 use super::connect::{ClientError, Gateway};
-use super::profile::files::{self, Names};
+use super::profile::files::{self, FileError, Names};
 use super::profile::flame::{self, Unit};
 use super::profile::hot::{self, Place};
 use super::profile::{LAST_STEPS_TIMEOUT, raw_dir, text};
@@ -57,14 +57,14 @@ pub fn run(args: &HeapArgs) -> Result<ExitCode, ClientError> {
     let wish = Wish { kind, worker: Some(worker.id), duration_ms, ..Wish::default() };
     let taken = gateway.ask(&Request::Profile(wish))?.profiles.unwrap_or_default();
     let _raw = raw_dir(&taken);
-    let Some(taken) = taken.first() else { return Err(ClientError::Profile("no profile came".to_owned())) };
+    let taken = taken.first().ok_or(FileError::Missing)?;
     let names = Names::new(args.out.as_deref(), gateway.run_dir(), &format!("heap-{}", worker.id));
     let raw = Path::new(&taken.file);
     let said = match kind {
         Kind::Snapshot => names.take(kind.extension(), raw).map(|file| snapshot_text(&file, taken.duration_ms)),
         _ => sampled(raw, &taken.node, kind, &names),
     };
-    Ok(output::print(&said.map_err(ClientError::Profile)?))
+    Ok(output::print(&said?))
 }
 
 /// The one that is named, or that which has answered most requests.
@@ -157,15 +157,16 @@ struct HeapProfile {
     head: HeapNode,
 }
 
-fn sampled(raw: &Path, node: &str, kind: Kind, names: &Names) -> Result<String, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", raw.display());
-    let text = fs::read(raw).map_err(|error| failed(&error))?;
+fn sampled(raw: &Path, node: &str, kind: Kind, names: &Names) -> Result<String, FileError> {
+    let path = || raw.to_owned();
+    let text = fs::read(raw).map_err(|source| FileError::Io { file: path(), source })?;
     // Stacks of calls are as deep here as they were in the app.
     let mut json = serde_json::Deserializer::from_slice(&text);
     json.disable_recursion_limit();
-    let HeapProfile { head } = HeapProfile::deserialize(&mut json).map_err(|error| failed(&error))?;
+    let HeapProfile { head } = HeapProfile::deserialize(&mut json).map_err(|source| FileError::Json { file: path(), source })?;
     let mut profile = Profile::default();
-    profile.read("heap", as_cpu_profile(head).to_string().as_bytes()).map_err(|error| failed(&error))?;
+    let read = profile.read("heap", as_cpu_profile(head).to_string().as_bytes());
+    read.map_err(|source| FileError::Profile { file: path(), source })?;
     let profile = source_maps::mapped(profile, node);
     let (self_bytes, places) = (profile.self_us(), hot::places(&profile));
     let total: u64 = self_bytes.iter().sum();

@@ -1,7 +1,7 @@
 //! Asks what the source maps of profiled code say: a Node.js process reads them (`packages/preload/src/source-maps.ts`), as a large
 //! map, or one that is made to do harm, is to take no memory of this one. Without an answer places stay those of the code that ran.
 
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,14 +33,14 @@ pub fn mapped(profile: Profile, node: &str) -> Profile {
     }
 }
 
-fn ask(node: &str, asked: Vec<u8>) -> Result<Vec<Original>, String> {
-    let reader = find_preload().map_err(|error| error.to_string())?.with_file_name("source-maps.js");
+fn ask(node: &str, asked: Vec<u8>) -> io::Result<Vec<Original>> {
+    let reader = find_preload().map_err(io::Error::other)?.with_file_name("source-maps.js");
     let mut command = Command::new(node);
     command.arg(format!("--max-old-space-size={HEAP_MB_MAX}")).arg(reader).env_remove("NODE_OPTIONS");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| format!("{node}: {error}"))?;
+    let mut child = command.spawn()?;
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-    let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else { return Err(format!("{node}: no pipes")) };
+    let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else { return Err(io::ErrorKind::BrokenPipe.into()) };
     // It reads everything before it answers, and may end before either.
     let writing = thread::spawn(move || stdin.write_all(&asked));
     let reading = thread::spawn(move || {
@@ -49,11 +49,11 @@ fn ask(node: &str, asked: Vec<u8>) -> Result<Vec<Original>, String> {
     });
     let is_whole = wait(&mut child);
     let _ = writing.join();
-    let answer = reading.join().map_err(|_| "its answer was not read".to_owned())?;
+    let answer = reading.join().map_err(|_| io::Error::other("its answer was not read"))?;
     if !is_whole {
-        return Err(format!("{node} failed or took longer than {} s", READING_TIMEOUT.as_secs()));
+        return Err(io::Error::other(format!("{node} failed or took longer than {} s", READING_TIMEOUT.as_secs())));
     }
-    serde_json::from_slice(&answer.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+    serde_json::from_slice(&answer?).map_err(io::Error::other)
 }
 
 /// Whether it ended well in its time; else it is killed.

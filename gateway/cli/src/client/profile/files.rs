@@ -7,7 +7,24 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use sluice_profiles::ReadError;
 use sluice_supervisor::{make_room, write_whole};
+
+/// Why files of a profile cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It cannot be read or written at all.
+    #[error("{}: {source}", file.display())]
+    Io { file: PathBuf, source: io::Error },
+    /// It is no CPU profile.
+    #[error("{}: {source}", file.display())]
+    Profile { file: PathBuf, source: ReadError },
+    /// It is no JSON, or says something else than expected.
+    #[error("{}: {source}", file.display())]
+    Json { file: PathBuf, source: serde_json::Error },
+    #[error("the gateway named no profile")]
+    Missing,
+}
 
 /// How a shell knows that Ctrl-C ended a command.
 const INTERRUPTED: i32 = 130;
@@ -90,17 +107,19 @@ impl Names {
     }
 
     /// Writes a file that nobody else can read. Returns its name.
-    pub fn write(&self, extension: &str, bytes: &[u8]) -> Result<PathBuf, String> {
+    pub fn write(&self, extension: &str, bytes: &[u8]) -> Result<PathBuf, FileError> {
         let file = self.with(extension);
         let part = Unfinished::new(&file.with_extension(format!("{}.part", process::id())));
         let written = self.make_room(&file).and_then(|()| write_whole(&file, bytes));
         drop(part);
-        written.map_err(|error| format!("{}: {error}", file.display()))?;
-        Ok(file)
+        match written {
+            Ok(()) => Ok(file),
+            Err(source) => Err(FileError::Io { file, source }),
+        }
     }
 
     /// Moves a file there, across file systems if need be. Returns its name.
-    pub fn take(&self, extension: &str, from: &Path) -> Result<PathBuf, String> {
+    pub fn take(&self, extension: &str, from: &Path) -> Result<PathBuf, FileError> {
         let file = self.with(extension);
         let moved = self.make_room(&file).and_then(|()| match std::fs::rename(from, &file) {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
@@ -109,8 +128,10 @@ impl Names {
             }
             moved => moved,
         });
-        moved.map_err(|error| format!("{}: {error}", file.display()))?;
-        Ok(file)
+        match moved {
+            Ok(()) => Ok(file),
+            Err(source) => Err(FileError::Io { file, source }),
+        }
     }
 
     fn make_room(&self, file: &Path) -> io::Result<()> {

@@ -25,7 +25,7 @@ use super::source_maps;
 use crate::args::ProfileArgs;
 use crate::output;
 use components::ComponentCpu;
-use files::{Names, Unfinished};
+use files::{FileError, Names, Unfinished};
 use flame::Unit;
 use hot::Place;
 
@@ -72,8 +72,8 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     let taken = reply.profiles.unwrap_or_default();
     let _raw = raw_dir(&taken);
     let names = Names::new(args.out.as_deref(), gateway.run_dir(), "profile");
-    let read = read(&taken, args.route.as_deref()).map_err(ClientError::Profile)?;
-    let (report, html) = read.report(&names).map_err(ClientError::Profile)?;
+    let read = read(&taken, args.route.as_deref())?;
+    let (report, html) = read.report(&names)?;
     if args.json {
         let printed = gateway.print_json(&report);
         if args.open {
@@ -103,7 +103,7 @@ struct Read {
     used_ms: f64,
 }
 
-fn read(taken: &[Taken], route: Option<&str>) -> Result<Read, String> {
+fn read(taken: &[Taken], route: Option<&str>) -> Result<Read, FileError> {
     let mut profile = Profile::default();
     let mut report = Report { route: route.map(str::to_owned), ..Report::default() };
     let (mut used_ms, mut node) = (0.0, "node");
@@ -113,9 +113,10 @@ fn read(taken: &[Taken], route: Option<&str>) -> Result<Read, String> {
             report.errors.push(error.clone());
             continue;
         }
-        let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", taken.file);
-        let file = File::open(&taken.file).map_err(|error| failed(&error))?;
-        profile.read(&format!("worker {}", taken.worker), file).map_err(|error| failed(&error))?;
+        let path = || PathBuf::from(&taken.file);
+        let file = File::open(&taken.file).map_err(|source| FileError::Io { file: path(), source })?;
+        let read = profile.read(&format!("worker {}", taken.worker), file);
+        read.map_err(|source| FileError::Profile { file: path(), source })?;
         if route.is_some() {
             let times = times_of(&taken.file)?;
             if times.is_cut {
@@ -138,15 +139,18 @@ fn read(taken: &[Taken], route: Option<&str>) -> Result<Read, String> {
 }
 
 /// What the preload has written beside the profile.
-fn times_of(file: &str) -> Result<requests::RequestTimes, String> {
-    let file = format!("{file}.requests");
-    let text = std::fs::read(&file).map_err(|error| format!("{file}: {error}"))?;
-    serde_json::from_slice(&text).map_err(|error| format!("{file}: {error}"))
+fn times_of(file: &str) -> Result<requests::RequestTimes, FileError> {
+    let file = PathBuf::from(format!("{file}.requests"));
+    match std::fs::read(&file).map(|text| serde_json::from_slice(&text)) {
+        Ok(Ok(times)) => Ok(times),
+        Ok(Err(source)) => Err(FileError::Json { file, source }),
+        Err(source) => Err(FileError::Io { file, source }),
+    }
 }
 
 impl Read {
     /// Writes both files. Returns what is told, and the page.
-    fn report(self, names: &Names) -> Result<(Report, PathBuf), String> {
+    fn report(self, names: &Names) -> Result<(Report, PathBuf), FileError> {
         let Read { profile, mut report, used_ms } = self;
         let self_us = profile.self_us();
         let of = |is_meant: &dyn Fn(&Owner) -> bool| -> f64 {
