@@ -163,7 +163,8 @@ fn sampled(raw: &Path, node: &str, kind: Kind, names: &Names) -> Result<String, 
     // Stacks of calls are as deep here as they were in the app.
     let mut json = serde_json::Deserializer::from_slice(&text);
     json.disable_recursion_limit();
-    let HeapProfile { head } = HeapProfile::deserialize(&mut json).map_err(|source| FileError::Json { file: path(), source })?;
+    let HeapProfile { head } =
+        HeapProfile::deserialize(&mut json).map_err(|source| FileError::Json { file: path(), source })?;
     let mut profile = Profile::default();
     let read = profile.read("heap", as_cpu_profile(head).to_string().as_bytes());
     read.map_err(|source| FileError::Profile { file: path(), source })?;
