@@ -13,6 +13,7 @@ use crate::client::status::{aligned, duration, harmless, milliseconds};
 const NAME_CHARS_MAX: usize = 60;
 /// Rows that people read; the page and `--json` have more.
 const ROWS_MAX: usize = 40;
+/// Functions that people read; the page and `--json` have more.
 const PLACES_MAX: usize = 20;
 
 /// What was looked at.
