@@ -1,20 +1,18 @@
 /** What was prerendered in part and is to be gone on with: the state that it left is react-dom's own, and so is the rest of the page. */
 import type * as Server from 'react-dom/server';
-import { ReactDOMServer, version } from '../facts/react.js';
+import { ReactDOMServer } from '../facts/react.js';
 import { countFallback, countRender } from './fallback.js';
-import { withStatic, type StaticModule } from './static.js';
+import { functionOf, withStatic, type StaticModule } from './static.js';
 
 /** react-dom's function, which is asked of another render. */
 function ofReactDOM<Module extends object, Name extends keyof Module & string>(
   module: Module,
   api: Name,
 ): Module[Name] {
-  if (typeof module[api] !== 'function') {
-    throw new Error(`@sluice/react: react-dom ${version} has no \`${api}\`. It is there since React 19.2.`);
-  }
+  const resumes = functionOf(module, api, '19.2');
   countRender();
   countFallback({ reason: 'resume', api });
-  return module[api];
+  return resumes;
 }
 
 export const resume: typeof Server.resume = (...args) => ofReactDOM(ReactDOMServer, 'resume')(...args);

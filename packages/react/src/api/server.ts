@@ -32,7 +32,7 @@ import {
   type StreamOptions,
 } from './options.js';
 import { nodePrelude, prerenderWith, webPrelude } from './prerender.js';
-import { withStatic } from './static.js';
+import { functionOf, withStatic } from './static.js';
 import { renderString } from './strings.js';
 import { Unsupported } from '../facts/unsupported.js';
 import { profile } from '../facts/profile.js';
@@ -115,7 +115,8 @@ export function renderToReadableStream(
   return renderBy(
     'renderToReadableStream',
     reasonToDelegateWebStreams(),
-    (left) => ReactDOMServer.renderToReadableStream(children, withoutTold(options, left.toldErrors)),
+    (left) =>
+      functionOf(ReactDOMServer, 'renderToReadableStream', '19.2')(children, withoutTold(options, left.toldErrors)),
     (leave) => readableStream(children, readableOptions(options), leave),
   );
 }
@@ -129,7 +130,7 @@ export function prerender(children: ReactNode, options?: PrerenderOptions): Prom
   return renderBy<Promise<PrerenderResult>>(
     'prerender',
     reasonToDelegateWebStreams() ?? reasonToDelegatePrerender(options),
-    (left) => withStatic((module) => module.prerender(children, withoutTold(options, left.toldErrors))),
+    (left) => withStatic((module) => functionOf(module, 'prerender', '19.2')(children, withoutTold(options, left.toldErrors))),
     (leave) => {
       const { onHeaders, ...rest } = prerenderOptions(options) as ReadableOptions;
       const headers = onHeaders && ((given: object) => onHeaders(new Headers({ ...given })));
@@ -147,7 +148,7 @@ export function prerenderToNodeStream(
     'prerenderToNodeStream',
     reasonToDelegatePrerender(options),
     (left) =>
-      withStatic((module) => module.prerenderToNodeStream(children, withoutTold(options, left.toldErrors))),
+      withStatic((module) => functionOf(module, 'prerenderToNodeStream', '19.0')(children, withoutTold(options, left.toldErrors))),
     (leave) =>
       prerenderWith(children, prerenderOptions(options) as StreamOptions, nodePrelude, leave as never),
   );

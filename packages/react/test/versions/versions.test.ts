@@ -15,6 +15,7 @@ import { goesOnAsReactDoes } from './goes-on.ts';
 import { keepsPromisesApart } from './handed-on.ts';
 import { install, minors } from './install.ts';
 import { leavesNothing } from './leaves.ts';
+import { saysWhatIsMissing } from './missing.ts';
 
 const newest = loadReact(packageFolder).version;
 const others = minors.filter((minor) => !newest.startsWith(`${minor}.`));
@@ -25,11 +26,13 @@ for (const minor of chosen) {
   behavesAlike(minor, folder);
   goesOnAsReactDoes(minor, folder);
   leavesNothing(minor, folder);
+  saysWhatIsMissing(minor, folder);
   if (minor === '19.0' || minor === '19.1') keepsPromisesApart(minor, folder);
 }
 behavesAlike('of the newest', packageFolder);
 goesOnAsReactDoes('of the newest', packageFolder);
 leavesNothing('of the newest', packageFolder);
+saysWhatIsMissing('of the newest', packageFolder);
 
 for (const [index, minor] of chosen.entries()) {
   void test(`no difference to react-dom ${minor}`, async () => {
