@@ -116,7 +116,11 @@ export function renderToReadableStream(
     'renderToReadableStream',
     reasonToDelegateWebStreams(),
     (left) =>
-      functionOf(ReactDOMServer, 'renderToReadableStream', '19.2')(children, withoutTold(options, left.toldErrors)),
+      functionOf(
+        ReactDOMServer,
+        'renderToReadableStream',
+        '19.2',
+      )(children, withoutTold(options, left.toldErrors)),
     (leave) => readableStream(children, readableOptions(options), leave),
   );
 }
@@ -130,7 +134,10 @@ export function prerender(children: ReactNode, options?: PrerenderOptions): Prom
   return renderBy<Promise<PrerenderResult>>(
     'prerender',
     reasonToDelegateWebStreams() ?? reasonToDelegatePrerender(options),
-    (left) => withStatic((module) => functionOf(module, 'prerender', '19.2')(children, withoutTold(options, left.toldErrors))),
+    (left) =>
+      withStatic((module) =>
+        functionOf(module, 'prerender', '19.2')(children, withoutTold(options, left.toldErrors)),
+      ),
     (leave) => {
       const { onHeaders, ...rest } = prerenderOptions(options) as ReadableOptions;
       const headers = onHeaders && ((given: object) => onHeaders(new Headers({ ...given })));
@@ -148,7 +155,9 @@ export function prerenderToNodeStream(
     'prerenderToNodeStream',
     reasonToDelegatePrerender(options),
     (left) =>
-      withStatic((module) => functionOf(module, 'prerenderToNodeStream', '19.0')(children, withoutTold(options, left.toldErrors))),
+      withStatic((module) =>
+        functionOf(module, 'prerenderToNodeStream', '19.0')(children, withoutTold(options, left.toldErrors)),
+      ),
     (leave) =>
       prerenderWith(children, prerenderOptions(options) as StreamOptions, nodePrelude, leave as never),
   );

@@ -23,7 +23,9 @@ export function functionOf<Module extends object, Name extends keyof Module & st
   since: string,
 ): Module[Name] {
   if (typeof module[name] === 'function') return module[name];
-  throw new Error(`@sluice/react: react-dom ${version} has no \`${name}\`. It is there since React ${since}.`);
+  throw new Error(
+    `@sluice/react: react-dom ${version} has no \`${name}\`. It is there since React ${since}.`,
+  );
 }
 
 // Its code is that of `react-dom/server`, which is loaded: this costs nothing, and saves a turn later.
