@@ -40,6 +40,28 @@ void test('ARCHITECTURE.md cites enough for the test above to mean something', (
   assert.ok(cited.filter(({ name }) => name !== undefined).length > 30, `${cited.length} citations`);
 });
 
+/** The steps of the walk, each with the files that it cites. */
+function walk(): { step: string; cited: string[] }[] {
+  const [, section = ''] = /## A request's walk\n([\s\S]*?)\n### /.exec(architecture) ?? [];
+  const rows = [...section.matchAll(/^\| ([a-z]+) (\| `.*)$/gm)];
+  return rows.map(([, step = '', row = '']) => ({ step, cited: citations(row).map(({ path }) => path) }));
+}
+
+void test('each step of the walk is found from the tree: the file or folder of its name is its own', () => {
+  const sources = files().filter((file) => /^gateway\/(?:proxy|scheduler)\/src\/.*\.rs$/.test(file));
+  const names = new Map(walk().map(({ step }) => [step, new RegExp(`^${step}s?$`)]));
+  assert.ok(names.size >= 12, [...names.keys()].join(' '));
+  const lost = walk().flatMap(({ step, cited }) => {
+    const named = sources.filter((file) => names.get(step)?.test(path.basename(file, '.rs')));
+    // A file beside a folder of the same name is the head of that folder.
+    const isOf = (file: string): boolean =>
+      cited.some((one) => one === file || one.startsWith(`${file.slice(0, -'.rs'.length)}/`));
+    if (named.length === 0) return [`${step}: no file has the name`];
+    return named.filter((file) => !isOf(file)).map((file) => `${step}: not in ${file}`);
+  });
+  assert.deepEqual(lost, []);
+});
+
 void test('an ordinary GET has at most 45 stops in 30 files, as many as ARCHITECTURE.md says', () => {
   const [, section = ''] =
     /### Stops of an ordinary GET\n([\s\S]*?)\n(?=### |## |Alarms )/.exec(architecture) ?? [];
