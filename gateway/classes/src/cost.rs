@@ -3,6 +3,8 @@
 //!
 //! A test and no example, because the table is nobody's but the gate's.
 
+#![allow(clippy::disallowed_types, reason = "it measures the machine, and this crate has no tokio")]
+
 use std::hint::black_box;
 use std::time::Instant;
 

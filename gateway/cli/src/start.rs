@@ -27,7 +27,7 @@ use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::SigSet;
 use sluice_admin::{ControlSocket, MetricsHttp};
@@ -52,6 +52,7 @@ use reload::{Reloader, Settings};
 use shutdown::Ending;
 use sources::Sources;
 use successor::Succession;
+use tokio::time::Instant;
 use upgrade::{Estate, Launch};
 
 /// How often time-outs and starts are looked at. Coarse: nothing on a request's way waits for it.

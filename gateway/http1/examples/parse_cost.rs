@@ -1,6 +1,8 @@
 //! Prints what it costs to parse a typical browser's GET, and one with little in it.
 //! Run it with `cargo run --release -p sluice_http1 --example parse_cost`.
 
+#![allow(clippy::disallowed_types, reason = "it measures the machine, and this crate has no tokio")]
+
 use std::hint::black_box;
 use std::time::Instant;
 

@@ -5,9 +5,10 @@
 use std::error::Error;
 use std::fs::OpenOptions;
 use std::net::{IpAddr, Ipv4Addr};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_journal::{AccessRecord, Event, Format, Journal, Options, Outcome, Step};
+use tokio::time::Instant;
 
 const EVENTS: u32 = 1_000_000;
 const ROUNDS: u32 = 5;

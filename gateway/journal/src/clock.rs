@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tokio::time::Instant;
 
 /// A wall clock and a monotonic one.
 #[derive(Debug, Clone)]

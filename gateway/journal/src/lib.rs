@@ -20,11 +20,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::metrics;
 use sluice_catalog::snapshot::Percentiles;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use counters::Counters;
 use encode::Timestamp;

@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::rc::{Rc, Weak};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::config::Concurrency;
 use sluice_catalog::errors::Code;
@@ -58,6 +58,7 @@ pub(crate) use quarantined::Pass;
 use requests::Requests;
 use retry::Retries;
 pub(crate) use retry::{Cause, Orphan, Seen};
+use tokio::time::Instant;
 
 /// How often the operator is told of the same trouble.
 const NOTE_PERIOD: Duration = Duration::from_secs(10);

@@ -7,7 +7,7 @@ pub(crate) mod spool;
 pub(crate) mod trace;
 pub(crate) mod trust;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::{Buf as _, Bytes};
 use sluice_catalog::config::UnderscoreHeaders;
@@ -15,6 +15,7 @@ use sluice_catalog::errors::Code;
 use sluice_http1::{ChunkedDecoder, Framing, HeadLimits, HeadReader, Parse, Received};
 use sluice_journal::Outcome;
 use sluice_message::{Method, Reject, Rejection, Underscores, check_underscores};
+use tokio::time::Instant;
 
 use crate::answers::refuse::Refusal;
 use crate::front::client::{Client, For, Woke};

@@ -8,11 +8,12 @@ pub(crate) mod ended;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_journal::{AccessRecord, Event, Journal, Outcome};
 use sluice_message::Method;
 use sluice_scheduler::{RequestId, WorkerId};
+use tokio::time::Instant;
 
 use crate::gate::Gate;
 use crate::upstream::Exchange;

@@ -5,7 +5,6 @@ pub(crate) mod passage;
 pub(crate) mod ticket;
 
 use std::rc::Rc;
-use std::time::Instant;
 
 use crate::answers::{edge, files, worker};
 use crate::front::exchange::Exchange;
@@ -15,6 +14,7 @@ use crate::respond::{Sent, respond};
 use crate::route::{Route, route};
 use crate::upstream::forward::Origin;
 use passage::Request;
+use tokio::time::Instant;
 
 /// One request, from its first byte to the last byte of its answer.
 pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, gate: &Rc<Gate>) -> Sent {

@@ -18,7 +18,7 @@ mod wire;
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::errors::Code;
 use sluice_message::Method;
@@ -33,6 +33,7 @@ use crate::sessions::POLL;
 use crate::signal::Signal;
 use crate::upstream::token::Token;
 use sluice_classes::Class;
+use tokio::time::Instant;
 
 pub(crate) use broken::EXIT_TIMEOUT;
 pub(crate) use handed::{AHEAD_MAX, Ahead};

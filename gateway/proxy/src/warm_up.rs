@@ -5,13 +5,14 @@
 //! This must not know what a generation is, nor what becomes of one whose warm-up fails.
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
 use sluice_catalog::refusals::WarmUpError;
 use sluice_message::{Method, RequestHead, Scheme};
 use sluice_scheduler::WorkerId;
+use tokio::time::Instant;
 
 use crate::front::exchange::Exchange;
 use crate::front::own::Own;
@@ -103,7 +104,7 @@ async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &str, d
     };
     let mut exchange = Exchange::Own(Own::new(head, worker));
     let began = Instant::now();
-    let sent = tokio::time::timeout_at(deadline.into(), serve_request(&mut exchange, &origin, gate)).await;
+    let sent = tokio::time::timeout_at(deadline, serve_request(&mut exchange, &origin, gate)).await;
     let took = began.elapsed();
     let Ok(sent) = sent else { return if gate.is_warming(worker) { Asked::Late } else { Asked::Over } };
     // The slot is the worker's until it has ended the request, whatever is still read of the answer.

@@ -4,6 +4,8 @@
 //! cost is taken in. With a queue, each finish dispatches the next of the waiting and each arrival joins them. Of many
 //! classes the costs span three orders of magnitude, so that there are lanes, and each request is of the next class.
 
+#![allow(clippy::disallowed_types, reason = "it measures the machine, and this crate has no tokio")]
+
 #[path = "../tests/simulation/limits.rs"]
 mod limits;
 

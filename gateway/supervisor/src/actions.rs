@@ -1,12 +1,13 @@
 //! The scheduler's actions, carried out on processes. It decides nothing.
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use sluice_journal::{Event, HeldRequest, Level, Recycled};
 use sluice_scheduler::Event::Examined;
 use sluice_scheduler::{AbandonReason, Action, KillReason, Lane, RecycleReason, WorkerId, WorkerState as Life};
+use tokio::time::Instant;
 
 use crate::priority::Priority;
 use crate::process::{Process, life};

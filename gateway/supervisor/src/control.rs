@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_journal::{Event, Level};
 use sluice_scheduler::Event::{HoldsOne, Overweight};
@@ -16,6 +16,7 @@ use sluice_scheduler::{RequestId, WorkerId};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
+use tokio::time::Instant;
 
 use crate::auxiliary::{Address, Target};
 use crate::main_server::Found;

@@ -3,12 +3,13 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_catalog::refusals::WarmUpError;
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, WorkerId};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 /// Who carries out actions on processes.
 pub type Host = Rc<dyn Fn(Action)>;

@@ -9,12 +9,13 @@ use std::io::{self, BufRead as _, PipeWriter, Write as _};
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::rc::{Rc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::unistd::Pid;
 use sluice_journal::{Event, Journal, Level, Tasks};
 use tokio::process::{Child, Command};
+use tokio::time::Instant;
 
 /// Pause before another is started after one that lived shorter than this; it doubles up to the maximum.
 const PAUSE_MIN: Duration = Duration::from_millis(100);

@@ -36,7 +36,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::Instant;
 
 use nix::sys::signal::Signal;
 use sluice_catalog::errors::Code;
@@ -55,6 +54,7 @@ use auxiliary::Auxiliaries;
 use guardian::Guardian;
 use main_server::MainServer;
 use process::Process;
+use tokio::time::Instant;
 
 /// What the operator sees of a worker's process.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,9 @@
 //! The preload is asked over the control channel, and answers when its event loop has turned and it has watched that for two
 //! milliseconds. A worker that computes answers late, which says the same.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::process::Process;
 use crate::process::known::Asked;

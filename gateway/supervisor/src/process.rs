@@ -6,7 +6,7 @@ pub(crate) mod life;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
@@ -19,6 +19,7 @@ use crate::output::Tail;
 use crate::priority::{self, Priority};
 use crate::{App, ProcessView};
 use known::{Answer, Asked, Renders, Track, Trouble};
+use tokio::time::Instant;
 
 /// How long npm or a shell may outlive the process that served below it.
 const FOLLOW_TIMEOUT: Duration = Duration::from_millis(300);

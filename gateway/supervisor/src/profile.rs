@@ -174,7 +174,7 @@ impl Drop for Asking<'_> {
         process.pauses.set(false);
         // Its silence was no sign of anything.
         if process.last_heard.get().is_some() {
-            self.supervisor.is_heard(process, std::time::Instant::now());
+            self.supervisor.is_heard(process, tokio::time::Instant::now());
         }
         if self.is_paused.get() {
             self.supervisor.gate.tell(Paused { worker: process.worker, is_paused: false });

@@ -1,10 +1,11 @@
 //! How a reload ended, with what the worker that it failed at has to say.
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::refusals::{GivenUp, WarmUpError};
 use sluice_scheduler::{AbandonReason, WorkerId};
+use tokio::time::Instant;
 
 use crate::Supervisor;
 use crate::process::Process;

@@ -6,10 +6,11 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_scheduler::Event::{Crowded, Waits};
 use sluice_scheduler::{WorkerId, WorkerState, WorkerView};
+use tokio::time::Instant;
 
 use crate::Supervisor;
 use crate::looks::Looked;

@@ -8,9 +8,10 @@
 mod overdue;
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_scheduler::Event::{Overdue, Stuck};
+use tokio::time::Instant;
 
 use crate::Supervisor;
 use crate::priority::Priority;

@@ -4,9 +4,10 @@
 use std::io::{self, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_profiles::{Original, Profile};
+use tokio::time::Instant;
 
 use crate::start::app::find_preload;
 

@@ -2,13 +2,14 @@
 
 use std::process::ExitCode;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 use serde_json::Value;
 use sluice_admin::protocol::Request;
+use tokio::time::Instant;
 
 use super::connect::{ClientError, Gateway};
 use crate::args::StopArgs;

@@ -1,10 +1,11 @@
 //! Tells the operator which worker the start of others waits for. What waits is decided by the scheduler.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::snapshot::BootsSnapshot;
 use sluice_journal::{Event, Journal, Level};
 use sluice_proxy::gate::Gate;
+use tokio::time::Instant;
 
 /// How often the log says again that the same boot is waited for.
 const TELL_EVERY: Duration = Duration::from_secs(10);

@@ -5,10 +5,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_admin::{ControlSocket, Operator};
 use sluice_journal::{Event, Level};
+use tokio::time::Instant;
 
 use super::operator::Gateway;
 use crate::run_dir::RunDir;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_admin::{Operator, Progress, Readiness, Upgrade};
 use sluice_catalog::metrics;
@@ -22,6 +22,7 @@ use sluice_scheduler::{Lane, WorkerState as Life, WorkerView};
 use sluice_supervisor::Gate as _;
 use sluice_supervisor::Supervisor;
 use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::reload::Reloads;
 use super::upgrade::Wanted;

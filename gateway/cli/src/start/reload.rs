@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_admin::Progress;
 use sluice_catalog::config::{Config, Loaded, Renderer};
@@ -18,6 +18,7 @@ use sluice_proxy::ActiveConfig;
 use sluice_scheduler::{AbandonReason, Scheduler, WorkerState as Life};
 use sluice_supervisor::{ReloadEnd, Version};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::app::Resolved;
 use super::listeners::Listeners;
@@ -150,7 +151,7 @@ impl Reloader {
             let look = async {
                 if self.pending.is_empty() {
                     match self.compare {
-                        Some((at, ..)) => tokio::time::sleep_until(at.into()).await,
+                        Some((at, ..)) => tokio::time::sleep_until(at).await,
                         None => std::future::pending().await,
                     }
                 } else {

@@ -5,12 +5,13 @@
 
 use std::process::ExitCode;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::SigSet;
 use sluice_journal::{Event, Level};
 use sluice_proxy::front::listen::Then;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::handover::Word;
 use super::operator::{Gateway, Overtaken};

@@ -3,13 +3,14 @@
 
 use std::process::ExitCode;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal as Number, kill};
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Level};
 use sluice_proxy::front::listen::Then;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::learned;
 use super::operator::Gateway;

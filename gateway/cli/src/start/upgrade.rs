@@ -10,14 +10,14 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_admin::{ControlSocket, Operator, Upgrade};
 use sluice_catalog::refusals::{SuccessorError, UpgradeError};
 use sluice_journal::{Event, Level};
 use tokio::process::{Child, Command};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::handover::{Offer, Wire, Word};
 use super::operator::Gateway;

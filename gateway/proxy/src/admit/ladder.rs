@@ -5,9 +5,8 @@
 //! a shell for the browser to render, stand between them in [`Step`], and what they ask for becomes a part of [`Arrival`].
 //! It is pure. It must not know where predictions and budgets come from, nor how a step is carried out.
 
-use std::time::Instant;
-
 use sluice_journal::Step;
+use tokio::time::Instant;
 
 /// What is known of a request when it arrives.
 #[derive(Clone, Copy, Debug)]

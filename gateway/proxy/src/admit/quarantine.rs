@@ -16,7 +16,7 @@ pub(crate) mod marks;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::snapshot::QuarantinedRequest;
 
@@ -24,6 +24,7 @@ use answered::Answered;
 use entry::Entry;
 pub(crate) use entry::Mode;
 use marks::Marks;
+use tokio::time::Instant;
 
 /// Bytes of a body that tell requests apart; beyond them only the length does.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;

@@ -1,6 +1,8 @@
 //! Answers that need no worker: the ping path and readiness.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::Response;
 use crate::gate::Gate;

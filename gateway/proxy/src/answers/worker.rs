@@ -1,12 +1,12 @@
 //! The answer of a worker: the request goes to the queue, and the head of what the worker writes is waited for.
 
 use std::rc::Rc;
-use std::time::Instant;
 
 use sluice_catalog::errors::Code;
 use sluice_http1::{ReceivedResponse, ResponseFraming};
 use sluice_journal::Outcome;
 use sluice_scheduler::{RequestId, WorkerId};
+use tokio::time::Instant;
 
 use super::refuse::Refusal;
 use super::{Response, ResponseBody, Size};

@@ -7,11 +7,12 @@ use std::os::unix::net::UnixListener as WorkerListener;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_scheduler::RequestId;
 use sluice_supervisor::Gate as _;
 use tokio::net::TcpListener;
+use tokio::time::Instant;
 
 use super::client::ClientStream;
 use super::connection::serve;

@@ -8,13 +8,13 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use sluice_message::Scheme;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 use tokio_rustls::server::TlsStream;
 
 use crate::respond::answer::Answer;
@@ -187,9 +187,8 @@ impl Client {
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(deadline) = self.deadline else { return Poll::Pending };
         loop {
-            let fires = self.sleep.deadline().into_std();
-            if fires > deadline {
-                self.sleep.as_mut().reset(deadline.into());
+            if self.sleep.deadline() > deadline {
+                self.sleep.as_mut().reset(deadline);
             }
             if self.sleep.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
@@ -197,7 +196,7 @@ impl Client {
             if Instant::now() >= deadline {
                 return Poll::Ready(());
             }
-            self.sleep.as_mut().reset(deadline.into());
+            self.sleep.as_mut().reset(deadline);
         }
     }
 

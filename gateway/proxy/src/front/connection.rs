@@ -2,9 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::errors::Code;
+use tokio::time::Instant;
 
 use super::client::{Client, ClientStream, For, Woke};
 use super::exchange::Exchange;

@@ -2,10 +2,11 @@
 
 use std::io;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_http1::{Framing, Version};
 use sluice_message::ResponseHead;
+use tokio::time::Instant;
 
 use super::client::{self, Client, For};
 use super::exchange::Woke;

@@ -4,10 +4,11 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_journal::{Event, Level};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 
 use crate::front::client::ClientStream;
 use crate::front::connection;

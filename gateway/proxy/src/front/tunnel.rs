@@ -1,9 +1,10 @@
 //! An upgraded connection: bytes go both ways until either side ends it or nothing has moved for too long.
 
 use std::pin::pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::time::Instant;
 
 use crate::front::client::Client;
 use crate::respond::answer::{Answer, Upgraded};

@@ -2,9 +2,10 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_scheduler::{Event, RequestId, WorkerId};
+use tokio::time::Instant;
 
 use super::Gate;
 use crate::respond::answer::Times;

@@ -1,12 +1,13 @@
 //! Gathers what alarms are judged by, and tells what comes of it.
 
 use std::cell::{Cell, RefCell};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_catalog::snapshot::AlarmSnapshot;
 use sluice_journal::{Alarm, Event as Happening};
 use sluice_sketch::Fading;
+use tokio::time::Instant;
 
 use super::Gate;
 use crate::alarms::{Change, Judge, Limits, Reading};

@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 use std::net::IpAddr;
-use std::time::Instant;
 
 use sluice_journal::{Event as Happening, Level};
+use tokio::time::Instant;
 
 use super::{Gate, NOTE_PERIOD, to_usize};
 use crate::front::handles::{Bounds, Full, Handle};

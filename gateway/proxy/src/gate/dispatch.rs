@@ -2,10 +2,10 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Instant;
 
 use sluice_catalog::errors::Code;
 use sluice_scheduler::{Action, Event, KillReason, RequestId, WorkerId};
+use tokio::time::Instant;
 
 use super::{Cause, Gate};
 use crate::respond::answer::Times;

@@ -2,12 +2,13 @@
 //! [`crate::sleep`], and told once in the log.
 
 use std::cell::{Cell, RefCell};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::config::Concurrency;
 use sluice_catalog::snapshot::ConcurrencySnapshot;
 use sluice_journal::Event as Happening;
 use sluice_scheduler::{Lane, WorkerId, WorkerState};
+use tokio::time::Instant;
 
 use super::Gate;
 use crate::sleep::{Sleep, advice, gain, is_worth_it};

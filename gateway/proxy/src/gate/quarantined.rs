@@ -2,13 +2,14 @@
 //! the rules of [`crate::admit::quarantine`]. And what an operator sees of them.
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::QuarantinedRequest;
 use sluice_journal::{Event as Happening, Level};
 use sluice_message::Method;
 use sluice_scheduler::Event;
+use tokio::time::Instant;
 
 use super::Gate;
 use crate::admit::quarantine::{self, Admission, BODY_BYTES_MAX, Fingerprint, Mode};

@@ -4,9 +4,9 @@
 use std::cell::RefCell;
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
-use std::time::Instant;
 
 use sluice_scheduler::{RequestId, WorkerId};
+use tokio::time::Instant;
 
 use crate::ids::RequestMap;
 use crate::upstream::{Exchange, Job};

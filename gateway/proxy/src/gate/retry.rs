@@ -6,13 +6,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
 use sluice_message::Method;
 use sluice_scheduler::{Event, Need, RequestId, Time, WorkerId};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::{Gate, to_usize};
 use crate::admit::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Subject};

@@ -1,10 +1,9 @@
 //! Takes requests down the ladder, on their arrival and when the queue turns them away later.
 
-use std::time::Instant;
-
 use sluice_catalog::errors::Code;
 use sluice_journal::Step;
 use sluice_scheduler::{Event, Refusal, RequestId};
+use tokio::time::Instant;
 
 use super::Gate;
 use crate::admit::ladder::Arrival;

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_journal::{AccessRecord, Format, Journal, Options, Outcome};
@@ -19,6 +19,7 @@ use crate::record::Record;
 use crate::respond::answer::Answer;
 use crate::upstream::{Exchange, Job};
 use sluice_classes::{Class, Traits};
+use tokio::time::Instant;
 
 fn one_ready_worker() -> Rc<Gate> {
     one_ready_worker_at("/nowhere.sock".into(), true).0

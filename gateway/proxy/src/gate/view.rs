@@ -1,11 +1,12 @@
 //! The gate as the operator sees it, and what an operator tells it: to use another config, and to drain.
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_journal::Event as Happening;
 use sluice_scheduler::{Lane, Limits, Scheduler, Time, WorkerId, WorkerState, WorkerView};
+use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 
 use super::Gate;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_catalog::refusals::WarmUpError;
@@ -10,6 +10,7 @@ use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::{Event, RequestId, Scheduler, WorkerId};
 use sluice_supervisor::Host;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::{Cause, Gate};
 use crate::upstream::{Ahead, Exchange, Job, Slots};

@@ -1,9 +1,8 @@
 //! The record of a request that has ended.
 
-use std::time::Instant;
-
 use sluice_journal::AccessRecord;
 use sluice_scheduler::RequestId;
+use tokio::time::Instant;
 
 use super::Record;
 use crate::gate::Gate;

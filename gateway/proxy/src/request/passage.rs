@@ -2,12 +2,13 @@
 
 use std::net::IpAddr;
 use std::rc::Rc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::errors::Code;
 use sluice_classes::{Class, Traits};
 use sluice_journal::Outcome;
 use sluice_message::RequestHead;
+use tokio::time::Instant;
 
 use super::ticket::Ticket;
 use crate::answers::refuse::Refusal;

@@ -11,7 +11,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use bytes::Bytes;
 use sluice_catalog::errors::Code;
@@ -20,6 +19,7 @@ use sluice_journal::Step;
 use sluice_message::ResponseHead;
 use sluice_scheduler::WorkerId;
 use tokio::net::UnixStream;
+use tokio::time::Instant;
 
 use crate::admit::ladder::Arrival;
 use crate::receive::spool::TempStore;

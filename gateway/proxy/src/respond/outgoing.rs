@@ -1,9 +1,10 @@
 //! Bytes of a response that are gathered for one write: framed, small pieces together, counted as memory of a slow client.
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_http1::{CHUNK_END, write_chunk_header, write_last_chunk};
+use tokio::time::Instant;
 
 use crate::receive::memory::{Held, Memory};
 

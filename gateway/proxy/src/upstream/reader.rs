@@ -5,14 +5,14 @@ use std::future::Future as _;
 use std::io;
 use std::pin::{Pin, pin};
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use sluice_http1::{ChunkedDecoder, HeadLimits, ResponseFraming};
 use sluice_message::Rejection;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::ReadHalf;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 use super::Exchange;
 use super::exchange::Fault;

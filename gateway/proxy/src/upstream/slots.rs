@@ -6,10 +6,10 @@
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
-use std::time::Instant;
 
 use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::WorkerId;
+use tokio::time::Instant;
 
 use super::exchange::{self, Ended, Fault};
 use super::handed::{Delivery, Pipe};

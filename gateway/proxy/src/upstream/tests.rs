@@ -130,7 +130,7 @@ fn submit_with(gate: &Rc<Gate>, word: &str, end: &[u8]) -> (RequestId, Rc<Answer
     let token_text = String::from_utf8(token.as_bytes().to_vec()).unwrap();
     let start = format!("GET {word} {} {token_text}", request.0);
     gate.submit(
-        std::time::Instant::now(),
+        tokio::time::Instant::now(),
         Job {
             request,
             token,

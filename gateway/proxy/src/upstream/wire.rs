@@ -4,11 +4,12 @@ use std::io;
 use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::UnixStream;
+use tokio::time::Instant;
 
 use super::StreamLease;
 use crate::respond::answer::Upgraded;

@@ -1,9 +1,10 @@
 //! What is known of a worker's process, by those who ask for it.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::refusals::ProfileError;
+use tokio::time::Instant;
 
 use crate::control::Taken;
 use crate::sample::Sample;

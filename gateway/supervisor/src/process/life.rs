@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitStatus;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use sluice_catalog::errors::Code;
@@ -13,6 +13,7 @@ use sluice_catalog::snapshot;
 use sluice_journal::{Event, ExitReason, Stream};
 use sluice_scheduler::{KillReason, Lane, WorkerId, WorkerState};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::exit::{self, Ending};
 use crate::forensics::{Inspector, InspectorLine, inspector_line};

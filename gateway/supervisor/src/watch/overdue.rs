@@ -40,7 +40,7 @@ pub(super) fn has_hardly_run(earlier: Option<Sample>, later: Option<Sample>, ela
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
+    use tokio::time::Instant;
 
     use super::*;
 

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 /// Some openers stay for as long as the browser does.
 const OPENING_TIMEOUT: Duration = Duration::from_secs(3);

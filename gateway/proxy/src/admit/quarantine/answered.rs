@@ -1,6 +1,8 @@
 //! Pages that were answered lately, in constant memory: a page that others get is not closed for everybody.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 /// Pages that are remembered; two that fall on one place take it from each other.
 const PLACES: usize = 1024;

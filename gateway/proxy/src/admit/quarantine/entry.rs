@@ -1,8 +1,9 @@
 //! One entry of the table: a request, or what several for a page have in common, with the evidence against it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sluice_catalog::snapshot::QuarantinedRequest;
+use tokio::time::Instant;
 
 use super::marks::Marks;
 use super::{Admission, Death, Fingerprint, Subject};

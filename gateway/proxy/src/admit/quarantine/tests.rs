@@ -1,6 +1,8 @@
 //! The rules of the quarantine, by example and by chance.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::*;
 
