@@ -18,7 +18,7 @@ fuzz_target!(|input: &[u8]| {
         head.extend_from_slice(b"\r\n");
     }
     head.extend_from_slice(b"\r\n");
-    if let Ok(Parse::Complete { head, .. }) = parse_request(&head, &invariants::LIMITS) {
-        invariants::rewritten_request(&head);
+    if let Ok(Parse::Complete { received, .. }) = parse_request(&head, &invariants::LIMITS) {
+        invariants::rewritten_request(&received);
     }
 });

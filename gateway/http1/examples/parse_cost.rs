@@ -38,11 +38,11 @@ fn main() {
             let _ = black_box(parse_request(black_box(request), &limits));
         });
         println!("{name}: {} bytes, parse {parse_ns:.0} ns", request.len());
-        let Ok(Parse::Complete { head, .. }) = parse_request(request, &limits) else { continue };
+        let Ok(Parse::Complete { received, .. }) = parse_request(request, &limits) else { continue };
         let mut out = Vec::with_capacity(4096);
         let write_ns = best_ns(|| {
             out.clear();
-            write_request_start(&mut out, black_box(&head.head), Framing::None, None, |_, _| true);
+            write_request_start(&mut out, black_box(&received.head), Framing::None, None, |_, _| true);
             black_box(&out);
         });
         println!("{name}: rewrite {write_ns:.0} ns");

@@ -32,8 +32,8 @@ pub enum Parse<T> {
     Incomplete,
     /// The whole head is there.
     Complete {
-        /// The head.
-        head: T,
+        /// The head, and what the wire says with it.
+        received: T,
         /// How many bytes of the buffer it took; the body, if any, starts there.
         consumed: usize,
     },

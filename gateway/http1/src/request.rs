@@ -43,7 +43,7 @@ impl HeadReader {
     /// A [`Rejection`] as soon as it is certain; limits and line ends before the head is complete, all else after.
     pub fn request(&mut self, buf: &[u8], limits: &HeadLimits) -> Result<Parse<Received>, Rejection> {
         let Some(extent) = self.advance(buf, limits, Side::Request)? else { return Ok(Parse::Incomplete) };
-        Ok(Parse::Complete { head: parse(buf, &extent)?, consumed: extent.consumed })
+        Ok(Parse::Complete { received: parse(buf, &extent)?, consumed: extent.consumed })
     }
 }
 

@@ -62,7 +62,7 @@ impl HeadReader {
         request_method: &Method,
     ) -> Result<Parse<ReceivedResponse>, Rejection> {
         let Some(extent) = self.advance(buf, limits, Side::Response)? else { return Ok(Parse::Incomplete) };
-        Ok(Parse::Complete { head: parse(buf, &extent, request_method)?, consumed: extent.consumed })
+        Ok(Parse::Complete { received: parse(buf, &extent, request_method)?, consumed: extent.consumed })
     }
 }
 

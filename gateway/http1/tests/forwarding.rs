@@ -66,19 +66,19 @@ fn connection_cannot_name_away_what_later_readers_rely_on() {
         let fields = format!("Connection: close, {name}\r\n{name}: 1");
         assert_eq!(names_forwarded(&fields), [name.to_ascii_lowercase()], "{name}");
     }
-    let head = accept("POST / HTTP/1.1\r\nHost: a\r\nConnection: host, content-length\r\nContent-Length: 5\r\n\r\n");
-    let names: Vec<_> = forwardable(&head.head.fields).map(|(name, _)| name).collect();
+    let received = accept("POST / HTTP/1.1\r\nHost: a\r\nConnection: host, content-length\r\nContent-Length: 5\r\n\r\n");
+    let names: Vec<_> = forwardable(&received.head.fields).map(|(name, _)| name).collect();
     assert_eq!(names, ["Host", "Content-Length"]);
-    assert!(Forwardable::new(&head.head.fields).allows("host"));
+    assert!(Forwardable::new(&received.head.fields).allows("host"));
 }
 
 #[test]
 fn a_request_is_written_afresh() {
-    let head = accept(
+    let received = accept(
         "POST http://A/b?c HTTP/1.1\r\nX-One:\t1 \r\nHost:  A\r\nTransfer-Encoding: chunked\r\nConnection: close, x-hop\r\nX-Hop: 1\r\nX-Drop: 1\r\nExpect: 100-continue\r\nx-sluice-request: id=1\r\nX-Two:2\r\n\r\n",
     );
     let mut out = Vec::new();
-    write_request_start(&mut out, &head.head, Framing::Length(5), None, |name, _| name != "X-Drop");
+    write_request_start(&mut out, &received.head, Framing::Length(5), None, |name, _| name != "X-Drop");
     write_field(&mut out, "x-sluice-request", b"id=7");
     let expected =
         "POST /b?c HTTP/1.1\r\nHost: a\r\nX-One: 1\r\nX-Two: 2\r\nContent-Length: 5\r\nx-sluice-request: id=7\r\n";
@@ -87,9 +87,9 @@ fn a_request_is_written_afresh() {
 
 #[test]
 fn an_upgrade_is_written_with_its_connection_option() {
-    let head = accept(with("Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13"));
+    let received = accept(with("Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13"));
     let mut out = Vec::new();
-    write_request_start(&mut out, &head.head, Framing::None, head.upgrade.as_deref(), |_, _| true);
+    write_request_start(&mut out, &received.head, Framing::None, received.upgrade.as_deref(), |_, _| true);
     let expected =
         "GET / HTTP/1.1\r\nHost: a\r\nSec-WebSocket-Version: 13\r\nConnection: upgrade\r\nUpgrade: websocket\r\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
@@ -101,9 +101,9 @@ fn a_response_is_written_without_what_was_of_its_connection() {
                 Trailer: X-T\r\nUpgrade: a\r\nTransfer-Encoding: chunked\r\n\r\n";
     let written = |text: &str| {
         let parsed = parse_response(text.as_bytes(), &HeadLimits::default(), &Method::Get);
-        let Ok(Parse::Complete { head, .. }) = parsed else { panic!("{parsed:?}") };
+        let Ok(Parse::Complete { received, .. }) = parsed else { panic!("{parsed:?}") };
         let mut out = Vec::new();
-        write_response_start(&mut out, &head.passed_on().head, |name| name != "X-Drop");
+        write_response_start(&mut out, &received.passed_on().head, |name| name != "X-Drop");
         String::from_utf8(out).unwrap()
     };
     assert_eq!(written(text), "HTTP/1.1 404 Nobody\r\nX: y\r\nTrailer: X-T\r\n");

@@ -8,27 +8,27 @@ use sluice_message::{Method, Reject, Underscores, check_underscores};
 
 #[test]
 fn a_plain_request_is_read_whole() {
-    let head = accept("GET /a?b=c HTTP/1.1\r\nHost: Example.COM:8080\r\nAccept:  text/html \t\r\nX-Empty:\r\n\r\n");
-    assert_eq!(head.head.method, Method::Get);
-    assert_eq!(head.head.path_and_query, "/a?b=c");
-    assert_eq!(head.head.authority, "example.com:8080");
-    assert_eq!(head.version, Version::Http11);
-    assert_eq!(head.framing, Framing::None);
-    assert!(head.keep_alive);
-    assert!(!head.expect_continue);
-    assert_eq!(head.upgrade, None);
-    let fields: Vec<_> = head.head.fields.iter().collect();
+    let received = accept("GET /a?b=c HTTP/1.1\r\nHost: Example.COM:8080\r\nAccept:  text/html \t\r\nX-Empty:\r\n\r\n");
+    assert_eq!(received.head.method, Method::Get);
+    assert_eq!(received.head.path_and_query, "/a?b=c");
+    assert_eq!(received.head.authority, "example.com:8080");
+    assert_eq!(received.version, Version::Http11);
+    assert_eq!(received.framing, Framing::None);
+    assert!(received.keep_alive);
+    assert!(!received.expect_continue);
+    assert_eq!(received.upgrade, None);
+    let fields: Vec<_> = received.head.fields.iter().collect();
     assert_eq!(fields, [("Host", &b"Example.COM:8080"[..]), ("Accept", b"text/html"), ("X-Empty", b"")]);
-    assert_eq!(head.head.fields.get("accept"), Some(&b"text/html"[..]));
-    assert_eq!(head.head.fields.get("ACCEPT"), Some(&b"text/html"[..]));
-    assert!(head.head.fields.contains("x-empty") && !head.head.fields.contains("x-other"));
-    assert_eq!((head.head.fields.len(), head.head.fields.is_empty()), (3, false));
+    assert_eq!(received.head.fields.get("accept"), Some(&b"text/html"[..]));
+    assert_eq!(received.head.fields.get("ACCEPT"), Some(&b"text/html"[..]));
+    assert!(received.head.fields.contains("x-empty") && !received.head.fields.contains("x-other"));
+    assert_eq!((received.head.fields.len(), received.head.fields.is_empty()), (3, false));
 }
 
 #[test]
 fn repeated_fields_keep_their_order() {
-    let head = accept(with("X-A: 1\r\nx-b: 2\r\nx-a: 3"));
-    assert_eq!(head.head.fields.get_all("x-a").collect::<Vec<_>>(), [b"1", b"3"]);
+    let received = accept(with("X-A: 1\r\nx-b: 2\r\nx-a: 3"));
+    assert_eq!(received.head.fields.get_all("x-a").collect::<Vec<_>>(), [b"1", b"3"]);
 }
 
 #[test]
@@ -162,8 +162,8 @@ fn connection_says_whether_it_stays_open() {
         ("1.0", "Keep-Alive", true),
         ("1.0", "keep-alive, close", false),
     ] {
-        let head = accept(format!("GET / HTTP/{version}\r\nHost: a\r\nConnection: {connection}\r\n\r\n"));
-        assert_eq!(head.keep_alive, keep_alive, "HTTP/{version} {connection}");
+        let received = accept(format!("GET / HTTP/{version}\r\nHost: a\r\nConnection: {connection}\r\n\r\n"));
+        assert_eq!(received.keep_alive, keep_alive, "HTTP/{version} {connection}");
     }
     assert!(!accept(with("Connection: x\r\nConnection: close")).keep_alive);
     for connection in ["a b", "\"close\"", "close;x", &["x"; 33].join(",")] {

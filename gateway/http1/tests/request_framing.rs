@@ -127,10 +127,10 @@ fn what_smuggles_elsewhere_is_refused_here() {
         let input = format!("POST / HTTP/1.1\r\nHost: a\r\n{rest}");
         match parse_request(input.as_bytes(), &LIMITS) {
             Err(_) => {}
-            Ok(Parse::Complete { head, .. })
-                if check_underscores(&head.head.fields, Underscores::Distinct).is_err() => {}
-            Ok(Parse::Complete { head, consumed }) => {
-                assert_eq!(head.framing, Framing::Chunked, "{name}: accepted");
+            Ok(Parse::Complete { received, .. })
+                if check_underscores(&received.head.fields, Underscores::Distinct).is_err() => {}
+            Ok(Parse::Complete { received, consumed }) => {
+                assert_eq!(received.framing, Framing::Chunked, "{name}: accepted");
                 let mut body = &input.as_bytes()[consumed..];
                 let mut decoder = ChunkedDecoder::for_request(&LIMITS);
                 let refused = loop {

@@ -96,8 +96,8 @@ fn absolute_form_becomes_origin_form_if_it_names_the_same_host() {
         ("OPTIONS", "http://a/", "a", "/"),
         ("GET", "http://a/b@c", "a", "/b@c"),
     ] {
-        let head = accept(format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
-        assert_eq!(head.head.path_and_query, origin, "{target}");
+        let received = accept(format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+        assert_eq!(received.head.path_and_query, origin, "{target}");
     }
     for target in [
         "http://b/",

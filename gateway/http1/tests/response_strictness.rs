@@ -8,9 +8,9 @@ const LIMITS: HeadLimits = HeadLimits { request_line_bytes_max: 100, headers_byt
 fn accept_for(method: &Method, input: impl AsRef<[u8]>) -> ReceivedResponse {
     let input = input.as_ref();
     match parse_response(input, &LIMITS, method) {
-        Ok(Parse::Complete { head, consumed }) => {
+        Ok(Parse::Complete { received, consumed }) => {
             assert_eq!(consumed, input.len());
-            head
+            received
         }
         other => panic!("{} gave {other:?}", input.escape_ascii()),
     }
@@ -34,12 +34,12 @@ fn with(fields: &str) -> String {
 
 #[test]
 fn a_plain_response_is_read_whole() {
-    let head = accept("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX_y: 1\r\n\r\n");
-    assert_eq!((head.head.status, head.head.reason(), head.version), (200, &b"OK"[..], Version::Http11));
-    assert_eq!((head.framing, head.content_length), (ResponseFraming::Length(5), Some(5)));
-    assert!(head.keep_alive);
-    assert_eq!(head.head.fields.get_all("Set-Cookie").collect::<Vec<_>>(), [b"a=1", b"b=2"]);
-    assert!(head.head.fields.contains("x_y"), "the alias rule is for requests");
+    let received = accept("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX_y: 1\r\n\r\n");
+    assert_eq!((received.head.status, received.head.reason(), received.version), (200, &b"OK"[..], Version::Http11));
+    assert_eq!((received.framing, received.content_length), (ResponseFraming::Length(5), Some(5)));
+    assert!(received.keep_alive);
+    assert_eq!(received.head.fields.get_all("Set-Cookie").collect::<Vec<_>>(), [b"a=1", b"b=2"]);
+    assert!(received.head.fields.contains("x_y"), "the alias rule is for requests");
 }
 
 #[test]
@@ -52,8 +52,8 @@ fn the_status_line_has_a_version_a_status_and_perhaps_a_reason() {
         ("HTTP/1.0 599 \u{e9}", 599, b"\xc3\xa9"),
         ("HTTP/1.1 100 Continue", 100, b"Continue"),
     ] {
-        let head = accept(format!("{line}\r\n\r\n"));
-        assert_eq!((head.head.status, head.head.reason()), (status, reason), "{line}");
+        let received = accept(format!("{line}\r\n\r\n"));
+        assert_eq!((received.head.status, received.head.reason()), (status, reason), "{line}");
     }
     for line in [
         "HTTP/1.1  200 OK",
@@ -170,7 +170,7 @@ fn limits_hold_before_the_head_is_whole() {
 #[test]
 fn interim_heads_are_heads_of_their_own() {
     let buf = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n";
-    let Ok(Parse::Complete { head, consumed }) = parse_response(buf, &LIMITS, &Method::Get) else { panic!() };
-    assert_eq!((head.head.status, head.head.fields.get("link")), (103, Some(&b"</a>"[..])));
+    let Ok(Parse::Complete { received, consumed }) = parse_response(buf, &LIMITS, &Method::Get) else { panic!() };
+    assert_eq!((received.head.status, received.head.fields.get("link")), (103, Some(&b"</a>"[..])));
     assert_eq!(accept(&buf[consumed..]).head.status, 204);
 }

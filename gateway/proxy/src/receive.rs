@@ -75,9 +75,9 @@ impl H1<'_> {
         client.set_deadline(Some(Instant::now() + Duration::from_millis(gate.config().server.headers_timeout_ms)));
         let received = loop {
             match reader.request(&client.unread, &limits)? {
-                Parse::Complete { head, consumed } => {
+                Parse::Complete { received, consumed } => {
                     client.unread.advance(consumed);
-                    break head;
+                    break received;
                 }
                 Parse::Incomplete => match client.wait(For { read: true, ..For::default() }).await {
                     Woke::Read => {}

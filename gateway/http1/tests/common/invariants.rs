@@ -37,27 +37,27 @@ pub fn request_head(input: &[u8], step: usize) {
     let mut reader = HeadReader::new();
     let pieces = in_pieces(input, step, |buf| reader.request(buf, &LIMITS));
     assert_eq!(pieces, whole, "in pieces of {step}");
-    let Ok(Parse::Complete { head, consumed }) = whole else { return };
+    let Ok(Parse::Complete { received, consumed }) = whole else { return };
     assert!(consumed <= input.len());
     assert_eq!(parse_request(&input[..consumed - 1], &LIMITS), Ok(Parse::Incomplete), "complete too early");
-    rewritten_request(&head);
+    rewritten_request(&received);
 }
 
 /// A rewritten request is accepted, means the same, and rewrites to the same bytes.
-pub fn rewritten_request(head: &Received) {
-    if head.head.authority.is_empty() {
+pub fn rewritten_request(received: &Received) {
+    if received.head.authority.is_empty() {
         return;
     }
-    let written = rewrite(head);
+    let written = rewrite(received);
     let again = match parse_request(&written, &LIMITS_WIDE) {
-        Ok(Parse::Complete { head, consumed }) if consumed == written.len() => head,
+        Ok(Parse::Complete { received, consumed }) if consumed == written.len() => received,
         other => panic!("rewritten {} gave {other:?}", written.escape_ascii()),
     };
     assert_eq!(
         (&again.head.method, &again.head.path_and_query, &again.head.authority, again.framing, &again.upgrade),
-        (&head.head.method, &head.head.path_and_query, &head.head.authority, head.framing, &head.upgrade)
+        (&received.head.method, &received.head.path_and_query, &received.head.authority, received.framing, &received.upgrade)
     );
-    assert_eq!(end_to_end(&again), end_to_end(head));
+    assert_eq!(end_to_end(&again), end_to_end(received));
     assert_eq!(rewrite(&again), written);
     let text = String::from_utf8_lossy(&written).to_ascii_lowercase();
     let framing_lines = text.split("\r\n").skip(1).filter(|line| {
@@ -67,16 +67,16 @@ pub fn rewritten_request(head: &Received) {
     assert_eq!(text.split("\r\n").filter(|line| line.starts_with("host:")).count(), 1, "{text}");
 }
 
-fn rewrite(head: &Received) -> Vec<u8> {
+fn rewrite(received: &Received) -> Vec<u8> {
     let mut out = Vec::new();
-    write_request_start(&mut out, &head.head, head.framing, head.upgrade.as_deref(), |_, _| true);
+    write_request_start(&mut out, &received.head, received.framing, received.upgrade.as_deref(), |_, _| true);
     out.extend_from_slice(b"\r\n");
     out
 }
 
-fn end_to_end(head: &Received) -> Vec<(&str, &[u8])> {
+fn end_to_end(received: &Received) -> Vec<(&str, &[u8])> {
     let is_rewritten = |name: &str| name.eq_ignore_ascii_case("host") || name.eq_ignore_ascii_case("content-length");
-    forwardable(&head.head.fields).filter(|(name, _)| !is_rewritten(name)).collect()
+    forwardable(&received.head.fields).filter(|(name, _)| !is_rewritten(name)).collect()
 }
 
 /// A response head in pieces of `step` bytes is judged like the whole, and holds nothing that could end a line.
@@ -85,11 +85,11 @@ pub fn response_head(input: &[u8], step: usize, method: &Method) {
     let mut reader = HeadReader::new();
     let pieces = in_pieces(input, step, |buf| reader.response(buf, &LIMITS, method));
     assert_eq!(pieces, whole, "in pieces of {step}");
-    let Ok(Parse::Complete { head, consumed }) = whole else { return };
+    let Ok(Parse::Complete { received, consumed }) = whole else { return };
     assert!(consumed <= input.len());
-    assert!((100..600).contains(&head.head.status));
-    let values = head.head.fields.iter().map(|(_, value)| value);
-    for value in values.chain([head.head.reason()]) {
+    assert!((100..600).contains(&received.head.status));
+    let values = received.head.fields.iter().map(|(_, value)| value);
+    for value in values.chain([received.head.reason()]) {
         assert!(!value.iter().any(|b| matches!(b, b'\r' | b'\n' | 0)));
     }
 }

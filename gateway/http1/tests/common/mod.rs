@@ -12,9 +12,9 @@ pub const LIMITS: HeadLimits =
 pub fn accept(input: impl AsRef<[u8]>) -> Received {
     let input = input.as_ref();
     match parse_request(input, &LIMITS) {
-        Ok(Parse::Complete { head, consumed }) => {
+        Ok(Parse::Complete { received, consumed }) => {
             assert_eq!(consumed, input.len(), "{}", input.escape_ascii());
-            head
+            received
         }
         other => panic!("{} gave {other:?}", input.escape_ascii()),
     }

@@ -68,10 +68,10 @@ mod tests {
 
     fn fields(lines: &str) -> Fields {
         let head = format!("GET / HTTP/1.1\r\nHost: a\r\n{lines}\r\n");
-        let Ok(Parse::Complete { head, .. }) = parse_request(head.as_bytes(), &HeadLimits::default()) else {
+        let Ok(Parse::Complete { received, .. }) = parse_request(head.as_bytes(), &HeadLimits::default()) else {
             panic!("not a head: {head}");
         };
-        head.head.fields
+        received.head.fields
     }
 
     #[test]

@@ -108,7 +108,7 @@ mod tests {
             let text = format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 0\r\n\r\n");
             let limits = HeadLimits { request_line_bytes_max: 100, headers_bytes_max: 1000, headers_count_max: 10 };
             match HeadReader::new().response(text.as_bytes(), &limits, &Method::Get) {
-                Ok(Parse::Complete { head, .. }) => may_be_shared(&head.head),
+                Ok(Parse::Complete { received, .. }) => may_be_shared(&received.head),
                 other => panic!("{other:?}"),
             }
         };

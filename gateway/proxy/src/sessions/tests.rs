@@ -7,7 +7,7 @@ fn request(target: &str, fields: &str) -> RequestHead {
     let text = format!("GET {target} HTTP/1.1\r\nHost: shop.example\r\n{fields}\r\n");
     let limits = HeadLimits { request_line_bytes_max: 1000, headers_bytes_max: 1000, headers_count_max: 10 };
     match HeadReader::new().request(text.as_bytes(), &limits) {
-        Ok(Parse::Complete { head, .. }) => head.head,
+        Ok(Parse::Complete { received, .. }) => received.head,
         other => panic!("{other:?}"),
     }
 }

@@ -255,22 +255,22 @@ fn head_limits(gate: &Gate) -> HeadLimits {
 
 async fn read_response(gate: &Gate, reader: &mut Reader<'_, '_>, job: &Job, proof: Proof) -> Result<Ended, Fault> {
     let limits = head_limits(gate);
-    let head = read_head(reader, job, proof, &limits).await?;
-    let is_own = bears(&head, job);
+    let received = read_head(reader, job, proof, &limits).await?;
+    let is_own = bears(&received, job);
     if !is_own && proof == Proof::Token {
         return Err(Fault::Foreign);
     }
-    let head = head.passed_on();
-    if head.head.status == 101 {
-        return Ok(Ended::Upgraded { head });
+    let received = received.passed_on();
+    if received.head.status == 101 {
+        return Ok(Ended::Upgraded { head: received });
     }
-    let framing = head.framing;
-    if is_event_stream(&head) {
-        return Ok(Ended::Stream { head });
+    let framing = received.framing;
+    if is_event_stream(&received) {
+        return Ok(Ended::Stream { head: received });
     }
     // Where the app wrote the head itself, nobody knows what else it will write.
-    let keep_alive = head.keep_alive && (is_own || proof == Proof::None);
-    job.answer.begin(head);
+    let keep_alive = received.keep_alive && (is_own || proof == Proof::None);
+    job.answer.begin(received);
     let trailers = read_body(reader, &job.answer, framing, &limits).await?;
     if !reader.unread.is_empty() {
         if job.answer.is_untouched() {
@@ -294,19 +294,19 @@ async fn read_head(
     loop {
         let parsed = heads.response(reader.unread, limits, &job.method).map_err(|rejection| malformed(&rejection))?;
         match parsed {
-            Parse::Complete { head, consumed } => {
+            Parse::Complete { received, consumed } => {
                 reader.unread.advance(consumed);
-                match head.head.status {
-                    101 if job.is_upgrade => return Ok(head),
+                match received.head.status {
+                    101 if job.is_upgrade => return Ok(received),
                     101 => return Err(Fault::Malformed("an upgrade that nobody asked for")),
                     100..=199 => {
                         // 100 was answered by the gateway, which had the whole body; 102 and 103 are for the client.
-                        if matches!(head.head.status, 102 | 103) && (proof != Proof::Token || bears(&head, job)) {
-                            job.answer.inform(head.passed_on().head);
+                        if matches!(received.head.status, 102 | 103) && (proof != Proof::Token || bears(&received, job)) {
+                            job.answer.inform(received.passed_on().head);
                         }
                         heads = HeadReader::new();
                     }
-                    _ => return Ok(head),
+                    _ => return Ok(received),
                 }
             }
             Parse::Incomplete => {
@@ -320,19 +320,19 @@ async fn read_head(
 
 /// Whether the head is one that the preload has marked for the request: its first field is the token. Bytes that got before
 /// it, up to the middle of a field or of a status line, have made it a later field, or the real status line a reason.
-fn bears(head: &ReceivedResponse, job: &Job) -> bool {
-    let is_marked = head
+fn bears(received: &ReceivedResponse, job: &Job) -> bool {
+    let is_marked = received
         .head
         .fields
         .iter()
         .next()
         .is_some_and(|(name, token)| name.eq_ignore_ascii_case(ANSWER_FIELD) && token == job.token.as_bytes());
-    is_marked && !head.head.reason().windows(VERSION_START.len()).any(|part| part == VERSION_START)
+    is_marked && !received.head.reason().windows(VERSION_START.len()).any(|part| part == VERSION_START)
 }
 
-fn is_event_stream(head: &ReceivedResponse) -> bool {
-    head.framing != ResponseFraming::None
-        && head
+fn is_event_stream(received: &ReceivedResponse) -> bool {
+    received.framing != ResponseFraming::None
+        && received
             .head
             .fields
             .get("content-type")
@@ -363,13 +363,13 @@ pub(crate) async fn run_stream(
     mut wire: Wire,
     answer: &Answer,
     exchange: &Exchange,
-    head: ReceivedResponse,
+    received: ReceivedResponse,
 ) -> bool {
     let (mut read_half, _write_half) = wire.stream.split();
     let mut reader =
         Reader { half: &mut read_half, unread: &mut wire.unread, exchange, heard: true, ends_with_report: false };
-    let framing = head.framing;
-    answer.begin(head);
+    let framing = received.framing;
+    answer.begin(received);
     let limits = head_limits(gate);
     let outcome = {
         let mut reading = pin!(read_body(&mut reader, answer, framing, &limits));

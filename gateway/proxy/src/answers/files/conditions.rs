@@ -191,13 +191,13 @@ mod tests {
         let head = lines.iter().fold(String::new(), |head, (name, value)| format!("{head}{name}: {value}\r\n"));
         let text = format!("GET / HTTP/1.1\r\nHost: a\r\n{head}\r\n");
         let limits = sluice_http1::HeadLimits::default();
-        let Ok(sluice_http1::Parse::Complete { head, .. }) = sluice_http1::parse_request(text.as_bytes(), &limits)
+        let Ok(sluice_http1::Parse::Complete { received, .. }) = sluice_http1::parse_request(text.as_bytes(), &limits)
         else {
             panic!("{text}")
         };
         let modified = httpdate::parse_http_date(DATE).unwrap() + Duration::from_millis(500);
         let now = modified + Duration::from_secs(1000);
-        Conditions::of(&head.head.fields, false).verdict(TAG, Some(modified), 100, now)
+        Conditions::of(&received.head.fields, false).verdict(TAG, Some(modified), 100, now)
     }
 
     #[test]
