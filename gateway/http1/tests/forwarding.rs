@@ -66,7 +66,8 @@ fn connection_cannot_name_away_what_later_readers_rely_on() {
         let fields = format!("Connection: close, {name}\r\n{name}: 1");
         assert_eq!(names_forwarded(&fields), [name.to_ascii_lowercase()], "{name}");
     }
-    let received = accept("POST / HTTP/1.1\r\nHost: a\r\nConnection: host, content-length\r\nContent-Length: 5\r\n\r\n");
+    let received =
+        accept("POST / HTTP/1.1\r\nHost: a\r\nConnection: host, content-length\r\nContent-Length: 5\r\n\r\n");
     let names: Vec<_> = forwardable(&received.head.fields).map(|(name, _)| name).collect();
     assert_eq!(names, ["Host", "Content-Length"]);
     assert!(Forwardable::new(&received.head.fields).allows("host"));

@@ -30,7 +30,9 @@ fn pipelined_requests_are_taken_one_by_one() {
     let mut reader = HeadReader::new();
     let mut at = 0;
     for expected in ["/1", "/2"] {
-        let Ok(Parse::Complete { received, consumed }) = reader.request(&buf[at..], &LIMITS) else { panic!("{expected}") };
+        let Ok(Parse::Complete { received, consumed }) = reader.request(&buf[at..], &LIMITS) else {
+            panic!("{expected}")
+        };
         assert_eq!(received.head.path_and_query, expected);
         at += consumed;
     }

@@ -34,7 +34,8 @@ fn with(fields: &str) -> String {
 
 #[test]
 fn a_plain_response_is_read_whole() {
-    let received = accept("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX_y: 1\r\n\r\n");
+    let received =
+        accept("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX_y: 1\r\n\r\n");
     assert_eq!((received.head.status, received.head.reason(), received.version), (200, &b"OK"[..], Version::Http11));
     assert_eq!((received.framing, received.content_length), (ResponseFraming::Length(5), Some(5)));
     assert!(received.keep_alive);

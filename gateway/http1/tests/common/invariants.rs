@@ -55,7 +55,13 @@ pub fn rewritten_request(received: &Received) {
     };
     assert_eq!(
         (&again.head.method, &again.head.path_and_query, &again.head.authority, again.framing, &again.upgrade),
-        (&received.head.method, &received.head.path_and_query, &received.head.authority, received.framing, &received.upgrade)
+        (
+            &received.head.method,
+            &received.head.path_and_query,
+            &received.head.authority,
+            received.framing,
+            &received.upgrade
+        )
     );
     assert_eq!(end_to_end(&again), end_to_end(received));
     assert_eq!(rewrite(&again), written);

@@ -301,7 +301,8 @@ async fn read_head(
                     101 => return Err(Fault::Malformed("an upgrade that nobody asked for")),
                     100..=199 => {
                         // 100 was answered by the gateway, which had the whole body; 102 and 103 are for the client.
-                        if matches!(received.head.status, 102 | 103) && (proof != Proof::Token || bears(&received, job)) {
+                        if matches!(received.head.status, 102 | 103) && (proof != Proof::Token || bears(&received, job))
+                        {
                             job.answer.inform(received.passed_on().head);
                         }
                         heads = HeadReader::new();
