@@ -1,3 +1,4 @@
+use super::pieces::JOINED_BYTES_MAX;
 use super::*;
 
 fn store(memory_bytes_max: usize) -> Rc<TempStore> {
