@@ -3,7 +3,8 @@
 //! How workers are replaced is the scheduler's business and their processes the supervisor's. One task owns all that is
 //! known of reloads, so that what is asked and what happens come to it in one order.
 
-use std::cell::RefCell;
+mod asked;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,64 +27,13 @@ use super::operator::{Gateway, Overtaken};
 use super::sources::Sources;
 use super::{bound_connections, head_bytes_max, raise_descriptor_limit, worker_count};
 use crate::{files, settings};
+use asked::Request;
+pub use asked::{Asked, Reloads, channel};
 
-/// Reloads that may be asked for before the first of them is looked at.
-const REQUESTS_MAX: usize = 64;
-/// Lines that may wait for one who asked and does not read; further ones are left out.
-const LINES_MAX: usize = 64;
 /// How often is looked how far a reload has come.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// After how long service times are compared: that of the window they are taken from.
 const COMPARE_AFTER: Duration = Duration::from_secs(60);
-
-/// Somebody asks for a reload.
-struct Request {
-    by: &'static str,
-    progress: mpsc::Sender<Progress>,
-}
-
-/// The way to the task that reloads.
-pub struct Reloads {
-    requests: mpsc::Sender<Request>,
-    view: RefCell<Option<View>>,
-}
-
-/// What status shows.
-struct View {
-    asked: Instant,
-    snapshot: ReloadSnapshot,
-}
-
-impl Reloads {
-    pub fn snapshot(&self) -> Option<ReloadSnapshot> {
-        let view = self.view.borrow();
-        view.as_ref().map(|view| ReloadSnapshot { age_s: view.asked.elapsed().as_secs_f64(), ..view.snapshot.clone() })
-    }
-
-    /// Asks for a reload. How it goes comes through the receiver, which nobody has to keep.
-    pub fn ask(&self, by: &'static str) -> mpsc::Receiver<Progress> {
-        let (progress, receiver) = mpsc::channel(LINES_MAX);
-        if let Err(error) = self.requests.try_send(Request { by, progress }) {
-            let (mpsc::error::TrySendError::Full(request) | mpsc::error::TrySendError::Closed(request)) = error;
-            let _ = request.progress.try_send(Progress::Ended(Err(Arc::new(ReloadError::TooMany))));
-        }
-        receiver
-    }
-
-    fn update(&self, change: impl FnOnce(&mut ReloadSnapshot)) {
-        if let Some(view) = &mut *self.view.borrow_mut() {
-            change(&mut view.snapshot);
-        }
-    }
-}
-
-/// Requests that have been asked for and not been looked at.
-pub struct Asked(mpsc::Receiver<Request>);
-
-pub fn channel() -> (Reloads, Asked) {
-    let (requests, receiver) = mpsc::channel(REQUESTS_MAX);
-    (Reloads { requests, view: RefCell::default() }, Asked(receiver))
-}
 
 /// A config, as it was written and as it is used.
 pub struct Settings {
@@ -162,7 +112,7 @@ impl Reloader {
                 // Ends first: a reload that is over does not stand in the way of the next.
                 biased;
                 Some(end) = ends.recv() => self.ended(end).await,
-                Some(request) = asked.0.recv() => self.begin(request).await,
+                Some(request) = asked.next() => self.begin(request).await,
                 () = look => self.look(),
                 else => return,
             }
@@ -226,7 +176,7 @@ impl Reloader {
             service_p95_before_ms: None,
             service_p95_after_ms: None,
         };
-        *gateway.reloads.view.borrow_mut() = Some(View { asked: Instant::now(), snapshot });
+        gateway.reloads.show(snapshot);
         gateway.gate.reload(generation);
         Ok(())
     }

@@ -1,0 +1,79 @@
+//! The way to the task that reloads, for whoever asks, and what status shows of the latest reload.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use sluice_admin::Progress;
+use sluice_catalog::refusals::ReloadError;
+use sluice_catalog::snapshot::ReloadSnapshot;
+use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::time::Instant;
+
+/// Reloads that may be asked for before the first of them is looked at.
+const REQUESTS_MAX: usize = 64;
+/// Lines that may wait for one who asked and does not read; further ones are left out.
+const LINES_MAX: usize = 64;
+
+/// Somebody asks for a reload.
+pub(super) struct Request {
+    pub(super) by: &'static str,
+    pub(super) progress: mpsc::Sender<Progress>,
+}
+
+/// The way to the task that reloads.
+pub struct Reloads {
+    requests: mpsc::Sender<Request>,
+    view: RefCell<Option<View>>,
+}
+
+/// What status shows.
+struct View {
+    asked: Instant,
+    snapshot: ReloadSnapshot,
+}
+
+impl Reloads {
+    pub fn snapshot(&self) -> Option<ReloadSnapshot> {
+        let view = self.view.borrow();
+        view.as_ref().map(|view| ReloadSnapshot { age_s: view.asked.elapsed().as_secs_f64(), ..view.snapshot.clone() })
+    }
+
+    /// Asks for a reload. How it goes comes through the receiver, which nobody has to keep.
+    pub fn ask(&self, by: &'static str) -> mpsc::Receiver<Progress> {
+        let (progress, receiver) = mpsc::channel(LINES_MAX);
+        if let Err(error) = self.requests.try_send(Request { by, progress }) {
+            let (request, why) = match error {
+                TrySendError::Full(request) => (request, ReloadError::TooMany),
+                TrySendError::Closed(request) => (request, ReloadError::Leaving),
+            };
+            let _ = request.progress.try_send(Progress::Ended(Err(Arc::new(why))));
+        }
+        receiver
+    }
+
+    /// A reload has begun.
+    pub(super) fn show(&self, snapshot: ReloadSnapshot) {
+        *self.view.borrow_mut() = Some(View { asked: Instant::now(), snapshot });
+    }
+
+    pub(super) fn update(&self, change: impl FnOnce(&mut ReloadSnapshot)) {
+        if let Some(view) = &mut *self.view.borrow_mut() {
+            change(&mut view.snapshot);
+        }
+    }
+}
+
+/// Requests that have been asked for and not been looked at.
+pub struct Asked(mpsc::Receiver<Request>);
+
+impl Asked {
+    pub(super) async fn next(&mut self) -> Option<Request> {
+        self.0.recv().await
+    }
+}
+
+pub fn channel() -> (Reloads, Asked) {
+    let (requests, receiver) = mpsc::channel(REQUESTS_MAX);
+    (Reloads { requests, view: RefCell::default() }, Asked(receiver))
+}
