@@ -9,7 +9,7 @@ use crate::errors::Code;
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     /// The directory to start in is not there.
-    #[error("app.cwd: {}: {source}", dir.display())]
+    #[error("app.cwd: {}: {source}. Name the directory to start the app in", dir.display())]
     Cwd {
         /// The directory.
         dir: PathBuf,
@@ -25,7 +25,7 @@ pub enum AppError {
     #[error("{}: no app was named and there is no package.json here. {NAME_IT}", Code::EntryMissing)]
     NoPackage,
     /// Nothing is named, and `package.json` cannot be read.
-    #[error("{}: {source}", file.display())]
+    #[error("{}: {source}. Mend it, or name the script that calls listen(): sluice start server.js", file.display())]
     Package {
         /// The file.
         file: PathBuf,
