@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use sluice_catalog::metrics::{self, Metric};
-use sluice_catalog::snapshot::{ReactSnapshot, Snapshot, WorkerSnapshot, WorkerState};
+use sluice_catalog::snapshot::{RUN_CLASSES, ReactSnapshot, RunsSnapshot, Snapshot, WorkerSnapshot, WorkerState};
 use sluice_journal::{Journal, Page};
 
 use crate::Operator;
@@ -40,6 +40,7 @@ pub fn page(operator: &dyn Operator, journal: &Journal) -> String {
     page.metric(&metrics::READY).sample(&[], u8::from(operator.readiness().ready));
     write_queue(&mut page, &snapshot);
     write_workers(&mut page, &snapshot.workers);
+    write_runs(&mut page, &snapshot.runs);
     write_react(&mut page, &snapshot.react.unwrap_or_default());
     journal.write_metrics(&mut page);
     operator.write_metrics(&mut page);
@@ -123,6 +124,28 @@ fn write_workers(page: &mut Page, workers: &[WorkerSnapshot]) {
     for (instance, bytes) in places.iter().filter_map(|(instance, place)| Some((instance, place.rss_bytes?))) {
         page.sample(&[("instance", instance)], bytes);
     }
+}
+
+fn write_runs(page: &mut Page, runs: &RunsSnapshot) {
+    let bounds_s = runs.upper_us.iter().map(|us| in_seconds(*us));
+    let sum_s = in_seconds(runs.time_us.iter().sum());
+    page.metric(&metrics::RUN_DURATION_SECONDS).histogram(
+        bounds_s.zip(runs.counts.iter().copied()),
+        sum_s,
+        runs.counts.iter().sum(),
+    );
+    page.metric(&metrics::RUN_OBSERVED_SECONDS_TOTAL).sample(&[], in_seconds(runs.observed_us));
+    page.metric(&metrics::COLLECTIONS_TOTAL).sample(&[], runs.collections);
+    page.metric(&metrics::COLLECTION_SECONDS_TOTAL).sample(&[], in_seconds(runs.collected_us));
+    page.metric(&metrics::REQUESTS_WITH_RUN_TOTAL);
+    for (run, requests) in RUN_CLASSES[1..].iter().zip(&runs.requests_with) {
+        page.sample(&[("run", run)], requests);
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "shown to nobody who counts microseconds of centuries")]
+fn in_seconds(us: u64) -> f64 {
+    us as f64 / 1e6
 }
 
 fn write_react(page: &mut Page, react: &ReactSnapshot) {

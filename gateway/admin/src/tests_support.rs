@@ -50,6 +50,7 @@ impl Operator for TestOperator {
             streams: 0,
             lowered: false,
             lane: None,
+            runs: None,
         };
         let leaving = WorkerSnapshot { id: 0, state: WorkerState::Leaving, ..worker.clone() };
         Snapshot {
@@ -75,6 +76,7 @@ impl Operator for TestOperator {
             quarantined: 0,
             alarms: Vec::new(),
             concurrency: sluice_catalog::snapshot::ConcurrencySnapshot::default(),
+            runs: sluice_catalog::snapshot::RunsSnapshot::default(),
             react: None,
         }
     }

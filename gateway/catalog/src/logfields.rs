@@ -228,8 +228,17 @@ lines! {
     }
     "stopped" Gateway "The gateway is about to be gone." {
     }
+    "long_run" Gateway "A worker's main thread ran for longer than a second without a break: nothing else of the worker ran meanwhile." {
+        "worker" number "" "" "Id of the worker."
+        "run_ms" number "milliseconds" "" "How long."
+        "collected_ms" number "milliseconds" "" "How much of that the garbage collector took."
+        "class" string "" "it was no request's run, or that is not known" "The class of the request whose run it was."
+        "request_id" string "" "it was no request's run, or that is not known" "Its id."
+        "method" string "" "it was no request's run, or that is not known" "Its method."
+        "target" string "" "it was no request's run, or that is not known" "Its path and query, cut after 2,048 bytes."
+    }
     "alarm_raised" Gateway "Something is wrong that lasts. Said once; it stays in `sluice status` until it is over." {
-        "alarm" string "" "" "What: `steady_queue`, `cost_drift`, `overlap` or `workers_asleep`."
+        "alarm" string "" "" "What: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep` or `long_run`."
         "class" string "" "it is about no single class" "The class that it is about."
         "text" string "" "" "What was seen, and what to do about it."
     }

@@ -107,13 +107,18 @@ pub static LABELS: &[Label] = &[
     },
     Label {
         name: "alarm",
-        text: "What is alarming: `steady_queue`, `cost_drift`, `overlap` or `workers_asleep`.",
-        bound: "the four words",
+        text: "What is alarming: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep` or `long_run`.",
+        bound: "the five words",
     },
     Label {
         name: "why",
         text: "Why a React render was left to react-dom, in the renderer's words.",
         bound: "the first 32, then `other`",
+    },
+    Label {
+        name: "run",
+        text: "Shortest duration of the runs: `1ms`, `10ms`, `100ms` or `1s`.",
+        bound: "the four words",
     },
     Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
     Label { name: "version", text: "Version of the binary.", bound: "one" },
@@ -241,6 +246,16 @@ metrics! {
         "Garbage collection's part of the CPU time of the main thread, while requests shared the worker and that was measured."
     WORKER_UNATTRIBUTED_CPU_RATIO "sluice_worker_unattributed_cpu_ratio" Gauge Ratio ["instance"]
         "Part of the same CPU time that belongs to no request. Above 0.2, the costs of requests that share the worker stay unknown."
+    RUN_DURATION_SECONDS "sluice_run_duration_seconds" Histogram Seconds []
+        "Uninterrupted runs of workers' main threads. The buckets are 1, 2 and 5 of each decade from 10 microseconds to 10 seconds."
+    RUN_OBSERVED_SECONDS_TOTAL "sluice_run_observed_seconds_total" Counter Seconds []
+        "Time for which main threads were watched for runs, all workers added up."
+    COLLECTIONS_TOTAL "sluice_collections_total" Counter Count []
+        "Pauses of the garbage collectors of workers."
+    COLLECTION_SECONDS_TOTAL "sluice_collection_seconds_total" Counter Seconds []
+        "Time in those pauses, which is in the runs that they interrupt as well."
+    REQUESTS_WITH_RUN_TOTAL "sluice_requests_with_run_total" Counter Count ["run"]
+        "Requests with at least one uninterrupted run of this length or longer, in which their worker did nothing else."
     REACT_RENDERS_TOTAL "sluice_react_renders_total" Counter Count []
         "React renders that `@sluice/react` was asked for."
     REACT_FALLBACKS_TOTAL "sluice_react_fallbacks_total" Counter Count ["why"]

@@ -38,6 +38,8 @@ pub enum Times {
     OrAbsent,
     /// A list.
     Many,
+    /// A list that is left out where it is empty.
+    ManyOrAbsent,
 }
 
 /// One field of a line or of a record.
@@ -80,6 +82,10 @@ impl Field {
     const fn many(self) -> Self {
         Field { times: Times::Many, ..self }
     }
+
+    const fn many_or_absent(self) -> Self {
+        Field { times: Times::ManyOrAbsent, ..self }
+    }
 }
 
 const PORT: Field = field("port", Kind::Other { typescript: "number", rust: "u16" }, "").or_null();
@@ -110,6 +116,24 @@ pub static RECORDS: &[Message] = &[
             ),
             field("route", Kind::Text, "The template of the app's router, where this worker has not named it before.")
                 .or_absent(),
+            field("app_us", Kind::Whole, "Wall-clock time from its hand-over to the app until it left.").or_absent(),
+            field(
+                "runs",
+                Kind::Whole,
+                "How many of its uninterrupted runs took 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer.",
+            )
+            .many_or_absent(),
+            field("longest", Kind::Record("LongRun"), "The longest of them, from 10 ms.").or_absent(),
+        ],
+    },
+    Message {
+        name: "LongRun",
+        text: "An uninterrupted run of the main thread.",
+        fields: &[
+            field("us", Kind::Whole, ""),
+            field("collected_us", Kind::Whole, "How much of it the garbage collector took."),
+            field("ago_ms", Kind::Whole, "How long ago it ended."),
+            field("id", Kind::Whole, "The request whose run it was, where that is known.").or_absent(),
         ],
     },
     Message {
@@ -247,6 +271,25 @@ pub static TO_GATEWAY: &[Message] = &[
             )
             .or_absent(),
             field("lost_share", Kind::Number, "The part of it that was no request's.").or_absent(),
+        ],
+    },
+    Message {
+        name: "runs",
+        text: "Uninterrupted runs of the main thread: from the event loop's call into JavaScript until the callbacks, ticks and \
+               microtasks of that call are done. Since the worker serves; every 10 s, and within 250 ms of a run above 1 s.",
+        fields: &[
+            field("counts", Kind::Whole, "Runs by duration, in the buckets of `RUN_BOUNDS_US`; the last is for longer ones.")
+                .many(),
+            field("time_us", Kind::Whole, "Time in the runs of each bucket.").many(),
+            field("observed_us", Kind::Whole, "For how long was watched."),
+            field("collections", Kind::Whole, "Pauses of the garbage collector."),
+            field("collected_us", Kind::Whole, "Time in them."),
+            field(
+                "long",
+                Kind::Record("LongRun"),
+                "Runs since the line before: those above 1 s, and the longest of those from 10 ms that were no request's.",
+            )
+            .many(),
         ],
     },
     Message {

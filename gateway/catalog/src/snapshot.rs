@@ -2,9 +2,15 @@
 //!
 //! These types cross the control socket, so fields are only ever added. They must not know who fills or draws them.
 
+mod runs;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+pub use runs::{
+    LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RUN_CLASSES_US, RunsSnapshot,
+};
 
 /// The whole gateway at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +68,9 @@ pub struct Snapshot {
     /// How many requests a worker holds, and whether that fits the app.
     #[serde(default)]
     pub concurrency: ConcurrencySnapshot,
+    /// Uninterrupted runs of all workers' main threads since the start, of those that are gone as well.
+    #[serde(default)]
+    pub runs: RunsSnapshot,
 }
 
 /// How many requests a worker holds, and whether that fits the app.
@@ -251,6 +260,9 @@ pub struct WorkerSnapshot {
     /// Which requests it is for; `None` where no process runs.
     #[serde(default)]
     pub lane: Option<Lane>,
+    /// Uninterrupted runs of its main thread, without `longest`; `None` until it tells of them.
+    #[serde(default)]
+    pub runs: Option<RunsSnapshot>,
 }
 
 /// Workers that share an operating-system priority.

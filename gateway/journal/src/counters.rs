@@ -133,6 +133,7 @@ impl Counters {
             | Event::Stopped
             | Event::TaskLost { .. }
             | Event::Scaled { .. }
+            | Event::LongRun { .. }
             | Event::AlarmRaised { .. }
             | Event::AlarmCleared { .. }
             | Event::Note { .. } => {}

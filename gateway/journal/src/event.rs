@@ -190,6 +190,19 @@ pub enum Event<'a> {
         /// How many more overlaps than were told before.
         count: u64,
     },
+    /// A worker's main thread ran for longer than a second without a break.
+    LongRun {
+        /// Unique id of the worker.
+        worker: u64,
+        /// How long, milliseconds.
+        ms: f64,
+        /// How much of it the garbage collector took, milliseconds.
+        collected_ms: f64,
+        /// The request whose run it was, where that is known.
+        request: Option<HeldRequest<'a>>,
+        /// That request's class.
+        class: Option<&'a str>,
+    },
     /// Something is wrong that lasts, and somebody has to do something about it.
     AlarmRaised {
         /// What.

@@ -58,6 +58,7 @@ fn head(event: &Event<'_>) -> Head {
         Event::TaskLost { .. } => ("task_lost", Level::Error, None),
         Event::Scaled { .. } => ("scaled", Level::Info, None),
         Event::OverlapSeen { worker, .. } => ("overlap_seen", Level::Error, Some(worker)),
+        Event::LongRun { worker, .. } => ("long_run", Level::Warn, Some(worker)),
         Event::AlarmRaised { .. } => ("alarm_raised", Level::Warn, None),
         Event::AlarmCleared { .. } => ("alarm_cleared", Level::Info, None),
         Event::Note { level, .. } => ("note", level, None),
@@ -171,6 +172,12 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
             fields.number(b",\"to\":", u64::from(to));
         }
         Event::OverlapSeen { count, .. } => fields.number(b",\"count\":", count),
+        Event::LongRun { ms, collected_ms, request, class, .. } => {
+            fields.milliseconds(b",\"run_ms\":", Some(ms));
+            fields.milliseconds(b",\"collected_ms\":", Some(collected_ms));
+            fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
+            json_held(fields, request);
+        }
         Event::AlarmRaised { alarm, class, text } => {
             fields.text(b",\"alarm\":", alarm.as_str(), FIELD_BYTES_MAX);
             fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);

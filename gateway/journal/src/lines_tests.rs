@@ -51,6 +51,13 @@ fn every_event() -> Vec<Event<'static>> {
         Event::ReloadRefused { reason: "no" },
         Event::ReloadCompared { generation: 2, before_ms: None, after_ms: Some(12.5) },
         Event::OverlapSeen { worker: 3, count: 1 },
+        Event::LongRun {
+            worker: 3,
+            ms: 1_204.5,
+            collected_ms: 312.0,
+            request: Some(HeldRequest { request_id: "00ab", method: "GET", target: "/all" }),
+            class: Some("GET /all"),
+        },
         Event::AlarmRaised { alarm: Alarm::CostDrift, class: Some("GET /"), text: "it costs more; look why" },
         Event::AlarmCleared { alarm: Alarm::SteadyQueue, class: None, after_ms: 61_000 },
         Event::Note { level: Level::Warn, text: "careful" },

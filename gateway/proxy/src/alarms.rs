@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use sluice_journal::Alarm;
 
+use crate::gate::Alarming;
 use crate::sleep::times;
 
 /// Share of the time that workers sleep while requests wait from which it is an alarm; from half of that it is none.
@@ -42,6 +43,8 @@ pub(crate) struct Reading {
     pub(crate) asleep: Option<(f64, f64)>,
     /// Share of the time that workers sleep while others wait, where each holds as many requests as it may while they wait.
     pub(crate) asleep_when_full: Option<f64>,
+    /// Runs of main threads that were far too long.
+    pub(crate) long_runs: Vec<Alarming>,
 }
 
 /// What has changed with a look.
@@ -95,6 +98,7 @@ impl Judge {
         sights.extend(self.see_overlaps(reading).map(|sight| ((Alarm::Overlap, None), sight)));
         sights.extend(self.see_sleep(now_ms, limits, reading).map(|sight| ((Alarm::WorkersAsleep, None), sight)));
         sights.extend(see_drifts(limits, reading));
+        sights.extend(reading.long_runs.iter().map(see_long_run));
         let mut changes = self.clear(now_ms, limits, &sights);
         for (key, sight) in sights {
             let Sight::There(text) = sight else { continue };
@@ -187,6 +191,10 @@ impl Judge {
             ))
         })
     }
+}
+
+fn see_long_run(run: &Alarming) -> (Key, Sight) {
+    ((Alarm::LongRun, run.class.clone()), Sight::There(run.text.clone()))
 }
 
 fn see_drifts(limits: &Limits, reading: &Reading) -> impl Iterator<Item = (Key, Sight)> {

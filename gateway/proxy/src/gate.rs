@@ -13,6 +13,7 @@ mod mode;
 mod quarantined;
 mod requests;
 mod retry;
+mod runs;
 mod submit;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -48,6 +49,7 @@ use crate::unusable::Unusable;
 use crate::upstream::token::Tokens;
 use crate::upstream::{Job, Lease, Lost, Patience, Slots, StreamLease};
 use sluice_classes::Classes;
+use sluice_trends::Runs;
 
 use ahead::Ahead;
 use alarms::Alarms;
@@ -57,6 +59,7 @@ use followed::Followers;
 pub(crate) use quarantined::Pass;
 use requests::Requests;
 use retry::Retries;
+pub(crate) use runs::Alarming;
 pub(crate) use retry::{Cause, Orphan, Seen};
 use tokio::time::Instant;
 
@@ -83,6 +86,9 @@ pub struct Gate {
     port: Cell<u16>,
     rates: Option<RefCell<Rates>>,
     alarms: Alarms,
+    runs: RefCell<Runs>,
+    /// Long runs since the latest look for alarms.
+    unjudged: RefCell<Vec<Alarming>>,
     mode: mode::Mode,
     ahead: Ahead,
     followers: Followers,
@@ -148,6 +154,8 @@ impl Gate {
             port: Cell::new(config.server.port),
             rates,
             alarms: Alarms::default(),
+            runs: RefCell::default(),
+            unjudged: RefCell::default(),
             mode: mode::Mode::default(),
             ahead: Ahead::default(),
             followers: Followers::default(),

@@ -13,6 +13,7 @@ use std::time::Duration;
 use sluice_journal::{AccessRecord, Event, Journal, Outcome};
 use sluice_message::Method;
 use sluice_scheduler::{RequestId, WorkerId};
+use sluice_supervisor::Reported;
 use tokio::time::Instant;
 
 use crate::gate::Gate;
@@ -146,12 +147,11 @@ impl Gate {
         &self,
         request: RequestId,
         exchange: &Exchange,
-        cpu_us: Option<u64>,
-        route: Option<&str>,
+        reported: &Reported<'_>,
     ) {
-        let (account, cpu_us) = (&exchange.account, cpu_us.map(|us| us.min(CPU_US_MAX)));
+        let (account, cpu_us) = (&exchange.account, reported.cpu_us.map(|us| us.min(CPU_US_MAX)));
         if !account.is_measured.replace(true) {
-            if let Some(route) = route {
+            if let Some(route) = reported.route {
                 self.classes.tell_route(exchange.target(), route);
             }
             match cpu_us {

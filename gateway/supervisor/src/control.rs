@@ -19,6 +19,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::time::Instant;
 
 use crate::auxiliary::{Address, Target};
+use crate::gate::{LongRun, Reported, RunsTold};
 use crate::main_server::Found;
 use crate::process::Process;
 use crate::process::known::Renders;
@@ -31,6 +32,8 @@ pub(crate) use line::{Requested, Taken};
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
 /// Longest template of a route that is listened to.
 const ROUTE_BYTES_MAX: usize = 256;
+/// Long runs of one line that are listened to.
+const LONG_RUNS_MAX: usize = 10;
 
 /// Binds the socket and serves it from now on.
 ///
@@ -150,13 +153,27 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
                 }
                 let route = done.route.as_deref().filter(|route| route.len() <= ROUTE_BYTES_MAX);
                 let cpu_us = (!done.shared).then_some(done.cpu_us);
-                supervisor.gate.reported(process.worker, RequestId(done.id), cpu_us, route);
+                let longest = done.longest.as_ref().map(long_run);
+                let reported = Reported { cpu_us, route, app_us: done.app_us, runs: &done.runs, longest };
+                supervisor.gate.reported(process.worker, RequestId(done.id), &reported);
             }
         }
         Kind::Idle => supervisor.gate.idle(process.worker),
         Kind::Busy => supervisor.gate.busy(process.worker, RequestId(said.id), RequestId(said.by)),
         Kind::Overlong => tell_overlong(supervisor, process, &said),
         Kind::Raw => supervisor.gate.writes_raw(process.worker, said.dropped_bytes),
+        Kind::Runs => {
+            let Line { counts, time_us, observed_us, collections, collected_us, long, .. } = &said;
+            let told = RunsTold {
+                counts,
+                time_us,
+                observed_us: *observed_us,
+                collections: *collections,
+                collected_us: *collected_us,
+                long: long.iter().take(LONG_RUNS_MAX).map(long_run).collect(),
+            };
+            supervisor.gate.runs(process.worker, &told);
+        }
         Kind::Turn => supervisor.gate.has_reported_all(process.worker, Instant::now()),
         Kind::Beat => {
             supervisor.gate.has_reported_all(process.worker, Instant::now());
@@ -178,6 +195,11 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         // Nothing else that an app says means anything, `hello` was heard, and the last is of a version that knows more.
         Kind::Send | Kind::Hello | Kind::Unknown => {}
     }
+}
+
+fn long_run(said: &line::LongRun) -> LongRun {
+    let line::LongRun { us, collected_us, ago_ms, id } = *said;
+    LongRun { us, collected_us: collected_us.min(us), ago_ms, request: id.map(RequestId) }
 }
 
 /// What exceeds the announced length would be read as the start of another answer, so the preload cuts it.

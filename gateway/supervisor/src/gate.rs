@@ -11,6 +11,51 @@ use sluice_scheduler::{Action, Event, RequestId, Scheduler, WorkerId};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+/// What a worker says of a request that the app has let go.
+#[derive(Clone, Debug, Default)]
+pub struct Reported<'a> {
+    /// The request's own CPU time, microseconds, where that is known: others may have shared the worker.
+    pub cpu_us: Option<u64>,
+    /// The template of the app's router, if that is news.
+    pub route: Option<&'a str>,
+    /// Wall-clock time from its hand-over to the app until it left, microseconds.
+    pub app_us: Option<u64>,
+    /// Its uninterrupted runs of 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer.
+    pub runs: &'a [u64],
+    /// The longest of them, from 10 ms.
+    pub longest: Option<LongRun>,
+}
+
+/// An uninterrupted run of a worker's main thread.
+#[derive(Clone, Copy, Debug)]
+pub struct LongRun {
+    /// How long it was, microseconds.
+    pub us: u64,
+    /// How much of that the garbage collector took, microseconds.
+    pub collected_us: u64,
+    /// How long ago it ended, milliseconds.
+    pub ago_ms: u64,
+    /// The request whose run it was, where that is known.
+    pub request: Option<RequestId>,
+}
+
+/// What a worker says of the runs of its main thread.
+#[derive(Clone, Debug)]
+pub struct RunsTold<'a> {
+    /// Runs by duration since it serves.
+    pub counts: &'a [u64],
+    /// Time in them, microseconds.
+    pub time_us: &'a [u64],
+    /// For how long it has watched, microseconds.
+    pub observed_us: u64,
+    /// Pauses of the garbage collector.
+    pub collections: u64,
+    /// Time in them, microseconds.
+    pub collected_us: u64,
+    /// Long runs since it said so last.
+    pub long: Vec<LongRun>,
+}
+
 /// Who carries out actions on processes.
 pub type Host = Rc<dyn Fn(Action)>;
 
@@ -44,11 +89,13 @@ pub trait Gate {
     /// The app writes to connections itself, past its responses; so many bytes of that were dropped.
     fn writes_raw(&self, worker: WorkerId, dropped_bytes: u64);
 
+    /// The worker has counted the uninterrupted runs of its main thread.
+    fn runs(&self, worker: WorkerId, told: &RunsTold<'_>);
+
     // What a worker says of requests.
 
-    /// The request's response has ended for good, with the request's own CPU time in microseconds, where that is known (others
-    /// may have shared the worker), and the template of the app's router if that is news.
-    fn reported(&self, worker: WorkerId, request: RequestId, cpu_us: Option<u64>, route: Option<&str>);
+    /// The request's response has ended for good.
+    fn reported(&self, worker: WorkerId, request: RequestId, reported: &Reported<'_>);
     /// The worker has reported all that had ended for it by now.
     fn has_reported_all(&self, worker: WorkerId, now: Instant);
     /// The app has the upgrade or the event stream to itself, and goes on to other requests.

@@ -1,5 +1,8 @@
 // Generated from gateway/catalog by `make generate`; do not edit.
 
+/** Upper bounds of the buckets of runs, microseconds. */
+export const RUN_BOUNDS_US: readonly number[] = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000];
+
 export type Leaving = 'end' | 'stream' | 'upgrade' | 'wait' | 'abandoned';
 
 export type HeapKind = 'snapshot' | 'sampling' | 'allocations';
@@ -21,6 +24,23 @@ export interface Done {
   readonly left: Leaving;
   /** The template of the app's router, where this worker has not named it before. */
   readonly route?: string;
+  /** Wall-clock time from its hand-over to the app until it left. */
+  readonly app_us?: number;
+  /** How many of its uninterrupted runs took 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer. */
+  readonly runs?: readonly number[];
+  /** The longest of them, from 10 ms. */
+  readonly longest?: LongRun;
+}
+
+/** An uninterrupted run of the main thread. */
+export interface LongRun {
+  readonly us: number;
+  /** How much of it the garbage collector took. */
+  readonly collected_us: number;
+  /** How long ago it ended. */
+  readonly ago_ms: number;
+  /** The request whose run it was, where that is known. */
+  readonly id?: number;
 }
 
 /** A profile that a worker has written. */
@@ -140,6 +160,22 @@ export type ToGateway =
       readonly gc_share?: number;
       /** The part of it that was no request's. */
       readonly lost_share?: number;
+    }
+  /** Uninterrupted runs of the main thread: from the event loop's call into JavaScript until the callbacks, ticks and microtasks of that call are done. Since the worker serves; every 10 s, and within 250 ms of a run above 1 s. */
+  | {
+      readonly type: 'runs';
+      /** Runs by duration, in the buckets of `RUN_BOUNDS_US`; the last is for longer ones. */
+      readonly counts: readonly number[];
+      /** Time in the runs of each bucket. */
+      readonly time_us: readonly number[];
+      /** For how long was watched. */
+      readonly observed_us: number;
+      /** Pauses of the garbage collector. */
+      readonly collections: number;
+      /** Time in them. */
+      readonly collected_us: number;
+      /** Runs since the line before: those above 1 s, and the longest of those from 10 ms that were no request's. */
+      readonly long: readonly LongRun[];
     }
   /** The event loop turns, and all requests that have ended are reported. Four times a second. */
   | {

@@ -92,11 +92,17 @@ export class Runs {
   readonly #clocks: Clocks = { process_us: 0, main_us: 0, wall_us: 0 };
   /** What ran around the callbacks that run now: `AsyncResource` makes one run within another. */
   readonly #around: (Account | undefined)[] = [];
+  readonly #entered: (account: Account) => void;
   /** Requests that share what is lost. */
   #inside = 0;
   #lostEach_us = 0;
   /** Who is told whose continuation runs. */
   tell: TellRun | undefined;
+
+  /** `entered` is told of each request whose context the process is in. */
+  constructor(entered: (account: Account) => void = () => {}) {
+    this.#entered = entered;
+  }
 
   get isOn(): boolean {
     return this.#isOn;
@@ -236,6 +242,7 @@ export class Runs {
     this.#current = account;
     this.#collections.begin(account);
     this.tell?.(account, false);
+    if (isInside(account)) this.#entered(account);
   }
 
   /** Charges what was used since the last time. Returns what is nobody's. */
@@ -274,10 +281,10 @@ function entersLate(context: AsyncLocalStorage<Account>): boolean {
  * Whether a callback of this resource begins a run of its own, as those of handles and timers do. Promises, ticks and
  * `AsyncResource`s continue the run before them, which may be one request's.
  */
-function beginsAnew(resource: object): boolean {
+export function beginsAnew(resource: object): boolean {
   if (resource instanceof Promise || resource instanceof AsyncResource) return false;
-  // Node makes ticks as plain objects.
-  return Object.getPrototypeOf(resource) !== Object.prototype;
+  // Node makes ticks as plain objects, and native modules their resources.
+  return Object.getPrototypeOf(resource) !== Object.prototype || !('callback' in resource);
 }
 
 function isInside(account: Account | undefined): account is Account {

@@ -6,6 +6,7 @@
 import type { ServerResponse } from 'node:http';
 import { type Account, Runs, type Shares, type TellRun } from './own-cpu-runs.js';
 import { type Phase, Windows } from './own-cpu-windows.js';
+import { type RunOwner, RunWatch } from './run-watch.js';
 import { every, nextTurn, now_ms } from './timers.js';
 
 /** Where a larger part of the CPU time is nobody's, the figures of requests that share the worker are not told. */
@@ -19,7 +20,7 @@ interface StayedResponse extends ServerResponse {
 }
 
 /** A request's stay with the app. */
-export interface Stay extends Account {
+export interface Stay extends Account, RunOwner {
   /** CPU microseconds of the process when it came, and how many more when it left. */
   readonly cpu_us_before: number;
   process_us: number;
@@ -42,7 +43,9 @@ export interface Cost {
 export class OwnCpu {
   readonly #measuresShared: boolean;
   readonly #windows: Windows;
-  readonly #runs = new Runs();
+  /** All runs of the main thread. */
+  readonly watch = new RunWatch();
+  readonly #runs = new Runs((account) => this.watch.touch(account as Stay));
   #phase: Phase = 'off';
   /** Number of the latest window. */
   #window = 0;
@@ -69,10 +72,13 @@ export class OwnCpu {
     this.#follow();
   }
 
-  enter(entered_ms: number): Stay {
+  enter(entered_ms: number, label = ''): Stay {
     const cpu_us_before = cpuUs();
     const others = this.#others(cpu_us_before);
     const stay: Stay = {
+      label,
+      runs: undefined,
+      longest: undefined,
       cpu_us_before,
       process_us: 0,
       isEnding: false,
@@ -85,6 +91,7 @@ export class OwnCpu {
       hasLeft: false,
     };
     this.#inside += 1;
+    this.watch.enter(stay);
     if (others === 0) this.#sole = stay;
     else if (this.#sole !== undefined) {
       this.#sole.isShared = true;
@@ -115,16 +122,18 @@ export class OwnCpu {
 
   /** Hands the request to the app. */
   run(stay: Stay, response: ServerResponse | undefined, hand: () => void): void {
-    if (this.#phase === 'off') return hand();
+    this.watch.touch(stay);
     if (response !== undefined) (response as StayedResponse)[stayKey] = stay;
+    if (this.#phase === 'off') return hand();
     this.#runs.run(stay, hand);
   }
 
   /** The app writes a response. */
   writes(response: ServerResponse): void {
-    if (!this.#runs.isOn) return;
     const { [stayKey]: stay } = response as StayedResponse;
-    if (stay !== undefined) this.#runs.writes(stay);
+    if (stay === undefined || stay.hasLeft) return;
+    this.watch.touch(stay);
+    if (this.#runs.isOn) this.#runs.writes(stay);
   }
 
   /** Its response has ended. It leaves a turn later, unless the app's hooks still run. */
@@ -141,6 +150,7 @@ export class OwnCpu {
   leave(stay: Stay): boolean {
     if (stay.process_us === 0) stay.process_us = this.process_us(stay);
     this.#inside -= 1;
+    this.watch.leave(stay);
     if (this.#sole === stay) this.#sole = undefined;
     if (this.#phase === 'off') {
       stay.hasLeft = true;

@@ -5,29 +5,41 @@
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Control } from './control.js';
-import { LoopWatch } from './loop.js';
 import type { Done, Leaving } from './messages.js';
 import { idOf } from './peer.js';
 import { type Cost, cpuUs, OwnCpu } from './own-cpu.js';
 import { ReactRenders } from './react-renders.js';
 import { Routes } from './routes.js';
+import { named, type RunOwner } from './run-watch.js';
 
 const BATCH_MS = 20;
 /** Ended requests that one line tells of. */
 const BATCH_REQUESTS_MAX = 500;
 const BEAT_MS = 1000;
 const TURN_MS = 250;
+/** Beats between two lines of runs. */
+const BEATS_PER_RUNS = 10;
+
+/** A request that the app had, and what is told of it. */
+export interface Told {
+  readonly request: IncomingMessage;
+  /** From its hand-over until it left. */
+  readonly app_ms: number;
+  readonly owner: RunOwner;
+}
+
+type Draft = { -readonly [Name in keyof Done]: Done[Name] };
 
 export class Report {
   readonly #control: Control;
   readonly #cpu: OwnCpu;
-  readonly loop = new LoopWatch();
   readonly #routes = new Routes();
   #batch: Done[] = [];
   #batchTimer: NodeJS.Timeout | undefined;
   readonly #renders: ReactRenders;
   #utilization = performance.eventLoopUtilization();
   #done_total = 0;
+  #beats_total = 0;
   overlaps_total = 0;
 
   constructor(control: Control, rendersFast: boolean, cpu = new OwnCpu()) {
@@ -37,26 +49,36 @@ export class Report {
   }
 
   start(): void {
-    this.loop.start();
+    this.#cpu.watch.start(() => this.#tellRuns());
     setInterval(() => this.#beat(), BEAT_MS).unref();
     setInterval(() => this.#turn(), TURN_MS).unref();
     // A small line to a unix socket still goes out while the process exits.
     process.once('exit', () => {
       this.flush();
       this.#tellRenders();
+      this.#tellRuns();
     });
     this.#beat();
   }
 
-  done(label: string, { cpu_us, isShared }: Cost, left: Leaving, request?: IncomingMessage): void {
+  done(label: string, { cpu_us, isShared }: Cost, left: Leaving, stay?: Told): void {
     const id = idOf(label);
     if (id === undefined) return;
     this.#done_total += 1;
-    const route = request === undefined ? undefined : this.#routes.news(request);
-    const done: Done = isShared ? { id, cpu_us, shared: true, left } : { id, cpu_us, left };
-    this.#batch.push(route === undefined ? done : { ...done, route });
+    const done: Draft = { id, cpu_us, left };
+    if (isShared) done.shared = true;
+    if (stay !== undefined) this.#tell(done, stay);
+    this.#batch.push(done);
     if (this.#batch.length >= BATCH_REQUESTS_MAX) this.flush();
     else this.#batchTimer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
+  }
+
+  #tell(done: Draft, { request, app_ms, owner: { runs, longest } }: Told): void {
+    const route = this.#routes.news(request);
+    if (route !== undefined) done.route = route;
+    done.app_us = Math.round(app_ms * 1000);
+    if (runs !== undefined) done.runs = runs;
+    if (longest !== undefined) done.longest = named(longest);
   }
 
   /** The request of this label was not handed to the app, which has not ended the other. */
@@ -74,6 +96,8 @@ export class Report {
   flush(): void {
     if (this.#batchTimer !== undefined) clearTimeout(this.#batchTimer);
     this.#batchTimer = undefined;
+    // First, as it names requests that the batch ends.
+    if (this.#cpu.watch.isUrgent) this.#tellRuns();
     if (this.#batch.length === 0) return;
     this.#control.send({ type: 'done', requests: this.#batch });
     this.#batch = [];
@@ -84,13 +108,23 @@ export class Report {
     if (news !== undefined) this.#control.send(news);
   }
 
+  #tellRuns(): void {
+    const { long, ...news } = this.#cpu.watch.news();
+    const lines = long.map((run) => named(run, run.owner === undefined ? undefined : idOf(run.owner.label)));
+    this.#control.send({ type: 'runs', ...news, long: lines });
+  }
+
   /** The gateway takes a turn for word that all requests that have ended are reported, and a beat as well. */
   #turn(): void {
+    this.#cpu.watch.disown();
     this.flush();
     this.#control.send({ type: 'turn' });
   }
 
   #beat(): void {
+    this.#cpu.watch.disown();
+    if (this.#beats_total % BEATS_PER_RUNS === 0 && this.#beats_total > 0) this.#tellRuns();
+    this.#beats_total += 1;
     this.flush();
     this.#tellRenders();
     const memory = process.memoryUsage();
@@ -103,7 +137,7 @@ export class Report {
       rss_bytes: memory.rss,
       heap_used_bytes: memory.heapUsed,
       elu: round(Number.isFinite(elu) ? elu : 0),
-      loop_delay_ms_max: round(this.loop.takeSinceBeat_ms()),
+      loop_delay_ms_max: round(this.#cpu.watch.takeLongestSinceBeat_ms()),
       overlaps_total: this.overlaps_total,
       cpu_us_total: cpuUs(),
       ...(shares && { gc_share: round(shares.collections), lost_share: round(shares.lost) }),

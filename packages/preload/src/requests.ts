@@ -295,7 +295,8 @@ export class Requests {
       request,
       socket,
       entered_ms,
-      cpu: this.#cpu.enter(entered_ms),
+      cpu: this.#cpu.enter(entered_ms, label),
+      app_ms: 0,
       response,
       left: false,
       isAbandoned: false,
@@ -341,6 +342,7 @@ export class Requests {
   leave(ticket: Ticket, left: Leaving): void {
     if (ticket.left) return;
     ticket.left = true;
+    ticket.app_ms = now() - ticket.entered_ms;
     if (!this.#hooks.hasAfter) this.#cpu.ends(ticket.cpu);
     nextTurn(leaveNow, ticket, left);
   }
@@ -383,7 +385,8 @@ export class Requests {
   }
 
   #tell(ticket: Ticket, left: Leaving): void {
-    this.#report.done(ticket.label, this.#cpu.cost(ticket.cpu), left, ticket.request);
+    const { request, app_ms, cpu: owner } = ticket;
+    this.#report.done(ticket.label, this.#cpu.cost(owner), left, { request, app_ms, owner });
   }
 
   /** Its connection closed while it waited here, so the app never hears of it. */

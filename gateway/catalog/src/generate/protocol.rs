@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::markdown::table;
+use crate::snapshot::RUN_BOUNDS_US;
 use crate::protocol::{Field, Kind, Message, RECORDS, TO_GATEWAY, TO_WORKER, Times};
 
 pub(super) fn page() -> String {
@@ -28,7 +29,8 @@ fn lines(messages: &[Message]) -> String {
 }
 
 fn field_text(field: &Field) -> String {
-    let name = if field.times == Times::OrAbsent { format!("`{}?`", field.name) } else { format!("`{}`", field.name) };
+    let is_optional = matches!(field.times, Times::OrAbsent | Times::ManyOrAbsent);
+    let name = if is_optional { format!("`{}?`", field.name) } else { format!("`{}`", field.name) };
     let words = if let Kind::Word(_, words) = field.kind { format!(" ({})", words.join(", ")) } else { String::new() };
     let text = if field.text.is_empty() { String::new() } else { format!(": {}", field.text) };
     format!("{name}{words}{text}")
@@ -36,6 +38,12 @@ fn field_text(field: &Field) -> String {
 
 pub(super) fn typescript() -> String {
     let mut out = format!("// {}\n", super::NOTICE);
+    let bounds: Vec<String> = RUN_BOUNDS_US.iter().map(ToString::to_string).collect();
+    let _ = write!(
+        out,
+        "\n/** Upper bounds of the buckets of runs, microseconds. */\nexport const RUN_BOUNDS_US: readonly number[] = [{}];\n",
+        bounds.join(", ")
+    );
     for (name, words) in words(TO_GATEWAY).chain(words(TO_WORKER)) {
         let _ = write!(out, "\nexport type {name} = '{}';\n", words.join("' | '"));
     }
@@ -74,6 +82,7 @@ fn typescript_fields(out: &mut String, message: &Message, indent: &str) {
             Times::OrNull => writeln!(out, "{indent}readonly {}: {of} | null;", field.name),
             Times::OrAbsent => writeln!(out, "{indent}readonly {}?: {of};", field.name),
             Times::Many => writeln!(out, "{indent}readonly {}: readonly {of}[];", field.name),
+            Times::ManyOrAbsent => writeln!(out, "{indent}readonly {}?: readonly {of}[];", field.name),
         };
     }
 }
@@ -132,7 +141,7 @@ fn rust_field(out: &mut String, field: &Field) {
         Times::One => writeln!(out, "    pub(crate) {}: {of},", field.name),
         Times::OrAbsent if field.kind == Kind::Flag => writeln!(out, "    pub(crate) {}: {of},", field.name),
         Times::OrNull | Times::OrAbsent => writeln!(out, "    pub(crate) {}: Option<{of}>,", field.name),
-        Times::Many => writeln!(out, "    pub(crate) {}: Vec<{of}>,", field.name),
+        Times::Many | Times::ManyOrAbsent => writeln!(out, "    pub(crate) {}: Vec<{of}>,", field.name),
     };
 }
 

@@ -10,6 +10,7 @@ mod logs;
 mod profile;
 mod quarantine;
 mod reload;
+mod runs;
 mod scale;
 mod source_maps;
 pub mod status;

@@ -8,6 +8,7 @@ use sluice_catalog::snapshot::{
 };
 
 use super::connect::{ClientError, Gateway};
+use super::runs::write_runs;
 use crate::args::StatusArgs;
 use crate::output;
 
@@ -89,6 +90,7 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     if let Some(BootsSnapshot { waiting, awaited }) = snapshot.boots {
         writeln!(out, "boots         {waiting} start when worker {awaited} is ready  (workers.boot_at_once)")?;
     }
+    write_runs(out, &snapshot.runs)?;
     if let Some(react) = &snapshot.react {
         writeln!(out, "react         {}", react_text(react))?;
     }

@@ -21,6 +21,7 @@ pub fn snapshot() -> Snapshot {
         streams: 0,
         lowered: true,
         lane: Some(Lane::Short),
+        runs: None,
     };
     let starting = WorkerSnapshot {
         id: 8,
@@ -38,6 +39,7 @@ pub fn snapshot() -> Snapshot {
         streams: 0,
         lowered: false,
         lane: None,
+        runs: None,
     };
     Snapshot {
         version: "0.1.0".to_owned(),
@@ -63,6 +65,7 @@ pub fn snapshot() -> Snapshot {
         quarantined: 0,
         alarms: Vec::new(),
         concurrency: sluice_catalog::snapshot::ConcurrencySnapshot::default(),
+        runs: sluice_catalog::snapshot::RunsSnapshot::default(),
         react: None,
     }
 }

@@ -183,6 +183,7 @@ impl Gateway {
                 Lane::Short => snapshot::Lane::Short,
                 Lane::Long => snapshot::Lane::Long,
             }),
+            runs: self.gate.runs_of(view.worker),
         }
     }
 
@@ -203,6 +204,7 @@ impl Gateway {
             streams: 0,
             lowered: false,
             lane: None,
+            runs: None,
         }
     }
 }
@@ -268,6 +270,7 @@ impl Operator for Gateway {
             quarantined: gate.quarantined_count(),
             alarms: gate.alarms(),
             concurrency: gate.concurrency(),
+            runs: gate.runs(),
             react: self
                 .supervisor
                 .react_renders()

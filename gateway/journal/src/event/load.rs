@@ -63,11 +63,14 @@ pub enum Alarm {
     Overlap,
     /// Workers sleep with the requests that they hold while others queue.
     WorkersAsleep,
+    /// A worker's main thread ran for longer than a second without a break.
+    LongRun,
 }
 
 impl Alarm {
     /// Every alarm, in the order of their discriminants.
-    pub const ALL: [Self; 4] = [Self::SteadyQueue, Self::CostDrift, Self::Overlap, Self::WorkersAsleep];
+    pub const ALL: [Self; 5] =
+        [Self::SteadyQueue, Self::CostDrift, Self::Overlap, Self::WorkersAsleep, Self::LongRun];
 
     /// The name in logs, metrics and `status --json`.
     #[must_use]
@@ -77,6 +80,7 @@ impl Alarm {
             Self::CostDrift => "cost_drift",
             Self::Overlap => "overlap",
             Self::WorkersAsleep => "workers_asleep",
+            Self::LongRun => "long_run",
         }
     }
 }

@@ -100,6 +100,11 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
         Event::OverlapSeen { count, .. } => {
             words.put("held more requests at once than it may, times: ").number(count);
         }
+        Event::LongRun { ms, collected_ms, request, .. } => {
+            words.put("ran for ").maybe_milliseconds(Some(ms)).put(" without a break, of which the garbage collector took ");
+            words.maybe_milliseconds(Some(collected_ms));
+            text_held(&mut words, request);
+        }
         Event::AlarmRaised { .. } | Event::AlarmCleared { .. } => text_alarm(&mut words, event),
         Event::Note { text, .. } => {
             words.safe(text, APP_BYTES_MAX);

@@ -82,6 +82,7 @@ impl Gate {
             drifts: self.class_drifts(),
             asleep: self.asleep_while_queued(now),
             asleep_when_full: self.asleep_when_full(),
+            long_runs: self.unjudged.take(),
         };
         let changes = alarms.judge.borrow_mut().look(self.alarm_ms(now), &limits(&self.config()), &reading);
         for change in &changes {

@@ -8,7 +8,7 @@ use sluice_catalog::config::Config;
 use sluice_catalog::refusals::WarmUpError;
 use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::{Event, RequestId, Scheduler, WorkerId};
-use sluice_supervisor::Host;
+use sluice_supervisor::{Host, Reported, RunsTold};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -66,6 +66,7 @@ impl sluice_supervisor::Gate for Gate {
         }
         self.reporters.borrow_mut().remove(&worker);
         self.forget_sleep_of(worker);
+        self.runs.borrow_mut().gone(worker.0);
         self.sessions.exited(worker);
         self.tell(Event::Exited { worker });
     }
@@ -90,7 +91,11 @@ impl sluice_supervisor::Gate for Gate {
         self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
     }
 
-    fn reported(&self, worker: WorkerId, request: RequestId, cpu_us: Option<u64>, route: Option<&str>) {
+    fn runs(&self, worker: WorkerId, told: &RunsTold<'_>) {
+        self.take_runs(worker, told);
+    }
+
+    fn reported(&self, worker: WorkerId, request: RequestId, reported: &Reported<'_>) {
         let exchange = self.requests.exchange(request);
         // A late word of the worker that died with it may come when another has it.
         let is_its = |exchange: &Rc<Exchange>| exchange.answer.worker.get() == Some(worker);
@@ -98,7 +103,8 @@ impl sluice_supervisor::Gate for Gate {
             exchange.is_confirmed.set(true);
             exchange.confirmed.set();
             exchange.ended.notify_waiters();
-            self.take_report(request, &exchange, cpu_us, route);
+            self.take_runs_of(worker, &exchange, reported);
+            self.take_report(request, &exchange, reported);
         }
     }
 

@@ -61,6 +61,18 @@ pub(crate) struct Line {
     pub(crate) gc_share: Option<f64>,
     /// The part of it that was no request's.
     pub(crate) lost_share: Option<f64>,
+    /// Runs by duration, in the buckets of `RUN_BOUNDS_US`; the last is for longer ones.
+    pub(crate) counts: Vec<u64>,
+    /// Time in the runs of each bucket.
+    pub(crate) time_us: Vec<u64>,
+    /// For how long was watched.
+    pub(crate) observed_us: u64,
+    /// Pauses of the garbage collector.
+    pub(crate) collections: u64,
+    /// Time in them.
+    pub(crate) collected_us: u64,
+    /// Runs since the line before: those above 1 s, and the longest of those from 10 ms that were no request's.
+    pub(crate) long: Vec<LongRun>,
     pub(crate) renders: u64,
     pub(crate) reasons: std::collections::BTreeMap<String, u64>,
     pub(crate) why: String,
@@ -88,6 +100,7 @@ pub(crate) enum Kind {
     Resets,
     Look,
     Beat,
+    Runs,
     Turn,
     React,
     ReactOff,
@@ -136,6 +149,25 @@ pub(crate) struct Done {
     pub(crate) left: Leaving,
     /// The template of the app's router, where this worker has not named it before.
     pub(crate) route: Option<String>,
+    /// Wall-clock time from its hand-over to the app until it left.
+    pub(crate) app_us: Option<u64>,
+    /// How many of its uninterrupted runs took 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer.
+    pub(crate) runs: Vec<u64>,
+    /// The longest of them, from 10 ms.
+    pub(crate) longest: Option<LongRun>,
+}
+
+/// An uninterrupted run of the main thread.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct LongRun {
+    pub(crate) us: u64,
+    /// How much of it the garbage collector took.
+    pub(crate) collected_us: u64,
+    /// How long ago it ended.
+    pub(crate) ago_ms: u64,
+    /// The request whose run it was, where that is known.
+    pub(crate) id: Option<u64>,
 }
 
 /// A profile that a worker has written.

@@ -1,0 +1,107 @@
+//! Uninterrupted runs of workers' main threads, on their way from the workers to the operator.
+
+use std::rc::Rc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use sluice_catalog::snapshot::RunsSnapshot;
+use sluice_journal::{Event as Happening, HeldRequest};
+use sluice_scheduler::WorkerId;
+use sluice_supervisor::{LongRun, Reported, RunsTold};
+use sluice_trends::{LongRun as Remembered, Totals};
+
+use super::Gate;
+use crate::upstream::Exchange;
+
+/// Runs from here on are told of at once, microseconds.
+const ALARMING_US: u64 = 1_000_000;
+/// Longest run that is believed, microseconds: a day.
+const RUN_US_MAX: u64 = 86_400_000_000;
+/// Long runs between two looks for alarms that are judged; more say nothing more.
+const UNJUDGED_MAX: usize = 100;
+
+/// A run that is to be judged.
+#[derive(Clone, Debug)]
+pub(crate) struct Alarming {
+    pub(crate) class: Option<Rc<str>>,
+    pub(crate) text: String,
+}
+
+impl Gate {
+    pub(super) fn take_runs(&self, worker: WorkerId, told: &RunsTold<'_>) {
+        if let Some(totals) = Totals::told(told.counts, told.time_us) {
+            let (observed_us, collections) = (told.observed_us, told.collections);
+            let totals = Totals { observed_us, collections, collected_us: told.collected_us, ..totals };
+            // Its last words may be read after its exit.
+            if self.scheduler.borrow().worker_state(worker).is_some() {
+                self.runs.borrow_mut().told(worker.0, totals);
+            }
+        }
+        for run in &told.long {
+            let exchange = run.request.and_then(|request| self.requests.exchange(request));
+            let exchange = exchange.filter(|exchange| exchange.answer.worker.get() == Some(worker));
+            self.take_long_run(worker, run, exchange.as_deref());
+        }
+    }
+
+    /// A request has left the app.
+    pub(super) fn take_runs_of(&self, worker: WorkerId, exchange: &Exchange, reported: &Reported<'_>) {
+        if exchange.is_own {
+            return;
+        }
+        self.runs.borrow_mut().ended(reported.runs);
+        // Those that alarm were told at once.
+        if let Some(run) = reported.longest.filter(|run| run.us < ALARMING_US) {
+            self.take_long_run(worker, &run, Some(exchange));
+        }
+    }
+
+    fn take_long_run(&self, worker: WorkerId, run: &LongRun, exchange: Option<&Exchange>) {
+        let (us, name) = (run.us.min(RUN_US_MAX), exchange.map(Exchange::name));
+        let class = exchange.map(|exchange| Rc::clone(&exchange.class.name));
+        let ended = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let ended = ended.saturating_sub(Duration::from_millis(run.ago_ms));
+        self.runs.borrow_mut().remember(Remembered {
+            us,
+            collected_us: run.collected_us,
+            at_unix_ms: u64::try_from(ended.as_millis()).unwrap_or(u64::MAX),
+            worker: worker.0,
+            request: name.as_ref().zip(class.as_ref()).map(|((id, _, _), class)| (id.clone(), class.to_string())),
+        });
+        if us < ALARMING_US {
+            return;
+        }
+        let held = name.as_ref();
+        let request = held.map(|(request_id, method, target)| HeldRequest { request_id, method, target });
+        let (ms, collected_ms) = (in_ms(us), in_ms(run.collected_us));
+        self.journal.emit(Happening::LongRun { worker: worker.0, ms, collected_ms, request, class: class.as_deref() });
+        let mut unjudged = self.unjudged.borrow_mut();
+        if unjudged.len() < UNJUDGED_MAX {
+            let of = held.map_or_else(
+                || "of no request, or of one of several".to_owned(),
+                |(request_id, method, target)| format!("of request {request_id}, {method} {target}"),
+            );
+            let text = format!(
+                "the main thread of worker {} ran for {ms:.0} ms without a break, {collected_ms:.0} ms of it in the garbage \
+                 collector: a run {of}. Nothing else of that worker ran meanwhile. `sluice profile` shows which code; it has \
+                 to become cheaper, pause in between, or move to a thread",
+                worker.0
+            );
+            unjudged.push(Alarming { class, text });
+        }
+    }
+
+    /// Uninterrupted runs of all workers' main threads.
+    pub fn runs(&self) -> RunsSnapshot {
+        self.runs.borrow().snapshot()
+    }
+
+    /// Those of one worker.
+    pub fn runs_of(&self, worker: WorkerId) -> Option<RunsSnapshot> {
+        self.runs.borrow().worker(worker.0)
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // At most a day.
+fn in_ms(us: u64) -> f64 {
+    us as f64 / 1000.0
+}

@@ -1,0 +1,280 @@
+/**
+ * Uninterrupted runs of the main thread, every one of them: from the event loop's call into JavaScript until the callbacks,
+ * ticks and microtasks of that call are done. Nothing else of the worker runs meanwhile.
+ *
+ * A hook tells where runs begin. Where one ends is not asked: it lasted until the next began, less the time for which the event
+ * loop waited between them, which libuv counts. So promises need no hook, which would be dear at each of them.
+ *
+ * A run belongs to the request that it was handed to, or whose answer it wrote; where several did, to the one that took most
+ * of it; where none did, to the only request inside. While the CPU time of requests is told apart, contexts tell more.
+ */
+import { createHook, executionAsyncResource, type HookCallbacks } from 'node:async_hooks';
+import { performance, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
+import type { LongRun } from './messages.js';
+import { beginsAnew } from './own-cpu-runs.js';
+import { RunHistogram } from './run-histogram.js';
+import { now_ms } from './timers.js';
+
+/** Runs from here on count for their requests. */
+const TOLD_US_MIN = 1_000;
+/** Runs from here on are named. */
+const LONG_US_MIN = 10_000;
+/** Runs from here on are told at once. */
+const URGENT_US_MIN = 1_000_000;
+/** Long runs that one line names. */
+const LONG_MAX = 10;
+/** Long runs that a pause of the collector may still be found to lie in. */
+const ENDED_MAX = 32;
+
+/** A request, as far as runs are concerned. */
+export interface RunOwner {
+  readonly label: string;
+  /** Runs of 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer; undefined while there were none. */
+  runs: number[] | undefined;
+  longest: EndedRun | undefined;
+}
+
+/** A long run that is over. */
+export interface EndedRun {
+  readonly us: number;
+  readonly owner: RunOwner | undefined;
+  readonly began_ms: number;
+  readonly ended_ms: number;
+  collected_us: number;
+}
+
+export interface RunNews {
+  readonly counts: number[];
+  readonly time_us: number[];
+  readonly observed_us: number;
+  readonly collections: number;
+  readonly collected_us: number;
+  readonly long: readonly EndedRun[];
+}
+
+/** Node's word for the resource of a server's parser. */
+const PARSER = 'HTTPINCOMINGMESSAGE';
+/** The preload's own work: no request's. */
+const NOBODY: RunOwner = { label: '', runs: undefined, longest: undefined };
+
+const { nodeTiming } = performance;
+// Taken before the app can replace it.
+const nextTick = process.nextTick.bind(process);
+
+export class RunWatch {
+  readonly #hook = createHook(
+    hookOf(
+      () => this.#before(),
+      () => this.#after(),
+    ),
+  );
+  readonly #collector = new PerformanceObserver((list) => {
+    this.#take(list.getEntries());
+  });
+  readonly #histogram = new RunHistogram();
+  readonly #inside = new Set<RunOwner>();
+  #isOn = false;
+  #started_ms = 0;
+  #began_ms = 0;
+  /** What the event loop had waited by then. */
+  #idleBefore_ms = 0;
+  /** Whose callback began this run. */
+  #resource: object | undefined;
+  /** Callbacks that run now, one within another. */
+  #depth = 0;
+  /** Whose run it is, as far as is known, and since when another's. */
+  #owner: RunOwner | undefined;
+  #ownedSince_ms = 0;
+  /** Of several owners of this run, the one before the present one that took most of it. */
+  #most: RunOwner | undefined;
+  #most_ms = 0;
+  #longestSinceBeat_us = 0;
+  #collections = 0;
+  #collected_us = 0;
+  /** The latest long runs, and those that are to be told. */
+  #ended: EndedRun[] = [];
+  #untold: EndedRun[] = [];
+  isUrgent = false;
+  #tell = (): void => {};
+
+  /**
+   * Once, in the process that serves. Without a count of the time that the event loop waits, nothing is watched. `tell` is
+   * called soon after a run that is to be told at once.
+   */
+  start(tell: () => void = () => {}): void {
+    if (this.#isOn || typeof nodeTiming.idleTime !== 'number') return;
+    this.#isOn = true;
+    this.#tell = tell;
+    this.#started_ms = this.#began_ms = now_ms();
+    this.#idleBefore_ms = nodeTiming.idleTime;
+    this.#hook.enable();
+    this.#collector.observe({ entryTypes: ['gc'] });
+  }
+
+  stop(): void {
+    this.#hook.disable();
+    this.#collector.disconnect();
+    this.#isOn = false;
+  }
+
+  enter(owner: RunOwner): void {
+    this.#inside.add(owner);
+  }
+
+  leave(owner: RunOwner): void {
+    this.#inside.delete(owner);
+  }
+
+  /** What follows in this run is this request's. What came before it is, too, where nobody else is known. */
+  touch(owner: RunOwner): void {
+    const before = this.#owner;
+    if (before === owner) return;
+    this.#owner = owner;
+    if (before === undefined) return;
+    const at_ms = now_ms();
+    const owned_ms = at_ms - Math.max(this.#ownedSince_ms, this.#began_ms);
+    if (owned_ms > this.#most_ms) [this.#most, this.#most_ms] = [before, owned_ms];
+    this.#ownedSince_ms = at_ms;
+  }
+
+  /** This run is the preload's own. Called by its timers, which nothing runs around: so nothing that got lost stays lost. */
+  disown(): void {
+    if (!this.#isOn) return;
+    this.#depth = 1;
+    this.touch(NOBODY);
+  }
+
+  /** What there is to tell. `long` begins anew. */
+  news(): RunNews {
+    // What Node would tell of with the next turn.
+    this.#take(this.#collector.takeRecords());
+    const long = this.#untold;
+    this.#untold = [];
+    this.isUrgent = false;
+    return {
+      counts: this.#histogram.counts,
+      time_us: this.#histogram.time_us,
+      observed_us: Math.round((now_ms() - this.#started_ms) * 1000),
+      collections: this.#collections,
+      collected_us: Math.round(this.#collected_us),
+      long,
+    };
+  }
+
+  takeLongestSinceBeat_ms(): number {
+    const longest_us = this.#longestSinceBeat_us;
+    this.#longestSinceBeat_us = 0;
+    return longest_us / 1000;
+  }
+
+  #before(): void {
+    this.#depth += 1;
+    if (this.#depth > 1) return;
+    const resource = resourceNow();
+    if (resource !== undefined && !beginsAnew(resource)) return;
+    if (resource === this.#resource && this.#goesOn(resource)) return;
+    this.#resource = resource;
+    this.#turn();
+  }
+
+  /** The parser of requests calls up to three times for what it has read, and only after the last do microtasks get their turn. */
+  #goesOn(resource: object | undefined): boolean {
+    if (resource === undefined || !('type' in resource) || resource.type !== PARSER) return false;
+    return nodeTiming.idleTime === this.#idleBefore_ms;
+  }
+
+  #after(): void {
+    if (this.#depth > 0) this.#depth -= 1;
+  }
+
+  /** A run begins, so the one before it has ended. */
+  #turn(): void {
+    const at_ms = now_ms();
+    const idle_ms = nodeTiming.idleTime;
+    const us = (at_ms - this.#began_ms - (idle_ms - this.#idleBefore_ms)) * 1000;
+    this.#histogram.add(us);
+    if (us > this.#longestSinceBeat_us) this.#longestSinceBeat_us = us;
+    if (us >= TOLD_US_MIN) this.#end(us, at_ms);
+    this.#began_ms = at_ms;
+    this.#idleBefore_ms = idle_ms;
+    this.#owner = undefined;
+    this.#most = undefined;
+    this.#most_ms = 0;
+    this.#ownedSince_ms = 0;
+  }
+
+  #end(us: number, at_ms: number): void {
+    const owner = this.#ownerAt(this.#began_ms + us / 1000);
+    const runs = owner === undefined ? undefined : (owner.runs ??= [0, 0, 0, 0]);
+    if (runs !== undefined) {
+      const length = us < LONG_US_MIN ? 0 : us < 10 * LONG_US_MIN ? 1 : us < URGENT_US_MIN ? 2 : 3;
+      runs[length] = (runs[length] ?? 0) + 1;
+    }
+    if (us < LONG_US_MIN) return;
+    const began_ms = this.#began_ms;
+    const run: EndedRun = { us, owner, began_ms, ended_ms: at_ms, collected_us: 0 };
+    if (owner !== undefined && us > (owner.longest?.us ?? 0)) owner.longest = run;
+    this.#ended.push(run);
+    if (this.#ended.length > ENDED_MAX) this.#ended.shift();
+    if (us >= URGENT_US_MIN && !this.isUrgent) {
+      this.isUrgent = true;
+      // Without waiting for a turn: a worker that stood still for so long may be told to leave with its answer.
+      nextTick(this.#tell);
+    }
+    if (us >= URGENT_US_MIN || owner === undefined) this.#keep(run);
+  }
+
+  #ownerAt(ended_ms: number): RunOwner | undefined {
+    const last = this.#owner;
+    if (last === undefined) return this.#inside.size === 1 ? this.#inside.values().next().value : undefined;
+    const last_ms = ended_ms - this.#ownedSince_ms;
+    const owner = this.#most !== undefined && this.#most_ms > last_ms ? this.#most : last;
+    return owner === NOBODY ? undefined : owner;
+  }
+
+  /** Of more than can be told, the longest. */
+  #keep(run: EndedRun): void {
+    this.#untold.push(run);
+    if (this.#untold.length <= LONG_MAX) return;
+    this.#untold.sort((one, other) => other.us - one.us).pop();
+  }
+
+  #take(pauses: PerformanceEntry[]): void {
+    for (const { startTime, duration } of pauses) this.#collected(startTime, duration);
+  }
+
+  /** Node tells of a pause a turn of the loop later. */
+  #collected(start_ms: number, duration_ms: number): void {
+    this.#collections += 1;
+    this.#collected_us += duration_ms * 1000;
+    for (let at = this.#ended.length - 1; at >= 0; at -= 1) {
+      const run = this.#ended[at];
+      if (run === undefined || start_ms >= run.ended_ms) return;
+      if (start_ms < run.began_ms) continue;
+      run.collected_us += duration_ms * 1000;
+      return;
+    }
+  }
+}
+
+/** A long run as a line names it. */
+export function named({ us, collected_us, ended_ms }: EndedRun, id?: number): LongRun {
+  const run = {
+    us: Math.round(us),
+    collected_us: Math.round(collected_us),
+    ago_ms: Math.max(0, Math.round(now_ms() - ended_ms)),
+  };
+  return id === undefined ? run : { ...run, id };
+}
+
+/** Undefined where it is no object: the resource of a native module may be anything. */
+function resourceNow(): object | undefined {
+  const resource: unknown = executionAsyncResource();
+  return typeof resource === 'object' && resource !== null ? resource : undefined;
+}
+
+/** Newer Nodes can leave out promises, of which nothing is asked here; those that cannot ignore the word. */
+function hookOf(before: () => void, after: () => void): HookCallbacks {
+  const callbacks: HookCallbacks & { trackPromises: boolean } = { before, after, trackPromises: false };
+  return callbacks;
+}
