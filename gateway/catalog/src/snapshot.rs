@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use runs::{
-    LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RUN_CLASSES_US, RunsSnapshot,
-};
+pub use runs::{LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RUN_CLASSES_US, RunsSnapshot};
 
 /// The whole gateway at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -59,8 +59,8 @@ use followed::Followers;
 pub(crate) use quarantined::Pass;
 use requests::Requests;
 use retry::Retries;
-pub(crate) use runs::Alarming;
 pub(crate) use retry::{Cause, Orphan, Seen};
+pub(crate) use runs::Alarming;
 use tokio::time::Instant;
 
 /// How often the operator is told of the same trouble.

@@ -143,12 +143,7 @@ impl Gate {
     }
 
     /// The worker has reported the request.
-    pub(crate) fn take_report(
-        &self,
-        request: RequestId,
-        exchange: &Exchange,
-        reported: &Reported<'_>,
-    ) {
+    pub(crate) fn take_report(&self, request: RequestId, exchange: &Exchange, reported: &Reported<'_>) {
         let (account, cpu_us) = (&exchange.account, reported.cpu_us.map(|us| us.min(CPU_US_MAX)));
         if !account.is_measured.replace(true) {
             if let Some(route) = reported.route {

@@ -198,6 +198,9 @@ mod tests {
         (1..=30).for_each(|at| runs.remember(run(at * 1000, LONGEST_AGE_MS_MAX + at)));
         let longest = runs.snapshot().longest;
         assert_eq!(longest.len(), LONGEST_MAX);
-        assert!((longest[0].ms - 30.0).abs() < 1e-9 && (longest[LONGEST_MAX - 1].ms - 11.0).abs() < 1e-9, "{longest:?}");
+        assert!(
+            (longest[0].ms - 30.0).abs() < 1e-9 && (longest[LONGEST_MAX - 1].ms - 11.0).abs() < 1e-9,
+            "{longest:?}"
+        );
     }
 }

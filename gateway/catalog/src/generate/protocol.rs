@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::markdown::table;
-use crate::snapshot::RUN_BOUNDS_US;
 use crate::protocol::{Field, Kind, Message, RECORDS, TO_GATEWAY, TO_WORKER, Times};
+use crate::snapshot::RUN_BOUNDS_US;
 
 pub(super) fn page() -> String {
     format!(

@@ -95,7 +95,10 @@ mod tests {
             ..LongRunSnapshot::default()
         }];
         write_runs(&mut out, &runs).unwrap();
-        assert!(out.contains("900 below 1 ms, 0 of 1 to 10 ms, 5 of 10 to 100 ms, 1 of 100 ms to 1 s, 0 longer"), "{out}");
+        assert!(
+            out.contains("900 below 1 ms, 0 of 1 to 10 ms, 5 of 10 to 100 ms, 1 of 100 ms to 1 s, 0 longer"),
+            "{out}"
+        );
         assert!(out.contains("garbage collector 1.00 % of the time"), "{out}");
         assert!(out.contains("2.25 % behind one above 10 ms, 1.50 % behind one above 100 ms, 0.00 %"), "{out}");
         assert!(out.contains("; 2.00 % of requests have"), "{out}");

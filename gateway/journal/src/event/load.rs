@@ -69,8 +69,7 @@ pub enum Alarm {
 
 impl Alarm {
     /// Every alarm, in the order of their discriminants.
-    pub const ALL: [Self; 5] =
-        [Self::SteadyQueue, Self::CostDrift, Self::Overlap, Self::WorkersAsleep, Self::LongRun];
+    pub const ALL: [Self; 5] = [Self::SteadyQueue, Self::CostDrift, Self::Overlap, Self::WorkersAsleep, Self::LongRun];
 
     /// The name in logs, metrics and `status --json`.
     #[must_use]

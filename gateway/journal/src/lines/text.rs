@@ -100,11 +100,7 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
         Event::OverlapSeen { count, .. } => {
             words.put("held more requests at once than it may, times: ").number(count);
         }
-        Event::LongRun { ms, collected_ms, request, .. } => {
-            words.put("ran for ").maybe_milliseconds(Some(ms)).put(" without a break, of which the garbage collector took ");
-            words.maybe_milliseconds(Some(collected_ms));
-            text_held(&mut words, request);
-        }
+        Event::LongRun { .. } => text_long_run(&mut words, event),
         Event::AlarmRaised { .. } | Event::AlarmCleared { .. } => text_alarm(&mut words, event),
         Event::Note { text, .. } => {
             words.safe(text, APP_BYTES_MAX);
@@ -115,6 +111,13 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
 fn text_lost(words: &mut Words<'_>, task: &str, place: &str) {
     words.put("a fault in the gateway has ended its task `").put(task).put("`, at ").safe(place, FIELD_BYTES_MAX);
     words.put(": the gateway leaves");
+}
+
+fn text_long_run(words: &mut Words<'_>, event: &Event<'_>) {
+    let Event::LongRun { ms, collected_ms, request, .. } = *event else { return };
+    words.put("ran for ").maybe_milliseconds(Some(ms)).put(" without a break, of which the garbage collector took ");
+    words.maybe_milliseconds(Some(collected_ms));
+    text_held(words, request);
 }
 
 fn text_alarm(words: &mut Words<'_>, event: &Event<'_>) {
