@@ -84,7 +84,11 @@ fn allocations_of(requests: u64) -> u64 {
                 while answered.load(Ordering::Relaxed) < request {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
-                reporting.reported(worker, RequestId(request), Some(50), None);
+                reporting.reported(
+                    worker,
+                    RequestId(request),
+                    &sluice_supervisor::Reported { cpu_us: Some(50), ..Default::default() },
+                );
             }
         });
         serve(ClientStream::Plain(stream), peer, local, gate, handle).await;

@@ -226,7 +226,11 @@ async fn i8_a_cost_that_no_request_can_have_counts_as_an_hour() {
             let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
             for target in ["/", "/", "/about"] {
                 let class = gate.classify(&Traits { method: &Method::Get, host: "app", target, body_bytes: 0 });
-                gate.reported(worker, held(&gate, worker, class), Some(u64::MAX), None);
+                gate.reported(
+                    worker,
+                    held(&gate, worker, class),
+                    &sluice_supervisor::Reported { cpu_us: Some(u64::MAX), ..Default::default() },
+                );
             }
             let took_us: Vec<_> = gate.classes.list().iter().map(|class| class.totals.cpu_us).collect();
             assert_eq!(took_us, [7_200_000_000, 3_600_000_000]);
@@ -247,7 +251,7 @@ async fn a_cost_that_is_not_the_requests_own_teaches_nothing_and_is_in_no_log_li
             let report = |cpu_us| {
                 let request = held(&gate, worker, gate.classify(&asked));
                 gate.record(request, Instant::now(), record(worker, Outcome::Answered));
-                gate.reported(worker, request, cpu_us, None);
+                gate.reported(worker, request, &sluice_supervisor::Reported { cpu_us, ..Default::default() });
             };
             let mean_us = || gate.scheduler(|scheduler| scheduler.costs().class_mean_us(id));
             let took_us = || gate.classes.list()[0].totals.cpu_us;
@@ -292,7 +296,11 @@ async fn a_report_is_waited_for_until_its_worker_was_heard_without_it() {
             assert_eq!(emitted(&gate, 20_000), 1, "it has said that there is no report");
 
             let (gate, worker, request, emitted) = waiting_for_a_report();
-            gate.reported(worker, request, Some(1_300_000), None);
+            gate.reported(
+                worker,
+                request,
+                &sluice_supervisor::Reported { cpu_us: Some(1_300_000), ..Default::default() },
+            );
             assert_eq!(emitted(&gate, 0), 1, "the report has come");
 
             let (gate, worker, _, emitted) = waiting_for_a_report();
