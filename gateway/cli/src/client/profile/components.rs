@@ -38,8 +38,8 @@ struct Times {
     total_us: u64,
 }
 
-/// Most time in themselves first. `part`: the part of the profile's time that was CPU time.
-pub fn by_component(profile: &Profile, self_us: &[u64], part: f64) -> Vec<ComponentCpu> {
+/// Most time in themselves first. `self_us`: what was spent in each node itself.
+pub fn by_component(profile: &Profile, self_us: &[u64]) -> Vec<ComponentCpu> {
     let mut names: Vec<String> = Vec::new();
     let mut indexes: HashMap<String, u32> = HashMap::new();
     let mut index_of = |name: String| {
@@ -83,7 +83,7 @@ pub fn by_component(profile: &Profile, self_us: &[u64], part: f64) -> Vec<Compon
         }
     }
     #[allow(clippy::cast_precision_loss, reason = "times of minutes are far below 2^52 µs")]
-    let ms = |us: u64| (us as f64 * part).round() / 1000.0;
+    let ms = |us: u64| us as f64 / 1000.0;
     let named = |(name, Times { self_us, total_us }): (u32, Times)| ComponentCpu {
         component: names[name as usize].clone(),
         self_ms: ms(self_us),
@@ -157,7 +157,7 @@ mod tests {
 
     fn times(calls: Vec<Call>) -> Vec<(String, f64, f64)> {
         let profile = read(calls);
-        let of = by_component(&profile, &profile.self_us(), 1.0);
+        let of = by_component(&profile, &profile.self_us());
         of.into_iter().map(|one| (one.component, one.self_ms, one.total_ms)).collect()
     }
 
@@ -214,10 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_was_no_cpu_time_is_taken_from_all_in_proportion() {
-        let profile = read(vec![Call("Page", COMPONENT_URL, 30, vec![Call("Card", COMPONENT_URL, 10, vec![])])]);
-        let halved = by_component(&profile, &profile.self_us(), 0.5);
-        assert_eq!((halved[0].self_ms, halved[0].total_ms, halved[1].self_ms), (15.0, 20.0, 5.0));
-        assert_eq!(by_component(&Profile::default(), &[0], 1.0), []);
+    fn a_profile_of_nothing_has_no_components() {
+        assert_eq!(by_component(&Profile::default(), &[0]), []);
     }
 }

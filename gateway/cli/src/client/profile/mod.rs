@@ -164,8 +164,12 @@ impl Read {
         report.cpu_ms = busy_ms * part;
         report.collector_ms = of(&|owner| *owner == Owner::Collector) * part;
         report.samples = profile.tracks.iter().map(|track| track.samples.len()).sum();
-        report.components = components::by_component(&profile, &self_us, part);
+        let self_us: Vec<u64> = self_us.iter().map(|us| in_part(*us, part)).collect();
+        report.components = components::by_component(&profile, &self_us);
         report.places = hot::places(&profile);
+        for place in &mut report.places {
+            (place.own, place.collected) = (in_part(place.own, part), in_part(place.collected, part));
+        }
         let title = text::title(&report);
         let mut flame = flame::flame(&profile, &self_us, title, Unit::Us);
         flame.facts = text::facts(&report);
@@ -178,6 +182,16 @@ impl Read {
         report.html = html.display().to_string();
         Ok((report, html))
     }
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "times of minutes are far below 2^52 µs"
+)]
+fn in_part(us: u64, part: f64) -> u64 {
+    (us as f64 * part).round() as u64
 }
 
 #[allow(clippy::cast_precision_loss, reason = "times of minutes are far below 2^52 µs")]
