@@ -77,6 +77,7 @@ impl Operator for TestOperator {
             alarms: Vec::new(),
             concurrency: sluice_catalog::snapshot::ConcurrencySnapshot::default(),
             runs: sluice_catalog::snapshot::RunsSnapshot::default(),
+            tails: Vec::new(),
             react: None,
         }
     }

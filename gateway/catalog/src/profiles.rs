@@ -3,6 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Directory of profiles of the tail, in the run directory, and the list of them there.
+pub const TAILS_DIR: &str = "profiles/tail";
+/// A list of [`Tail`]s.
+pub const TAILS_INDEX: &str = "index.json";
+
 /// What is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -82,4 +87,31 @@ pub struct Taken {
     /// Why there is none of this worker, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+/// The profile of one request that took longer than its class usually does.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tail {
+    /// What it is called for opening it: the request's number.
+    pub id: u64,
+    /// The request's class.
+    pub class: String,
+    /// Method, path and query; cut after 200 characters.
+    pub target: String,
+    /// The request id of the access log.
+    pub request_id: String,
+    /// Its worker.
+    pub worker: u64,
+    /// When it ended, milliseconds since 1970.
+    pub at_unix_ms: u64,
+    /// Time in the worker, without the profile's own, milliseconds.
+    pub service_ms: f64,
+    /// CPU time of the worker's process meanwhile, milliseconds.
+    pub cpu_ms: f64,
+    /// What 99 of 100 requests of the class cost at most, milliseconds.
+    pub usual_ms: f64,
+    /// Size of its file.
+    pub bytes: u64,
+    /// The profile, a `.cpuprofile` in the run directory.
+    pub file: String,
 }

@@ -327,6 +327,18 @@ pub static TO_GATEWAY: &[Message] = &[
         ],
     },
     Message {
+        name: "tailed",
+        text: "The request that was to be profiled is over, with what it took; `file` is empty where it took less than was said.",
+        fields: &[
+            field("id", Kind::Whole, ""),
+            field("file", Kind::Text, ""),
+            field("file_bytes", Kind::Whole, "Its size."),
+            field("used_us", Kind::Whole, "CPU time of the process from its begin to its end."),
+            field("service_us", Kind::Whole, "From its begin to its end."),
+            field("overhead_us", Kind::Whole, "What the profile took of the worker before and after it."),
+        ],
+    },
+    Message {
         name: "hears-messages",
         text: "The app has a `'message'` listener, so SIGTERM waits a while.",
         fields: &[],

@@ -69,6 +69,9 @@ pub struct Snapshot {
     /// Uninterrupted runs of all workers' main threads since the start, of those that are gone as well.
     #[serde(default)]
     pub runs: RunsSnapshot,
+    /// Profiles of requests that took unusually long, the worst first.
+    #[serde(default)]
+    pub tails: Vec<crate::profiles::Tail>,
 }
 
 /// How many requests a worker holds, and whether that fits the app.

@@ -91,6 +91,8 @@ Examples:
                                        only what ran for requests of this class (`sluice classes`)
   sluice profile --worker 3 --out /tmp/before
                                        writes /tmp/before.cpuprofile and /tmp/before.html
+  sluice profile --tail                requests that took unusually long, which the gateway has profiled (profile.tail)
+  sluice profile --tail 4711 --open    one of them
   sluice profile --json | jq -r '.places[:5][] | [.own / 1000, .file, .line] | @tsv'
 
 The run directory keeps the latest 20 of each kind in profiles/, as profile-TIME.cpuprofile and profile-TIME.html; only their owner
@@ -362,6 +364,10 @@ pub struct ProfileArgs {
     /// Only what ran for requests of this class, or of classes with this path
     #[arg(long, value_name = "CLASS")]
     pub route: Option<String>,
+    /// List profiles of requests that took more CPU time than 99 of 100 of their class, or show the one with this id
+    #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with_all = ["worker", "all", "route"])]
+    #[allow(clippy::option_option, reason = "without it, without an id, and with one")]
+    pub tail: Option<Option<u64>>,
     /// Name of the files, without .cpuprofile and .html [default: one in profiles/ of the run directory]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,

@@ -33,6 +33,8 @@ use nix::sys::signal::SigSet;
 use sluice_admin::{ControlSocket, MetricsHttp};
 use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, Renderer};
 use sluice_catalog::errors::Code;
+use sluice_catalog::profiles::TAILS_DIR;
+use sluice_proxy::gate::Gate;
 use sluice_journal::{Event, Format, Journal, Level, Options, Tasks, tasks};
 use sluice_proxy::front::listen::{self, Then};
 use sluice_proxy::{ActiveConfig, Unusable};
@@ -176,6 +178,14 @@ fn tidy(run_dir: &RunDir, number: u32) {
     }
 }
 
+/// Without a directory for profiles of slow requests the gateway does all the rest.
+fn keep_tails(gate: &Gate, run_dir: &RunDir) {
+    if let Err(error) = gate.keep_tails_in(run_dir.path().join(TAILS_DIR)) {
+        let text = format!("no slow request is profiled (profile.tail): {error}");
+        gate.journal.emit(Event::Note { level: Level::Warn, text: &text });
+    }
+}
+
 async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<ExitCode, Failure> {
     let Prepared { loaded, app: start, sources, preload, run_dir, number, lock, launch, descriptors_max } = prepared;
     let (workers, settings) = first_settings(&loaded, descriptors_max)?;
@@ -201,6 +211,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     let tasks = Tasks::new(journal.clone());
     let gate = sluice_proxy::gate(settings.used.clone(), journal.clone()).map_err(|error| unusable(&loaded, &error))?;
     gate.set_port(address.port());
+    keep_tails(&gate, &run_dir);
     gate.set_temp_files_max(settings.temp_files_max);
     let compile_cache = compile_cache::locate(&loaded, &run_dir).unwrap_or_else(|reason| {
         let text = format!("workers start without a compile cache (workers.compile_cache_dir): {reason}");

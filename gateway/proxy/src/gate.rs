@@ -15,6 +15,7 @@ mod requests;
 mod retry;
 mod runs;
 mod submit;
+mod tails;
 #[cfg(test)]
 pub(crate) mod tests;
 mod view;
@@ -92,6 +93,7 @@ pub struct Gate {
     mode: mode::Mode,
     ahead: Ahead,
     followers: Followers,
+    tails: tails::TailProfiles,
     deaths: Retries,
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
@@ -159,6 +161,7 @@ impl Gate {
             mode: mode::Mode::default(),
             ahead: Ahead::default(),
             followers: Followers::default(),
+            tails: tails::TailProfiles::default(),
             scheduler: RefCell::new(scheduler),
             may_raise: Cell::new(false),
             looks_for_waits: config.workers.concurrency == Concurrency::WhileWaiting,

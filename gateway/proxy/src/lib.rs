@@ -22,6 +22,7 @@ mod sessions;
 mod signal;
 mod sleep;
 mod unusable;
+mod tail;
 mod upstream;
 mod warm_up;
 

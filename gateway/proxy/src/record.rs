@@ -150,7 +150,10 @@ impl Gate {
                 self.classes.tell_route(exchange.target(), route);
             }
             match cpu_us {
-                Some(cpu_us) => self.take_cost(&exchange.class, cpu_us),
+                Some(cpu_us) => {
+                    self.watch_tail(&exchange.class, cpu_us);
+                    self.take_cost(&exchange.class, cpu_us);
+                }
                 None => self.estimate_cost(&exchange.class),
             }
         }

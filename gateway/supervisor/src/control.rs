@@ -23,7 +23,7 @@ use crate::gate::{LongRun, Reported, RunsTold};
 use crate::main_server::Found;
 use crate::process::Process;
 use crate::process::known::Renders;
-use crate::{ProcessView, Supervisor, sample};
+use crate::{ProcessView, Tailed, Supervisor, sample};
 
 use line::{Kind, Leaving, Line};
 pub(crate) use line::{Requested, Taken};
@@ -184,6 +184,12 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
             supervisor.heard_renders(process, Renders { renders, reasons });
         }
         Kind::ReactOff => supervisor.heard_react_off(process, &said.why),
+        Kind::Tailed => {
+            let Line { id, file, file_bytes, used_us, service_us, overhead_us, .. } = said;
+            let request = RequestId(id);
+            let told = Tailed { request, file, bytes: file_bytes, used_us, service_us, overhead_us };
+            supervisor.gate.has_profiled(process.worker, told);
+        }
         Kind::Profiled => {
             process.heard_profile(said.number, said.taken, said.error.as_deref().unwrap_or_default());
         }

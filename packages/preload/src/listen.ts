@@ -39,6 +39,7 @@ import { Prefaces } from './preface.js';
 import { offerProfiles } from './profiles.js';
 import { Report } from './report.js';
 import { Requests } from './requests.js';
+import { Tails } from './tail.js';
 import { later } from './timers.js';
 
 /** How long an app may have others than the server that `app.port` names before that is told. */
@@ -145,7 +146,8 @@ class Roles {
     const cpu = new OwnCpu(this.#settings.measuresShared);
     const report = new Report(this.#control, this.#settings.rendersFast, cpu);
     const handed = new Handed();
-    this.#requests = new Requests(this.#settings, report, this.#hooks, cpu, handed);
+    const tails = new Tails(this.#control, this.#settings.socketPath);
+    this.#requests = new Requests(this.#settings, report, this.#hooks, cpu, handed, tails);
     const requests = this.#requests;
     offerLooks(this.#control, () => requests.moves);
     offerProfiles(this.#control, requests);

@@ -203,6 +203,20 @@ export type ToGateway =
       readonly taken?: Taken;
       readonly error?: string;
     }
+  /** The request that was to be profiled is over, with what it took; `file` is empty where it took less than was said. */
+  | {
+      readonly type: 'tailed';
+      readonly id: number;
+      readonly file: string;
+      /** Its size. */
+      readonly file_bytes: number;
+      /** CPU time of the process from its begin to its end. */
+      readonly used_us: number;
+      /** From its begin to its end. */
+      readonly service_us: number;
+      /** What the profile took of the worker before and after it. */
+      readonly overhead_us: number;
+    }
   /** The app has a `'message'` listener, so SIGTERM waits a while. */
   | {
       readonly type: 'hears-messages';

@@ -22,6 +22,7 @@ import { idOf, setPeer, takeLabel, waits } from './peer.js';
 import type { OwnCpu } from './own-cpu.js';
 import type { Account } from './own-cpu-runs.js';
 import type { Report } from './report.js';
+import { type EndTail, type Tails, tailOf } from './tail.js';
 import { type Ticket, hooked, isAnother, isCutOff, isUnended, outcomeOf } from './ticket.js';
 import { later, nextTurn, now_ms as now } from './timers.js';
 
@@ -64,15 +65,18 @@ export class Requests {
   readonly #abandoned = new Abandoned();
   readonly #cpu: OwnCpu;
   readonly #handed: Handed;
+  readonly #tails: Tails | undefined;
+  readonly #ends = new Map<Ticket, EndTail>();
   #follower: Follower | undefined;
 
-  constructor(limits: Limits, report: Report, hooks: Hooks, cpu: OwnCpu, handed: Handed) {
+  constructor(limits: Limits, report: Report, hooks: Hooks, cpu: OwnCpu, handed: Handed, tails?: Tails) {
     this.#limits = limits;
     this.#gate = new Gate(() => this.#held_max, WAITING_MAX);
     this.#cpu = cpu;
     this.#report = report;
     this.#hooks = hooks;
     this.#handed = handed;
+    this.#tails = tails;
   }
 
   /** The app holds no request. */
@@ -252,7 +256,14 @@ export class Requests {
     const ticket = this.#open(label, request, request.socket, response);
     leaveWithResponse(response, ticket);
     const hand = waits(label) ? () => this.#handPoll(ticket, handOver) : handOver;
-    this.#hand(ticket, hand);
+    const from_us = this.#tails === undefined ? undefined : tailOf(label);
+    if (from_us === undefined) return this.#hand(ticket, hand);
+    this.#tails?.begin(idOf(label) ?? 0, from_us, (end) => {
+      if (ticket.left) return end();
+      this.#ends.set(ticket, end);
+      // Outside of the promise, as with hooks.
+      process.nextTick(() => this.#hand(ticket, () => this.#handPrepared(ticket, hand)));
+    });
   }
 
   #hand(ticket: Ticket, handOver: HandOver): void {
@@ -367,12 +378,15 @@ export class Requests {
 
   #free(ticket: Ticket, left: Leaving): void {
     const isLate = this.#cpu.leave(ticket.cpu);
+    const end = this.#ends.get(ticket);
+    end?.();
     // The gateway holds a slot until it hears of these.
     const isUrgent = ticket.isAwaited || ticket.isAbandoned || left === 'upgrade' || left === 'wait';
-    if (isLate && !isUrgent) nextTurn(() => this.#tell(ticket, left));
-    else this.#tell(ticket, left);
+    if (isLate && !isUrgent) nextTurn(() => this.#tell(ticket, left, end !== undefined));
+    else this.#tell(ticket, left, end !== undefined);
     if (isUrgent) this.#report.flush();
     this.moves += 1;
+    if (end !== undefined) this.#ends.delete(ticket);
     this.#inApp.delete(ticket);
     this.#follower?.left(idOf(ticket.label) ?? 0);
     this.#gate.leave();
@@ -384,9 +398,11 @@ export class Requests {
     nextTurn(() => this.#gate.leave());
   }
 
-  #tell(ticket: Ticket, left: Leaving): void {
+  #tell(ticket: Ticket, left: Leaving, isProfiled: boolean): void {
     const { request, app_ms, cpu: owner } = ticket;
-    this.#report.done(ticket.label, this.#cpu.cost(owner), left, { request, app_ms, owner });
+    // The start of a profile is in the cost of its request.
+    const cost = isProfiled ? UNKNOWN : this.#cpu.cost(owner);
+    this.#report.done(ticket.label, cost, left, { request, app_ms, owner });
   }
 
   /** Its connection closed while it waited here, so the app never hears of it. */

@@ -60,6 +60,8 @@ export interface Config {
   files?: FilesConfig;
   /** Leaving. */
   drain?: DrainConfig;
+  /** CPU profiles that the gateway has taken by itself. */
+  profile?: ProfileConfig;
   /** What is written to standard output. */
   log?: LogConfig;
   /** Metrics and health for operators. */
@@ -697,6 +699,17 @@ export interface DrainConfig {
    * @default 0
    */
   delay_ms?: number;
+}
+
+/** `[profile]` */
+export interface ProfileConfig {
+  /**
+   * Requests that are profiled after one of their class took more CPU time than 99 of 100 usually do.
+   * Each gets a worker to itself. The worst three of each class are kept for a day in `profiles/tail` of
+   * the run directory, with their targets.
+   * @default "sampled"
+   */
+  tail?: 'off' | 'sampled' | 'on';
 }
 
 /** `[log]` */

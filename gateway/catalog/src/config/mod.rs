@@ -26,7 +26,7 @@ pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use value_error::ValueError;
 pub use values::{
     Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, SameSite, Sticky, TraceContext, UnderscoreHeaders,
-    Value,
+    Tails, Value,
 };
 
 use table::config;
@@ -379,6 +379,13 @@ config! {
         /// How long new connections are still taken and served while readiness already says no, so that whoever balances
         /// the load can notice.
         delay_ms: u64 = 0, in 0..=600_000, "milliseconds" => reload;
+    }
+
+    /// CPU profiles that the gateway has taken by itself.
+    profile: Profile {
+        /// Requests that are profiled after one of their class took more CPU time than 99 of 100 usually do. Each gets a worker to
+        /// itself. The worst three of each class are kept for a day in `profiles/tail` of the run directory, with their targets.
+        tail: Tails = Tails::Sampled => reload;
     }
 
     /// What is written to standard output.

@@ -332,6 +332,15 @@ words! {
         /// Nobody's: each request begins a trace of its own.
         Off = "off",
     }
+    /// Which requests are profiled after others of their class took unusually long.
+    Tails {
+        /// None.
+        Off = "off",
+        /// A few, so that profiling takes at most half a percent of a worker's time.
+        Sampled = "sampled",
+        /// Each of the next 20 of the class, one at a time.
+        On = "on",
+    }
     /// Which requests with `_` in a header's name are accepted.
     UnderscoreHeaders {
         /// Those where the name does not become that of another header of the request, or of one that the gateway sets or acts

@@ -66,6 +66,7 @@ pub fn snapshot() -> Snapshot {
         alarms: Vec::new(),
         concurrency: sluice_catalog::snapshot::ConcurrencySnapshot::default(),
         runs: sluice_catalog::snapshot::RunsSnapshot::default(),
+        tails: Vec::new(),
         react: None,
     }
 }

@@ -271,6 +271,7 @@ impl Operator for Gateway {
             alarms: gate.alarms(),
             concurrency: gate.concurrency(),
             runs: gate.runs(),
+            tails: gate.tails(),
             react: self
                 .supervisor
                 .react_renders()

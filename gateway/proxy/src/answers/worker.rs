@@ -5,7 +5,7 @@ use std::rc::Rc;
 use sluice_catalog::errors::Code;
 use sluice_http1::{ReceivedResponse, ResponseFraming};
 use sluice_journal::Outcome;
-use sluice_scheduler::{RequestId, WorkerId};
+use sluice_scheduler::{Home, RequestId, WorkerId};
 use tokio::time::Instant;
 
 use super::refuse::Refusal;
@@ -78,7 +78,13 @@ async fn submit(
     request.received = Some(at);
     request.ticket = Some(Ticket::new(gate, number, &answer));
     let token = gate.tokens.of(number);
-    let head = worker_head(&outbound(request, &body), origin, number, token);
+    // A session's worker may hold others, and an upgrade has no end.
+    let may_be_profiled = own.is_none() && request.class.need.home == Home::Any && request.upgrade.is_none();
+    let profiled_from_us = if may_be_profiled { gate.profiles(at, &request.class, number) } else { None };
+    // A profile holds one request and nothing else.
+    request.class.need.alone |= profiled_from_us.is_some();
+    let outbound = Outbound { profiled_from_us, ..outbound(request, &body) };
+    let head = worker_head(&outbound, origin, number, token);
     let job = Job {
         request: number,
         token,
@@ -111,7 +117,7 @@ fn asked<'r>(request: &'r Request, origin: &Origin) -> Asked<'r> {
 
 fn outbound<'r>(request: &'r Request, body: &Body) -> Outbound<'r> {
     let Request { head, upgrade, id, trace_id, .. } = request;
-    Outbound { head, framing: body.framing(), upgrade: upgrade.as_deref(), request_id: id, trace_id: *trace_id }
+    Outbound { head, framing: body.framing(), upgrade: upgrade.as_deref(), request_id: id, trace_id: *trace_id, profiled_from_us: None }
 }
 
 /// Waits for the head; interim ones are passed on meanwhile.

@@ -108,6 +108,10 @@ impl sluice_supervisor::Gate for Gate {
         }
     }
 
+    fn has_profiled(&self, worker: WorkerId, told: sluice_supervisor::Tailed) {
+        Gate::has_profiled(self, worker.0, told);
+    }
+
     fn has_reported_all(&self, worker: WorkerId, now: Instant) {
         // Its last words may be read after its exit.
         if self.scheduler.borrow().worker_state(worker).is_some() {

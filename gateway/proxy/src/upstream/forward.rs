@@ -83,11 +83,13 @@ pub(crate) struct Outbound<'r> {
     pub(crate) request_id: &'r str,
     /// Of the trace whose context the app gets, if it gets any.
     pub(crate) trace_id: Option<TraceId>,
+    /// It is profiled, and the profile kept if it takes so many microseconds of CPU.
+    pub(crate) profiled_from_us: Option<u64>,
 }
 
 /// The head for the worker, complete with its empty line.
 pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: RequestId, token: Token) -> Vec<u8> {
-    let Outbound { head, framing, upgrade, request_id, trace_id } = *outbound;
+    let Outbound { head, framing, upgrade, request_id, trace_id, profiled_from_us } = *outbound;
     let mut out = Vec::with_capacity(1024);
     write_request_start(&mut out, head, framing, upgrade, |name, _| {
         if trace::is_field(name) { trace_id.is_some() } else { keeps(name, origin) }
@@ -111,6 +113,10 @@ pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: Req
     }
     write_line(&mut out, &["X-Request-Id: ", request_id]);
     write_label(&mut out, request, token);
+    if let Some(from_us) = profiled_from_us {
+        out.extend_from_slice(b";profile=");
+        write_decimal(&mut out, from_us);
+    }
     write_line(&mut out, &[&origin.private, "\r\n"]);
     out
 }

@@ -80,6 +80,15 @@ pub(crate) struct Line {
     pub(crate) number: u64,
     pub(crate) taken: Option<Taken>,
     pub(crate) error: Option<String>,
+    pub(crate) file: String,
+    /// Its size.
+    pub(crate) file_bytes: u64,
+    /// CPU time of the process from its begin to its end.
+    pub(crate) used_us: u64,
+    /// From its begin to its end.
+    pub(crate) service_us: u64,
+    /// What the profile took of the worker before and after it.
+    pub(crate) overhead_us: u64,
     pub(crate) message: serde_json::Value,
 }
 
@@ -105,6 +114,7 @@ pub(crate) enum Kind {
     React,
     ReactOff,
     Profiled,
+    Tailed,
     HearsMessages,
     Send,
     /// Of a version that knows more.

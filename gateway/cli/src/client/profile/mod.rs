@@ -6,6 +6,7 @@ pub(super) mod flame;
 pub(super) mod hot;
 mod open;
 mod requests;
+mod tail;
 pub(super) mod text;
 mod write;
 
@@ -64,6 +65,9 @@ pub struct Report {
 
 pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     files::clean_up_at_signals();
+    if let Some(id) = args.tail {
+        return tail::run(args, id);
+    }
     let mut gateway = Gateway::connect(&args.run_dir)?;
     let duration_ms = args.duration_ms();
     gateway.set_patience(Some(Duration::from_millis(duration_ms) + LAST_STEPS_TIMEOUT))?;
