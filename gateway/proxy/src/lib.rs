@@ -21,8 +21,8 @@ mod route;
 mod sessions;
 mod signal;
 mod sleep;
-mod unusable;
 mod tail;
+mod unusable;
 mod upstream;
 mod warm_up;
 

@@ -115,9 +115,8 @@ impl Tails {
             }
             stays
         });
-        let too_many = |kept: &[Tail]| {
-            kept.len() > KEPT_MAX || kept.iter().map(|tail| tail.bytes).sum::<u64>() > KEPT_BYTES_MAX
-        };
+        let too_many =
+            |kept: &[Tail]| kept.len() > KEPT_MAX || kept.iter().map(|tail| tail.bytes).sum::<u64>() > KEPT_BYTES_MAX;
         while too_many(&self.kept) {
             let oldest = (0..self.kept.len()).min_by_key(|at| self.kept[*at].at_unix_ms).unwrap_or_default();
             gone.push(self.kept.remove(oldest).file);

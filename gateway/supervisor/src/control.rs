@@ -23,7 +23,7 @@ use crate::gate::{LongRun, Reported, RunsTold};
 use crate::main_server::Found;
 use crate::process::Process;
 use crate::process::known::Renders;
-use crate::{ProcessView, Tailed, Supervisor, sample};
+use crate::{ProcessView, Supervisor, Tailed, sample};
 
 use line::{Kind, Leaving, Line};
 pub(crate) use line::{Requested, Taken};

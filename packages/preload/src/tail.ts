@@ -27,7 +27,7 @@ export class Tails {
   /** Begins the profile, and calls back however that goes. What takes it is loaded at the first. */
   begin(id: number, from_us: number, then: (end: EndTail) => void): void {
     const before_us = clock_us();
-    void import('./profile.js')
+    void import('./recording.js')
       .then(({ Recording }) => new Recording(SAMPLING_INTERVAL_US))
       .then(
         (recording) => {

@@ -25,8 +25,8 @@ pub use route::{Route, RouteError, Segment, site};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use value_error::ValueError;
 pub use values::{
-    Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, SameSite, Sticky, TraceContext, UnderscoreHeaders,
-    Tails, Value,
+    Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, SameSite, Sticky, Tails, TraceContext,
+    UnderscoreHeaders, Value,
 };
 
 use table::config;

@@ -117,7 +117,14 @@ fn asked<'r>(request: &'r Request, origin: &Origin) -> Asked<'r> {
 
 fn outbound<'r>(request: &'r Request, body: &Body) -> Outbound<'r> {
     let Request { head, upgrade, id, trace_id, .. } = request;
-    Outbound { head, framing: body.framing(), upgrade: upgrade.as_deref(), request_id: id, trace_id: *trace_id, profiled_from_us: None }
+    Outbound {
+        head,
+        framing: body.framing(),
+        upgrade: upgrade.as_deref(),
+        request_id: id,
+        trace_id: *trace_id,
+        profiled_from_us: None,
+    }
 }
 
 /// Waits for the head; interim ones are passed on meanwhile.

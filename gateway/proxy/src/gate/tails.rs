@@ -34,7 +34,8 @@ impl Gate {
         let index = dir.join(sluice_catalog::profiles::TAILS_INDEX);
         sluice_supervisor::make_room(&index)?;
         // One that cannot be read is written anew.
-        if let Ok(kept) = std::fs::read(&index).and_then(|text| serde_json::from_slice(&text).map_err(io::Error::other)) {
+        if let Ok(kept) = std::fs::read(&index).and_then(|text| serde_json::from_slice(&text).map_err(io::Error::other))
+        {
             self.tails.tails.borrow_mut().restore(kept);
         }
         *self.tails.dir.borrow_mut() = Some(dir);
@@ -60,12 +61,8 @@ impl Gate {
     pub(super) fn has_profiled(&self, worker: u64, told: Tailed) {
         let Tailed { request, file, bytes, used_us, service_us, overhead_us } = told;
         let mode = self.active.borrow().config.profile.tail;
-        let over = self.tails.tails.borrow_mut().over(
-            Instant::now(),
-            mode,
-            request,
-            Duration::from_micros(overhead_us),
-        );
+        let over =
+            self.tails.tails.borrow_mut().over(Instant::now(), mode, request, Duration::from_micros(overhead_us));
         let (Some(dir), Some(usual_us)) = (self.tails.dir.borrow().clone(), over) else { return };
         // A worker names files, and is not to name others'.
         if file != dir.join(format!("{}.cpuprofile", request.0)).display().to_string() {
