@@ -4,19 +4,12 @@
  */
 import type { Account } from './own-cpu-runs.js';
 import type { Follower, Requests } from './requests.js';
-import { now_ms } from './timers.js';
+import { clock_us } from './timers.js';
 
 /** Requests that are noted during one profile. */
 const STAYS_MAX = 100_000;
 /** Changes from one request's continuation to another's that are noted during one profile. */
 const RUNS_MAX = 1_000_000;
-
-const start_us = Number(process.hrtime.bigint() / 1000n) - now_ms() * 1000;
-
-/** The system's monotonic clock, which V8 gives the times of samples in. */
-export function clock_us(): number {
-  return Math.round(start_us + now_ms() * 1000);
-}
 
 /** What is written. Times in microseconds since the profile's begin, which may be before it. */
 export interface RequestTimes {

@@ -7,7 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Script } from 'node:vm';
 import { writeWhole } from './inspector-session.js';
 import type { Taken } from './messages.js';
-import { clock_us, RequestLog } from './profile-requests.js';
+import { RequestLog } from './profile-requests.js';
+import { Recording } from './recording.js';
 import { type Frame, reactCopies } from './react-renders.js';
 import type { Requests } from './requests.js';
 

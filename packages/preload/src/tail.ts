@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Control } from './control.js';
 import { writeWhole } from './inspector-session.js';
-import { clock_us } from './profile-requests.js';
+import { clock_us } from './timers.js';
 
 /** Twice as fine as that of `sluice profile`: most requests are short. */
 const SAMPLING_INTERVAL_US = 250;
