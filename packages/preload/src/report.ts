@@ -78,7 +78,9 @@ export class Report {
     if (route !== undefined) done.route = route;
     done.app_us = Math.round(app_ms * 1000);
     if (runs !== undefined) done.runs = runs;
-    if (longest !== undefined) done.longest = named(longest);
+    if (longest === undefined) return;
+    this.#cpu.watch.takeCollections();
+    done.longest = named(longest);
   }
 
   /** The request of this label was not handed to the app, which has not ended the other. */

@@ -146,8 +146,7 @@ export class RunWatch {
 
   /** What there is to tell. `long` begins anew. */
   news(): RunNews {
-    // What Node would tell of with the next turn.
-    this.#take(this.#collector.takeRecords());
+    this.takeCollections();
     const long = this.#untold;
     this.#untold = [];
     this.isUrgent = false;
@@ -237,6 +236,11 @@ export class RunWatch {
     this.#untold.push(run);
     if (this.#untold.length <= LONG_MAX) return;
     this.#untold.sort((one, other) => other.us - one.us).pop();
+  }
+
+  /** Pauses that Node would tell of with the next turn. */
+  takeCollections(): void {
+    this.#take(this.#collector.takeRecords());
   }
 
   #take(pauses: PerformanceEntry[]): void {

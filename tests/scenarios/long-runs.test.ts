@@ -1,0 +1,44 @@
+// Code that holds up its worker is told with its request and route: runs of the main thread, each planted in an app.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { app, type Sluice } from '../support/sluice.ts';
+import { ask, running } from './scenario.ts';
+
+interface Runs {
+  counts: number[];
+  requests_with: number[];
+  longest: { ms: number; collected_ms: number; request: string | null; class: string | null }[];
+}
+
+interface Status {
+  runs: Runs;
+}
+
+async function statusOf(sluice: Sluice): Promise<Status> {
+  const { code, stdout, stderr } = await sluice.cli(['status', '--json']);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout) as Status;
+}
+
+/** The longest run of a class. */
+const longestOf = ({ runs }: Status, name: string) =>
+  runs.longest.filter((run) => run.class === name).toSorted((one, other) => other.ms - one.ms)[0];
+
+test('each of several ways to hold up a worker is told with its request and route', async (t) => {
+  const sluice = await running(t, { entry: app('long-runs.js') });
+  const paths = ['/regex', '/sync-read', '/parse', '/collections'];
+  for (const path of paths)
+    await ask(sluice, `${path}?ms=250`, { headers: `X-Request-Id: of${path.slice(1)}\r\n` });
+  await eventually(
+    async () => {
+      const status = await statusOf(sluice);
+      return paths.every((path) => (longestOf(status, `GET ${path}`)?.ms ?? 0) >= 250);
+    },
+    { deadlineMs: 30_000, what: 'a long run of every path' },
+  );
+  const status = await statusOf(sluice);
+  for (const path of paths) assert.ok(longestOf(status, `GET ${path}`)?.request, path);
+  assert.ok((longestOf(status, 'GET /collections')?.collected_ms ?? 0) > 0, 'the collector is told apart');
+  assert.ok((status.runs.requests_with[2] ?? 0) >= paths.length);
+});
