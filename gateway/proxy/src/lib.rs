@@ -21,6 +21,9 @@ mod route;
 mod sessions;
 mod signal;
 mod sleep;
+mod socket;
+#[cfg(test)]
+mod tests;
 mod tail;
 mod unusable;
 mod upstream;

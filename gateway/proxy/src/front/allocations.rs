@@ -18,6 +18,7 @@ use super::client::ClientStream;
 use super::connection::serve;
 use super::handles::Bounds;
 use crate::gate::tests::one_ready_worker_at;
+use crate::socket::Socket;
 
 /// Counted: 28.0, buffers that grow among them, one request at a time.
 const PER_REQUEST_MAX: u64 = 30;
@@ -91,7 +92,7 @@ fn allocations_of(requests: u64) -> u64 {
                 );
             }
         });
-        serve(ClientStream::Plain(stream), peer, local, gate, handle).await;
+        serve(ClientStream::Plain(Socket::Os(stream)), peer, local, gate, handle).await;
         reports.abort();
         asking.join().unwrap();
     };

@@ -19,6 +19,7 @@ use tokio_rustls::server::TlsStream;
 
 use crate::respond::answer::Answer;
 use crate::signal::Signal;
+use crate::socket::Socket;
 
 /// How much is read from a client at once.
 const READ_BYTES: usize = 8 * 1024;
@@ -35,8 +36,8 @@ const SEALED: i32 = 0x80 | 0x4000;
 
 /// The transport: plain or TLS.
 pub(crate) enum ClientStream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Plain(Socket<TcpStream>),
+    Tls(Box<TlsStream<Socket<TcpStream>>>),
 }
 
 /// What ended a wait.
@@ -238,7 +239,7 @@ impl Client {
 }
 
 impl ClientStream {
-    fn tcp(&self) -> &TcpStream {
+    fn tcp(&self) -> &Socket<TcpStream> {
         match self {
             ClientStream::Plain(tcp) => tcp,
             ClientStream::Tls(tls) => tls.get_ref().0,
@@ -247,7 +248,7 @@ impl ClientStream {
 
     fn poll_write(&mut self, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         #[cfg(target_os = "linux")]
-        if let ClientStream::Plain(tcp) = self
+        if let ClientStream::Plain(Socket::Os(tcp)) = self
             && data.len() >= SEALED_BYTES_MIN
         {
             return poll_write_sealed(tcp, cx, data);

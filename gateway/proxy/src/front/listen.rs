@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::front::client::ClientStream;
 use crate::front::connection;
 use crate::gate::Gate;
+use crate::socket::Socket;
 
 /// Connections a tick that are told why they are closed; a flood of them is just closed.
 const REFUSALS_AT_ONCE_MAX: u64 = 100;
@@ -90,12 +91,12 @@ fn welcome(stream: TcpStream, peer: SocketAddr, gate: &Rc<Gate>) {
     };
     let Ok(local) = stream.local_addr() else { return gate.connections.remove(handle.key) };
     let Some(tls) = tls else {
-        tokio::task::spawn_local(connection::serve(ClientStream::Plain(stream), peer, local, gate, handle));
+        tokio::task::spawn_local(connection::serve(ClientStream::Plain(Socket::Os(stream)), peer, local, gate, handle));
         return;
     };
     tokio::task::spawn_local(async move {
         let deadline = Duration::from_millis(gate.config().server.headers_timeout_ms);
-        match tokio::time::timeout(deadline, tls.accept(stream)).await {
+        match tokio::time::timeout(deadline, tls.accept(Socket::Os(stream))).await {
             Ok(Ok(mut stream)) => {
                 stream.get_mut().1.set_buffer_limit(Some(TLS_BYTES_MAX));
                 connection::serve(ClientStream::Tls(Box::new(stream)), peer, local, gate, handle).await;
@@ -108,6 +109,6 @@ fn welcome(stream: TcpStream, peer: SocketAddr, gate: &Rc<Gate>) {
 /// `refused`: how many have been, since the operator was told.
 fn refuse(stream: TcpStream, peer: IpAddr, is_tls: bool, refused: u64, gate: Rc<Gate>) {
     if !is_tls && refused <= REFUSALS_AT_ONCE_MAX {
-        tokio::task::spawn_local(connection::refuse_connection(ClientStream::Plain(stream), peer, gate));
+        tokio::task::spawn_local(connection::refuse_connection(ClientStream::Plain(Socket::Os(stream)), peer, gate));
     }
 }

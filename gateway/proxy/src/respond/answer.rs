@@ -25,6 +25,7 @@ use crate::admit::ladder::Arrival;
 use crate::receive::spool::TempStore;
 use crate::respond::fill::{Fill, Key, Part};
 use crate::signal::Signal;
+use crate::socket::Socket;
 
 /// Interim responses kept for a client that has not read them yet; more are dropped, they are hints.
 const INFORMATIONAL_MAX: usize = 8;
@@ -64,7 +65,7 @@ pub(crate) enum Next {
 
 /// An upgraded connection, with the bytes that the worker sent after its head.
 pub(crate) struct Upgraded {
-    pub(crate) stream: UnixStream,
+    pub(crate) stream: Socket<UnixStream>,
     pub(crate) first: Bytes,
     /// Leaves the count of streams when it is dropped.
     pub(crate) counted: Box<dyn Any>,

@@ -28,6 +28,7 @@ use crate::gate::{Gate, Seen, to_usize};
 use crate::receive::body::Body;
 use crate::respond::answer::{Answer, Departure};
 use crate::respond::fill::FillReader;
+use crate::socket::Socket;
 use crate::upstream::token::ANSWER_FIELD;
 
 /// A request up to here that was written at once is read at once: less than what a runtime takes in one read.
@@ -151,7 +152,7 @@ async fn half_closed(gate: &Gate, job: &Job) {
 }
 
 async fn write_request(
-    half: &mut WriteHalf<'_>,
+    half: &mut Socket<WriteHalf<'_>>,
     job: &Job,
     exchange: &Exchange,
     begun: &Cell<bool>,

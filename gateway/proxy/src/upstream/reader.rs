@@ -19,6 +19,7 @@ use super::exchange::Fault;
 use super::wire::READ_BYTES;
 use crate::gate::{Seen, to_usize};
 use crate::respond::answer::Answer;
+use crate::socket::Socket;
 
 /// Up to here copying is cheaper than sharing the buffer.
 const COPY_BYTES_MAX: usize = 4096;
@@ -31,7 +32,7 @@ const LAST_BYTES_TIMEOUT: Duration = Duration::from_millis(10);
 
 /// What is read of a worker's connection, and whom it is for.
 pub(super) struct Reader<'r, 's> {
-    pub(super) half: &'r mut ReadHalf<'s>,
+    pub(super) half: &'r mut Socket<ReadHalf<'s>>,
     pub(super) unread: &'r mut BytesMut,
     pub(super) exchange: &'r Exchange,
     pub(super) heard: bool,

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::StreamLease;
 use crate::respond::answer::Upgraded;
+use crate::socket::Socket;
 
 /// How much is read from a worker at once.
 pub(crate) const READ_BYTES: usize = 32 * 1024;
@@ -27,7 +28,7 @@ fn is_passing(error: &io::Error) -> bool {
 }
 
 pub(crate) struct Wire {
-    pub(crate) stream: UnixStream,
+    pub(crate) stream: Socket<UnixStream>,
     pub(crate) unread: BytesMut,
     /// Requests written to it, or begun to be.
     pub(crate) carried: u32,
@@ -39,7 +40,7 @@ impl Wire {
     pub(crate) async fn connect(socket: &Path) -> io::Result<Self> {
         let deadline = Instant::now() + BACKLOG_TIMEOUT;
         loop {
-            match UnixStream::connect(socket).await {
+            match Socket::connect(socket).await {
                 Ok(stream) => return Ok(Wire { stream, unread: BytesMut::new(), carried: 0 }),
                 Err(error) if is_passing(&error) && Instant::now() < deadline => {
                     tokio::time::sleep(Duration::from_millis(10)).await;

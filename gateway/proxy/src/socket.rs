@@ -1,0 +1,118 @@
+//! A socket of a client or of a worker. In tests it may be one end of a pipe in memory, so that the whole road runs on a paused
+//! clock; what users get has the socket alone, and no branch. It must not know what the bytes mean.
+
+#[cfg(test)]
+pub(crate) mod memory;
+
+use std::io::{self, IoSlice};
+use std::path::Path;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::unix::{ReadHalf, WriteHalf};
+use tokio::net::{TcpStream, UnixStream};
+
+pub(crate) enum Socket<S> {
+    Os(S),
+    #[cfg(test)]
+    Memory(memory::End),
+}
+
+impl Socket<TcpStream> {
+    /// Ready when there is something to read, for which no buffer is needed before.
+    pub(crate) fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Socket::Os(tcp) => tcp.poll_read_ready(cx),
+            #[cfg(test)]
+            Socket::Memory(end) => end.poll_read_ready(cx).map(Ok),
+        }
+    }
+
+    pub(crate) fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Socket::Os(tcp) => tcp.poll_write_ready(cx),
+            #[cfg(test)]
+            Socket::Memory(end) => end.poll_write_ready(cx).map(Ok),
+        }
+    }
+}
+
+impl Socket<UnixStream> {
+    /// # Errors
+    /// When nobody listens there, or the backlog is full.
+    pub(crate) async fn connect(path: &Path) -> io::Result<Self> {
+        #[cfg(test)]
+        if let Some(dialled) = memory::dial(path) {
+            return dialled.map(Socket::Memory);
+        }
+        UnixStream::connect(path).await.map(Socket::Os)
+    }
+
+    pub(crate) fn split(&mut self) -> (Socket<ReadHalf<'_>>, Socket<WriteHalf<'_>>) {
+        match self {
+            Socket::Os(unix) => {
+                let (read, write) = unix.split();
+                (Socket::Os(read), Socket::Os(write))
+            }
+            #[cfg(test)]
+            Socket::Memory(end) => (Socket::Memory(end.clone()), Socket::Memory(end.clone())),
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Socket<S> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Socket::Os(socket) => Pin::new(socket).poll_read(cx, buf),
+            #[cfg(test)]
+            Socket::Memory(end) => Pin::new(end).poll_read(cx, buf),
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Socket::Os(socket) => Pin::new(socket).poll_write(cx, data),
+            #[cfg(test)]
+            Socket::Memory(end) => Pin::new(end).poll_write(cx, data),
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Socket::Os(socket) => Pin::new(socket).poll_write_vectored(cx, slices),
+            #[cfg(test)]
+            Socket::Memory(end) => Pin::new(end).poll_write_vectored(cx, slices),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            Socket::Os(socket) => socket.is_write_vectored(),
+            #[cfg(test)]
+            Socket::Memory(end) => end.is_write_vectored(),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Socket::Os(socket) => Pin::new(socket).poll_flush(cx),
+            #[cfg(test)]
+            Socket::Memory(end) => Pin::new(end).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Socket::Os(socket) => Pin::new(socket).poll_shutdown(cx),
+            #[cfg(test)]
+            Socket::Memory(end) => Pin::new(end).poll_shutdown(cx),
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The road of requests, whole, on a paused clock: a real gate between a client and workers that make one fault each, over pipes in
+//! memory. Each test says what the client gets, what becomes of the slot, what the log says, and at which millisecond.
+//!
+//! [`world`] has the gate and who stands for the supervisor, [`worker`] and [`client`] the two sides.
+
+mod bodies;
+mod client;
+mod clients;
+mod deaths;
+mod heads;
+mod reuse;
+mod silence;
+mod worker;
+mod world;
