@@ -22,9 +22,9 @@ mod sessions;
 mod signal;
 mod sleep;
 mod socket;
+mod tail;
 #[cfg(test)]
 mod tests;
-mod tail;
 mod unusable;
 mod upstream;
 mod warm_up;
