@@ -175,7 +175,7 @@ fn sampled(raw: &Path, node: &str, kind: Kind, names: &Names) -> Result<String, 
     let mut flame = flame::flame(&profile, &self_bytes, format!("Heap: {what}"), Unit::Bytes);
     flame.facts = vec![("Bytes".to_owned(), bytes(total))];
     flame.places.clone_from(&places);
-    let html = names.write("html", flame::page(flame).as_bytes())?;
+    let html = names.write("html", flame::page(flame)?.as_bytes())?;
     let file = names.take(kind.extension(), raw).inspect_err(|_| drop(fs::remove_file(&html)))?;
     let mut out = String::new();
     // Writing to a String cannot fail.

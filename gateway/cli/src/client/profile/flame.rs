@@ -1,4 +1,4 @@
-//! What the page of a flame graph (`packages/dashboard/src/flame`) shows, as data in the page itself. Pure.
+//! What the page of a flame graph (`packages/flame`) shows, as data in the page itself. Pure.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -7,7 +7,9 @@ use serde::Serialize;
 use sluice_profiles::{Owner, Profile, ROOT};
 
 use super::components::ComponentCpu;
+use super::files::FileError;
 use super::hot::Place;
+use crate::start::app::find_preload;
 
 /// Call stacks that a page holds; of more, those that took least are drawn as part of their callers.
 const STACKS_MAX: usize = 100_000;
@@ -15,7 +17,6 @@ const STACKS_MAX: usize = 100_000;
 const ROWS_MAX: usize = 200;
 /// Where the page wants its data.
 const MARK: &str = "<!-- profile -->";
-const TEMPLATE: &str = "<!-- profile -->";
 
 /// In what boxes are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -134,8 +135,16 @@ fn index(length: usize) -> u32 {
 }
 
 /// The page with this in it. Nothing of the data can end the element that it stands in.
-pub fn page(flame: Flame) -> String {
-    fill(TEMPLATE, flame)
+///
+/// # Errors
+/// Where the page is not beside the preload.
+pub fn page(flame: Flame) -> Result<String, FileError> {
+    let preload = find_preload().unwrap_or_default();
+    let file = preload.ancestors().nth(3).unwrap_or(&preload).join("flame/dist/flame.html");
+    match std::fs::read_to_string(&file) {
+        Ok(template) => Ok(fill(&template, flame)),
+        Err(source) => Err(FileError::Io { file, source }),
+    }
 }
 
 fn fill(template: &str, mut flame: Flame) -> String {

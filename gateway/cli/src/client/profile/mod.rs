@@ -180,7 +180,7 @@ impl Read {
         flame.components.clone_from(&report.components);
         flame.places.clone_from(&report.places);
         let file = names.write("cpuprofile", &write::cpuprofile(&profile, report.route.is_none()))?;
-        let page = flame::page(flame);
+        let page = flame::page(flame)?;
         let html = names.write("html", page.as_bytes()).inspect_err(|_| drop(std::fs::remove_file(&file)))?;
         report.file = file.display().to_string();
         report.html = html.display().to_string();
