@@ -81,7 +81,9 @@ void test('the function that a fault is in comes first among the places of its r
   const page = fs.readFileSync(all.html, 'utf8');
   const data = /<script type="application\/json" id="profile">(.*?)<\/script>/.exec(page)?.[1] ?? '';
   const { frames, parents } = JSON.parse(data) as { frames: [string, string, number][]; parents: number[] };
-  assert.ok(frames.some(([name, place]) => name === 'growingExpression' && /faults\.ts:\d+:\d+$/.test(place)));
+  assert.ok(
+    frames.some(([name, place]) => name === 'growingExpression' && /faults\.ts:\d+:\d+$/.test(place)),
+  );
   assert.ok(parents.length > 10);
   assert.match(page, /<style>.*<\/style>/s);
   assert.doesNotMatch(page, /(?:src|href)="/, 'it loads nothing');

@@ -1,10 +1,7 @@
 // Generated from gateway/catalog by `make generate`; do not edit.
 
 /** Upper bounds of the buckets of runs, microseconds. */
-export const RUN_BOUNDS_US: readonly number[] = [
-  10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000,
-  5000000, 10000000,
-];
+export const RUN_BOUNDS_US: readonly number[] = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000];
 
 export type Leaving = 'end' | 'stream' | 'upgrade' | 'wait' | 'abandoned';
 
