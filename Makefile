@@ -17,11 +17,12 @@ export SLUICE_BINARY := $(RELEASE)
 
 ## build: everything that `npx sluice` and the example need
 .PHONY: build
-build: binary-release packages
+build: binary-release
 	@platform=packages/sluice/platform/$$(node -p 'process.platform+"-"+process.arch') && mkdir -p $$platform && ln -sf $(RELEASE) $$platform/sluice
 
+# The packages first: the binary has the dashboard in it.
 .PHONY: binary-release binary-dev
-binary-release binary-dev: binary-%:
+binary-release binary-dev: binary-%: packages
 	$(CARGO) build --profile $* --locked --manifest-path $(MANIFEST) --bin sluice
 
 .PHONY: packages
@@ -58,7 +59,7 @@ named = $(or $(call tests,$(1),*$(F)*),$(error no test in $(1) has "$(F)" in its
 
 CARGO_TEST := $(CARGO) test --locked --quiet --manifest-path $(MANIFEST)
 # Rust that does no input or output.
-PURE := catalog http1 message scheduler classes journal
+PURE := catalog http1 message scheduler classes journal sketch history
 
 ## quick: what to run before each commit: types, lints, formats, unit tests, 1,000 React trees, a few scenarios; two minutes
 .PHONY: quick
@@ -131,8 +132,8 @@ check-bench: packages bench/react/node_modules/.package-lock.json
 
 ## generate: write the reference pages, the schema and the types from the catalogue and the sources
 .PHONY: generate
-generate: binary node_modules/.package-lock.json
-	$(BINARY) generate .
+generate: binary-dev
+	$(abspath $(TARGET_DIR))/debug/sluice generate .
 	$(TSX) tests/docs/tables.ts
 
 ## format: rewrite the sources as the formatters want them

@@ -1,4 +1,4 @@
-//! The metrics address: `/metrics`, `/ping`, `/ready` and `/status.json` over plain HTTP/1.
+//! The admin address: the dashboard, `/metrics`, `/ping`, `/ready` and `/status.json` over plain HTTP/1.
 //!
 //! It only ever answers questions, so GET and HEAD are all it knows. Heads, connections and their lives are bounded. It
 //! must not know how metrics are counted.
@@ -26,7 +26,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::{Operator, Readiness, host, metrics};
+use crate::{Operator, Readiness, host, metrics, pages};
 
 /// Connections to the admin address.
 const CONNECTIONS_MAX: usize = 64;
@@ -154,6 +154,8 @@ fn answer(context: &Context, request: &Request<Incoming>) -> Response<Full<Bytes
         return response;
     }
     match request.uri().path() {
+        "/" => pages::DASHBOARD.answer(request.headers()),
+        "/flame" => pages::FLAME.answer(request.headers()),
         "/metrics" => {
             let page = metrics::page(&*context.operator, &context.journal);
             respond(StatusCode::OK, Page::CONTENT_TYPE, page)
@@ -165,7 +167,7 @@ fn answer(context: &Context, request: &Request<Incoming>) -> Response<Full<Bytes
             json(status, &ReadinessJson::from(readiness))
         }
         "/status.json" => json(StatusCode::OK, &context.operator.snapshot()),
-        _ => text(StatusCode::NOT_FOUND, "There are /metrics, /ping, /ready and /status.json.\n"),
+        _ => text(StatusCode::NOT_FOUND, "There are / (the dashboard), /metrics, /ping, /ready and /status.json.\n"),
     }
 }
 

@@ -54,7 +54,11 @@ async fn each_path_answers_its_question() {
         let body = status.split_once("\r\n\r\n").unwrap().1;
         let snapshot: sluice_catalog::snapshot::Snapshot = serde_json::from_str(body).unwrap();
         assert_eq!(snapshot, served.operator.snapshot());
-        assert!(served.get("/").await.starts_with("HTTP/1.1 404"));
+        assert!(served.get("/elsewhere").await.starts_with("HTTP/1.1 404"));
+        for page in ["/", "/flame"] {
+            let page = served.get(page).await;
+            assert!(page.starts_with("HTTP/1.1 200 OK\r\n") && page.contains("<!doctype html>"), "{page}");
+        }
     })
     .await;
 }

@@ -8,6 +8,7 @@ mod control;
 mod host;
 mod http;
 mod metrics;
+pub mod pages;
 pub mod protocol;
 
 use std::path::PathBuf;

@@ -4,6 +4,7 @@
 //! It knows names, types, bounds and texts. It must not know how anything is done: no sockets, no processes, no clock.
 
 pub mod config;
+pub mod dashboard;
 pub mod errors;
 pub mod generate;
 pub mod logfields;

@@ -223,6 +223,10 @@ lines! {
         "task" string "" "" "The task: `tick`, `accept`, `watch` and the like."
         "place" string "" "" "Where the fault was, in the gateway's code."
     }
+    "request_quarantined" Gateway "A request has ended a second worker: it is answered without one from now on." {
+        "request_id" string "" "" "The request that did."
+        "text" string "" "" "What is known of it, and how to let it through."
+    }
     "draining" Gateway "The gateway finishes what it has and takes no more." {
         "reason" string "" "" "Why."
     }

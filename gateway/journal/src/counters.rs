@@ -136,6 +136,7 @@ impl Counters {
             | Event::LongRun { .. }
             | Event::AlarmRaised { .. }
             | Event::AlarmCleared { .. }
+            | Event::Quarantined { .. }
             | Event::Note { .. } => {}
         }
     }

@@ -221,6 +221,13 @@ pub enum Event<'a> {
         /// How long it lasted, milliseconds.
         after_ms: u64,
     },
+    /// A request has ended a second worker, and is answered without one from now on.
+    Quarantined {
+        /// Its id in the access log.
+        request_id: &'a str,
+        /// Which request, for how long, and how to let it through.
+        text: &'a str,
+    },
     /// Anything else that an operator should read.
     Note {
         /// How much it matters.

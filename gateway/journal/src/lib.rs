@@ -9,6 +9,8 @@ mod counters;
 mod encode;
 mod event;
 mod lines;
+mod marks;
+mod moment;
 mod prometheus;
 mod ring;
 mod subscription;
@@ -22,6 +24,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
+use sluice_catalog::dashboard::Mark;
 use sluice_catalog::metrics;
 use sluice_catalog::snapshot::Percentiles;
 use tokio::sync::Notify;
@@ -30,14 +33,16 @@ use tokio::time::Instant;
 use counters::Counters;
 use encode::Timestamp;
 pub use encode::timestamp;
+use marks::Marks;
 use ring::Ring;
-use window::{Rate, Window};
+use window::{Rate, Window, microseconds};
 use writer::Writer;
 
 pub use clock::Clock;
 pub use event::{
     AccessRecord, Alarm, Event, ExitReason, HeldRequest, Level, Outcome, Recycled, Session, Step, Stream, StuckPlace,
 };
+pub use moment::Moment;
 pub use prometheus::Page;
 pub use ring::Filter;
 pub use sluice_catalog::logfields::LineKind;
@@ -93,6 +98,8 @@ struct State {
     unserved: Window,
     service_time: Window,
     answered: Rate,
+    moment: Moment,
+    marks: Marks,
 }
 
 impl Journal {
@@ -123,10 +130,12 @@ impl Journal {
             writer: Writer::start(out)?,
             ring: Ring::default(),
             counters: Counters::new(),
-            queue_wait: Window::new(),
-            unserved: Window::new(),
-            service_time: Window::new(),
+            queue_wait: Window::default(),
+            unserved: Window::default(),
+            service_time: Window::default(),
             answered: Rate::new(clock.monotonic_ms()),
+            moment: Moment::default(),
+            marks: Marks::default(),
         };
         let shared = Shared {
             options,
@@ -151,14 +160,18 @@ impl Journal {
         state.counters.count(&event);
         if let Event::Access(record) = &event {
             let now_ms = self.shared.clock.monotonic_ms();
-            if let Some(queue_ms) = record.queue_ms {
-                state.queue_wait.record(now_ms, queue_ms);
+            let state = &mut *state;
+            state.moment.count(record);
+            if let Some(us) = record.queue_ms.map(microseconds) {
+                state.queue_wait.record(now_ms, us);
+                state.moment.queue_wait.record(us);
             }
-            if let Some(unserved_ms) = record.unserved_ms {
-                state.unserved.record(now_ms, unserved_ms);
+            if let Some(us) = record.unserved_ms.map(microseconds) {
+                state.unserved.record(now_ms, us);
             }
-            if let Some(service_ms) = record.service_ms {
-                state.service_time.record(now_ms, service_ms);
+            if let Some(us) = record.service_ms.map(microseconds) {
+                state.service_time.record(now_ms, us);
+                state.moment.service_time.record(us);
             }
             if record.outcome.is_answered() {
                 state.answered.count(now_ms);
@@ -169,6 +182,7 @@ impl Journal {
         }
         let unix_ms =
             if let Event::Access(record) = &event { record.time_unix_ms } else { self.shared.clock.unix_ms() };
+        state.marks.mark(unix_ms, &event);
         self.write_line(&mut state, unix_ms, &event);
     }
 
@@ -285,6 +299,18 @@ impl Journal {
         let state = self.shared.state.borrow();
         let counts = Step::ALL.into_iter().map(|step| (step.as_str().to_owned(), state.counters.step_total(step)));
         counts.filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// What requests were like since the last call. For one caller: the history.
+    pub fn take_moment(&self, into: &mut Moment) {
+        into.clear();
+        std::mem::swap(into, &mut self.shared.state.borrow_mut().moment);
+    }
+
+    /// What happened since the mark with this number, oldest first; 0 for all that is kept.
+    #[must_use]
+    pub fn marks_since(&self, id: u64) -> Vec<Mark> {
+        self.shared.state.borrow().marks.since(id)
     }
 
     /// Overlaps told by [`Event::OverlapSeen`] since the start.

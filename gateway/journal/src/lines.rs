@@ -6,7 +6,7 @@ mod text;
 
 use sluice_catalog::logfields::LineKind;
 
-pub(crate) use text::text;
+pub(crate) use text::{sentence, text};
 
 use crate::encode::{Timestamp, address, bounded, escaped, hex, milliseconds, number};
 use crate::event::{AccessRecord, Event, HeldRequest, Level, Session, Step, StuckPlace};
@@ -19,14 +19,14 @@ const FIELD_BYTES_MAX: usize = 512;
 const APP_BYTES_MAX: usize = 16 * 1024;
 
 /// What is said of every event, whatever else is.
-struct Head {
-    name: &'static str,
-    level: Level,
-    kind: LineKind,
-    worker: Option<u64>,
+pub(crate) struct Head {
+    pub(crate) name: &'static str,
+    pub(crate) level: Level,
+    pub(crate) kind: LineKind,
+    pub(crate) worker: Option<u64>,
 }
 
-fn head(event: &Event<'_>) -> Head {
+pub(crate) fn head(event: &Event<'_>) -> Head {
     let (name, level, worker) = match *event {
         Event::Access(ref record) => {
             return Head { name: "access", level: Level::Info, kind: LineKind::Access, worker: record.worker };
@@ -61,6 +61,7 @@ fn head(event: &Event<'_>) -> Head {
         Event::LongRun { worker, .. } => ("long_run", Level::Warn, Some(worker)),
         Event::AlarmRaised { .. } => ("alarm_raised", Level::Warn, None),
         Event::AlarmCleared { .. } => ("alarm_cleared", Level::Info, None),
+        Event::Quarantined { .. } => ("request_quarantined", Level::Warn, None),
         Event::Note { level, .. } => ("note", level, None),
     };
     Head { name, level, kind: LineKind::Gateway, worker }
@@ -187,6 +188,10 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
             fields.text(b",\"alarm\":", alarm.as_str(), FIELD_BYTES_MAX);
             fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
             fields.number(b",\"after_ms\":", after_ms);
+        }
+        Event::Quarantined { request_id, text } => {
+            fields.text(b",\"request_id\":", request_id, FIELD_BYTES_MAX);
+            fields.text(b",\"text\":", text, APP_BYTES_MAX);
         }
         Event::Note { text, .. } => fields.text(b",\"text\":", text, APP_BYTES_MAX),
     }

@@ -43,6 +43,7 @@ fn every_event() -> Vec<Event<'static>> {
         Event::Draining { reason: "SIGTERM" },
         Event::Stopped,
         Event::TaskLost { task: "tick", place: "cli/src/start.rs:3:5" },
+        Event::Quarantined { request_id: "0198c0de", text: "it is answered without a worker" },
         Event::Scaled { from: 2, to: 4 },
         Event::WorkerRecycled { worker: 3, reason: Recycled::Age },
         Event::ReloadStarted { generation: 2, by: "SIGHUP" },

@@ -1,73 +1,45 @@
 //! Percentiles and rates over the last minute, in constant memory.
 //!
-//! A histogram of logarithmic buckets for each of six slices of ten seconds; the oldest slice is forgotten as a whole. With 32
-//! buckets for each doubling, answers are within 1.6 % of the truth, and within half a microsecond below 64 µs. It must not
-//! know what is measured, nor read a clock.
+//! A histogram for each of six slices of ten seconds; the oldest slice is forgotten as a whole. It must not know what is
+//! measured, nor read a clock.
 
 use sluice_catalog::snapshot::Percentiles;
-use sluice_sketch::scale;
+use sluice_sketch::Times;
 
 const SLICES: usize = 6;
 const SLICE_MS: u64 = 10_000;
-const PER_DOUBLING: u64 = 32;
-/// The longest time that is counted apart, some 71 minutes. No wait or service that the config allows is longer, and if it were, it would count as this.
-const VALUE_US_MAX: u64 = (1 << 32) - 1;
-const BUCKETS: usize = scale::bucket::<PER_DOUBLING>(VALUE_US_MAX) + 1;
 
+#[derive(Default)]
 struct Slice {
     /// Which ten seconds these are, counted from the clock's zero.
     number: u64,
-    total: u64,
-    buckets: Box<[u32; BUCKETS]>,
+    times: Times,
 }
 
 /// What was measured over the last 50 to 60 seconds.
+#[derive(Default)]
 pub(crate) struct Window {
     slices: [Slice; SLICES],
 }
 
 impl Window {
-    pub(crate) fn new() -> Self {
-        Self { slices: std::array::from_fn(|_| Slice { number: 0, total: 0, buckets: Box::new([0; BUCKETS]) }) }
-    }
-
-    /// Takes in a value in milliseconds at a time of a monotonic clock.
-    pub(crate) fn record(&mut self, now_ms: u64, value_ms: f64) {
+    /// Takes in microseconds at a time of a monotonic clock.
+    pub(crate) fn record(&mut self, now_ms: u64, value_us: u64) {
         let number = now_ms / SLICE_MS;
         let slice = &mut self.slices[place(number, SLICES)];
         if slice.number != number {
             slice.number = number;
-            slice.total = 0;
-            slice.buckets.fill(0);
+            slice.times.clear();
         }
-        slice.total += 1;
-        let bucket = &mut slice.buckets[scale::bucket::<PER_DOUBLING>(microseconds(value_ms).min(VALUE_US_MAX))];
-        *bucket = bucket.saturating_add(1);
+        slice.times.record(value_us);
     }
 
     pub(crate) fn percentiles(&self, now_ms: u64) -> Percentiles {
         let number = now_ms / SLICE_MS;
-        let live = |slice: &&Slice| slice.total > 0 && slice.number + SLICES as u64 > number && slice.number <= number;
-        let total: u64 = self.slices.iter().filter(live).map(|slice| slice.total).sum();
-        if total == 0 {
-            return Percentiles::default();
-        }
-        // Ranks as in "the nearest rank": the smallest value with at least this many at or below it.
-        let ranks = [total.div_ceil(2), (total * 95).div_ceil(100), (total * 99).div_ceil(100)];
-        let mut found = [None; 3];
-        let mut below = 0;
-        for bucket in 0..BUCKETS {
-            below += self.slices.iter().filter(live).map(|slice| u64::from(slice.buckets[bucket])).sum::<u64>();
-            for (rank, answer) in ranks.iter().zip(&mut found) {
-                if answer.is_none() && below >= *rank {
-                    *answer = Some(scale::middle::<PER_DOUBLING>(bucket) / 1000.0);
-                }
-            }
-            if found[2].is_some() {
-                break;
-            }
-        }
-        Percentiles { p50: found[0], p95: found[1], p99: found[2] }
+        let live = |slice: &&Slice| slice.number + SLICES as u64 > number && slice.number <= number;
+        let found = Times::percentiles(&self.slices.iter().filter(live).map(|slice| &slice.times), [50, 95, 99]);
+        let [p50, p95, p99] = found.map_or([None; 3], |found| found.map(|us| Some(us / 1000.0)));
+        Percentiles { p50, p95, p99 }
     }
 }
 
@@ -132,9 +104,9 @@ mod tests {
 
     #[test]
     fn percentiles_are_those_of_what_was_recorded() {
-        let mut window = Window::new();
+        let mut window = Window::default();
         for value in 1..=1000 {
-            window.record(1000, f64::from(value));
+            window.record(1000, microseconds(f64::from(value)));
         }
         let Percentiles { p50: Some(p50), p95: Some(p95), p99: Some(p99) } = window.percentiles(1000) else {
             panic!("there are values");
@@ -147,21 +119,21 @@ mod tests {
 
     #[test]
     fn what_is_older_than_a_minute_is_forgotten() {
-        let mut window = Window::new();
-        window.record(0, 700.0);
-        window.record(30_000, 5.0);
+        let mut window = Window::default();
+        window.record(0, microseconds(700.0));
+        window.record(30_000, microseconds(5.0));
         assert!(window.percentiles(59_999).p99.unwrap() > 600.0);
         assert!(window.percentiles(60_000).p99.unwrap() < 6.0);
         assert_eq!(window.percentiles(95_000), Percentiles::default());
-        window.record(600_000, 1.0);
+        window.record(600_000, microseconds(1.0));
         assert!((window.percentiles(600_000).p99.unwrap() - 1.0).abs() < 0.02);
     }
 
     #[test]
     fn absurd_values_do_no_harm() {
-        let mut window = Window::new();
+        let mut window = Window::default();
         for value in [f64::NAN, f64::INFINITY, -1.0, 1e300] {
-            window.record(0, value);
+            window.record(0, microseconds(value));
         }
         assert!(window.percentiles(0).p99.unwrap() > 4_000_000.0);
         assert!(window.percentiles(0).p50.unwrap().abs() < 0.001);

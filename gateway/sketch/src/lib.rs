@@ -1,9 +1,11 @@
-//! What a stream was like, in memory that does not grow: means of the latest values, a logarithmic scale for histograms, and
+//! What a stream was like, in memory that does not grow: means of the latest values, histograms on a logarithmic scale, and
 //! what came often. Pure; it must not know what is counted.
 
 mod frequent;
 mod mean;
 pub mod scale;
+mod times;
 
 pub use frequent::{Frequent, hash};
 pub use mean::{Fading, Mean};
+pub use times::Times;

@@ -12,7 +12,7 @@ pub(super) fn text() -> String {
     out += "/** Everything that `sluice.toml` may say. Each section and key may be left out. */\n";
     out += "export interface Config {\n";
     for section in SECTIONS {
-        comment(&mut out, &[section.description()]);
+        comment(&mut out, "  ", &[section.description()]);
         let short = section.short().map_or_else(String::new, |key| format!(" | {}", type_text(key.kind)));
         let _ = writeln!(out, "  {}?: {}Config{short};", section.name, section.type_name);
     }
@@ -24,7 +24,7 @@ pub(super) fn text() -> String {
             if !key.default().is_null() {
                 paragraphs.push(format!("@default {}", key.default()));
             }
-            comment(&mut out, &paragraphs);
+            comment(&mut out, "  ", &paragraphs);
             let _ = writeln!(out, "  {}?: {};", key.name, type_text(key.kind));
         }
         out += "}\n";
@@ -54,17 +54,17 @@ fn type_text(kind: Kind) -> String {
     }
 }
 
-fn comment(out: &mut String, paragraphs: &[String]) {
+pub(super) fn comment(out: &mut String, indent: &str, paragraphs: &[String]) {
     let lines: Vec<String> = paragraphs.iter().flat_map(|text| wrapped(text)).collect();
     if let [line] = lines.as_slice() {
-        let _ = writeln!(out, "  /** {line} */");
+        let _ = writeln!(out, "{indent}/** {line} */");
         return;
     }
-    *out += "  /**\n";
+    let _ = writeln!(out, "{indent}/**");
     for line in lines {
-        let _ = writeln!(out, "   * {line}");
+        let _ = writeln!(out, "{indent} * {line}");
     }
-    *out += "   */\n";
+    let _ = writeln!(out, "{indent} */");
 }
 
 fn wrapped(text: &str) -> Vec<String> {

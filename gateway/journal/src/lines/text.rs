@@ -23,8 +23,19 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
             words.put("worker ").number(worker).put(" ");
         }
     }
+    say(&mut words, event);
+}
+
+/// What happened, without when, how much it matters and to which worker.
+pub(crate) fn sentence(event: &Event<'_>) -> String {
+    let mut out = Vec::new();
+    say(&mut Words(&mut out), event);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn say(words: &mut Words<'_>, event: &Event<'_>) {
     match *event {
-        Event::Access(ref record) => text_access(&mut words, record),
+        Event::Access(ref record) => text_access(words, record),
         Event::WorkerStarted { pid, generation, lane, .. } => {
             words.put("started, pid ").number(u64::from(pid)).put(", generation ").number(generation);
             if lane == Lane::Long {
@@ -43,7 +54,7 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
                 Ok(place) => words.safe(place.stack, APP_BYTES_MAX),
                 Err(why) => words.put("its place is not known: ").safe(why, FIELD_BYTES_MAX),
             };
-            text_held(&mut words, request);
+            text_held(words, request);
             if let Some(profile) = profile {
                 words.put("; profile ").safe(profile, APP_BYTES_MAX);
             }
@@ -54,12 +65,12 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
             if let Some(silent_ms) = silent_ms {
                 words.put(", silent for ").number(silent_ms).put(" ms");
             }
-            text_held(&mut words, request);
+            text_held(words, request);
             words.put("; a stand-in is started");
         }
         Event::WorkerBlocked { silent_ms, waits_in, request, .. } => {
             words.put("is blocked, silent for ").number(silent_ms).put(" ms: ").safe(waits_in, FIELD_BYTES_MAX);
-            text_held(&mut words, request);
+            text_held(words, request);
             words.put("; it is killed");
         }
         Event::WorkerBackoff { delay_ms, .. } => {
@@ -79,7 +90,7 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
         | Event::ReloadFinished { .. }
         | Event::ReloadAbandoned { .. }
         | Event::ReloadRefused { .. }
-        | Event::ReloadCompared { .. } => text_reload(&mut words, event),
+        | Event::ReloadCompared { .. } => text_reload(words, event),
         Event::AppLine { worker, stream, line } => {
             let mark = if stream == Stream::Stderr { " ! " } else { " | " };
             words.put("w").number(worker).put(mark).safe(line, APP_BYTES_MAX);
@@ -93,16 +104,16 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
         Event::Stopped => {
             words.put("stopped");
         }
-        Event::TaskLost { task, place } => text_lost(&mut words, task, place),
+        Event::TaskLost { task, place } => text_lost(words, task, place),
         Event::Scaled { from, to } => {
             words.put("workers wanted: ").number(u64::from(to)).put(", were ").number(u64::from(from));
         }
         Event::OverlapSeen { count, .. } => {
             words.put("held more requests at once than it may, times: ").number(count);
         }
-        Event::LongRun { .. } => text_long_run(&mut words, event),
-        Event::AlarmRaised { .. } | Event::AlarmCleared { .. } => text_alarm(&mut words, event),
-        Event::Note { text, .. } => {
+        Event::LongRun { .. } => text_long_run(words, event),
+        Event::AlarmRaised { .. } | Event::AlarmCleared { .. } => text_alarm(words, event),
+        Event::Quarantined { text, .. } | Event::Note { text, .. } => {
             words.safe(text, APP_BYTES_MAX);
         }
     }

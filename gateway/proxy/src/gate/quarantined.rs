@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::QuarantinedRequest;
-use sluice_journal::{Event as Happening, Level};
+use sluice_journal::Event as Happening;
 use sluice_message::Method;
 use sluice_scheduler::Event;
 use tokio::time::Instant;
@@ -88,7 +88,7 @@ impl Gate {
             self.config().quarantine.ttl_ms / 1000,
             quarantine::id(print)
         );
-        self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+        self.journal.emit(Happening::Quarantined { request_id: &job.request_id, text: &text });
     }
 
     /// Requests that are refused from now on, but were let into the queue before.

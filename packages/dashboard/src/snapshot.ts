@@ -1,0 +1,531 @@
+// Generated from gateway/catalog by `make generate`; do not edit.
+
+/** The whole gateway at one moment. */
+export interface Snapshot {
+  /** Version of the `sluice` binary. */
+  readonly version: string;
+  /** Process id of the gateway. */
+  readonly pid: number;
+  /** What the gateway as a whole is doing. */
+  readonly state: GatewayState;
+  /** Where clients reach the app, for example `http://localhost:3000`. */
+  readonly url: string;
+  /** Where metrics are served; `None` when the admin address is off. */
+  readonly admin_url: string | null;
+  /** Directory with this instance's sockets. */
+  readonly run_dir: string;
+  /** Seconds since the gateway started. */
+  readonly uptime_s: number;
+  /** Counts versions of the app, from 1. */
+  readonly generation: number;
+  /** The latest reload; `None` before the first. */
+  readonly reload: ReloadSnapshot | null;
+  /** Every worker the supervisor knows, in the order of their places in the pool. */
+  readonly workers: readonly WorkerSnapshot[];
+  /** Workers that start when another has booted; `None` when none does. */
+  readonly boots: BootsSnapshot | null;
+  /** The one queue. */
+  readonly queue: QueueSnapshot;
+  /** Requests since the start, and now. */
+  readonly requests: RequestsSnapshot;
+  /**
+   * Milliseconds before a worker took the request, over about the last minute. Requests that no worker
+   * took are not in it.
+   */
+  readonly queue_wait_ms: Percentiles;
+  /**
+   * Milliseconds until a request that no worker took was refused or its client left, over about the last
+   * minute.
+   */
+  readonly unserved_ms: Percentiles;
+  /** Milliseconds in a worker, over about the last minute. */
+  readonly service_time_ms: Percentiles;
+  /** Times that a worker was seen holding more requests than its slots; 0 unless something is wrong. */
+  readonly overlaps_total: number;
+  /** Client connections open now. */
+  readonly connections: number;
+  /** Upgraded connections and event streams open now. */
+  readonly streams: number;
+  /** Requests that are answered without a worker, because workers died with them. */
+  readonly quarantined: number;
+  /** What is wrong now and lasts. */
+  readonly alarms: readonly AlarmSnapshot[];
+  /** Renders by `@sluice/react` since the start; `None` while there were none. */
+  readonly react: ReactSnapshot | null;
+  /** How many requests a worker holds, and whether that fits the app. */
+  readonly concurrency: ConcurrencySnapshot;
+  /** Uninterrupted runs of all workers' main threads since the start, of those that are gone as well. */
+  readonly runs: RunsSnapshot;
+  /** Profiles of requests that took unusually long, the worst first. */
+  readonly tails: readonly Tail[];
+}
+
+/** How many requests a worker holds, and whether that fits the app. */
+export interface ConcurrencySnapshot {
+  /** `workers.concurrency`: `while-waiting`, or a number. */
+  readonly mode: string;
+  /**
+   * Share of the time for which workers hold requests that their main threads sleep, 0 to 1, over about
+   * the last minute; `None` where too little was seen.
+   */
+  readonly asleep: number | null;
+  /** Which mode fits, in a sentence; `None` where too little was seen. */
+  readonly advice: string | null;
+}
+
+/** Renders by `@sluice/react` since the start, whether their workers still live or not. */
+export interface ReactSnapshot {
+  /** All that were asked for. */
+  readonly renders_total: number;
+  /** Those of them that were left to react-dom, by why. */
+  readonly fallbacks: Readonly<Record<string, number>>;
+}
+
+/** Something that is wrong and lasts. */
+export interface AlarmSnapshot {
+  /** What, with the names of the log's `alarm`. */
+  readonly alarm: string;
+  /** The class that it is about, if it is about one. */
+  readonly class: string | null;
+  /** What was seen, and what to do about it. */
+  readonly text: string;
+  /** Seconds since it was raised. */
+  readonly age_s: number;
+}
+
+/** A request that is answered without a worker, because workers died with it. */
+export interface QuarantinedRequest {
+  /** What it is called for releasing it. */
+  readonly id: string;
+  /** Its method. */
+  readonly method: string;
+  /** Its path and query, cut after 200 characters. */
+  readonly target: string;
+  /** Workers that died with it. */
+  readonly deaths: number;
+  /**
+   * Names of the headers, or `(body)`, that requests had which workers died with and no answered request
+   * for the page.
+   */
+  readonly told_by: readonly string[];
+  /**
+   * Whether one request at a time is let through, because others got answers from the page and nothing
+   * tells them apart.
+   */
+  readonly probed: boolean;
+  /** Milliseconds that it has been in quarantine. */
+  readonly for_ms: number;
+  /** Milliseconds until it ends by itself. */
+  readonly expires_in_ms: number;
+}
+
+/** What requests cost, by class. */
+export interface ClassesSnapshot {
+  /** Classes that cost at least that are long; `None` while the traffic is of a kind. */
+  readonly cut_ms: number | null;
+  /** Those that take most CPU time first. */
+  readonly classes: readonly ClassSnapshot[];
+}
+
+/**
+ * A class: requests that are expected to cost alike. Costs are CPU time in a worker, of the latest
+ * requests.
+ */
+export interface ClassSnapshot {
+  /** Its name. */
+  readonly class: string;
+  /** Requests since it was first seen. */
+  readonly requests: number;
+  /** What the next one is expected to cost, milliseconds. */
+  readonly expected_ms: number;
+  /** Mean of what was reported, milliseconds; `None` before the first report. */
+  readonly cost_mean_ms: number | null;
+  /** Median, milliseconds. */
+  readonly cost_p50_ms: number | null;
+  /** 95th percentile, milliseconds. */
+  readonly cost_p95_ms: number | null;
+  /** Mean time before a worker took the request, milliseconds. */
+  readonly queue_wait_ms: number;
+  /** Mean time in a worker, milliseconds. */
+  readonly service_time_ms: number;
+  /** Part of the CPU time of all classes since the start, from 0 to 1. */
+  readonly cpu_share: number;
+  /** Whether it has had enough reports to go by them alone. */
+  readonly known: boolean;
+  /** Whether it is kept away from what is short. */
+  readonly long: boolean;
+  /** How many times its long-term mean it costs lately; `None` before there is one. */
+  readonly drift: number | null;
+  /** The class that this is a part of. */
+  readonly split_from: string | null;
+}
+
+/** What the gateway as a whole is doing. */
+export type GatewayState = 'starting' | 'serving' | 'draining';
+
+/** A reload, under way or over. */
+export interface ReloadSnapshot {
+  /** The generation that it brought, or was to bring. */
+  readonly generation: number;
+  /** How it stands. */
+  readonly state: ReloadState;
+  /** Why it was given up, if it was. */
+  readonly reason: string | null;
+  /** Seconds since it was asked for. */
+  readonly age_s: number;
+  /** 95th percentile of service time over the last minute of the generation before, milliseconds. */
+  readonly service_p95_before_ms: number | null;
+  /** The same over the first minute of the new generation, once that is over. */
+  readonly service_p95_after_ms: number | null;
+}
+
+/** How a reload stands. */
+export type ReloadState = 'running' | 'done' | 'abandoned';
+
+/** One worker. */
+export interface WorkerSnapshot {
+  /** Unique id, never reused while the gateway lives. */
+  readonly id: number;
+  /** Place in the pool, from 0; a replacement takes over the place. */
+  readonly instance: number;
+  /** Process id, when a process runs. */
+  readonly pid: number | null;
+  /** Version of the app that it runs; 0 where no process runs. */
+  readonly generation: number;
+  /** Where the worker is in its life. */
+  readonly state: WorkerState;
+  /** Seconds since its process started. */
+  readonly age_s: number;
+  /** Resident memory, once reported. */
+  readonly rss_bytes: number | null;
+  /** JavaScript heap in use, once reported. */
+  readonly heap_used_bytes: number | null;
+  /** Requests that it has answered. */
+  readonly requests_total: number;
+  /** Times that the process in this place has been started again. */
+  readonly restarts_total: number;
+  /** What it holds now; at most one in strict mode. */
+  readonly current: readonly CurrentRequest[];
+  /** CPU milliseconds used so far, once reported. */
+  readonly cpu_ms_total: number | null;
+  /** Upgraded connections and event streams it holds. */
+  readonly streams: number;
+  /** Its operating-system priority was lowered, because its event loop stood still. */
+  readonly lowered: boolean;
+  /** Which requests it is for; `None` where no process runs. */
+  readonly lane: Lane | null;
+  /** Uninterrupted runs of its main thread, without `longest`; `None` until it tells of them. */
+  readonly runs: RunsSnapshot | null;
+}
+
+/** Workers that share an operating-system priority. */
+export type Lane = 'short' | 'long';
+
+/** Where a worker is in its life. */
+export type WorkerState = 'starting' | 'warming' | 'ready' | 'busy' | 'paused' | 'leaving' | 'backoff';
+
+/** A request that a worker holds. */
+export interface CurrentRequest {
+  /** The request id of the access log. */
+  readonly id: string;
+  /** Requests expected to cost alike. */
+  readonly class: string;
+  /** Milliseconds since it was handed to the worker. */
+  readonly for_ms: number;
+}
+
+/** Workers that are not started yet, because another one boots (`workers.boot_at_once`). */
+export interface BootsSnapshot {
+  /** How many workers wait. */
+  readonly waiting: number;
+  /** The worker whose boot they wait for. */
+  readonly awaited: number;
+}
+
+/** The one queue. */
+export interface QueueSnapshot {
+  /** Requests waiting. */
+  readonly length: number;
+  /** Bound from the config. */
+  readonly length_max: number;
+  /** Wait of the request at the head so far; 0 when empty. */
+  readonly oldest_wait_ms: number;
+  /** What a request that arrives now is expected to wait. */
+  readonly predicted_wait_ms: number | null;
+}
+
+/** Requests since the start, and now. */
+export interface RequestsSnapshot {
+  /** Answered by a worker. */
+  readonly answered_total: number;
+  /** Begun by workers now. */
+  readonly in_service: number;
+  /** Handed to workers ahead of time and not begun now: neither queued nor in service. */
+  readonly handed: number;
+  /** Handed to workers ahead of time since the start. */
+  readonly handed_total: number;
+  /** Those of them that were taken back unseen by the app. */
+  readonly taken_back_total: number;
+  /** Rate of answers over the last seconds. */
+  readonly per_second: number;
+  /** Refused by the gateway. */
+  readonly refused_total: number;
+  /** Count by outcome, with the names of the access log's `outcome`. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Count by what requests for workers were given, with the names of the access log's `step`. */
+  readonly steps: Readonly<Record<string, number>>;
+}
+
+/** Three quantiles; `None` while nothing was measured. */
+export interface Percentiles {
+  /** Half are at or below. */
+  readonly p50: number | null;
+  /** 95 of 100 are at or below. */
+  readonly p95: number | null;
+  /** 99 of 100 are at or below. */
+  readonly p99: number | null;
+}
+
+/**
+ * Runs of a main thread: from the event loop's call into JavaScript until the callbacks, ticks and
+ * microtasks of that call are done. Nothing else of the worker runs meanwhile. Counts since the
+ * gateway or the worker started.
+ */
+export interface RunsSnapshot {
+  /** Upper bounds of the buckets, microseconds. */
+  readonly upper_us: readonly number[];
+  /** Runs in each bucket: one number for each bound, and one for those above the last. */
+  readonly counts: readonly number[];
+  /** Wall-clock time in them, microseconds, by bucket as `counts`. */
+  readonly time_us: readonly number[];
+  /**
+   * For how long workers were watched, microseconds, added up. The part of it that is in runs of a class
+   * is the chance that a request which arrives at a worker has to wait behind one.
+   */
+  readonly observed_us: number;
+  /** Pauses of the garbage collector. */
+  readonly collections: number;
+  /** Time in them, microseconds. It is in `time_us` as well. */
+  readonly collected_us: number;
+  /** Requests of which it is known which runs were theirs. */
+  readonly requests: number;
+  /** Those of them with a run of at least 1 ms, 10 ms, 100 ms and 1 s. */
+  readonly requests_with: readonly number[];
+  /** The longest of the latest hours, the latest first. */
+  readonly longest: readonly LongRunSnapshot[];
+}
+
+/** One long run. */
+export interface LongRunSnapshot {
+  /** How long it was, milliseconds. */
+  readonly ms: number;
+  /** How much of that the garbage collector took, milliseconds. */
+  readonly collected_ms: number;
+  /** When it ended, Unix time in milliseconds. */
+  readonly at_unix_ms: number;
+  /** The worker. */
+  readonly worker: number;
+  /**
+   * `X-Request-Id` of the request whose run it was; `None` where it was none's, or where that is not
+   * known.
+   */
+  readonly request: string | null;
+  /** That request's class. */
+  readonly class: string | null;
+}
+
+/** What is looked at. */
+export type Kind = 'cpu' | 'snapshot' | 'sampling' | 'allocations';
+
+/** What is asked for. */
+export interface Wish {
+  /** What is looked at. */
+  readonly kind: Kind;
+  /** Which worker; the one that has answered most requests unless said. */
+  readonly worker?: number;
+  /** Every worker that serves. */
+  readonly all: boolean;
+  /** How long; of no meaning for a snapshot. */
+  readonly duration_ms: number;
+  /** The class, or the path of classes, whose requests are to be told apart. */
+  readonly route?: string;
+}
+
+/** What one worker has written, or why it has not. */
+export interface Taken {
+  /** The worker. */
+  readonly worker: number;
+  /** Whoever asked takes the file, and the directory that it is in, away. */
+  readonly file: string;
+  /** From its start to its end, milliseconds. */
+  readonly duration_ms: number;
+  /** CPU time of the process meanwhile, milliseconds. */
+  readonly used_ms: number;
+  /** React renders that `@sluice/react` began meanwhile. */
+  readonly renders: number;
+  /** Path of the Node.js that runs the worker. */
+  readonly node: string;
+  /** Numbers of the requests of the route that was asked for. */
+  readonly requests: readonly number[];
+  /** Why there is none of this worker, for people. */
+  readonly error?: string;
+}
+
+/** The profile of one request that took longer than its class usually does. */
+export interface Tail {
+  /** What it is called for opening it: the request's number. */
+  readonly id: number;
+  /** The request's class. */
+  readonly class: string;
+  /** Method, path and query; cut after 200 characters. */
+  readonly target: string;
+  /** The request id of the access log. */
+  readonly request_id: string;
+  /** Its worker. */
+  readonly worker: number;
+  /** When it ended, milliseconds since 1970. */
+  readonly at_unix_ms: number;
+  /** Time in the worker, without the profile's own, milliseconds. */
+  readonly service_ms: number;
+  /** CPU time of the worker's process meanwhile, milliseconds. */
+  readonly cpu_ms: number;
+  /** What 99 of 100 requests of the class cost at most, milliseconds. */
+  readonly usual_ms: number;
+  /** Size of its file. */
+  readonly bytes: number;
+  /** The profile, a `.cpuprofile` in the run directory. */
+  readonly file: string;
+}
+
+/** The first event of a connection. */
+export interface Hello {
+  /** When this gateway's history began, Unix time in milliseconds; tells gateways apart. */
+  readonly epoch: number;
+  /** Whether the points follow those that the viewer has seen without a gap. */
+  readonly resumed: boolean;
+  /**
+   * What the viewer missed, if that is still kept second by second; else nothing, and `GET /history` has
+   * it.
+   */
+  readonly points: readonly Point[];
+  /** What happened since the viewer last heard of it, or all that is kept; oldest first. */
+  readonly marks: readonly Mark[];
+  /** The file that holds the token; `None` where the config says the token. */
+  readonly token_file: string | null;
+}
+
+/** The event of each second. */
+export interface Frame {
+  /** The gateway's clock, Unix time in milliseconds. */
+  readonly now_ms: number;
+  /** How things are now. */
+  readonly status: Snapshot;
+  /** The last second. */
+  readonly point: Point;
+  /** What happened in it. */
+  readonly marks: readonly Mark[];
+}
+
+/** The event of every few seconds. */
+export interface Costs {
+  /** What requests cost, by class. */
+  readonly classes: ClassesSnapshot;
+  /** Requests that are answered without a worker. */
+  readonly quarantined: readonly QuarantinedRequest[];
+}
+
+/** What one span of time was like. */
+export interface Point {
+  /** When the span ended, Unix time in milliseconds. */
+  readonly at_ms: number;
+  /** Requests that workers answered, per second. */
+  readonly answered: number;
+  /** Requests that the gateway refused, per second. */
+  readonly refused: number;
+  /** Answers with a status of 500 or above, per second. */
+  readonly failed: number;
+  /** Requests that waited, the most at the end of any second. */
+  readonly queue_length: number;
+  /** Requests in workers, mean. */
+  readonly in_service: number;
+  /** Workers that took requests, at the end. */
+  readonly workers: number;
+  /** CPU time of all workers, in cores. */
+  readonly cpu: number;
+  /** CPU time of the gateway, in cores. */
+  readonly gateway_cpu: number;
+  /** Resident memory of all workers at the end, bytes. */
+  readonly rss_bytes: number;
+  /**
+   * Queue wait in milliseconds: 50th, 95th, 99th percentile and maximum; `None` where no worker took a
+   * request.
+   */
+  readonly queue_wait_ms: readonly number[] | null;
+  /** Service time likewise. */
+  readonly service_time_ms: readonly number[] | null;
+  /**
+   * Uninterrupted runs of the workers' main threads that were reported in the span, by length; see
+   * `runs` of the snapshot.
+   */
+  readonly runs: readonly number[];
+}
+
+/** The answer to `GET /history`: a list for each field of [`Point`], oldest first. */
+export interface Columns {
+  /** As in [`Hello`]. */
+  readonly epoch: number;
+  /** Length of each span, seconds. */
+  readonly span_s: number;
+  /** As in [`Point`], like all that follow. */
+  readonly at_ms: readonly number[];
+  /** Requests answered. */
+  readonly answered: readonly number[];
+  /** Requests refused. */
+  readonly refused: readonly number[];
+  /** Answers of 500 or above. */
+  readonly failed: readonly number[];
+  /** Requests that waited. */
+  readonly queue_length: readonly number[];
+  /** Requests in workers. */
+  readonly in_service: readonly number[];
+  /** Workers. */
+  readonly workers: readonly number[];
+  /** CPU of workers. */
+  readonly cpu: readonly number[];
+  /** CPU of the gateway. */
+  readonly gateway_cpu: readonly number[];
+  /** Memory. */
+  readonly rss_bytes: readonly number[];
+  /** Queue wait. */
+  readonly queue_wait_ms: readonly (readonly number[] | null)[];
+  /** Service time. */
+  readonly service_time_ms: readonly (readonly number[] | null)[];
+  /** Runs. */
+  readonly runs: readonly (readonly number[])[];
+}
+
+/** One thing that happened. */
+export interface Mark {
+  /** Counts from 1 in one gateway. */
+  readonly id: number;
+  /** When, Unix time in milliseconds. */
+  readonly at_ms: number;
+  /** What it is about. */
+  readonly kind: MarkKind;
+  /** The `event` of its line in the log. */
+  readonly event: string;
+  /** How much it matters. */
+  readonly level: MarkLevel;
+  /** The worker that it is about. */
+  readonly worker: number | null;
+  /** What happened, in a sentence whose subject is that worker, if there is one. */
+  readonly text: string;
+  /** More, in lines: a stack, or the end of an app's stderr. */
+  readonly detail: string | null;
+}
+
+/** What a mark is about. */
+export type MarkKind = 'deploy' | 'crash' | 'stuck' | 'quarantine' | 'alarm' | 'worker' | 'note';
+
+/** How much a mark matters. */
+export type MarkLevel = 'info' | 'warn' | 'error';
