@@ -4,6 +4,7 @@
 #![allow(clippy::doc_markdown, reason = "doc comments here are help texts, which terminals show as they are")]
 
 mod hidden;
+mod hotspots;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ use sluice_catalog::logfields::LineKind;
 use sluice_catalog::profiles::Kind;
 
 pub use hidden::{GenerateArgs, GuardianArgs, ShepherdArgs};
+pub use hotspots::{Deps, HotspotsArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -155,6 +157,8 @@ pub enum Command {
     Profile(ProfileArgs),
     /// Show what is on a worker's heap, or who allocates
     Heap(HeapArgs),
+    /// Show which lines of code hold up the thread, from CPU profiles
+    Hotspots(HotspotsArgs),
     /// Show, or let go of, requests that are answered without a worker because workers died with them
     Quarantine(QuarantineArgs),
     /// Validate the configuration and print every key in force

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Classes(args) => client::classes(&args),
         Command::Profile(args) => client::profile(&args),
         Command::Heap(args) => client::heap(&args),
+        Command::Hotspots(args) => client::hotspots(&args),
         Command::Quarantine(args) => client::quarantine(&args),
         Command::Check(args) => check::run(&args),
         Command::Completion(args) => completion::run(args.shell),

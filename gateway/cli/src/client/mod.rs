@@ -6,6 +6,7 @@
 mod classes;
 pub mod connect;
 mod heap;
+mod hotspots;
 mod logs;
 mod profile;
 mod quarantine;
@@ -21,8 +22,8 @@ mod upgrade;
 use std::process::ExitCode;
 
 use crate::args::{
-    ClassesArgs, HeapArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs,
-    UpgradeArgs,
+    ClassesArgs, HeapArgs, HotspotsArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs,
+    StopArgs, TopArgs, UpgradeArgs,
 };
 
 /// `sluice status`: how things are, as a table or as JSON.
@@ -68,6 +69,11 @@ pub fn profile(args: &ProfileArgs) -> ExitCode {
 /// `sluice heap`: what is on the heap.
 pub fn heap(args: &HeapArgs) -> ExitCode {
     heap::run(args).unwrap_or_else(connect::ClientError::exit)
+}
+
+/// `sluice hotspots`: which line holds up the thread.
+pub fn hotspots(args: &HotspotsArgs) -> ExitCode {
+    hotspots::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
 /// `sluice quarantine`: requests that workers died with.

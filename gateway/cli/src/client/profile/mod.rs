@@ -26,6 +26,7 @@ use super::source_maps;
 use crate::args::ProfileArgs;
 use crate::output;
 use components::ComponentCpu;
+pub(super) use files::clean_up_at_signals;
 use files::{FileError, Names, Unfinished};
 use flame::Unit;
 use hot::Place;

@@ -1,0 +1,86 @@
+//! `sluice hotspots`.
+
+#![allow(clippy::doc_markdown, reason = "doc comments here are help texts, which terminals show as they are")]
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use sluice_profiles::hotspots::{Budget, Figure, milliseconds};
+
+use super::RunDirArg;
+
+const EXAMPLES: &str = "\
+Examples:
+  sluice hotspots --live               ten seconds of the worker that has answered most requests
+  sluice hotspots CPU.20261123.cpuprofile CPU.20261124.cpuprofile
+  sluice hotspots --compare before.cpuprofile after.cpuprofile
+  sluice hotspots load.cpuprofile --only src/ --budget worst=50ms --budget self=5%
+  sluice hotspots --live --json | jq -r '.lines[] | [.worst_ms, .file, .line] | @tsv'
+
+A budget is FIGURE=LIMIT. Figures are worst, total, self and gc, in ms, s or us, and runs, the number of long ones. Of total, self
+and gc the limit may be a part of the busy time in %. With --compare it is what a line may grow by, in each second.";
+
+/// `sluice hotspots`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct HotspotsArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Profiles of Node.js or Chrome (.cpuprofile), or traces of Chrome; several count together
+    #[arg(value_name = "FILE", required_unless_present_any = ["live", "compare"], conflicts_with_all = ["live", "compare"])]
+    pub files: Vec<PathBuf>,
+    /// Take the profile from a worker now
+    #[arg(long, conflicts_with = "compare")]
+    pub live: bool,
+    /// Worker to look at [default: the one that has answered most requests]
+    #[arg(long, value_name = "ID", requires = "live")]
+    pub worker: Option<u64>,
+    /// Look at every worker that serves
+    #[arg(long, requires = "live", conflicts_with = "worker")]
+    pub all: bool,
+    /// How long to look
+    #[arg(long, value_name = "S", requires = "live", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=60))]
+    pub seconds: u64,
+    /// Show what has changed from one profile to another, the largest effect first
+    #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
+    pub compare: Vec<PathBuf>,
+    /// Runs above that are long
+    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = milliseconds)]
+    pub threshold: f64,
+    /// Whether code of packages and of Node.js counts for the line of the app that called it, or has lines of its own
+    #[arg(long, value_name = "HOW", default_value = "folded")]
+    pub deps: Deps,
+    /// Only lines of files with this text in their paths, or of this package
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+    /// What comes first
+    #[arg(long, value_name = "FIGURE", default_value = "worst", value_parser = figure, conflicts_with = "compare")]
+    pub sort: Figure,
+    /// How many lines to show [default: 25, with --json all]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Fail with exit code 1 if a line of code takes more; may be given several times
+    #[arg(long, value_name = "FIGURE=LIMIT")]
+    pub budget: Vec<Budget>,
+    /// Show places in the code that ran
+    #[arg(long)]
+    pub no_source_maps: bool,
+    /// Print everything as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What becomes of code that is not the app's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Deps {
+    /// It counts for the line of the app that called it.
+    Folded,
+    /// It has lines of its own.
+    Shown,
+}
+
+fn figure(word: &str) -> Result<Figure, String> {
+    let found = Figure::ALL.into_iter().find(|figure| figure.as_str() == word);
+    found.ok_or_else(|| format!("one of {}", Figure::ALL.map(Figure::as_str).join(", ")))
+}

@@ -1,0 +1,184 @@
+//! `sluice hotspots`: which line of the app holds up the thread, by profiles from files or of a live worker.
+
+mod table;
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde::Serialize;
+use sluice_admin::protocol::Request;
+use sluice_catalog::profiles::{Kind, Wish};
+use sluice_profiles::Profile;
+use sluice_profiles::hotspots::{Change, Figure, Hotspots, Options, Over, Place, Watched, compare};
+
+use super::connect::{ClientError, Gateway};
+use super::profile::{LAST_STEPS_TIMEOUT, clean_up_at_signals, raw_dir};
+use super::source_maps;
+use crate::args::{Deps, HotspotsArgs};
+use crate::exit::Exit;
+use crate::output;
+
+/// Longest profile file that is read.
+const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+/// Lines over a budget that are named on standard error.
+const OVER_TOLD_MAX: usize = 20;
+
+/// The JSON of a look at profiles.
+#[derive(Serialize)]
+struct Looked {
+    #[serde(flatten)]
+    report: Hotspots,
+    over_budget: Vec<Over>,
+}
+
+/// The JSON of a comparison.
+#[derive(Serialize)]
+struct Compared {
+    before: Vec<Watched>,
+    after: Vec<Watched>,
+    changes: Vec<Change>,
+    over_budget: Vec<Over>,
+}
+
+/// Why there is no report.
+enum Failure {
+    Client(ClientError),
+    /// A sentence about a file.
+    File(String),
+}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Self {
+        Self::Client(error)
+    }
+}
+
+pub fn run(args: &HotspotsArgs) -> Result<ExitCode, ClientError> {
+    let done = match args.compare.as_slice() {
+        [before, after] => compared(args, before, after),
+        _ => looked(args),
+    };
+    match done {
+        Ok(exit) => Ok(exit),
+        Err(Failure::Client(error)) => Err(error),
+        Err(Failure::File(text)) => Ok(Exit::Failed.because(text)),
+    }
+}
+
+fn looked(args: &HotspotsArgs) -> Result<ExitCode, Failure> {
+    let (profile, node) = if args.live {
+        live(args)?
+    } else {
+        let mut profile = Profile::default();
+        for file in &args.files {
+            read(&mut profile, file, &file.display().to_string())?;
+        }
+        (profile, "node".to_owned())
+    };
+    let mut report = report(args, profile, &node);
+    let over_budget: Vec<Over> = args.budget.iter().flat_map(|budget| budget.over(&report)).collect();
+    if args.sort != Figure::Worst {
+        report.lines.sort_by(|a, b| args.sort.value(b).total_cmp(&args.sort.value(a)));
+    }
+    if args.json {
+        report.lines.truncate(args.limit.unwrap_or(usize::MAX));
+        return Ok(ended(print_json(&Looked { report, over_budget: over_budget.clone() }), &over_budget));
+    }
+    let text = table::lines(&report, args.limit.unwrap_or(table::ROWS_DEFAULT));
+    Ok(ended(output::print(&text), &over_budget))
+}
+
+fn compared(args: &HotspotsArgs, before: &Path, after: &Path) -> Result<ExitCode, Failure> {
+    let look = |file: &Path| -> Result<Hotspots, Failure> {
+        let mut profile = Profile::default();
+        read(&mut profile, file, &file.display().to_string())?;
+        Ok(report(args, profile, "node"))
+    };
+    let (before, after) = (look(before)?, look(after)?);
+    let mut changes = compare(&before, &after);
+    let over_budget: Vec<Over> = args.budget.iter().flat_map(|budget| budget.over_growth(&changes)).collect();
+    if args.json {
+        changes.truncate(args.limit.unwrap_or(usize::MAX));
+        let (before, after) = (before.profiles, after.profiles);
+        let compared = Compared { before, after, changes, over_budget: over_budget.clone() };
+        return Ok(ended(print_json(&compared), &over_budget));
+    }
+    let text = table::changes(&before, &after, &changes, args.limit.unwrap_or(table::ROWS_DEFAULT));
+    Ok(ended(output::print(&text), &over_budget))
+}
+
+/// Profiles of workers that do their work meanwhile, and the Node.js of their app.
+fn live(args: &HotspotsArgs) -> Result<(Profile, String), Failure> {
+    clean_up_at_signals();
+    let mut gateway = Gateway::connect(&args.run_dir)?;
+    let duration_ms = args.seconds * 1000;
+    gateway.set_patience(Some(Duration::from_millis(duration_ms) + LAST_STEPS_TIMEOUT))?;
+    let wish = Wish { kind: Kind::Cpu, worker: args.worker, all: args.all, duration_ms, route: None };
+    let taken = gateway.ask(&Request::Profile(wish))?.profiles.unwrap_or_default();
+    let _raw = raw_dir(&taken);
+    let mut profile = Profile::default();
+    let mut node = "node";
+    for taken in &taken {
+        if let Some(error) = &taken.error {
+            eprintln!("sluice: {error}");
+            continue;
+        }
+        read(&mut profile, Path::new(&taken.file), &format!("worker {}", taken.worker))?;
+        node = if taken.node.is_empty() { node } else { &taken.node };
+    }
+    Ok((profile, node.to_owned()))
+}
+
+fn read(profile: &mut Profile, file: &Path, name: &str) -> Result<(), Failure> {
+    let failure = |why: &dyn std::fmt::Display| Failure::File(format!("{}: {why}", file.display()));
+    let opened = File::open(file).map_err(|error| failure(&error))?;
+    let bytes = opened.metadata().map_err(|error| failure(&error))?.len();
+    if bytes > FILE_BYTES_MAX {
+        return Err(failure(&format_args!("{bytes} bytes are more than the {FILE_BYTES_MAX} that are read")));
+    }
+    profile.read(name, opened).map_err(|error| failure(&error))
+}
+
+fn report(args: &HotspotsArgs, profile: Profile, node: &str) -> Hotspots {
+    let profile = if args.no_source_maps { profile } else { source_maps::mapped(profile, node) };
+    let directory = env::current_dir().map(|path| path.display().to_string()).unwrap_or_default();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates; times are positive")]
+    let threshold_us = (args.threshold * 1000.0) as u64;
+    let options = Options { threshold_us, folds: args.deps == Deps::Folded, directory };
+    let mut report = Hotspots::of(&profile, &options);
+    if let Some(text) = &args.only {
+        report.lines.retain(|line| is_meant(&line.place, text));
+    }
+    report
+}
+
+fn is_meant(place: &Place, text: &str) -> bool {
+    place.file.contains(text) || place.owner == text
+}
+
+/// Says which lines are over their budgets; that is a failure.
+fn ended(printed: ExitCode, over: &[Over]) -> ExitCode {
+    if over.is_empty() {
+        return printed;
+    }
+    let mut text = format!("over budget: {}", over.len());
+    for Over { place, budget, value } in over.iter().take(OVER_TOLD_MAX) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n  {budget}: {} has {}", table::name(place), budget.show(*value));
+    }
+    if over.len() > OVER_TOLD_MAX {
+        let _ = write!(text, "\n  and {} more", over.len() - OVER_TOLD_MAX);
+    }
+    Exit::Failed.because(text)
+}
+
+fn print_json(value: &impl Serialize) -> ExitCode {
+    match serde_json::to_string_pretty(value) {
+        Ok(json) => output::print(&(json + "\n")),
+        Err(error) => Exit::Failed.because(error),
+    }
+}
