@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use sluice_profiles::hotspots::{Budget, Figure, milliseconds};
 
@@ -55,7 +56,7 @@ pub struct HotspotsArgs {
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
     /// What comes first
-    #[arg(long, value_name = "FIGURE", default_value = "worst", value_parser = figure, conflicts_with = "compare")]
+    #[arg(long, value_name = "FIGURE", default_value = "worst", value_parser = figures(), conflicts_with = "compare")]
     pub sort: Figure,
     /// How many lines to show [default: 25, with --json all]
     #[arg(long, value_name = "N")]
@@ -80,7 +81,7 @@ pub enum Deps {
     Shown,
 }
 
-fn figure(word: &str) -> Result<Figure, String> {
-    let found = Figure::ALL.into_iter().find(|figure| figure.as_str() == word);
-    found.ok_or_else(|| format!("one of {}", Figure::ALL.map(Figure::as_str).join(", ")))
+fn figures() -> impl TypedValueParser<Value = Figure> {
+    let words = PossibleValuesParser::new(Figure::ALL.map(Figure::as_str));
+    words.map(|word| Figure::ALL.into_iter().find(|figure| figure.as_str() == word).unwrap_or(Figure::Worst))
 }
