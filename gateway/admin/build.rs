@@ -1,10 +1,8 @@
-//! Embeds the pages that `packages/dashboard` builds. Without them, as in a fresh checkout, the embedded page says so.
+//! Embeds the page that `packages/dashboard` builds. Without it, as in a fresh checkout, the embedded page says so.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
-
-const PAGES: [&str; 2] = ["index", "flame"];
 
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Sluice</title>\
     <p>The dashboard was not built into this binary. <code>make build</code> does that.</p></html>\n";
@@ -18,9 +16,7 @@ fn main() {
     let watched = if built.exists() { &built } else { &package };
     println!("cargo::rerun-if-changed={}", watched.display());
     println!("cargo::rerun-if-changed=build.rs");
-    for page in PAGES {
-        embed(page, &built, &out);
-    }
+    embed("index", &built, &out);
 }
 
 fn embed(page: &str, built: &Path, out: &Path) {

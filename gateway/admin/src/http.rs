@@ -1,18 +1,18 @@
 //! The admin address: the dashboard, `/metrics`, `/ping`, `/ready` and `/status.json` over plain HTTP/1.
 //!
-//! It only ever answers questions, so GET and HEAD are all it knows. Heads, connections and their lives are bounded. It
-//! must not know how metrics are counted.
+//! Questions are GET and HEAD; what changes something is POST below `/actions/`, and needs the token. Heads, connections and
+//! their lives are bounded. It must not know how metrics are counted, nor what the dashboard shows.
 
 use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::server::conn::http1;
@@ -22,11 +22,14 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use serde::Serialize;
 use sluice_journal::{Journal, Page};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::{Operator, Readiness, host, metrics, pages};
+use crate::access::{self, Token};
+use crate::dashboard_page::DASHBOARD;
+use crate::live::{Events, Live};
+use crate::{Operator, Readiness, actions, host, metrics};
 
 /// Connections to the admin address.
 const CONNECTIONS_MAX: usize = 64;
@@ -49,10 +52,30 @@ pub struct MetricsHttp {
     name: Option<String>,
 }
 
+/// What opens the dashboard from elsewhere, and allows actions.
+#[derive(Debug)]
+pub struct Secret {
+    /// The token.
+    pub token: Token,
+    /// The file that holds it; `None` where the config says it.
+    pub file: Option<String>,
+}
+
 struct Context {
     operator: Rc<dyn Operator>,
     journal: Journal,
     name: Option<String>,
+    token: Token,
+    live: Live,
+}
+
+type Body = Either<Full<Bytes>, Events>;
+
+/// A client's connection.
+struct Connection {
+    peer: IpAddr,
+    /// Ends the connection.
+    cut: Rc<Notify>,
 }
 
 impl MetricsHttp {
@@ -96,35 +119,47 @@ impl MetricsHttp {
 
     /// Serves it for as long as the future is polled; dropping it closes every connection. Needs a `LocalSet`. Once
     /// `stop` is ready it accepts no more, answers what it was asked, closes what is idle, and ends.
-    pub async fn serve(self, operator: Rc<dyn Operator>, journal: Journal, stop: impl Future<Output = ()>) {
-        let context = Rc::new(Context { operator, journal, name: self.name });
+    pub async fn serve(
+        self,
+        operator: Rc<dyn Operator>,
+        journal: Journal,
+        secret: Secret,
+        stop: impl Future<Output = ()>,
+    ) {
+        let live = Live::new(Rc::clone(&operator), journal.clone(), secret.file);
+        let context = Rc::new(Context { operator, journal, name: self.name, token: secret.token, live });
         let (stopping, stopped) = watch::channel(false);
         let mut connections = JoinSet::new();
         let mut stop = pin!(stop);
+        let mut running = pin!(context.live.run());
         loop {
             let accepted = tokio::select! {
                 () = &mut stop => break,
+                () = &mut running => break,
                 accepted = self.listener.accept() => accepted,
                 Some(_) = connections.join_next() => continue,
             };
             match accepted {
-                Ok((stream, _)) if connections.len() < CONNECTIONS_MAX => {
-                    connections.spawn_local(serve_connection(stream, Rc::clone(&context), stopped.clone()));
+                Ok((stream, peer)) if connections.len() < CONNECTIONS_MAX => {
+                    connections.spawn_local(serve_connection(stream, peer.ip(), Rc::clone(&context), stopped.clone()));
                 }
                 Ok(_) => {}
                 Err(_) => sleep(ACCEPT_AGAIN_AFTER).await,
             }
         }
         drop(self.listener);
+        context.live.close();
         let _ = stopping.send(true);
         while connections.join_next().await.is_some() {}
     }
 }
 
-async fn serve_connection(stream: TcpStream, context: Rc<Context>, mut stopped: watch::Receiver<bool>) {
+async fn serve_connection(stream: TcpStream, peer: IpAddr, context: Rc<Context>, mut stopped: watch::Receiver<bool>) {
+    let cut = Rc::new(Notify::new());
+    let own = Rc::new(Connection { peer, cut: Rc::clone(&cut) });
     let service = service_fn(move |request| {
-        let response = answer(&context, &request);
-        async move { Ok::<_, Infallible>(response) }
+        let (context, own) = (Rc::clone(&context), Rc::clone(&own));
+        async move { Ok::<_, Infallible>(answer(&context, &own, request).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -137,6 +172,8 @@ async fn serve_connection(stream: TcpStream, context: Rc<Context>, mut stopped: 
     let has_ended = tokio::select! {
         ended = timeout(CONNECTION_MAX, connection.as_mut()) => ended.is_ok(),
         _ = stopped.wait_for(|stopped| *stopped) => false,
+        // What it was sent it did not read, and will not.
+        () = cut.notified() => true,
     };
     if !has_ended {
         connection.as_mut().graceful_shutdown();
@@ -144,18 +181,35 @@ async fn serve_connection(stream: TcpStream, context: Rc<Context>, mut stopped: 
     }
 }
 
-fn answer(context: &Context, request: &Request<Incoming>) -> Response<Full<Bytes>> {
-    if let Err((status, why)) = check_host(request, context.name.as_deref()) {
-        return text(status, why);
+async fn answer(context: &Context, connection: &Connection, request: Request<Incoming>) -> Response<Body> {
+    if let Err((status, why)) = check_host(&request, context.name.as_deref()) {
+        return text(status, why).map(Either::Left);
     }
+    let path = request.uri().path();
+    if let (&Method::POST, Some(action)) = (request.method(), path.strip_prefix("/actions/")) {
+        if let Err(refusal) = access::may_act(request.headers(), &context.token) {
+            return refuse(refusal).map(Either::Left);
+        }
+        let action = action.to_owned();
+        let done = actions::act(&action, request.into_body(), connection.peer, &*context.operator, &context.journal);
+        let (status, answer) = done.await;
+        return json(status, &answer).map(Either::Left);
+    }
+    if path == "/events" && *request.method() == Method::GET {
+        return events(context, connection, &request);
+    }
+    ask(context, connection, &request).map(Either::Left)
+}
+
+/// Answers a question.
+fn ask(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Response<Full<Bytes>> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "Only GET and HEAD.\n");
+        let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "Only GET and HEAD, and POST below /actions/.\n");
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         return response;
     }
     match request.uri().path() {
-        "/" => pages::DASHBOARD.answer(request.headers()),
-        "/flame" => pages::FLAME.answer(request.headers()),
+        "/" => DASHBOARD.answer(request.headers()),
         "/metrics" => {
             let page = metrics::page(&*context.operator, &context.journal);
             respond(StatusCode::OK, Page::CONTENT_TYPE, page)
@@ -167,8 +221,38 @@ fn answer(context: &Context, request: &Request<Incoming>) -> Response<Full<Bytes
             json(status, &ReadinessJson::from(readiness))
         }
         "/status.json" => json(StatusCode::OK, &context.operator.snapshot()),
+        "/history" => match access::may_read(request.headers(), connection.peer, &context.token) {
+            Ok(()) => json(StatusCode::OK, &context.live.columns(span_s(request.uri().query().unwrap_or_default()))),
+            Err(refusal) => refuse(refusal),
+        },
         _ => text(StatusCode::NOT_FOUND, "There are / (the dashboard), /metrics, /ping, /ready and /status.json.\n"),
     }
+}
+
+/// The dashboard's events, for as long as the client stays.
+fn events(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Response<Body> {
+    if let Err(refusal) = access::may_read(request.headers(), connection.peer, &context.token) {
+        return refuse(refusal).map(Either::Left);
+    }
+    let last_event = request.headers().get("last-event-id").and_then(|id| id.to_str().ok());
+    match context.live.join(last_event, Rc::clone(&connection.cut)) {
+        Some(events) => respond(StatusCode::OK, "text/event-stream", Bytes::new()).map(|_| Either::Right(events)),
+        None => text(StatusCode::SERVICE_UNAVAILABLE, "Too many dashboards are open, or the gateway leaves.\n")
+            .map(Either::Left),
+    }
+}
+
+/// The length of spans that `?span=10` asks for; a second unless said.
+fn span_s(query: &str) -> u32 {
+    query.split('&').find_map(|pair| pair.strip_prefix("span=")?.parse().ok()).unwrap_or(1)
+}
+
+fn refuse((status, why): access::Refusal) -> Response<Full<Bytes>> {
+    let mut response = text(status, why);
+    if status == StatusCode::UNAUTHORIZED {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
 }
 
 fn check_host(request: &Request<Incoming>, name: Option<&str>) -> Result<(), (StatusCode, &'static str)> {

@@ -4,6 +4,8 @@ use tokio::task::LocalSet;
 use super::*;
 use crate::tests_support::{SOON, TestOperator, journal};
 
+const TOKEN: &str = "0123456789abcdef";
+
 struct Served {
     address: SocketAddr,
     operator: Rc<TestOperator>,
@@ -29,7 +31,8 @@ impl Served {
 async fn with_server<Fut: Future>(test: impl FnOnce(Rc<Served>) -> Fut) {
     let http = MetricsHttp::bind("127.0.0.1:0").await.unwrap();
     let served = Rc::new(Served { address: http.local_addr().unwrap(), operator: TestOperator::shared() });
-    let serve = http.serve(served.operator.clone(), journal(), std::future::pending());
+    let secret = Secret { token: Token::new(TOKEN), file: None };
+    let serve = http.serve(served.operator.clone(), journal(), secret, std::future::pending());
     LocalSet::new()
         .run_until(async {
             tokio::select! {
@@ -55,10 +58,8 @@ async fn each_path_answers_its_question() {
         let snapshot: sluice_catalog::snapshot::Snapshot = serde_json::from_str(body).unwrap();
         assert_eq!(snapshot, served.operator.snapshot());
         assert!(served.get("/elsewhere").await.starts_with("HTTP/1.1 404"));
-        for page in ["/", "/flame"] {
-            let page = served.get(page).await;
-            assert!(page.starts_with("HTTP/1.1 200 OK\r\n") && page.contains("<!doctype html>"), "{page}");
-        }
+        let page = served.get("/").await;
+        assert!(page.starts_with("HTTP/1.1 200 OK\r\n") && page.contains("<!doctype html>"), "{page}");
     })
     .await;
 }
@@ -153,6 +154,79 @@ async fn connections_beyond_the_bound_are_closed() {
         while served.get("/ping").await.is_empty() {
             assert!(tokio::time::Instant::now() < deadline, "no place was ever free again");
         }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn dashboard_is_told_each_second_and_says_where_it_was_when_it_comes_back() {
+    with_server(async |served| {
+        let mut stream = TcpStream::connect(served.address).await.unwrap();
+        let asked = format!("GET /events HTTP/1.1\r\nHost: {}\r\n\r\n", served.address);
+        stream.write_all(asked.as_bytes()).await.unwrap();
+        let mut heard = String::new();
+        let mut buffer = vec![0; 65536];
+        // Hello, the frame of now, and one a second later.
+        while heard.matches("event: frame\n").count() < 2 {
+            let read = timeout(SOON, stream.read(&mut buffer)).await.expect("an event in time").unwrap();
+            assert!(read > 0, "{heard}");
+            heard += std::str::from_utf8(&buffer[..read]).unwrap();
+        }
+        assert!(heard.contains("content-type: text/event-stream\r\n"), "{heard}");
+        for event in ["hello", "frame", "costs"] {
+            assert!(heard.contains(&format!("event: {event}\ndata: {{")), "{heard}");
+        }
+        assert!(heard.contains("\"resumed\":false"));
+        let id = heard.lines().rev().find_map(|line| line.strip_prefix("id: ")).unwrap();
+        let mut stream = TcpStream::connect(served.address).await.unwrap();
+        let asked = format!("GET /events HTTP/1.1\r\nHost: {}\r\nLast-Event-ID: {id}\r\n\r\n", served.address);
+        stream.write_all(asked.as_bytes()).await.unwrap();
+        let mut heard = String::new();
+        while !heard.contains("event: frame\n") {
+            let read = timeout(SOON, stream.read(&mut buffer)).await.expect("an event in time").unwrap();
+            heard += std::str::from_utf8(&buffer[..read]).unwrap();
+        }
+        assert!(heard.contains("\"resumed\":true"), "{heard}");
+        let history = served.get("/history?span=1").await;
+        assert!(history.contains("\"span_s\":1,\"at_ms\":[1"), "{history}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn actions_need_the_token_and_are_done_once() {
+    with_server(async |served| {
+        let post = async |action: &str, head: &str, body: &str| {
+            let request = format!(
+                "POST /actions/{action} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{head}Content-Length: {}\r\n\r\n{body}",
+                served.address,
+                body.len()
+            );
+            served.exchange(&request).await
+        };
+        let with_token = format!("Authorization: Bearer {TOKEN}\r\n");
+        let scale = r#"{"workers":4}"#;
+        let refused = post("scale", "", scale).await;
+        assert!(refused.starts_with("HTTP/1.1 401") && refused.contains("www-authenticate: Bearer"), "{refused}");
+        let elsewhere = format!("{with_token}Origin: http://evil.example\r\n");
+        assert!(post("scale", &elsewhere, scale).await.starts_with("HTTP/1.1 403"));
+        assert!(served.operator.scaled.borrow().is_empty());
+        assert!(post("scale", &with_token, scale).await.ends_with(r#"{"workers_before":2}"#));
+        assert_eq!(*served.operator.scaled.borrow(), [4]);
+        for (action, body, status) in [
+            ("scale", r#"{"workers":1000}"#, 409),
+            ("scale", "{}", 400),
+            ("scale", "no JSON", 400),
+            ("release", r#"{"which":"all"}"#, 200),
+            ("reload", "", 409),
+            ("check", "", 200),
+            ("elsewhere", "", 404),
+        ] {
+            let answer = post(action, &with_token, body).await;
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{action} {body}: {answer}");
+        }
+        let long = " ".repeat(5000);
+        assert!(post("scale", &with_token, &long).await.starts_with("HTTP/1.1 413"));
     })
     .await;
 }

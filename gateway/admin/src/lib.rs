@@ -4,11 +4,14 @@
 //! input: every line, head, connection and wait has a bound, so that nobody who can reach it can hold up the data plane
 //! that it shares a thread with.
 
+mod access;
+mod actions;
 mod control;
+mod dashboard_page;
 mod host;
 mod http;
+mod live;
 mod metrics;
-pub mod pages;
 pub mod protocol;
 
 use std::path::PathBuf;
@@ -21,8 +24,9 @@ use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
 use sluice_journal::Page;
 use tokio::sync::{mpsc, oneshot};
 
+pub use access::Token;
 pub use control::ControlSocket;
-pub use http::MetricsHttp;
+pub use http::{MetricsHttp, Secret};
 pub use metrics::{OPERATOR_METRICS, page};
 
 /// What the operator's side may ask of the gateway and tell it.

@@ -77,7 +77,7 @@ fn as_toml(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> String {
     for section in SECTIONS {
         let _ = write!(out, "\n[{}]\n", section.name);
         for key in section.keys {
-            let line = match key.value(&loaded.config) {
+            let line = match value_of(loaded, key) {
                 Value::Null => format!("# {} is not set", key.name),
                 value => format!("{} = {}", key.name, toml_value(&value)),
             };
@@ -85,6 +85,14 @@ fn as_toml(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> String {
         }
     }
     out
+}
+
+/// The value, without the one that nobody should read over a shoulder or in a log.
+fn value_of(loaded: &Loaded, key: &Key) -> Value {
+    match key.value(&loaded.config) {
+        Value::String(_) if key.path == "admin.token" => Value::from("…"),
+        value => value,
+    }
 }
 
 fn toml_value(value: &Value) -> String {
@@ -115,7 +123,7 @@ fn as_json(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> Value {
     let keys: Map<String, Value> = config::keys()
         .map(|key| {
             let origin = origin_text(loaded, key);
-            (key.path.to_owned(), json!({ "value": key.value(&loaded.config), "origin": origin }))
+            (key.path.to_owned(), json!({ "value": value_of(loaded, key), "origin": origin }))
         })
         .collect();
     json!({ "valid": true, "file": loaded.file, "warnings": loaded.warnings, "seen": seen, "keys": keys })

@@ -178,6 +178,11 @@ impl RunDir {
         self.path.join("sluice.pid")
     }
 
+    /// What opens the dashboard from elsewhere, and allows its actions.
+    pub fn token_file(&self) -> PathBuf {
+        self.path.join("admin-token")
+    }
+
     /// Says that this process serves, in one step for those who read it.
     pub fn write_pid(&self) -> io::Result<()> {
         let pid = std::process::id();

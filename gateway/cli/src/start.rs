@@ -19,6 +19,7 @@ mod signals;
 mod sources;
 mod successor;
 mod threads;
+mod token;
 mod upgrade;
 
 use std::fs::File;
@@ -261,8 +262,9 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     tasks.spawn("accept", listen::accept(listener, Rc::clone(&gate), stopped));
     if let Some(metrics) = metrics {
         let (gateway, journal) = (gateway.clone(), journal.clone());
+        let secret = token::secret(&config, &run_dir).map_err(failed)?;
         tasks.spawn("metrics", async move {
-            metrics.serve(gateway.clone(), journal, gateway.retiring.notified()).await;
+            metrics.serve(gateway.clone(), journal, secret, gateway.retiring.notified()).await;
         });
     }
     if let Some(wire) = wire {

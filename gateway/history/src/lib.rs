@@ -31,8 +31,8 @@ pub struct Now {
 }
 
 /// What requests were like since the reading before.
-#[derive(Clone, Debug, Default)]
-pub struct Requests {
+#[derive(Clone, Copy, Debug)]
+pub struct Requests<'a> {
     /// Requests that workers answered.
     pub answered: u64,
     /// Requests that the gateway refused.
@@ -40,9 +40,9 @@ pub struct Requests {
     /// Answers with a status of 500 or above.
     pub failed: u64,
     /// Queue waits.
-    pub queue_wait: Times,
+    pub queue_wait: &'a Times,
     /// Service times.
-    pub service_time: Times,
+    pub service_time: &'a Times,
 }
 
 /// What the gateway is like at a moment, with the differences to the reading before.
@@ -103,7 +103,7 @@ impl History {
     }
 
     /// Takes in how things are, about once a second. Returns the second's point.
-    pub fn record(&mut self, now: Now, snapshot: &Snapshot, requests: &Requests) -> Point {
+    pub fn record(&mut self, now: Now, snapshot: &Snapshot, requests: &Requests<'_>) -> Point {
         let reading = self.reading(now, snapshot);
         let now_ms = now.unix_ms;
         for tier in &mut self.tiers {

@@ -24,7 +24,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    pub(crate) fn add(&mut self, reading: &Reading, requests: &Requests) {
+    pub(crate) fn add(&mut self, reading: &Reading, requests: &Requests<'_>) {
         self.readings += 1;
         self.elapsed_ms += reading.elapsed_ms;
         self.queue_length_max = self.queue_length_max.max(reading.queue_length);
@@ -38,8 +38,8 @@ impl Span {
         self.answered += requests.answered;
         self.refused += requests.refused;
         self.failed += requests.failed;
-        self.queue_wait.add(&requests.queue_wait);
-        self.service_time.add(&requests.service_time);
+        self.queue_wait.add(requests.queue_wait);
+        self.service_time.add(requests.service_time);
         self.last = reading.clone();
     }
 

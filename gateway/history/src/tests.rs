@@ -31,10 +31,12 @@ fn after(seconds: u64) -> Now {
 }
 
 /// One request a second, of as many milliseconds as the second's number within its minute.
-fn requests(second: u64) -> Requests {
-    let mut requests = Requests { answered: 1, ..Requests::default() };
-    requests.service_time.record((second % 60 + 1) * 1000);
-    requests
+fn record(history: &mut History, second: u64, snapshot: &Snapshot) -> Point {
+    let (queue_wait, mut service_time) = (Times::default(), Times::default());
+    service_time.record((second % 60 + 1) * 1000);
+    let requests =
+        Requests { answered: 1, refused: 0, failed: 0, queue_wait: &queue_wait, service_time: &service_time };
+    history.record(after(second), snapshot, &requests)
 }
 
 #[test]
@@ -42,7 +44,7 @@ fn history_of_a_day_is_bounded_and_holds_each_tier_whole() {
     let mut history = History::new(EPOCH_MS);
     let still = snapshot(&[(1, 5.0)]);
     for second in 1..=DAY_S {
-        history.record(after(second), &still, &requests(second));
+        record(&mut history, second, &still);
     }
     for (span_s, kept) in TIERS {
         let columns = history.columns(span_s);
@@ -60,7 +62,7 @@ fn history_of_a_day_is_bounded_and_holds_each_tier_whole() {
 fn percentiles_of_a_minute_are_those_of_its_requests_and_no_mean_of_percentiles() {
     let mut history = History::new(EPOCH_MS);
     for second in 1..=120 {
-        history.record(after(second), &snapshot(&[]), &requests(second));
+        record(&mut history, second, &snapshot(&[]));
     }
     let minute = history.columns(60).service_time_ms[1].unwrap();
     for (found, truth) in minute.into_iter().zip([30.0_f32, 57.0, 60.0, 60.0]) {
@@ -72,11 +74,11 @@ fn percentiles_of_a_minute_are_those_of_its_requests_and_no_mean_of_percentiles(
 #[test]
 fn cpu_time_is_counted_across_workers_that_come_and_go() {
     let mut history = History::new(EPOCH_MS);
-    history.record(after(1), &snapshot(&[(1, 1000.0)]), &Requests::default());
-    let point = history.record(after(2), &snapshot(&[(1, 1500.0), (2, 250.0)]), &Requests::default());
+    record(&mut history, 1, &snapshot(&[(1, 1000.0)]));
+    let point = record(&mut history, 2, &snapshot(&[(1, 1500.0), (2, 250.0)]));
     assert!((point.cpu - 0.75).abs() < 1e-3, "{point:?}");
     assert_eq!((point.workers, point.rss_bytes), (2, 2000));
-    let point = history.record(after(3), &snapshot(&[(2, 350.0)]), &Requests::default());
+    let point = record(&mut history, 3, &snapshot(&[(2, 350.0)]));
     assert!((point.cpu - 0.1).abs() < 1e-3, "the first has gone: {point:?}");
 }
 
@@ -93,7 +95,7 @@ fn runs_are_counted_since_the_reading_before() {
 fn viewer_that_comes_back_gets_what_it_missed_or_is_told_to_ask_for_all() {
     let mut history = History::new(EPOCH_MS);
     for second in 1..=400 {
-        history.record(after(second), &snapshot(&[]), &Requests::default());
+        record(&mut history, second, &snapshot(&[]));
     }
     let missed = history.since(EPOCH_MS + 390_000).unwrap();
     assert_eq!((missed.len(), missed[0].at_ms), (10, EPOCH_MS + 391_000));
@@ -106,7 +108,7 @@ fn viewer_that_comes_back_gets_what_it_missed_or_is_told_to_ask_for_all() {
 fn clock_that_jumps_spoils_no_rate() {
     let mut history = History::new(EPOCH_MS);
     for second in [1, 2, 100, 101, 3, 4, 5] {
-        let point = history.record(after(second), &snapshot(&[]), &requests(1));
+        let point = record(&mut history, second, &snapshot(&[]));
         assert!((point.answered - 1.0).abs() < 1e-6, "{point:?}");
     }
     assert_eq!(history.columns(7).span_s, 10, "the next longer one");

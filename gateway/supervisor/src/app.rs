@@ -136,6 +136,8 @@ impl App {
         if std::env::var_os("NODE_ENV").is_none() {
             command.env("NODE_ENV", "production");
         }
+        // It is for operators, and error pages of apps show their environment.
+        command.env_remove("SLUICE_ADMIN_TOKEN");
         for (name, value) in &self.env {
             // It is part of what was set above.
             if name != "NODE_OPTIONS" || !self.is_command() && early.is_none() {

@@ -1,4 +1,4 @@
-// Builds each page into one file that needs nothing else: `dist/NAME.html`, the same compressed, and its policy.
+// Builds the page into one file that needs nothing else: `dist/index.html`, the same compressed, and its policy.
 //
 // The gateway embeds all three (gateway/admin/build.rs). A page may run only the script and the style that are in it: its
 // Content-Security-Policy names them by their hashes. Files are written only where they changed, because cargo builds the
@@ -20,7 +20,6 @@ interface Page {
 
 const PAGES: Page[] = [
   { name: 'index', html: 'src/index.html', entry: 'src/main.tsx' },
-  { name: 'flame', html: 'src/flame/index.html', entry: 'src/flame/main.ts' },
 ];
 
 /** Script and style of a page, bundled. */

@@ -64,7 +64,7 @@ export interface Config {
   profile?: ProfileConfig;
   /** What is written to standard output. */
   log?: LogConfig;
-  /** Metrics and health for operators. */
+  /** Dashboard, metrics and health for operators. */
   admin?: AdminConfig;
 }
 
@@ -734,8 +734,14 @@ export interface LogConfig {
 /** `[admin]` */
 export interface AdminConfig {
   /**
-   * Address and port of the metrics server, or `off`. Port 0 takes any free one.
+   * Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free one.
    * @default "127.0.0.1:9090"
    */
   address?: string;
+  /**
+   * What opens the dashboard from another host and allows its actions, 16 characters at least. Better
+   * set by `SLUICE_ADMIN_TOKEN` than in a file. Without it the gateway makes one and keeps it in
+   * `admin-token` of the run directory.
+   */
+  token?: string;
 }

@@ -87,6 +87,14 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
         let written = &config.admin.address;
         problem("admin.address", format!("must be off or an address with a port like 127.0.0.1:9090, not {written:?}"));
     }
+    if config
+        .admin
+        .token
+        .as_deref()
+        .is_some_and(|token| token.len() < 16 || !token.bytes().all(|byte| byte.is_ascii_graphic()))
+    {
+        problem("admin.token", "must have 16 characters at least, of ASCII without spaces".to_owned());
+    }
 }
 
 fn check_rates(config: &Config, problem: &mut impl FnMut(&'static str, String)) {

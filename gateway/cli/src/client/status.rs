@@ -1,6 +1,7 @@
 //! `sluice status`, and the table that `sluice top` shows too.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use sluice_catalog::snapshot::{
@@ -18,7 +19,16 @@ const CLASS_CHARS_MAX: usize = 60;
 pub fn run(args: &StatusArgs) -> Result<ExitCode, ClientError> {
     let mut gateway = Gateway::connect(&args.run_dir)?;
     let snapshot = gateway.status()?;
-    if args.json { gateway.print_json(&snapshot) } else { Ok(output::print(&table(&snapshot))) }
+    if args.json {
+        return gateway.print_json(&snapshot);
+    }
+    let mut text = table(&snapshot);
+    let token_file = Path::new(&snapshot.run_dir).join("admin-token");
+    if let Some(url) = snapshot.admin_url.as_deref().filter(|_| token_file.exists()) {
+        let file = token_file.display().to_string();
+        let _ = write!(text, "\ndashboard on {}/, the token for its actions in {}\n", harmless(url), harmless(&file));
+    }
+    Ok(output::print(&text))
 }
 
 /// The snapshot for people. Queue wait and service time stand side by side, as adding them up hides which one is long.

@@ -129,8 +129,11 @@ impl Gateway {
     pub fn announce(&self, after: Duration) {
         self.was_ready.set(true);
         self.journal.emit(Event::Listening { url: &self.whereabouts.url });
-        let admin =
-            self.whereabouts.admin_url.as_deref().map_or_else(String::new, |url| format!(", metrics on {url}/metrics"));
+        let admin = self
+            .whereabouts
+            .admin_url
+            .as_deref()
+            .map_or_else(String::new, |url| format!(", dashboard and metrics on {url}"));
         let text = format!(
             "workers: {}, first ready after {} ms{admin}, run directory {}",
             self.wanted.get(),

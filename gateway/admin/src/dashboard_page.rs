@@ -1,7 +1,7 @@
-//! The pages that are built into the binary: the dashboard, and the page of a flame graph.
+//! The dashboard's page, which is built into the binary.
 //!
-//! Each is one file that asks for nothing from elsewhere. `packages/dashboard` builds them, `build.rs` embeds them. It must
-//! not know what they show.
+//! It is one file that asks for nothing from elsewhere. `packages/dashboard` builds it, `build.rs` embeds it. This module must
+//! not know what it shows.
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -18,25 +18,12 @@ pub(crate) struct Page {
     tag: &'static str,
 }
 
-macro_rules! built {
-    ($name:literal) => {
-        Page {
-            html: include_str!(concat!(env!("OUT_DIR"), "/", $name, ".html")),
-            gzip: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".html.gz")),
-            policy: include_str!(concat!(env!("OUT_DIR"), "/", $name, ".csp")),
-            tag: include_str!(concat!(env!("OUT_DIR"), "/", $name, ".tag")),
-        }
-    };
-}
-
-pub(crate) static DASHBOARD: Page = built!("index");
-pub(crate) static FLAME: Page = built!("flame");
-
-/// The page of a flame graph, without a profile.
-#[must_use]
-pub fn flame_html() -> &'static str {
-    FLAME.html
-}
+pub(crate) static DASHBOARD: Page = Page {
+    html: include_str!(concat!(env!("OUT_DIR"), "/index.html")),
+    gzip: include_bytes!(concat!(env!("OUT_DIR"), "/index.html.gz")),
+    policy: include_str!(concat!(env!("OUT_DIR"), "/index.csp")),
+    tag: include_str!(concat!(env!("OUT_DIR"), "/index.tag")),
+};
 
 /// What no page may do, whatever its policy says.
 const HEADERS: [(HeaderName, HeaderValue); 5] = [
@@ -119,12 +106,10 @@ mod tests {
     }
 
     #[test]
-    fn every_page_says_what_it_may_do() {
-        for page in [&DASHBOARD, &FLAME] {
-            let response = page.answer(&HeaderMap::new());
-            let policy = response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
-            assert!(policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{policy}");
-            assert!(page.html.starts_with("<!doctype html>"));
-        }
+    fn page_says_what_it_may_do() {
+        let response = DASHBOARD.answer(&HeaderMap::new());
+        let policy = response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+        assert!(policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{policy}");
+        assert!(DASHBOARD.html.starts_with("<!doctype html>"));
     }
 }

@@ -1,0 +1,151 @@
+//! Who may read what the dashboard shows, and who may act.
+//!
+//! Whoever is on this machine may read; from elsewhere the token is needed, and for an action it always is. Nothing is kept in
+//! cookies, so that no page of another site can act in a browser that has the token. It must not know what is read or done.
+
+use std::fmt;
+use std::hint::black_box;
+use std::net::IpAddr;
+
+use hyper::StatusCode;
+use hyper::header::{self, HeaderMap, HeaderName};
+
+/// What opens the dashboard from another host, and allows actions.
+pub struct Token(Box<[u8]>);
+
+/// Why somebody may not: the status and what to do.
+pub(crate) type Refusal = (StatusCode, &'static str);
+
+const ELSEWHERE: Refusal = (StatusCode::FORBIDDEN, "A page of another site asks for this.\n");
+const NO_TOKEN: Refusal = (
+    StatusCode::UNAUTHORIZED,
+    "This needs the token: admin.token of the config, or what is in the file admin-token of the run directory.\n",
+);
+
+/// Headers of a request that came through a proxy, which may stand on this machine for clients elsewhere.
+const FORWARDED: [HeaderName; 3] =
+    [header::FORWARDED, HeaderName::from_static("x-forwarded-for"), HeaderName::from_static("x-real-ip")];
+
+impl Token {
+    /// The token of this text.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        Self(text.as_bytes().into())
+    }
+
+    /// Takes as long whatever part of it is right; how long it is may be told.
+    fn is(&self, given: &[u8]) -> bool {
+        let differences = self.0.iter().zip(given).fold(0, |differences, (own, other)| differences | (own ^ other));
+        self.0.len() == given.len() && black_box(differences) == 0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Token(…)")
+    }
+}
+
+/// Whether whoever sends these headers from there may read.
+pub(crate) fn may_read(headers: &HeaderMap, peer: IpAddr, token: &Token) -> Result<(), Refusal> {
+    is_own_page(headers)?;
+    let is_here = peer.to_canonical().is_loopback() && !FORWARDED.iter().any(|name| headers.contains_key(name));
+    if is_here || has_token(headers, token) { Ok(()) } else { Err(NO_TOKEN) }
+}
+
+/// Whether whoever sends these headers may act.
+pub(crate) fn may_act(headers: &HeaderMap, token: &Token) -> Result<(), Refusal> {
+    is_own_page(headers)?;
+    if has_token(headers, token) { Ok(()) } else { Err(NO_TOKEN) }
+}
+
+/// Browsers say which page asks. Who is no browser says nothing.
+fn is_own_page(headers: &HeaderMap) -> Result<(), Refusal> {
+    let site = headers.get("sec-fetch-site").map(|site| matches!(site.as_bytes(), b"same-origin" | b"none"));
+    let origin = headers.get(header::ORIGIN).map(|origin| {
+        let authority =
+            origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, authority)| authority);
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        matches!((authority, host), (Some(authority), Some(host)) if authority.eq_ignore_ascii_case(host))
+    });
+    if site.unwrap_or(true) && origin.unwrap_or(true) { Ok(()) } else { Err(ELSEWHERE) }
+}
+
+fn has_token(headers: &HeaderMap, token: &Token) -> bool {
+    let given = headers.get(header::AUTHORIZATION).map(header::HeaderValue::as_bytes);
+    let given = given.and_then(|given| given.split_at_checked(7));
+    given.is_some_and(|(scheme, given)| scheme.eq_ignore_ascii_case(b"bearer ") && token.is(given.trim_ascii()))
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    fn headers(fields: &[(&'static str, &'static str)]) -> HeaderMap {
+        fields.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
+    }
+
+    fn read(fields: &[(&'static str, &'static str)], peer: &str) -> u16 {
+        may_read(&headers(fields), peer.parse().unwrap(), &Token::new("secret"))
+            .map_or_else(|(status, _)| status.as_u16(), |()| 200)
+    }
+
+    fn act(fields: &[(&'static str, &'static str)]) -> u16 {
+        may_act(&headers(fields), &Token::new("secret")).map_or_else(|(status, _)| status.as_u16(), |()| 200)
+    }
+
+    #[test]
+    fn this_machine_reads_without_the_token_and_another_with_it() {
+        for here in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
+            assert_eq!(read(&[], here), 200, "{here}");
+        }
+        for there in ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1"] {
+            assert_eq!(read(&[], there), 401, "{there}");
+            assert_eq!(read(&[("authorization", "Bearer secret")], there), 200, "{there}");
+            assert_eq!(read(&[("authorization", "bearer  secret ")], there), 200, "{there}");
+        }
+    }
+
+    #[test]
+    fn proxy_on_this_machine_makes_no_client_local() {
+        for name in ["x-forwarded-for", "forwarded", "x-real-ip"] {
+            assert_eq!(read(&[(name, "192.0.2.1")], "127.0.0.1"), 401, "{name}");
+        }
+    }
+
+    #[test]
+    fn actions_need_the_token_wherever_they_come_from() {
+        assert_eq!(act(&[]), 401);
+        for wrong in ["Bearer ", "Bearer secre", "Bearer secrets", "Bearer Secret", "Basic secret", "secret"] {
+            assert_eq!(act(&[("authorization", wrong)]), 401, "{wrong}");
+        }
+        assert_eq!(act(&[("authorization", "Bearer secret")]), 200);
+    }
+
+    #[test]
+    fn page_of_another_site_may_nothing_even_with_the_token() {
+        let token = ("authorization", "Bearer secret");
+        let host = ("host", "127.0.0.1:9090");
+        for (fields, status) in [
+            (vec![("sec-fetch-site", "cross-site")], 403),
+            (vec![("sec-fetch-site", "same-site")], 403),
+            (vec![("sec-fetch-site", "same-origin")], 200),
+            (vec![("sec-fetch-site", "none")], 200),
+            (vec![host, ("origin", "http://127.0.0.1:9090")], 200),
+            (vec![host, ("origin", "https://127.0.0.1:9090")], 200),
+            (vec![host, ("origin", "http://127.0.0.1:3000")], 403),
+            (vec![host, ("origin", "null")], 403),
+            (vec![("origin", "http://127.0.0.1:9090")], 403),
+        ] {
+            let with_token: Vec<_> = fields.iter().copied().chain([token]).collect();
+            assert_eq!((act(&with_token), read(&fields, "::1")), (status, status), "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn token_is_not_in_what_is_printed_of_it() {
+        assert!(!format!("{:?}", Token::new("secret")).contains("secret"));
+    }
+}

@@ -1,0 +1,66 @@
+use tokio::task::LocalSet;
+
+use super::*;
+use crate::tests_support::{TestOperator, journal};
+
+fn live() -> Live {
+    Live::new(TestOperator::shared(), journal(), None)
+}
+
+#[tokio::test(start_paused = true)]
+async fn viewer_that_reads_nothing_is_dropped_and_cut_off() {
+    let live = live();
+    let cut = Rc::new(Notify::new());
+    let stalled = live.join(None, Rc::clone(&cut)).unwrap();
+    let mut reader = live.join(None, Rc::new(Notify::new())).unwrap();
+    for _ in 0..20 {
+        live.tick();
+        while reader.rest.try_recv().is_ok() {}
+    }
+    assert_eq!(live.state.borrow().viewers.len(), 1, "the one that reads stays");
+    assert!(stalled.rest.len() <= EVENTS_MAX);
+    tokio::time::timeout(EVERY, cut.notified()).await.expect("its connection is ended");
+}
+
+#[tokio::test(start_paused = true)]
+async fn viewers_are_bounded_and_one_that_left_makes_room() {
+    let live = live();
+    let mut viewers: Vec<Events> = (0..VIEWERS_MAX).map(|_| live.join(None, Rc::new(Notify::new())).unwrap()).collect();
+    assert!(live.join(None, Rc::new(Notify::new())).is_none());
+    viewers.pop();
+    assert!(live.join(None, Rc::new(Notify::new())).is_some());
+    live.close();
+    assert!(live.join(None, Rc::new(Notify::new())).is_none(), "the gateway leaves");
+    assert!(live.state.borrow().viewers.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn answer_ends_before_its_connection_must() {
+    let live = live();
+    let _viewer = live.join(None, Rc::new(Notify::new())).unwrap();
+    tokio::time::advance(STREAM_TIMEOUT).await;
+    live.tick();
+    assert!(live.state.borrow().viewers.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn history_is_kept_while_nobody_looks() {
+    let live = Rc::new(live());
+    let running = Rc::clone(&live);
+    LocalSet::new()
+        .run_until(async {
+            let task = tokio::task::spawn_local(async move { running.run().await });
+            tokio::time::sleep(Duration::from_secs(31)).await;
+            task.abort();
+        })
+        .await;
+    assert_eq!(live.columns(1).at_ms.len(), 30);
+}
+
+#[test]
+fn ids_that_no_gateway_made_are_nothing() {
+    assert_eq!(Seen::parse("1-2-3"), Some(Seen { epoch: 1, at_ms: 2, mark: 3 }));
+    for id in ["", "1-2", "1-2-3-4", "a-b-c", "1--3", "99999999999999999999-1-1"] {
+        assert_eq!(Seen::parse(id), None, "{id}");
+    }
+}
