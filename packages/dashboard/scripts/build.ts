@@ -18,9 +18,7 @@ interface Page {
   entry: string;
 }
 
-const PAGES: Page[] = [
-  { name: 'index', html: 'src/index.html', entry: 'src/main.tsx' },
-];
+const PAGES: Page[] = [{ name: 'index', html: 'src/index.html', entry: 'src/main.tsx' }];
 
 /** Script and style of a page, bundled. */
 async function bundle(entry: string): Promise<{ script: string; style: string }> {
