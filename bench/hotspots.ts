@@ -42,8 +42,12 @@ function writeProfile(file: string): { nodes: number; samples: number } {
   };
   const scripts = Array.from({ length: 20 }, (_, at) => script(path.join(directory, `script${at}.js`)));
   const half = (megabytes * 1_000_000) / 2;
-  write('{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","url":"","lineNumber":-1,"columnNumber":-1}},');
-  write('{"id":2,"parent":1,"callFrame":{"functionName":"(idle)","url":"","lineNumber":-1,"columnNumber":-1}}');
+  write(
+    '{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","url":"","lineNumber":-1,"columnNumber":-1}},',
+  );
+  write(
+    '{"id":2,"parent":1,"callFrame":{"functionName":"(idle)","url":"","lineNumber":-1,"columnNumber":-1}}',
+  );
   let nodes = 2;
   while (bytes < half) {
     nodes += 1;
@@ -120,6 +124,11 @@ const seconds = Math.max(...runs.map((run) => run.seconds));
 const peak = Math.max(...runs.map((run) => run.bytes)) / 1e6;
 const bars = [
   { what: 'time', bar: `< ${SECONDS_MAX} s`, figure: `${seconds.toFixed(2)} s`, met: seconds < SECONDS_MAX },
-  { what: 'memory', bar: `< ${MEGABYTES_MAX} MB`, figure: `${peak.toFixed(0)} MB`, met: peak < MEGABYTES_MAX },
+  {
+    what: 'memory',
+    bar: `< ${MEGABYTES_MAX} MB`,
+    figure: `${peak.toFixed(0)} MB`,
+    met: peak < MEGABYTES_MAX,
+  },
 ];
 conclude('hotspots', options, about, bars, { size, nodes, samples, runs });
