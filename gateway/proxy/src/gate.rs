@@ -224,13 +224,13 @@ impl Gate {
     // What becomes of a request that a worker was given: each way gives its lease back.
 
     /// The worker never saw the request: it waits again in its old place.
-    pub(crate) fn undelivered(&self, lease: Lease, job: Job) {
+    pub(crate) fn undelivered(&self, lease: Lease, job: Box<Job>) {
         self.tell(Event::Faulted { worker: lease.worker });
         self.returned(lease, job);
     }
 
     /// The app never saw the request, and its slot is free: it waits again in its old place.
-    pub(crate) fn returned(&self, lease: Lease, job: Job) {
+    pub(crate) fn returned(&self, lease: Lease, job: Box<Job>) {
         let (worker, request) = lease.end();
         let need = job.class.need;
         let orphan = self.requests.held(request).and_then(|exchange| exchange.orphaned.get());
@@ -248,7 +248,7 @@ impl Gate {
 
     /// The worker gave the request back, unseen by the app, which goes on with the request `by`. The lease is that one's from
     /// now on, unless nobody wants the request any more.
-    pub(crate) fn occupied(&self, lease: &mut Lease, job: Job, by: RequestId) {
+    pub(crate) fn occupied(&self, lease: &mut Lease, job: Box<Job>, by: RequestId) {
         let (worker, request) = (lease.worker, job.request);
         if self.put_back(job) {
             lease.pass_to(by);
@@ -257,7 +257,7 @@ impl Gate {
     }
 
     /// Makes a request that no app has seen one that waits again. Returns false when nobody wants it any more.
-    fn put_back(&self, job: Job) -> bool {
+    fn put_back(&self, job: Box<Job>) -> bool {
         job.answer.times.set(Times::default());
         job.answer.worker.set(None);
         if job.is_own {

@@ -77,7 +77,7 @@ fn method_and_target(head: &[u8]) -> (&str, &str) {
 /// A request that a worker was given: for as long as this lasts, the slot is taken.
 pub(crate) struct Given {
     pub(crate) lease: Lease,
-    pub(crate) job: Job,
+    pub(crate) job: Box<Job>,
     pub(crate) exchange: Rc<Exchange>,
 }
 

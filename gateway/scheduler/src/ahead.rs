@@ -12,13 +12,18 @@ pub(crate) const CHEAP_US: u64 = 2_000;
 pub(crate) const LATE_US: u64 = 1_000;
 
 impl Scheduler {
-    /// Whether requests of this class are known to keep a worker for a moment only.
-    pub(crate) fn is_cheap(&self, class: ClassId) -> bool {
-        self.costs.high_us(class).is_some_and(|us| us <= CHEAP_US)
-            && self.predictor.service_us_of(class).is_some_and(|us| us <= CHEAP_US)
+    /// Mean service time of this class, if its requests are known to keep a worker for a moment only.
+    pub(crate) fn cheap_us(&self, class: ClassId) -> Option<u64> {
+        self.costs.high_us(class).filter(|us| *us <= CHEAP_US)?;
+        self.predictor.service_us_of(class).filter(|us| *us <= CHEAP_US)
     }
 
-    /// Hands the next ones of the queue to workers that are about to be free, as long as both are cheap.
+    fn is_cheap(&self, class: ClassId) -> bool {
+        self.cheap_us(class).is_some()
+    }
+
+    /// Hands the next ones of the queue to workers that are about to be free, as long as all is cheap and no more than
+    /// [`CHEAP_US`] stands before any of them.
     pub(crate) fn hand_ahead(&mut self, now: Time, actions: &mut Vec<Action>) {
         while let Some((head, side, worker)) = self.next_ahead(now) {
             let request = head.request;

@@ -290,9 +290,9 @@ impl Scheduler {
         if side == Lane::Long {
             self.lanes.gave_long(now);
         }
-        let is_cheap = self.limits.ahead_max > 0 && self.is_cheap(need.class);
+        let cheap_us = if self.limits.ahead_max > 0 { self.cheap_us(need.class) } else { None };
         let part = self.part_of(need.class);
-        self.pool.assign(now, worker, Given { request, arrived, need, side, part, is_cheap, handed }, held_max);
+        self.pool.assign(now, worker, Given { request, arrived, need, side, part, cheap_us, handed }, held_max);
         true
     }
 

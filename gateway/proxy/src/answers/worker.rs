@@ -85,7 +85,7 @@ async fn submit(
     request.class.need.alone |= profiled_from_us.is_some();
     let outbound = Outbound { profiled_from_us, ..outbound(request, &body) };
     let head = worker_head(&outbound, origin, number, token);
-    let job = Job {
+    let job = Box::new(Job {
         request: number,
         token,
         head: Rc::new(gate.sessions.dress(&request.visit, head)),
@@ -97,7 +97,7 @@ async fn submit(
         answer: Rc::clone(&answer),
         is_own: own.is_some(),
         _pass: pass,
-    };
+    });
     match own {
         None => gate.submit(at, job),
         Some(worker) if gate.warm_with(worker, job) => {}

@@ -109,7 +109,7 @@ impl Gate {
     }
 
     /// Gives the request to the worker's slot; gives it back where that worker is not known.
-    pub(super) fn give(&self, at: Instant, worker: WorkerId, job: Job, ahead: Ahead) -> Option<(Lease, Job)> {
+    pub(super) fn give(&self, at: Instant, worker: WorkerId, job: Box<Job>, ahead: Ahead) -> Option<(Lease, Box<Job>)> {
         let request = job.request;
         let lease = Lease::new(worker, request, &self.lost.0);
         let Some(slots) = self.slots_of(worker) else { return Some((lease, job)) };

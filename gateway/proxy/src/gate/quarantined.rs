@@ -113,7 +113,7 @@ impl Gate {
     }
 
     /// A worker has answered the request, so it is none that workers die with.
-    pub(crate) fn proven(&self, job: Job) {
+    pub(crate) fn proven(&self, job: Box<Job>) {
         let route = self.deaths.keys.route(job.method.as_str(), job.target());
         {
             let mut table = self.deaths.table.borrow_mut();

@@ -12,10 +12,9 @@ use crate::ids::RequestMap;
 use crate::upstream::{Exchange, Job};
 
 /// Where a request is.
-#[allow(clippy::large_enum_variant)] // A box would be one more allocation for each request.
 enum Phase {
     /// It waits for a worker.
-    Queued(Job),
+    Queued(Box<Job>),
     /// A worker has it: in a slot, or in the stream that it became.
     Held(Rc<Exchange>),
     /// No worker works on its answer any more. The worker's report is still to come, or the log line to be written.
@@ -39,7 +38,7 @@ pub(crate) struct Requests {
 
 impl Requests {
     /// The request waits for a worker, for the first time or again.
-    pub(super) fn queue(&self, job: Job) {
+    pub(super) fn queue(&self, job: Box<Job>) {
         self.phases.borrow_mut().insert(job.request, Phase::Queued(job));
     }
 
@@ -51,7 +50,7 @@ impl Requests {
     }
 
     /// Takes a request out that waits.
-    pub(super) fn take_queued(&self, request: RequestId) -> Option<Job> {
+    pub(super) fn take_queued(&self, request: RequestId) -> Option<Box<Job>> {
         let mut phases = self.phases.borrow_mut();
         let Entry::Occupied(entry) = phases.entry(request) else { return None };
         if !matches!(entry.get(), Phase::Queued(_)) {
@@ -66,7 +65,7 @@ impl Requests {
     /// Looks at all that wait.
     pub(super) fn queued<T>(&self, look: impl FnMut(&Job) -> Option<T>) -> Vec<T> {
         let phases = self.phases.borrow();
-        let jobs = phases.values().filter_map(|phase| if let Phase::Queued(job) = phase { Some(job) } else { None });
+        let jobs = phases.values().filter_map(|phase| if let Phase::Queued(job) = phase { Some(&**job) } else { None });
         jobs.filter_map(look).collect()
     }
 

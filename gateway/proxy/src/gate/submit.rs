@@ -11,7 +11,7 @@ use crate::upstream::Job;
 
 impl Gate {
     /// A whole request for a worker: gives it the best that can be had. What becomes of it shows in the job's answer.
-    pub(crate) fn submit(&self, at: Instant, mut job: Job) {
+    pub(crate) fn submit(&self, at: Instant, mut job: Box<Job>) {
         job.class.need.ahead = job.may_go_ahead();
         let arrival = self.arrival(at, &job);
         let step = arrival.step();

@@ -92,9 +92,9 @@ fn held(gate: &Gate, worker: WorkerId, class: Class) -> RequestId {
     job.request
 }
 
-fn job(gate: &Gate, method: Method, class: Class) -> Job {
+fn job(gate: &Gate, method: Method, class: Class) -> Box<Job> {
     let request = gate.next_request_id();
-    Job {
+    Box::new(Job {
         request,
         token: gate.tokens.of(request),
         head: Rc::new(format!("{} /page HTTP/1.1\r\n\r\n", method.as_str()).into_bytes()),
@@ -106,7 +106,7 @@ fn job(gate: &Gate, method: Method, class: Class) -> Job {
         answer: gate.new_answer(),
         is_own: false,
         _pass: Pass::default(),
-    }
+    })
 }
 
 /// A request as it comes from a client.

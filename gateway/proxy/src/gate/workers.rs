@@ -190,7 +190,7 @@ impl Gate {
     }
 
     /// Gives a request of the gateway's own to a worker that is being warmed. Returns false when it is no longer.
-    pub(crate) fn warm_with(&self, worker: WorkerId, job: Job) -> bool {
+    pub(crate) fn warm_with(&self, worker: WorkerId, job: Box<Job>) -> bool {
         if !self.scheduler.borrow().is_warming(worker) {
             return false;
         }

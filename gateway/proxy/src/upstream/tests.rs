@@ -131,7 +131,7 @@ fn submit_with(gate: &Rc<Gate>, word: &str, end: &[u8]) -> (RequestId, Rc<Answer
     let start = format!("GET {word} {} {token_text}", request.0);
     gate.submit(
         tokio::time::Instant::now(),
-        Job {
+        Box::new(Job {
             request,
             token,
             head: Rc::new([start.as_bytes(), end].concat()),
@@ -143,7 +143,7 @@ fn submit_with(gate: &Rc<Gate>, word: &str, end: &[u8]) -> (RequestId, Rc<Answer
             answer: Rc::clone(&answer),
             is_own: false,
             _pass: Pass::default(),
-        },
+        }),
     );
     (request, answer)
 }

@@ -18,7 +18,7 @@ use super::{Exchange, Given, Job, StreamLease};
 use crate::gate::Gate;
 
 /// The exchange on its connection, wherever it is waited for.
-type Running = Pin<Box<dyn Future<Output = (Wire, Job, Result<Ended, Fault>)>>>;
+type Running = Pin<Box<dyn Future<Output = (Wire, Box<Job>, Result<Ended, Fault>)>>>;
 
 impl Slots {
     /// Carries the upgrade out, and returns a connection for the next request; `idle` is one that is kept for that.
@@ -102,7 +102,7 @@ impl Slots {
     }
 }
 
-fn run(gate: Rc<Gate>, wire: Wire, job: Job, exchange: Rc<Exchange>, marks: bool) -> Running {
+fn run(gate: Rc<Gate>, wire: Wire, job: Box<Job>, exchange: Rc<Exchange>, marks: bool) -> Running {
     Box::pin(async move {
         let mut wire = wire;
         let result = exchange::run(&gate, &mut wire, &job, &exchange, marks).await;

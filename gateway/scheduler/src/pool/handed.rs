@@ -22,9 +22,10 @@ impl Worker {
         first.map_or(Time(u64::MAX), |handed| Time(handed.0.saturating_add(LATE_US)))
     }
 
-    /// It computes something cheap and has done so for no longer than that takes.
+    /// What it has is expected to take a moment only, and has not taken longer so far.
     fn takes_ahead_now(&self, now: Time, limits: &Limits) -> bool {
-        let is_soon_over = |held: &Held| held.is_cheap && !held.need.alone && now.since_us(held.dispatched) <= CHEAP_US;
+        let is_prompt = |held: &Held| !held.need.alone && now.since_us(held.dispatched) <= CHEAP_US;
+        let expected_us = |held: &Held| held.cheap_us.filter(|_| is_prompt(held));
         self.takes_ahead
             && self.takes_short_requests()
             && !self.is_reserved
@@ -32,7 +33,7 @@ impl Worker {
             && self.begun() >= self.slots(limits.concurrency) as usize
             // Not by those that it was handed, as some of these may be known to have begun before it is known that others ended.
             && self.held.len() < self.slots(limits.concurrency).saturating_add(limits.ahead_max) as usize
-            && self.held.iter().all(is_soon_over)
+            && self.held.iter().map(expected_us).sum::<Option<u64>>().is_some_and(|us| us <= CHEAP_US)
     }
 
     fn begin_next(&mut self, now: Time) -> Option<RequestId> {

@@ -15,7 +15,8 @@ pub(crate) struct Given {
     pub side: Lane,
     /// Thousandths of a worker that it takes.
     pub part: u32,
-    pub is_cheap: bool,
+    /// Mean service time of its class, if that is cheap.
+    pub cheap_us: Option<u64>,
     /// When it is handed to the worker ahead of time, if it is.
     pub handed: Option<Time>,
 }
@@ -74,7 +75,7 @@ impl Pool {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         self.last_chosen = Some(w.instance);
         w.is_reserved = false;
-        let Given { request, arrived, need, side, part, is_cheap, handed } = given;
+        let Given { request, arrived, need, side, part, cheap_us, handed } = given;
         let is_undisturbed = handed.is_none();
         let held = Held {
             request,
@@ -86,7 +87,7 @@ impl Pool {
             part,
             is_own: false,
             is_undisturbed,
-            is_cheap,
+            cheap_us,
         };
         if handed.is_some() {
             w.held.push(held);
@@ -153,7 +154,7 @@ impl Pool {
                 part,
                 is_own: true,
                 is_undisturbed: true,
-                is_cheap: false,
+                cheap_us: None,
             });
         }
     }
@@ -212,7 +213,7 @@ impl Pool {
         let w = self.workers.get_mut(&worker)?;
         let held = w.held.iter_mut().find(|held| held.request == request)?;
         // What takes so long is not cheap.
-        (held.request, held.handed, held.is_cheap) = (by, None, false);
+        (held.request, held.handed, held.cheap_us) = (by, None, None);
         (!held.is_own).then_some((held.arrived, held.need))
     }
 

@@ -81,8 +81,8 @@ pub(super) struct Held {
     pub part: u32,
     /// It has not shared its worker so far.
     pub is_undisturbed: bool,
-    /// Of a class that was known to be cheap.
-    pub is_cheap: bool,
+    /// Mean service time of its class, where that was known to be cheap.
+    pub cheap_us: Option<u64>,
 }
 
 #[derive(Debug)]

@@ -66,6 +66,19 @@ fn cheap_requests_are_handed_to_a_worker_that_has_a_cheap_one_and_begin_in_order
 }
 
 #[test]
+fn no_more_is_handed_than_a_cheap_request_may_wait_for() {
+    let mut stage = stage(Limits { ahead_max: 20, ..AHEAD }, 1);
+    assert_eq!(stage.arrive_with(CHEAP), [dispatch(101, 1)]);
+    let service_us = stage.scheduler.expected_service_us(CHEAP.class);
+    let mut handed = 0;
+    while stage.arrive_with(CHEAP) == [hand(102 + handed, 1)] {
+        handed += 1;
+    }
+    assert!(handed > 2 && handed * service_us <= 2_000, "{handed} of {service_us} us stand before the last");
+    assert!((handed + 1) * service_us > 2_000, "{handed} of {service_us} us, and there was time for one more");
+}
+
+#[test]
 fn an_idle_worker_goes_first() {
     let mut stage = stage(AHEAD, 2);
     assert_eq!(stage.arrive_with(CHEAP), [dispatch(101, 1)]);

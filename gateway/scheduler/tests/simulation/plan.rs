@@ -83,7 +83,7 @@ impl Plan {
             queue_wait_ms_max: rng.pick(&[1, 5, 20, 100, 500, 2000]),
             concurrency: rng.pick(&[1, 1, 1, 1, 1, 1, 2, 3, 5]),
             concurrency_max: rng.pick(&[1, 1, 2, 4]),
-            ahead_max: rng.pick(&[0, 1, 2, 2]),
+            ahead_max: rng.pick(&[0, 1, 2, 8]),
             order: rng.pick(&[Order::Fifo, Order::Shortest, Order::Shortest]),
             ageing: rng.pick(&[0, 3]),
             lanes: rng.percent(85),
@@ -156,7 +156,7 @@ impl Plan {
         let cheap = Need { class: ClassId(1), ahead: true, ..Need::default() };
         self.kinds.insert(0, (cheap, 500));
         self.kinds.insert(0, (cheap, 500));
-        self.limits.ahead_max = rng.count(1, 2);
+        self.limits.ahead_max = rng.pick(&[1, 2, 8]);
         self.limits.queue_length_max = 100;
         self.limits.queue_wait_ms_max = rng.pick(&[20, 100, 500]);
         (self.service_us, self.grain_us) = (rng.pick(&[100, 300, 800]), 1);
