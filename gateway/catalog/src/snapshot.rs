@@ -155,6 +155,9 @@ pub struct ClassSnapshot {
     pub cost_p50_ms: Option<f64>,
     /// 95th percentile, milliseconds.
     pub cost_p95_ms: Option<f64>,
+    /// 99th percentile, milliseconds.
+    #[serde(default)]
+    pub cost_p99_ms: Option<f64>,
     /// Mean time before a worker took the request, milliseconds.
     pub queue_wait_ms: f64,
     /// Mean time in a worker, milliseconds.

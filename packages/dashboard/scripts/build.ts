@@ -24,7 +24,7 @@ const PAGES: Page[] = [{ name: 'index', html: 'src/index.html', entry: 'src/main
 async function bundle(entry: string): Promise<{ script: string; style: string }> {
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: [entry],
+    entryPoints: [entry, 'src/style.css'],
     outdir: 'dist',
     bundle: true,
     write: false,

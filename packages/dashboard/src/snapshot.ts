@@ -144,6 +144,8 @@ export interface ClassSnapshot {
   readonly cost_p50_ms: number | null;
   /** 95th percentile, milliseconds. */
   readonly cost_p95_ms: number | null;
+  /** 99th percentile, milliseconds. */
+  readonly cost_p99_ms: number | null;
   /** Mean time before a worker took the request, milliseconds. */
   readonly queue_wait_ms: number;
   /** Mean time in a worker, milliseconds. */

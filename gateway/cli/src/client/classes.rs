@@ -66,6 +66,7 @@ mod tests {
             cost_mean_ms: Some(90.5),
             cost_p50_ms: Some(88.0),
             cost_p95_ms: None,
+            cost_p99_ms: None,
             queue_wait_ms: 1.25,
             service_time_ms: 95.0,
             cpu_share: 0.5,

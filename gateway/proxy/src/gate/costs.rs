@@ -101,6 +101,7 @@ impl Gate {
             cost_mean_ms: costs.class_mean_us(listed.id).map(in_ms),
             cost_p50_ms: quantile_ms(0.5),
             cost_p95_ms: quantile_ms(0.95),
+            cost_p99_ms: quantile_ms(0.99),
             queue_wait_ms: totals.queue_ms.get().unwrap_or(0.0),
             service_time_ms: totals.service_ms.get().unwrap_or(0.0),
             cpu_share,

@@ -1,0 +1,127 @@
+// What can be done to the gateway, and the token that it needs.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Model } from '../feed/model.js';
+import type { Store } from '../feed/store.js';
+
+interface Props {
+  model: Model;
+  store: Store;
+  /** Told what came of it. */
+  tell: (text: string) => void;
+  close: () => void;
+}
+
+/** The dialog of actions; first asks for the token where there is none. */
+export function Actions({ model, store, tell, close }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [hasToken, setHasToken] = useState(store.hasToken);
+  const [busy, setBusy] = useState(false);
+  const [workers, setWorkers] = useState(
+    model.frame?.status.workers.filter(({ pid }) => pid !== null).length ?? 1,
+  );
+  useEffect(() => dialog.current?.showModal(), []);
+  const act = async (action: string, body: object, done: string) => {
+    setBusy(true);
+    const refused = await store.act(action, body);
+    setBusy(false);
+    tell(refused ?? done);
+    if (refused === null) close();
+  };
+  return (
+    <dialog ref={dialog} onClose={close} aria-labelledby="actions">
+      <h2 id="actions">{hasToken ? 'Actions' : 'Token'}</h2>
+      {hasToken ? (
+        <div class="stack">
+          <p>
+            <button
+              type="button"
+              disabled={busy}
+              onClick={() => void act('reload', {}, 'The reload has begun; events tell how it goes on.')}
+            >
+              Reload
+            </button>{' '}
+            puts a new version of the app in place of the present one, worker by worker.
+          </p>
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              void act('scale', { workers }, `${workers} workers are wanted now.`);
+            }}
+          >
+            <label>
+              Workers{' '}
+              <input
+                type="number"
+                min={1}
+                max={1024}
+                value={workers}
+                onInput={(event) => setWorkers(event.currentTarget.valueAsNumber)}
+              />
+            </label>{' '}
+            <button type="submit" disabled={busy || !Number.isInteger(workers)}>
+              Scale
+            </button>
+          </form>
+        </div>
+      ) : (
+        <Token file={model.tokenFile} store={store} done={() => setHasToken(true)} />
+      )}
+      <p class="end">
+        <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </p>
+    </dialog>
+  );
+}
+
+export function Token({ file, store, done }: { file: string | null; store: Store; done: () => void }) {
+  const [text, setText] = useState('');
+  const [refused, setRefused] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const submit = async () => {
+    setBusy(true);
+    const taken = await store.setToken(text.trim());
+    setBusy(false);
+    setRefused(!taken);
+    if (taken) done();
+  };
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <p>
+        {file === null ? (
+          <>
+            It is <code>admin.token</code> of the config, or in the file <code>admin-token</code> of the run
+            directory.
+          </>
+        ) : (
+          <>
+            It is in the file <code>{file}</code> on the gateway&rsquo;s machine.
+          </>
+        )}{' '}
+        This tab keeps it until it is closed.
+      </p>
+      <label>
+        Token{' '}
+        <input
+          type="password"
+          autocomplete="off"
+          required
+          value={text}
+          aria-invalid={refused}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+      {refused && <p role="alert">The gateway does not take this token.</p>}
+      <button type="submit" disabled={busy}>
+        Use it
+      </button>
+    </form>
+  );
+}

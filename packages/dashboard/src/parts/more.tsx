@@ -1,0 +1,172 @@
+// What there is not always: alarms, requests in quarantine, React, profiles of the tail.
+import { clock, count, percent, time } from '../format.js';
+import type { AlarmSnapshot, QuarantinedRequest, Snapshot, Tail } from '../snapshot.js';
+import { Help } from './help.js';
+
+export function Alarms({ alarms }: { alarms: readonly AlarmSnapshot[] }) {
+  if (alarms.length === 0) return null;
+  return (
+    <section class="card alarms" aria-label="Alarms">
+      <ul class="plain">
+        {alarms.map((alarm) => (
+          <li key={`${alarm.alarm}-${alarm.class ?? ''}`}>
+            <b>{alarm.alarm.replaceAll('_', ' ')}</b>
+            {alarm.class !== null && <code> {alarm.class}</code>}{' '}
+            <small>for {time(alarm.age_s * 1000)}</small>
+            <br />
+            {alarm.text}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface QuarantineProps {
+  requests: readonly QuarantinedRequest[];
+  release: (id: string) => void;
+}
+
+export function Quarantine({ requests, release }: QuarantineProps) {
+  if (requests.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="quarantine">
+      <h2 id="quarantine">
+        Quarantine{' '}
+        <Help
+          of="quarantine"
+          text="Requests that workers died with. They are answered 500 without a worker until their time is over."
+        />
+      </h2>
+      <ul class="plain">
+        {requests.map((request) => (
+          <li key={request.id}>
+            <code>
+              {request.method} {request.target}
+            </code>{' '}
+            <small>
+              {request.deaths} workers died, ends in {time(request.expires_in_ms)}
+            </small>{' '}
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => release(request.id)}
+              aria-label={`Release ${request.method} ${request.target}`}
+            >
+              release
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Renders by `@sluice/react`, and how the queue's decisions went. */
+export function Renders({ status }: { status: Snapshot }) {
+  const { react, requests } = status;
+  const left = react === null ? 0 : Object.values(react.fallbacks).reduce((sum, more) => sum + more, 0);
+  return (
+    <section class="card" aria-labelledby="renders">
+      <h2 id="renders">Requests and renders</h2>
+      <dl class="facts">
+        {Object.entries(requests.outcomes).map(([name, many]) => (
+          <div key={name}>
+            <dt>{name.replaceAll('_', ' ')}</dt>
+            <dd>{count(many)}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>
+            handed ahead{' '}
+            <Help
+              of="handed ahead"
+              text="Cheap requests that were given to a worker just before it was free."
+            />
+          </dt>
+          <dd>{count(requests.handed_total)}</dd>
+        </div>
+        {react !== null && (
+          <div>
+            <dt>
+              React renders{' '}
+              <Help
+                of="React renders"
+                text="Renders by @sluice/react, and the part of them that was left to react-dom."
+              />
+            </dt>
+            <dd>
+              {count(react.renders_total)}, {percent(left / Math.max(react.renders_total, 1))} left to
+              react-dom
+            </dd>
+          </div>
+        )}
+        {status.concurrency.advice !== null && (
+          <div class="wide">
+            <dt>
+              Mode{' '}
+              <Help
+                of="mode"
+                text="workers.concurrency, and which of its values fits what was seen of the app."
+              />
+            </dt>
+            <dd>
+              {status.concurrency.mode}: {status.concurrency.advice}
+            </dd>
+          </div>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+export function Tails({ tails }: { tails: readonly Tail[] }) {
+  if (tails.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="tails">
+      <h2 id="tails">
+        Slow requests with a profile{' '}
+        <Help
+          of="profiles of the tail"
+          text="When a class is slower than its usual 99th percentile, some of its next requests are profiled. These were the worst. `sluice profile --tail` opens them."
+        />
+      </h2>
+      <div class="scroll" role="region" aria-label="Table of slow requests" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">When</th>
+              <th scope="col">Class</th>
+              <th scope="col" class="number">
+                Service time
+              </th>
+              <th scope="col" class="number">
+                CPU
+              </th>
+              <th scope="col" class="number">
+                Usual p99
+              </th>
+              <th scope="col">Profile</th>
+            </tr>
+          </thead>
+          <tbody>
+            {tails.map((tail) => (
+              <tr key={tail.id}>
+                <th scope="row">{clock(tail.at_unix_ms)}</th>
+                <td class="name">
+                  <code>{tail.class}</code>
+                </td>
+                <td class="number">{time(tail.service_ms)}</td>
+                <td class="number">{time(tail.cpu_ms)}</td>
+                <td class="number">{time(tail.usual_ms)}</td>
+                <td class="name">
+                  <code>{tail.file}</code>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,177 @@
+// The dashboard in a browser: made-up gateways for what is large or gone, a real one under load for what happens.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
+import { app, startSluice } from '../support/sluice.ts';
+import { noBrowser, open } from './chromium.ts';
+import { fakeGateway } from './fake.ts';
+
+const BYTES_MAX = 150_000;
+const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const options = { skip: noBrowser, timeout: 180_000 };
+
+/** Rules of accessibility that the page breaks, with the elements that do. */
+async function barriers(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { violations } = await (
+      globalThis as unknown as {
+        axe: { run: () => Promise<{ violations: { id: string; nodes: { target: string[] }[] }[] }> };
+      }
+    ).axe.run();
+    return violations.map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .slice(0, 3)
+          .map(({ target }) => target.join(' '))
+          .join(', ')}`,
+    );
+  });
+}
+
+const isTooWide = (page: Page): Promise<boolean> =>
+  page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+
+/** A picture for the eye, where SLUICE_TEST_SHOTS names a directory. */
+async function shot(page: Page, name: string): Promise<void> {
+  const dir = process.env['SLUICE_TEST_SHOTS'];
+  if (dir !== undefined) await page.screenshot({ path: path.join(dir, `${name}.png`), fullPage: true });
+}
+
+for (const dark of [false, true]) {
+  for (const width of [1440, 390]) {
+    void test(
+      `page has no barriers and fits ${width} pixels, ${dark ? 'dark' : 'light'}`,
+      options,
+      async (t) => {
+        const gateway = await fakeGateway(t, { workers: 4, classes: 12 });
+        const { page, faults } = await open(t, gateway.url, { width, dark });
+        await page.locator('.tiles').waitFor();
+        await page.locator('#classes').waitFor();
+        assert.deepEqual(await barriers(page), []);
+        assert.equal(await isTooWide(page), false);
+        assert.deepEqual(faults, []);
+        await shot(page, `fake-${width}-${dark ? 'dark' : 'light'}`);
+      },
+    );
+  }
+}
+
+void test('200 classes and 64 workers are shown, sorted and filtered', options, async (t) => {
+  const gateway = await fakeGateway(t, { workers: 64, classes: 200 });
+  const { page, faults } = await open(t, gateway.url);
+  const classes = page.locator('section:has(#classes) tbody tr');
+  await page.getByRole('button', { name: 'show all 200' }).click();
+  assert.equal(await classes.count(), 200);
+  assert.equal(await page.locator('section:has(#workers) tbody tr').count(), 64);
+  const p99 = page.locator('section:has(#classes) th').filter({ hasText: 'p99' }).first();
+  await p99.getByRole('button', { name: 'p99', exact: true }).click();
+  assert.equal(await p99.getAttribute('aria-sort'), 'descending');
+  assert.match((await classes.first().textContent()) ?? '', /area-199\//);
+  assert.match((await classes.last().textContent()) ?? '', /area-3\//, 'what is not known comes last');
+  await page.getByLabel('Filter classes by name').fill('AREA-17/ get');
+  assert.equal(await classes.count(), 1);
+  assert.ok(gateway.sent() < BYTES_MAX, `${gateway.sent()} bytes until all is there`);
+  assert.deepEqual(faults, []);
+});
+
+void test('page that has painted took less than 150 KB', options, async (t) => {
+  const gateway = await fakeGateway(t, {});
+  const { page } = await open(t, gateway.url);
+  await page.locator('.u-wrap').first().waitFor();
+  assert.ok(gateway.sent() < BYTES_MAX, `${gateway.sent()} bytes`);
+  t.diagnostic(`${gateway.sent()} bytes`);
+});
+
+void test('gateway that is gone leaves what was known, and says since when', options, async (t) => {
+  const gateway = await fakeGateway(t, {});
+  const { page } = await open(t, gateway.url);
+  await page.locator('.tiles').waitFor();
+  gateway.die();
+  await page.getByText('The gateway does not answer.').waitFor();
+  assert.match((await page.locator('.gone').textContent()) ?? '', /Last seen at .*Reconnecting/);
+  assert.equal(await page.locator('.tiles').isVisible(), true);
+  assert.equal(await page.locator('.page.lost').count(), 1);
+  await shot(page, 'gone');
+});
+
+void test('reader from elsewhere is asked for the token, which allows actions too', options, async (t) => {
+  const gateway = await fakeGateway(t, { token: 'open sesame, please' });
+  const { page } = await open(t, gateway.url);
+  await page.getByLabel('Token', { exact: true }).last().fill('wrong');
+  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.getByText('does not take this token').waitFor();
+  await page.getByLabel('Token', { exact: true }).last().fill('open sesame, please');
+  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.locator('.tiles').waitFor();
+  await page.getByRole('button', { name: 'Actions' }).click();
+  await page.getByLabel('Workers').last().fill('7');
+  await page.getByRole('button', { name: 'Scale' }).click();
+  await page.getByText('7 workers are wanted now.').waitFor();
+  assert.ok(gateway.actions.includes('scale {"workers":7}'), gateway.actions.join());
+});
+
+void test('every figure has a help line that the keyboard reaches', options, async (t) => {
+  const gateway = await fakeGateway(t, {});
+  const { page } = await open(t, gateway.url);
+  await page.locator('.tiles').waitFor();
+  const without = await page.evaluate(() =>
+    [...document.querySelectorAll('.tile, .chart, section.card > h2, section.card > h3')]
+      .filter((one) => one.querySelector('.help button[aria-describedby]') === null)
+      .map((one) => one.textContent),
+  );
+  assert.deepEqual(
+    without.map((text) => text?.replace(/\s*\d+$/, '')),
+    ['Workers', 'Requests and renders'],
+    'whose columns and facts have their own',
+  );
+  await page.getByRole('button', { name: 'Help: Queue wait', exact: true }).first().focus();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Tab');
+  assert.equal(
+    await page.getByRole('tooltip').filter({ hasText: 'Time before a worker took' }).first().isVisible(),
+    true,
+  );
+});
+
+void test(
+  'real gateway under load, with a crash and a reload while the page is open',
+  options,
+  async (t: TestContext) => {
+    const sluice = await startSluice({ entry: app('faulty.js') });
+    t.after(() => sluice.stop());
+    const { page, faults } = await open(t, `${sluice.admin}/`);
+    await page.locator('.tiles').waitFor();
+    let isOver = false;
+    const load = (async () => {
+      while (!isOver) await fetch(`${sluice.url}/`).then((answer) => answer.text());
+    })();
+    t.after(() => (isOver = true));
+    await page.locator('section:has(#classes) tbody tr').first().waitFor();
+    const victim = (await sluice.status()).workers[0]?.pid;
+    assert.ok(typeof victim === 'number');
+    process.kill(victim, 'SIGKILL');
+    await page.locator('.events .chip.crash').first().waitFor();
+    const token = fs.readFileSync(path.join(sluice.runDir, 'admin-token'), 'utf8').trim();
+    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.locator('dialog input').fill(token);
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.getByText('has taken over after').waitFor();
+    await eventually(
+      async () => (await page.locator('.about').textContent())?.includes('generation 2') === true,
+      {
+        what: 'the second generation',
+      },
+    );
+    isOver = true;
+    await load;
+    assert.deepEqual(faults, []);
+    assert.equal(await page.locator('.page.live').count(), 1);
+    await shot(page, 'real');
+  },
+);

@@ -1,0 +1,248 @@
+// A gateway that is only its admin address: the page as it is built, and made-up events of as many workers and classes as a test wants.
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import type {
+  ClassSnapshot,
+  Columns,
+  Costs,
+  Frame,
+  Hello,
+  Mark,
+  Point,
+  Snapshot,
+  WorkerSnapshot,
+} from '../../packages/dashboard/src/snapshot.ts';
+import { repositoryDir } from '../support/sluice.ts';
+
+const dist = path.join(repositoryDir, 'packages/dashboard/dist');
+
+export interface Fake {
+  url: string;
+  /** What was posted, as `action body`. */
+  actions: string[];
+  /** Bytes that were sent in bodies, each answer's first second only. */
+  sent: () => number;
+  /** Ends every connection and refuses new ones. */
+  die: () => void;
+}
+
+interface Options {
+  workers?: number;
+  classes?: number;
+  marks?: Mark[];
+  /** Answers nobody without this token. */
+  token?: string;
+}
+
+export async function fakeGateway(
+  t: TestContext,
+  { workers = 4, classes = 10, marks = [], token }: Options,
+): Promise<Fake> {
+  const epoch = Date.now() - 300_000;
+  const actions: string[] = [];
+  let sent = 0;
+  const server = http.createServer((request, response) => {
+    const send = (type: string, body: string | Buffer, head: Record<string, string> = {}) => {
+      sent += body.length;
+      response.writeHead(200, { 'content-type': type, ...head }).end(body);
+    };
+    const knows = token === undefined || request.headers.authorization === `Bearer ${token}`;
+    const { pathname } = new URL(request.url ?? '/', 'http://fake');
+    if (pathname === '/') {
+      const head = {
+        'content-encoding': 'gzip',
+        'content-security-policy': fs.readFileSync(path.join(dist, 'index.csp'), 'utf8'),
+      };
+      return send('text/html; charset=utf-8', fs.readFileSync(path.join(dist, 'index.html.gz')), head);
+    }
+    if (pathname.startsWith('/actions/')) {
+      if (token === undefined || !knows) return response.writeHead(401).end();
+      request.setEncoding('utf8');
+      let body = '';
+      request.on('data', (piece: string) => (body += piece));
+      request.on('end', () => {
+        actions.push(`${pathname.slice(9)} ${body}`);
+        send('application/json', '{}');
+      });
+      return;
+    }
+    if (!knows) return response.writeHead(401).end();
+    if (pathname === '/history') return send('application/json', JSON.stringify(columns(epoch)));
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    let number = 0;
+    const event = (name: string, value: unknown) => {
+      const text = `id: ${epoch}-${Date.now()}-${number++}\nevent: ${name}\ndata: ${JSON.stringify(value)}\n\n`;
+      if (number <= 3) sent += text.length;
+      response.write(text);
+    };
+    const hello: Hello = { epoch, resumed: false, points: [], marks, token_file: '/run/shop/admin-token' };
+    event('hello', hello);
+    const costs: Costs = { classes: { cut_ms: 20, classes: classesOf(classes) }, quarantined: [] };
+    event('costs', costs);
+    const tell = () => {
+      const frame: Frame = {
+        now_ms: Date.now(),
+        status: status(workers),
+        point: point(Date.now()),
+        marks: [],
+      };
+      event('frame', frame);
+    };
+    tell();
+    const timer = setInterval(tell, 1000);
+    response.on('close', () => clearInterval(timer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const die = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  t.after(die);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    actions,
+    sent: () => sent,
+    die,
+  };
+}
+
+const RUNS = [10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7];
+
+/** A wave of load, the same for each time. */
+function point(atMs: number): Point {
+  const wave = 1.5 + Math.sin(atMs / 40_000) + 0.3 * Math.sin(atMs / 7_000);
+  // As short as the gateway writes them.
+  const short = (value: number) => Number(value.toPrecision(3));
+  return {
+    at_ms: atMs,
+    answered: Math.round(240 * wave),
+    refused: wave > 2.3 ? 4 : 0,
+    failed: wave > 2.2 ? 2 : 0,
+    queue_length: Math.round(9 * wave),
+    in_service: short(3 * wave),
+    workers: 4,
+    cpu: short(1.6 * wave),
+    gateway_cpu: short(0.08 * wave),
+    rss_bytes: Math.round(4e8 + 2e7 * wave),
+    queue_wait_ms: [0.3, 9, 28, 70].map((ms) => short(ms * wave)),
+    service_time_ms: [6, 40, 110, 260].map((ms) => short(ms * wave)),
+    runs:
+      Math.round(atMs / 1000) % 10 === 0
+        ? [...RUNS, 0].map((_, at) => Math.round((900 * wave) / (1 + (at - 5) ** 2)))
+        : [],
+  };
+}
+
+function columns(epoch: number): Columns {
+  const points = Array.from({ length: 300 }, (_, at) => point(epoch + at * 1000));
+  const of = <K extends keyof Point>(key: K): Point[K][] => points.map((one) => one[key]);
+  return {
+    epoch,
+    span_s: 1,
+    at_ms: of('at_ms'),
+    answered: of('answered'),
+    refused: of('refused'),
+    failed: of('failed'),
+    queue_length: of('queue_length'),
+    in_service: of('in_service'),
+    workers: of('workers'),
+    cpu: of('cpu'),
+    gateway_cpu: of('gateway_cpu'),
+    rss_bytes: of('rss_bytes'),
+    queue_wait_ms: of('queue_wait_ms'),
+    service_time_ms: of('service_time_ms'),
+    runs: of('runs'),
+  };
+}
+
+export function classesOf(many: number): ClassSnapshot[] {
+  return Array.from({ length: many }, (_, at) => ({
+    class: `shop.example GET /area-${at}/:id`,
+    requests: 10_000 - at * 7,
+    expected_ms: at,
+    cost_mean_ms: 2 + at,
+    cost_p50_ms: 1 + at,
+    cost_p95_ms: 5 + at * 2,
+    cost_p99_ms: at === 3 ? null : 9 + at * 3,
+    queue_wait_ms: 4,
+    service_time_ms: 8 + at,
+    cpu_share: Math.round(1e6 / (many + at)) / 1e6,
+    known: true,
+    long: at > many / 2,
+    drift: at === 1 ? 2.4 : 1,
+    split_from: null,
+  }));
+}
+
+function status(workers: number): Snapshot {
+  const worker = (at: number): WorkerSnapshot => ({
+    id: at + 1,
+    instance: at,
+    pid: 4000 + at,
+    generation: 2,
+    state: at % 3 === 0 ? 'ready' : 'busy',
+    age_s: 3600,
+    rss_bytes: 9e7 + at * 1e6,
+    requests_total: 1000 * at,
+    restarts_total: 0,
+    current:
+      at % 3 === 0 ? [] : [{ id: `r${at}`, class: `shop.example GET /area-${at}/:id`, for_ms: 12 * at }],
+    cpu_ms_total: Date.now() / 3,
+    streams: 0,
+    lowered: false,
+    lane: 'short',
+    heap_used_bytes: 5e7,
+    runs: null,
+  });
+  const counts = [...RUNS, 0].map((_, at) => at * 10);
+  return {
+    version: '0.1.0',
+    pid: 99,
+    state: 'serving',
+    url: 'http://127.0.0.1:3000',
+    admin_url: null,
+    run_dir: '/run/shop',
+    uptime_s: 7200,
+    generation: 2,
+    reload: null,
+    workers: Array.from({ length: workers }, (_, at) => worker(at)),
+    boots: null,
+    queue: { length: 3, length_max: 1000, oldest_wait_ms: 12, predicted_wait_ms: 14 },
+    requests: {
+      answered_total: 123_456,
+      in_service: 3,
+      handed: 0,
+      handed_total: 812,
+      taken_back_total: 3,
+      per_second: 214,
+      refused_total: 4,
+      outcomes: { answered: 123_456, client_gone: 12 },
+      steps: { render: 123_456 },
+    },
+    queue_wait_ms: { p50: 0.2, p95: 9.4, p99: 31 },
+    unserved_ms: { p50: null, p95: null, p99: null },
+    service_time_ms: { p50: 6, p95: 48, p99: 130 },
+    overlaps_total: 0,
+    connections: 41,
+    streams: 0,
+    quarantined: 0,
+    alarms: [],
+    react: { renders_total: 9000, fallbacks: { suspense: 90 } },
+    concurrency: { mode: 'while-waiting', asleep: 0.4, advice: null },
+    runs: {
+      upper_us: RUNS,
+      counts,
+      time_us: counts,
+      observed_us: 1e9,
+      collections: 90,
+      collected_us: 4e5,
+      requests: 9,
+      requests_with: [1, 1, 1, 1],
+      longest: [],
+    },
+    tails: [],
+  };
+}
