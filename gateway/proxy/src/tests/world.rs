@@ -216,7 +216,7 @@ impl World {
         }
     }
 
-    /// Notes for the operator since this was asked.
+    /// Notes for the operator since this was asked, and what is said of quarantined requests.
     pub(super) fn notes(&self) -> Vec<String> {
         self.read_log();
         self.notes.take()
@@ -233,7 +233,9 @@ impl World {
             let line: serde_json::Value = serde_json::from_str(&line).unwrap();
             match line["event"].as_str() {
                 Some("access") => self.lines.borrow_mut().push_back(in_short(&line)),
-                Some("note") => self.notes.borrow_mut().push(line["text"].as_str().unwrap_or_default().to_owned()),
+                Some("note" | "request_quarantined") => {
+                    self.notes.borrow_mut().push(line["text"].as_str().unwrap_or_default().to_owned());
+                }
                 _ => {}
             }
         }
