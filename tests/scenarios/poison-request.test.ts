@@ -60,9 +60,9 @@ void test('I5: a GET that kills workers kills two, is listed, and can be let go'
     () =>
       sluice.logs.some(
         ({ event, level, text }) =>
-          event === 'note' && level === 'warn' && String(text).includes(entryListed.id),
+          event === 'request_quarantined' && level === 'warn' && String(text).includes(entryListed.id),
       ),
-    { what: 'the note in the log' },
+    { what: 'the line in the log' },
   );
 
   const unknown = await sluice.cli(['quarantine', '--release', 'nothing']);

@@ -28,7 +28,7 @@ export async function upgraded(sluice: Sluice, ...flags: string[]): Promise<numb
 export function filesOf(sluice: Sluice): string[] {
   return fs
     .readdirSync(sluice.runDir)
-    .filter((name) => name !== 'costs.json')
+    .filter((name) => !['costs.json', 'admin-token', 'profiles'].includes(name))
     .sort();
 }
 
