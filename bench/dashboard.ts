@@ -1,4 +1,4 @@
-// What the gateway uses while dashboards are open, beside the same load without one.
+// CPU time of the gateway while dashboards are open, beside the same load without one.
 //
 //   npx tsx bench/dashboard.ts [--seconds N] [--viewers N] [--rate N] [--rounds N]
 //

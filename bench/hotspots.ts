@@ -1,4 +1,4 @@
-// What `sluice hotspots` takes for a profile of 100 MB: time from start to end, and the most memory of its process and of the one
+// The cost of `sluice hotspots` on a profile of 100 MB: time from start to end, and the most memory of its process and of the one
 // that reads source maps, each by the kernel's word (VmHWM).
 //
 //   npx tsx bench/hotspots.ts [--quick] [--runs N] [--megabytes N]

@@ -1,4 +1,4 @@
-// What profiles of slow requests cost the storefront: throughput of a closed loop with `profile.tail` off, sampled and on, in turns.
+// The cost of profiles of slow requests on the storefront: throughput of a closed loop with `profile.tail` off, sampled and on, in turns.
 //
 //   npx tsx bench/tail-profiles.ts [--quick] [--runs N] [--requests N]
 //

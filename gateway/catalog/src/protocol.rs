@@ -116,7 +116,6 @@ pub static RECORDS: &[Message] = &[
             ),
             field("route", Kind::Text, "The template of the app's router, where this worker has not named it before.")
                 .or_absent(),
-            field("app_us", Kind::Whole, "Wall-clock time from its hand-over to the app until it left.").or_absent(),
             field(
                 "runs",
                 Kind::Whole,

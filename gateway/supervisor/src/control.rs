@@ -154,7 +154,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
                 let route = done.route.as_deref().filter(|route| route.len() <= ROUTE_BYTES_MAX);
                 let cpu_us = (!done.shared).then_some(done.cpu_us);
                 let longest = done.longest.as_ref().map(long_run);
-                let reported = Reported { cpu_us, route, app_us: done.app_us, runs: &done.runs, longest };
+                let reported = Reported { cpu_us, route, runs: &done.runs, longest };
                 supervisor.gate.reported(process.worker, RequestId(done.id), &reported);
             }
         }

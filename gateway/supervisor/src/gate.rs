@@ -18,8 +18,6 @@ pub struct Reported<'a> {
     pub cpu_us: Option<u64>,
     /// The template of the app's router, if that is news.
     pub route: Option<&'a str>,
-    /// Wall-clock time from its hand-over to the app until it left, microseconds.
-    pub app_us: Option<u64>,
     /// Its uninterrupted runs of 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer.
     pub runs: &'a [u64],
     /// The longest of them, from 10 ms.

@@ -12,19 +12,11 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-interface Page {
-  name: string;
-  html: string;
-  entry: string;
-}
-
-const PAGES: Page[] = [{ name: 'index', html: 'src/index.html', entry: 'src/main.tsx' }];
-
 /** Script and style of a page, bundled. */
-async function bundle(entry: string): Promise<{ script: string; style: string }> {
+async function bundle(): Promise<{ script: string; style: string }> {
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: [entry, 'src/style.css'],
+    entryPoints: ['src/main.tsx', 'src/style.css'],
     outdir: 'dist',
     bundle: true,
     write: false,
@@ -71,17 +63,15 @@ function write(name: string, content: string | Uint8Array): void {
 }
 
 fs.mkdirSync(path.join(root, 'dist'), { recursive: true });
-for (const { name, html, entry } of PAGES) {
-  const { script, style } = await bundle(entry);
-  if (/<\/script/i.test(script) || /<\/style/i.test(style))
-    throw new Error(`${entry} would end its own element`);
-  const policy = policyOf(script, style);
-  let page = fs.readFileSync(path.join(root, html), 'utf8');
-  page = fill(page, 'policy', `<meta http-equiv="Content-Security-Policy" content="${policy}" />`);
-  page = fill(page, 'style', `<style>${style}</style>`);
-  page = fill(page, 'script', `<script>${script}</script>`);
-  write(`${name}.html`, page);
-  write(`${name}.html.gz`, gzipSync(page, { level: 9 }));
-  // Only a header can say who may frame the page.
-  write(`${name}.csp`, `${policy}; frame-ancestors 'none'`);
-}
+const { script, style } = await bundle();
+if (/<\/script/i.test(script) || /<\/style/i.test(style))
+  throw new Error('the page would end its own element');
+const policy = policyOf(script, style);
+let page = fs.readFileSync(path.join(root, 'src/index.html'), 'utf8');
+page = fill(page, 'policy', `<meta http-equiv="Content-Security-Policy" content="${policy}" />`);
+page = fill(page, 'style', `<style>${style}</style>`);
+page = fill(page, 'script', `<script>${script}</script>`);
+write('index.html', page);
+write('index.html.gz', gzipSync(page, { level: 9 }));
+// Only a header can say who may frame the page.
+write('index.csp', `${policy}; frame-ancestors 'none'`);

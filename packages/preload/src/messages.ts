@@ -24,8 +24,6 @@ export interface Done {
   readonly left: Leaving;
   /** The template of the app's router, where this worker has not named it before. */
   readonly route?: string;
-  /** Wall-clock time from its hand-over to the app until it left. */
-  readonly app_us?: number;
   /** How many of its uninterrupted runs took 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer. */
   readonly runs?: readonly number[];
   /** The longest of them, from 10 ms. */

@@ -23,8 +23,6 @@ const BEATS_PER_RUNS = 10;
 /** A request that the app had, and what is told of it. */
 export interface Told {
   readonly request: IncomingMessage;
-  /** From its hand-over until it left. */
-  readonly app_ms: number;
   readonly owner: RunOwner;
 }
 
@@ -73,10 +71,9 @@ export class Report {
     else this.#batchTimer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
   }
 
-  #tell(done: Draft, { request, app_ms, owner: { runs, longest } }: Told): void {
+  #tell(done: Draft, { request, owner: { runs, longest } }: Told): void {
     const route = this.#routes.news(request);
     if (route !== undefined) done.route = route;
-    done.app_us = Math.round(app_ms * 1000);
     if (runs !== undefined) done.runs = runs;
     if (longest === undefined) return;
     this.#cpu.watch.takeCollections();

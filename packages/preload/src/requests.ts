@@ -307,7 +307,6 @@ export class Requests {
       socket,
       entered_ms,
       cpu: this.#cpu.enter(entered_ms, label),
-      app_ms: 0,
       response,
       left: false,
       isAbandoned: false,
@@ -353,7 +352,6 @@ export class Requests {
   leave(ticket: Ticket, left: Leaving): void {
     if (ticket.left) return;
     ticket.left = true;
-    ticket.app_ms = now() - ticket.entered_ms;
     if (!this.#hooks.hasAfter) this.#cpu.ends(ticket.cpu);
     nextTurn(leaveNow, ticket, left);
   }
@@ -399,10 +397,10 @@ export class Requests {
   }
 
   #tell(ticket: Ticket, left: Leaving, isProfiled: boolean): void {
-    const { request, app_ms, cpu: owner } = ticket;
+    const { request, cpu: owner } = ticket;
     // The start of a profile is in the cost of its request.
     const cost = isProfiled ? UNKNOWN : this.#cpu.cost(owner);
-    this.#report.done(ticket.label, cost, left, { request, app_ms, owner });
+    this.#report.done(ticket.label, cost, left, { request, owner });
   }
 
   /** Its connection closed while it waited here, so the app never hears of it. */

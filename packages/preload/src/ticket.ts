@@ -25,8 +25,6 @@ export interface Ticket {
   /** None for an upgrade, whose response is the app's own affair. */
   readonly response: ServerResponse | undefined;
   left: boolean;
-  /** Time until then since it was handed over. */
-  app_ms: number;
   /** The client went away before the app had ended the response. */
   isAbandoned: boolean;
   /** When its hooks began to run, after its response had ended. */

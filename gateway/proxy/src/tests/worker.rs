@@ -15,8 +15,7 @@ use crate::socket::memory::{End, Listener, MEMORY};
 pub(super) const MARK: &str = "{mark}";
 
 /// What a preload says of a light request.
-const REPORTED: Reported<'static> =
-    Reported { cpu_us: Some(1000), route: None, app_us: None, runs: &[], longest: None };
+const REPORTED: Reported<'static> = Reported { cpu_us: Some(1000), route: None, runs: &[], longest: None };
 
 pub(super) struct Worker {
     gate: Rc<Gate>,

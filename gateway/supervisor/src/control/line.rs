@@ -159,8 +159,6 @@ pub(crate) struct Done {
     pub(crate) left: Leaving,
     /// The template of the app's router, where this worker has not named it before.
     pub(crate) route: Option<String>,
-    /// Wall-clock time from its hand-over to the app until it left.
-    pub(crate) app_us: Option<u64>,
     /// How many of its uninterrupted runs took 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer.
     pub(crate) runs: Vec<u64>,
     /// The longest of them, from 10 ms.
