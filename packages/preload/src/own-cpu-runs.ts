@@ -8,8 +8,8 @@
  * the one whose answer it writes, or whose promise it resolves. The rest is shared out evenly among those inside.
  */
 import { AsyncLocalStorage, AsyncResource, createHook, executionAsyncResource } from 'node:async_hooks';
+import { CpuClock } from './cpu-clock.js';
 import { Collections } from './own-cpu-collections.js';
-import { now_ms } from './timers.js';
 
 /** What a request has used so far, in microseconds. */
 export interface Account {
@@ -19,37 +19,10 @@ export interface Account {
   hasLeft: boolean;
 }
 
-const readProcess = process.cpuUsage.bind(process);
-/** CPU time of the main thread, which Node 20 does not tell. */
-const { threadCpuUsage: readThread } = process as { readonly threadCpuUsage?: () => NodeJS.CpuUsage };
 /** Reading a request, before it has a context, takes at most that much of the time just before it; the rest is lost. */
 const INTAKE_US_MAX = 200;
 /** Collections and helper threads of V8 add so much at most, as a factor: threads that work for the app are not told apart. */
 const SPREAD_MAX = 1.5;
-
-/** In microseconds. */
-interface Clocks {
-  process_us: number;
-  main_us: number;
-  /** Wall clock, read where the main thread's CPU time is not known. */
-  wall_us: number;
-}
-
-/**
- * Linux tells a thread's CPU time as it was at the last tick of its clock, up to 4 ms ago, but for one whose process was
- * asked for its own just before. On Node 20 the main thread used what the process used, but no more than passed: the rest
- * is of V8's helper threads, which collect while it stands still.
- */
-function readClocks(clocks: Clocks): void {
-  const process_us = total(readProcess());
-  if (readThread !== undefined) clocks.main_us = total(readThread.call(process));
-  else {
-    const wall_us = now_ms() * 1000;
-    clocks.main_us += Math.min(process_us - clocks.process_us, wall_us - clocks.wall_us);
-    clocks.wall_us = wall_us;
-  }
-  clocks.process_us = process_us;
-}
 
 /** CPU time of the main thread after which the part of lost runs in it says something. */
 const SHARE_AFTER_US = 50_000;
@@ -89,7 +62,7 @@ export class Runs {
   #shares: Shares | undefined;
   #isOn = false;
   #current: Account | undefined;
-  readonly #clocks: Clocks = { process_us: 0, main_us: 0, wall_us: 0 };
+  readonly #clock = new CpuClock(true);
   /** What ran around the callbacks that run now: `AsyncResource` makes one run within another. */
   readonly #around: (Account | undefined)[] = [];
   readonly #entered: (account: Account) => void;
@@ -126,7 +99,7 @@ export class Runs {
     this.#isOn = true;
     this.#around.length = 0;
     this.#collections.start();
-    readClocks(this.#clocks);
+    this.#clock.read();
     this.#begin(this.#context.getStore());
     this.#entersLate ??= entersLate(this.#context);
     this.#hook.enable();
@@ -247,10 +220,10 @@ export class Runs {
 
   /** Charges what was used since the last time. Returns what is nobody's. */
   #charge(): number {
-    const { process_us, main_us } = this.#clocks;
-    readClocks(this.#clocks);
-    const spent_us = this.#clocks.main_us - main_us;
-    this.#sums.process += this.#clocks.process_us - process_us;
+    const { process_us, main_us } = this.#clock;
+    this.#clock.read();
+    const spent_us = this.#clock.main_us - main_us;
+    this.#sums.process += this.#clock.process_us - process_us;
     this.#sums.main += spent_us;
     this.#spent_us += spent_us;
     this.#collections.spend(spent_us);
@@ -289,8 +262,4 @@ export function beginsAnew(resource: object): boolean {
 
 function isInside(account: Account | undefined): account is Account {
   return account !== undefined && !account.hasLeft;
-}
-
-function total({ user, system }: NodeJS.CpuUsage): number {
-  return user + system;
 }

@@ -8,8 +8,8 @@
  * measured for several times as long as the window lasted: 4 times until 500 requests have been measured, which is a
  * fifth of the time, and 5 s at most; 9 times from then on, which is a tenth, and 30 s at most.
  *
- * A new worker measures for 5 s at first, and without a pause until 100 requests have been measured: while nothing is known
- * of what requests cost, long ones stand before short ones.
+ * A new worker measures for 5 s at first or until 500 requests have been measured, and without a pause until there are 100:
+ * while nothing is known of what requests cost, long ones stand before short ones.
  */
 
 export type Phase = 'off' | 'opening' | 'open' | 'draining';
@@ -77,6 +77,9 @@ export class Windows {
     if (isMeasured) {
       this.#measured -= 1;
       this.#measured_total += 1;
+      const isHeld = this.#openUntil_ms === Number.POSITIVE_INFINITY;
+      if (this.#measured_total === FIRST_REQUESTS && !isHeld)
+        this.#openUntil_ms = Math.min(this.#openUntil_ms, now_ms);
     }
     this.look(now_ms);
   }

@@ -4,6 +4,7 @@
  * of the others it is not known. It must not know what becomes of a figure.
  */
 import type { ServerResponse } from 'node:http';
+import { CpuClock } from './cpu-clock.js';
 import { type Account, Runs, type Shares, type TellRun } from './own-cpu-runs.js';
 import { type Phase, Windows } from './own-cpu-windows.js';
 import { type RunOwner, RunWatch } from './run-watch.js';
@@ -199,8 +200,10 @@ export class OwnCpu {
   }
 }
 
+const clock = new CpuClock();
+
 /** CPU microseconds of the whole process so far, its garbage collector's and compiler's threads included. */
 export function cpuUs(): number {
-  const usage = process.cpuUsage();
-  return usage.user + usage.system;
+  clock.read();
+  return Math.round(clock.process_us);
 }

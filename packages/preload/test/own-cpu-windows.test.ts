@@ -93,3 +93,28 @@ void test('a new worker measures for five seconds, and without a pause until it 
   windows.enter(5_101, 1);
   assert.equal(windows.phase, 'opening', 'one is not enough');
 });
+
+void test('a new worker with many requests has measured enough of them sooner', () => {
+  const windows = new Windows();
+  opened(windows, 0);
+  for (let request = 1; request < 500; request += 1) {
+    assert.equal(windows.enter(request, 1), true);
+    windows.leave(request, false, true);
+  }
+  assert.equal(windows.phase, 'open');
+  windows.enter(600, 1);
+  windows.leave(600, false, true);
+  assert.equal(windows.phase, 'off');
+  windows.enter(601, 1);
+  assert.equal(windows.phase, 'off', 'and then pauses');
+});
+
+void test('a window that is held open stays so, however many it has measured', () => {
+  const windows = new Windows();
+  windows.hold(0, true);
+  for (let request = 1; request <= 500; request += 1) {
+    windows.enter(request, 1);
+    windows.leave(request, false, true);
+  }
+  assert.equal(windows.phase, 'open');
+});
