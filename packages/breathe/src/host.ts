@@ -1,0 +1,14 @@
+/** Where this package meets the preload of Sluice, which knows who waits for the main thread. It must not know loops. */
+
+export interface Host {
+  /** Whether another request waits for this thread, as far as is known. Asked once a used-up budget. */
+  somebodyWaits(): boolean;
+}
+
+/** The number changes with the shape of `Host`, so that versions that differ do not meet. */
+export const hostKey = Symbol.for('sluice.breathe.1');
+
+/** Undefined without Sluice, and in threads that do not serve. */
+export function findHost(): Host | undefined {
+  return (globalThis as { readonly [hostKey]?: Host })[hostKey];
+}
