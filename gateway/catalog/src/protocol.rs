@@ -241,6 +241,13 @@ pub static TO_GATEWAY: &[Message] = &[
         fields: &[],
     },
     Message {
+        name: "breathes",
+        text: "The main thread is in a loop that lets others in (`@sluice/breathe`). For the next 60 ms, the worker may get one more of \
+               the requests that are queued, and each request that it is given counts up the byte in the file \
+               `$SLUICE_SOCKET.given`, which the loop reads. Every 25 ms of such a loop, and when that byte has changed.",
+        fields: &[],
+    },
+    Message {
         name: "look",
         text: "The answer to a `look` of the gateway.",
         fields: &[

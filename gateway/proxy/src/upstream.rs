@@ -5,6 +5,7 @@
 mod broken;
 mod exchange;
 pub(crate) mod forward;
+mod given;
 mod handed;
 mod lease;
 mod mailbox;

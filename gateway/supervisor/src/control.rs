@@ -194,6 +194,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
             process.heard_profile(said.number, said.taken, said.error.as_deref().unwrap_or_default());
         }
         Kind::HearsMessages => process.hears_messages.set(true),
+        Kind::Breathes => supervisor.breathes(process, Instant::now()),
         Kind::Look => process.heard_look(said.rests, said.run_us, said.active_us),
         Kind::Resets => supervisor.gate.tell(HoldsOne { worker: process.worker }),
         // Of what the app says with `process.send`, this one word means something; it is the one that pm2 knows too.

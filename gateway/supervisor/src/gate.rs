@@ -78,6 +78,8 @@ pub trait Gate {
     fn listening(&self, worker: WorkerId, socket: PathBuf, marks: bool);
     /// The worker's preload has opened this pipe, so that it may get requests ahead of time.
     fn takes_ahead(&self, worker: WorkerId, pipe: &Path);
+    /// The worker's main thread is in a loop that lets others in: until then, what it is given counts up the byte in this file.
+    fn breathes(&self, worker: WorkerId, counter: &Path, until: Instant);
     /// The worker cannot go on: it dies without having been asked to leave. Nothing more goes to it (I4), and it is replaced.
     fn faulted(&self, worker: WorkerId);
     /// The worker's process is gone.

@@ -36,6 +36,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use sluice_catalog::errors::Code;
@@ -55,6 +56,9 @@ use guardian::Guardian;
 use main_server::MainServer;
 use process::Process;
 use tokio::time::Instant;
+
+/// For how long a worker's word counts that its main thread is in a loop that lets others in. Such a loop says so every 25 ms.
+const BREATHES: Duration = Duration::from_millis(60);
 
 /// What the operator sees of a worker's process.
 #[derive(Clone, Copy, Debug, Default)]
@@ -265,6 +269,14 @@ impl Supervisor {
         if process.marks.get() && process.takes_ahead.get() {
             self.gate.takes_ahead(process.worker, &pipe::beside(&self.socket(process.worker)));
         }
+    }
+
+    /// The worker's main thread is in a loop that lets others in.
+    fn breathes(&self, process: &Process, now: Instant) {
+        let until = now + BREATHES;
+        process.breathes_until.set(Some(until));
+        process.is_breath_taken.set(false);
+        self.gate.breathes(process.worker, &pipe::counter_beside(&self.socket(process.worker)), until);
     }
 
     /// The app has closed its server. Unasked, that is how many apps begin to leave after an error.

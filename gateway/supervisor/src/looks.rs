@@ -33,6 +33,11 @@ impl Process {
         sample::main_thread(self.view().pid?)
     }
 
+    /// Whether its main thread is in a loop that lets others in, by the word of its preload.
+    pub(crate) fn breathes(&self) -> bool {
+        self.breathes_until.get().is_some_and(|until| until > Instant::now())
+    }
+
     /// Looks at its main thread, or at what its preload has last said of it.
     pub(crate) fn look(&self) -> Looked {
         if cfg!(target_os = "linux") && std::env::var_os(BY_PRELOAD).is_none() {

@@ -1,4 +1,4 @@
-//! The named pipe beside a worker's socket: what the gate hands the worker ahead of time has its number in it
+//! Files beside a worker's socket. The named pipe: what the gate hands the worker ahead of time has its number in it
 //! (`sluice_proxy`, `upstream/handed.rs`). Here it is only made and taken away.
 
 use std::io;
@@ -13,6 +13,14 @@ pub(crate) fn beside(socket: &Path) -> PathBuf {
     path.into()
 }
 
+/// The count of what the worker is given during loops that let others in, as `packages/preload/src/breathing.ts` names it.
+/// The gate makes it (`sluice_proxy`, `upstream/given.rs`) when there is such a loop.
+pub(crate) fn counter_beside(socket: &Path) -> PathBuf {
+    let mut path = socket.as_os_str().to_owned();
+    path.push(".given");
+    path.into()
+}
+
 /// Makes the pipe of the worker that will listen on this socket; nobody else may open it.
 ///
 /// # Errors
@@ -22,7 +30,8 @@ pub(crate) fn make(socket: &Path) -> io::Result<()> {
     Ok(nix::unistd::mkfifo(&beside(socket), Mode::S_IRUSR | Mode::S_IWUSR)?)
 }
 
-/// Takes its name away.
+/// Takes their names away.
 pub(crate) fn remove(socket: &Path) {
     let _ = std::fs::remove_file(beside(socket));
+    let _ = std::fs::remove_file(counter_beside(socket));
 }

@@ -86,6 +86,10 @@ pub(crate) struct Process {
     pub(crate) hears_messages: Cell<bool>,
     /// What its preload was asked of its main thread.
     pub(crate) asked: Cell<Asked>,
+    /// Until when its main thread is in a loop that lets others in, as far as is known.
+    pub(crate) breathes_until: Cell<Option<Instant>>,
+    /// It has been granted a request since it said so.
+    pub(crate) is_breath_taken: Cell<bool>,
     /// What it has last said of its React renders.
     pub(crate) react: RefCell<Renders>,
     /// Whoever waits for a profile of it, by the number of what was asked.
@@ -97,6 +101,58 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    /// A process that has just been started.
+    pub(crate) fn new(
+        worker: WorkerId,
+        app: Rc<App>,
+        pid: u32,
+        priority: Priority,
+        waits_for_word: bool,
+        inspector: watch::Receiver<Inspector>,
+    ) -> Self {
+        Process {
+            worker,
+            app,
+            pid,
+            started: Instant::now(),
+            priority,
+            listener_pid: Cell::new(None),
+            marks: Cell::new(false),
+            takes_ahead: Cell::new(false),
+            listens: Cell::new(false),
+            waits_for_word: Cell::new(waits_for_word),
+            is_ready: Cell::new(false),
+            has_exited: Cell::new(false),
+            is_asked_to_leave: Cell::new(false),
+            is_dying: Cell::new(false),
+            was_killed: Cell::new(None),
+            rest_was_killed: Cell::new(false),
+            beaten: Cell::new(None),
+            vitals: Cell::default(),
+            overlaps_total: Cell::new(0),
+            is_overweight: Cell::new(false),
+            lost_looks: Cell::new(0),
+            last_heard: Cell::new(None),
+            track: Cell::default(),
+            overdue: Cell::new(None),
+            is_spared: Cell::new(false),
+            trouble: Cell::default(),
+            is_examined: Cell::new(false),
+            inspector,
+            control: RefCell::default(),
+            tail: Rc::default(),
+            ended_as: RefCell::default(),
+            hears_messages: Cell::new(false),
+            asked: Cell::default(),
+            breathes_until: Cell::default(),
+            is_breath_taken: Cell::default(),
+            react: RefCell::default(),
+            profiled: RefCell::default(),
+            profile_number: Cell::default(),
+            pauses: Cell::default(),
+        }
+    }
+
     pub(crate) fn view(&self) -> ProcessView {
         ProcessView { pid: Some(self.listener_pid.get().unwrap_or(self.pid)), ..self.vitals.get() }
     }

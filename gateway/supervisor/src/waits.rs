@@ -1,6 +1,8 @@
 //! Finds workers that only wait while requests are queued, for `workers.concurrency = "while-waiting"`: what they hold is with a
 //! database or another server, and their main thread sleeps. How that is seen is in [`crate::looks`]; apps need not say anything.
 //!
+//! A worker whose main thread is in a loop that lets others in (`packages/breathe`) says so itself, and gets one for each time.
+//!
 //! It tells the gate; who gets a request is the scheduler's decision. While nothing is queued and no worker holds more than
 //! one, it does nothing at all.
 
@@ -189,10 +191,19 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
     let mut busy: Vec<WorkerView> =
         supervisor.gate.scheduler(|scheduler| scheduler.workers().filter(is_looked_at).collect());
     seen.retain(|worker, _| busy.iter().any(|view| view.worker == *worker));
-    let period = if busy.iter().all(|view| view.has_more_room) { PERIOD_SHARED } else { PERIOD };
+    let mut period = if busy.iter().all(|view| view.has_more_room) { PERIOD_SHARED } else { PERIOD };
     // Whoever holds least gets the next one.
     busy.sort_by_key(|view| (view.in_service, view.worker));
     for WorkerView { worker, in_service, has_more_room, .. } in busy {
+        let process = supervisor.processes.borrow().get(&worker).cloned();
+        if let Some(process) = process.as_ref().filter(|process| process.breathes()) {
+            period = PERIOD;
+            let is_queued = supervisor.gate.scheduler(sluice_scheduler::Scheduler::queue_length) > 0;
+            if is_queued && in_service < held_max && !process.is_breath_taken.replace(true) {
+                supervisor.gate.tell(Waits { worker });
+            }
+            continue;
+        }
         // Before that it sleeps because nothing has come yet.
         let is_there = supervisor.gate.latest_given(worker).is_some_and(|given| given.elapsed() >= UNDER_WAY_MAX);
         if !is_there && !has_more_room {
@@ -201,7 +212,6 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
             *known = Seen { asleep_at_us: None, held: in_service, judged: None, crowded: 0, ..*known };
             continue;
         }
-        let process = supervisor.processes.borrow().get(&worker).cloned();
         let seen_now = process.map_or(Looked::Nothing, |process| process.look());
         let Looked::At(sample) = seen_now else {
             if has_more_room && seen_now == Looked::Nothing {

@@ -22,6 +22,7 @@ import { dirname, join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { keepAnswersApart } from './answers.js';
 import { answerAddress, type ListenCall, readListenCall } from './address.js';
+import { offerBreathing } from './breathing.js';
 import { best, type Candidate, Candidates } from './candidates.js';
 import { claimRole, isClaimed } from './claim.js';
 import { keepBoot } from './compile-cache.js';
@@ -151,6 +152,7 @@ class Roles {
     const requests = this.#requests;
     offerLooks(this.#control, () => requests.moves);
     offerProfiles(this.#control, requests);
+    offerBreathing(this.#control, requests, this.#settings.socketPath);
     const responses = http().ServerResponse.prototype;
     watchEventStreams(responses);
     const send = (message: ToGateway): void => void this.#control.send(message);

@@ -98,6 +98,11 @@ export class Requests {
     this.#cpu.follow(undefined);
   }
 
+  /** Requests in the app's hands. */
+  get inside(): number {
+    return this.#inApp.size;
+  }
+
   get #held_max(): number {
     const { concurrency, isWhileWaiting } = this.#limits;
     // What puts global state back between requests is one at a time, unless the user has asked for so many.

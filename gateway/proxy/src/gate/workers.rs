@@ -53,6 +53,12 @@ impl sluice_supervisor::Gate for Gate {
         }
     }
 
+    fn breathes(&self, worker: WorkerId, counter: &Path, until: Instant) {
+        if let Some(slots) = self.slots_of(worker) {
+            slots.count_given(counter, until);
+        }
+    }
+
     fn faulted(&self, worker: WorkerId) {
         self.give_up_worker(worker);
     }

@@ -12,6 +12,7 @@ use sluice_scheduler::WorkerId;
 use tokio::time::Instant;
 
 use super::exchange::{self, Ended, Fault};
+use super::given::Counter;
 use super::handed::{Delivery, Pipe};
 use super::mailbox::Slot;
 use super::wire::Wire;
@@ -26,6 +27,8 @@ pub(crate) struct Slots {
     pub(super) socket: PathBuf,
     /// For requests that it gets ahead of time.
     pub(super) pipe: RefCell<Option<Pipe>>,
+    /// Of what it is given while it is in a loop that lets others in.
+    pub(super) counter: RefCell<Option<Counter>>,
     /// Heads of answers carry the tokens of their requests.
     pub(super) marks: bool,
     /// The app writes to connections itself, so that each may carry one request only.
@@ -48,6 +51,7 @@ impl Slots {
             worker,
             socket,
             pipe: RefCell::default(),
+            counter: RefCell::default(),
             marks,
             is_raw: Cell::new(false),
             finished_total: Cell::new(0),
@@ -65,6 +69,7 @@ impl Slots {
         slot.holds.replace(Some(Rc::clone(&given.exchange)));
         slot.given.replace(Some(given));
         slot.changed.set();
+        self.note_given();
     }
 
     /// What is in the slots, of what is meant.

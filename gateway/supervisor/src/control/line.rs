@@ -107,6 +107,7 @@ pub(crate) enum Kind {
     Overlong,
     Raw,
     Resets,
+    Breathes,
     Look,
     Beat,
     Runs,

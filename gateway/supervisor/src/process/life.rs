@@ -1,6 +1,5 @@
 //! A worker's process from its start to its exit.
 
-use std::cell::{Cell, RefCell};
 use std::io;
 use std::path::Path;
 use std::process::ExitStatus;
@@ -13,7 +12,6 @@ use sluice_catalog::snapshot;
 use sluice_journal::{Event, ExitReason, Stream};
 use sluice_scheduler::{KillReason, Lane, WorkerId, WorkerState};
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use crate::exit::{self, Ending};
 use crate::forensics::{Inspector, InspectorLine, inspector_line};
@@ -61,45 +59,9 @@ pub(crate) async fn run(
     supervisor.guardian.watch(pid);
     supervisor.journal.emit(Event::WorkerStarted { worker: worker.0, pid, generation, lane: told(lane) });
     let (inspector_news, inspector) = watch::channel(Inspector::default());
-    let process = Rc::new(Process {
-        worker,
-        app,
-        pid,
-        started: Instant::now(),
-        priority: priority::of_lane(lane, added_nice),
-        listener_pid: Cell::new(None),
-        marks: Cell::new(false),
-        takes_ahead: Cell::new(false),
-        listens: Cell::new(false),
-        waits_for_word: Cell::new(supervisor.gate.config().workers.wait_ready),
-        is_ready: Cell::new(false),
-        has_exited: Cell::new(false),
-        is_asked_to_leave: Cell::new(false),
-        is_dying: Cell::new(false),
-        was_killed: Cell::new(None),
-        rest_was_killed: Cell::new(false),
-        beaten: Cell::new(None),
-        vitals: Cell::default(),
-        overlaps_total: Cell::new(0),
-        is_overweight: Cell::new(false),
-        lost_looks: Cell::new(0),
-        last_heard: Cell::new(None),
-        track: Cell::default(),
-        overdue: Cell::new(None),
-        is_spared: Cell::new(false),
-        trouble: Cell::default(),
-        is_examined: Cell::new(false),
-        inspector,
-        control: RefCell::default(),
-        tail: Rc::default(),
-        ended_as: RefCell::default(),
-        hears_messages: Cell::new(false),
-        asked: Cell::default(),
-        react: RefCell::default(),
-        profiled: RefCell::default(),
-        profile_number: Cell::default(),
-        pauses: Cell::default(),
-    });
+    let priority = priority::of_lane(lane, added_nice);
+    let waits_for_word = supervisor.gate.config().workers.wait_ready;
+    let process = Rc::new(Process::new(worker, app, pid, priority, waits_for_word, inspector));
     supervisor.processes.borrow_mut().insert(worker, Rc::clone(&process));
     catch_up(&supervisor, &process);
     tokio::task::spawn_local(probe::watch(Rc::clone(&supervisor), Rc::clone(&process)));

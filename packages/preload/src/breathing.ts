@@ -1,0 +1,79 @@
+/**
+ * What loops of the app that let others in (`packages/breathe`) ask: whether somebody waits for the main thread. Such are the other
+ * requests inside, and those that the gateway has given to this worker since. The event loop, which would read them, does not
+ * turn during a loop, so the gateway counts them in a file, where a read takes a microsecond.
+ *
+ * It must not know loops.
+ */
+import { openSync, readSync } from 'node:fs';
+import type { Control } from './control.js';
+import { now_ms } from './timers.js';
+
+/** As `packages/breathe/src/host.ts` has it. */
+export const breathingKey = Symbol.for('sluice.breathe.1');
+/** The gateway takes it for 60 ms that such a loop runs. */
+const SAY_EVERY_MS = 25;
+
+/** Requests in the app's hands. */
+interface Inside {
+  readonly inside: number;
+}
+
+export class Breathing {
+  readonly #control: Pick<Control, 'send'>;
+  readonly #requests: Inside;
+  readonly #given: GivenCount;
+  #said_ms = Number.NEGATIVE_INFINITY;
+
+  constructor(control: Pick<Control, 'send'>, requests: Inside, socketPath: string) {
+    this.#control = control;
+    this.#requests = requests;
+    this.#given = new GivenCount(`${socketPath}.given`);
+  }
+
+  /** Whether another request waits for this thread, as far as is known. Asked by loops once a used-up budget. */
+  somebodyWaits(): boolean {
+    const at_ms = now_ms();
+    const isGiven = this.#given.hasChanged();
+    if (isGiven || at_ms - this.#said_ms >= SAY_EVERY_MS) {
+      this.#said_ms = at_ms;
+      // It goes out at once, without a turn of the event loop.
+      this.#control.send({ type: 'breathes' });
+    }
+    return isGiven || this.#requests.inside > 1;
+  }
+}
+
+/** Offers that to the app. */
+export function offerBreathing(control: Control, requests: Inside, socketPath: string): void {
+  Object.defineProperty(globalThis, breathingKey, { value: new Breathing(control, requests, socketPath) });
+}
+
+/** The byte that the gateway counts up. It is there soon after the first line. */
+class GivenCount {
+  readonly #path: string;
+  readonly #byte = Buffer.alloc(1);
+  #fd: number | undefined;
+  #seen = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  hasChanged(): boolean {
+    try {
+      this.#fd ??= open(this.#path, 'r');
+      read(this.#fd, this.#byte, 0, 1, 0);
+    } catch {
+      return false; // It is not there yet.
+    }
+    const [count = 0] = this.#byte;
+    if (count === this.#seen) return false;
+    this.#seen = count;
+    return true;
+  }
+}
+
+// Before the app can replace them.
+const open = openSync;
+const read = readSync;
