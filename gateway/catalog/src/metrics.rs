@@ -107,7 +107,7 @@ pub static LABELS: &[Label] = &[
     },
     Label {
         name: "alarm",
-        text: "What is alarming: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep` or `long_run`.",
+        text: "What is alarming: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run` or `routes_grow`.",
         bound: "the five words",
     },
     Label {

@@ -21,6 +21,8 @@ pub enum Kind {
     Sampling,
     /// The same with what was collected.
     Allocations,
+    /// The tables of the app's routers.
+    Routes,
 }
 
 impl Kind {
@@ -32,6 +34,7 @@ impl Kind {
             Self::Snapshot => "snapshot",
             Self::Sampling => "sampling",
             Self::Allocations => "allocations",
+            Self::Routes => "routes",
         }
     }
 
@@ -42,6 +45,7 @@ impl Kind {
             Self::Cpu => "cpuprofile",
             Self::Snapshot => "heapsnapshot",
             Self::Sampling | Self::Allocations => "heapprofile",
+            Self::Routes => "json",
         }
     }
 }

@@ -136,6 +136,16 @@ pub static RECORDS: &[Message] = &[
         ],
     },
     Message {
+        name: "Adder",
+        text: "A place in the app that adds routes.",
+        fields: &[
+            field("file", Kind::Text, "A path, or a `file:` URL."),
+            field("line", Kind::Whole, "From 1."),
+            field("column", Kind::Whole, "From 1."),
+            field("added", Kind::Whole, "Entries that it has added while the worker served."),
+        ],
+    },
+    Message {
         name: "Taken",
         text: "A profile that a worker has written.",
         fields: &[
@@ -319,13 +329,22 @@ pub static TO_GATEWAY: &[Message] = &[
         ],
     },
     Message {
+        name: "routes-grown",
+        text: "The tables of the app's routers have grown or shrunk since the worker has served for a second. Once a second at most.",
+        fields: &[
+            field("size", Kind::Whole, "Entries of all tables."),
+            field("added", Kind::Whole, "How many of them are more than then."),
+            field("places", Kind::Record("Adder"), "Those that have added most.").many(),
+        ],
+    },
+    Message {
         name: "react-off",
         text: "React is to be rendered by `@sluice/react` and is not.",
         fields: &[field("why", Kind::Text, "")],
     },
     Message {
         name: "profiled",
-        text: "The answer to `profile` or `heap`: one of both.",
+        text: "The answer to `profile`, `heap` or `routes`: one of both.",
         fields: &[
             NUMBER,
             field("taken", Kind::Record("Taken"), "").or_absent(),
@@ -393,6 +412,11 @@ pub static TO_WORKER: &[Message] = &[
             DURATION,
             FILE,
         ],
+    },
+    Message {
+        name: "routes",
+        text: "Write the tables of the app's routers to this file, with what is wrong with them.",
+        fields: &[NUMBER, FILE],
     },
     Message {
         name: "drop-profile",

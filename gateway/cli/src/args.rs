@@ -5,6 +5,7 @@
 
 mod hidden;
 mod hotspots;
+mod routes;
 
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ use sluice_catalog::profiles::Kind;
 
 pub use hidden::{GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
+pub use routes::RoutesArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -159,6 +161,8 @@ pub enum Command {
     Heap(HeapArgs),
     /// Show which lines of code hold up the thread, from CPU profiles
     Hotspots(HotspotsArgs),
+    /// Show the tables of the app's routers: duplicates, routes that are never reached, look-up cost, growth
+    Routes(RoutesArgs),
     /// Show, or let go of, requests that are answered without a worker because workers died with them
     Quarantine(QuarantineArgs),
     /// Validate the configuration and print every key in force

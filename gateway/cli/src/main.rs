@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Profile(args) => client::profile(&args),
         Command::Heap(args) => client::heap(&args),
         Command::Hotspots(args) => client::hotspots(&args),
+        Command::Routes(args) => client::routes(&args),
         Command::Quarantine(args) => client::quarantine(&args),
         Command::Check(args) => check::run(&args),
         Command::Completion(args) => completion::run(args.shell),

@@ -27,27 +27,33 @@ pub struct Script {
 /// A place in the code that was written; `None` where no map names it. Line and column from 0.
 pub type Original = Option<(String, u32, u32)>;
 
-impl Profile {
-    /// Places of all functions and lines in scripts that are files.
+impl Places {
+    /// Asks for these, in their order: the script's URL, then line and column from 0.
     #[must_use]
-    pub fn places(&self) -> Places {
-        let mut places = Places::default();
+    pub fn of<'a>(asked: impl Iterator<Item = (&'a str, u32, Option<u32>)>) -> Self {
+        let mut places = Self::default();
         let mut scripts: HashMap<&str, u32> = HashMap::new();
-        let mut ask = |url, line: u32, column| {
+        for (url, line, column) in asked {
             let next = u32::try_from(places.scripts.len()).unwrap_or(u32::MAX);
             let script = *scripts.entry(url).or_insert_with(|| {
                 places.scripts.push(Script { url: String::from(url) });
                 next
             });
-            places.places.push((script, line.saturating_sub(1), column));
-        };
-        for frame in self.frames().iter().filter(|frame| may_have_a_map(frame)) {
-            ask(&frame.url, frame.line, Some(frame.column.saturating_sub(1)));
-        }
-        for (frame, ticks) in self.ticks_to_ask() {
-            ask(&frame.url, ticks.line, None);
+            places.places.push((script, line, column));
         }
         places
+    }
+}
+
+impl Profile {
+    /// Places of all functions and lines in scripts that are files.
+    #[must_use]
+    pub fn places(&self) -> Places {
+        let functions = self.frames().iter().filter(|frame| may_have_a_map(frame));
+        let functions =
+            functions.map(|frame| (&*frame.url, frame.line.saturating_sub(1), Some(frame.column.saturating_sub(1))));
+        let lines = self.ticks_to_ask().map(|(frame, ticks)| (&*frame.url, ticks.line.saturating_sub(1), None));
+        Places::of(functions.chain(lines))
     }
 
     /// Puts functions and lines where the maps say that they were written. `originals` answers the places of

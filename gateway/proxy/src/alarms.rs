@@ -45,6 +45,8 @@ pub(crate) struct Reading {
     pub(crate) asleep_when_full: Option<f64>,
     /// Runs of main threads that were far too long.
     pub(crate) long_runs: Vec<Alarming>,
+    /// What is told of route tables that keep growing.
+    pub(crate) growing_routes: Option<String>,
 }
 
 /// What has changed with a look.
@@ -99,6 +101,8 @@ impl Judge {
         sights.extend(self.see_sleep(now_ms, limits, reading).map(|sight| ((Alarm::WorkersAsleep, None), sight)));
         sights.extend(see_drifts(limits, reading));
         sights.extend(reading.long_runs.iter().map(see_long_run));
+        let growing_routes = reading.growing_routes.clone();
+        sights.extend(growing_routes.map(|text| ((Alarm::RoutesGrow, None), Sight::There(text))));
         let mut changes = self.clear(now_ms, limits, &sights);
         for (key, sight) in sights {
             let Sight::There(text) = sight else { continue };

@@ -9,6 +9,7 @@ mod connections;
 mod costs;
 mod dispatch;
 mod followed;
+mod growth;
 mod mode;
 mod quarantined;
 mod requests;
@@ -50,7 +51,7 @@ use crate::unusable::Unusable;
 use crate::upstream::token::Tokens;
 use crate::upstream::{Job, Lease, Lost, Patience, Slots, StreamLease};
 use sluice_classes::Classes;
-use sluice_trends::Runs;
+use sluice_trends::{GrowingRoutes, Runs};
 
 use ahead::Ahead;
 use alarms::Alarms;
@@ -88,6 +89,7 @@ pub struct Gate {
     rates: Option<RefCell<Rates>>,
     alarms: Alarms,
     runs: RefCell<Runs>,
+    routes: RefCell<GrowingRoutes>,
     /// Long runs since the latest look for alarms.
     unjudged: RefCell<Vec<Alarming>>,
     mode: mode::Mode,
@@ -157,6 +159,7 @@ impl Gate {
             rates,
             alarms: Alarms::default(),
             runs: RefCell::default(),
+            routes: RefCell::default(),
             unjudged: RefCell::default(),
             mode: mode::Mode::default(),
             ahead: Ahead::default(),

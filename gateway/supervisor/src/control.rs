@@ -19,7 +19,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::time::Instant;
 
 use crate::auxiliary::{Address, Target};
-use crate::gate::{LongRun, Reported, RunsTold};
+use crate::gate::{LongRun, Reported, RoutesGrown, RunsTold};
 use crate::main_server::Found;
 use crate::process::Process;
 use crate::process::known::Renders;
@@ -34,6 +34,11 @@ const LINE_BYTES_MAX: u64 = 1024 * 1024;
 const ROUTE_BYTES_MAX: usize = 256;
 /// Long runs of one line that are listened to.
 const LONG_RUNS_MAX: usize = 10;
+
+/// Places of one line about routes that are listened to.
+const PLACES_MAX: usize = 3;
+/// Longest path of a file of the app that is listened to.
+const FILE_CHARS_MAX: usize = 500;
 
 /// Binds the socket and serves it from now on.
 ///
@@ -173,6 +178,12 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
                 long: long.iter().take(LONG_RUNS_MAX).map(long_run).collect(),
             };
             supervisor.gate.runs(process.worker, &told);
+        }
+        Kind::RoutesGrown => {
+            let places = said.places.iter().take(PLACES_MAX);
+            let places = places.map(|adder| (excerpt(&adder.file, FILE_CHARS_MAX), adder.line, adder.added)).collect();
+            let told = RoutesGrown { size: said.size, added: said.added, places };
+            supervisor.gate.routes_grown(process.worker, &told);
         }
         Kind::Turn => supervisor.gate.has_reported_all(process.worker, Instant::now()),
         Kind::Beat => {

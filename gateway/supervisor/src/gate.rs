@@ -54,6 +54,17 @@ pub struct RunsTold<'a> {
     pub long: Vec<LongRun>,
 }
 
+/// What a worker says of the tables of its app's routers.
+#[derive(Clone, Debug)]
+pub struct RoutesGrown<'a> {
+    /// Entries of all tables.
+    pub size: u64,
+    /// How many of them are more than when the worker had served for a second.
+    pub added: u64,
+    /// Code that has added most: file, line, entries.
+    pub places: Vec<(&'a str, u64, u64)>,
+}
+
 /// Who carries out actions on processes.
 pub type Host = Rc<dyn Fn(Action)>;
 
@@ -91,6 +102,9 @@ pub trait Gate {
 
     /// The worker has counted the uninterrupted runs of its main thread.
     fn runs(&self, worker: WorkerId, told: &RunsTold<'_>);
+
+    /// The tables of the app's routers have grown or shrunk.
+    fn routes_grown(&self, worker: WorkerId, told: &RoutesGrown<'_>);
 
     // What a worker says of requests.
 

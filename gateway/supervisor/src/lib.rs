@@ -45,7 +45,7 @@ use sluice_scheduler::{KillReason, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
-pub use gate::{Gate, Host, LongRun, Reported, RunsTold, Tailed};
+pub use gate::{Gate, Host, LongRun, Reported, RoutesGrown, RunsTold, Tailed};
 pub use guardian::run as run_guardian;
 pub use process::known::Renders;
 pub use reload::{Abandoned, ReloadEnd};

@@ -83,7 +83,8 @@ impl Supervisor {
                 "type": "profile", "number": number, "duration_ms": wish.duration_ms, "file": file,
                 "requests": wish.route.is_some(),
             }),
-            _ => json!({
+            Kind::Routes => json!({ "type": "routes", "number": number, "file": file }),
+            Kind::Snapshot | Kind::Sampling | Kind::Allocations => json!({
                 "type": "heap", "number": number, "kind": kind.as_str(), "duration_ms": wish.duration_ms, "file": file,
             }),
         };

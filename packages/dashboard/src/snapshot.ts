@@ -337,7 +337,7 @@ export interface LongRunSnapshot {
 }
 
 /** What is looked at. */
-export type Kind = 'cpu' | 'snapshot' | 'sampling' | 'allocations';
+export type Kind = 'cpu' | 'snapshot' | 'sampling' | 'allocations' | 'routes';
 
 /** What is asked for. */
 export interface Wish {

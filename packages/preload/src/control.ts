@@ -104,7 +104,14 @@ function parseFromGateway(line: string): FromGateway | undefined {
   if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
   if (value.type === 'message' && 'message' in value) return { type: 'message', message: value.message };
   if (value.type === 'look' || value.type === 'drop-profile') return { type: value.type };
+  if (value.type === 'routes') return parseRoutes({ ...value });
   return value.type === 'profile' || value.type === 'heap' ? parseProfiling({ ...value }) : undefined;
+}
+
+function parseRoutes({ number, file }: Readonly<Record<string, unknown>>): FromGateway | undefined {
+  return typeof number === 'number' && typeof file === 'string'
+    ? { type: 'routes', number, file }
+    : undefined;
 }
 
 function parseProfiling(value: Readonly<Record<string, unknown>>): FromGateway | undefined {

@@ -1,7 +1,8 @@
 /**
  * Entry of the preload, loaded with `node --import` before the app. It arranges what must be in place when the
- * app's first line runs: `listen()` is caught, `process.send` exists, hooks can be registered, and the inspector's port is
- * a free one, and the server modules of react-dom are caught where `@sluice/react` is to render. Everything else waits until this process (or thread) is the one that serves. Without `SLUICE_SOCKET` in the
+ * app's first line runs: `listen()` is caught, `process.send` exists, hooks can be registered, the inspector's port is
+ * a free one, routers tell where their routes are registered, and the server modules of react-dom are caught where
+ * `@sluice/react` is to render. Everything else waits until this process (or thread) is the one that serves. Without `SLUICE_SOCKET` in the
  * environment it does nothing at all.
  */
 import { isMainThread } from 'node:worker_threads';
@@ -14,6 +15,9 @@ import { catchListen } from './listen.js';
 import { offerProcessMessages } from './process-messages.js';
 import { catchReactDOM } from './react.js';
 import { registryKey } from './registry.js';
+import { catchRouters } from './route-catch.js';
+import { importRouters } from './route-imports.js';
+import { RouteTables } from './route-tables.js';
 
 const settings = readSettings(process.env);
 // Loaded a second time, from another path for example, it leaves everything to the first.
@@ -23,9 +27,12 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   const hooks = new Hooks(() => control.send({ type: 'resets' }));
   Object.defineProperty(globalThis, registryKey, { value: hooks });
   const listenToEarly = takeEarlyCalls();
-  const decide = catchListen(settings, control, hooks);
+  const tables = new RouteTables();
+  const catcher = catchRouters(tables);
+  const decide = catchListen(settings, control, hooks, tables);
   // An app that says so has opened all its servers.
   if (isMainThread) offerProcessMessages(control, decide);
   if (settings.rendersFast) catchReactDOM((why) => control.send({ type: 'react-off', why }));
   listenToEarly();
+  await importRouters(process.argv[1], catcher);
 }

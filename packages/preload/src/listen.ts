@@ -40,6 +40,7 @@ import { Prefaces } from './preface.js';
 import { offerProfiles } from './profiles.js';
 import { Report } from './report.js';
 import { Requests } from './requests.js';
+import type { RouteTables } from './route-tables.js';
 import { Tails } from './tail.js';
 import { later } from './timers.js';
 
@@ -52,9 +53,14 @@ const require = createRequire(import.meta.url);
 type Listen = (this: Server, ...parts: unknown[]) => Server;
 
 /** Returns what decides at once which server is the main one, if it is not known yet. */
-export function catchListen(settings: Settings, control: Control, hooks: Hooks): () => void {
+export function catchListen(
+  settings: Settings,
+  control: Control,
+  hooks: Hooks,
+  tables: RouteTables,
+): () => void {
   const listen = Server.prototype.listen as Listen;
-  const roles = new Roles(settings, control, hooks, listen);
+  const roles = new Roles(settings, control, hooks, tables, listen);
   Object.assign(Server.prototype, {
     listen(this: Server, ...parts: unknown[]): Server {
       const call = this.listening ? undefined : readListenCall(parts);
@@ -76,6 +82,7 @@ class Roles {
   readonly #settings: Settings;
   readonly #control: Control;
   readonly #hooks: Hooks;
+  readonly #tables: RouteTables;
   readonly #listen: Listen;
   #requests: Requests | undefined;
   readonly #candidates: Candidates;
@@ -86,10 +93,11 @@ class Roles {
   #socketsMade = 0;
   #isReminded = false;
 
-  constructor(settings: Settings, control: Control, hooks: Hooks, listen: Listen) {
+  constructor(settings: Settings, control: Control, hooks: Hooks, tables: RouteTables, listen: Listen) {
     this.#settings = settings;
     this.#control = control;
     this.#hooks = hooks;
+    this.#tables = tables;
     this.#listen = listen;
     this.#candidates = new Candidates(settings.mainWait_ms, (waited_ms) => this.decide(waited_ms));
     this.#misfits = new Misfits(
@@ -145,13 +153,13 @@ class Roles {
     if (this.#requests !== undefined) return true;
     if (!claimRole(this.#settings.socketPath)) return false;
     const cpu = new OwnCpu(this.#settings.measuresShared);
-    const report = new Report(this.#control, this.#settings.rendersFast, cpu);
+    const report = new Report(this.#control, this.#settings.rendersFast, cpu, this.#tables);
     const handed = new Handed();
     const tails = new Tails(this.#control, this.#settings.socketPath);
     this.#requests = new Requests(this.#settings, report, this.#hooks, cpu, handed, tails);
     const requests = this.#requests;
     offerLooks(this.#control, () => requests.moves);
-    offerProfiles(this.#control, requests);
+    offerProfiles(this.#control, requests, this.#tables);
     offerBreathing(this.#control, requests, this.#settings.socketPath);
     const responses = http().ServerResponse.prototype;
     watchEventStreams(responses);

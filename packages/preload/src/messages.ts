@@ -41,6 +41,18 @@ export interface LongRun {
   readonly id?: number;
 }
 
+/** A place in the app that adds routes. */
+export interface Adder {
+  /** A path, or a `file:` URL. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1. */
+  readonly column: number;
+  /** Entries that it has added while the worker served. */
+  readonly added: number;
+}
+
 /** A profile that a worker has written. */
 export interface Taken {
   /** From its start to its end. */
@@ -189,12 +201,22 @@ export type ToGateway =
       readonly renders: number;
       readonly reasons: Readonly<Record<string, number>>;
     }
+  /** The tables of the app's routers have grown or shrunk since the worker has served for a second. Once a second at most. */
+  | {
+      readonly type: 'routes-grown';
+      /** Entries of all tables. */
+      readonly size: number;
+      /** How many of them are more than then. */
+      readonly added: number;
+      /** Those that have added most. */
+      readonly places: readonly Adder[];
+    }
   /** React is to be rendered by `@sluice/react` and is not. */
   | {
       readonly type: 'react-off';
       readonly why: string;
     }
-  /** The answer to `profile` or `heap`: one of both. */
+  /** The answer to `profile`, `heap` or `routes`: one of both. */
   | {
       readonly type: 'profiled';
       /** Counts what the gateway asks of this worker in the way of profiles. */
@@ -253,6 +275,13 @@ export type FromGateway =
       readonly number: number;
       readonly kind: HeapKind;
       readonly duration_ms: number;
+      readonly file: string;
+    }
+  /** Write the tables of the app's routers to this file, with what is wrong with them. */
+  | {
+      readonly type: 'routes';
+      /** Counts what the gateway asks of this worker in the way of profiles. */
+      readonly number: number;
       readonly file: string;
     }
   /** Whoever asked for the profile that is being taken has gone: end it, and write nothing. */

@@ -1,26 +1,27 @@
-/** Answers the gateway's wish for a profile. What takes one is loaded at the first, as most workers never do. */
+/** Answers the gateway's wish for a profile, or for the routes. What does it is loaded at the first, as most workers never do. */
 import type { Control } from './control.js';
 import type { FromGateway, Taken } from './messages.js';
 import type { Requests } from './requests.js';
+import type { RouteTables } from './route-tables.js';
 
 /** What the gateway may ask for. */
-type Wish = Extract<FromGateway, { readonly type: 'profile' | 'heap' }>;
+type Wish = Extract<FromGateway, { readonly type: 'profile' | 'heap' | 'routes' }>;
 
-export function offerProfiles(control: Control, requests: Requests): void {
+export function offerProfiles(control: Control, requests: Requests, tables: RouteTables): void {
   let current: AbortController | undefined;
   control.onMessage((said) => {
     if (said.type === 'drop-profile') {
       current?.abort(new Error('nobody waits for it any more'));
       current = undefined;
     }
-    if (said.type !== 'profile' && said.type !== 'heap') return;
+    if (said.type !== 'profile' && said.type !== 'heap' && said.type !== 'routes') return;
     const { number } = said;
     if (current !== undefined) {
       control.send({ type: 'profiled', number, error: 'a profile of this worker is being taken already' });
       return;
     }
     const own = (current = new AbortController());
-    void take(said, requests, own.signal)
+    void take(said, requests, tables, own.signal)
       .then(
         (taken) => control.send({ type: 'profiled', number, taken }),
         (error: unknown) =>
@@ -36,7 +37,16 @@ export function offerProfiles(control: Control, requests: Requests): void {
   });
 }
 
-async function take(wish: Wish, requests: Requests, signal: AbortSignal): Promise<Taken> {
+async function take(
+  wish: Wish,
+  requests: Requests,
+  tables: RouteTables,
+  signal: AbortSignal,
+): Promise<Taken> {
+  if (wish.type === 'routes') {
+    const { reportRoutes } = await import('./route-report.js');
+    return reportRoutes(tables, wish.file, signal);
+  }
   if (wish.type === 'profile') {
     const { takeProfile } = await import('./profile.js');
     return takeProfile(wish.duration_ms, wish.file, wish.requests ? requests : undefined, signal);

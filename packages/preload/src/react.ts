@@ -2,15 +2,14 @@
  * Lets an app that was written for react-dom render by `@sluice/react`, where `sluice.toml` says `react = "fast"`. When a
  * server module of react-dom has been loaded, by `require` or by `import`, its exports are replaced by the same ones with the
  * renderer's in their place. The renderer itself gets react-dom's own: it leaves to it what it cannot do identically.
- *
- * Both ways of loading end in Node's CommonJS loader, since react-dom is CommonJS in every version: one place to
- * catch it, which needs no loader hooks and so neither their thread nor their time.
+ * react-dom is CommonJS in every version, so that `after-require.ts` sees it.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import Module, { createRequire } from 'node:module';
+import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileFunction } from 'node:vm';
+import { afterRequire } from './after-require.js';
 
 type Exports = Record<string, unknown>;
 type Require = (id: string) => unknown;
@@ -21,20 +20,13 @@ const RENDERER = '@sluice/react/server';
 
 export type Unavailable = (why: string) => void;
 
-interface Extensions {
-  '.js': (module: NodeModule, filename: string) => void;
-}
-
 /** From now on, until the process ends. `unavailable` is called at most once, with what is in the way. */
 export function catchReactDOM(unavailable: Unavailable): void {
   const renderers = new Renderers(unavailable);
-  const { _extensions: extensions } = Module as unknown as { readonly _extensions: Extensions };
-  const load = extensions['.js'];
-  extensions['.js'] = (module, filename) => {
-    load(module, filename);
+  afterRequire((module, filename) => {
     const found = SERVER_MODULE.exec(filename);
     if (found !== null) renderers.replace(module, filename, String(found[2]));
-  };
+  });
 }
 
 /** A renderer for one copy and flavour of react-dom: it belongs to one React. */

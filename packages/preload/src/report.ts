@@ -9,6 +9,7 @@ import type { Done, Leaving } from './messages.js';
 import { idOf } from './peer.js';
 import { type Cost, cpuUs, OwnCpu } from './own-cpu.js';
 import { ReactRenders } from './react-renders.js';
+import { RouteTables } from './route-tables.js';
 import { Routes } from './routes.js';
 import { named, type RunOwner } from './run-watch.js';
 
@@ -32,6 +33,7 @@ export class Report {
   readonly #control: Control;
   readonly #cpu: OwnCpu;
   readonly #routes = new Routes();
+  readonly #tables: RouteTables;
   #batch: Done[] = [];
   #batchTimer: NodeJS.Timeout | undefined;
   readonly #renders: ReactRenders;
@@ -40,8 +42,9 @@ export class Report {
   #beats_total = 0;
   overlaps_total = 0;
 
-  constructor(control: Control, rendersFast: boolean, cpu = new OwnCpu()) {
+  constructor(control: Control, rendersFast: boolean, cpu = new OwnCpu(), tables = new RouteTables()) {
     this.#control = control;
+    this.#tables = tables;
     this.#cpu = cpu;
     this.#renders = new ReactRenders(rendersFast);
   }
@@ -123,6 +126,9 @@ export class Report {
   #beat(): void {
     this.#cpu.watch.disown();
     if (this.#beats_total % BEATS_PER_RUNS === 0 && this.#beats_total > 0) this.#tellRuns();
+    // Apps register routes after `listen()` as well.
+    const grown = this.#beats_total === 0 ? undefined : this.#tables.news();
+    if (grown !== undefined) this.#control.send({ type: 'routes-grown', ...grown });
     this.#beats_total += 1;
     this.flush();
     this.#tellRenders();

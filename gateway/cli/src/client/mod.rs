@@ -11,6 +11,7 @@ mod logs;
 mod profile;
 mod quarantine;
 mod reload;
+mod routes;
 mod runs;
 mod scale;
 mod source_maps;
@@ -22,8 +23,8 @@ mod upgrade;
 use std::process::ExitCode;
 
 use crate::args::{
-    ClassesArgs, HeapArgs, HotspotsArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, ScaleArgs, StatusArgs,
-    StopArgs, TopArgs, UpgradeArgs,
+    ClassesArgs, HeapArgs, HotspotsArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, RoutesArgs, ScaleArgs,
+    StatusArgs, StopArgs, TopArgs, UpgradeArgs,
 };
 
 /// `sluice status`: how things are, as a table or as JSON.
@@ -74,6 +75,11 @@ pub fn heap(args: &HeapArgs) -> ExitCode {
 /// `sluice hotspots`: which line holds up the thread.
 pub fn hotspots(args: &HotspotsArgs) -> ExitCode {
     hotspots::run(args).unwrap_or_else(connect::ClientError::exit)
+}
+
+/// `sluice routes`: the tables of the app's routers.
+pub fn routes(args: &RoutesArgs) -> ExitCode {
+    routes::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
 /// `sluice quarantine`: requests that workers died with.

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use sluice_profiles::{Original, Profile};
+use sluice_profiles::{Original, Places, Profile};
 use tokio::time::Instant;
 
 use crate::start::app::find_preload;
@@ -20,18 +20,20 @@ const ANSWER_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
 /// The profile with functions and lines where they were written. `node`: the Node.js that reads the maps.
 pub fn mapped(profile: Profile, node: &str) -> Profile {
-    let places = profile.places();
+    let originals = originals(&profile.places(), node);
+    if originals.is_empty() { profile } else { profile.at(&originals) }
+}
+
+/// Where the code at these places was written, in their order; nothing where that cannot be asked, which is said.
+pub fn originals(places: &Places, node: &str) -> Vec<Original> {
     if places.places.is_empty() {
-        return profile;
+        return Vec::new();
     }
-    let Ok(asked) = serde_json::to_vec(&places) else { return profile };
-    match ask(node, asked) {
-        Ok(originals) => profile.at(&originals),
-        Err(why) => {
-            eprintln!("sluice: source maps were not read ({why}); places are those of the code that ran.");
-            profile
-        }
-    }
+    let asked = serde_json::to_vec(places).map_err(io::Error::other);
+    asked.and_then(|asked| ask(node, asked)).unwrap_or_else(|why| {
+        eprintln!("sluice: source maps were not read ({why}); places are those of the code that ran.");
+        Vec::new()
+    })
 }
 
 fn ask(node: &str, asked: Vec<u8>) -> io::Result<Vec<Original>> {

@@ -65,11 +65,14 @@ pub enum Alarm {
     WorkersAsleep,
     /// A worker's main thread ran for longer than a second without a break.
     LongRun,
+    /// The route tables of a worker grow while it serves.
+    RoutesGrow,
 }
 
 impl Alarm {
     /// Every alarm, in the order of their discriminants.
-    pub const ALL: [Self; 5] = [Self::SteadyQueue, Self::CostDrift, Self::Overlap, Self::WorkersAsleep, Self::LongRun];
+    pub const ALL: [Self; 6] =
+        [Self::SteadyQueue, Self::CostDrift, Self::Overlap, Self::WorkersAsleep, Self::LongRun, Self::RoutesGrow];
 
     /// The name in logs, metrics and `status --json`.
     #[must_use]
@@ -80,6 +83,7 @@ impl Alarm {
             Self::Overlap => "overlap",
             Self::WorkersAsleep => "workers_asleep",
             Self::LongRun => "long_run",
+            Self::RoutesGrow => "routes_grow",
         }
     }
 }

@@ -83,6 +83,7 @@ impl Gate {
             asleep: self.asleep_while_queued(now),
             asleep_when_full: self.asleep_when_full(),
             long_runs: self.unjudged.take(),
+            growing_routes: self.growing_routes(now),
         };
         let changes = alarms.judge.borrow_mut().look(self.alarm_ms(now), &limits(&self.config()), &reading);
         for change in &changes {
@@ -97,7 +98,7 @@ impl Gate {
         }
     }
 
-    fn alarm_ms(&self, now: Instant) -> u64 {
+    pub(super) fn alarm_ms(&self, now: Instant) -> u64 {
         u64::try_from(now.saturating_duration_since(self.epoch).as_millis()).unwrap_or(u64::MAX)
     }
 

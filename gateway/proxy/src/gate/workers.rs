@@ -8,7 +8,7 @@ use sluice_catalog::config::Config;
 use sluice_catalog::refusals::WarmUpError;
 use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::{Event, RequestId, Scheduler, WorkerId};
-use sluice_supervisor::{Host, Reported, RunsTold};
+use sluice_supervisor::{Host, Reported, RoutesGrown, RunsTold};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -73,6 +73,7 @@ impl sluice_supervisor::Gate for Gate {
         self.reporters.borrow_mut().remove(&worker);
         self.forget_sleep_of(worker);
         self.runs.borrow_mut().gone(worker.0);
+        self.routes.borrow_mut().gone(worker.0);
         self.sessions.exited(worker);
         self.tell(Event::Exited { worker });
     }
@@ -99,6 +100,10 @@ impl sluice_supervisor::Gate for Gate {
 
     fn runs(&self, worker: WorkerId, told: &RunsTold<'_>) {
         self.take_runs(worker, told);
+    }
+
+    fn routes_grown(&self, worker: WorkerId, told: &RoutesGrown<'_>) {
+        self.take_routes(worker, told);
     }
 
     fn reported(&self, worker: WorkerId, request: RequestId, reported: &Reported<'_>) {

@@ -75,6 +75,12 @@ pub(crate) struct Line {
     pub(crate) long: Vec<LongRun>,
     pub(crate) renders: u64,
     pub(crate) reasons: std::collections::BTreeMap<String, u64>,
+    /// Entries of all tables.
+    pub(crate) size: u64,
+    /// How many of them are more than then.
+    pub(crate) added: u64,
+    /// Those that have added most.
+    pub(crate) places: Vec<Adder>,
     pub(crate) why: String,
     /// Counts what the gateway asks of this worker in the way of profiles.
     pub(crate) number: u64,
@@ -113,6 +119,7 @@ pub(crate) enum Kind {
     Runs,
     Turn,
     React,
+    RoutesGrown,
     ReactOff,
     Profiled,
     Tailed,
@@ -177,6 +184,20 @@ pub(crate) struct LongRun {
     pub(crate) ago_ms: u64,
     /// The request whose run it was, where that is known.
     pub(crate) id: Option<u64>,
+}
+
+/// A place in the app that adds routes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Adder {
+    /// A path, or a `file:` URL.
+    pub(crate) file: String,
+    /// From 1.
+    pub(crate) line: u64,
+    /// From 1.
+    pub(crate) column: u64,
+    /// Entries that it has added while the worker served.
+    pub(crate) added: u64,
 }
 
 /// A profile that a worker has written.

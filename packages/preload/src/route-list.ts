@@ -1,0 +1,272 @@
+/** Reads the tables of routers as they are now, each in its own form, into steps that a request takes. Loaded when somebody asks. */
+import { expressRouterOf, type FastifyRoute, type HonoRoute, mountedApps, stackOf } from './route-catch.js';
+import type { Framework, Note, RouteTables, Table } from './route-tables.js';
+import type { Handler, Step } from './route-walk.js';
+
+export interface Entry extends Step {
+  readonly note: Note | undefined;
+  readonly below?: readonly Entry[];
+}
+
+export interface Listed {
+  readonly framework: Framework;
+  /** Entries are tried in order until one fits; `all` tries each for every request; `tree` does not depend on their number. */
+  readonly lookUp: 'linear' | 'all' | 'tree';
+  readonly steps: readonly Entry[];
+}
+
+/** How deep routers are mounted in each other. */
+const DEPTH_MAX = 20;
+
+type Shape = Readonly<Record<string, unknown>>;
+
+/** Tables that are part of no other. */
+export function listTables(tables: RouteTables): Listed[] {
+  const reader = new Reader(tables);
+  const read = tables.tables().flatMap((table) => {
+    const router = table.router.deref();
+    return router === undefined ? [] : [{ router, listed: reader.read(table, router) }];
+  });
+  const whole = read.filter(({ router }) => !reader.mounted.has(router)).map(({ listed }) => listed);
+  const copied = copies(whole);
+  return whole.filter((listed) => listed.steps.length > 0 && !copied.has(listed));
+}
+
+/** Routers of Koa and Hono are copied into those that they are mounted in. Of two that hold the same, the later one is whole. */
+function copies(all: readonly Listed[]): Set<Listed> {
+  const holders = new Map<Handler, Set<number>>();
+  const tables = all.map(({ framework, steps }) =>
+    framework === 'koa-router' || framework === 'hono' ? steps : [],
+  );
+  for (const [at, steps] of tables.entries()) {
+    for (const handler of steps.flatMap(({ handlers }) => handlers)) {
+      const known = holders.get(handler);
+      if (known === undefined) holders.set(handler, new Set([at]));
+      else known.add(at);
+    }
+  }
+  const isIn = (step: Entry, table: number): boolean =>
+    step.handlers.some((handler) => holders.get(handler)?.has(table));
+  return new Set(
+    all.filter((_listed, at) => {
+      const [first, ...rest] = tables[at] ?? [];
+      if (first === undefined) return false;
+      const wholes = new Set(first.handlers.flatMap((handler) => [...(holders.get(handler) ?? [])]));
+      return [...wholes].some((other) => {
+        const longer = (tables[other]?.length ?? 0) - rest.length - 1;
+        return (longer > 0 || (longer === 0 && other > at)) && rest.every((step) => isIn(step, other));
+      });
+    }),
+  );
+}
+
+class Reader {
+  /** Routers that were found in others. */
+  readonly mounted = new Set<object>();
+  readonly #tables: RouteTables;
+
+  constructor(tables: RouteTables) {
+    this.#tables = tables;
+  }
+
+  read({ framework, entries }: Table, router: object): Listed {
+    if (framework === 'express')
+      return { framework, lookUp: 'linear', steps: this.#express(router, [''], 0) };
+    if (framework === 'koa-router') return { framework, lookUp: 'all', steps: this.#koa(router) };
+    if (framework === 'fastify') {
+      return {
+        framework,
+        lookUp: 'tree',
+        steps: entries.map((entry) => this.#fastify(entry as FastifyRoute)),
+      };
+    }
+    const name = String((router as Shape)['name']);
+    const lookUp = /Linear|Pattern/.test(name) ? 'linear' : 'tree';
+    return { framework, lookUp, steps: entries.map((entry) => this.#hono(entry as HonoRoute)) };
+  }
+
+  #express(router: object, prefixes: readonly string[], depth: number): Entry[] {
+    return (stackOf(router) ?? []).map((layer) => {
+      const { handle, route, rawPath } = layer as Shape;
+      const note = this.#tables.noteOf(layer);
+      const given = (route as Shape | undefined)?.['path'] ?? rawPath ?? note?.path;
+      const isMount = route === undefined;
+      const paths = pathsOf(given, isMount);
+      const templates = prefixes.flatMap((prefix) => paths.map((path) => joined(prefix, path)));
+      const match = isMount ? prefixOf(layer) : wholeOf(layer);
+      const path =
+        templates.length === 0
+          ? `${prefixes[0] ?? ''} ${textOf(given ?? (layer as Shape)['regexp'])}`.trim()
+          : templates.join(', ');
+      const step = { path, templates, match, note, next: 2 };
+      if (route !== undefined) return { ...step, kind: 'route', ...expressMethods(route) };
+      const below = depth < DEPTH_MAX ? this.#below(layer, handle) : undefined;
+      const handlers = isHandler(handle) ? [handle] : [];
+      if (below === undefined) {
+        const kind = handlers[0]?.length === 4 ? 'error' : 'middleware';
+        return { ...step, kind, methods: [], handlers };
+      }
+      this.mounted.add(below);
+      return {
+        ...step,
+        kind: 'mount',
+        methods: [],
+        handlers,
+        below: this.#express(below, templates, depth + 1),
+      };
+    });
+  }
+
+  #below(layer: object, handle: unknown): object | undefined {
+    if (stackOf(handle) !== undefined) return handle as object;
+    const app = mountedApps.get(layer);
+    return app === undefined ? undefined : expressRouterOf(app);
+  }
+
+  #koa(router: object): Entry[] {
+    return (stackOf(router) ?? []).map((layer) => {
+      const { methods, path, regexp, stack, opts } = layer as Shape;
+      const handlers = (Array.isArray(stack) ? stack : []).filter(isHandler);
+      const names = (Array.isArray(methods) ? methods : []).map(String);
+      const isGet = names.includes('GET');
+      return {
+        kind: names.length === 0 ? 'middleware' : 'route',
+        methods: isGet ? names.filter((name) => name !== 'HEAD') : names,
+        // Middleware without a path has an expression of the router's own.
+        path: (Object(opts) as Shape)['pathAsRegExp'] === true ? '*' : textOf(path),
+        templates: pathsOf(path, false),
+        handlers,
+        next: 1,
+        match: (given) => (isRegExp(regexp) && fits(regexp, given) ? '' : undefined),
+        note: this.#tables.noteOf(layer),
+      };
+    });
+  }
+
+  #hono(route: HonoRoute): Entry {
+    const { method, path, handler } = route;
+    const regexp = honoRegExp(path);
+    const handlers = isHandler(handler) ? [handler] : [];
+    const isAll = method === 'ALL';
+    return {
+      kind: isAll && (handlers[0]?.length ?? 0) > 1 ? 'middleware' : 'route',
+      methods: isAll ? [] : [method],
+      path,
+      templates: regexp === undefined ? [] : [path],
+      handlers,
+      next: 1,
+      match: (given) => (regexp !== undefined && regexp.test(given) ? '' : undefined),
+      note: this.#tables.noteOf(route),
+    };
+  }
+
+  #fastify(route: FastifyRoute): Entry {
+    return {
+      kind: 'route',
+      methods: route.methods,
+      path: route.path,
+      templates: [],
+      handlers: isHandler(route.handler) ? [route.handler] : [],
+      next: 2,
+      match: () => undefined,
+      note: this.#tables.noteOf(route),
+    };
+  }
+}
+
+function expressMethods(route: unknown): Pick<Step, 'methods' | 'handlers'> {
+  const { methods, stack } = Object(route) as Shape;
+  const names = Object.keys(Object(methods) as object);
+  const layers = (Array.isArray(stack) ? stack : []) as Shape[];
+  return {
+    methods: names.includes('_all') ? [] : names.map((name) => name.toUpperCase()),
+    handlers: layers.map((layer) => layer['handle']).filter(isHandler),
+  };
+}
+
+/** Express 4 has a regular expression, Express 5 functions. */
+function matched(layer: object, path: string): string | undefined {
+  const { regexp, matchers } = layer as Shape;
+  if (isRegExp(regexp)) {
+    const { fast_star, fast_slash } = regexp as RegExp & { fast_star?: unknown; fast_slash?: unknown };
+    if (fast_star === true) return path;
+    if (fast_slash === true) return '';
+    return fits(regexp, path)?.[0];
+  }
+  if ((layer as Shape)['slash'] === true) return '';
+  for (const matcher of Array.isArray(matchers) ? (matchers as unknown[]) : []) {
+    const found = typeof matcher === 'function' ? (matcher(path) as unknown) : undefined;
+    const { path: prefix } = Object(found) as Shape;
+    if (typeof prefix === 'string') return prefix;
+  }
+  return undefined;
+}
+
+function wholeOf(layer: object): Step['match'] {
+  return (path) => (matched(layer, path) === undefined ? undefined : '');
+}
+
+function prefixOf(layer: object): Step['match'] {
+  const isOld = isRegExp((layer as Shape)['regexp']);
+  return (path) => {
+    const prefix = matched(layer, path);
+    if (prefix === undefined || !path.startsWith(prefix)) return undefined;
+    const after = path[prefix.length];
+    const isEnd = prefix === '' || after === undefined || after === '/' || (isOld && after === '.');
+    if (!isEnd) return undefined;
+    const rest = path.slice(prefix.length);
+    return rest.startsWith('/') ? rest : `/${rest}`;
+  };
+}
+
+/** Without what a flag would have the expression remember between two looks. */
+function fits(regexp: RegExp, path: string): RegExpExecArray | null {
+  const { lastIndex } = regexp;
+  regexp.lastIndex = 0;
+  const found = regexp.exec(path);
+  regexp.lastIndex = lastIndex;
+  return found;
+}
+
+/** Hono says it in words; this is how its routers read them. Undefined where the bound of a parameter is no expression. */
+export function honoRegExp(path: string): RegExp | undefined {
+  if (path === '*' || path === '/*') return /^/;
+  const segments = path.match(/\/(?:[^/{]|\{(?:[^{}]|\{[^{}]*\})*\})*/g) ?? [path];
+  const source = segments.map((segment, at) => {
+    const text = segment.slice(1);
+    if (text === '*') return at === segments.length - 1 ? '(?:/.*)?' : '/[^/]+';
+    const parameter = /^:[^{}?]+(?:\{(.+)\})?(\?)?$/.exec(text);
+    if (parameter === null) return `/${text.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')}`;
+    const one = `/(?:${parameter[1] ?? '[^/]+'})`;
+    return parameter[2] === undefined ? one : `(?:${one})?`;
+  });
+  try {
+    return new RegExp(`^${source.join('')}$`);
+  } catch {
+    return undefined;
+  }
+}
+
+function pathsOf(given: unknown, isMount: boolean): string[] {
+  const paths = Array.isArray(given) ? given.flat(Infinity) : [given];
+  if (!paths.every((path) => typeof path === 'string')) return [];
+  return isMount ? paths.map((path) => path.replace(/\/+$/, '')) : paths;
+}
+
+function joined(prefix: string, path: string): string {
+  if (prefix === '') return path === '' ? '/' : path;
+  return path === '' || path === '/' ? prefix : prefix === '/' ? path : `${prefix}${path}`;
+}
+
+function textOf(path: unknown): string {
+  if (Array.isArray(path)) return path.map(textOf).join(', ');
+  return typeof path === 'string' || path instanceof RegExp ? String(path) : '(unknown)';
+}
+
+function isRegExp(value: unknown): value is RegExp {
+  return Object.prototype.toString.call(value) === '[object RegExp]';
+}
+
+function isHandler(value: unknown): value is Handler {
+  return typeof value === 'function';
+}
