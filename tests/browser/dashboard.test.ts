@@ -1,46 +1,15 @@
 // The dashboard in a browser: made-up gateways for what is large or gone, a real one under load for what happens.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
 import { app, startSluice } from '../support/sluice.ts';
-import { noBrowser, open } from './chromium.ts';
+import { open } from './chromium.ts';
 import { fakeGateway } from './fake.ts';
+import { barriers, isTooWide, options, shot } from './look.ts';
 
 const BYTES_MAX = 150_000;
-const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const options = { skip: noBrowser, timeout: 180_000 };
-
-/** Rules of accessibility that the page breaks, with the elements that do. */
-async function barriers(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const { violations } = await (
-      globalThis as unknown as {
-        axe: { run: () => Promise<{ violations: { id: string; nodes: { target: string[] }[] }[] }> };
-      }
-    ).axe.run();
-    return violations.map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes
-          .slice(0, 3)
-          .map(({ target }) => target.join(' '))
-          .join(', ')}`,
-    );
-  });
-}
-
-const isTooWide = (page: Page): Promise<boolean> =>
-  page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-
-/** A picture for the eye, where SLUICE_TEST_SHOTS names a directory. */
-async function shot(page: Page, name: string): Promise<void> {
-  const dir = process.env['SLUICE_TEST_SHOTS'];
-  if (dir !== undefined) await page.screenshot({ path: path.join(dir, `${name}.png`), fullPage: true });
-}
 
 for (const dark of [false, true]) {
   for (const width of [1440, 390]) {

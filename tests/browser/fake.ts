@@ -4,6 +4,8 @@ import http from 'node:http';
 import path from 'node:path';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import type { FlameData } from '../../packages/flame/src/data.ts';
 import type {
   ClassSnapshot,
   Columns,
@@ -13,6 +15,7 @@ import type {
   Mark,
   Point,
   Snapshot,
+  Tail,
   WorkerSnapshot,
 } from '../../packages/dashboard/src/snapshot.ts';
 import { repositoryDir } from '../support/sluice.ts';
@@ -35,11 +38,14 @@ interface Options {
   marks?: Mark[];
   /** Answers nobody without this token. */
   token?: string;
+  tails?: Tail[];
+  /** What `GET /flame` and a profile are answered; a promise that stays open is a profile that takes its time. */
+  flame?: () => Promise<FlameData>;
 }
 
 export async function fakeGateway(
   t: TestContext,
-  { workers = 4, classes = 10, marks = [], token }: Options,
+  { workers = 4, classes = 10, marks = [], token, tails = [], flame }: Options,
 ): Promise<Fake> {
   const epoch = Date.now() - 300_000;
   const actions: string[] = [];
@@ -49,6 +55,9 @@ export async function fakeGateway(
       sent += body.length;
       response.writeHead(200, { 'content-type': type, ...head }).end(body);
     };
+    /** JSON compressed, as the gateway sends what is long. */
+    const sendPacked = (value: unknown) =>
+      send('application/json', gzipSync(JSON.stringify(value), { level: 1 }), { 'content-encoding': 'gzip' });
     const knows = token === undefined || request.headers.authorization === `Bearer ${token}`;
     const { pathname } = new URL(request.url ?? '/', 'http://fake');
     if (pathname === '/') {
@@ -58,6 +67,12 @@ export async function fakeGateway(
       };
       return send('text/html; charset=utf-8', fs.readFileSync(path.join(dist, 'index.html.gz')), head);
     }
+    const draw = () => {
+      response.on('close', () => {
+        if (!response.writableFinished) actions.push('gave up');
+      });
+      void flame?.().then(sendPacked);
+    };
     if (pathname.startsWith('/actions/')) {
       if (token === undefined || !knows) return response.writeHead(401).end();
       request.setEncoding('utf8');
@@ -65,12 +80,14 @@ export async function fakeGateway(
       request.on('data', (piece: string) => (body += piece));
       request.on('end', () => {
         actions.push(`${pathname.slice(9)} ${body}`);
+        if (pathname === '/actions/profile') return draw();
         send('application/json', '{}');
       });
       return;
     }
     if (!knows) return response.writeHead(401).end();
-    if (pathname === '/history') return send('application/json', JSON.stringify(columns(epoch)));
+    if (pathname === '/flame') return draw();
+    if (pathname === '/history') return sendPacked(columns(epoch));
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     let number = 0;
     const event = (name: string, value: unknown) => {
@@ -85,7 +102,7 @@ export async function fakeGateway(
     const tell = () => {
       const frame: Frame = {
         now_ms: Date.now(),
-        status: status(workers),
+        status: { ...status(workers), tails },
         point: point(Date.now()),
         marks: [],
       };

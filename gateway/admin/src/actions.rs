@@ -13,10 +13,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sluice_catalog::profiles::Wish;
+use sluice_catalog::refusals::FlameError;
 use sluice_journal::{Event, Journal, Level};
 use tokio::time::timeout;
 
-use crate::{Operator, Progress};
+use crate::{FlameOf, Operator, Progress};
 
 /// Longest body of an action.
 const BODY_BYTES_MAX: usize = 4096;
@@ -27,8 +28,8 @@ const REFUSED_TIMEOUT: Duration = Duration::from_millis(500);
 /// The longest profile, seconds.
 const PROFILE_S_MAX: u32 = 60;
 
-/// What is answered to an action.
-pub(crate) type Done = (StatusCode, Value);
+/// What is answered to an action: a status and JSON.
+pub(crate) type Done = (StatusCode, Vec<u8>);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,6 +46,7 @@ struct Release {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Profile {
+    /// All of them unless said.
     worker: Option<u64>,
     seconds: u32,
 }
@@ -61,7 +63,7 @@ pub(crate) async fn act(name: &str, body: Incoming, peer: IpAddr, operator: &dyn
         journal.emit(Event::Note { level: Level::Info, text: &text });
     };
     match name {
-        "check" => (StatusCode::OK, json!({})),
+        "check" => done(StatusCode::OK, &json!({})),
         "reload" => {
             tell("reload");
             reload(operator).await
@@ -70,7 +72,7 @@ pub(crate) async fn act(name: &str, body: Incoming, peer: IpAddr, operator: &dyn
             Ok(Scale { workers }) => {
                 tell(&format!("{workers} workers"));
                 match operator.scale(workers) {
-                    Ok(before) => (StatusCode::OK, json!({ "workers_before": before })),
+                    Ok(before) => done(StatusCode::OK, &json!({ "workers_before": before })),
                     Err(error) => failed(StatusCode::CONFLICT, &error.to_string()),
                 }
             }
@@ -79,7 +81,7 @@ pub(crate) async fn act(name: &str, body: Incoming, peer: IpAddr, operator: &dyn
         "release" => match parsed::<Release>(&body) {
             Ok(Release { which }) => {
                 tell("release from quarantine");
-                (StatusCode::OK, json!({ "released": operator.release_quarantined(&which) }))
+                done(StatusCode::OK, &json!({ "released": operator.release_quarantined(&which) }))
             }
             Err(refused) => refused,
         },
@@ -87,15 +89,22 @@ pub(crate) async fn act(name: &str, body: Incoming, peer: IpAddr, operator: &dyn
             Ok(Profile { worker, seconds }) => {
                 tell("profile");
                 let duration_ms = u64::from(seconds.clamp(1, PROFILE_S_MAX)) * 1000;
-                match operator.profile(Wish { worker, duration_ms, ..Wish::default() }).await {
-                    Ok(Ok(profiles)) => (StatusCode::OK, json!({ "profiles": profiles })),
-                    Ok(Err(error)) => failed(StatusCode::CONFLICT, &error.to_string()),
-                    Err(_) => failed(StatusCode::SERVICE_UNAVAILABLE, "The gateway leaves."),
-                }
+                let wish = Wish { worker, all: worker.is_none(), duration_ms, ..Wish::default() };
+                flame(FlameOf::Workers(wish), operator).await
             }
             Err(refused) => refused,
         },
         _ => failed(StatusCode::NOT_FOUND, "There is no such action."),
+    }
+}
+
+/// A flame graph. Dropped, nothing of it is left.
+pub(crate) async fn flame(of: FlameOf, operator: &dyn Operator) -> Done {
+    match operator.flame(of).await {
+        Ok(Ok(drawn)) => (StatusCode::OK, drawn),
+        Ok(Err(error @ FlameError::NoTail(_))) => failed(StatusCode::NOT_FOUND, &error.to_string()),
+        Ok(Err(error)) => failed(StatusCode::CONFLICT, &error.to_string()),
+        Err(_) => failed(StatusCode::SERVICE_UNAVAILABLE, "The gateway leaves."),
     }
 }
 
@@ -112,7 +121,7 @@ async fn reload(operator: &dyn Operator) -> Done {
     };
     match timeout(REFUSED_TIMEOUT, refused).await {
         Ok(Some(error)) => failed(StatusCode::CONFLICT, &error),
-        Ok(None) | Err(_) => (StatusCode::ACCEPTED, json!({})),
+        Ok(None) | Err(_) => done(StatusCode::ACCEPTED, &json!({})),
     }
 }
 
@@ -121,5 +130,9 @@ fn parsed<T: DeserializeOwned>(body: &Bytes) -> Result<T, Done> {
 }
 
 fn failed(status: StatusCode, error: &str) -> Done {
-    (status, json!({ "error": error }))
+    done(status, &json!({ "error": error }))
+}
+
+fn done(status: StatusCode, answer: &Value) -> Done {
+    (status, answer.to_string().into_bytes())
 }

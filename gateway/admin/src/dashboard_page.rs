@@ -39,7 +39,7 @@ impl Page {
     /// The page for a request with these headers.
     pub(crate) fn answer(&self, asked: &HeaderMap) -> Response<Full<Bytes>> {
         let is_known = asked.get(header::IF_NONE_MATCH).is_some_and(|tags| names(tags, self.tag));
-        let packed = !self.gzip.is_empty() && asked.get(header::ACCEPT_ENCODING).is_some_and(accepts_gzip);
+        let packed = !self.gzip.is_empty() && accepts_gzip(asked);
         let body = match (is_known, packed) {
             (true, _) => Bytes::new(),
             (false, true) => Bytes::from_static(self.gzip),
@@ -68,7 +68,8 @@ fn names(tags: &HeaderValue, tag: &str) -> bool {
 }
 
 /// Whether `Accept-Encoding` has gzip with a weight above 0 (RFC 9110 §12.5.3).
-fn accepts_gzip(value: &HeaderValue) -> bool {
+pub(crate) fn accepts_gzip(asked: &HeaderMap) -> bool {
+    let Some(value) = asked.get(header::ACCEPT_ENCODING) else { return false };
     value.to_str().unwrap_or_default().split(',').any(|coding| {
         let mut parts = coding.split(';').map(str::trim);
         let is_gzip = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));

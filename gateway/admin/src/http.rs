@@ -9,6 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::pin::pin;
 use std::rc::Rc;
+use std::str::FromStr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -27,9 +28,9 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::access::{self, Token};
-use crate::dashboard_page::DASHBOARD;
+use crate::dashboard_page::{DASHBOARD, accepts_gzip};
 use crate::live::{Events, Live};
-use crate::{Operator, Readiness, actions, host, metrics};
+use crate::{FlameOf, Operator, Readiness, actions, host, metrics, packed};
 
 /// Connections to the admin address.
 const CONNECTIONS_MAX: usize = 64;
@@ -43,6 +44,8 @@ const HEAD_WAIT_MAX: Duration = Duration::from_secs(30);
 const CONNECTION_MAX: Duration = Duration::from_secs(300);
 /// How long the last answer of such a connection may take.
 const LAST_ANSWER_MAX: Duration = Duration::from_secs(10);
+/// The type of what programs read.
+pub(crate) const JSON: &str = "application/json";
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// The metrics address, bound but not yet served.
@@ -190,19 +193,22 @@ async fn answer(context: &Context, connection: &Connection, request: Request<Inc
         if let Err(refusal) = access::may_act(request.headers(), &context.token) {
             return refuse(refusal).map(Either::Left);
         }
-        let action = action.to_owned();
+        let (action, accepts_gzip) = (action.to_owned(), accepts_gzip(request.headers()));
         let done = actions::act(&action, request.into_body(), connection.peer, &*context.operator, &context.journal);
         let (status, answer) = done.await;
-        return json(status, &answer).map(Either::Left);
+        return packed::respond(accepts_gzip, status, answer).await.map(Either::Left);
+    }
+    if *request.method() == Method::GET && matches!(path, "/flame" | "/history") {
+        return look(context, connection, &request).await.map(Either::Left);
     }
     if path == "/events" && *request.method() == Method::GET {
         return events(context, connection, &request);
     }
-    ask(context, connection, &request).map(Either::Left)
+    ask(context, &request).map(Either::Left)
 }
 
 /// Answers a question.
-fn ask(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+fn ask(context: &Context, request: &Request<Incoming>) -> Response<Full<Bytes>> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "Only GET and HEAD, and POST below /actions/.\n");
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
@@ -221,10 +227,6 @@ fn ask(context: &Context, connection: &Connection, request: &Request<Incoming>) 
             json(status, &ReadinessJson::from(readiness))
         }
         "/status.json" => json(StatusCode::OK, &context.operator.snapshot()),
-        "/history" => match access::may_read(request.headers(), connection.peer, &context.token) {
-            Ok(()) => json(StatusCode::OK, &context.live.columns(span_s(request.uri().query().unwrap_or_default()))),
-            Err(refusal) => refuse(refusal),
-        },
         _ => text(StatusCode::NOT_FOUND, "There are / (the dashboard), /metrics, /ping, /ready and /status.json.\n"),
     }
 }
@@ -242,9 +244,27 @@ fn events(context: &Context, connection: &Connection, request: &Request<Incoming
     }
 }
 
-/// The length of spans that `?span=10` asks for; a second unless said.
-fn span_s(query: &str) -> u32 {
-    query.split('&').find_map(|pair| pair.strip_prefix("span=")?.parse().ok()).unwrap_or(1)
+/// What the dashboard reads beside its events: the history, and the flame graph of a slow request that was profiled.
+async fn look(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+    if let Err(refusal) = access::may_read(request.headers(), connection.peer, &context.token) {
+        return refuse(refusal);
+    }
+    let query = request.uri().query().unwrap_or_default();
+    let (status, answer) = if request.uri().path() == "/history" {
+        let columns = context.live.columns(parameter(query, "span=").unwrap_or(1));
+        // These types have string keys and plain values.
+        (StatusCode::OK, serde_json::to_vec(&columns).unwrap_or_default())
+    } else if let Some(number) = parameter(query, "tail=") {
+        actions::flame(FlameOf::Tail(number), &*context.operator).await
+    } else {
+        return text(StatusCode::BAD_REQUEST, "Which one: /flame?tail=NUMBER, of those in /status.json.\n");
+    };
+    packed::respond(accepts_gzip(request.headers()), status, answer).await
+}
+
+/// The number that follows `name` in a query.
+fn parameter<T: FromStr>(query: &str, name: &str) -> Option<T> {
+    query.split('&').find_map(|pair| pair.strip_prefix(name)?.parse().ok())
 }
 
 fn refuse((status, why): access::Refusal) -> Response<Full<Bytes>> {
@@ -289,7 +309,7 @@ impl From<Readiness> for ReadinessJson {
 
 fn json(status: StatusCode, value: &impl Serialize) -> Response<Full<Bytes>> {
     match serde_json::to_vec(value) {
-        Ok(body) => respond(status, "application/json", body),
+        Ok(body) => respond(status, JSON, body),
         Err(_) => text(StatusCode::INTERNAL_SERVER_ERROR, "The answer cannot be written as JSON.\n"),
     }
 }
@@ -298,7 +318,7 @@ fn text(status: StatusCode, body: &'static str) -> Response<Full<Bytes>> {
     respond(status, "text/plain; charset=utf-8", body)
 }
 
-fn respond(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+pub(crate) fn respond(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = status;
     let headers = response.headers_mut();

@@ -65,6 +65,21 @@ async fn each_path_answers_its_question() {
 }
 
 #[tokio::test(flavor = "current_thread")]
+async fn flame_graph_of_a_slow_request_is_read_like_the_rest() {
+    with_server(async |served| {
+        assert!(served.get("/flame?tail=7").await.ends_with("{\"title\":\"tail\"}"));
+        let gone = served.get("/flame?tail=8").await;
+        assert!(gone.starts_with("HTTP/1.1 404") && gone.contains("no profile 8 of a slow request any more"), "{gone}");
+        assert!(served.get("/flame?tail=x").await.starts_with("HTTP/1.1 400"));
+        let address = served.address;
+        let head = format!("GET /flame?tail=7 HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+        let forwarded = served.exchange(&format!("{head}X-Forwarded-For: 192.0.2.7\r\n\r\n")).await;
+        assert!(forwarded.starts_with("HTTP/1.1 401"), "{forwarded}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
 async fn ready_follows_readiness() {
     with_server(async |served| {
         let ready = served.get("/ready").await;

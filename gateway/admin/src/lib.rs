@@ -12,6 +12,7 @@ mod host;
 mod http;
 mod live;
 mod metrics;
+mod packed;
 pub mod protocol;
 
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_catalog::profiles::{Taken, Wish};
-use sluice_catalog::refusals::{ProfileError, ReloadError, ScaleError, UpgradeError};
+use sluice_catalog::refusals::{FlameError, ProfileError, ReloadError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
 use sluice_journal::Page;
 use tokio::sync::{mpsc, oneshot};
@@ -54,10 +55,21 @@ pub trait Operator {
     fn upgrade(&self, wanted: Upgrade) -> oneshot::Receiver<Result<u32, UpgradeError>>;
     /// Has workers write profiles. Who drops the receiver ends that, and nothing is left.
     fn profile(&self, wish: Wish) -> oneshot::Receiver<Result<Vec<Taken>, ProfileError>>;
+    /// Draws a flame graph: JSON as `packages/flame` reads it. Who drops the receiver ends that, and nothing is left.
+    fn flame(&self, of: FlameOf) -> oneshot::Receiver<Result<Vec<u8>, FlameError>>;
     /// Whether work gets done.
     fn readiness(&self) -> Readiness;
     /// Writes those of [`OPERATOR_METRICS`] that neither the snapshot nor the journal knows.
     fn write_metrics(&self, _page: &mut Page) {}
+}
+
+/// What a flame graph is drawn of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FlameOf {
+    /// Profiles that workers are to take now.
+    Workers(Wish),
+    /// The kept profile of the slow request with this number.
+    Tail(u64),
 }
 
 /// What is told of a reload to whoever asked for it.

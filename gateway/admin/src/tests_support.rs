@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use sluice_catalog::refusals::{GivenUp, ProfileError, ReloadError, ScaleError, UpgradeError};
+use sluice_catalog::refusals::{FlameError, GivenUp, ProfileError, ReloadError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot::{
     ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, QuarantinedRequest, QueueSnapshot, RequestsSnapshot,
     Snapshot, WorkerSnapshot, WorkerState,
@@ -144,6 +144,17 @@ impl Operator for TestOperator {
     ) -> tokio::sync::oneshot::Receiver<Result<Vec<sluice_catalog::profiles::Taken>, ProfileError>> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         sender.send(Err(ProfileError::NoWorker)).unwrap();
+        receiver
+    }
+
+    fn flame(&self, of: crate::FlameOf) -> tokio::sync::oneshot::Receiver<Result<Vec<u8>, FlameError>> {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let drawn = match of {
+            crate::FlameOf::Workers(_) => Err(ProfileError::NoWorker.into()),
+            crate::FlameOf::Tail(7) => Ok(b"{\"title\":\"tail\"}".to_vec()),
+            crate::FlameOf::Tail(number) => Err(FlameError::NoTail(number)),
+        };
+        sender.send(drawn).unwrap();
         receiver
     }
 

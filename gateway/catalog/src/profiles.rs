@@ -93,6 +93,19 @@ pub struct Taken {
     pub error: Option<String>,
 }
 
+impl From<Tail> for Taken {
+    fn from(tail: Tail) -> Self {
+        Self {
+            worker: tail.worker,
+            file: tail.file,
+            duration_ms: tail.service_ms,
+            used_ms: tail.cpu_ms,
+            node: "node".to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
 /// The profile of one request that took longer than its class usually does.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tail {

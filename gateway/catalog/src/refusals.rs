@@ -28,6 +28,29 @@ pub enum ScaleError {
     },
 }
 
+/// Why the dashboard gets no flame graph.
+#[derive(Debug, thiserror::Error)]
+pub enum FlameError {
+    /// There is no profile to draw.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// The list of slow requests has none with this number.
+    #[error("there is no profile {0} of a slow request any more; newer ones took its place")]
+    NoTail(u64),
+    /// The process that draws cannot be started or spoken to.
+    #[error("no process could be started to draw the profile: {0}")]
+    Process(io::Error),
+    /// It ended without a flame graph.
+    #[error("the profile could not be drawn: {0}")]
+    Said(String),
+    /// It took longer than this many seconds.
+    #[error("drawing the profile took longer than {0} s; take a shorter one")]
+    TooLong(u64),
+    /// More than this many bytes.
+    #[error("the flame graph is larger than {0} bytes; take a shorter profile, or use `sluice profile --open`")]
+    TooLarge(u64),
+}
+
 /// Why there is no profile of a worker.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {

@@ -178,6 +178,9 @@ pub enum Command {
     /// Stay in the first gateway's place while its successors serve
     #[command(hide = true)]
     Shepherd(ShepherdArgs),
+    /// Draw the profiles that stdin names, for the dashboard
+    #[command(hide = true)]
+    DrawFlame,
     /// Write reference pages, schema and types
     #[command(hide = true)]
     Generate(GenerateArgs),

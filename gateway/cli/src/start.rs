@@ -4,6 +4,7 @@ pub mod app;
 mod boots;
 mod compile_cache;
 mod doors;
+mod flames;
 mod handover;
 mod learned;
 mod listeners;

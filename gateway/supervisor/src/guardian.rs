@@ -120,7 +120,10 @@ fn spawn() -> io::Result<(Child, PipeWriter)> {
 }
 
 /// The file that this program was started from may have been replaced by another version; the kernel still has it.
-fn program() -> io::Result<PathBuf> {
+///
+/// # Errors
+/// What the operating system says.
+pub fn program() -> io::Result<PathBuf> {
     let named = std::env::current_exe();
     match &named {
         Ok(path) if !path.is_file() => {

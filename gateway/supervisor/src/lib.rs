@@ -46,7 +46,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
 pub use gate::{Gate, Host, LongRun, Reported, RoutesGrown, RunsTold, Tailed};
-pub use guardian::run as run_guardian;
+pub use guardian::{program as own_program, run as run_guardian};
 pub use process::known::Renders;
 pub use reload::{Abandoned, ReloadEnd};
 pub use stuck::{make_room, write_whole};

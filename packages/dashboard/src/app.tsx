@@ -3,11 +3,12 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { HeatMap } from './charts/heat.js';
 import { type Line, Plot } from './charts/plot.js';
 import type { Model, Span } from './feed/model.js';
-import type { Store } from './feed/store.js';
+import type { FlameWish, Store } from './feed/store.js';
 import { bytes, clock, count, time, trimmed } from './format.js';
 import { Actions, Token } from './parts/actions.js';
 import { Classes } from './parts/classes.js';
 import { Events } from './parts/events.js';
+import { Flame } from './parts/flame.js';
 import { Alarms, Quarantine, Renders, Tails } from './parts/more.js';
 import { Tiles } from './parts/tiles.js';
 import { Workers } from './parts/workers.js';
@@ -24,6 +25,7 @@ export function App({ model, store }: { model: Model; store: Store }) {
   const [theme, setTheme] = useTheme();
   const [isActing, setActing] = useState(false);
   const [told, setTold] = useState('');
+  const [flame, setFlame] = useState<FlameWish | null>(null);
   const status = model.frame?.status;
 
   const act = (action: string, body: object, done: string) => {
@@ -85,11 +87,7 @@ export function App({ model, store }: { model: Model; store: Store }) {
               <Workers
                 model={model}
                 profile={(worker) =>
-                  act(
-                    'profile',
-                    { worker, seconds: PROFILE_S },
-                    `The profile of worker ${worker} is in the run directory; \`sluice profile --open\` draws one.`,
-                  )
+                  store.hasToken ? setFlame({ worker, seconds: PROFILE_S }) : setActing(true)
                 }
               />
               <Events marks={model.marks} />
@@ -103,11 +101,20 @@ export function App({ model, store }: { model: Model; store: Store }) {
               <HeatMap points={model.points} runs={status.runs} theme={theme} />
               <Renders status={status} />
             </div>
-            <Tails tails={status.tails} />
+            <Tails tails={status.tails} show={(tail) => setFlame({ tail })} />
           </div>
         )}
       </main>
-      {isActing && <Actions model={model} store={store} tell={setTold} close={() => setActing(false)} />}
+      {isActing && (
+        <Actions
+          model={model}
+          store={store}
+          tell={setTold}
+          profile={(seconds) => setFlame({ seconds })}
+          close={() => setActing(false)}
+        />
+      )}
+      {flame !== null && <Flame wish={flame} store={store} close={() => setFlame(null)} />}
     </div>
   );
 }

@@ -17,3 +17,10 @@ export function colorOf(owner: string, isDark: boolean): string {
   for (const character of owner) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003;
   return `hsl(${160 + (hash % 150)} 45% ${isDark ? 36 : 68}%)`;
 }
+
+/** Whether colours there are the dark ones: a page may choose otherwise than the system. */
+export function isDark(element: Element): boolean {
+  const scheme = getComputedStyle(element).colorScheme;
+  if (scheme === 'dark' || scheme === 'light') return scheme === 'dark';
+  return matchMedia('(prefers-color-scheme: dark)').matches;
+}

@@ -1,5 +1,5 @@
 // A flame graph on a canvas: zoom, search, keys. Callers stand above those whom they call. The page and the dashboard show it.
-import { colorOf } from './colors.js';
+import { colorOf, isDark } from './colors.js';
 import { amount, type FlameData, matched, percent, treeOf } from './data.js';
 
 const ROW_PX = 19;
@@ -14,6 +14,8 @@ export interface FlameGraph {
   reset(): void;
   /** Draws again, in the colours of now. */
   draw(): void;
+  /** Looks at nothing any more; the canvas is its parent's to remove. */
+  end(): void;
 }
 
 /** `tell` gets a sentence about the box that is pointed to. */
@@ -28,7 +30,8 @@ export function flameGraph(parent: HTMLElement, data: FlameData, tell: (text: st
   );
   parent.append(canvas);
   const context = canvas.getContext('2d');
-  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const scheme = matchMedia('(prefers-color-scheme: dark)');
+  let dark = false;
   let isMeant: boolean[] | undefined;
   let zoomed = 0;
   let chosen = 0;
@@ -51,6 +54,7 @@ export function flameGraph(parent: HTMLElement, data: FlameData, tell: (text: st
 
   function draw(): void {
     if (context === null) return;
+    dark = isDark(parent);
     const width = canvas.clientWidth;
     const height = (tree.depth_max + 1) * ROW_PX;
     const ratio = devicePixelRatio || 1;
@@ -78,10 +82,10 @@ export function flameGraph(parent: HTMLElement, data: FlameData, tell: (text: st
     const [name, , owner] = frameOf(at);
     const isMarked = isMeant === undefined || isMeant[data.stack_frames[at] ?? -1] === true;
     context.globalAlpha = isMarked ? 1 : 0.25;
-    context.fillStyle = colorOf(data.owners[owner] ?? '', dark.matches);
+    context.fillStyle = colorOf(data.owners[owner] ?? '', dark);
     context.fillRect(x, y, Math.max(width - 0.5, 0.35), ROW_PX - 1);
     if (at === chosen) {
-      context.strokeStyle = dark.matches ? '#fff' : '#000';
+      context.strokeStyle = dark ? '#fff' : '#000';
       context.lineWidth = 2;
       context.strokeRect(x + 1, y + 1, Math.max(width - 2.5, 1), ROW_PX - 3);
     }
@@ -91,7 +95,7 @@ export function flameGraph(parent: HTMLElement, data: FlameData, tell: (text: st
     context.beginPath();
     context.rect(x, y, width - 3, ROW_PX);
     context.clip();
-    context.fillStyle = dark.matches ? '#fff' : '#111';
+    context.fillStyle = dark ? '#fff' : '#111';
     context.fillText(name, x + 4, y + ROW_PX / 2);
     context.restore();
   }
@@ -150,11 +154,14 @@ export function flameGraph(parent: HTMLElement, data: FlameData, tell: (text: st
   canvas.addEventListener('keydown', (event) => {
     const act = KEYS[event.key];
     if (act === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    // Where all is shown already, Escape is for whatever the graph stands in.
+    if (event.key === 'Escape' && zoomed === 0) return;
     event.preventDefault();
     act();
   });
-  dark.addEventListener('change', draw);
-  new ResizeObserver(draw).observe(parent);
+  scheme.addEventListener('change', draw);
+  const resized = new ResizeObserver(draw);
+  resized.observe(parent);
 
   return {
     search(text) {
@@ -170,5 +177,9 @@ export function flameGraph(parent: HTMLElement, data: FlameData, tell: (text: st
     },
     reset: () => zoom(0),
     draw,
+    end() {
+      scheme.removeEventListener('change', draw);
+      resized.disconnect();
+    },
   };
 }

@@ -67,6 +67,11 @@ pub fn profile(args: &ProfileArgs) -> ExitCode {
     profile::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
+/// `sluice draw-flame`, which only the gateway starts: what a flame graph shows, as JSON.
+pub fn draw_flame() -> ExitCode {
+    profile::draw()
+}
+
 /// `sluice heap`: what is on the heap.
 pub fn heap(args: &HeapArgs) -> ExitCode {
     heap::run(args).unwrap_or_else(connect::ClientError::exit)

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_admin::{Operator, Progress, Readiness, Upgrade};
+use sluice_admin::{FlameOf, Operator, Progress, Readiness, Upgrade};
 use sluice_catalog::metrics;
 use sluice_catalog::profiles::{Taken, Wish};
-use sluice_catalog::refusals::{ProfileError, ScaleError, UpgradeError};
+use sluice_catalog::refusals::{FlameError, ProfileError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
     ClassesSnapshot, CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, ReactSnapshot, RequestsSnapshot,
@@ -24,6 +24,7 @@ use sluice_supervisor::Supervisor;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::Instant;
 
+use super::flames::Flames;
 use super::reload::Reloads;
 use super::upgrade::Wanted;
 use super::{boots, learned};
@@ -58,6 +59,7 @@ pub struct Gateway {
     wanted: Cell<u32>,
     was_ready: Cell<bool>,
     overlaps_told: Cell<u64>,
+    flames: Rc<Flames>,
 }
 
 /// The gateway that serves instead of this one.
@@ -104,6 +106,7 @@ impl Gateway {
             wanted: Cell::new(0),
             was_ready: Cell::new(false),
             overlaps_told: Cell::new(0),
+            flames: Rc::default(),
         })
     }
 
@@ -349,6 +352,29 @@ impl Operator for Gateway {
                 () = answer.closed() => return,
             };
             let _ = answer.send(taken);
+        });
+        receiver
+    }
+
+    fn flame(&self, of: FlameOf) -> oneshot::Receiver<Result<Vec<u8>, FlameError>> {
+        let (mut answer, receiver) = oneshot::channel();
+        let (supervisor, gate, flames) = (Rc::clone(&self.supervisor), Rc::clone(&self.gate), Rc::clone(&self.flames));
+        tokio::task::spawn_local(async move {
+            let drawn = async {
+                match of {
+                    FlameOf::Workers(wish) => flames.of_workers(take_profiles(&supervisor, &gate, &wish).await?).await,
+                    FlameOf::Tail(number) => {
+                        let kept = gate.tails().into_iter().find(|tail| tail.id == number);
+                        flames.of_tail(kept.ok_or(FlameError::NoTail(number))?).await
+                    }
+                }
+            };
+            let drawn = tokio::select! {
+                drawn = drawn => drawn,
+                // Who has asked has gone.
+                () = answer.closed() => return,
+            };
+            let _ = answer.send(drawn);
         });
         receiver
     }

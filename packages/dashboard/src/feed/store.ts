@@ -1,8 +1,12 @@
 // The one place where the page's state is: the model, who draws it, and the token.
+import type { FlameData } from '@sluice/flame/data';
 import type { Columns, Costs, Frame, Hello } from '../snapshot.js';
 import { Connection } from './connection.js';
 import { type Model, type Span, filled, framed, greeted, nothing, priced } from './model.js';
 import type { ServerEvent } from './sse.js';
+
+/** What a flame graph is wanted of: a worker now, all of them without one, or a slow request that was profiled. */
+export type FlameWish = { readonly worker?: number; readonly seconds: number } | { readonly tail: number };
 
 const TOKEN_KEY = 'sluice-token';
 
@@ -50,13 +54,24 @@ export class Store {
 
   /** Asks the gateway to do something. Returns why it did not, or null. */
   async act(action: string, body: object): Promise<string | null> {
+    const answer = await this.#ask(`/actions/${action}`, posted(body));
+    return typeof answer === 'string' ? answer : null;
+  }
+
+  /** The flame graph that is meant, or why there is none. Aborted, the gateway ends it too. */
+  async flame(wish: FlameWish, signal: AbortSignal): Promise<FlameData | string> {
+    const answer =
+      'tail' in wish
+        ? await this.#ask(`/flame?tail=${wish.tail}`, { signal })
+        : await this.#ask('/actions/profile', { ...posted(wish), signal });
+    return typeof answer === 'string' ? answer : ((await answer.json()) as FlameData);
+  }
+
+  /** The answer, or why there is none. */
+  async #ask(path: string, init: RequestInit): Promise<Response | string> {
     try {
-      const response = await fetch(`/actions/${action}`, {
-        method: 'POST',
-        headers: { ...this.#headers(), 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      if (response.ok) return null;
+      const response = await fetch(path, { ...init, headers: { ...this.#headers(), ...init.headers } });
+      if (response.ok) return response;
       if (response.status === 401) return 'The gateway does not take this token.';
       const { error } = (await response.json()) as { error?: string };
       return error ?? `The gateway answered ${response.status}.`;
@@ -95,6 +110,12 @@ export class Store {
     this.#draw(model);
   }
 }
+
+const posted = (body: object): { method: string; headers: Record<string, string>; body: string } => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
 
 /** `#token=…` of the address, which no server is sent, and which is taken out of it. */
 function tokenFromAddress(): string | null {

@@ -8,17 +8,20 @@ interface Props {
   store: Store;
   /** Told what came of it. */
   tell: (text: string) => void;
+  /** Profiles all workers for so long. */
+  profile: (seconds: number) => void;
   close: () => void;
 }
 
 /** The dialog of actions; first asks for the token where there is none. */
-export function Actions({ model, store, tell, close }: Props) {
+export function Actions({ model, store, tell, profile, close }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [hasToken, setHasToken] = useState(store.hasToken);
   const [busy, setBusy] = useState(false);
   const [workers, setWorkers] = useState(
     model.frame?.status.workers.filter(({ pid }) => pid !== null).length ?? 1,
   );
+  const [seconds, setSeconds] = useState(5);
   useEffect(() => dialog.current?.showModal(), []);
   const act = async (action: string, body: object, done: string) => {
     setBusy(true);
@@ -60,6 +63,27 @@ export function Actions({ model, store, tell, close }: Props) {
             </label>{' '}
             <button type="submit" disabled={busy || !Number.isInteger(workers)}>
               Scale
+            </button>
+          </form>
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              dialog.current?.close();
+              profile(seconds);
+            }}
+          >
+            <label>
+              Seconds{' '}
+              <input
+                type="number"
+                min={1}
+                max={60}
+                value={seconds}
+                onInput={(event) => setSeconds(event.currentTarget.valueAsNumber)}
+              />
+            </label>{' '}
+            <button type="submit" disabled={!Number.isInteger(seconds)}>
+              Profile all workers
             </button>
           </form>
         </div>

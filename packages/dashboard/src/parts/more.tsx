@@ -120,7 +120,12 @@ export function Renders({ status }: { status: Snapshot }) {
   );
 }
 
-export function Tails({ tails }: { tails: readonly Tail[] }) {
+interface TailsProps {
+  tails: readonly Tail[];
+  show: (id: number) => void;
+}
+
+export function Tails({ tails, show }: TailsProps) {
   if (tails.length === 0) return null;
   return (
     <section class="card" aria-labelledby="tails">
@@ -128,7 +133,7 @@ export function Tails({ tails }: { tails: readonly Tail[] }) {
         Slow requests with a profile{' '}
         <Help
           of="profiles of the tail"
-          text="When a class is slower than its usual 99th percentile, some of its next requests are profiled. These were the worst. `sluice profile --tail` opens them."
+          text="When a class is slower than its usual 99th percentile, some of its next requests are profiled. These were the worst. CPU is what the worker's process used meanwhile."
         />
       </h2>
       <div class="scroll" role="region" aria-label="Table of slow requests" tabIndex={0}>
@@ -146,7 +151,10 @@ export function Tails({ tails }: { tails: readonly Tail[] }) {
               <th scope="col" class="number">
                 Usual p99
               </th>
-              <th scope="col">Profile</th>
+              <th scope="col">Request</th>
+              <th scope="col">
+                <span class="unseen">Flame graph</span>
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -160,7 +168,17 @@ export function Tails({ tails }: { tails: readonly Tail[] }) {
                 <td class="number">{time(tail.cpu_ms)}</td>
                 <td class="number">{time(tail.usual_ms)}</td>
                 <td class="name">
-                  <code>{tail.file}</code>
+                  <code>{tail.target}</code> <small>worker {tail.worker}</small>
+                </td>
+                <td>
+                  <button
+                    type="button"
+                    class="quiet"
+                    onClick={() => show(tail.id)}
+                    aria-label={`Flame graph of ${tail.class} at ${clock(tail.at_unix_ms)}`}
+                  >
+                    flame graph
+                  </button>
                 </td>
               </tr>
             ))}

@@ -147,11 +147,16 @@ pub fn page(flame: Flame) -> Result<String, FileError> {
     }
 }
 
-fn fill(template: &str, mut flame: Flame) -> String {
+/// What the page reads.
+pub fn json(mut flame: Flame) -> String {
     flame.components.truncate(ROWS_MAX);
     flame.places.truncate(ROWS_MAX);
     // These types have string keys and plain values.
-    let json = serde_json::to_string(&flame).unwrap_or_default().replace('<', "\\u003c");
+    serde_json::to_string(&flame).unwrap_or_default()
+}
+
+fn fill(template: &str, flame: Flame) -> String {
+    let json = json(flame).replace('<', "\\u003c");
     template.replacen(MARK, &format!("<script type=\"application/json\" id=\"profile\">{json}</script>"), 1)
 }
 

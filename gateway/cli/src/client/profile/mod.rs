@@ -12,6 +12,7 @@ mod write;
 
 use std::collections::HashSet;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -28,7 +29,7 @@ use crate::output;
 use components::ComponentCpu;
 pub(super) use files::clean_up_at_signals;
 use files::{FileError, Names, Unfinished};
-use flame::Unit;
+use flame::{Flame, Unit};
 use hot::Place;
 
 /// What the gateway and the workers need beyond the profile's own time.
@@ -95,6 +96,21 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     Ok(output::print(&out))
 }
 
+/// Draws the profiles that stdin names, a list of [`Taken`], as JSON on stdout. The files stay.
+pub fn draw() -> ExitCode {
+    let drawn = serde_json::from_reader(io::stdin().lock()).map_err(FileError::Stdin).and_then(|taken: Vec<Taken>| {
+        let Drawn { flame, .. } = read(&taken, None)?.drawn();
+        Ok(flame::json(flame))
+    });
+    match drawn {
+        Ok(json) => output::print(&json),
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 /// The directory that the workers have written into; it goes at the end.
 pub(super) fn raw_dir(taken: &[Taken]) -> Option<Unfinished> {
     let file = taken.iter().find(|taken| taken.error.is_none())?;
@@ -153,9 +169,26 @@ fn times_of(file: &str) -> Result<requests::RequestTimes, FileError> {
     }
 }
 
+/// What was read, summed up.
+struct Drawn {
+    profile: Profile,
+    report: Report,
+    flame: Flame,
+}
+
 impl Read {
     /// Writes both files. Returns what is told, and the page.
     fn report(self, names: &Names) -> Result<(Report, PathBuf), FileError> {
+        let Drawn { profile, mut report, flame } = self.drawn();
+        let file = names.write("cpuprofile", &write::cpuprofile(&profile, report.route.is_none()))?;
+        let page = flame::page(flame)?;
+        let html = names.write("html", page.as_bytes()).inspect_err(|_| drop(std::fs::remove_file(&file)))?;
+        report.file = file.display().to_string();
+        report.html = html.display().to_string();
+        Ok((report, html))
+    }
+
+    fn drawn(self) -> Drawn {
         let Read { profile, mut report, used_ms } = self;
         let self_us = profile.self_us();
         let of = |is_meant: &dyn Fn(&Owner) -> bool| -> f64 {
@@ -180,12 +213,7 @@ impl Read {
         flame.facts = text::facts(&report);
         flame.components.clone_from(&report.components);
         flame.places.clone_from(&report.places);
-        let file = names.write("cpuprofile", &write::cpuprofile(&profile, report.route.is_none()))?;
-        let page = flame::page(flame)?;
-        let html = names.write("html", page.as_bytes()).inspect_err(|_| drop(std::fs::remove_file(&file)))?;
-        report.file = file.display().to_string();
-        report.html = html.display().to_string();
-        Ok((report, html))
+        Drawn { profile, report, flame }
     }
 }
 

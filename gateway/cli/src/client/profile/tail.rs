@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use sluice_catalog::profiles::{TAILS_DIR, TAILS_INDEX, Tail, Taken};
+use sluice_catalog::profiles::{TAILS_DIR, TAILS_INDEX, Tail};
 
 use super::files::{FileError, Names};
 use super::{Read, hot, open, read, text};
@@ -45,15 +45,7 @@ fn listed(index: PathBuf) -> Result<Vec<Tail>, FileError> {
 }
 
 fn read_tail(tail: &Tail) -> Result<Read, FileError> {
-    let taken = Taken {
-        worker: tail.worker,
-        file: tail.file.clone(),
-        duration_ms: tail.service_ms,
-        used_ms: tail.cpu_ms,
-        node: "node".to_owned(),
-        ..Taken::default()
-    };
-    read(&[taken], None)
+    read(&[tail.clone().into()], None)
 }
 
 fn list(tails: &[Tail]) -> String {

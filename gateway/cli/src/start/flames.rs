@@ -1,0 +1,107 @@
+//! Flame graphs for the dashboard. A process of its own (`sluice draw-flame`) reads the profile and its source maps, so that requests do
+//! not wait for that; its memory goes with it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use sluice_catalog::profiles::{Tail, Taken};
+use sluice_catalog::refusals::FlameError;
+use sluice_supervisor::own_program;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::Command;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+/// The longest that one may take to draw.
+const DRAWING_S_MAX: u64 = 90;
+/// The most that a browser is sent.
+const BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// What is kept of what the process says is wrong.
+const WORDS_BYTES_MAX: u64 = 500;
+
+/// Draws one after the other.
+pub struct Flames {
+    turn: Semaphore,
+}
+
+impl Default for Flames {
+    fn default() -> Self {
+        Self { turn: Semaphore::new(1) }
+    }
+}
+
+impl Flames {
+    /// Of what workers have written, which is taken away then.
+    pub async fn of_workers(&self, taken: Vec<Taken>) -> Result<Vec<u8>, FlameError> {
+        let _raw = taken.iter().find_map(Raw::of);
+        self.draw(&taken).await
+    }
+
+    /// Of a slow request. Its profile stays.
+    pub async fn of_tail(&self, tail: Tail) -> Result<Vec<u8>, FlameError> {
+        self.draw(&[tail.into()]).await
+    }
+
+    async fn draw(&self, taken: &[Taken]) -> Result<Vec<u8>, FlameError> {
+        // These types have string keys and plain values.
+        let named = serde_json::to_vec(taken).unwrap_or_default();
+        let _turn = self.turn.acquire().await;
+        let drawing = timeout(Duration::from_secs(DRAWING_S_MAX), run(&named));
+        drawing.await.unwrap_or(Err(FlameError::TooLong(DRAWING_S_MAX)))
+    }
+}
+
+async fn run(named: &[u8]) -> Result<Vec<u8>, FlameError> {
+    let mut command = Command::new(own_program().map_err(FlameError::Process)?);
+    command.arg("draw-flame").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.kill_on_drop(true).spawn().map_err(FlameError::Process)?;
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+        return Err(FlameError::Process(io::ErrorKind::BrokenPipe.into()));
+    };
+    let told = async move {
+        // Should it read nothing, it says why.
+        let _ = stdin.write_all(named).await;
+    };
+    let ((), drawn, words) = tokio::join!(told, some(stdout, BYTES_MAX + 1), some(stderr, WORDS_BYTES_MAX));
+    let drawn = drawn.map_err(FlameError::Process)?;
+    if drawn.len() as u64 > BYTES_MAX {
+        return Err(FlameError::TooLarge(BYTES_MAX));
+    }
+    match child.wait().await.map_err(FlameError::Process)? {
+        status if status.success() => Ok(drawn),
+        status => {
+            let words = words.unwrap_or_default();
+            let words = String::from_utf8_lossy(&words);
+            let words = words.trim();
+            Err(FlameError::Said(if words.is_empty() { status.to_string() } else { words.to_owned() }))
+        }
+    }
+}
+
+/// The first bytes; the pipe is closed then.
+async fn some(pipe: impl AsyncRead + Unpin, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut read = Vec::new();
+    pipe.take(bytes_max).read_to_end(&mut read).await?;
+    Ok(read)
+}
+
+/// The directory that workers have written profiles into. It goes with the value.
+struct Raw(PathBuf);
+
+impl Raw {
+    fn of(taken: &Taken) -> Option<Self> {
+        let has_file = taken.error.is_none();
+        Path::new(&taken.file).parent().filter(|_| has_file).map(|dir| Self(dir.to_owned()))
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let dir = std::mem::take(&mut self.0);
+        drop(spawn_blocking(move || std::fs::remove_dir_all(dir)));
+    }
+}
