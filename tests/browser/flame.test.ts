@@ -154,7 +154,10 @@ void test('real gateway draws a slow request and its workers, and leaves no file
   await page.getByRole('button', { name: 'Actions' }).click();
   await page.getByRole('spinbutton', { name: 'Seconds' }).fill('1');
   await page.getByRole('button', { name: 'Profile all workers' }).click();
-  await dialog.getByText(/planted\/server\.ts:\d+$/).first().waitFor();
+  await dialog
+    .getByText(/planted\/server\.ts:\d+$/)
+    .first()
+    .waitFor();
   assert.match((await dialog.locator('h2').textContent()) ?? '', /workers \d+, \d+/);
   await shot(page, 'flame-real');
   isOver = true;
