@@ -8,6 +8,13 @@ import type { ServerEvent } from './sse.js';
 /** What a flame graph is wanted of: a worker now, all of them without one, or a slow request that was profiled. */
 export type FlameWish = { readonly worker?: number; readonly seconds: number } | { readonly tail: number };
 
+interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
 const TOKEN_KEY = 'sluice-token';
 
 export class Store {
@@ -68,7 +75,7 @@ export class Store {
   }
 
   /** The answer, or why there is none. */
-  async #ask(path: string, init: RequestInit): Promise<Response | string> {
+  async #ask(path: string, init: Asked): Promise<Response | string> {
     try {
       const response = await fetch(path, { ...init, headers: { ...this.#headers(), ...init.headers } });
       if (response.ok) return response;
@@ -111,7 +118,7 @@ export class Store {
   }
 }
 
-const posted = (body: object): { method: string; headers: Record<string, string>; body: string } => ({
+const posted = (body: object): Asked => ({
   method: 'POST',
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(body),
