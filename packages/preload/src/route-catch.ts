@@ -131,7 +131,8 @@ export class Catcher {
         // The route is the app's object.
       }
     };
-    (fastify as { addHook(name: string, hook: (route: unknown) => void): void }).addHook('onRoute', heard);
+    // What a subscriber throws, Node has end the process.
+    attempt(() => (fastify as { addHook: (name: string, hook: unknown) => void }).addHook('onRoute', heard));
   }
 
   /** A method that pushes to `this.stack`. */

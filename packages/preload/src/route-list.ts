@@ -15,21 +15,32 @@ export interface Listed {
   readonly steps: readonly Entry[];
 }
 
-/** How deep routers are mounted in each other. */
-const DEPTH_MAX = 20;
+/** Entries that are read, with all repetitions of routers that are mounted in several places. */
+const ENTRIES_MAX = 50_000;
+
+/** Where a router of Express is mounted. */
+interface Mounted {
+  readonly path: string;
+  readonly templates: readonly string[];
+  /** It and those that it is in, as one may be mounted in itself. */
+  readonly routers: readonly object[];
+}
 
 type Shape = Readonly<Record<string, unknown>>;
 
-/** Tables that are part of no other. */
-export function listTables(tables: RouteTables): Listed[] {
+/** Tables that are part of no other, and how many entries there was no room for. */
+export function listTables(tables: RouteTables): { listed: Listed[]; left_off: number } {
   const reader = new Reader(tables);
-  const read = tables.tables().flatMap((table) => {
+  const known = tables.tables().flatMap((table) => {
     const router = table.router.deref();
-    return router === undefined ? [] : [{ router, listed: reader.read(table, router) }];
+    return router === undefined ? [] : [{ table, router }];
   });
-  const whole = read.filter(({ router }) => !reader.mounted.has(router)).map(({ listed }) => listed);
-  const copied = copies(whole);
-  return whole.filter((listed) => listed.steps.length > 0 && !copied.has(listed));
+  const mounted = new Set(known.flatMap(({ router }) => reader.mountedIn(router)));
+  const whole = known.filter(({ router }) => !mounted.has(router));
+  const all = whole.map(({ table, router }) => reader.read(table, router));
+  const copied = copies(all);
+  const listed = all.filter((one) => one.steps.length > 0 && !copied.has(one));
+  return { listed, left_off: reader.left_off };
 }
 
 /** Routers of Koa and Hono are copied into those that they are mounted in. Of two that hold the same, the later one is whole. */
@@ -61,17 +72,25 @@ function copies(all: readonly Listed[]): Set<Listed> {
 }
 
 class Reader {
-  /** Routers that were found in others. */
-  readonly mounted = new Set<object>();
+  left_off = 0;
   readonly #tables: RouteTables;
+  #room = ENTRIES_MAX;
 
   constructor(tables: RouteTables) {
     this.#tables = tables;
   }
 
+  /** Routers of Express that are mounted in this one. */
+  mountedIn(router: object): object[] {
+    const below = (stackOf(router) ?? []).map((layer) => this.#below(layer, (layer as Shape)['handle']));
+    return below.filter((one) => one !== undefined && one !== router) as object[];
+  }
+
   read({ framework, entries }: Table, router: object): Listed {
-    if (framework === 'express')
-      return { framework, lookUp: 'linear', steps: this.#express(router, [''], 0) };
+    if (framework === 'express') {
+      const root = { path: '', templates: [''], routers: [router] };
+      return { framework, lookUp: 'linear', steps: this.#express(router, root) };
+    }
     if (framework === 'koa-router') return { framework, lookUp: 'all', steps: this.#koa(router) };
     if (framework === 'fastify') {
       return {
@@ -85,40 +104,40 @@ class Reader {
     return { framework, lookUp, steps: entries.map((entry) => this.#hono(entry as HonoRoute)) };
   }
 
-  #express(router: object, prefixes: readonly string[], depth: number): Entry[] {
-    return (stackOf(router) ?? []).map((layer) => {
-      const { handle, route, rawPath } = layer as Shape;
+  #express(router: object, at: Mounted): Entry[] {
+    return (stackOf(router) ?? []).slice(0, this.#take(router)).map((layer) => {
+      const { handle, route, rawPath, regexp } = layer as Shape;
       const note = this.#tables.noteOf(layer);
-      const given = (route as Shape | undefined)?.['path'] ?? rawPath ?? note?.path;
-      const isMount = route === undefined;
-      const paths = pathsOf(given, isMount);
-      const templates = prefixes.flatMap((prefix) => paths.map((path) => joined(prefix, path)));
-      const match = isMount ? prefixOf(layer) : wholeOf(layer);
+      const isRoute = typeof route === 'object' && route !== null;
+      const given = isRoute ? (route as Shape)['path'] : (rawPath ?? note?.path);
+      const paths = pathsOf(given, !isRoute);
+      const templates = at.templates.flatMap((prefix) => paths.map((path) => joined(prefix, path)));
       const path =
-        templates.length === 0
-          ? `${prefixes[0] ?? ''} ${textOf(given ?? (layer as Shape)['regexp'])}`.trim()
-          : templates.join(', ');
-      const step = { path, templates, match, note, next: 2 };
-      if (route !== undefined) return { ...step, kind: 'route', ...expressMethods(route) };
-      const below = depth < DEPTH_MAX ? this.#below(layer, handle) : undefined;
+        templates.length > 0 ? templates.join(', ') : `${at.path} ${textOf(given ?? regexp)}`.trim();
+      const step = { path, templates, note, next: 2 };
+      if (isRoute) return { ...step, kind: 'route', match: wholeOf(layer), ...expressMethods(route) };
       const handlers = isHandler(handle) ? [handle] : [];
-      if (below === undefined) {
-        const kind = handlers[0]?.length === 4 ? 'error' : 'middleware';
-        return { ...step, kind, methods: [], handlers };
-      }
-      this.mounted.add(below);
-      return {
-        ...step,
-        kind: 'mount',
-        methods: [],
-        handlers,
-        below: this.#express(below, templates, depth + 1),
-      };
+      const middleware = { ...step, methods: [], handlers, match: prefixOf(layer) };
+      const below = this.#below(layer, handle);
+      if (below === undefined || at.routers.includes(below))
+        return { ...middleware, kind: handlers[0]?.length === 4 ? 'error' : 'middleware' };
+      const inside = { path, templates, routers: [...at.routers, below] };
+      return { ...middleware, kind: 'mount', below: this.#express(below, inside) };
     });
   }
 
+  /** How many entries of a router there is room for; a router may be mounted in many places. */
+  #take(router: object): number {
+    const length = stackOf(router)?.length ?? 0;
+    const taken = Math.min(length, this.#room);
+    this.#room -= taken;
+    this.left_off += length - taken;
+    return taken;
+  }
+
   #below(layer: object, handle: unknown): object | undefined {
-    if (stackOf(handle) !== undefined) return handle as object;
+    // Middleware of `connect` has a stack as well, and a path for a route.
+    if (stackOf(handle) !== undefined && isHandler((handle as Shape)['route'])) return handle as object;
     const app = mountedApps.get(layer);
     return app === undefined ? undefined : expressRouterOf(app);
   }

@@ -90,11 +90,11 @@ export async function reportRoutes(tables: RouteTables, file: string, signal: Ab
 }
 
 export async function report(tables: RouteTables, signal: AbortSignal): Promise<RoutesReport> {
-  const listed = listTables(tables);
+  const { listed, left_off } = listTables(tables);
   const room = { entries: ENTRIES_MAX, judged: JUDGED_MAX, end_ms: now_ms() + JUDGING_MS_MAX };
   const told: TableReport[] = [];
   for (const one of listed.slice(0, TABLES_MAX)) told.push(await tableReport(one, room, signal));
-  return { tables: told, left_off: tables.left_off + Math.max(listed.length - TABLES_MAX, 0) };
+  return { tables: told, left_off: tables.left_off + left_off + Math.max(listed.length - TABLES_MAX, 0) };
 }
 
 interface Cost {

@@ -166,6 +166,51 @@ test('Express as it is installed: a path in place of a function, arrays, and rou
   assert.equal(b?.certain, true);
 });
 
+test('I6: a router that is mounted in itself, or in many places, is read to an end', async () => {
+  const tables = new RouteTables();
+  const catcher = new Catcher(tables);
+  const express = require('express') as typeof import('express');
+  catcher.express(express.Router);
+  const routers = Array.from({ length: 17 }, () => express.Router());
+  for (const [at, router] of routers.entries()) {
+    const next = routers[(at + 1) % routers.length] as (typeof routers)[number];
+    router.get('/x', (_request, response) => void response.end());
+    router.use('/a', next).use('/b', next);
+  }
+  const root = express();
+  root.use(routers[0] as (typeof routers)[number]);
+  const { tables: told, left_off } = await report(tables, never);
+  assert.equal(told.length, 1);
+  assert.ok((told[0]?.entries ?? 0) <= 50_000, String(told[0]?.entries));
+  assert.ok((told[0]?.routes.length ?? 0) <= 10_000);
+  assert.ok(left_off > 0);
+});
+
+test('a router below an expression, and an app of `connect`, are told as far as they are understood', async () => {
+  const tables = new RouteTables();
+  const catcher = new Catcher(tables);
+  const express = require('express') as typeof import('express');
+  catcher.express(express.Router);
+  const [app, below] = [express(), express.Router()];
+  below.get('/x', (_request, response) => void response.end());
+  app.use(/^\/odd/, below);
+  const connect = Object.assign((_request: object, _response: object, _next: object) => {}, {
+    route: '/',
+    stack: [{ route: '', handle: () => {} }],
+  });
+  app.use(connect as never);
+  const { tables: told } = await report(tables, never);
+  assert.deepEqual(
+    told[0]?.routes.map(({ kind, path: where }) => [kind, where]),
+    [
+      ['mount', '/^\\/odd/'],
+      ['route', '/^\\/odd/ /x'],
+      ['middleware', '/'],
+    ],
+  );
+  assert.equal(told[0]?.not_judged, 1);
+});
+
 test("an import is looked for only where the app's own package names it and its script is a module", (t) => {
   const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'sluice-imports-')));
   t.after(() => fs.rmSync(folder, { recursive: true }));
