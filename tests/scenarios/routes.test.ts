@@ -1,7 +1,10 @@
 // Faults of route tables, planted in real apps of each router that is known, are named by file and line.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
+import { build } from 'esbuild';
 import { eventually } from '../support/eventually.ts';
 import { app, type Sluice } from '../support/sluice.ts';
 import { ask, ownApp, running, statusWhen } from './scenario.ts';
@@ -14,6 +17,7 @@ interface Route {
   handler: string;
   file?: string;
   line?: number;
+  of_handler?: boolean;
   added: boolean;
   repeats?: number;
   behind?: number;
@@ -37,10 +41,11 @@ async function tablesOf(sluice: Sluice, ...flags: string[]): Promise<Table[]> {
   return workers.flatMap(({ tables }) => tables);
 }
 
-/** The line of an app that says so in a comment. */
+/** The line of an app that says so, in a comment unless it is a path. */
 function lineOf(file: string, mark: string): number {
   const lines = fs.readFileSync(ownApp(`routes/${file}`), 'utf8').split('\n');
-  return lines.findIndex((line) => line.includes(`// ${mark}`)) + 1;
+  const said = mark.startsWith('/') ? `'${mark}` : `// ${mark}`;
+  return lines.findIndex((line) => line.includes(said)) + 1;
 }
 
 /** The only table, and its entries by method and path, with what is told of each. */
@@ -206,6 +211,47 @@ void test('ten duplicate handlers in a simulated hour are an alarm that names fi
   const told = stdout.split('\n').find((row) => row.startsWith('GET /news')) ?? '';
   assert.match(told, new RegExp(`leak\\.cjs:${line} +\\d+ +\\S*leak\\.cjs:${line} \\(\\d+\\)$`), stdout);
 });
+
+for (const [file, framework] of [
+  ['express.cjs', 'express'],
+  ['koa.cjs', 'koa-router'],
+  ['hono.mjs', 'hono'],
+] as const) {
+  void test(`a router in one file with the app (${file}) is found, with the places of its handlers`, async (t) => {
+    const folder = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'sluice-bundle-'));
+    t.after(() => fs.rmSync(folder, { recursive: true }));
+    const outfile = path.join(folder, file);
+    await build({
+      entryPoints: [ownApp(`routes/${file}`)],
+      bundle: true,
+      platform: 'node',
+      format: file.endsWith('.mjs') ? 'esm' : 'cjs',
+      define: { 'process.env.EXPRESS': '"express"' },
+      sourcemap: true,
+      outfile,
+      logLevel: 'error',
+    });
+    const sluice = await running(t, { entry: outfile, workers: 1 });
+    assert.equal((await ask(sluice, '/users/me')).body.toString(), 'me');
+    const { table, named, at } = await tableOf(sluice);
+    assert.equal(table.framework, framework);
+    const [me] = named('GET /users/me');
+    assert.deepEqual([me?.certain, at(me?.behind)], [true, 'GET /users/:id']);
+    const [wide] = named('GET /users/:id');
+    assert.equal(wide?.of_handler, true);
+    // Through the bundle's source map.
+    const source = framework === 'koa-router' ? 'koa-routes.cjs' : file;
+    assert.equal(wide?.file, ownApp(`routes/${source}`));
+    assert.equal(wide?.line, lineOf(source, "/users/:id'"));
+    const text = (await sluice.cli(['routes'])).stdout;
+    assert.match(text, new RegExp(`GET /users/:id .*${source}:${wide?.line} \\(handler\\)$`, 'm'));
+    assert.deepEqual(
+      sluice.logs.filter((line) => JSON.stringify(line).includes('Warning')),
+      [],
+      'nothing of the app was asked that answers',
+    );
+  });
+}
 
 void test('an app without a router that is known is told which ones are', async (t) => {
   const sluice = await running(t, { entry: app('spin.js'), workers: 1 });

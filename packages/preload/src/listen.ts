@@ -63,6 +63,7 @@ export function catchListen(
   const roles = new Roles(settings, control, hooks, tables, listen);
   Object.assign(Server.prototype, {
     listen(this: Server, ...parts: unknown[]): Server {
+      tables.serves(this);
       const call = this.listening ? undefined : readListenCall(parts);
       if (call === undefined || !roles.place(this, call)) return Reflect.apply(listen, this, parts);
       return this;

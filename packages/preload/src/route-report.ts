@@ -3,11 +3,13 @@
  * the work is done in pieces of a few milliseconds.
  */
 import { performance } from 'node:perf_hooks';
-import { setImmediate as turn } from 'node:timers/promises';
+import type { CallSite } from './call-site.js';
 import { writeWhole } from './inspector-session.js';
 import type { Taken } from './messages.js';
 import { cpuUs } from './own-cpu.js';
+import { type Pause, pauses } from './pauses.js';
 import { type Entry, type Listed, listTables } from './route-list.js';
+import { placesOf, searchRouters } from './route-search.js';
 import type { RouteTables } from './route-tables.js';
 import { endsRequests, type Handler, judge, meet } from './route-walk.js';
 import { now_ms } from './timers.js';
@@ -20,12 +22,12 @@ const ENTRIES_MAX = 10_000;
 const JUDGED_MAX = 2000;
 /** How long routes are judged. */
 const JUDGING_MS_MAX = 10_000;
-/** How long the worker works on it without a break. */
-const PIECE_MS = 4;
 /** Rounds of which the shortest counts. */
 const ROUNDS = 3;
 /** Tests of each matcher before them: V8 compiles an expression at the first, and once more at the second. */
 const WARM_UP_TESTS = 2;
+/** Handlers whose place is looked up, of entries that nobody saw being registered. */
+const SITES_MAX = 2000;
 /** A path that hardly any app has a route for. */
 const NO_ROUTE = '/~sluice/no/such/path';
 /** What is told of a path or a handler's name. */
@@ -43,6 +45,8 @@ export interface RouteReport {
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
+  /** The place is where its handler is written: nobody saw where it was registered. */
+  readonly of_handler?: boolean;
   /** It came while the worker served. */
   readonly added: boolean;
   /** The entry that it repeats. */
@@ -90,10 +94,15 @@ export async function reportRoutes(tables: RouteTables, file: string, signal: Ab
 }
 
 export async function report(tables: RouteTables, signal: AbortSignal): Promise<RoutesReport> {
+  const pause = pauses(signal);
+  if (tables.tables().length === 0) {
+    for (const { framework, router, entries } of await searchRouters(tables.listeners(), pause))
+      tables.take(framework, router, entries);
+  }
   const { listed, left_off } = listTables(tables);
   const room = { entries: ENTRIES_MAX, judged: JUDGED_MAX, end_ms: now_ms() + JUDGING_MS_MAX };
   const told: TableReport[] = [];
-  for (const one of listed.slice(0, TABLES_MAX)) told.push(await tableReport(one, room, signal));
+  for (const one of listed.slice(0, TABLES_MAX)) told.push(await tableReport(one, room, pause));
   return { tables: told, left_off: tables.left_off + left_off + Math.max(listed.length - TABLES_MAX, 0) };
 }
 
@@ -108,7 +117,7 @@ interface Room {
   readonly end_ms: number;
 }
 
-async function tableReport(listed: Listed, room: Room, signal: AbortSignal): Promise<TableReport> {
+async function tableReport(listed: Listed, room: Room, pause: Pause): Promise<TableReport> {
   const { framework, lookUp, steps } = listed;
   const entries = flat(steps);
   const positions = new Map(entries.map((entry, at) => [entry, at + 1]));
@@ -116,7 +125,7 @@ async function tableReport(listed: Listed, room: Room, signal: AbortSignal): Pro
   const told = entries.slice(0, room.entries);
   room.entries -= told.length;
   const routes: RouteReport[] = [];
-  const pause = pauses(signal);
+  const sites = await handlerSites(told, pause);
   const whole = lookUp === 'tree' ? undefined : await wholeCost(steps, entries, pause);
   let not_judged = 0;
   for (const [at, entry] of told.entries()) {
@@ -133,7 +142,8 @@ async function tableReport(listed: Listed, room: Room, signal: AbortSignal): Pro
       methods: entry.methods,
       path: cut(entry.path),
       handler: cut(entry.handlers.at(-1)?.name ?? ''),
-      ...entry.note?.site,
+      ...(entry.note?.site ?? sites.get(entry)),
+      ...(sites.has(entry) && { of_handler: true }),
       added: entry.note?.isAdded === true,
       ...(first !== undefined && { repeats: positions.get(first) ?? 0 }),
       ...way,
@@ -152,18 +162,17 @@ async function tableReport(listed: Listed, room: Room, signal: AbortSignal): Pro
   };
 }
 
-type Pause = () => Promise<void> | undefined;
-
-/** To be called between two steps of the work: lets the worker turn to its requests when it is time. */
-function pauses(signal: AbortSignal): Pause {
-  let began_ms = now_ms();
-  return () => {
-    if (now_ms() - began_ms < PIECE_MS) return undefined;
-    return turn(undefined, { signal }).then(() => {
-      began_ms = now_ms();
-    });
-  };
+async function handlerSites(entries: readonly Entry[], pause: Pause): Promise<Map<Entry, CallSite>> {
+  const unknown = entries.filter(({ note, handlers }) => note?.site === undefined && handlers.length > 0);
+  const asked = unknown.slice(0, SITES_MAX);
+  const sites = await placesOf(
+    asked.map(({ handlers }) => handlers.at(-1) ?? noHandler),
+    pause,
+  );
+  return new Map(asked.flatMap((entry, at) => (sites[at] === undefined ? [] : [[entry, sites[at]]])));
 }
+
+function noHandler(): void {}
 
 function flat(steps: readonly Entry[]): Entry[] {
   return steps.flatMap((step) => [step, ...flat(step.below ?? [])]);

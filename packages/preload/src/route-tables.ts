@@ -2,6 +2,7 @@
  * The routers of this process, and where each of their entries was registered. Told of registrations alone, so that a request
  * pays nothing; the tables themselves stay with their routers and are read when somebody asks. It must not know any router.
  */
+import type { Server } from 'node:net';
 import { callSite, type CallSite } from './call-site.js';
 
 /** Routers that are remembered. An app may make one for each request, so that those that are gone make room. */
@@ -10,6 +11,8 @@ const TABLES_MAX = 1000;
 const NOTES_MAX = 10_000;
 /** Routers without room between two looks for those that are gone. */
 const LOOK_EVERY = 100;
+/** Servers whose listeners are remembered. */
+const SERVERS_MAX = 10;
 /** Places that entries were added at while the worker served; further ones count together. */
 const PLACES_MAX = 200;
 /** Places that are told to the gateway. */
@@ -30,7 +33,7 @@ export interface Table {
   readonly framework: Framework;
   readonly router: WeakRef<object>;
   /** Entries of a router that does not show its own. */
-  readonly entries: object[];
+  entries: object[];
   /** Entries when its first second with a serving worker was over. */
   base: number | undefined;
   /** Entries that were registered, removed ones as well, where the router does not show them. */
@@ -62,6 +65,7 @@ export interface Growth {
 
 export class RouteTables {
   readonly #tables = new Set<Table>();
+  readonly #servers = new Set<WeakRef<Server>>();
   readonly #byRouter = new WeakMap<object, Table>();
   readonly #notes = new WeakMap<object, Note>();
   /** The first note of each handler of routers that copy their entries. */
@@ -123,6 +127,25 @@ export class RouteTables {
       this.#notes.set(entry, note);
       if (typeof handler === 'function' && first === undefined) this.#byHandler.set(handler, note);
     }
+  }
+
+  /** A router that was found where it is, and whose registrations nobody saw. */
+  take(framework: Framework, router: object, entries: readonly object[]): void {
+    const table = this.table(framework, router);
+    if (table === undefined) return;
+    // The router's own list, so that it stays as long as that is.
+    table.entries = entries as object[];
+    table.count = entries.length;
+  }
+
+  /** A server of the app listens. */
+  serves(server: Server): void {
+    if (this.#servers.size < SERVERS_MAX) this.#servers.add(new WeakRef(server));
+  }
+
+  /** What the app does with requests. */
+  listeners(): object[] {
+    return [...this.#servers].flatMap((server) => server.deref()?.listeners('request') ?? []);
   }
 
   noteOf(entry: object): Note | undefined {

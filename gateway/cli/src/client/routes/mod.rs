@@ -84,6 +84,8 @@ struct Route {
     line: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<u32>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    of_handler: bool,
     added: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     repeats: Option<u64>,

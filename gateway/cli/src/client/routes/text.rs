@@ -8,8 +8,8 @@ use crate::client::profile::text::{relative, short};
 use crate::client::status::{aligned, harmless};
 
 pub const NO_ROUTER: &str = "no router of this app is known. Known are those of Express 4 and 5, Fastify, Koa (@koa/router, \
-                             koa-router) and Hono. One that a bundler has put into the app's own file is not seen, nor an \
-                             imported module that package.json does not name.";
+                             koa-router) and Hono. Fastify is seen as it starts, others as they are loaded, else from what the \
+                             listeners of the app's servers hold. An app with none of them has no table.";
 /// Places of one group that are named.
 const PLACES_SHOWN: usize = 3;
 
@@ -163,7 +163,10 @@ fn name(route: &Route) -> String {
 
 fn place(route: &Route) -> String {
     match (&route.file, route.line) {
-        (Some(file), Some(line)) => format!("{}:{line}", harmless(&relative(file))),
+        (Some(file), Some(line)) => {
+            let of = if route.of_handler { " (handler)" } else { "" };
+            format!("{}:{line}{of}", harmless(&relative(file)))
+        }
         _ => "(unknown)".to_owned(),
     }
 }
