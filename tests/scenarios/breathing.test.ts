@@ -1,8 +1,12 @@
 // Loops of `@sluice/breathe` let other requests into their worker, and nobody where nobody waits.
 import assert from 'node:assert/strict';
+import { scryptSync } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { app, type Sluice } from '../support/sluice.ts';
+import { app, repositoryDir, type Sluice } from '../support/sluice.ts';
 import { ask, running, sent, STRICT, statusWhen } from './scenario.ts';
 
 const entry = app('breathes.js');
@@ -46,6 +50,22 @@ for (const form of ['breathing', 'breather', 'breathe']) {
     assert.equal((await sluice.status()).overlaps_total, 0);
   });
 }
+
+void test('the server in the guide serves under Sluice', async (t) => {
+  const guide = fs.readFileSync(path.join(repositoryDir, 'docs/guide/your-app.md'), 'utf8');
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-guide-'));
+  t.after(() => fs.rmSync(dir, { recursive: true }));
+  fs.symlinkSync(path.join(repositoryDir, 'node_modules'), path.join(dir, 'node_modules'));
+  for (const [, code = '', name = ''] of guide.matchAll(/```js\n(\/\/ (\w+\.mjs)\n[\s\S]*?)```/g)) {
+    fs.writeFileSync(path.join(dir, name), code);
+  }
+  const sluice = await running(t, { entry: path.join(dir, 'server.mjs'), workers: 1 });
+  const report = (await ask(sluice, '/report')).body.toString().split('\n');
+  assert.equal(report.length, 100_000);
+  assert.equal(report[98], '98;1');
+  const digest = scryptSync('password', 'salt', 32).toString('hex');
+  assert.equal((await ask(sluice, '/digest')).body.toString(), digest);
+});
 
 void test('none is answered beside a plain loop, so the count above means something', async (t) => {
   const sluice = await running(t, { entry, workers: 1 });

@@ -318,6 +318,7 @@ fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: Path
         port,
         main_port: config.app.port,
         head_bytes_max: head_bytes_max(config),
+        workers: worker_count(config),
         concurrency: config.workers.held_max(),
         is_while_waiting: config.workers.concurrency == Concurrency::WhileWaiting,
         renders_fast: config.react.renderer == Renderer::Fast,

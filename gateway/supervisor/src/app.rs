@@ -47,6 +47,8 @@ pub struct App {
     pub main_port: u16,
     /// The largest head that a worker can be sent, in bytes.
     pub head_bytes_max: u64,
+    /// How many workers the gateway starts with, for what shares the CPUs with them.
+    pub workers: u32,
     /// Requests a worker may hold.
     pub concurrency: u32,
     /// It may hold more than one only while those that it has wait.
@@ -160,6 +162,7 @@ impl App {
             .env("SLUICE_WORKER", worker.0.to_string())
             .env("SLUICE_SOCKET", socket)
             .env("SLUICE_CONTROL", self.control_socket())
+            .env("SLUICE_WORKER_COUNT", self.workers.to_string())
             .env("SLUICE_CONCURRENCY", self.concurrency.to_string())
             .env("SLUICE_WHILE_WAITING", if self.is_while_waiting { "1" } else { "0" })
             .env("SLUICE_PORT_PUBLIC", self.port.to_string())

@@ -1,8 +1,14 @@
-/** Where this package meets the preload of Sluice, which knows who waits for the main thread. It must not know loops. */
+/** Where this package meets the preload of Sluice, which knows who waits for the main thread, and whose CPU time is
+ * whose. It must not know loops. */
 
 export interface Host {
   /** Whether another request waits for this thread, as far as is known. Asked once a used-up budget. */
   somebodyWaits(): boolean;
+  /**
+   * The request that runs has work done by another thread from now on. Returns what takes the CPU time of that work, in
+   * microseconds, at its end; a second call is ignored.
+   */
+  offloads(): (cpu_us: number) => void;
 }
 
 /** The number changes with the shape of `Host`, so that versions that differ do not meet. */

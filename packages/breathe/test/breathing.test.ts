@@ -25,6 +25,8 @@ function countTurns(): { readonly stop: () => number } {
   };
 }
 
+const hostThat = (somebodyWaits: () => boolean): Host => ({ somebodyWaits, offloads: () => () => {} });
+
 async function withHost<T>(host: Host, run: () => Promise<T>): Promise<T> {
   Object.defineProperty(globalThis, hostKey, { value: host, configurable: true });
   try {
@@ -80,7 +82,7 @@ void test('a plain loop in turn lets nobody in, so the counter counts what the l
 
 void test('nobody is let in while nobody waits, but once in 25 ms', async () => {
   let asked = 0;
-  const host = { somebodyWaits: () => ((asked += 1), false) };
+  const host = hostThat(() => ((asked += 1), false));
   const [turns, took_ms] = await withHost(host, async () => {
     const counter = countTurns();
     const began_ms = performance.now();
@@ -98,15 +100,18 @@ void test('nobody is let in while nobody waits, but once in 25 ms', async () => 
 void test('who waits is let in at the next budget', async () => {
   let asked = 0;
   // Every second time.
-  const turns = await withHost({ somebodyWaits: () => (asked += 1) % 2 === 0 }, async () => {
-    const counter = countTurns();
-    for await (const ms of breathing(
-      Array.from({ length: 60 }, () => 1),
-      { budget_ms: 2 },
-    ))
-      compute(ms);
-    return counter.stop();
-  });
+  const turns = await withHost(
+    hostThat(() => (asked += 1) % 2 === 0),
+    async () => {
+      const counter = countTurns();
+      for await (const ms of breathing(
+        Array.from({ length: 60 }, () => 1),
+        { budget_ms: 2 },
+      ))
+        compute(ms);
+      return counter.stop();
+    },
+  );
   assert.ok(turns >= Math.floor(asked / 2), `${turns} turns, asked ${asked} times`);
 });
 

@@ -1,12 +1,14 @@
 /**
  * What loops of the app that let others in (`packages/breathe`) ask: whether somebody waits for the main thread. Such are the other
  * requests inside, and those that the gateway has given to this worker since. The event loop, which would read them, does not
- * turn during a loop, so the gateway counts them in a file, where a read takes a microsecond.
+ * turn during a loop, so the gateway counts them in a file, where a read takes a microsecond. What threads of that package work
+ * counts for the request that asked for it.
  *
  * It must not know loops.
  */
 import { openSync, readSync } from 'node:fs';
 import type { Control } from './control.js';
+import type { OwnCpu } from './own-cpu.js';
 import { now_ms } from './timers.js';
 
 /** As `packages/breathe/src/host.ts` has it. */
@@ -22,13 +24,25 @@ interface Inside {
 export class Breathing {
   readonly #control: Pick<Control, 'send'>;
   readonly #requests: Inside;
+  readonly #cpu: Pick<OwnCpu, 'offload'>;
   readonly #given: GivenCount;
   #said_ms = Number.NEGATIVE_INFINITY;
 
-  constructor(control: Pick<Control, 'send'>, requests: Inside, socketPath: string) {
+  constructor(
+    control: Pick<Control, 'send'>,
+    requests: Inside,
+    cpu: Pick<OwnCpu, 'offload'>,
+    socketPath: string,
+  ) {
+    this.#cpu = cpu;
     this.#control = control;
     this.#requests = requests;
     this.#given = new GivenCount(`${socketPath}.given`);
+  }
+
+  /** The request that runs has work done by another thread from now on. Returns what takes the CPU time of that work at its end. */
+  offloads(): (cpu_us: number) => void {
+    return this.#cpu.offload();
   }
 
   /** Whether another request waits for this thread, as far as is known. Asked by loops once a used-up budget. */
@@ -45,8 +59,10 @@ export class Breathing {
 }
 
 /** Offers that to the app. */
-export function offerBreathing(control: Control, requests: Inside, socketPath: string): void {
-  Object.defineProperty(globalThis, breathingKey, { value: new Breathing(control, requests, socketPath) });
+export function offerBreathing(control: Control, requests: Inside, cpu: OwnCpu, socketPath: string): void {
+  Object.defineProperty(globalThis, breathingKey, {
+    value: new Breathing(control, requests, cpu, socketPath),
+  });
 }
 
 /** The byte that the gateway counts up. It is there soon after the first line. */

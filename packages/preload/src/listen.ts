@@ -161,7 +161,7 @@ class Roles {
     const requests = this.#requests;
     offerLooks(this.#control, () => requests.moves);
     offerProfiles(this.#control, requests, this.#tables);
-    offerBreathing(this.#control, requests, this.#settings.socketPath);
+    offerBreathing(this.#control, requests, cpu, this.#settings.socketPath);
     const responses = http().ServerResponse.prototype;
     watchEventStreams(responses);
     const send = (message: ToGateway): void => void this.#control.send(message);

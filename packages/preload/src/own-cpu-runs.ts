@@ -14,6 +14,8 @@ import { Collections } from './own-cpu-collections.js';
 /** What a request has used so far, in microseconds. */
 export interface Account {
   own_us: number;
+  /** On other threads, of those that tell. */
+  offloaded_us: number;
   /** `lostEach_us` when it came. */
   lostBefore_us: number;
   hasLeft: boolean;
@@ -168,7 +170,22 @@ export class Runs {
     this.#sums.main -= this.#collections.news_us();
     const { main, process } = this.#sums;
     const spread = Math.min(Math.max(process / Math.max(main, 1), 1), SPREAD_MAX);
-    return Math.round(Math.max(account.own_us, 1) * spread);
+    return Math.round(Math.max(account.own_us, 1) * spread + account.offloaded_us);
+  }
+
+  /** The request that runs has work done by another thread from now on. Returns what takes the CPU time of that work at its end. */
+  offload(): (cpu_us: number) => void {
+    if (this.#isOn) this.#lose(this.#charge());
+    const account = this.#isOn && isInside(this.#current) ? this.#current : undefined;
+    this.#clock.addThread(1);
+    let isOver = false;
+    return (cpu_us) => {
+      if (isOver) return;
+      isOver = true;
+      if (this.#isOn) this.#lose(this.#charge());
+      this.#clock.addThread(-1);
+      if (account !== undefined) account.offloaded_us += cpu_us;
+    };
   }
 
   #before(): void {
@@ -223,7 +240,8 @@ export class Runs {
     const { process_us, main_us } = this.#clock;
     this.#clock.read();
     const spent_us = this.#clock.main_us - main_us;
-    this.#sums.process += this.#clock.process_us - process_us;
+    // Beside threads that work for the app, those of V8 cannot be told.
+    this.#sums.process += this.#clock.hasThreads ? spent_us : this.#clock.process_us - process_us;
     this.#sums.main += spent_us;
     this.#spent_us += spent_us;
     this.#collections.spend(spent_us);
@@ -241,7 +259,7 @@ export class Runs {
 }
 
 function entersLate(context: AsyncLocalStorage<Account>): boolean {
-  const account: Account = { own_us: 0, lostBefore_us: 0, hasLeft: true };
+  const account: Account = { own_us: 0, offloaded_us: 0, lostBefore_us: 0, hasLeft: true };
   let entered: Account | undefined;
   const resource = context.run(account, () => new AsyncResource('SluiceProbe'));
   const hook = createHook({ before: () => (entered = context.getStore()) }).enable();

@@ -88,6 +88,7 @@ export class OwnCpu {
       measuredIn: 0,
       isMeasured: false,
       own_us: 0,
+      offloaded_us: 0,
       lostBefore_us: 0,
       hasLeft: false,
     };
@@ -140,6 +141,14 @@ export class OwnCpu {
   /** Its response has ended. It leaves a turn later, unless the app's hooks still run. */
   ends(stay: Stay): void {
     stay.isEnding = true;
+  }
+
+  /**
+   * The request whose continuation runs has work done by another thread. Returns what takes the CPU microseconds of that work, at its
+   * end. They are in the process's time anyway, which is that of a request that was alone.
+   */
+  offload(): (cpu_us: number) => void {
+    return this.#runs.offload();
   }
 
   /** CPU microseconds of the process since the request came. */

@@ -21,7 +21,7 @@ function world(t: TestContext): World {
   const said: string[] = [];
   const control = { send: ({ type }: ToGateway) => ((said[said.length] = type), true) };
   const requests = { inside: 1 };
-  const breathing = new Breathing(control, requests, join(folder, '7.sock'));
+  const breathing = new Breathing(control, requests, { offload: () => () => {} }, join(folder, '7.sock'));
   const give = (count: number): void => writeFileSync(join(folder, '7.sock.given'), Buffer.of(count));
   return { breathing, said, requests, give };
 }
