@@ -248,6 +248,14 @@ function status(workers: number): Snapshot {
     quarantined: 0,
     alarms: [],
     react: { renders_total: 9000, fallbacks: { suspense: 90 } },
+    component_cache: {
+      hits_total: 81_000,
+      misses_total: 9000,
+      evictions_total: 12,
+      entries: 310,
+      bytes: 5e6,
+      bytes_max: 4 * 32 * 2 ** 20,
+    },
     concurrency: { mode: 'while-waiting', asleep: 0.4, advice: null },
     runs: {
       upper_us: RUNS,

@@ -60,6 +60,14 @@ export interface Snapshot {
   streams: number;
   quarantined: number;
   react: { renders_total: number; fallbacks: Record<string, number> } | null;
+  component_cache: {
+    hits_total: number;
+    misses_total: number;
+    evictions_total: number;
+    entries: number;
+    bytes: number;
+    bytes_max: number;
+  } | null;
   alarms: { alarm: string; class: string | null; text: string; age_s: number }[];
 }
 

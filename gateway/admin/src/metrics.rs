@@ -8,7 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use sluice_catalog::metrics::{self, Metric};
-use sluice_catalog::snapshot::{RUN_CLASSES, ReactSnapshot, RunsSnapshot, Snapshot, WorkerSnapshot, WorkerState};
+use sluice_catalog::snapshot::{
+    ComponentCacheSnapshot, RUN_CLASSES, ReactSnapshot, RunsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
+};
 use sluice_journal::{Journal, Page};
 
 use crate::Operator;
@@ -42,6 +44,7 @@ pub fn page(operator: &dyn Operator, journal: &Journal) -> String {
     write_workers(&mut page, &snapshot.workers);
     write_runs(&mut page, &snapshot.runs);
     write_react(&mut page, &snapshot.react.unwrap_or_default());
+    write_component_cache(&mut page, snapshot.component_cache.unwrap_or_default());
     journal.write_metrics(&mut page);
     operator.write_metrics(&mut page);
     page.into_text()
@@ -154,6 +157,14 @@ fn write_react(page: &mut Page, react: &ReactSnapshot) {
     for (why, count) in &react.fallbacks {
         page.sample(&[("why", why)], *count);
     }
+}
+
+fn write_component_cache(page: &mut Page, cache: ComponentCacheSnapshot) {
+    page.metric(&metrics::COMPONENT_CACHE_HITS_TOTAL).sample(&[], cache.hits_total);
+    page.metric(&metrics::COMPONENT_CACHE_MISSES_TOTAL).sample(&[], cache.misses_total);
+    page.metric(&metrics::COMPONENT_CACHE_EVICTIONS_TOTAL).sample(&[], cache.evictions_total);
+    page.metric(&metrics::COMPONENT_CACHE_BYTES).sample(&[], cache.bytes);
+    page.metric(&metrics::COMPONENT_CACHE_MAX_BYTES).sample(&[], cache.bytes_max);
 }
 
 #[allow(clippy::cast_precision_loss, reason = "microseconds of CPU time are below 2^52 for a century")]

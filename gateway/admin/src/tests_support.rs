@@ -79,6 +79,7 @@ impl Operator for TestOperator {
             runs: sluice_catalog::snapshot::RunsSnapshot::default(),
             tails: Vec::new(),
             react: None,
+            component_cache: None,
         }
     }
 

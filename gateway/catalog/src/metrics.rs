@@ -260,6 +260,16 @@ metrics! {
         "React renders that `@sluice/react` was asked for."
     REACT_FALLBACKS_TOTAL "sluice_react_fallbacks_total" Counter Count ["why"]
         "Those of them that were left to react-dom, because they could not be done identically."
+    COMPONENT_CACHE_HITS_TOTAL "sluice_component_cache_hits_total" Counter Count []
+        "Components whose HTML was used again, in the caches of `<Cached>` of all workers."
+    COMPONENT_CACHE_MISSES_TOTAL "sluice_component_cache_misses_total" Counter Count []
+        "Components that were rendered because no HTML in the cache fitted."
+    COMPONENT_CACHE_EVICTIONS_TOTAL "sluice_component_cache_evictions_total" Counter Count []
+        "Entries of these caches that made room for others."
+    COMPONENT_CACHE_BYTES "sluice_component_cache_bytes" Gauge Bytes []
+        "About what the entries of workers that run take in memory."
+    COMPONENT_CACHE_MAX_BYTES "sluice_component_cache_max_bytes" Gauge Bytes []
+        "What these entries may take, all workers added up."
     ALARMS "sluice_alarms" Gauge Count ["alarm"]
         "Alarms that are raised now; of those about a class, how many classes. `sluice status` says what each is about."
     OVERLAPS_TOTAL "sluice_overlaps_total" Counter Count []

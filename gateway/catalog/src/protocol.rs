@@ -329,6 +329,18 @@ pub static TO_GATEWAY: &[Message] = &[
         ],
     },
     Message {
+        name: "component-cache",
+        text: "The cache of `<Cached>` of `@sluice/react`: what it did so far, and what it holds. With a beat, where it has changed.",
+        fields: &[
+            field("hits", Kind::Whole, ""),
+            field("misses", Kind::Whole, ""),
+            field("evictions", Kind::Whole, "Entries that made room for others."),
+            field("entries", Kind::Whole, ""),
+            field("bytes", Kind::Whole, "About what the entries take in memory."),
+            field("bytes_max", Kind::Whole, "What they may take."),
+        ],
+    },
+    Message {
         name: "routes-grown",
         text: "The tables of the app's routers have grown or shrunk since the worker has served for a second. Once a second at most.",
         fields: &[

@@ -63,6 +63,9 @@ pub struct Snapshot {
     /// Renders by `@sluice/react` since the start; `None` while there were none.
     #[serde(default)]
     pub react: Option<ReactSnapshot>,
+    /// Caches of `<Cached>` of `@sluice/react`; `None` while nobody looked into one.
+    #[serde(default)]
+    pub component_cache: Option<ComponentCacheSnapshot>,
     /// How many requests a worker holds, and whether that fits the app.
     #[serde(default)]
     pub concurrency: ConcurrencySnapshot,
@@ -93,6 +96,23 @@ pub struct ReactSnapshot {
     pub renders_total: u64,
     /// Those of them that were left to react-dom, by why.
     pub fallbacks: BTreeMap<String, u64>,
+}
+
+/// What the component caches of all workers did since the start, of those that are gone as well, and what they hold now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComponentCacheSnapshot {
+    /// Components whose HTML was used again.
+    pub hits_total: u64,
+    /// Components that were rendered, as there was no HTML that fits.
+    pub misses_total: u64,
+    /// Entries that made room for others.
+    pub evictions_total: u64,
+    /// Pieces of HTML in workers that run.
+    pub entries: u64,
+    /// About what they take in memory.
+    pub bytes: u64,
+    /// What they may take, all workers added up.
+    pub bytes_max: u64,
 }
 
 /// Something that is wrong and lasts.

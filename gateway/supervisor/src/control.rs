@@ -10,6 +10,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
+use sluice_catalog::snapshot::ComponentCacheSnapshot;
 use sluice_journal::{Event, Level};
 use sluice_scheduler::Event::{HoldsOne, Overweight};
 use sluice_scheduler::{RequestId, WorkerId};
@@ -193,6 +194,18 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         Kind::React => {
             let Line { renders, reasons, .. } = said;
             supervisor.heard_renders(process, Renders { renders, reasons });
+        }
+        Kind::ComponentCache => {
+            let Line { hits, misses, evictions, entries, bytes, bytes_max, .. } = said;
+            let now = ComponentCacheSnapshot {
+                hits_total: hits,
+                misses_total: misses,
+                evictions_total: evictions,
+                entries,
+                bytes,
+                bytes_max,
+            };
+            supervisor.heard_component_cache(process, now);
         }
         Kind::ReactOff => supervisor.heard_react_off(process, &said.why),
         Kind::Tailed => {

@@ -40,6 +40,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use sluice_catalog::errors::Code;
+use sluice_catalog::snapshot::ComponentCacheSnapshot;
 use sluice_journal::{Event, Journal, Level, Tasks};
 use sluice_scheduler::{KillReason, WorkerId};
 use tokio::sync::{mpsc, oneshot};
@@ -123,6 +124,8 @@ pub struct Supervisor {
     last_failure: RefCell<Option<(WorkerId, Code, String)>>,
     /// React renders of all workers since the start.
     react: RefCell<Renders>,
+    /// Component caches of all workers since the start; what they hold is in each process.
+    component_cache: Cell<ComponentCacheSnapshot>,
     /// It was told why the latest generation does not render as the configuration says.
     react_off_told: Cell<bool>,
 }
@@ -151,6 +154,7 @@ impl Supervisor {
             reloads: reloads_sender,
             last_failure: RefCell::default(),
             react: RefCell::default(),
+            component_cache: Cell::default(),
             react_off_told: Cell::new(false),
             sockets: app.sockets.clone(),
             apps: RefCell::new(BTreeMap::from([(1, Rc::new(app))])),

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
+use sluice_catalog::snapshot::ComponentCacheSnapshot;
 use sluice_scheduler::{KillReason, WorkerId};
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{oneshot, watch};
@@ -92,6 +93,8 @@ pub(crate) struct Process {
     pub(crate) is_breath_taken: Cell<bool>,
     /// What it has last said of its React renders.
     pub(crate) react: RefCell<Renders>,
+    /// What it has last said of its component cache.
+    pub(crate) component_cache: Cell<ComponentCacheSnapshot>,
     /// Whoever waits for a profile of it, by the number of what was asked.
     pub(crate) profiled: RefCell<Option<(u64, oneshot::Sender<Answer>)>>,
     /// How many profiles it was asked for.
@@ -147,6 +150,7 @@ impl Process {
             breathes_until: Cell::default(),
             is_breath_taken: Cell::default(),
             react: RefCell::default(),
+            component_cache: Cell::default(),
             profiled: RefCell::default(),
             profile_number: Cell::default(),
             pauses: Cell::default(),

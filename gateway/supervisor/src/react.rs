@@ -2,6 +2,7 @@
 //!
 //! Workers are input (I8): reasons are bounded in number and length, and a count that falls counts as nothing new.
 
+use sluice_catalog::snapshot::ComponentCacheSnapshot;
 use sluice_journal::Level;
 
 use crate::Supervisor;
@@ -49,6 +50,28 @@ impl Supervisor {
         *process.react.borrow_mut() = now;
     }
 
+    /// Component caches of all workers: what they did since the start, and what those that run hold. `None` while nobody looked
+    /// into one.
+    pub fn component_cache(&self) -> Option<ComponentCacheSnapshot> {
+        let mut all = self.component_cache.get();
+        if all == ComponentCacheSnapshot::default() {
+            return None;
+        }
+        for process in self.processes.borrow().values().filter(|process| !process.has_exited.get()) {
+            let ComponentCacheSnapshot { entries, bytes, bytes_max, .. } = process.component_cache.get();
+            all.entries = all.entries.saturating_add(entries);
+            all.bytes = all.bytes.saturating_add(bytes);
+            all.bytes_max = all.bytes_max.saturating_add(bytes_max);
+        }
+        Some(all)
+    }
+
+    /// What a worker's component cache has done since its start, and holds.
+    pub(crate) fn heard_component_cache(&self, process: &Process, now: ComponentCacheSnapshot) {
+        let before = process.component_cache.replace(now);
+        self.component_cache.set(with_done(self.component_cache.get(), now, before));
+    }
+
     /// A worker does not use the renderer that the configuration asks for. All of a generation would say the same.
     pub(crate) fn heard_react_off(&self, process: &Process, why: &str) {
         if self.react_off_told.replace(true) {
@@ -60,9 +83,35 @@ impl Supervisor {
     }
 }
 
+/// Adds what one cache has done since it was last heard.
+fn with_done(
+    all: ComponentCacheSnapshot,
+    now: ComponentCacheSnapshot,
+    before: ComponentCacheSnapshot,
+) -> ComponentCacheSnapshot {
+    let more = |all: u64, now: u64, before: u64| all.saturating_add(now.saturating_sub(before));
+    ComponentCacheSnapshot {
+        hits_total: more(all.hits_total, now.hits_total, before.hits_total),
+        misses_total: more(all.misses_total, now.misses_total, before.misses_total),
+        evictions_total: more(all.evictions_total, now.evictions_total, before.evictions_total),
+        ..all
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn component_caches_add_up_and_nothing_that_a_worker_says_overflows() {
+        let cache =
+            |hits_total, misses_total| ComponentCacheSnapshot { hits_total, misses_total, ..Default::default() };
+        let first = with_done(cache(0, 0), cache(3, 1), cache(0, 0));
+        assert_eq!(with_done(first, cache(5, 1), cache(3, 1)), cache(5, 1));
+        // A worker that takes something back is not believed.
+        assert_eq!(with_done(first, cache(1, 0), cache(3, 1)), first);
+        assert_eq!(with_done(first, cache(u64::MAX, u64::MAX), cache(0, 0)), cache(u64::MAX, u64::MAX));
+    }
 
     fn renders(renders: u64, reasons: &[(&str, u64)]) -> Renders {
         Renders { renders, reasons: reasons.iter().map(|(reason, count)| ((*reason).to_owned(), *count)).collect() }

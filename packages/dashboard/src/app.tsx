@@ -243,6 +243,7 @@ function Charts({ model, theme }: { model: Model; theme: string }) {
         help="Resident memory of all workers."
         lines={charts.memory}
         format={bytes}
+        binary
       />
     </section>
   );

@@ -32,4 +32,10 @@ export function bytes(value: number | null | undefined): string {
 
 export const percent = (part: number): string => `${trimmed(part * 100)} %`;
 
-export const clock = (unixMs: number): string => new Date(unixMs).toLocaleTimeString([], { hour12: false });
+export const clock = (unixMs: number, withSeconds = true): string =>
+  new Date(unixMs).toLocaleTimeString([], {
+    hour12: false,
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(withSeconds ? { second: '2-digit' } : {}),
+  });

@@ -52,6 +52,8 @@ export interface Snapshot {
   readonly alarms: readonly AlarmSnapshot[];
   /** Renders by `@sluice/react` since the start; `None` while there were none. */
   readonly react: ReactSnapshot | null;
+  /** Caches of `<Cached>` of `@sluice/react`; `None` while nobody looked into one. */
+  readonly component_cache: ComponentCacheSnapshot | null;
   /** How many requests a worker holds, and whether that fits the app. */
   readonly concurrency: ConcurrencySnapshot;
   /** Uninterrupted runs of all workers' main threads since the start, of those that are gone as well. */
@@ -79,6 +81,25 @@ export interface ReactSnapshot {
   readonly renders_total: number;
   /** Those of them that were left to react-dom, by why. */
   readonly fallbacks: Readonly<Record<string, number>>;
+}
+
+/**
+ * What the component caches of all workers did since the start, of those that are gone as well, and
+ * what they hold now.
+ */
+export interface ComponentCacheSnapshot {
+  /** Components whose HTML was used again. */
+  readonly hits_total: number;
+  /** Components that were rendered, as there was no HTML that fits. */
+  readonly misses_total: number;
+  /** Entries that made room for others. */
+  readonly evictions_total: number;
+  /** Pieces of HTML in workers that run. */
+  readonly entries: number;
+  /** About what they take in memory. */
+  readonly bytes: number;
+  /** What they may take, all workers added up. */
+  readonly bytes_max: number;
 }
 
 /** Something that is wrong and lasts. */

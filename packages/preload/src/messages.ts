@@ -201,6 +201,19 @@ export type ToGateway =
       readonly renders: number;
       readonly reasons: Readonly<Record<string, number>>;
     }
+  /** The cache of `<Cached>` of `@sluice/react`: what it did so far, and what it holds. With a beat, where it has changed. */
+  | {
+      readonly type: 'component-cache';
+      readonly hits: number;
+      readonly misses: number;
+      /** Entries that made room for others. */
+      readonly evictions: number;
+      readonly entries: number;
+      /** About what the entries take in memory. */
+      readonly bytes: number;
+      /** What they may take. */
+      readonly bytes_max: number;
+    }
   /** The tables of the app's routers have grown or shrunk since the worker has served for a second. Once a second at most. */
   | {
       readonly type: 'routes-grown';

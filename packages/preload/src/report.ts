@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
+import { ComponentCache } from './component-cache.js';
 import type { Control } from './control.js';
 import type { Done, Leaving } from './messages.js';
 import { idOf } from './peer.js';
@@ -37,6 +38,7 @@ export class Report {
   #batch: Done[] = [];
   #batchTimer: NodeJS.Timeout | undefined;
   readonly #renders: ReactRenders;
+  readonly #componentCache = new ComponentCache();
   #utilization = performance.eventLoopUtilization();
   #done_total = 0;
   #beats_total = 0;
@@ -106,8 +108,8 @@ export class Report {
   }
 
   #tellRenders(): void {
-    const news = this.#renders.news(this.#done_total);
-    if (news !== undefined) this.#control.send(news);
+    for (const news of [this.#renders.news(this.#done_total), this.#componentCache.news()])
+      if (news !== undefined) this.#control.send(news);
   }
 
   #tellRuns(): void {

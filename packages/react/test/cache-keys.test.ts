@@ -115,7 +115,14 @@ void test('HTML is made anew when its time is over, or that of something within 
     undefined,
   );
   cache.add('a', { ...entry, expires_at_ms: 50 });
-  assert.deepEqual(cache.statistics, { entries: 1, bytes: 10, hits: 1, misses: 1 });
+  assert.deepEqual(cache.statistics, {
+    entries: 1,
+    bytes: 10,
+    bytes_max: 1000,
+    hits: 1,
+    misses: 1,
+    evictions: 0,
+  });
 
   sluice.purge();
   const over = h(Cached, { cacheKey: 'inner', ttl_ms: -1 }, 'a');
@@ -141,8 +148,10 @@ void test('the cache stays within its bytes; what was used last is kept', () => 
   for (let at = 0; at < 20; at += 1) cache.add('0', entry(1));
   assert.equal(cache.statistics.entries, 8 + 8);
   assert.equal(cache.statistics.bytes, 8 * 1 + 8 * 10);
+  assert.equal(cache.statistics.evictions, 2 + 13, 'two for room, and the oldest variants');
   cache.resize(0);
   assert.deepEqual([cache.statistics.entries, cache.statistics.bytes], [0, 0]);
+  assert.equal(cache.statistics.evictions, 15 + 16, 'all, as there is no room');
 });
 
 void test('the process keeps as much as it is told to', () => {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use sluice_catalog::snapshot::{
-    AlarmSnapshot, BootsSnapshot, Lane, ReactSnapshot, ReloadSnapshot, Snapshot, WorkerSnapshot,
+    AlarmSnapshot, BootsSnapshot, ComponentCacheSnapshot, Lane, ReactSnapshot, ReloadSnapshot, Snapshot, WorkerSnapshot,
 };
 
 use super::connect::{ClientError, Gateway};
@@ -104,6 +104,9 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     if let Some(react) = &snapshot.react {
         writeln!(out, "react         {}", react_text(react))?;
     }
+    if let Some(cache) = &snapshot.component_cache {
+        writeln!(out, "cached        {}", component_cache_text(cache))?;
+    }
     if snapshot.quarantined > 0 {
         writeln!(out, "quarantine    {} requests  (`sluice quarantine` lists them)", snapshot.quarantined)?;
     }
@@ -136,6 +139,18 @@ fn react_text(react: &ReactSnapshot) -> String {
         let _ = write!(text, " ({})", reasons.join(", "));
     }
     text
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a share of three digits")]
+fn component_cache_text(cache: &ComponentCacheSnapshot) -> String {
+    let ComponentCacheSnapshot { hits_total, misses_total, evictions_total, entries, bytes, bytes_max } = cache;
+    let looks = hits_total.saturating_add(*misses_total).max(1);
+    format!(
+        "{:.1} % of {looks} components used again, {} of {} in {entries} entries, {evictions_total} evicted",
+        100.0 * *hits_total as f64 / looks as f64,
+        self::bytes(*bytes),
+        self::bytes(*bytes_max),
+    )
 }
 
 fn reload_text(reload: &ReloadSnapshot) -> String {

@@ -68,6 +68,7 @@ pub fn snapshot() -> Snapshot {
         runs: sluice_catalog::snapshot::RunsSnapshot::default(),
         tails: Vec::new(),
         react: None,
+        component_cache: None,
     }
 }
 

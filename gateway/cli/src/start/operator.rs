@@ -278,6 +278,7 @@ impl Operator for Gateway {
             concurrency: gate.concurrency(),
             runs: gate.runs(),
             tails: gate.tails(),
+            component_cache: self.supervisor.component_cache(),
             react: self
                 .supervisor
                 .react_renders()

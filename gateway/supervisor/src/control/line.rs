@@ -75,6 +75,13 @@ pub(crate) struct Line {
     pub(crate) long: Vec<LongRun>,
     pub(crate) renders: u64,
     pub(crate) reasons: std::collections::BTreeMap<String, u64>,
+    pub(crate) hits: u64,
+    pub(crate) misses: u64,
+    /// Entries that made room for others.
+    pub(crate) evictions: u64,
+    pub(crate) entries: u64,
+    /// What they may take.
+    pub(crate) bytes_max: u64,
     /// Entries of all tables.
     pub(crate) size: u64,
     /// How many of them are more than then.
@@ -119,6 +126,7 @@ pub(crate) enum Kind {
     Runs,
     Turn,
     React,
+    ComponentCache,
     RoutesGrown,
     ReactOff,
     Profiled,

@@ -23,12 +23,16 @@ interface Props {
   format: (value: number) => string;
   /** A logarithmic axis, for times that differ by orders of magnitude. */
   log?: boolean;
+  /** Steps of the axis are of powers of two, as bytes are told. */
+  binary?: boolean;
   theme: string;
 }
 
 const HEIGHT = 168;
 const LOG_MIN = 0.05;
 const DECADES = [0.1, 1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
+const TIME_STEPS_S = [1, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200];
+const BYTE_STEPS = Array.from({ length: 40 }, (_, power) => 2 ** power);
 const SYNC = 'time';
 
 export const MARK_COLOURS: Record<Mark['kind'], string> = {
@@ -44,7 +48,7 @@ export const MARK_COLOURS: Record<Mark['kind'], string> = {
 /** What is drawn across charts: a worker that comes or goes as it should is no news. */
 const isDrawn = (mark: Mark): boolean => mark.kind !== 'worker' && mark.kind !== 'note';
 
-export function Plot({ title, help, at, lines, marks, format, log = false, theme }: Props) {
+export function Plot({ title, help, at, lines, marks, format, log = false, binary = false, theme }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
   const drawn = useRef<readonly Mark[]>(marks);
@@ -54,7 +58,11 @@ export function Plot({ title, help, at, lines, marks, format, log = false, theme
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
-    const made = new uPlot(options(lines, format, log, drawn, element.clientWidth), [[]], element);
+    const made = new uPlot(
+      options(lines, format, { log, binary }, drawn, element.clientWidth),
+      [[]],
+      element,
+    );
     chart.current = made;
     const watcher = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
     watcher.observe(element);
@@ -98,7 +106,7 @@ export function Plot({ title, help, at, lines, marks, format, log = false, theme
 function options(
   lines: readonly Line[],
   format: (value: number) => string,
-  log: boolean,
+  { log, binary }: { log: boolean; binary: boolean },
   marks: { current: readonly Mark[] },
   width: number,
 ): uPlot.Options {
@@ -121,16 +129,19 @@ function options(
       {
         ...axis,
         grid: { show: false },
-        space: 80,
+        space: 70,
         size: 24,
-        values: (_, splits) => splits.map((at) => clock(at * 1000)),
+        incrs: TIME_STEPS_S,
+        values: (_, splits, __, ___, step) => splits.map((at) => clock(at * 1000, step < 60)),
       },
       {
         ...axis,
         grid,
         size: 58,
         space: 30,
-        ...(log ? { splits: () => DECADES } : {}),
+        ...(binary ? { incrs: BYTE_STEPS } : {}),
+        // A label at the upper edge would be cut.
+        ...(log ? { splits: (_, __, ___, max) => DECADES.filter((decade) => decade < max * 0.8) } : {}),
         values: (_, splits) => splits.map((split) => (split === null ? '' : format(split))),
       },
     ],

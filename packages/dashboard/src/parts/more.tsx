@@ -1,5 +1,5 @@
 // What there is not always: alarms, requests in quarantine, React, profiles of the tail.
-import { clock, count, percent, time } from '../format.js';
+import { bytes, clock, count, percent, time } from '../format.js';
 import type { AlarmSnapshot, QuarantinedRequest, Snapshot, Tail } from '../snapshot.js';
 import { Help } from './help.js';
 
@@ -64,7 +64,7 @@ export function Quarantine({ requests, release }: QuarantineProps) {
 
 /** Renders by `@sluice/react`, and how the queue's decisions went. */
 export function Renders({ status }: { status: Snapshot }) {
-  const { react, requests } = status;
+  const { react, requests, component_cache: cache } = status;
   const left = react === null ? 0 : Object.values(react.fallbacks).reduce((sum, more) => sum + more, 0);
   return (
     <section class="card" aria-labelledby="renders">
@@ -100,6 +100,36 @@ export function Renders({ status }: { status: Snapshot }) {
               react-dom
             </dd>
           </div>
+        )}
+        {cache !== null && (
+          <>
+            <div>
+              <dt>
+                Component cache{' '}
+                <Help
+                  of="component cache"
+                  text="Components with <Cached> or a cacheKey, and the part of them whose HTML was used again, since the start."
+                />
+              </dt>
+              <dd>
+                {percent(cache.hits_total / Math.max(cache.hits_total + cache.misses_total, 1))} of{' '}
+                {count(cache.hits_total + cache.misses_total)}
+              </dd>
+            </div>
+            <div>
+              <dt>
+                Cached HTML{' '}
+                <Help
+                  of="cached HTML"
+                  text="About what the component caches of all workers take in memory, of what they may, in so many entries. Evicted entries made room for others."
+                />
+              </dt>
+              <dd>
+                {bytes(cache.bytes)} of {bytes(cache.bytes_max)}, {count(cache.entries)} entries,{' '}
+                {count(cache.evictions_total)} evicted
+              </dd>
+            </div>
+          </>
         )}
         {status.concurrency.advice !== null && (
           <div class="wide">

@@ -56,7 +56,7 @@ export function Tiles({ model }: { model: Model }) {
       name: 'Workers',
       help: 'Workers that hold a request, of those that take requests.',
       value: `${busy} / ${serving}`,
-      note: `${status.requests.in_service} requests in service`,
+      note: `${status.requests.in_service} in service`,
       of: ({ in_service: requests }) => requests,
       bad: serving === 0,
     },

@@ -16,7 +16,7 @@ interface Shared {
 
 const BYTES_MAX = 32 * 1024 * 1024;
 /** The number changes with the shape of what is shared. */
-const sharedKey = Symbol.for('sluice.react.caches.2');
+const sharedKey = Symbol.for('sluice.react.caches.3');
 
 function shared(): Shared {
   const holder = globalThis as { [sharedKey]?: Shared };

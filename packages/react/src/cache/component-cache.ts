@@ -12,8 +12,11 @@ export interface CacheEntry {
 export interface CacheStatistics {
   readonly entries: number;
   readonly bytes: number;
+  readonly bytes_max: number;
   readonly hits: number;
   readonly misses: number;
+  /** Entries that made room for others. */
+  readonly evictions: number;
 }
 
 /** Variants of one key: more than these mean that it is read with something that is new in each request. */
@@ -28,6 +31,7 @@ export class ComponentCache<Entry extends CacheEntry> {
   #entries = 0;
   #hits = 0;
   #misses = 0;
+  #evictions = 0;
   #purges = 0;
   /** The most recently used last, the variants of a key as well. */
   readonly #variants = new Map<string, Entry[]>();
@@ -47,7 +51,14 @@ export class ComponentCache<Entry extends CacheEntry> {
   }
 
   get statistics(): CacheStatistics {
-    return { entries: this.#entries, bytes: this.#bytes, hits: this.#hits, misses: this.#misses };
+    return {
+      entries: this.#entries,
+      bytes: this.#bytes,
+      bytes_max: this.#bytesMax,
+      hits: this.#hits,
+      misses: this.#misses,
+      evictions: this.#evictions,
+    };
   }
 
   /** The variant that `fits`, as long as it has not expired. */
@@ -77,7 +88,7 @@ export class ComponentCache<Entry extends CacheEntry> {
     const now_ms = this.now_ms();
     const variants = this.#remove(key, ({ expires_at_ms }) => expires_at_ms <= now_ms);
     const [oldest] = variants;
-    const kept = variants.length < VARIANTS_MAX ? variants : this.#remove(key, (each) => each === oldest);
+    const kept = variants.length < VARIANTS_MAX ? variants : this.#evict(key, (each) => each === oldest);
     kept.push(entry);
     this.#variants.delete(key);
     this.#variants.set(key, kept);
@@ -104,8 +115,15 @@ export class ComponentCache<Entry extends CacheEntry> {
   #shrink(): void {
     for (const key of this.#variants.keys()) {
       if (this.#bytes <= this.#bytesMax) return;
-      this.#remove(key, () => true);
+      this.#evict(key, () => true);
     }
+  }
+
+  #evict(key: string, isGone: (entry: Entry) => boolean): Entry[] {
+    const before = this.#entries;
+    const kept = this.#remove(key, isGone);
+    this.#evictions += before - this.#entries;
+    return kept;
   }
 
   /** Returns what is left of the key's variants. */

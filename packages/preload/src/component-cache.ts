@@ -1,0 +1,31 @@
+/**
+ * What the component cache of `@sluice/react` did in this process, told with a beat where it has changed. All copies of that package share
+ * one cache; this package must not know it otherwise.
+ */
+import type { ToGateway } from './messages.js';
+
+/** Where the cache is. The number changes with the shape. */
+const cacheKey = Symbol.for('sluice.react.caches.3');
+
+interface Shared {
+  readonly cache: {
+    readonly statistics: Readonly<
+      Record<'hits' | 'misses' | 'evictions' | 'entries' | 'bytes' | 'bytes_max', number>
+    >;
+  };
+}
+
+export class ComponentCache {
+  #told = '';
+
+  /** What the gateway does not know yet. Nothing until the app has looked for cached HTML. */
+  news(): ToGateway | undefined {
+    const statistics = (globalThis as { readonly [cacheKey]?: Shared })[cacheKey]?.cache.statistics;
+    if (statistics === undefined) return undefined;
+    const { hits, misses, evictions, entries, bytes, bytes_max } = statistics;
+    const said = [hits, misses, evictions, entries, bytes, bytes_max].join();
+    if (hits + misses === 0 || said === this.#told) return undefined;
+    this.#told = said;
+    return { type: 'component-cache', hits, misses, evictions, entries, bytes, bytes_max };
+  }
+}
