@@ -87,8 +87,8 @@ export class Sluice {
   }
 
   /** Any other command against this gateway. */
-  async cli(args: string[]): Promise<Finished> {
-    return runSluice([...args, '--run-dir', this.runDir]);
+  async cli(args: string[], env: Record<string, string> = {}): Promise<Finished> {
+    return runSluice([...args, '--run-dir', this.runDir], { env });
   }
 
   /** Process of the gateway itself, not of a wrapper around it. */

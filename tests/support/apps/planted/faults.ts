@@ -16,6 +16,15 @@ export function largeParse(text: string): number {
   return (JSON.parse(text) as unknown[]).length;
 }
 
+const sessions: object[] = [];
+
+/** A list that nobody ever empties. */
+export function leak(count: number): number {
+  for (let index = 0; index < count; index += 1)
+    sessions.push({ index, text: `session ${index}`, of: [index] });
+  return sessions.length;
+}
+
 /** Rubbish that lives just long enough to be copied. */
 export function collectorStorm(count: number): number {
   let kept: object[] = [];

@@ -3,20 +3,22 @@ import fs from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { collectorStorm, growingExpression, largeParse, synchronousRead } from './faults.ts';
+import { collectorStorm, growingExpression, largeParse, leak, synchronousRead } from './faults.ts';
 
 const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'slu-planted-')), 'large');
 fs.writeFileSync(file, Buffer.alloc(64 * 1024 * 1024));
 process.on('exit', () => fs.rmSync(path.dirname(file), { recursive: true, force: true }));
 process.on('SIGTERM', () => process.exit(0));
+/** 20 MB at least. */
 const json = JSON.stringify(
-  Array.from({ length: 400_000 }, (_, index) => ({ index, text: `item number ${index}`, no: null })),
+  Array.from({ length: 430_000 }, (_, index) => ({ index, text: `item number ${index}`, no: null })),
 );
 
 const FAULTS: Record<string, (size: number) => unknown> = {
   '/regex': (size) => growingExpression(size || 22),
   '/read': () => synchronousRead(file),
   '/parse': () => largeParse(json),
+  '/leak': (size) => leak(size || 500),
   '/gc': (size) => collectorStorm(size || 400_000),
 };
 

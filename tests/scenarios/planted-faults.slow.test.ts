@@ -94,3 +94,63 @@ void test('the function that a fault is in comes first among the places of its r
   const unknown = await sluice.cli(['profile', '--route', '/nowhere']);
   assert.deepEqual([unknown.code, unknown.stderr.includes('no request of a class "/nowhere"')], [1, true]);
 });
+
+interface Line {
+  function: string;
+  file: string;
+  line: number;
+  worst_ms: number;
+  runs_over: number;
+  gc_ms: number;
+}
+
+void test('hotspots of a live worker say how long each fault held it up, and what the collector took of it', async (t) => {
+  const sluice = await running(t, { entry: await bundled(dir), workers: 1 });
+  const targets = ['/regex', '/read', '/parse', '/gc'];
+  for (const target of targets) await ask(sluice, target);
+  const { code, stdout, stderr } = await underLoad(sluice, targets, () =>
+    sluice.cli(['hotspots', '--live', '--seconds', '6', '--json']),
+  );
+  assert.equal(code, 0, stderr);
+  const { lines } = JSON.parse(stdout) as { lines: Line[] };
+  const of = (name: string): Line => {
+    const line = lines.find((line) => isIn(name, line));
+    assert.ok(line !== undefined, `no ${name} in ${JSON.stringify(lines.slice(0, 8))}`);
+    return line;
+  };
+  for (const name of ['growingExpression', 'synchronousRead', 'largeParse', 'collectorStorm'])
+    assert.ok(of(name).runs_over > 0, JSON.stringify(of(name)));
+  // What makes no rubbish has next to nothing of the collector's time.
+  for (const name of ['growingExpression', 'synchronousRead'])
+    assert.ok(of('collectorStorm').gc_ms > 4 * of(name).gc_ms, JSON.stringify(lines.slice(0, 20)));
+});
+
+void test('a regular expression that grows with its input has runs that grow', async (t) => {
+  const sluice = await running(t, { entry: await bundled(dir), workers: 1 });
+  await ask(sluice, '/regex?size=12');
+  const worst = async (size: number): Promise<number> => {
+    const { stdout, stderr } = await underLoad(sluice, [`/regex?size=${size}`], () =>
+      sluice.cli(['hotspots', '--live', '--seconds', '2', '--json']),
+    );
+    const { lines } = JSON.parse(stdout || stderr) as { lines: Line[] };
+    return lines.find((line) => isIn('growingExpression', line))?.worst_ms ?? 0;
+  };
+  // Each letter doubles the time.
+  const [short, long] = [await worst(18), await worst(23)];
+  assert.ok(long > 4 * short, `${short} ms, then ${long} ms`);
+});
+
+void test('a leak is named by the line that allocates what stays', async (t) => {
+  const sluice = await running(t, { entry: await bundled(dir), workers: 1 });
+  await ask(sluice, '/leak');
+  const { code, stdout, stderr } = await underLoad(sluice, ['/leak', '/?ms=1'], () =>
+    sluice.cli(['heap', '--sampling', '--seconds', '4']),
+  );
+  assert.equal(code, 0, stderr);
+  const rows = [...stdout.matchAll(/^(\S+) .* (\S+):(\d+)$/gm)].map(([, name, file, line]) => ({
+    name,
+    file: path.resolve(os.tmpdir(), file ?? ''),
+    line: Number(line),
+  }));
+  assert.ok(isIn('leak', rows[0]), stdout);
+});
