@@ -120,6 +120,12 @@ pub static LABELS: &[Label] = &[
         text: "Shortest duration of the runs: `1ms`, `10ms`, `100ms` or `1s`.",
         bound: "the four words",
     },
+    Label {
+        name: "export",
+        text: "What became of spans: `exported` to the collector, `dropped` because too many waited for it, or `failed` where it \
+               refused them or could not be reached.",
+        bound: "the three words",
+    },
     Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
     Label { name: "version", text: "Version of the binary.", bound: "one" },
 ];
@@ -274,6 +280,8 @@ metrics! {
         "Alarms that are raised now; of those about a class, how many classes. `sluice status` says what each is about."
     OVERLAPS_TOTAL "sluice_overlaps_total" Counter Count []
         "Times that a worker held more requests than its slots. Anything but 0 is a bug: please report it."
+    TRACE_SPANS_TOTAL "sluice_trace_spans_total" Counter Count ["export"]
+        "Spans of requests by what became of them. Nothing but `exported` is seen in traces."
     LOG_LINES_DROPPED_TOTAL "sluice_log_lines_dropped_total" Counter Count []
         "Log lines dropped because standard output did not take them in time."
 }

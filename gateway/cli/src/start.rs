@@ -71,6 +71,9 @@ impl Failure {
     }
 }
 
+/// How long spans that wait for their export keep the gateway when it leaves.
+const TRACES_WAIT: Duration = Duration::from_secs(2);
+
 /// Runs until the gateway has left.
 #[allow(clippy::needless_pass_by_value, reason = "every command takes its arguments by value")]
 pub fn run(args: StartArgs) -> ExitCode {
@@ -285,6 +288,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     };
     upgrade::cleared_away(&gateway).await;
     gate.flush_records();
+    gate.traces.close(TRACES_WAIT).await;
     journal.emit(Event::Stopped);
     journal.close(Duration::from_secs(2));
     code

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use sluice_catalog::config::Config;
+use sluice_traces::Configured;
 use tokio_rustls::TlsAcceptor;
 
 use crate::front::tls;
@@ -15,17 +16,19 @@ pub struct ActiveConfig {
     pub(crate) config: Rc<Config>,
     pub(crate) trust: Rc<Trust>,
     pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) traces: Option<sluice_traces::Settings>,
 }
 
 impl ActiveConfig {
-    /// Reads the certificate and key that the config names.
+    /// Reads the certificate and key that the config names, and the variables that say where traces go.
     ///
     /// # Errors
-    /// When one of them cannot be used, or an entry of `server.trusted_peers` is no network.
+    /// When one of them cannot be used, traces cannot be exported, or an entry of `server.trusted_peers` is no network.
     pub fn read(config: Rc<Config>) -> Result<Self, Unusable> {
         let tls = tls::read(&config)?;
         let trust = Trust::parse(&config.server.trusted_peers)?;
-        Ok(ActiveConfig { config, trust: Rc::new(trust), tls })
+        let traces = traces(&config)?;
+        Ok(ActiveConfig { config, trust: Rc::new(trust), tls, traces })
     }
 
     /// The config.
@@ -39,4 +42,17 @@ impl ActiveConfig {
     pub fn is_tls(&self) -> bool {
         self.tls.is_some()
     }
+}
+
+fn traces(config: &Config) -> Result<Option<sluice_traces::Settings>, Unusable> {
+    let traces = &config.traces;
+    if !traces.enabled {
+        return Ok(None);
+    }
+    let configured = Configured {
+        endpoint: traces.endpoint.as_deref(),
+        sample_one_in: Some(traces.sample_one_in).filter(|one_in| *one_in > 0),
+        service_name: traces.service_name.as_deref(),
+    };
+    Ok(Some(sluice_traces::Settings::read(&configured, |name| std::env::var(name).ok())?))
 }

@@ -51,6 +51,7 @@ use crate::unusable::Unusable;
 use crate::upstream::token::Tokens;
 use crate::upstream::{Job, Lease, Lost, Patience, Slots, StreamLease};
 use sluice_classes::Classes;
+use sluice_traces::Traces;
 use sluice_trends::{GrowingRoutes, Runs};
 
 use ahead::Ahead;
@@ -81,6 +82,8 @@ pub struct Gate {
     pub(crate) files: Files,
     pub(crate) connections: ConnectionHandles,
     pub(crate) tokens: Tokens,
+    /// Where the spans of requests go.
+    pub traces: Traces,
     /// Workers that report what requests cost, with when each was last known to have done so for all that had ended.
     pub(crate) reporters: RefCell<WorkerMap<Instant>>,
     /// Why the latest warm-up failed, and whose it was.
@@ -153,6 +156,7 @@ impl Gate {
             files,
             connections: ConnectionHandles::default(),
             tokens: Tokens::default(),
+            traces: Traces::default(),
             reporters: RefCell::default(),
             warm_up_failure: RefCell::default(),
             port: Cell::new(config.server.port),
@@ -270,7 +274,7 @@ impl Gate {
         if is_wanted {
             self.requests.queue(job);
         } else if let Some(exchange) = self.requests.remove(job.request) {
-            exchange.account.write(&self.journal, None);
+            exchange.account.write(self, None);
         }
         is_wanted
     }
@@ -350,6 +354,14 @@ impl Gate {
         self.note_refused_connections(now);
         self.sample_sleep();
         self.look_for_alarms(now);
+        self.note_lost_traces();
+    }
+
+    /// Spans that did not arrive: the operator has to know, but a collector that is away is no error of the service.
+    fn note_lost_traces(&self) {
+        if let Some(text) = self.traces.counts().take_failure() {
+            self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+        }
     }
 
     /// Looks at each request that a worker has or has answered.

@@ -47,7 +47,10 @@ pub use unusable::Unusable;
 /// When a value is well formed but means nothing, or names a directory that does not exist: says which.
 pub fn gate(active: ActiveConfig, journal: Journal) -> Result<Rc<Gate>, Unusable> {
     let scheduler = Scheduler::new(limits(active.config()));
-    Gate::new(active, journal, scheduler)
+    let traces = active.traces.clone();
+    let gate = Gate::new(active, journal, scheduler)?;
+    gate.traces.apply(traces);
+    Ok(gate)
 }
 
 /// Where temporary files go.

@@ -5,15 +5,17 @@
 //! (they run without the preload) are measured by their service time, which is all that is seen of them from outside.
 
 pub(crate) mod ended;
+mod traces;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_journal::{AccessRecord, Event, Journal, Outcome};
-use sluice_message::Method;
+use sluice_journal::{AccessRecord, Event, Outcome};
+use sluice_message::{Method, Scheme};
 use sluice_scheduler::{RequestId, WorkerId};
 use sluice_supervisor::Reported;
+use sluice_traces::Context;
 use tokio::time::Instant;
 
 use crate::gate::Gate;
@@ -36,6 +38,9 @@ pub(crate) struct Record {
     pub(crate) target: String,
     pub(crate) host: String,
     pub(crate) class: Rc<str>,
+    pub(crate) scheme: Scheme,
+    /// Its trace, where that is kept.
+    pub(crate) traced: Option<Context>,
     /// Without those, and without the CPU time.
     pub(crate) rest: AccessRecord<'static>,
 }
@@ -103,10 +108,10 @@ impl Account {
     }
 
     /// Writes the line that waits, if any.
-    pub(crate) fn write(&self, journal: &Journal, cpu_us: Option<u64>) {
+    pub(crate) fn write(&self, gate: &Gate, cpu_us: Option<u64>) {
         let mut line = self.line.borrow_mut();
         if let LogLine::Waits(record, _) = &*line {
-            emit(journal, record, cpu_us);
+            emit(gate, record, cpu_us);
             *line = LogLine::Written;
         }
     }
@@ -119,13 +124,13 @@ impl Gate {
         // Where no worker got it, or its worker has died, nobody is left who could report it.
         let is_reportable = record.rest.worker.is_some() && record.rest.outcome != Outcome::WorkerDied;
         let Some(exchange) = exchange.filter(|_| is_reportable) else {
-            emit(&self.journal, &record, None);
+            emit(self, &record, None);
             return self.record_nothing(request);
         };
         let report = exchange.account.report.get();
         let line = match report.filter(|report| ended.saturating_duration_since(report.at) < WAIT) {
             Some(report) => {
-                emit(&self.journal, &record, report.cpu_us);
+                emit(self, &record, report.cpu_us);
                 LogLine::Written
             }
             None => LogLine::Waits(Box::new(record), ended),
@@ -158,7 +163,7 @@ impl Gate {
             }
         }
         account.report.set(Some(Report { cpu_us, at: Instant::now() }));
-        account.write(&self.journal, cpu_us);
+        account.write(self, cpu_us);
         self.requests.settle(request);
     }
 
@@ -170,7 +175,7 @@ impl Gate {
         let may_come = |since| !is_too_many && self.may_report(worker, since, now);
         let is_late = matches!(&*account.line.borrow(), LogLine::Waits(_, ended) if !may_come(*ended));
         if is_late {
-            account.write(&self.journal, None);
+            account.write(self, None);
         }
         let Some(finished) = account.finished.get() else { return false };
         let is_missed = !account.is_measured.get() && !may_come(finished);
@@ -201,14 +206,15 @@ impl Gate {
 
     /// Tells the records that still wait for a worker's report; nothing follows.
     pub fn flush_records(&self) {
-        self.requests.sweep(|exchange, _, _| exchange.account.write(&self.journal, None));
+        self.requests.sweep(|exchange, _, _| exchange.account.write(self, None));
     }
 }
 
-fn emit(journal: &Journal, record: &Record, cpu_us: Option<u64>) {
+/// Writes the request's line, and exports its spans where its trace is kept.
+fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>) {
     #[allow(clippy::cast_precision_loss)] // CPU times are far below 2^53 µs.
     let cpu_ms = cpu_us.map(|us| us as f64 / 1000.0);
-    journal.emit(Event::Access(AccessRecord {
+    let told = AccessRecord {
         request_id: &record.request_id,
         method: record.method.as_ref().map_or("", Method::as_str),
         target: &record.target,
@@ -216,5 +222,9 @@ fn emit(journal: &Journal, record: &Record, cpu_us: Option<u64>) {
         class: &record.class,
         cpu_ms,
         ..record.rest
-    }));
+    };
+    if let Some(context) = record.traced {
+        gate.traces.end(|| traces::ended(context, record.scheme, &told));
+    }
+    gate.journal.emit(Event::Access(told));
 }

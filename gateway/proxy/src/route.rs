@@ -25,6 +25,10 @@ pub(crate) fn route(gate: &Gate, is_own: bool, request: &mut Request) -> Result<
         return Ok(Route::Own);
     }
     let route = find(gate, &request.head, request.upgrade.is_some());
+    // Balancers ask many times a minute, and nobody looks for that in a trace.
+    if let Route::Ping | Route::Ready = route {
+        request.trace = None;
+    }
     if let Route::Workers | Route::File(_) = route
         && let Some(wait_s) = gate.over_rate(request.peer, &request.head.path_and_query)
     {

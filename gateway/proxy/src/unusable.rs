@@ -63,6 +63,9 @@ pub enum Unusable {
         /// What is allowed.
         source: NotARate,
     },
+    /// Traces cannot be exported.
+    #[error("cannot be followed: {0}")]
+    Traces(#[from] sluice_traces::Unusable),
     /// A directory of files cannot be used.
     #[error("names {dir} for {prefix}, which cannot be used: {source}. Build the files, or mend the path")]
     Dir {
@@ -86,6 +89,7 @@ impl Unusable {
             Self::Key { .. } | Self::Pair { .. } => "server.tls_key",
             Self::Network { key, .. } => key,
             Self::Rate { .. } => "rate.limits",
+            Self::Traces(_) => "traces.enabled",
             Self::Dir { .. } => "files.paths",
         }
     }

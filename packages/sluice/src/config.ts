@@ -62,6 +62,12 @@ export interface Config {
   drain?: DrainConfig;
   /** CPU profiles that the gateway has taken by itself. */
   profile?: ProfileConfig;
+  /**
+   * Spans of requests for OpenTelemetry. What is not said here is what OpenTelemetry's own variables
+   * say: `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_HEADERS` (with secrets),
+   * `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`.
+   */
+  traces?: TracesConfig;
   /** What is written to standard output. */
   log?: LogConfig;
   /** Dashboard, metrics and health for operators. */
@@ -155,8 +161,8 @@ export interface ServerConfig {
    */
   trusted_peers?: string[];
   /**
-   * Whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. The gateway makes none of
-   * its own and removes a malformed `traceparent` with its `tracestate`.
+   * Whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. Without `traces.enabled` the
+   * gateway makes none of its own. It removes a malformed `traceparent` with its `tracestate`.
    * @default "pass"
    */
   trace_context?: 'pass' | 'trusted' | 'off';
@@ -710,6 +716,29 @@ export interface ProfileConfig {
    * @default "sampled"
    */
   tail?: 'off' | 'sampled' | 'on';
+}
+
+/** `[traces]` */
+export interface TracesConfig {
+  /**
+   * Whether spans are exported, by OTLP over HTTP (protobuf). The app then gets the gateway's span for
+   * its parent.
+   * @default false
+   */
+  enabled?: boolean;
+  /**
+   * URL that spans are sent to, path included. Without it and without a variable,
+   * `http://127.0.0.1:4318/v1/traces`.
+   */
+  endpoint?: string;
+  /**
+   * One of so many traces is kept, of those that no caller has decided about. 0 for what
+   * `OTEL_TRACES_SAMPLER` says, else all. In traces, from 0 to 1000000.
+   * @default 0
+   */
+  sample_one_in?: number;
+  /** Name of the service that the gateway's spans belong to. Without it and without a variable, `sluice`. */
+  service_name?: string;
 }
 
 /** `[log]` */

@@ -96,8 +96,8 @@ config! {
         /// Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are believed. From anyone
         /// else they are replaced.
         trusted_peers: Vec<String> = Vec::new() => reload;
-        /// Whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. The gateway makes none of its own and
-        /// removes a malformed `traceparent` with its `tracestate`.
+        /// Whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. Without `traces.enabled` the gateway makes none of
+        /// its own. It removes a malformed `traceparent` with its `tracestate`.
         trace_context: TraceContext = TraceContext::Pass => reload;
         /// Which requests with `_` in a header's name are accepted; the others get 400. Node.js keeps `_` and `-` apart;
         /// servers in the manner of CGI do not, so that a client could forge one header by the other.
@@ -386,6 +386,19 @@ config! {
         /// Requests that are profiled after one of their class took more CPU time than 99 of 100 usually do. Each gets a worker to
         /// itself. The worst three of each class are kept for a day in `profiles/tail` of the run directory, with their targets.
         tail: Tails = Tails::Sampled => reload;
+    }
+
+    /// Spans of requests for OpenTelemetry. What is not said here is what OpenTelemetry's own variables say: `OTEL_EXPORTER_OTLP_ENDPOINT`,
+    /// `OTEL_EXPORTER_OTLP_HEADERS` (with secrets), `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`.
+    traces: Traces {
+        /// Whether spans are exported, by OTLP over HTTP (protobuf). The app then gets the gateway's span for its parent.
+        enabled: bool = false => reload;
+        /// URL that spans are sent to, path included. Without it and without a variable, `http://127.0.0.1:4318/v1/traces`.
+        endpoint: Option<String> = None => reload;
+        /// One of so many traces is kept, of those that no caller has decided about. 0 for what `OTEL_TRACES_SAMPLER` says, else all.
+        sample_one_in: u32 = 0, in 0..=1_000_000, "traces" => reload;
+        /// Name of the service that the gateway's spans belong to. Without it and without a variable, `sluice`.
+        service_name: Option<String> = None => reload;
     }
 
     /// What is written to standard output.

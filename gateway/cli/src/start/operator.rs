@@ -392,6 +392,13 @@ impl Operator for Gateway {
     }
 
     fn write_metrics(&self, page: &mut Page) {
+        let spans = self.gate.traces.counts();
+        page.metric(&metrics::TRACE_SPANS_TOTAL);
+        for (export, count) in
+            [("exported", spans.exported()), ("dropped", spans.dropped()), ("failed", spans.failed())]
+        {
+            page.sample(&[("export", export)], count);
+        }
         page.metric(&metrics::CONNECTIONS_TOTAL).sample(&[], self.gate.connections_total());
         page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.streams_total());
         page.metric(&metrics::MEMORY_BUFFERS_BYTES).sample(&[], self.gate.buffers_bytes());

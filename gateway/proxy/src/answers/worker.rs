@@ -116,13 +116,13 @@ fn asked<'r>(request: &'r Request, origin: &Origin) -> Asked<'r> {
 }
 
 fn outbound<'r>(request: &'r Request, body: &Body) -> Outbound<'r> {
-    let Request { head, upgrade, id, trace_id, .. } = request;
+    let Request { head, upgrade, id, trace, .. } = request;
     Outbound {
         head,
         framing: body.framing(),
         upgrade: upgrade.as_deref(),
         request_id: id,
-        trace_id: *trace_id,
+        trace: *trace,
         profiled_from_us: None,
     }
 }

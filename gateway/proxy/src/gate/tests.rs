@@ -80,6 +80,8 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
         target: "/page".to_owned(),
         host: "app".to_owned(),
         class: "".into(),
+        scheme: sluice_message::Scheme::Http,
+        traced: None,
         rest,
     }
 }

@@ -34,6 +34,7 @@ impl Gate {
     /// Puts another config in force. Connections that are open keep their certificate.
     pub fn activate(&self, active: ActiveConfig) {
         let config = Rc::clone(&active.config);
+        self.traces.apply(active.traces.clone());
         *self.active.borrow_mut() = active;
         self.set_limits(&config);
         self.deaths.set_limits(&config);

@@ -1,26 +1,63 @@
 //! Trace context of requests (W3C Trace Context): what the app gets of it, and the id for the access log.
 //!
-//! The gateway records no spans, so it has no place in a trace. A `traceparent` of its own would tell the app's tracer that a
-//! caller exists and whether that caller sampled, and tracers believe it: with `sampled` unset they export nothing.
+//! While no spans are exported the gateway has no place in a trace. A `traceparent` of its own would then tell the app's tracer
+//! that a caller exists and whether that caller sampled, and tracers believe it: with `sampled` unset they export nothing.
 
 use sluice_catalog::config::TraceContext;
 use sluice_message::Fields;
+use sluice_traces::{Context, Parent, Traces};
 
-/// The trace that a request belongs to; never 0.
+/// The trace that a request belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TraceId(pub(crate) u128);
+pub(crate) enum Trace {
+    /// The caller's, whose context passes as it came. Its id is never 0.
+    Passed(u128),
+    /// The gateway has spans in it.
+    Own(Context),
+}
+
+impl Trace {
+    pub(crate) fn id(self) -> u128 {
+        match self {
+            Self::Passed(id) => id,
+            Self::Own(context) => context.trace_id,
+        }
+    }
+
+    /// The context of spans that are exported.
+    pub(crate) fn kept(self) -> Option<Context> {
+        match self {
+            Self::Own(context) if context.is_sampled => Some(context),
+            Self::Own(_) | Self::Passed(_) => None,
+        }
+    }
+
+    /// Whether this field of the caller's context reaches the app. `tracestate` is the trace's, whoever has spans in it.
+    pub(crate) fn passes(self, name: &str) -> bool {
+        match self {
+            Self::Passed(_) => true,
+            Self::Own(context) => context.parent.is_some() && name.eq_ignore_ascii_case("tracestate"),
+        }
+    }
+}
+
+/// The trace of a request that this caller sent; `None` where the app gets no context.
+pub(crate) fn of(parent: Option<Parent>, traces: &Traces) -> Option<Trace> {
+    let own = traces.begin(parent).map(Trace::Own);
+    own.or_else(|| parent.map(|parent| Trace::Passed(parent.trace_id)))
+}
 
 /// Bytes of a `traceparent` of version 00.
 const VERSION_00_BYTES: usize = 55;
 
-/// Whether the field belongs to the trace context; all of it goes on to the app, or none.
+/// Whether the field belongs to the trace context.
 pub(crate) fn is_field(name: &str) -> bool {
     name.eq_ignore_ascii_case("traceparent") || name.eq_ignore_ascii_case("tracestate")
 }
 
-/// The trace whose context the app gets. `None` where the policy removes it, and where `traceparent` is missing, malformed
-/// or sent twice, after which a receiver starts a new trace (§3.2.2, §4.3).
-pub(crate) fn id_for_the_app(policy: TraceContext, is_trusted: bool, fields: &Fields) -> Option<TraceId> {
+/// The caller's span. `None` where the policy does not believe it, and where `traceparent` is missing, malformed or sent twice,
+/// after which a receiver starts a new trace (§3.2.2, §4.3).
+pub(crate) fn parent(policy: TraceContext, is_trusted: bool, fields: &Fields) -> Option<Parent> {
     let is_wanted = match policy {
         TraceContext::Pass => true,
         TraceContext::Trusted => is_trusted,
@@ -32,17 +69,21 @@ pub(crate) fn id_for_the_app(policy: TraceContext, is_trusted: bool, fields: &Fi
 }
 
 /// Reads `version-traceid-parentid-flags` (§3.2.2). Later versions may append fields; version 00 has none.
-fn parse(parent: &[u8]) -> Option<TraceId> {
+fn parse(parent: &[u8]) -> Option<Parent> {
     let version = hex(parent.get(..2)?)?;
     let trace_id = hex(parent.get(3..35)?)?;
-    let parent_id = hex(parent.get(36..52)?)?;
-    hex(parent.get(53..VERSION_00_BYTES)?)?;
+    let span_id = u64::try_from(hex(parent.get(36..52)?)?).ok()?;
+    let flags = hex(parent.get(53..VERSION_00_BYTES)?)?;
     let is_separated = [2, 35, 52].iter().all(|&at| parent[at] == b'-');
     let has_an_end = match parent.get(VERSION_00_BYTES) {
         None => true,
         Some(&next) => version != 0 && next == b'-',
     };
-    (is_separated && has_an_end && version != 0xff && trace_id != 0 && parent_id != 0).then_some(TraceId(trace_id))
+    (is_separated && has_an_end && version != 0xff && trace_id != 0 && span_id != 0).then_some(Parent {
+        trace_id,
+        span_id,
+        is_sampled: flags & 1 == 1,
+    })
 }
 
 /// The number that lower-case hexadecimal digits write, 32 at most.
@@ -64,7 +105,8 @@ mod tests {
     use super::*;
 
     const SAMPLED: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    const ID: Option<TraceId> = Some(TraceId(0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c));
+    const TRACE_ID: u128 = 0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c;
+    const ID: Option<u128> = Some(TRACE_ID);
 
     fn fields(lines: &str) -> Fields {
         let head = format!("GET / HTTP/1.1\r\nHost: a\r\n{lines}\r\n");
@@ -91,7 +133,7 @@ mod tests {
             ("00-0af7651916cd43dd8448eb211c80319c", None),
             ("", None),
         ] {
-            assert_eq!(parse(parent.as_bytes()), id, "{parent}");
+            assert_eq!(parse(parent.as_bytes()).map(|parent| parent.trace_id), id, "{parent}");
         }
     }
 
@@ -104,13 +146,32 @@ mod tests {
             (TraceContext::Trusted, true, ID),
             (TraceContext::Off, true, None),
         ] {
-            assert_eq!(id_for_the_app(policy, is_trusted, &one), id, "{policy:?} {is_trusted}");
+            let believed = parent(policy, is_trusted, &one).map(|parent| parent.trace_id);
+            assert_eq!(believed, id, "{policy:?} {is_trusted}");
         }
     }
 
     #[test]
     fn two_parents_are_none() {
         let two = fields(&format!("traceparent: {SAMPLED}\r\nTraceparent: {SAMPLED}\r\n"));
-        assert_eq!(id_for_the_app(TraceContext::Pass, true, &two), None);
+        assert_eq!(parent(TraceContext::Pass, true, &two), None);
+    }
+
+    #[test]
+    fn callers_span_and_its_decision_are_read() {
+        let one = fields(&format!("traceparent: {SAMPLED}\r\n"));
+        let expected = Parent { trace_id: TRACE_ID, span_id: 0xb7ad_6b71_6920_3331, is_sampled: true };
+        assert_eq!(parent(TraceContext::Pass, false, &one), Some(expected));
+        let unsampled = fields("traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-02\r\n");
+        assert_eq!(parent(TraceContext::Pass, false, &unsampled), Some(Parent { is_sampled: false, ..expected }));
+    }
+
+    #[test]
+    fn without_an_exporter_the_callers_context_passes_as_it_came() {
+        let caller = Parent { trace_id: TRACE_ID, span_id: 1, is_sampled: true };
+        let trace = of(Some(caller), &Traces::default()).unwrap();
+        assert!(trace == Trace::Passed(TRACE_ID) && trace.passes("Traceparent") && trace.passes("tracestate"));
+        assert_eq!(trace.kept(), None);
+        assert_eq!(of(None, &Traces::default()), None);
     }
 }

@@ -6,6 +6,7 @@ use tokio::time::Instant;
 
 use super::Record;
 use crate::gate::Gate;
+use crate::receive::trace::Trace;
 use crate::request::passage::Request;
 use crate::respond::Sent;
 use crate::respond::answer::Times;
@@ -47,7 +48,7 @@ pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
         cpu_ms: None,
         outcome: sent.outcome,
         peer: request.peer,
-        trace_id: request.trace_id.map(|id| id.0),
+        trace_id: request.trace.map(Trace::id),
     };
     let record = Record {
         request_id: request.id,
@@ -55,6 +56,8 @@ pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
         target: head.path_and_query,
         host: head.authority,
         class: class.name,
+        scheme: head.scheme,
+        traced: request.trace.and_then(Trace::kept),
         rest,
     };
     let number = ticket.as_ref().map_or(RequestId(0), |ticket| ticket.number);

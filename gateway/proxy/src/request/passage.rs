@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::ticket::Ticket;
 use crate::answers::refuse::Refusal;
 use crate::gate::Gate;
-use crate::receive::trace::{self, TraceId};
+use crate::receive::trace::{self, Trace};
 use crate::sessions::Visit;
 use crate::upstream::forward::{self, Origin};
 
@@ -42,7 +42,7 @@ pub(crate) struct Request {
     pub(crate) id: Rc<str>,
     /// The client, or whom a trusted peer names as such.
     pub(crate) peer: IpAddr,
-    pub(crate) trace_id: Option<TraceId>,
+    pub(crate) trace: Option<Trace>,
     /// Empty until it is received.
     pub(crate) head: RequestHead,
     /// The protocols that it offers to switch to.
@@ -64,7 +64,7 @@ impl Request {
             time_unix_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
             id: forward::new_request_id(),
             peer,
-            trace_id: None,
+            trace: None,
             head: RequestHead::default(),
             upgrade: None,
             received: None,
@@ -82,7 +82,8 @@ impl Request {
             self.id = id;
         }
         self.peer = gate.trust().client(origin.peer, self.head.fields.get_all("x-forwarded-for"));
-        self.trace_id = trace::id_for_the_app(gate.config().server.trace_context, origin.is_trusted, &self.head.fields);
+        let parent = trace::parent(gate.config().server.trace_context, origin.is_trusted, &self.head.fields);
+        self.trace = if origin.is_own() { None } else { trace::of(parent, &gate.traces) };
     }
 
     pub(crate) fn classify(&mut self, gate: &Gate) {

@@ -9,7 +9,7 @@ use sluice_http1::{Framing, write_decimal, write_request_start};
 use sluice_message::{RequestHead, Scheme, starts_with};
 use sluice_scheduler::RequestId;
 
-use crate::receive::trace::{self, TraceId};
+use crate::receive::trace::{self, Trace};
 use crate::receive::trust::Trust;
 use crate::upstream::token::Token;
 
@@ -51,6 +51,11 @@ impl Origin {
         Origin { is_trusted: true, is_own: true, ..Origin::new(trust, here, here, scheme) }
     }
 
+    /// Whether the gateway makes them itself.
+    pub(crate) fn is_own(&self) -> bool {
+        self.is_own
+    }
+
     /// Whether the client speaks HTTPS, here or, as a trusted peer says, there.
     pub(crate) fn is_https(&self, head: &RequestHead) -> bool {
         let told = head.fields.get("x-forwarded-proto").filter(|_| self.is_trusted);
@@ -81,19 +86,22 @@ pub(crate) struct Outbound<'r> {
     pub(crate) framing: Framing,
     pub(crate) upgrade: Option<&'r str>,
     pub(crate) request_id: &'r str,
-    /// Of the trace whose context the app gets, if it gets any.
-    pub(crate) trace_id: Option<TraceId>,
+    /// The trace whose context the app gets, if it gets any.
+    pub(crate) trace: Option<Trace>,
     /// It is profiled, and the profile kept if it takes so many microseconds of CPU.
     pub(crate) profiled_from_us: Option<u64>,
 }
 
 /// The head for the worker, complete with its empty line.
 pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: RequestId, token: Token) -> Vec<u8> {
-    let Outbound { head, framing, upgrade, request_id, trace_id, profiled_from_us } = *outbound;
+    let Outbound { head, framing, upgrade, request_id, trace, profiled_from_us } = *outbound;
     let mut out = Vec::with_capacity(1024);
     write_request_start(&mut out, head, framing, upgrade, |name, _| {
-        if trace::is_field(name) { trace_id.is_some() } else { keeps(name, origin) }
+        if trace::is_field(name) { trace.is_some_and(|trace| trace.passes(name)) } else { keeps(name, origin) }
     });
+    if let Some(Trace::Own(context)) = &trace {
+        write_line(&mut out, &["traceparent: ", &context.traceparent()]);
+    }
     let is_made = |name| !origin.is_trusted || !head.fields.contains(name);
     if is_made("x-forwarded-for") {
         write_line(&mut out, &["X-Forwarded-For: ", &origin.peer_text]);

@@ -1,0 +1,87 @@
+//! Spans of requests, and their export by OTLP to an OpenTelemetry collector.
+//!
+//! A request that is sampled becomes five spans when it has ended: the server's, and in it receive, queue, service and respond.
+//! The app gets the id of the service span for its parent, so its own spans stand below the time that it is measured by.
+//! Nobody waits for the export: what finds no room is dropped and counted. It must not know how requests are served.
+#![forbid(unsafe_code)]
+
+mod context;
+mod export;
+mod proto;
+mod sampler;
+mod settings;
+mod spans;
+
+pub use context::{Context, Parent};
+pub use export::Counts;
+pub use sampler::Sampler;
+pub use settings::{Configured, Settings, Unusable};
+pub use spans::Ended;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+/// Requests whose spans wait for their export; further ones are dropped.
+const WAITING_MAX: usize = 2_048;
+
+/// Where spans go, while they go anywhere. A reload changes that.
+#[derive(Default)]
+pub struct Traces {
+    exporter: RefCell<Option<Exporter>>,
+    counts: Rc<Counts>,
+}
+
+struct Exporter {
+    sampler: Sampler,
+    sender: mpsc::Sender<Box<Ended>>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Traces {
+    /// Exports from now on as these say, or not at all. What waited for the exporter before still leaves. Needs a `LocalSet`.
+    pub fn apply(&self, settings: Option<Settings>) {
+        let exporter = settings.map(|settings| {
+            let (sender, receiver) = mpsc::channel(WAITING_MAX);
+            let sampler = settings.sampler;
+            let task = tokio::task::spawn_local(export::run(settings, receiver, Rc::clone(&self.counts)));
+            Exporter { sampler, sender, task }
+        });
+        *self.exporter.borrow_mut() = exporter;
+    }
+
+    /// The context of a request that comes now; `None` while nothing is exported.
+    #[must_use]
+    pub fn begin(&self, parent: Option<Parent>) -> Option<Context> {
+        let exporter = self.exporter.borrow();
+        exporter.as_ref().map(|exporter| Context::new(parent, exporter.sampler))
+    }
+
+    /// A request has ended. Only those whose context is sampled are to be told.
+    pub fn end(&self, ended: impl FnOnce() -> Ended) {
+        let exporter = self.exporter.borrow();
+        let Some(exporter) = exporter.as_ref() else { return };
+        match exporter.sender.try_reserve() {
+            Ok(room) => room.send(Box::new(ended())),
+            Err(_) => self.counts.drop_spans(spans::SPANS_MAX),
+        }
+    }
+
+    /// What became of spans so far.
+    #[must_use]
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Sends what waits, for so long at most. Nothing is exported afterwards.
+    pub async fn close(&self, within: Duration) {
+        let exporter = self.exporter.borrow_mut().take();
+        let Some(Exporter { sender, mut task, .. }) = exporter else { return };
+        drop(sender);
+        if tokio::time::timeout(within, &mut task).await.is_err() {
+            task.abort();
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Where spans go, with OpenTelemetry's own variables for what the config leaves open.
+
+use hyper::Uri;
+use hyper::header::{HeaderName, HeaderValue};
+use percent_encoding::percent_decode_str;
+
+use crate::proto::KeyValue;
+use crate::sampler::Sampler;
+
+/// Where a collector on this machine listens.
+const ENDPOINT_DEFAULT: &str = "http://127.0.0.1:4318";
+const PATH: &str = "/v1/traces";
+const SERVICE_DEFAULT: &str = "sluice";
+/// Headers that a variable may add to exports.
+const HEADERS_MAX: usize = 64;
+/// Attributes of the service that a variable may add to exports.
+const ATTRIBUTES_MAX: usize = 64;
+
+/// How spans are exported.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub(crate) endpoint: Uri,
+    /// May hold secrets.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) sampler: Sampler,
+    pub(crate) resource: Vec<KeyValue>,
+}
+
+/// Settings that cannot be used.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Unusable {
+    /// No URL of HTTP.
+    #[error("{source_name}: {url:?} is no http or https URL with a host. The usual one is {ENDPOINT_DEFAULT}{PATH}")]
+    Endpoint {
+        /// What said it.
+        source_name: &'static str,
+        /// What it said.
+        url: String,
+    },
+    /// A header that cannot be sent. Its value is not told: it may be a secret.
+    #[error(
+        "{source_name}: the header {name:?} or its value is not in order. Headers are name=value, with commas between"
+    )]
+    Header {
+        /// What said it.
+        source_name: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// No sampler.
+    #[error(
+        "OTEL_TRACES_SAMPLER={name:?} with OTEL_TRACES_SAMPLER_ARG={argument:?} is no sampler. There are always_on, always_off, \
+         traceidratio, and these with parentbased_ before them; the argument is from 0 to 1"
+    )]
+    Sampler {
+        /// The variable.
+        name: String,
+        /// Its argument.
+        argument: String,
+    },
+}
+
+/// What the config says of traces.
+#[derive(Clone, Debug, Default)]
+pub struct Configured<'c> {
+    /// The whole URL.
+    pub endpoint: Option<&'c str>,
+    /// One of so many traces is kept that no caller has decided about.
+    pub sample_one_in: Option<u32>,
+    /// The name that the gateway's spans have.
+    pub service_name: Option<&'c str>,
+}
+
+impl Settings {
+    /// `environment` gives the value of a variable; empty ones count as unset.
+    ///
+    /// # Errors
+    /// When an endpoint, a header or a sampler is not in order.
+    pub fn read(config: &Configured<'_>, environment: impl Fn(&str) -> Option<String>) -> Result<Self, Unusable> {
+        let set = |name: &str| environment(name).filter(|value| !value.is_empty());
+        Ok(Settings {
+            endpoint: endpoint(config.endpoint, &set)?,
+            headers: headers(&set)?,
+            sampler: sampler(config.sample_one_in, &set)?,
+            resource: resource(config.service_name, &set),
+        })
+    }
+}
+
+fn endpoint(configured: Option<&str>, set: &impl Fn(&str) -> Option<String>) -> Result<Uri, Unusable> {
+    const OWN: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+    const GENERAL: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+    let (source_name, url) = if let Some(url) = configured {
+        ("traces.endpoint", url.to_owned())
+    } else if let Some(url) = set(OWN) {
+        (OWN, url)
+    } else {
+        let base = set(GENERAL).unwrap_or_else(|| ENDPOINT_DEFAULT.to_owned());
+        (GENERAL, format!("{}{PATH}", base.trim_end_matches('/')))
+    };
+    let parsed = url.parse::<Uri>().ok().filter(|uri| {
+        matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some_and(|host| !host.is_empty())
+    });
+    parsed.ok_or(Unusable::Endpoint { source_name, url })
+}
+
+/// Only from variables: they hold secrets, and a config file is read by many.
+fn headers(set: &impl Fn(&str) -> Option<String>) -> Result<Vec<(HeaderName, HeaderValue)>, Unusable> {
+    const OWN: &str = "OTEL_EXPORTER_OTLP_TRACES_HEADERS";
+    const GENERAL: &str = "OTEL_EXPORTER_OTLP_HEADERS";
+    let told = set(OWN).map(|list| (OWN, list)).or_else(|| set(GENERAL).map(|list| (GENERAL, list)));
+    let Some((source_name, list)) = told else { return Ok(Vec::new()) };
+    let parse = |(name, value): (String, String)| {
+        let header = name.parse().ok().zip(HeaderValue::from_str(&value).ok());
+        let (name, mut value): (HeaderName, HeaderValue) = header.ok_or(Unusable::Header { source_name, name })?;
+        value.set_sensitive(true);
+        Ok((name, value))
+    };
+    pairs(&list).take(HEADERS_MAX).map(parse).collect()
+}
+
+fn sampler(one_in: Option<u32>, set: &impl Fn(&str) -> Option<String>) -> Result<Sampler, Unusable> {
+    if let Some(one_in) = one_in {
+        return Ok(Sampler::ParentOr(1.0 / f64::from(one_in.max(1))));
+    }
+    let Some(name) = set("OTEL_TRACES_SAMPLER") else { return Ok(Sampler::ParentOr(1.0)) };
+    let argument = set("OTEL_TRACES_SAMPLER_ARG").unwrap_or_default();
+    Sampler::named(&name, Some(&argument)).ok_or(Unusable::Sampler { name, argument })
+}
+
+fn resource(service_name: Option<&str>, set: &impl Fn(&str) -> Option<String>) -> Vec<KeyValue> {
+    let told = set("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default();
+    let mut attributes: Vec<(String, String)> = pairs(&told).take(ATTRIBUTES_MAX).collect();
+    if let Some(name) = service_name.map(str::to_owned).or_else(|| set("OTEL_SERVICE_NAME")) {
+        attributes.retain(|(key, _)| key != "service.name");
+        attributes.push(("service.name".to_owned(), name));
+    }
+    if !attributes.iter().any(|(key, _)| key == "service.name") {
+        attributes.push(("service.name".to_owned(), SERVICE_DEFAULT.to_owned()));
+    }
+    attributes.iter().map(|(key, value)| KeyValue::text(key, value)).collect()
+}
+
+/// `a=1,b=2`, percent-encoded, as OpenTelemetry's variables have it.
+fn pairs(list: &str) -> impl Iterator<Item = (String, String)> {
+    let decode = |text: &str| percent_decode_str(text.trim()).decode_utf8_lossy().into_owned();
+    list.split(',').filter_map(move |pair| {
+        let (name, value) = pair.split_once('=')?;
+        Some((decode(name), decode(value)))
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::proto::Value;
+
+    pub(crate) fn read(config: &Configured<'_>, variables: &[(&str, &str)]) -> Result<Settings, Unusable> {
+        Settings::read(config, |name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    fn text(settings: &Settings, key: &str) -> Option<String> {
+        let attribute = settings.resource.iter().find(|attribute| attribute.key == key)?;
+        match attribute.value.clone()?.value? {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn endpoint_is_the_configured_one_or_the_usual_variables() {
+        let none = Configured::default();
+        let at =
+            |config: &Configured<'_>, variables: &[(&str, &str)]| read(config, variables).unwrap().endpoint.to_string();
+        assert_eq!(at(&none, &[]), "http://127.0.0.1:4318/v1/traces");
+        let general = ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector.example/otlp/");
+        assert_eq!(at(&none, &[general]), "https://collector.example/otlp/v1/traces");
+        let own = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://a:1/x");
+        assert_eq!(at(&none, &[general, own]), "http://a:1/x");
+        let configured = Configured { endpoint: Some("http://b/y"), ..none };
+        assert_eq!(at(&configured, &[general, own]), "http://b/y");
+        for wrong in ["collector:4317", "grpc://a", "/v1/traces", "http://"] {
+            let configured = Configured { endpoint: Some(wrong), ..Configured::default() };
+            assert!(matches!(read(&configured, &[]), Err(Unusable::Endpoint { .. })), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn headers_are_decoded_and_their_values_told_nobody() {
+        let settings = read(&Configured::default(), &[("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b, x = 1")]).unwrap();
+        let told: Vec<_> =
+            settings.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
+        assert_eq!(told, [("api-key", "a b"), ("x", "1")]);
+        assert!(!format!("{settings:?}").contains("a b"));
+        let error = read(&Configured::default(), &[("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "a b=secret")])
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("a b") && !error.contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn sampler_is_the_configured_part_or_the_usual_variable() {
+        let none = Configured::default();
+        assert_eq!(read(&none, &[]).unwrap().sampler, Sampler::ParentOr(1.0));
+        let variables = [("OTEL_TRACES_SAMPLER", "traceidratio"), ("OTEL_TRACES_SAMPLER_ARG", "0.5")];
+        assert_eq!(read(&none, &variables).unwrap().sampler, Sampler::Always(0.5));
+        let config = Configured { sample_one_in: Some(4), ..none };
+        assert_eq!(read(&config, &variables).unwrap().sampler, Sampler::ParentOr(0.25));
+        assert!(matches!(read(&Configured::default(), &[("OTEL_TRACES_SAMPLER", "x")]), Err(Unusable::Sampler { .. })));
+    }
+
+    #[test]
+    fn spans_are_of_the_service_that_the_variables_name() {
+        let none = Configured::default();
+        let attributes = ("OTEL_RESOURCE_ATTRIBUTES", "service.name=shop,deployment.environment.name=a%2Cb");
+        assert_eq!(text(&read(&none, &[]).unwrap(), "service.name").as_deref(), Some("sluice"));
+        let told = read(&none, &[attributes]).unwrap();
+        assert_eq!(text(&told, "service.name").as_deref(), Some("shop"));
+        assert_eq!(text(&told, "deployment.environment.name").as_deref(), Some("a,b"));
+        let named = read(&none, &[attributes, ("OTEL_SERVICE_NAME", "front")]).unwrap();
+        assert_eq!(text(&named, "service.name").as_deref(), Some("front"));
+        assert_eq!(named.resource.len(), 2);
+    }
+}
