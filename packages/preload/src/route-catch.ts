@@ -140,7 +140,9 @@ export class Catcher {
     this.#wrap(prototype, name, (router, given, callee, { before }) => {
       const stack = stackOf(router);
       const table = stack === undefined ? undefined : this.#tables.table(framework, router);
-      const path = typeof given[0] === 'function' ? '/' : given[0];
+      // Functions may come in lists, and paths too.
+      const first = [given[0]].flat(Infinity)[0];
+      const path = typeof first === 'function' ? '/' : given[0];
       if (table !== undefined && stack !== undefined)
         this.#tables.note(table, stack.slice(before), callee, { path, ...kind });
     });
@@ -151,8 +153,7 @@ export class Catcher {
     const table = this.#tables.table(framework, router);
     if (table === undefined) return;
     this.#tables.note(table, [entry], callee, kind);
-    table.count += 1;
-    if (this.#tables.noteOf(entry) !== undefined) table.entries.push(entry);
+    this.#tables.add(table, router, entry);
   }
 
   /** `after` is called when the method has returned or thrown. */

@@ -17,6 +17,8 @@ export interface Listed {
 
 /** Entries that are read, with all repetitions of routers that are mounted in several places. */
 const ENTRIES_MAX = 50_000;
+/** Paths of an entry, of all that its own and those of its mounts make together. */
+const TEMPLATES_MAX = 8;
 
 /** Where a router of Express is mounted. */
 interface Mounted {
@@ -86,12 +88,13 @@ class Reader {
     return below.filter((one) => one !== undefined && one !== router) as object[];
   }
 
-  read({ framework, entries }: Table, router: object): Listed {
+  read({ framework }: Table, router: object): Listed {
     if (framework === 'express') {
       const root = { path: '', templates: [''], routers: [router] };
       return { framework, lookUp: 'linear', steps: this.#express(router, root) };
     }
     if (framework === 'koa-router') return { framework, lookUp: 'all', steps: this.#koa(router) };
+    const entries = this.#tables.entriesOf(router);
     if (framework === 'fastify') {
       return {
         framework,
@@ -111,7 +114,8 @@ class Reader {
       const isRoute = typeof route === 'object' && route !== null;
       const given = isRoute ? (route as Shape)['path'] : (rawPath ?? note?.path);
       const paths = pathsOf(given, !isRoute);
-      const templates = at.templates.flatMap((prefix) => paths.map((path) => joined(prefix, path)));
+      const all = at.templates.flatMap((prefix) => paths.map((path) => joined(prefix, path)));
+      const templates = all.slice(0, TEMPLATES_MAX);
       const path =
         templates.length > 0 ? templates.join(', ') : `${at.path} ${textOf(given ?? regexp)}`.trim();
       const step = { path, templates, note, next: 2 };
@@ -221,19 +225,28 @@ function matched(layer: object, path: string): string | undefined {
   return undefined;
 }
 
+/** The part of a path that fits. What an app's own matcher throws, is no match to Express either. */
+function prefix(layer: object, path: string): string | undefined {
+  try {
+    return matched(layer, path);
+  } catch {
+    return undefined;
+  }
+}
+
 function wholeOf(layer: object): Step['match'] {
-  return (path) => (matched(layer, path) === undefined ? undefined : '');
+  return (path) => (prefix(layer, path) === undefined ? undefined : '');
 }
 
 function prefixOf(layer: object): Step['match'] {
   const isOld = isRegExp((layer as Shape)['regexp']);
   return (path) => {
-    const prefix = matched(layer, path);
-    if (prefix === undefined || !path.startsWith(prefix)) return undefined;
-    const after = path[prefix.length];
-    const isEnd = prefix === '' || after === undefined || after === '/' || (isOld && after === '.');
+    const begin = prefix(layer, path);
+    if (begin === undefined || !path.startsWith(begin)) return undefined;
+    const after = path[begin.length];
+    const isEnd = begin === '' || after === undefined || after === '/' || (isOld && after === '.');
     if (!isEnd) return undefined;
-    const rest = path.slice(prefix.length);
+    const rest = path.slice(begin.length);
     return rest.startsWith('/') ? rest : `/${rest}`;
   };
 }

@@ -141,7 +141,7 @@ async function tableReport(listed: Listed, room: Room, pause: Pause): Promise<Ta
       kind: entry.kind,
       methods: entry.methods,
       path: cut(entry.path),
-      handler: cut(entry.handlers.at(-1)?.name ?? ''),
+      handler: nameOf(entry.handlers.at(-1)),
       ...(entry.note?.site ?? sites.get(entry)),
       ...(sites.has(entry) && { of_handler: true }),
       added: entry.note?.isAdded === true,
@@ -256,6 +256,14 @@ function sourceOf(handler: Handler): string {
   return Function.prototype.toString.call(handler);
 }
 
+/** A class may have anything by that name. */
+function nameOf(handler: Handler | undefined): string {
+  const name: unknown = handler?.name;
+  return typeof name === 'string' ? cut(name) : '';
+}
+
 function cut(text: string): string {
-  return text.length > TEXT_CHARACTERS_MAX ? `${text.slice(0, TEXT_CHARACTERS_MAX)}…` : text;
+  // Half a character is none in UTF-8.
+  const whole = Buffer.from(text.slice(0, TEXT_CHARACTERS_MAX)).toString();
+  return text.length > TEXT_CHARACTERS_MAX ? `${whole}…` : whole;
 }

@@ -15,7 +15,7 @@ export interface FoundRouter {
   readonly framework: Framework;
   readonly router: object;
   /** Entries of a router that does not show its own. */
-  readonly entries: readonly object[];
+  readonly entries: object[];
 }
 
 /** Functions whose closures are looked into. */
@@ -112,7 +112,7 @@ class Search {
     }
   }
 
-  #find(framework: Framework, router: object, entries: readonly object[] = []): void {
+  #find(framework: Framework, router: object, entries: object[] = []): void {
     if (!this.found.some((known) => known.router === router)) this.found.push({ framework, router, entries });
   }
 }

@@ -32,8 +32,6 @@ export interface Note {
 export interface Table {
   readonly framework: Framework;
   readonly router: WeakRef<object>;
-  /** Entries of a router that does not show its own. */
-  entries: object[];
   /** Entries when its first second with a serving worker was over. */
   base: number | undefined;
   /** Entries that were registered, removed ones as well, where the router does not show them. */
@@ -66,6 +64,8 @@ export interface Growth {
 export class RouteTables {
   readonly #tables = new Set<Table>();
   readonly #servers = new Set<WeakRef<Server>>();
+  /** By their routers, which go with them: handlers know the apps that they are in. */
+  readonly #entries = new WeakMap<object, object[]>();
   readonly #byRouter = new WeakMap<object, Table>();
   readonly #notes = new WeakMap<object, Note>();
   /** The first note of each handler of routers that copy their entries. */
@@ -91,7 +91,6 @@ export class RouteTables {
     const table: Table = {
       framework,
       router: new WeakRef(router),
-      entries: [],
       base: undefined,
       count: 0,
     };
@@ -130,12 +129,25 @@ export class RouteTables {
   }
 
   /** A router that was found where it is, and whose registrations nobody saw. */
-  take(framework: Framework, router: object, entries: readonly object[]): void {
+  take(framework: Framework, router: object, entries: object[]): void {
     const table = this.table(framework, router);
     if (table === undefined) return;
-    // The router's own list, so that it stays as long as that is.
-    table.entries = entries as object[];
+    this.#entries.set(router, entries);
     table.count = entries.length;
+  }
+
+  /** Entries of a router that does not show its own. */
+  entriesOf(router: object): readonly object[] {
+    return this.#entries.get(router) ?? [];
+  }
+
+  /** One more entry of such a router; it is kept if it was noted. */
+  add(table: Table, router: object, entry: object): void {
+    table.count += 1;
+    if (!this.#notes.has(entry)) return;
+    const entries = this.#entries.get(router);
+    if (entries === undefined) this.#entries.set(router, [entry]);
+    else entries.push(entry);
   }
 
   /** A server of the app listens. */

@@ -4,6 +4,8 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import v8 from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { callSite } from '../src/call-site.js';
 import { Catcher } from '../src/route-catch.js';
 import { packageOf } from '../src/route-imports.js';
@@ -117,6 +119,31 @@ test('a router that a request makes for itself is no growth, and goes', () => {
   }
 });
 
+test('an app that is gone is not held by what is remembered of its routes', async () => {
+  v8.setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  class LinearRouter {
+    readonly name = 'LinearRouter';
+    add(_method: string, _path: string, _handler: unknown): void {}
+    match(): void {}
+  }
+  const tables = new RouteTables();
+  new Catcher(tables).hono({ LinearRouter });
+  const make = (): WeakRef<object> => {
+    const router = new LinearRouter();
+    const route = { method: 'GET', path: '/x', handler: () => router };
+    router.add('GET', '/x', [route.handler, route]);
+    return new WeakRef(router);
+  };
+  const gone = make();
+  assert.equal((await report(tables, never)).tables[0]?.entries, 1);
+  // What a weak reference has given is held until the turn is over.
+  await new Promise(setImmediate);
+  gc();
+  assert.equal(gone.deref(), undefined);
+  assert.equal(tables.tables().length, 0);
+});
+
 test('I6: what is remembered of routers and entries has a bound, which is told', async () => {
   const Router = ownRouter();
   const tables = new RouteTables();
@@ -164,6 +191,39 @@ test('Express as it is installed: a path in place of a function, arrays, and rou
   );
   const b = routes.find(({ path: where }) => where === '/shop/deep/b, /store/deep/b');
   assert.equal(b?.certain, true);
+});
+
+test('lists of functions and paths, odd names and matchers that throw are told', async () => {
+  const tables = new RouteTables();
+  const catcher = new Catcher(tables);
+  const express = require('express') as typeof import('express');
+  catcher.express(express.Router);
+  const app = express();
+  const pass = (_request: object, _response: object, next: () => void): void => next();
+  const odd = Object.defineProperty((_request: object, _response: object) => {}, 'name', { value: 7 });
+  app.use([pass, [pass]] as never);
+  app.get(`/${'é😀'.repeat(200)}`, odd as never);
+  const throwing = /^\/x/;
+  throwing.exec = () => {
+    throw new Error('not yours');
+  };
+  app.get(throwing, odd as never);
+  app.get('/x', odd as never);
+  const routes = (await report(tables, never)).tables[0]?.routes ?? [];
+  assert.deepEqual(
+    routes.map(({ kind, repeats }) => [kind, repeats]),
+    [
+      ['middleware', undefined],
+      ['middleware', 1],
+      ['route', undefined],
+      ['route', undefined],
+      ['route', undefined],
+    ],
+  );
+  assert.deepEqual([routes[0]?.path, routes[2]?.handler], ['/', '']);
+  const long = routes[2]?.path ?? '';
+  assert.equal(Buffer.from(long).toString(), long);
+  assert.equal(routes[4]?.behind, undefined);
 });
 
 test('I6: a router that is mounted in itself, or in many places, is read to an end', async () => {
