@@ -10,8 +10,12 @@ const PLACES = [
   '/usr/bin/google-chrome',
 ];
 
-/** Where it is, or why there is none. In CI there has to be one. */
-const found = PLACES.find((place) => place !== undefined && fs.existsSync(place));
+/** Where it is; undefined where there is none. */
+export const chromiumPath = (): string | undefined =>
+  PLACES.find((place) => place !== undefined && fs.existsSync(place));
+
+const found = chromiumPath();
+// In CI there has to be one.
 if (found === undefined && process.env['CI'] === 'true')
   throw new Error('no Chromium: tests/scenarios/install.sh installs it');
 

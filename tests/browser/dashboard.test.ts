@@ -45,6 +45,9 @@ void test('200 classes and 64 workers are shown, sorted and filtered', options, 
   await page.getByLabel('Filter classes by name').fill('AREA-17/ get');
   assert.equal(await classes.count(), 1);
   assert.ok(gateway.sent() < BYTES_MAX, `${gateway.sent()} bytes until all is there`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  assert.equal(await isTooWide(page), false);
+  await shot(page, 'many-390');
   assert.deepEqual(faults, []);
 });
 
@@ -56,17 +59,27 @@ void test('page that has painted took less than 150 KB', options, async (t) => {
   t.diagnostic(`${gateway.sent()} bytes`);
 });
 
-void test('gateway that is gone leaves what was known, and says since when', options, async (t) => {
-  const gateway = await fakeGateway(t, {});
-  const { page } = await open(t, gateway.url);
-  await page.locator('.tiles').waitFor();
-  gateway.die();
-  await page.getByText('The gateway does not answer.').waitFor();
-  assert.match((await page.locator('.gone').textContent()) ?? '', /Last seen at .*Reconnecting/);
-  assert.equal(await page.locator('.tiles').isVisible(), true);
-  assert.equal(await page.locator('.page.lost').count(), 1);
-  await shot(page, 'gone');
-});
+void test(
+  'gateway that is gone leaves what was known, says since when, and is shown again when it is back',
+  options,
+  async (t) => {
+    const gateway = await fakeGateway(t, {});
+    const { page } = await open(t, gateway.url);
+    await page.locator('.tiles').waitFor();
+    gateway.die();
+    await page.getByText('The gateway does not answer.').waitFor();
+    assert.match((await page.locator('.gone').textContent()) ?? '', /Last seen at .*Reconnecting/);
+    assert.equal(await page.locator('.tiles').isVisible(), true);
+    assert.equal(await page.locator('.page.lost').count(), 1);
+    await shot(page, 'gone');
+    await fakeGateway(t, { workers: 7, port: Number(new URL(gateway.url).port) });
+    await page.locator('.page.live').waitFor();
+    assert.equal(await page.locator('.gone').count(), 0);
+    await eventually(async () => (await page.locator('section:has(#workers) tbody tr').count()) === 7, {
+      what: 'the workers of the gateway that came back',
+    });
+  },
+);
 
 void test('reader from elsewhere is asked for the token, which allows actions too', options, async (t) => {
   const gateway = await fakeGateway(t, { token: 'open sesame, please' });

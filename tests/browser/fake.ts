@@ -39,13 +39,15 @@ interface Options {
   /** Answers nobody without this token. */
   token?: string;
   tails?: Tail[];
+  /** Port to listen on, such as that of one that died; any free one unless said. */
+  port?: number;
   /** What `GET /flame` and a profile are answered; a promise that stays open is a profile that takes its time. */
   flame?: () => Promise<FlameData>;
 }
 
 export async function fakeGateway(
   t: TestContext,
-  { workers = 4, classes = 10, marks = [], token, tails = [], flame }: Options,
+  { workers = 4, classes = 10, marks = [], token, tails = [], port = 0, flame }: Options,
 ): Promise<Fake> {
   const epoch = Date.now() - 300_000;
   const actions: string[] = [];
@@ -112,7 +114,7 @@ export async function fakeGateway(
     const timer = setInterval(tell, 1000);
     response.on('close', () => clearInterval(timer));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const die = () => {
     server.close();
     server.closeAllConnections();

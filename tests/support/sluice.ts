@@ -26,6 +26,8 @@ export interface StartOptions {
   command?: string[];
   /** Further flags of `sluice start`. */
   flags?: string[];
+  /** `false` for a gateway without an admin address. */
+  admin?: boolean;
   /** Workers; 2 unless said, and what the configuration says for `null`. */
   workers?: number | null;
   /** Further environment of the gateway. */
@@ -178,7 +180,14 @@ export async function startSluice(options: StartOptions): Promise<Sluice> {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-'));
   const runDir = options.runDir ?? path.join(dir, 'run');
   const [port, adminPort] = [await freePort(), await freePort()];
-  const flags = ['--run-dir', runDir, '--port', String(port), '--admin', `127.0.0.1:${adminPort}`];
+  const flags = [
+    '--run-dir',
+    runDir,
+    '--port',
+    String(port),
+    '--admin',
+    options.admin === false ? 'off' : `127.0.0.1:${adminPort}`,
+  ];
   if (options.workers !== null) flags.push('--workers', String(options.workers ?? 2));
   if (options.config !== undefined) {
     const file = path.join(dir, 'sluice.toml');

@@ -21,6 +21,8 @@ export interface Settings {
   readonly rendersFast: boolean;
   /** Whether the CPU time of requests that share the worker is measured; benchmarks compare with a worker that does not. */
   readonly measuresShared: boolean;
+  /** Whether uninterrupted runs are counted; benchmarks compare with a worker that counts none. */
+  readonly watchesRuns: boolean;
 }
 
 /** Returns undefined outside a worker, where the preload has nothing to do. */
@@ -40,6 +42,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings | undefined {
       env['SLUICE_MAIN_WAIT_MS'] === 'never' ? Infinity : readInteger(env['SLUICE_MAIN_WAIT_MS'], 3000),
     rendersFast: env['SLUICE_REACT'] === 'fast',
     measuresShared: env['SLUICE_MEASURES_SHARED'] !== '0',
+    watchesRuns: env['SLUICE_WATCHES_RUNS'] !== '0',
   };
 }
 

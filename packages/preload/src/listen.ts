@@ -167,7 +167,7 @@ class Roles {
     const send = (message: ToGateway): void => void this.#control.send(message);
     const marks = keepAnswersApart(responses, send, (response) => cpu.writes(response));
     this.#control.open(marks, handed.open(this.#settings.socketPath));
-    report.start();
+    report.start(this.#settings.watchesRuns);
     if (isClusterWorker()) warnOfCluster();
     return true;
   }

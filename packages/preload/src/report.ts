@@ -51,8 +51,8 @@ export class Report {
     this.#renders = new ReactRenders(rendersFast);
   }
 
-  start(): void {
-    this.#cpu.watch.start(() => this.#tellRuns());
+  start(watchesRuns = true): void {
+    if (watchesRuns) this.#cpu.watch.start(() => this.#tellRuns());
     setInterval(() => this.#beat(), BEAT_MS).unref();
     setInterval(() => this.#turn(), TURN_MS).unref();
     // A small line to a unix socket still goes out while the process exits.
