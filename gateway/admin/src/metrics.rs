@@ -113,19 +113,19 @@ fn write_workers(page: &mut Page, workers: &[WorkerSnapshot]) {
         places.into_iter().map(|(instance, place)| (instance.to_string(), place)).collect();
     page.metric(&metrics::WORKER_RESTARTS_TOTAL);
     for (instance, place) in &places {
-        page.sample(&[("instance", instance)], place.restarts);
+        page.sample(&[("place", instance)], place.restarts);
     }
     page.metric(&metrics::WORKER_REQUESTS_TOTAL);
     for (instance, place) in &places {
-        page.sample(&[("instance", instance)], place.requests);
+        page.sample(&[("place", instance)], place.requests);
     }
     page.metric(&metrics::WORKER_CPU_SECONDS_TOTAL);
     for (instance, cpu_ms) in places.iter().filter_map(|(instance, place)| Some((instance, place.cpu_ms?))) {
-        page.sample(&[("instance", instance)], cpu_ms / 1000.0);
+        page.sample(&[("place", instance)], cpu_ms / 1000.0);
     }
     page.metric(&metrics::WORKER_RESIDENT_MEMORY_BYTES);
     for (instance, bytes) in places.iter().filter_map(|(instance, place)| Some((instance, place.rss_bytes?))) {
-        page.sample(&[("instance", instance)], bytes);
+        page.sample(&[("place", instance)], bytes);
     }
 }
 

@@ -78,7 +78,7 @@ pub static LABELS: &[Label] = &[
     Label { name: "code", text: "Error code.", bound: "the error catalogue" },
     Label { name: "state", text: "Where the worker is in its life.", bound: "the worker states" },
     Label {
-        name: "instance",
+        name: "place",
         text: "The worker's place in the pool, from 0. A replacement keeps its place, so series do not pile up.",
         bound: "the highest number of workers so far",
     },
@@ -230,27 +230,27 @@ metrics! {
         "Workers that live for which a successor was started."
     WORKER_STARTS_TOTAL "sluice_worker_starts_total" Counter Count []
         "Processes started, restarts among them."
-    WORKER_RESTARTS_TOTAL "sluice_worker_restarts_total" Counter Count ["instance"]
+    WORKER_RESTARTS_TOTAL "sluice_worker_restarts_total" Counter Count ["place"]
         "Times that the process in this place was started again after it had ended; successors of healthy workers do not count."
     WORKER_EXITS_TOTAL "sluice_worker_exits_total" Counter Count ["reason" "expected"]
         "Processes that ended."
     WORKER_START_FAILURES_TOTAL "sluice_worker_start_failures_total" Counter Count ["code"]
         "Starts after which the app never listened."
-    WORKER_REQUESTS_TOTAL "sluice_worker_requests_total" Counter Count ["instance"]
+    WORKER_REQUESTS_TOTAL "sluice_worker_requests_total" Counter Count ["place"]
         "Requests that workers in this place answered."
-    WORKER_CPU_SECONDS_TOTAL "sluice_worker_cpu_seconds_total" Counter Seconds ["instance"]
+    WORKER_CPU_SECONDS_TOTAL "sluice_worker_cpu_seconds_total" Counter Seconds ["place"]
         "CPU time of the processes in this place."
-    WORKER_RESIDENT_MEMORY_BYTES "sluice_worker_resident_memory_bytes" Gauge Bytes ["instance"]
+    WORKER_RESIDENT_MEMORY_BYTES "sluice_worker_resident_memory_bytes" Gauge Bytes ["place"]
         "Resident memory of the process in this place."
-    WORKER_HEAP_USED_BYTES "sluice_worker_heap_used_bytes" Gauge Bytes ["instance"]
+    WORKER_HEAP_USED_BYTES "sluice_worker_heap_used_bytes" Gauge Bytes ["place"]
         "JavaScript heap in use in the process in this place."
-    WORKER_EVENT_LOOP_UTILIZATION_RATIO "sluice_worker_event_loop_utilization_ratio" Gauge Ratio ["instance"]
+    WORKER_EVENT_LOOP_UTILIZATION_RATIO "sluice_worker_event_loop_utilization_ratio" Gauge Ratio ["place"]
         "Share of the last second in which the event loop was busy."
-    WORKER_EVENT_LOOP_DELAY_SECONDS "sluice_worker_event_loop_delay_seconds" Gauge Seconds ["instance"]
+    WORKER_EVENT_LOOP_DELAY_SECONDS "sluice_worker_event_loop_delay_seconds" Gauge Seconds ["place"]
         "Longest delay of the event loop in the last second."
-    WORKER_GC_RATIO "sluice_worker_gc_ratio" Gauge Ratio ["instance"]
+    WORKER_GC_RATIO "sluice_worker_gc_ratio" Gauge Ratio ["place"]
         "Garbage collection's part of the CPU time of the main thread, while requests shared the worker and that was measured."
-    WORKER_UNATTRIBUTED_CPU_RATIO "sluice_worker_unattributed_cpu_ratio" Gauge Ratio ["instance"]
+    WORKER_UNATTRIBUTED_CPU_RATIO "sluice_worker_unattributed_cpu_ratio" Gauge Ratio ["place"]
         "Part of the same CPU time that belongs to no request. Above 0.2, the costs of requests that share the worker stay unknown."
     RUN_DURATION_SECONDS "sluice_run_duration_seconds" Histogram Seconds []
         "Uninterrupted runs of workers' main threads. The buckets are 1, 2 and 5 of each decade from 10 microseconds to 10 seconds."

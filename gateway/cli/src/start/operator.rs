@@ -417,27 +417,27 @@ impl Operator for Gateway {
             views.iter().map(|view| (view.instance.to_string(), self.supervisor.view(view.worker))).collect();
         page.metric(&metrics::WORKER_HEAP_USED_BYTES);
         for (instance, bytes) in known.iter().filter_map(|(instance, view)| Some((instance, view.heap_used_bytes?))) {
-            page.sample(&[("instance", instance)], bytes);
+            page.sample(&[("place", instance)], bytes);
         }
         page.metric(&metrics::WORKER_EVENT_LOOP_UTILIZATION_RATIO);
         for (instance, share) in
             known.iter().filter_map(|(instance, view)| Some((instance, view.event_loop_utilization?)))
         {
-            page.sample(&[("instance", instance)], share);
+            page.sample(&[("place", instance)], share);
         }
         page.metric(&metrics::WORKER_EVENT_LOOP_DELAY_SECONDS);
         for (instance, delay_ms) in
             known.iter().filter_map(|(instance, view)| Some((instance, view.event_loop_delay_ms?)))
         {
-            page.sample(&[("instance", instance)], delay_ms / 1000.0);
+            page.sample(&[("place", instance)], delay_ms / 1000.0);
         }
         page.metric(&metrics::WORKER_GC_RATIO);
         for (instance, share) in known.iter().filter_map(|(instance, view)| Some((instance, view.gc_share?))) {
-            page.sample(&[("instance", instance)], share);
+            page.sample(&[("place", instance)], share);
         }
         page.metric(&metrics::WORKER_UNATTRIBUTED_CPU_RATIO);
         for (instance, share) in known.iter().filter_map(|(instance, view)| Some((instance, view.lost_share?))) {
-            page.sample(&[("instance", instance)], share);
+            page.sample(&[("place", instance)], share);
         }
     }
 }
