@@ -87,8 +87,7 @@ void test('a request costs the same alone and beside others that use the CPU whi
     },
     { what: 'the ratios of a window', deadlineMs: 20_000, pauseMs: 200 },
   );
-  const ratio = (name: string) =>
-    Number(new RegExp(`^${name}{place="0"} (\\S+)$`, 'm').exec(metrics)?.[1]);
+  const ratio = (name: string) => Number(new RegExp(`^${name}{place="0"} (\\S+)$`, 'm').exec(metrics)?.[1]);
   assert.ok(ratio('sluice_worker_unattributed_cpu_ratio') < 0.2, metrics);
   assert.ok(ratio('sluice_worker_gc_ratio') < 0.5, metrics);
   const { stdout } = await sluice.cli(['classes', '--json']);
