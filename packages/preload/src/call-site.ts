@@ -1,4 +1,5 @@
 /** The line of code that calls: outside `node_modules` where some caller is, else the nearest one that is not Node's. */
+import { findSourceMap } from 'node:module';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -18,6 +19,22 @@ const own = [import.meta.url, fileURLToPath(import.meta.url)].map((path) =>
 );
 
 type Named = (...parts: never[]) => unknown;
+
+/**
+ * Where the code was written, as far as this process knows: loaders that translate in memory, such as tsx, have Node keep their source
+ * maps. Those in files are read by the command. Reads a map once, so it is only for what is told.
+ */
+export function written(site: CallSite): CallSite {
+  try {
+    const entry = findSourceMap(site.file)?.findEntry(site.line - 1, site.column - 1);
+    if (entry === undefined || !('originalSource' in entry)) return site;
+    const { originalSource: file, originalLine, originalColumn } = entry;
+    return { file, line: originalLine + 1, column: originalColumn + 1 };
+  } catch {
+    // A map that cannot be read.
+    return site;
+  }
+}
 
 /** The caller of `callee`; undefined where it is not known. */
 export function callSite(callee: Named): CallSite | undefined {

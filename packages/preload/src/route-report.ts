@@ -3,7 +3,7 @@
  * the work is done in pieces of a few milliseconds.
  */
 import { performance } from 'node:perf_hooks';
-import type { CallSite } from './call-site.js';
+import { type CallSite, written } from './call-site.js';
 import { writeWhole } from './inspector-session.js';
 import type { Taken } from './messages.js';
 import { cpuUs } from './own-cpu.js';
@@ -136,13 +136,14 @@ async function tableReport(listed: Listed, room: Room, pause: Pause): Promise<Ta
       way = room.judged > 0 && now_ms() < room.end_ms ? wayTo(listed, entry, positions, whole) : undefined;
     if (isJudged) room.judged -= 1;
     if (way === undefined) not_judged += 1;
+    const site = entry.note?.site ?? sites.get(entry);
     routes.push({
       position: at + 1,
       kind: entry.kind,
       methods: entry.methods,
       path: cut(entry.path),
       handler: nameOf(entry.handlers.at(-1)),
-      ...(entry.note?.site ?? sites.get(entry)),
+      ...(site && written(site)),
       ...(sites.has(entry) && { of_handler: true }),
       added: entry.note?.isAdded === true,
       ...(first !== undefined && { repeats: positions.get(first) ?? 0 }),

@@ -3,7 +3,7 @@
  * pays nothing; the tables themselves stay with their routers and are read when somebody asks. It must not know any router.
  */
 import type { Server } from 'node:net';
-import { callSite, type CallSite } from './call-site.js';
+import { callSite, type CallSite, written } from './call-site.js';
 
 /** Routers that are remembered. An app may make one for each request, so that those that are gone make room. */
 const TABLES_MAX = 1000;
@@ -184,7 +184,8 @@ export class RouteTables {
     if (added === this.#added_told) return undefined;
     this.#added_told = added;
     const places = [...this.#adders.values()].sort((one, other) => other.added - one.added);
-    return { size, added, places: places.slice(0, PLACES_TOLD_MAX) };
+    const told = places.slice(0, PLACES_TOLD_MAX);
+    return { size, added, places: told.map((place) => ({ ...written(place), added: place.added })) };
   }
 
   #countAt(site: CallSite | undefined, count: number): void {

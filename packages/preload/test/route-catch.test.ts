@@ -91,7 +91,10 @@ test('entries have the place that registered them, and those that came later say
   const growth = tables.news();
   assert.deepEqual([growth?.size, growth?.added, growth?.places.length], [3, 2, 1]);
   assert.equal(growth?.places[0]?.added, 2);
+  // The test is translated in memory, and the place is in what was written.
+  const lines = fs.readFileSync(new URL(import.meta.url), 'utf8').split('\n');
   assert.match(growth?.places[0]?.file ?? '', /route-catch\.test\.ts$/);
+  assert.equal(growth?.places[0]?.line, lines.findIndex((line) => line.includes('const add = ')) + 1);
   assert.equal(tables.news(), undefined, 'told once');
   router.stack.pop();
   add();
