@@ -4,6 +4,7 @@
 //
 // Off are: the histogram of runs and the CPU time of requests that share a worker (which classes cost is learned from), profiles of slow
 // requests, and the admin address. The first two have no setting, only a variable for this. On both sides the access log is off.
+// Rounds are short and many, because a machine's pace drifts.
 import http from 'node:http';
 import { type Route, buildGenerator, load } from './lib/load.ts';
 import { readOptions } from './lib/options.ts';
@@ -27,7 +28,7 @@ interface Figure {
   per_cpu_s: number;
 }
 
-const options = readOptions({ runs: 7, runsQuick: 2, workers: 2, numbers: { requests: [8_000, 1_000] } });
+const options = readOptions({ runs: 80, runsQuick: 6, workers: 2, numbers: { requests: [400, 200] } });
 const { requests = 0 } = options.numbers;
 if (!storefrontIsBuilt()) throw new Error('the storefront is not built: run `make build`');
 buildGenerator();
