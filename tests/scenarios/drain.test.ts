@@ -77,6 +77,30 @@ void test('a drain ends after drain.timeout_ms, whatever still runs', async (t) 
   await nothingLeftOf(sluice);
 });
 
+void test('what a drain cuts off has its line in the log, whatever it waited for', async (t) => {
+  const entry = ownApp('drained.js');
+  const sluice = await running(t, { entry, workers: 1, env: { SLUICE_DRAIN_TIMEOUT_MS: '300' } });
+  const sender = await RawConnection.connect(sluice.port);
+  sender.send('POST /sent HTTP/1.1\r\nHost: app\r\nContent-Length: 100000\r\n\r\nabc');
+  const reader = await RawConnection.connect(sluice.port);
+  reader.pause();
+  reader.send(bytesOf('/read'));
+  await statusWhen(sluice, ({ connections }) => connections >= 2, 'both connections');
+  sluice.signal('SIGTERM');
+  const { code } = await sluice.finished();
+  assert.equal(code, 1);
+  const lines = ['/sent', '/read'].map((path) => sluice.logs.find(({ target }) => target === path));
+  assert.deepEqual(
+    lines.map((line) => [line?.['error'], line?.['outcome']]),
+    [
+      ['SLU-DRAINING', 'timed_out'],
+      ['SLU-DRAINING', 'timed_out'],
+    ],
+  );
+  sender.close();
+  reader.close();
+});
+
 void test('with drain.delay_ms readiness says no while new connections are still served', async (t) => {
   const env = { SLUICE_DRAIN_DELAY_MS: '2000' };
   const sluice = await running(t, { entry: app('trivial.js'), workers: 1, env });

@@ -71,9 +71,6 @@ impl Failure {
     }
 }
 
-/// How long spans that wait for their export keep the gateway when it leaves.
-const TRACES_WAIT: Duration = Duration::from_secs(2);
-
 /// Runs until the gateway has left.
 #[allow(clippy::needless_pass_by_value, reason = "every command takes its arguments by value")]
 pub fn run(args: StartArgs) -> ExitCode {
@@ -287,10 +284,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
         Ending::GaveUp => Err(shutdown::give_up(&gateway, stop_accepting).await),
     };
     upgrade::cleared_away(&gateway).await;
-    gate.flush_records();
-    gate.traces.close(TRACES_WAIT).await;
-    journal.emit(Event::Stopped);
-    journal.close(Duration::from_secs(2));
+    shutdown::last_words(&gateway).await;
     code
 }
 

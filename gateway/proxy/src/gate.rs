@@ -134,6 +134,7 @@ struct Service {
     leaving: Cell<bool>,
     draining: Cell<bool>,
     handed_over: Cell<bool>,
+    is_cutting: Cell<bool>,
 }
 
 impl Gate {

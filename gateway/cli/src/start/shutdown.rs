@@ -21,6 +21,14 @@ use super::{Exit, Failure};
 /// How often an answer is looked for that comes in a moment.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
+/// How long connections that were cut may take to say what became of their requests.
+const CUT_WAIT: Duration = Duration::from_millis(200);
+
+/// How long spans that wait for their export keep the gateway.
+const TRACES_WAIT: Duration = Duration::from_secs(2);
+/// How long lines of the log that nobody has read yet keep it.
+const JOURNAL_WAIT: Duration = Duration::from_secs(2);
+
 /// Why the gateway leaves.
 pub enum Ending {
     /// Somebody wants it to; says who.
@@ -134,8 +142,9 @@ pub async fn finish(gateway: &Rc<Gateway>, is_busy: fn(&Gateway) -> bool) -> boo
     if self::is_busy(gateway) {
         let (queued, in_service) =
             gateway.gate.scheduler(|scheduler| (scheduler.queue_length(), scheduler.in_service()));
+        let open = gateway.gate.connection_count();
         let text = format!(
-            "{queued} queued and {in_service} running requests were not finished within drain.timeout_ms; they are cut off"
+            "{open} connections, {queued} queued and {in_service} running requests were not finished within drain.timeout_ms; they are cut off"
         );
         gateway.journal.emit(Event::Note { level: Level::Error, text: &text });
     }
@@ -150,6 +159,20 @@ pub async fn finish(gateway: &Rc<Gateway>, is_busy: fn(&Gateway) -> bool) -> boo
         gateway.supervisor.kill_all();
     }
     finished
+}
+
+/// Ends what clients still have open, so that each request has its line in the log, and tells all that waits to be told.
+pub async fn last_words(gateway: &Gateway) {
+    let (gate, journal) = (&gateway.gate, &gateway.journal);
+    gate.cut_connections();
+    let deadline = Instant::now() + CUT_WAIT;
+    while gate.connection_count() > 0 && Instant::now() < deadline {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    gate.flush_records();
+    gate.traces.close(TRACES_WAIT).await;
+    journal.emit(Event::Stopped);
+    journal.close(JOURNAL_WAIT);
 }
 
 /// Whether a request is under way anywhere. Connections that have become streams are not waited for.

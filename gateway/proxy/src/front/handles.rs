@@ -3,9 +3,11 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
+use std::os::fd::RawFd;
 use std::rc::Rc;
 use std::time::Duration;
 
+use nix::sys::socket::Shutdown;
 use slab::Slab;
 use tokio::time::Instant;
 
@@ -65,6 +67,8 @@ struct Books {
 struct Entry {
     draining: Rc<Signal>,
     makes_room: Rc<Cell<bool>>,
+    /// Its socket, which is open for as long as this entry is there.
+    socket: Option<RawFd>,
     group: usize,
     opened: Instant,
     is_used: bool,
@@ -149,6 +153,23 @@ impl ConnectionHandles {
         }
     }
 
+    /// The connection's socket.
+    pub(crate) fn opened(&self, key: usize, socket: RawFd) {
+        if let Some(entry) = self.books.borrow_mut().open.get_mut(key) {
+            entry.socket = Some(socket);
+        }
+    }
+
+    /// Cuts all of them, so that whoever waits for a client learns that none is there any more.
+    pub(crate) fn cut(&self) {
+        for (_, entry) in &self.books.borrow().open {
+            if let Some(socket) = entry.socket {
+                // One that has lost its client already cannot be shut down.
+                let _ = nix::sys::socket::shutdown(socket, Shutdown::Both);
+            }
+        }
+    }
+
     pub(crate) fn close_idle(&self) {
         for (_, entry) in &self.books.borrow().open {
             entry.draining.set();
@@ -173,6 +194,7 @@ impl Books {
         let key = self.open.insert(Entry {
             draining: Rc::clone(&draining),
             makes_room: Rc::clone(&makes_room),
+            socket: None,
             group,
             opened: now,
             is_used: false,

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsRawFd as _;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
@@ -89,6 +90,7 @@ fn welcome(stream: TcpStream, peer: SocketAddr, gate: &Rc<Gate>) {
         Ok(handle) => handle,
         Err(refused) => return refuse(stream, peer.ip(), tls.is_some(), refused, gate),
     };
+    gate.connections.opened(handle.key, stream.as_raw_fd());
     let Ok(local) = stream.local_addr() else { return gate.connections.remove(handle.key) };
     let Some(tls) = tls else {
         tokio::task::spawn_local(connection::serve(ClientStream::Plain(Socket::Os(stream)), peer, local, gate, handle));

@@ -37,6 +37,17 @@ impl Gate {
         })
     }
 
+    /// Cuts what is open: the gateway has waited for as long as it may.
+    pub fn cut_connections(&self) {
+        self.service.is_cutting.set(true);
+        self.connections.cut();
+    }
+
+    /// Whether a client that is gone now was cut off.
+    pub(crate) fn is_cutting(&self) -> bool {
+        self.service.is_cutting.get()
+    }
+
     /// Proxies carry many clients. A proxy on this machine that nobody named is a common mistake, and no attack comes from
     /// there; but what the config says holds.
     fn connections_of_address_max(&self, address: IpAddr) -> Option<usize> {

@@ -1,6 +1,7 @@
 //! The record of a request that has ended.
 
-use sluice_journal::AccessRecord;
+use sluice_catalog::errors::Code;
+use sluice_journal::{AccessRecord, Outcome};
 use sluice_scheduler::RequestId;
 use tokio::time::Instant;
 
@@ -50,6 +51,15 @@ pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
         peer: request.peer,
         trace_id: request.trace.map(Trace::id),
     };
+    let (error, outcome) = match sent.outcome {
+        Outcome::ClientGoneReceiving | Outcome::ClientGoneQueued | Outcome::ClientGoneInService
+            if gate.is_cutting() =>
+        {
+            (Some(Code::Draining), Outcome::TimedOut)
+        }
+        outcome => (sent.error, outcome),
+    };
+    let rest = AccessRecord { error, outcome, ..rest };
     let record = Record {
         request_id: request.id,
         method: Some(head.method),
