@@ -252,9 +252,9 @@ pub static TO_GATEWAY: &[Message] = &[
     },
     Message {
         name: "breathes",
-        text: "The main thread is in a loop that lets others in (`@sluice/breathe`). For the next 60 ms, the worker may get one more of \
+        text: "The main thread is in a loop that lets others in (`@sluice/breathe`). For the next 120 ms, the worker may get one more of \
                the requests that are queued, and each request that it is given counts up the byte in the file \
-               `$SLUICE_SOCKET.given`, which the loop reads. Every 25 ms of such a loop, and when that byte has changed.",
+               `$SLUICE_SOCKET.given`, which the loop reads. Every 50 ms of such a loop, and when that byte has changed.",
         fields: &[],
     },
     Message {

@@ -58,8 +58,8 @@ use main_server::MainServer;
 use process::Process;
 use tokio::time::Instant;
 
-/// For how long a worker's word counts that its main thread is in a loop that lets others in. Such a loop says so every 25 ms.
-const BREATHES: Duration = Duration::from_millis(60);
+/// For how long a worker's word counts that its main thread is in a loop that lets others in. Such a loop says so every 50 ms.
+const BREATHES: Duration = Duration::from_millis(120);
 
 /// What the operator sees of a worker's process.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,21 +3,21 @@ import { findHost } from './host.js';
 import { Pace } from './pace.js';
 import { lastTurn_ms, nextTurn, now_ms } from './turns.js';
 
-const BUDGET_MS = 5;
+const BUDGET_MS = 10;
 const BUDGET_MS_MIN = 0.1;
 const BUDGET_MS_MAX = 1000;
 /** A loop yields so often even if nobody is known to wait: timers, aborts and Sluice's own control channel need it. */
-const PAUSE_MS_MAX = 25;
+const PAUSE_MS_MAX = 50;
 
 export interface BreatheOptions {
-  /** Milliseconds for which a loop may run before it lets others in, 0.1 to 1000. Default 5. */
+  /** Milliseconds for which a loop may run before it lets others in, 0.1 to 1000. Default 10. */
   readonly budget_ms?: number;
   /** Ends the loop with the signal's reason, at the next turn after the abort. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Decides for one loop when to yield. For loops of cheap items, below about 10 µs each, for which an `await` an item costs too much:
+ * Decides for one loop when to yield. For loops of cheap items, below about 50 µs each, for which an `await` an item costs too much:
  *
  *     const breather = new Breather();
  *     for (const row of rows) {

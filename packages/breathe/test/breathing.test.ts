@@ -80,7 +80,7 @@ void test('a plain loop in turn lets nobody in, so the counter counts what the l
   assert.equal(turns.stop(), 0);
 });
 
-void test('nobody is let in while nobody waits, but once in 25 ms', async () => {
+void test('nobody is let in while nobody waits, but once in 50 ms', async () => {
   let asked = 0;
   const host = hostThat(() => ((asked += 1), false));
   const [turns, took_ms] = await withHost(host, async () => {
@@ -94,7 +94,7 @@ void test('nobody is let in while nobody waits, but once in 25 ms', async () => 
     return [counter.stop(), performance.now() - began_ms] as const;
   });
   assert.ok(asked >= 25, `asked ${asked} times`);
-  assert.ok(turns >= 1 && turns <= 1 + took_ms / 25, `${turns} turns in ${took_ms} ms`);
+  assert.ok(turns >= 1 && turns <= 1 + took_ms / 50, `${turns} turns in ${took_ms} ms`);
 });
 
 void test('who waits is let in at the next budget', async () => {
@@ -205,13 +205,13 @@ void test('a Breather costs a cheap loop no promise an item', async () => {
   const breather = new Breather({ budget_ms: 1 });
   const turns = countTurns();
   let yields = 0;
-  const end = performance.now() + 20;
-  for (let item = 0; performance.now() < end; item += 1) {
+  const end = performance.now() + 10_000;
+  while (yields < 5 && performance.now() < end) {
     if (!breather.isDue()) continue;
     yields += 1;
     await breather.breathe();
   }
-  assert.ok(yields >= 5, `${yields} yields`);
+  assert.equal(yields, 5);
   assert.ok(turns.stop() >= yields - 1);
 });
 

@@ -13,8 +13,8 @@ import { now_ms } from './timers.js';
 
 /** As `packages/breathe/src/host.ts` has it. */
 export const breathingKey = Symbol.for('sluice.breathe.1');
-/** The gateway takes it for 60 ms that such a loop runs. */
-const SAY_EVERY_MS = 25;
+/** The gateway takes it for 120 ms that such a loop runs. */
+const SAY_EVERY_MS = 50;
 
 /** Requests in the app's hands. */
 interface Inside {

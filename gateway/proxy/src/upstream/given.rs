@@ -40,7 +40,7 @@ impl Slots {
         let mut counter = self.counter.borrow_mut();
         match &*counter {
             Some(counter) => counter.until.set(until),
-            // Without it, loops let others in every 25 ms.
+            // Without it, loops let others in every 50 ms.
             None => *counter = Counter::make(path, until).ok(),
         }
     }
@@ -71,15 +71,15 @@ mod tests {
         let read = || std::fs::read(&path).unwrap();
         slots.note_given();
         assert!(!path.exists(), "nothing is made for a worker without such loops");
-        slots.count_given(&path, Instant::now() + Duration::from_millis(60));
+        slots.count_given(&path, Instant::now() + Duration::from_millis(120));
         assert_eq!(read(), [0]);
         slots.note_given();
         slots.note_given();
         assert_eq!(read(), [2]);
-        tokio::time::advance(Duration::from_millis(60)).await;
+        tokio::time::advance(Duration::from_millis(120)).await;
         slots.note_given();
         assert_eq!(read(), [2], "the loop may have ended");
-        slots.count_given(&path, Instant::now() + Duration::from_millis(60));
+        slots.count_given(&path, Instant::now() + Duration::from_millis(120));
         for _ in 0..254 {
             slots.note_given();
         }
