@@ -108,7 +108,7 @@ pub struct Gate {
     /// What the scheduler is still to be told, and when it happened.
     events: RefCell<VecDeque<(Instant, Event)>>,
     is_stepping: Cell<bool>,
-    /// The list of a step's actions, kept for its memory.
+    /// The list of a step's actions, kept for its memory, and for what a panic has left of them.
     actions: Cell<Vec<Action>>,
     epoch: Instant,
     /// The scheduler's clock as of the latest step.
@@ -342,7 +342,7 @@ impl Gate {
     /// Called often: lets time-outs happen. Coarse on purpose, so that requests pay for no timers of their own.
     pub fn tick(&self) {
         let due = self.scheduler.borrow().next_deadline();
-        if due.is_some_and(|due| due <= self.now()) {
+        if due.is_some_and(|due| due <= self.now()) || self.has_left_actions() {
             self.tell(Event::Tick);
         }
         let now = Instant::now();

@@ -14,13 +14,20 @@ use crate::respond::{Sent, respond};
 use crate::route::{Route, route};
 use crate::upstream::forward::Origin;
 use passage::Request;
+use sluice_message::Method;
 use tokio::time::Instant;
 
 /// One request, from its first byte to the last byte of its answer.
 pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, gate: &Rc<Gate>) -> Sent {
     let mut request = Request::new(origin.peer);
     let answered = async {
-        request.take_head(exchange.head().await?, origin, gate);
+        let asked = exchange.head().await.inspect_err(|_| {
+            // RFC 9110 §9.3.2: no answer to HEAD has a body, so neither has its error.
+            if exchange.begins_with_head() {
+                request.head.method = Method::Head;
+            }
+        })?;
+        request.take_head(asked, origin, gate);
         let found = match route(gate, exchange.is_own(), &mut request)? {
             Route::Ping => Some(edge::ping()),
             Route::Ready => Some(edge::ready(gate)),

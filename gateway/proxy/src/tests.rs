@@ -8,6 +8,7 @@ mod client;
 mod clients;
 mod deaths;
 mod heads;
+mod panics;
 mod reuse;
 mod silence;
 mod worker;

@@ -40,6 +40,14 @@ impl Exchange<'_> {
         }
     }
 
+    /// Whether a request without a whole head has the method HEAD.
+    pub(crate) fn begins_with_head(&self) -> bool {
+        match self {
+            Exchange::H1(h1) => h1.client.unread.trim_ascii_start().starts_with(b"HEAD "),
+            Exchange::Own(_) => false,
+        }
+    }
+
     /// The request's whole body.
     pub(crate) async fn body(&mut self) -> Result<Body, Failure> {
         match self {

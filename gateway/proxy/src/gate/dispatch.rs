@@ -1,6 +1,5 @@
 //! Carries out what the scheduler decides.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use sluice_catalog::errors::Code;
@@ -25,18 +24,18 @@ impl Gate {
         if self.is_stepping.replace(true) {
             return;
         }
-        let _stepping = Stepping(&self.is_stepping);
-        let mut actions = self.actions.take();
+        // Empty, unless a panic has left what was still to be carried out.
+        let mut stepping = Stepping { gate: self, actions: self.actions.take() };
+        self.carry_out_all(at, &mut stepping.actions);
         while let Some((at, event)) = self.next_event() {
             // Something else may have been decided since.
             let now = self.time_of(at).max(self.stepped.get());
             self.stepped.set(now);
-            self.scheduler.borrow_mut().step(now, event, &mut actions);
-            for action in actions.drain(..) {
-                self.carry_out(at, action);
-            }
+            self.scheduler.borrow_mut().step(now, event, &mut stepping.actions);
+            stepping.actions.reverse();
+            self.carry_out_all(at, &mut stepping.actions);
         }
-        self.actions.set(actions);
+        drop(stepping);
         self.watch_handed();
         if self.looks_for_waits && self.scheduler.borrow().queue_length() > 0 {
             self.queue_waits.notify_one();
@@ -45,6 +44,21 @@ impl Gate {
 
     fn next_event(&self) -> Option<(Instant, Event)> {
         self.events.borrow_mut().pop_front()
+    }
+
+    /// Whether a panic has left actions that are still to be carried out.
+    pub(super) fn has_left_actions(&self) -> bool {
+        let actions = self.actions.take();
+        let is_left = !actions.is_empty();
+        self.actions.set(actions);
+        is_left
+    }
+
+    /// Carries out the last action first. Each leaves the list before it is carried out, so that a panic loses no other.
+    fn carry_out_all(&self, at: Instant, actions: &mut Vec<Action>) {
+        while let Some(action) = actions.pop() {
+            self.carry_out(at, action);
+        }
     }
 
     fn carry_out(&self, at: Instant, action: Action) {
@@ -126,11 +140,16 @@ impl Gate {
     }
 }
 
-/// Within a step. A panic in it leaves the gate with the events that are still to come.
-struct Stepping<'g>(&'g Cell<bool>);
+/// A step in progress. A panic in it leaves the gate with the actions and the events that are still to come.
+struct Stepping<'g> {
+    gate: &'g Gate,
+    /// In reverse order.
+    actions: Vec<Action>,
+}
 
 impl Drop for Stepping<'_> {
     fn drop(&mut self) {
-        self.0.set(false);
+        self.gate.actions.set(std::mem::take(&mut self.actions));
+        self.gate.is_stepping.set(false);
     }
 }

@@ -203,3 +203,17 @@ fn a_client_of_http_1_0_gets_its_chunks_until_the_connection_closes() {
         assert_eq!(client.rest().await, "HTTP/1.1 200 OK, Connection: close, hello|");
     });
 }
+
+#[test]
+fn an_error_for_head_has_no_body_whatever_is_wrong_with_its_head() {
+    play(async |world| {
+        for (method, has_body) in [("HEAD", false), ("GET", true)] {
+            let mut client = world.client();
+            client.send(&format!("{method} /page HTTP/1.1\r\nno field\r\n\r\n")).await;
+            let (start, fields) = client.head().await;
+            assert_eq!(start, "HTTP/1.1 400 Bad Request");
+            assert_ne!(fields.get("content-length"), Some(&b"0"[..]));
+            assert_eq!(client.rest().await != "|", has_body, "{method}");
+        }
+    });
+}
