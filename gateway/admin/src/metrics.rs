@@ -17,6 +17,7 @@ use crate::Operator;
 
 /// Metrics of the catalogue that [`Operator::write_metrics`] has to write.
 pub static OPERATOR_METRICS: &[&Metric] = &[
+    &metrics::TRACE_SPANS_TOTAL,
     &metrics::CONNECTIONS_TOTAL,
     &metrics::STREAMS_TOTAL,
     &metrics::MEMORY_BUFFERS_BYTES,
@@ -223,6 +224,6 @@ mod tests {
                 assert!(label == "le" || metric.labels.contains(&label), "{label} in {line}");
             }
         }
-        assert!(series.contains("sluice_worker_resident_memory_bytes{instance=\"0\"}"));
+        assert!(series.contains("sluice_worker_resident_memory_bytes{place=\"0\"}"));
     }
 }
