@@ -204,11 +204,11 @@ async fn answer(context: &Context, connection: &Connection, request: Request<Inc
     if path == "/events" && *request.method() == Method::GET {
         return events(context, connection, &request);
     }
-    ask(context, &request).map(Either::Left)
+    ask(context, connection, &request).map(Either::Left)
 }
 
 /// Answers a question.
-fn ask(context: &Context, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+fn ask(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Response<Full<Bytes>> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "Only GET and HEAD, and POST below /actions/.\n");
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
@@ -226,7 +226,11 @@ fn ask(context: &Context, request: &Request<Incoming>) -> Response<Full<Bytes>> 
             let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
             json(status, &ReadinessJson::from(readiness))
         }
-        "/status.json" => json(StatusCode::OK, &context.operator.snapshot()),
+        // It names requests with their queries.
+        "/status.json" => match access::may_read(request.headers(), connection.peer, &context.token) {
+            Ok(()) => json(StatusCode::OK, &context.operator.snapshot()),
+            Err(refusal) => refuse(refusal),
+        },
         _ => text(StatusCode::NOT_FOUND, "There are / (the dashboard), /metrics, /ping, /ready and /status.json.\n"),
     }
 }

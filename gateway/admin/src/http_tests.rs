@@ -65,6 +65,18 @@ async fn each_path_answers_its_question() {
 }
 
 #[tokio::test(flavor = "current_thread")]
+async fn status_names_requests_and_so_needs_the_token_from_elsewhere() {
+    with_server(async |served| {
+        let address = served.address;
+        let head = format!("GET /status.json HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+        let through_a_proxy = format!("{head}X-Forwarded-For: 192.0.2.1\r\n\r\n");
+        assert!(served.exchange(&through_a_proxy).await.starts_with("HTTP/1.1 401"));
+        assert!(served.exchange(&format!("{head}\r\n")).await.starts_with("HTTP/1.1 200"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
 async fn flame_graph_of_a_slow_request_is_read_like_the_rest() {
     with_server(async |served| {
         assert!(served.get("/flame?tail=7").await.ends_with("{\"title\":\"tail\"}"));
