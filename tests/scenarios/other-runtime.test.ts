@@ -131,7 +131,7 @@ void test('a worker is not ready before its app listens', async (t) => {
   for (const command of [stripped(ownApp('own-socket.js')), [process.execPath, ownApp('own-socket.js')]]) {
     fs.rmSync(gate, { force: true });
     const sluice = await start(t, { command, env: { LISTEN_WHEN: gate }, waitUntilReady: false });
-    await eventually(() => fs.existsSync(path.join(sluice.runDir, 'control.sock')), { what: 'the gateway' });
+    await eventually(() => sluice.status(), { what: 'the gateway' });
     // Long enough for a dozen looks at the socket.
     const until = performance.now() + 1_500;
     while (performance.now() < until) {

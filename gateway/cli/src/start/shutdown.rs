@@ -21,6 +21,8 @@ use super::{Exit, Failure};
 /// How often an answer is looked for that comes in a moment.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
+/// How long clients may take to read what they are told about requests that their workers left behind.
+const ANSWER_WAIT: Duration = Duration::from_millis(200);
 /// How long connections that were cut may take to say what became of their requests.
 const CUT_WAIT: Duration = Duration::from_millis(200);
 
@@ -134,10 +136,8 @@ async fn leave_again(signals: &mut Signals, gateway: &Gateway) -> &'static str {
 
 /// Finishes requests, then stops the workers. Returns whether everything accepted was finished.
 pub async fn finish(gateway: &Rc<Gateway>, is_busy: fn(&Gateway) -> bool) -> bool {
-    let deadline = Instant::now() + Duration::from_millis(gateway.gate.config().drain.timeout_ms);
-    while is_busy(gateway) && Instant::now() < deadline {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let timeout = Duration::from_millis(gateway.gate.config().drain.timeout_ms);
+    wait_until(timeout, || !is_busy(gateway)).await;
     let finished = !is_busy(gateway);
     if self::is_busy(gateway) {
         let (queued, in_service) =
@@ -150,11 +150,8 @@ pub async fn finish(gateway: &Rc<Gateway>, is_busy: fn(&Gateway) -> bool) -> boo
     }
     gateway.gate.stop_workers();
     // The scheduler kills what does not leave in time; this bound is only for what even that does not move.
-    let stop_ms = gateway.gate.config().workers.stop_timeout_ms;
-    let deadline = Instant::now() + Duration::from_millis(stop_ms) + Duration::from_secs(2);
-    while gateway.supervisor.has_processes() && Instant::now() < deadline {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let stop = Duration::from_millis(gateway.gate.config().workers.stop_timeout_ms);
+    wait_until(stop + Duration::from_secs(2), || !gateway.supervisor.has_processes()).await;
     if gateway.supervisor.has_processes() {
         gateway.supervisor.kill_all();
     }
@@ -164,15 +161,21 @@ pub async fn finish(gateway: &Rc<Gateway>, is_busy: fn(&Gateway) -> bool) -> boo
 /// Ends what clients still have open, so that each request has its line in the log, and tells all that waits to be told.
 pub async fn last_words(gateway: &Gateway) {
     let (gate, journal) = (&gateway.gate, &gateway.journal);
+    // The last workers have only just gone, so the errors for what they held may not be written yet.
+    wait_until(ANSWER_WAIT, || !is_busy(gateway)).await;
     gate.cut_connections();
-    let deadline = Instant::now() + CUT_WAIT;
-    while gate.connection_count() > 0 && Instant::now() < deadline {
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
+    wait_until(CUT_WAIT, || gate.connection_count() == 0).await;
     gate.flush_records();
     gate.traces.close(TRACES_WAIT).await;
     journal.emit(Event::Stopped);
     journal.close(JOURNAL_WAIT);
+}
+
+async fn wait_until(at_most: Duration, is_true: impl Fn() -> bool) {
+    let deadline = Instant::now() + at_most;
+    while !is_true() && Instant::now() < deadline {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
 }
 
 /// Whether a request is under way anywhere. Connections that have become streams are not waited for.

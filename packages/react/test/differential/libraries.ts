@@ -63,7 +63,9 @@ export async function loadAltered(folder: string, [file, text, instead]: Alterat
     if (pieces.length !== 2) throw new Error(`${file} has ${pieces.length - 1} times ${text}`);
     writeFileSync(join(copy, file), pieces.join(instead));
     // Copies share the cache of the one that was loaded first, in which nothing is altered.
-    Reflect.deleteProperty(globalThis, Symbol.for('sluice.react.caches.2'));
+    for (const key of Object.getOwnPropertySymbols(globalThis)) {
+      if (key.description?.startsWith('sluice.react.caches.')) Reflect.deleteProperty(globalThis, key);
+    }
     return (await import(pathToFileURL(join(copy, 'server.js')).href)) as Sluice;
   } finally {
     rmSync(copy, { recursive: true });
