@@ -249,6 +249,7 @@ function status(workers: number): Snapshot {
     streams: 0,
     quarantined: 0,
     alarms: [],
+    growing: [],
     react: { renders_total: 9000, fallbacks: { suspense: 90 } },
     component_cache: {
       hits_total: 81_000,

@@ -69,6 +69,14 @@ export interface Snapshot {
     bytes_max: number;
   } | null;
   alarms: { alarm: string; class: string | null; text: string; age_s: number }[];
+  growing: {
+    what: string;
+    class: string | null;
+    from: number;
+    to: number;
+    per_hour: number;
+    since_generation: number;
+  }[];
 }
 
 /** Checks what the code relies on; the rest is trusted. */

@@ -85,7 +85,7 @@ pub static LABELS: &[Label] = &[
     Label {
         name: "result",
         text: "How a reload ended: `done`, `abandoned`, `superseded` or `refused`.",
-        bound: "the five words",
+        bound: "the seven words",
     },
     Label {
         name: "reason",
@@ -107,7 +107,7 @@ pub static LABELS: &[Label] = &[
     },
     Label {
         name: "alarm",
-        text: "What is alarming: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run` or `routes_grow`.",
+        text: "What is alarming: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow` or `grows_with_age`.",
         bound: "the five words",
     },
     Label {

@@ -123,6 +123,12 @@ pub static RECORDS: &[Message] = &[
             )
             .many_or_absent(),
             field("longest", Kind::Record("LongRun"), "The longest of them, from 10 ms.").or_absent(),
+            field(
+                "handler_us",
+                Kind::Whole,
+                "Time since the handler of its route began, where the router shows that. Of the first request of a line.",
+            )
+            .or_absent(),
         ],
     },
     Message {

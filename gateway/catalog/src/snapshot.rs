@@ -60,6 +60,9 @@ pub struct Snapshot {
     /// What is wrong now and lasts.
     #[serde(default)]
     pub alarms: Vec<AlarmSnapshot>,
+    /// What grows steadily with the age of workers.
+    #[serde(default)]
+    pub growing: Vec<GrowthSnapshot>,
     /// Renders by `@sluice/react` since the start; `None` while there were none.
     #[serde(default)]
     pub react: Option<ReactSnapshot>,
@@ -126,6 +129,27 @@ pub struct AlarmSnapshot {
     pub text: String,
     /// Seconds since it was raised.
     pub age_s: f64,
+}
+
+/// Something that grows with the age of workers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GrowthSnapshot {
+    /// `service_time`, `cpu_time` or `outside_handler` of a class; `resident_memory`, `heap` or `open_files` of workers.
+    pub what: String,
+    /// The class, if it is about one.
+    pub class: Option<String>,
+    /// Unit of the figures: `ms`, `bytes` or `files`.
+    pub unit: String,
+    /// What it was at the least age that counts.
+    pub from: f64,
+    /// What it is at the greatest age.
+    pub to: f64,
+    /// What it grows by in an hour.
+    pub per_hour: f64,
+    /// Between those two ages, seconds.
+    pub over_s: u64,
+    /// The first of the versions of the app, in an unbroken row, that it grows in.
+    pub since_generation: u64,
 }
 
 /// A request that is answered without a worker, because workers died with it.

@@ -47,6 +47,8 @@ pub(crate) struct Reading {
     pub(crate) long_runs: Vec<Alarming>,
     /// What is told of route tables that keep growing.
     pub(crate) growing_routes: Option<String>,
+    /// What is told of what grows with the age of workers: of classes, and of what workers need.
+    pub(crate) growing: Vec<(Option<Rc<str>>, String)>,
 }
 
 /// What has changed with a look.
@@ -103,12 +105,18 @@ impl Judge {
         sights.extend(reading.long_runs.iter().map(see_long_run));
         let growing_routes = reading.growing_routes.clone();
         sights.extend(growing_routes.map(|text| ((Alarm::RoutesGrow, None), Sight::There(text))));
+        let growing = reading.growing.iter().cloned();
+        sights.extend(growing.map(|(class, text)| ((Alarm::GrowsWithAge, class), Sight::There(text))));
         let mut changes = self.clear(now_ms, limits, &sights);
         for (key, sight) in sights {
             let Sight::There(text) = sight else { continue };
-            if let Entry::Vacant(vacant) = self.raised.entry(key) {
-                changes.push(Change::Raised { key: vacant.key().clone(), text: text.clone() });
-                vacant.insert(Raised { since_ms: now_ms, text, gone_ms: None });
+            match self.raised.entry(key) {
+                Entry::Vacant(vacant) => {
+                    changes.push(Change::Raised { key: vacant.key().clone(), text: text.clone() });
+                    vacant.insert(Raised { since_ms: now_ms, text, gone_ms: None });
+                }
+                // The log has it as it was, the status as it is.
+                Entry::Occupied(mut raised) => raised.get_mut().text = text,
             }
         }
         changes

@@ -3,6 +3,7 @@
 //! Everything runs on one thread, so a decision is one borrow of the scheduler and never a lock. The gate carries out
 //! what the scheduler decides; it decides nothing itself. What an operator asks of it is in `view`.
 
+mod age;
 mod ahead;
 mod alarms;
 mod connections;
@@ -52,7 +53,7 @@ use crate::upstream::token::Tokens;
 use crate::upstream::{Job, Lease, Lost, Patience, Slots, StreamLease};
 use sluice_classes::Classes;
 use sluice_traces::Traces;
-use sluice_trends::{GrowingRoutes, Runs};
+use sluice_trends::{Ages, GrowingRoutes, Runs};
 
 use ahead::Ahead;
 use alarms::Alarms;
@@ -93,6 +94,7 @@ pub struct Gate {
     alarms: Alarms,
     runs: RefCell<Runs>,
     routes: RefCell<GrowingRoutes>,
+    ages: RefCell<Ages>,
     /// Long runs since the latest look for alarms.
     unjudged: RefCell<Vec<Alarming>>,
     mode: mode::Mode,
@@ -165,6 +167,7 @@ impl Gate {
             alarms: Alarms::default(),
             runs: RefCell::default(),
             routes: RefCell::default(),
+            ages: RefCell::default(),
             unjudged: RefCell::default(),
             mode: mode::Mode::default(),
             ahead: Ahead::default(),

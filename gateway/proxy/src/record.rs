@@ -91,6 +91,11 @@ impl Account {
         self.finished.set(Some(self.finished.get().unwrap_or(now)));
     }
 
+    /// When it had.
+    pub(crate) fn finished_at(&self) -> Option<Instant> {
+        self.finished.get()
+    }
+
     /// Whether it has.
     pub(crate) fn is_finished(&self) -> bool {
         self.finished.get().is_some()
@@ -162,6 +167,7 @@ impl Gate {
                 None => self.estimate_cost(&exchange.class),
             }
         }
+        self.note_age(exchange, cpu_us, reported.handler_us);
         account.report.set(Some(Report { cpu_us, at: Instant::now() }));
         account.write(self, cpu_us);
         self.requests.settle(request);
@@ -189,6 +195,7 @@ impl Gate {
     pub(crate) fn measure_by_service(&self, exchange: &Exchange) {
         let finished = exchange.account.finished.get().unwrap_or(exchange.given);
         let service_us = finished.saturating_duration_since(exchange.given).as_micros();
+        self.note_age(exchange, None, None);
         self.take_cost(&exchange.class, u64::try_from(service_us).unwrap_or(u64::MAX));
     }
 

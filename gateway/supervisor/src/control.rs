@@ -20,7 +20,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::time::Instant;
 
 use crate::auxiliary::{Address, Target};
-use crate::gate::{LongRun, Reported, RoutesGrown, RunsTold};
+use crate::gate::{LongRun, Reported, RoutesGrown, RunsTold, Vitals};
 use crate::main_server::Found;
 use crate::process::Process;
 use crate::process::known::Renders;
@@ -160,7 +160,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
                 let route = done.route.as_deref().filter(|route| route.len() <= ROUTE_BYTES_MAX);
                 let cpu_us = (!done.shared).then_some(done.cpu_us);
                 let longest = done.longest.as_ref().map(long_run);
-                let reported = Reported { cpu_us, route, runs: &done.runs, longest };
+                let reported = Reported { cpu_us, route, runs: &done.runs, longest, handler_us: done.handler_us };
                 supervisor.gate.reported(process.worker, RequestId(done.id), &reported);
             }
         }
@@ -279,6 +279,10 @@ fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line) {
         gc_share: said.gc_share.map(|share| share.clamp(0.0, 1.0)),
         lost_share: said.lost_share.map(|share| share.clamp(0.0, 1.0)),
     });
+    if let Some(pid) = process.listener_pid.get() {
+        let (rss_bytes, heap_used_bytes) = (said.rss_bytes, said.heap_used_bytes);
+        supervisor.gate.beats(process.worker, Vitals { pid, rss_bytes, heap_used_bytes });
+    }
     let memory_bytes_max = supervisor.gate.config().recycle.memory_bytes_max;
     let is_over = memory_bytes_max > 0 && said.rss_bytes > memory_bytes_max;
     if is_over && process.is_ready.get() && !process.is_overweight.replace(true) {

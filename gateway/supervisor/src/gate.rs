@@ -22,6 +22,19 @@ pub struct Reported<'a> {
     pub runs: &'a [u64],
     /// The longest of them, from 10 ms.
     pub longest: Option<LongRun>,
+    /// Time in the handler of its route, microseconds, of some requests.
+    pub handler_us: Option<u64>,
+}
+
+/// What a worker needs, as it says every second.
+#[derive(Clone, Copy, Debug)]
+pub struct Vitals {
+    /// Its listening process.
+    pub pid: u32,
+    /// Resident memory, bytes.
+    pub rss_bytes: u64,
+    /// JavaScript heap in use, bytes.
+    pub heap_used_bytes: u64,
 }
 
 /// An uninterrupted run of a worker's main thread.
@@ -97,6 +110,8 @@ pub trait Gate {
     fn exited(&self, worker: WorkerId);
     /// The worker's main thread was awake for so much of the time since it said so last.
     fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration);
+    /// The worker beats.
+    fn beats(&self, worker: WorkerId, vitals: Vitals);
     /// The app writes to connections itself, past its responses; so many bytes of that were dropped.
     fn writes_raw(&self, worker: WorkerId, dropped_bytes: u64);
 

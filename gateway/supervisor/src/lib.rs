@@ -46,7 +46,7 @@ use sluice_scheduler::{KillReason, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
-pub use gate::{Gate, Host, LongRun, Reported, RoutesGrown, RunsTold, Tailed};
+pub use gate::{Gate, Host, LongRun, Reported, RoutesGrown, RunsTold, Tailed, Vitals};
 pub use guardian::{program as own_program, run as run_guardian};
 pub use process::known::Renders;
 pub use reload::{Abandoned, ReloadEnd};

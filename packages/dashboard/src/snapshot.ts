@@ -50,6 +50,8 @@ export interface Snapshot {
   readonly quarantined: number;
   /** What is wrong now and lasts. */
   readonly alarms: readonly AlarmSnapshot[];
+  /** What grows steadily with the age of workers. */
+  readonly growing: readonly GrowthSnapshot[];
   /** Renders by `@sluice/react` since the start; `None` while there were none. */
   readonly react: ReactSnapshot | null;
   /** Caches of `<Cached>` of `@sluice/react`; `None` while nobody looked into one. */
@@ -112,6 +114,29 @@ export interface AlarmSnapshot {
   readonly text: string;
   /** Seconds since it was raised. */
   readonly age_s: number;
+}
+
+/** Something that grows with the age of workers. */
+export interface GrowthSnapshot {
+  /**
+   * `service_time`, `cpu_time` or `outside_handler` of a class; `resident_memory`, `heap` or
+   * `open_files` of workers.
+   */
+  readonly what: string;
+  /** The class, if it is about one. */
+  readonly class: string | null;
+  /** Unit of the figures: `ms`, `bytes` or `files`. */
+  readonly unit: string;
+  /** What it was at the least age that counts. */
+  readonly from: number;
+  /** What it is at the greatest age. */
+  readonly to: number;
+  /** What it grows by in an hour. */
+  readonly per_hour: number;
+  /** Between those two ages, seconds. */
+  readonly over_s: number;
+  /** The first of the versions of the app, in an unbroken row, that it grows in. */
+  readonly since_generation: number;
 }
 
 /** A request that is answered without a worker, because workers died with it. */

@@ -28,6 +28,8 @@ export interface Done {
   readonly runs?: readonly number[];
   /** The longest of them, from 10 ms. */
   readonly longest?: LongRun;
+  /** Time since the handler of its route began, where the router shows that. Of the first request of a line. */
+  readonly handler_us?: number;
 }
 
 /** An uninterrupted run of the main thread. */

@@ -10,6 +10,7 @@ import type { Done, Leaving } from './messages.js';
 import { idOf } from './peer.js';
 import { type Cost, cpuUs, OwnCpu } from './own-cpu.js';
 import { ReactRenders } from './react-renders.js';
+import { handled_us } from './handler-clock.js';
 import { RouteTables } from './route-tables.js';
 import { Routes } from './routes.js';
 import { named, type RunOwner } from './run-watch.js';
@@ -79,6 +80,9 @@ export class Report {
   #tell(done: Draft, { request, owner: { runs, longest } }: Told): void {
     const route = this.#routes.news(request);
     if (route !== undefined) done.route = route;
+    // Of the first of a batch: that is enough to see it grow.
+    const handler_us = this.#batch.length === 0 ? handled_us(request) : undefined;
+    if (handler_us !== undefined) done.handler_us = handler_us;
     if (runs !== undefined) done.runs = runs;
     if (longest === undefined) return;
     this.#cpu.watch.takeCollections();

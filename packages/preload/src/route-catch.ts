@@ -1,10 +1,12 @@
 /**
  * Finds the routers of Express, Koa and Hono as the app loads them, and has their methods for registration say what was
- * registered; Fastify says it itself. Only registration goes through here, never a request. A router keeps its
- * methods' names, lengths, results and errors.
+ * registered; Fastify says it itself. Of requests, only the begin of a route's handler in Express goes through here. A router
+ * keeps its methods' names, lengths, results and errors.
  */
 import diagnostics from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
 import { afterRequire } from './after-require.js';
+import { handlerBegins } from './handler-clock.js';
 import type { Framework, Kind, RouteTables } from './route-tables.js';
 
 export type Method = (this: object, ...given: unknown[]) => unknown;
@@ -36,6 +38,7 @@ interface Call {
 }
 
 const EXPRESS_ROUTER = /[\\/]router[\\/]index\.js$/;
+const EXPRESS_ROUTE = /[\\/]router[\\/](?:lib[\\/])?route\.js$/;
 const EXPRESS_APP = /[\\/]express[^\\/]*[\\/]lib[\\/]application\.js$/;
 const KOA_ROUTER = /[\\/](?:koa-)?router[\\/](?:lib[\\/]router|dist[\\/]index)\.js$/;
 const HONO_ROUTER = /[\\/]hono[\\/]dist[\\/]cjs[\\/]router[\\/][a-z-]+[\\/]router\.js$/;
@@ -47,6 +50,7 @@ export function catchRouters(tables: RouteTables): Catcher {
     try {
       const exports: unknown = module.exports;
       if (EXPRESS_ROUTER.test(filename)) catcher.express(exports);
+      else if (EXPRESS_ROUTE.test(filename)) catcher.expressRoute(exports);
       else if (EXPRESS_APP.test(filename)) catcher.expressApp(exports);
       if (KOA_ROUTER.test(filename)) catcher.koa(exports);
       else if (HONO_ROUTER.test(filename)) catcher.hono(exports);
@@ -73,6 +77,22 @@ export class Catcher {
       (one: unknown) => has(one, 'route') && has(one, 'use') && has(one, 'handle') && has(one, 'param'),
     ) as object | undefined;
     if (holder !== undefined) for (const name of ['use', 'route']) this.#stack('express', holder, name);
+  }
+
+  /** A route binds this method when it is made, so it is wrapped before there is any. */
+  expressRoute(exports: unknown): void {
+    const prototype = typeof exports === 'function' ? (exports.prototype as unknown) : undefined;
+    if (!has(prototype, 'dispatch') || !has(prototype, 'all')) return;
+    const route = prototype as { dispatch: (request: object, response: object, done: unknown) => unknown };
+    const { dispatch } = route;
+    if (this.#wrapped.has(dispatch)) return;
+    route.dispatch = {
+      dispatch(this: object, request: object, response: object, done: unknown): unknown {
+        handlerBegins(request as IncomingMessage);
+        return Reflect.apply(dispatch, this, [request, response, done]);
+      },
+    }.dispatch;
+    this.#wrapped.add(route.dispatch);
   }
 
   /** What is mounted is in a closure of the layer, so the two are brought together here. */

@@ -6,6 +6,7 @@
  */
 import diagnostics from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
+import { handlerBegins } from './handler-clock.js';
 
 /** Templates that are remembered as told; further ones are not told. */
 const TOLD_MAX = 500;
@@ -89,7 +90,9 @@ function noteFastify(message: unknown): void {
   const url =
     property(property(message, 'route'), 'url') ?? property(property(request, 'routeOptions'), 'url');
   const raw = property(request, 'raw');
-  if (isObject(raw)) (raw as Routed)[templateKey] = url;
+  if (!isObject(raw)) return;
+  (raw as Routed)[templateKey] = url;
+  handlerBegins(raw as Routed);
 }
 
 function property(value: unknown, name: string): unknown {

@@ -527,6 +527,12 @@ export interface AlarmsConfig {
    * @default 100
    */
   cost_drift_percent?: number;
+  /**
+   * Age from which it is judged whether times, memory and open files grow with the age of workers. 0 for
+   * never. In seconds, from 0 to 2592000.
+   * @default 3600
+   */
+  growth_after_s?: number;
 }
 
 /** `[classes]` */

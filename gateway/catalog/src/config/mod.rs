@@ -279,6 +279,8 @@ config! {
         queue_wait_ms: u32 = 500, in 0..=3_600_000, "milliseconds" => reload;
         /// How much more a class may cost lately than in the long run. 0 for any.
         cost_drift_percent: u32 = 100, in 0..=100_000, "percent" => reload;
+        /// Age from which it is judged whether times, memory and open files grow with the age of workers. 0 for never.
+        growth_after_s: u32 = 3_600, in 0..=2_592_000, "seconds" => reload;
     }
 
     /// What requests cost is learned by class: host, method and path, with what varies in the path left out. `sluice classes`

@@ -64,6 +64,7 @@ pub fn snapshot() -> Snapshot {
         streams: 0,
         quarantined: 0,
         alarms: Vec::new(),
+        growing: Vec::new(),
         concurrency: sluice_catalog::snapshot::ConcurrencySnapshot::default(),
         runs: sluice_catalog::snapshot::RunsSnapshot::default(),
         tails: Vec::new(),

@@ -275,6 +275,7 @@ impl Operator for Gateway {
             streams: gate.stream_count(),
             quarantined: gate.quarantined_count(),
             alarms: gate.alarms(),
+            growing: gate.growing(),
             concurrency: gate.concurrency(),
             runs: gate.runs(),
             tails: gate.tails(),

@@ -67,12 +67,21 @@ pub enum Alarm {
     LongRun,
     /// The route tables of a worker grow while it serves.
     RoutesGrow,
+    /// Something grows steadily with the age of workers.
+    GrowsWithAge,
 }
 
 impl Alarm {
     /// Every alarm, in the order of their discriminants.
-    pub const ALL: [Self; 6] =
-        [Self::SteadyQueue, Self::CostDrift, Self::Overlap, Self::WorkersAsleep, Self::LongRun, Self::RoutesGrow];
+    pub const ALL: [Self; 7] = [
+        Self::SteadyQueue,
+        Self::CostDrift,
+        Self::Overlap,
+        Self::WorkersAsleep,
+        Self::LongRun,
+        Self::RoutesGrow,
+        Self::GrowsWithAge,
+    ];
 
     /// The name in logs, metrics and `status --json`.
     #[must_use]
@@ -84,6 +93,7 @@ impl Alarm {
             Self::WorkersAsleep => "workers_asleep",
             Self::LongRun => "long_run",
             Self::RoutesGrow => "routes_grow",
+            Self::GrowsWithAge => "grows_with_age",
         }
     }
 }

@@ -84,6 +84,7 @@ impl Gate {
             asleep_when_full: self.asleep_when_full(),
             long_runs: self.unjudged.take(),
             growing_routes: self.growing_routes(now),
+            growing: self.growing_with_age(now),
         };
         let changes = alarms.judge.borrow_mut().look(self.alarm_ms(now), &limits(&self.config()), &reading);
         for change in &changes {

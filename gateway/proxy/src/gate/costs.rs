@@ -27,7 +27,10 @@ impl Gate {
         let mut scheduler = self.scheduler.borrow_mut();
         for change in changes {
             match change {
-                Change::Forget(class) => scheduler.forget_class(class),
+                Change::Forget(class) => {
+                    scheduler.forget_class(class);
+                    self.ages.borrow_mut().forget_class(class.0.into());
+                }
                 Change::Seed(class, saved) => scheduler.restore_class(class, &saved),
             }
         }

@@ -32,6 +32,11 @@ impl Gate {
         Some(text_of(&growth))
     }
 
+    /// How fast the tables of the worker grow that grow most.
+    pub(super) fn routes_per_hour(&self, now: Instant) -> Option<u64> {
+        Some(self.routes.borrow().growing(self.alarm_ms(now), self.routes_window_ms())?.per_hour)
+    }
+
     fn routes_window_ms(&self) -> u64 {
         u64::from(self.config().alarms.after_s) * 1000
     }

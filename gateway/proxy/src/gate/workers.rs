@@ -8,7 +8,7 @@ use sluice_catalog::config::Config;
 use sluice_catalog::refusals::WarmUpError;
 use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::{Event, RequestId, Scheduler, WorkerId};
-use sluice_supervisor::{Host, Reported, RoutesGrown, RunsTold};
+use sluice_supervisor::{Host, Reported, RoutesGrown, RunsTold, Vitals};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -74,12 +74,17 @@ impl sluice_supervisor::Gate for Gate {
         self.forget_sleep_of(worker);
         self.runs.borrow_mut().gone(worker.0);
         self.routes.borrow_mut().gone(worker.0);
+        self.ages.borrow_mut().gone(worker.0);
         self.sessions.exited(worker);
         self.tell(Event::Exited { worker });
     }
 
     fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration) {
         self.mode.sleep.borrow_mut().beat(worker, elapsed, awake);
+    }
+
+    fn beats(&self, worker: WorkerId, vitals: Vitals) {
+        self.take_vitals(worker, vitals);
     }
 
     fn writes_raw(&self, worker: WorkerId, dropped_bytes: u64) {

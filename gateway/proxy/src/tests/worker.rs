@@ -15,7 +15,8 @@ use crate::socket::memory::{End, Listener, MEMORY};
 pub(super) const MARK: &str = "{mark}";
 
 /// What a preload says of a light request.
-const REPORTED: Reported<'static> = Reported { cpu_us: Some(1000), route: None, runs: &[], longest: None };
+const REPORTED: Reported<'static> =
+    Reported { cpu_us: Some(1000), route: None, runs: &[], longest: None, handler_us: None };
 
 pub(super) struct Worker {
     gate: Rc<Gate>,

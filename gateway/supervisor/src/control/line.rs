@@ -179,6 +179,8 @@ pub(crate) struct Done {
     pub(crate) runs: Vec<u64>,
     /// The longest of them, from 10 ms.
     pub(crate) longest: Option<LongRun>,
+    /// Time since the handler of its route began, where the router shows that. Of the first request of a line.
+    pub(crate) handler_us: Option<u64>,
 }
 
 /// An uninterrupted run of the main thread.

@@ -1,0 +1,204 @@
+//! What grows with the age of workers, on its way from requests and workers to the operator.
+
+use std::fmt::Write as _;
+use std::rc::Rc;
+use std::time::Duration;
+
+use sluice_catalog::snapshot::GrowthSnapshot;
+use sluice_scheduler::WorkerId;
+use sluice_supervisor::Vitals;
+use sluice_trends::{Figure, Grown, Needs, Took};
+use tokio::time::Instant;
+
+use super::Gate;
+use crate::upstream::Exchange;
+
+const MIB: f64 = 1024.0 * 1024.0;
+
+impl Gate {
+    /// A worker says what it needs.
+    pub(super) fn take_vitals(&self, worker: WorkerId, vitals: Vitals) {
+        let view = self.scheduler.borrow().workers().find(|view| view.worker == worker);
+        let Some(view) = view else { return };
+        let now_ms = self.alarm_ms(Instant::now());
+        let age_ms = u64::try_from(self.age(view.started).as_millis()).unwrap_or(u64::MAX);
+        let mut ages = self.ages.borrow_mut();
+        let started_ms = now_ms.saturating_sub(age_ms);
+        if ages.wants(worker.0, view.generation, started_ms, now_ms, self.growth_after_ms()) {
+            let Vitals { pid, rss_bytes, heap_used_bytes } = vitals;
+            ages.needs(worker.0, now_ms, &Needs { rss_bytes, heap_used_bytes, files: files_of(pid) });
+        }
+    }
+
+    /// What a request took that has left its worker.
+    pub(crate) fn note_age(&self, exchange: &Exchange, cpu_us: Option<u64>, handler_us: Option<u64>) {
+        let Some(worker) = exchange.answer.worker.get() else { return };
+        // A stream lasts for as long as its client likes.
+        if exchange.is_own || exchange.answer.is_stream.get() {
+            return;
+        }
+        let now = Instant::now();
+        let ended = exchange.account.finished_at().unwrap_or(now);
+        let service = ended.saturating_duration_since(exchange.started.get());
+        let service_us = u64::try_from(service.as_micros()).unwrap_or(u64::MAX);
+        let took = Took { service_us, cpu_us, handler_us };
+        self.ages.borrow_mut().request(worker.0, self.alarm_ms(now), exchange.class.id.0.into(), &took);
+    }
+
+    /// What grows with the age of workers, for `sluice status --json`.
+    pub fn growing(&self) -> Vec<GrowthSnapshot> {
+        let now_ms = self.alarm_ms(Instant::now());
+        let mut ages = self.ages.borrow_mut();
+        let classes = self.classes.list();
+        let snapshot = |grown: &Grown| GrowthSnapshot {
+            what: grown.figure.as_str().to_owned(),
+            class: grown.class.and_then(|class| {
+                let listed = classes.iter().find(|listed| u32::from(listed.id.0) == class)?;
+                Some(listed.name.to_string())
+            }),
+            unit: unit(grown.figure).to_owned(),
+            from: grown.from,
+            to: grown.to,
+            per_hour: grown.per_hour,
+            over_s: Duration::from_millis(grown.for_ms).as_secs(),
+            since_generation: grown.since_generation,
+        };
+        ages.grown(now_ms, self.growth_after_ms()).iter().map(snapshot).collect()
+    }
+
+    /// What is told of it: one text for each class, and one for what workers need.
+    pub(super) fn growing_with_age(&self, now: Instant) -> Vec<(Option<Rc<str>>, String)> {
+        let mut ages = self.ages.borrow_mut();
+        let grown = ages.grown(self.alarm_ms(now), self.growth_after_ms());
+        if grown.is_empty() {
+            return Vec::new();
+        }
+        let routes = self.routes_per_hour(now);
+        let classes = self.classes.list();
+        grown
+            .chunk_by(|one, next| one.class == next.class)
+            .filter_map(|grown| match grown.first()?.class {
+                None => Some((None, text_of(grown, None))),
+                Some(class) => {
+                    let listed = classes.iter().find(|listed| u32::from(listed.id.0) == class)?;
+                    Some((Some(Rc::clone(&listed.name)), text_of(grown, routes)))
+                }
+            })
+            .collect()
+    }
+
+    fn growth_after_ms(&self) -> u64 {
+        u64::from(self.config().alarms.growth_after_s) * 1000
+    }
+}
+
+/// Files and sockets that a process has open, where the system shows that.
+fn files_of(pid: u32) -> Option<u64> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    u64::try_from(entries.count()).ok()
+}
+
+fn unit(figure: Figure) -> &'static str {
+    match figure {
+        Figure::Service | Figure::Cpu | Figure::Outside => "ms",
+        Figure::Resident | Figure::Heap => "bytes",
+        Figure::Files => "files",
+    }
+}
+
+fn told(figure: Figure) -> &'static str {
+    match figure {
+        Figure::Service => "of service time",
+        Figure::Cpu => "of CPU time",
+        Figure::Outside => "outside the handler",
+        Figure::Resident => "of resident memory",
+        Figure::Heap => "of JavaScript heap",
+        Figure::Files => "open files and sockets",
+    }
+}
+
+/// With its unit, and with as many digits as say something.
+fn amount(figure: Figure, value: f64) -> String {
+    let (value, unit) = match figure {
+        Figure::Service | Figure::Cpu | Figure::Outside => (value, " ms"),
+        Figure::Resident | Figure::Heap => (value / MIB, " MiB"),
+        Figure::Files => return format!("{value:.0}"),
+    };
+    if value < 10.0 { format!("{value:.1}{unit}") } else { format!("{value:.0}{unit}") }
+}
+
+fn span(ms: u64) -> String {
+    match ms / 1000 {
+        seconds @ ..120 => format!("{seconds} s"),
+        seconds @ ..7200 => format!("{} minutes", seconds / 60),
+        seconds => format!("{} hours", seconds / 3600),
+    }
+}
+
+/// Of one class, or of what workers need.
+fn text_of(grown: &[Grown], routes_per_hour: Option<u64>) -> String {
+    let mut text = String::from(match grown.first().and_then(|grown| grown.class) {
+        Some(_) => "the longer a worker serves, the longer its requests take: ",
+        None => "the longer a worker serves, the more it needs: ",
+    });
+    for (at, one) in grown.iter().enumerate() {
+        let Grown { figure, from, to, per_hour, for_ms, since_generation, .. } = one;
+        let amount = |value| amount(*figure, value);
+        let _ = write!(
+            text,
+            "{}+{}/h {} (from {} to {} in {}, since generation {since_generation})",
+            if at == 0 { "" } else { ", " },
+            amount(*per_hour),
+            told(*figure),
+            amount(*from),
+            amount(*to),
+            span(*for_ms),
+        );
+    }
+    if let Some(routes) = routes_per_hour {
+        let _ = write!(text, "; the route table grew by {routes}/h, which alone can explain it");
+    }
+    text.push_str(match grown.first().map(|grown| grown.figure) {
+        Some(Figure::Files) => ". Something is opened and never closed: `ls -l /proc/PID/fd` shows what",
+        Some(Figure::Resident | Figure::Heap) => {
+            ". `sluice heap` shows what holds memory; recycle.memory_bytes_max or recycle.age_s_max replaces workers in time \
+             until that is mended"
+        }
+        _ => {
+            ". `sluice profile` of an old worker and of a new one, and `sluice hotspots --compare` of both, show which lines; \
+             recycle.age_s_max replaces workers in time until that is mended"
+        }
+    });
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grown(class: Option<u32>, figure: Figure, from: f64, to: f64, per_hour: f64) -> Grown {
+        Grown { class, figure, from, to, per_hour, for_ms: 54 * 60_000, since_generation: 12 }
+    }
+
+    #[test]
+    fn growth_is_told_with_its_pace_and_what_explains_it() {
+        let slower =
+            [grown(Some(1), Figure::Outside, 1.0, 9.84, 9.8), grown(Some(1), Figure::Service, 2.0, 10.84, 9.8)];
+        let text = text_of(&slower, Some(10));
+        assert!(
+            text.contains("+9.8 ms/h outside the handler (from 1.0 ms to 9.8 ms in 54 minutes, since generation 12)"),
+            "{text}"
+        );
+        assert!(text.contains("the route table grew by 10/h"), "{text}");
+        assert!(text.contains("hotspots --compare"), "{text}");
+    }
+
+    #[test]
+    fn memory_is_told_in_mebibytes_and_with_the_way_to_what_holds_it() {
+        let text = text_of(&[grown(None, Figure::Resident, 100.0 * MIB, 208.0 * MIB, 120.0 * MIB)], None);
+        assert!(text.contains("+120 MiB/h of resident memory (from 100 MiB to 208 MiB in 54"), "{text}");
+        assert!(text.contains("sluice heap"), "{text}");
+        let text = text_of(&[grown(None, Figure::Files, 30.0, 90.0, 60.0)], None);
+        assert!(text.contains("+60/h open files and sockets (from 30 to 90"), "{text}");
+    }
+}

@@ -1,0 +1,323 @@
+//! What grows while workers get older: times of requests by class, memory and open files. Workers of one version of the app
+//! count together, each by its own age, so that a restart does not hide what begins again with it, and an hour of the day in
+//! which all is slower is spread over many ages as soon as ages differ.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::trend;
+
+/// Windows of age that are kept. When a worker is older than all, two become one.
+const WINDOWS_MAX: usize = 32;
+/// Windows within the shortest time that is judged.
+const WINDOWS_MIN: u64 = 16;
+/// Looks at what a worker needs in each window.
+const LOOKS: u64 = 8;
+/// Growth counts from this part of where it began.
+const GROWTH_MIN: f64 = 0.2;
+/// A time must have grown by this, milliseconds.
+const GROWTH_MS_MIN: f64 = 0.5;
+/// Memory must have grown by this, bytes.
+const GROWTH_BYTES_MIN: f64 = 16.0 * 1024.0 * 1024.0;
+/// Open files must have grown by this.
+const GROWTH_FILES_MIN: f64 = 16.0;
+/// A single request counts as at most so many times what others of its class and age took, so that one does not make a window.
+const OUTLIER: f64 = 8.0;
+const HOUR_MS: f64 = 3_600_000.0;
+
+/// What may grow. Of one class, the figure that says most comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Figure {
+    /// Time of a request in its worker without that in the handler of its route, milliseconds.
+    Outside,
+    /// CPU time of a request, milliseconds.
+    Cpu,
+    /// Time of a request in its worker, milliseconds.
+    Service,
+    /// Resident memory of a worker, bytes.
+    Resident,
+    /// JavaScript heap in use after a collection, bytes.
+    Heap,
+    /// Open files and sockets of a worker.
+    Files,
+}
+
+/// What a request took.
+#[derive(Clone, Copy, Debug)]
+pub struct Took {
+    /// In the worker, microseconds.
+    pub service_us: u64,
+    /// CPU time, microseconds, where that is known.
+    pub cpu_us: Option<u64>,
+    /// In the handler of its route, microseconds, where that is known.
+    pub handler_us: Option<u64>,
+}
+
+/// What a worker needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs {
+    /// Resident memory, bytes.
+    pub rss_bytes: u64,
+    /// JavaScript heap in use, bytes.
+    pub heap_used_bytes: u64,
+    /// Open files and sockets, where that can be counted.
+    pub files: Option<u64>,
+}
+
+/// Something that grows with the age of workers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grown {
+    /// The class; none for what workers need.
+    pub class: Option<u32>,
+    /// What grows.
+    pub figure: Figure,
+    /// What it was at the least age that counts, and is at the greatest.
+    pub from: f64,
+    /// See `from`.
+    pub to: f64,
+    /// What it grows by in an hour.
+    pub per_hour: f64,
+    /// Between those two ages, milliseconds.
+    pub for_ms: u64,
+    /// The first version of the app of an unbroken row that it has grown in.
+    pub since_generation: u64,
+}
+
+/// See the module's text. Bounded by the number of classes and workers.
+#[derive(Debug, Default)]
+pub struct Ages {
+    generation: u64,
+    width_ms: u64,
+    series: BTreeMap<(Option<u32>, Figure), Vec<Window>>,
+    workers: HashMap<u64, Aged>,
+    judged_ms: u64,
+    grown: Vec<Grown>,
+    /// What grew in the version before, and since which.
+    before: BTreeMap<(Option<u32>, Figure), u64>,
+}
+
+/// A worker whose age is known.
+#[derive(Clone, Copy, Debug)]
+struct Aged {
+    started_ms: u64,
+    looked_ms: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    count: u32,
+    sum: f64,
+    min: f64,
+}
+
+impl Ages {
+    /// Whether this worker's needs are to be looked at now. `now_ms` and `started_ms` are times of one clock; `after_ms` is the
+    /// least age of workers that is judged, 0 for none.
+    pub fn wants(&mut self, worker: u64, generation: u64, started_ms: u64, now_ms: u64, after_ms: u64) -> bool {
+        if after_ms == 0 {
+            self.forget_all();
+            return false;
+        }
+        if generation > self.generation || self.width_ms == 0 || self.width_ms < after_ms / WINDOWS_MIN {
+            self.begin(generation, after_ms);
+        }
+        if generation < self.generation {
+            return false;
+        }
+        let every_ms = (after_ms / WINDOWS_MIN / LOOKS).max(1);
+        let aged = self.workers.entry(worker).or_insert(Aged { started_ms, looked_ms: now_ms });
+        let is_due = now_ms - aged.looked_ms >= every_ms;
+        aged.looked_ms = if is_due { now_ms } else { aged.looked_ms };
+        is_due
+    }
+
+    /// What a worker needs, where that was wanted.
+    pub fn needs(&mut self, worker: u64, now_ms: u64, needs: &Needs) {
+        let Some(at) = self.window(worker, now_ms) else { return };
+        #[allow(clippy::cast_precision_loss)] // Bytes and files are far below 2^53.
+        let figures = [
+            (Figure::Resident, Some(needs.rss_bytes as f64)),
+            (Figure::Heap, Some(needs.heap_used_bytes as f64)),
+            (Figure::Files, needs.files.map(|files| files as f64)),
+        ];
+        for (figure, value) in figures {
+            self.add((None, figure), at, value);
+        }
+    }
+
+    /// What a request took that has ended.
+    pub fn request(&mut self, worker: u64, now_ms: u64, class: u32, took: &Took) {
+        let Some(at) = self.window(worker, now_ms) else { return };
+        let outside_us = took.handler_us.map(|handler_us| took.service_us.saturating_sub(handler_us));
+        #[allow(clippy::cast_precision_loss)] // Times of requests are far below 2^53 µs.
+        let ms = |us: u64| us as f64 / 1000.0;
+        self.add((Some(class), Figure::Service), at, Some(ms(took.service_us)));
+        self.add((Some(class), Figure::Cpu), at, took.cpu_us.map(ms));
+        self.add((Some(class), Figure::Outside), at, outside_us.map(ms));
+    }
+
+    /// The worker is gone.
+    pub fn gone(&mut self, worker: u64) {
+        self.workers.remove(&worker);
+    }
+
+    /// The number may be another class's from now on.
+    pub fn forget_class(&mut self, class: u32) {
+        self.series.retain(|(its, _), _| *its != Some(class));
+        self.before.retain(|(its, _), _| *its != Some(class));
+        self.grown.retain(|grown| grown.class != Some(class));
+    }
+
+    /// What grows steadily, looked at once for each shortest window.
+    pub fn grown(&mut self, now_ms: u64, after_ms: u64) -> &[Grown] {
+        if after_ms > 0 && now_ms.saturating_sub(self.judged_ms) >= after_ms / WINDOWS_MIN {
+            self.judged_ms = now_ms;
+            self.grown = self.series.keys().filter_map(|key| self.judge(*key, after_ms)).collect();
+        }
+        &self.grown
+    }
+
+    fn judge(&self, key: (Option<u32>, Figure), after_ms: u64) -> Option<Grown> {
+        let (class, figure) = key;
+        let windows = self.series.get(&key)?;
+        let points = self.points(windows, |window| window.value(figure));
+        #[allow(clippy::cast_precision_loss)] // Ages are far below 2^53 ms.
+        let is_long = points.last()?.0 - points.first()?.0 >= after_ms as f64 * 0.75;
+        let line = trend::growing(&points).filter(|_| is_long)?;
+        let growth = line.to - line.from;
+        let is_much = growth >= figure.growth_min() && growth >= line.from * GROWTH_MIN;
+        if !is_much || figure.depends_on_load() && self.is_load(class, growth / line.from.max(f64::MIN_POSITIVE)) {
+            return None;
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Ages are whole and positive.
+        let for_ms = (points.last()?.0 - points.first()?.0) as u64;
+        Some(Grown {
+            class,
+            figure,
+            from: line.from.max(0.0),
+            to: line.to,
+            per_hour: line.slope * HOUR_MS,
+            for_ms,
+            since_generation: self.before.get(&key).copied().unwrap_or(self.generation),
+        })
+    }
+
+    /// Whether requests of the class came that much more often at those ages as well, which explains that they wait longer.
+    fn is_load(&self, class: Option<u32>, growth: f64) -> bool {
+        let Some(requests) = self.series.get(&(class, Figure::Service)) else { return false };
+        let Some(looks) = self.series.get(&(None, Figure::Resident)) else { return false };
+        let looks_at = |at: usize| looks.get(at).map_or(0, |window| window.count);
+        let rates: Vec<Window> = requests.iter().enumerate().map(|(at, window)| window.per(looks_at(at))).collect();
+        let points = self.points(&rates, |window| window.sum);
+        trend::growing(&points).is_some_and(|line| line.to >= line.from * (1.0 + growth / 2.0))
+    }
+
+    /// Ages and values. The first window is left out: what warms up is in it.
+    fn points(&self, windows: &[Window], value: impl Fn(&Window) -> f64) -> Vec<(f64, f64)> {
+        #[allow(clippy::cast_precision_loss)] // Ages are far below 2^53 ms.
+        let age = |at: usize| (at as f64 + 0.5) * self.width_ms as f64;
+        let known = windows.iter().enumerate().skip(1).filter(|(_, window)| window.count > 0);
+        known.map(|(at, window)| (age(at), value(window))).collect()
+    }
+
+    /// The window of the worker's age. Ages that are too great make windows wider.
+    fn window(&mut self, worker: u64, now_ms: u64) -> Option<usize> {
+        let age_ms = now_ms.saturating_sub(self.workers.get(&worker)?.started_ms);
+        let at = |width_ms: u64| usize::try_from(age_ms / width_ms).unwrap_or(usize::MAX);
+        while at(self.width_ms) >= WINDOWS_MAX {
+            self.width_ms *= 2;
+            for windows in self.series.values_mut() {
+                *windows = windows.chunks(2).map(|pair| pair.iter().fold(Window::default(), Window::and)).collect();
+            }
+        }
+        Some(at(self.width_ms))
+    }
+
+    fn add(&mut self, key: (Option<u32>, Figure), at: usize, value: Option<f64>) {
+        let Some(value) = value else { return };
+        let windows = self.series.entry(key).or_default();
+        if windows.len() <= at {
+            windows.resize(at + 1, Window::default());
+        }
+        windows[at].add(value);
+    }
+
+    /// Another version of the app, or another span to judge.
+    fn begin(&mut self, generation: u64, after_ms: u64) {
+        let kept = |grown: &Grown| ((grown.class, grown.figure), grown.since_generation);
+        let before =
+            if generation == self.generation { BTreeMap::new() } else { self.grown.iter().map(kept).collect() };
+        let width_ms = (after_ms / WINDOWS_MIN).max(1);
+        *self = Self { generation, width_ms, before, ..Self::default() };
+    }
+
+    fn forget_all(&mut self) {
+        if self.width_ms > 0 {
+            *self = Self::default();
+        }
+    }
+}
+
+impl Window {
+    fn add(&mut self, value: f64) {
+        let mean = self.sum / f64::from(self.count.max(1));
+        let value = if self.count > 0 && mean > 0.0 { value.min(mean * OUTLIER) } else { value };
+        self.min = if self.count == 0 { value } else { self.min.min(value) };
+        self.sum += value;
+        self.count = self.count.saturating_add(1);
+    }
+
+    fn and(self, other: &Self) -> Self {
+        let min = match (self.count, other.count) {
+            (0, _) => other.min,
+            (_, 0) => self.min,
+            _ => self.min.min(other.min),
+        };
+        Self { count: self.count.saturating_add(other.count), sum: self.sum + other.sum, min }
+    }
+
+    /// Requests for each look at a worker, which are a fixed time apart: how often they come.
+    fn per(self, looks: u32) -> Self {
+        let count = if looks == 0 { 0 } else { self.count };
+        Self { count, sum: f64::from(self.count) / f64::from(looks.max(1)), min: 0.0 }
+    }
+
+    /// Means of times. What is needed at least, of what goes up and down with every collection and request.
+    fn value(&self, figure: Figure) -> f64 {
+        match figure {
+            Figure::Service | Figure::Cpu | Figure::Outside => self.sum / f64::from(self.count.max(1)),
+            Figure::Resident | Figure::Heap | Figure::Files => self.min,
+        }
+    }
+}
+
+impl Figure {
+    /// The name in `status --json`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Service => "service_time",
+            Self::Cpu => "cpu_time",
+            Self::Outside => "outside_handler",
+            Self::Resident => "resident_memory",
+            Self::Heap => "heap",
+            Self::Files => "open_files",
+        }
+    }
+
+    fn growth_min(self) -> f64 {
+        match self {
+            Self::Service | Self::Cpu | Self::Outside => GROWTH_MS_MIN,
+            Self::Resident | Self::Heap => GROWTH_BYTES_MIN,
+            Self::Files => GROWTH_FILES_MIN,
+        }
+    }
+
+    /// More requests at once make these longer, whatever a worker's age.
+    fn depends_on_load(self) -> bool {
+        matches!(self, Self::Service | Self::Outside)
+    }
+}
+
+#[cfg(test)]
+#[path = "age_tests.rs"]
+mod tests;

@@ -1,0 +1,21 @@
+/** When the handler of a request's route began, where its framework shows that: Express and Fastify. */
+import type { IncomingMessage } from 'node:http';
+import { now_ms } from './timers.js';
+
+const begunKey = Symbol('sluice.handler');
+
+interface Handled extends IncomingMessage {
+  [begunKey]?: number;
+}
+
+/** The first handler of a request begins. */
+export function handlerBegins(request: IncomingMessage): void {
+  const handled = request as Handled;
+  handled[begunKey] ??= now_ms();
+}
+
+/** How long ago that was, microseconds. */
+export function handled_us(request: IncomingMessage): number | undefined {
+  const begun_ms = (request as Handled)[begunKey];
+  return begun_ms === undefined ? undefined : Math.round((now_ms() - begun_ms) * 1000);
+}

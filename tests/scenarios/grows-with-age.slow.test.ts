@@ -1,0 +1,50 @@
+// What grows with the age of workers is told by class, with the pace, and what workers need.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { ask, ownApp, running, statusWhen } from './scenario.ts';
+
+void test('time outside the handler, memory and files that grow are told with their pace, and nothing else is', async (t) => {
+  // Seconds stand for an hour: twelve instead of 3,600.
+  const env = { SLUICE_ALARMS_GROWTH_AFTER_S: '12', SLUICE_ALARMS_AFTER_S: '1' };
+  const sluice = await running(t, { entry: ownApp('routes/older.cjs'), workers: 1, env });
+  let isOver = false;
+  t.after(() => (isOver = true));
+  const load = (async () => {
+    while (!isOver) {
+      for (const target of ['/page', '/steady']) assert.equal((await ask(sluice, target)).status, 200);
+    }
+  })();
+  const wanted = ['outside_handler', 'cpu_time', 'service_time', 'resident_memory', 'heap', 'open_files'];
+  const grown = await statusWhen(
+    sluice,
+    ({ growing }) => wanted.every((what) => growing.some((one) => one.what === what)),
+    'all that grows',
+    60_000,
+  );
+  assert.deepEqual(
+    grown.growing.filter((one) => one.class !== null && !one.class.includes('/page')),
+    [],
+    'the other class does not grow',
+  );
+  for (const { what, from, to, per_hour, since_generation } of grown.growing) {
+    assert.ok(to > from && per_hour > 0, what);
+    assert.equal(since_generation, 1, what);
+  }
+  const both = await statusWhen(
+    sluice,
+    ({ alarms }) => alarms.filter(({ alarm }) => alarm === 'grows_with_age').length === 2,
+    'both alarms',
+  );
+  isOver = true;
+  await load;
+  const text = both.alarms.map((alarm) => alarm.text).join('\n');
+  assert.match(text, /\+[\d.]+ ms\/h outside the handler \(from .* since generation 1\)/);
+  assert.match(text, /; the route table grew by \d+\/h/);
+  assert.match(text, /\+\d+ MiB\/h of resident memory/);
+  const raised = () =>
+    sluice.logs.filter(({ event, alarm }) => event === 'alarm_raised' && alarm === 'grows_with_age').length;
+  await eventually(() => raised() === 2, { what: 'a line for each' });
+  const { stdout } = await sluice.cli(['status']);
+  assert.match(stdout, /the longer a worker serves/);
+});
