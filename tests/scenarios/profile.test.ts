@@ -5,7 +5,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { app, type Sluice } from '../support/sluice.ts';
-import { allReady, ask, ownApp, pidOf, running } from './scenario.ts';
+import { allReady, ask, assertRefused, ownApp, pidOf, running, statusWhen } from './scenario.ts';
+import { logged, quick } from './stuck.ts';
 
 interface Profile {
   worker: number;
@@ -118,4 +119,34 @@ void test('an app without React has a profile too, and what cannot be profiled i
   const left = await dying.first;
   assert.equal(left.code, 1);
   assert.match(left.stderr, /worker 2 left before its profile was there/);
+});
+
+void test('a worker that hangs is found and replaced though somebody profiles it again and again', async (t) => {
+  // The profile ends, and asks for patience, before the limit.
+  const env = { ...quick, SLUICE_WORKERS_STUCK_AFTER_MS: '5000' };
+  const sluice = await running(t, { entry: ownApp('stuck.js'), workers: 1, env });
+  const [worker] = (await allReady(sluice, 1)).workers;
+  const hanging = ask(sluice, '/loop', { deadlineMs: 40_000 });
+  await statusWhen(sluice, ({ workers }) => workers[0]?.state === 'busy', 'a worker that hangs');
+  let isOver = false;
+  const asked = (async () => {
+    while (!isOver) await sluice.cli(['profile', '--duration-ms', '3000']);
+  })();
+  try {
+    assertRefused(await hanging, 504, 'SLU-WORKER-STUCK');
+    assert.equal((await logged(sluice, 'worker_stuck'))['worker'], worker?.id);
+  } finally {
+    isOver = true;
+    await asked;
+  }
+});
+
+void test('profiles that are taken at the same time have files of their own', async (t) => {
+  const sluice = await running(t, { entry: app('spin.js'), workers: 2 });
+  await allReady(sluice, 2);
+  const taken = await Promise.all(
+    ['1', '2'].map((worker) => profileOf(sluice, '--worker', worker, '--duration-ms', '100')),
+  );
+  assert.equal(new Set(taken.map(({ file }) => file)).size, 2);
+  for (const { worker, file } of taken) assert.ok(fs.existsSync(file), `${worker}: ${file}`);
 });

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { type Sluice } from '../support/sluice.ts';
 import { bundled, isIn } from './planted.ts';
-import { ask, running, STRICT } from './scenario.ts';
+import { ask, end, running, STRICT } from './scenario.ts';
 
 interface Tail {
   id: number;
@@ -27,6 +27,55 @@ async function tailsOf(sluice: Sluice): Promise<Tail[]> {
   assert.equal(code, 0, stderr);
   return JSON.parse(stdout) as Tail[];
 }
+
+/** Asks for slow requests until one more than `before` is listed. */
+async function oneMore(sluice: Sluice, before: number): Promise<Tail[]> {
+  for (let count = 0; count < 150; count += 1) await ask(sluice, '/regex?size=12');
+  return eventually(
+    async () => {
+      assert.equal((await ask(sluice, '/regex?size=22')).status, 200);
+      const tails = await tailsOf(sluice);
+      return tails.length > before ? tails : undefined;
+    },
+    { deadlineMs: 60_000, what: 'a profile of a slow request' },
+  );
+}
+
+const filesOf = (tails: readonly Tail[]): string[] => tails.map(({ file }) => path.basename(file)).toSorted();
+
+void test('profiles stay apart where another gateway goes on, and none is left that no list names', async (t) => {
+  // The same directory, by a path that tools write in several ways.
+  const parent = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-t-'));
+  t.after(() => fs.rmSync(parent, { recursive: true, force: true }));
+  fs.mkdirSync(path.join(parent, 'x'));
+  const options = {
+    entry: await bundled(dir),
+    workers: 1,
+    config: '[profile]\ntail = "on"\n',
+    runDir: `${parent}/x/../run`,
+  };
+  const first = await running(t, options);
+  const [kept] = await oneMore(first, 0);
+  assert.ok(kept !== undefined);
+  const before = fs.readFileSync(kept.file);
+  await end(first);
+  const stray = path.join(path.dirname(kept.file), '4711.cpuprofile');
+  fs.writeFileSync(stray, '{}');
+
+  const second = await running(t, options);
+  const restarted = await oneMore(second, 1);
+  assert.equal(new Set(restarted.map(({ id }) => id)).size, 2);
+  assert.deepEqual(fs.readFileSync(kept.file), before, 'the first is the first one still');
+  assert.equal(fs.existsSync(stray), false);
+
+  const upgraded = await second.cli(['upgrade']);
+  assert.equal(upgraded.code, 0, upgraded.stderr);
+  const tails = await oneMore(second, 2);
+  assert.equal(new Set(tails.map(({ id }) => id)).size, 3);
+  assert.deepEqual(fs.readFileSync(kept.file), before);
+  const present = fs.readdirSync(path.dirname(kept.file)).filter((file) => file.endsWith('.cpuprofile'));
+  assert.deepEqual(present.toSorted(), filesOf(tails));
+});
 
 for (const [mode, flags] of [
   ['strict mode', STRICT],

@@ -88,6 +88,9 @@ pub struct Taken {
     /// Numbers of the requests of the route that was asked for.
     #[serde(default)]
     pub requests: Vec<u64>,
+    /// There were more of them than are noted.
+    #[serde(default)]
+    pub requests_cut: bool,
     /// Why there is none of this worker, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -109,7 +112,7 @@ impl From<Tail> for Taken {
 /// The profile of one request that took longer than its class usually does.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tail {
-    /// What it is called for opening it: the request's number.
+    /// What it is called for opening it, and what its file is called.
     pub id: u64,
     /// The request's class.
     pub class: String,

@@ -16,7 +16,7 @@ use sluice_catalog::config::{self, Kind as KeyKind};
 use sluice_catalog::logfields::LineKind;
 use sluice_catalog::profiles::Kind;
 
-pub use hidden::{GenerateArgs, GuardianArgs, ShepherdArgs};
+pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
 pub use routes::RoutesArgs;
 
@@ -180,7 +180,7 @@ pub enum Command {
     Shepherd(ShepherdArgs),
     /// Draw the profiles that stdin names, for the dashboard
     #[command(hide = true)]
-    DrawFlame,
+    DrawFlame(DrawFlameArgs),
     /// Write reference pages, schema and types
     #[command(hide = true)]
     Generate(GenerateArgs),

@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         Command::Guardian(args) => start::guardian(args),
         Command::Successor(args) => start::succeed(args),
         Command::Shepherd(args) => start::shepherd(args),
-        Command::DrawFlame => client::draw_flame(),
+        Command::DrawFlame(args) => client::draw_flame(&args),
         Command::Generate(args) => generate::run(&args),
     }
 }

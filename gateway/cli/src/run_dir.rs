@@ -8,7 +8,7 @@ use std::fs::{self, DirBuilder, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use sluice_catalog::errors::Code;
 
@@ -93,7 +93,7 @@ impl RunDir {
         let here = |error| RunDirError::Io { path: PathBuf::from("."), error };
         let located = if let Some(given) = &arg.run_dir {
             let io = |error| RunDirError::Io { path: given.clone(), error };
-            Self { path: std::path::absolute(given).map_err(io)?, parent: None }
+            Self { path: std::path::absolute(given).map(|path| without_steps_up(&path)).map_err(io)?, parent: None }
         } else {
             // The real path, so that two ways to the same project lead to the same instance.
             let project = env::current_dir().and_then(fs::canonicalize).map_err(here)?;
@@ -206,6 +206,20 @@ fn suffix(number: u32) -> u32 {
 pub fn private_dir(path: &Path) -> Result<(), RunDirError> {
     make_private(path)?;
     check_private(path, fs::symlink_metadata(path))
+}
+
+/// The path without `..`: workers put the names of files together by their text, to which a symbolic link before `..` is nothing.
+fn without_steps_up(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        if component == Component::ParentDir {
+            plain = fs::canonicalize(&plain).unwrap_or(plain);
+            plain.pop();
+        } else {
+            plain.push(component);
+        }
+    }
+    plain
 }
 
 fn make_private(path: &Path) -> Result<(), RunDirError> {

@@ -124,3 +124,14 @@ fn a_directory_of_somebody_else_is_refused() {
 fn a_relative_directory_is_made_absolute() {
     assert!(given("x").map_or(true, |run_dir| run_dir.path().is_absolute()));
 }
+
+#[test]
+fn steps_up_are_taken_as_the_file_system_takes_them() {
+    let dir = Dir::new();
+    let real = fs::canonicalize(&dir.0).unwrap();
+    fs::create_dir_all(real.join("a/b")).unwrap();
+    symlink(real.join("a/b"), real.join("link")).unwrap();
+    for (text, path) in [("a/../run", "run"), ("link/../run", "a/run"), ("missing/../run", "run"), ("link", "link")] {
+        assert_eq!(given(real.join(text)).unwrap().path(), real.join(path), "{text}");
+    }
+}

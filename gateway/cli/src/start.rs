@@ -26,7 +26,7 @@ mod upgrade;
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
@@ -181,8 +181,8 @@ fn tidy(run_dir: &RunDir, number: u32) {
 }
 
 /// Without a directory for profiles of slow requests the gateway does all the rest.
-fn keep_tails(gate: &Gate, run_dir: &RunDir) {
-    if let Err(error) = gate.keep_tails_in(run_dir.path().join(TAILS_DIR)) {
+async fn keep_tails(gate: &Gate, run_dir: &Path) {
+    if let Err(error) = gate.keep_tails_in(run_dir.join(TAILS_DIR)).await {
         let text = format!("no slow request is profiled (profile.tail): {error}");
         gate.journal.emit(Event::Note { level: Level::Warn, text: &text });
     }
@@ -213,7 +213,10 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     let tasks = Tasks::new(journal.clone());
     let gate = sluice_proxy::gate(settings.used.clone(), journal.clone()).map_err(|error| unusable(&loaded, &error))?;
     gate.set_port(address.port());
-    keep_tails(&gate, &run_dir);
+    // The gateway before this one keeps them until it has handed over.
+    if wire.is_none() {
+        keep_tails(&gate, run_dir.path()).await;
+    }
     gate.set_temp_files_max(settings.temp_files_max);
     let compile_cache = compile_cache::locate(&loaded, &run_dir).unwrap_or_else(|reason| {
         let text = format!("workers start without a compile cache (workers.compile_cache_dir): {reason}");

@@ -358,6 +358,7 @@ impl Gate {
         self.note_refused_connections(now);
         self.sample_sleep();
         self.look_for_alarms(now);
+        self.expire_tails();
         self.note_lost_traces();
     }
 

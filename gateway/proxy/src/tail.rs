@@ -15,7 +15,7 @@ const SLOW_US_MIN: u64 = 5_000;
 const MARGIN_PERCENT: u64 = 125;
 /// Requests of a class that are profiled at most after one was slow.
 const TRIES_MAX: u32 = 20;
-/// Classes that are looked into at once.
+/// Classes that are looked into at once: those of which a request was slow last.
 const ARMED_MAX: usize = 64;
 /// How long a profile is waited for.
 const PROFILE_TIMEOUT: Duration = Duration::from_secs(120);
@@ -36,6 +36,17 @@ const KEPT_MS_MAX: u64 = 24 * 3600 * 1000;
 struct Armed {
     usual_us: u64,
     tries: u32,
+    /// Counts the slow requests of all classes.
+    slow_at: u64,
+}
+
+/// A profile that a worker is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Names its file. No other profile in the directory has it, whichever gateway asked for that one.
+    pub(crate) number: u64,
+    /// It is worth keeping from so many microseconds of CPU on.
+    pub(crate) from_us: u64,
 }
 
 /// The one request that is profiled now.
@@ -43,6 +54,7 @@ struct Armed {
 struct UnderWay {
     request: RequestId,
     since: Instant,
+    number: u64,
     usual_us: u64,
 }
 
@@ -50,26 +62,40 @@ struct UnderWay {
 #[derive(Debug, Default)]
 pub(crate) struct Tails {
     armed: HashMap<String, Armed>,
+    slow_total: u64,
     under_way: Option<UnderWay>,
     not_before: Option<Instant>,
+    latest_number: u64,
     kept: Vec<Tail>,
 }
 
 impl Tails {
     /// A request of this class has cost so much, and 99 of 100 at most `usual_us`.
     pub(crate) fn cost(&mut self, class: &str, cost_us: u64, usual_us: impl FnOnce() -> Option<u64>) {
-        if cost_us < SLOW_US_MIN || self.armed.len() >= ARMED_MAX {
+        if cost_us < SLOW_US_MIN {
             return;
         }
         let Some(usual_us) = usual_us() else { return };
-        let threshold_us = usual_us.saturating_mul(MARGIN_PERCENT) / 100;
-        if cost_us > threshold_us && !self.armed.contains_key(class) {
-            self.armed.insert(class.to_owned(), Armed { usual_us, tries: 0 });
+        if cost_us <= worth_us(usual_us) {
+            return;
         }
+        self.slow_total += 1;
+        let slow_at = self.slow_total;
+        if let Some(armed) = self.armed.get_mut(class) {
+            armed.slow_at = slow_at;
+            return;
+        }
+        if self.armed.len() >= ARMED_MAX
+            && let Some((oldest, _)) = self.armed.iter().min_by_key(|(_, armed)| armed.slow_at)
+        {
+            let oldest = oldest.clone();
+            self.armed.remove(&oldest);
+        }
+        self.armed.insert(class.to_owned(), Armed { usual_us, tries: 0, slow_at });
     }
 
-    /// Whether this request of the class is to be profiled: then from how many microseconds of CPU on its profile is worth keeping.
-    pub(crate) fn take(&mut self, now: Instant, mode: Mode, class: &str, request: RequestId) -> Option<u64> {
+    /// Whether this request of the class is to be profiled, and how.
+    pub(crate) fn take(&mut self, now: Instant, mode: Mode, class: &str, request: RequestId) -> Option<Wanted> {
         if mode == Mode::Off || self.armed.is_empty() {
             return None;
         }
@@ -83,38 +109,42 @@ impl Tails {
         if armed.tries >= TRIES_MAX {
             self.armed.remove(class);
         }
-        self.under_way = Some(UnderWay { request, since: now, usual_us });
-        Some((usual_us.saturating_mul(MARGIN_PERCENT) / 100).max(SLOW_US_MIN))
+        self.latest_number += 1;
+        let number = self.latest_number;
+        self.under_way = Some(UnderWay { request, since: now, number, usual_us });
+        Some(Wanted { number, from_us: worth_us(usual_us).max(SLOW_US_MIN) })
     }
 
-    /// The profile of this request is over. Gives what its class usually costs; `None` where nobody asked for it.
-    pub(crate) fn over(&mut self, now: Instant, mode: Mode, request: RequestId, overhead: Duration) -> Option<u64> {
+    /// The profile of this request is over. Gives its number and what its class usually costs, microseconds; `None` where nobody
+    /// waits for it.
+    pub(crate) fn over(
+        &mut self,
+        now: Instant,
+        mode: Mode,
+        request: RequestId,
+        overhead: Duration,
+    ) -> Option<(u64, u64)> {
         let one = self.under_way.take_if(|one| one.request == request)?;
         if mode == Mode::Sampled {
             self.not_before = Some(now + (overhead * PAUSE_FACTOR).max(PAUSE_MIN));
         }
-        Some(one.usual_us)
+        Some((one.number, one.usual_us))
     }
 
     /// Keeps a profile. Gives the files that are to go: of those that are better, older, or too many.
     pub(crate) fn keep(&mut self, tail: Tail) -> Vec<String> {
         // The class has shown what it does.
         self.armed.remove(&tail.class);
-        let now_ms = tail.at_unix_ms;
+        let mut gone = self.expire(tail.at_unix_ms);
         self.kept.push(tail);
-        // The worst of each class first, and of all of them those that are new.
+        // The worst of each class first.
         self.kept.sort_by(|a, b| b.cpu_ms.total_cmp(&a.cpu_ms));
         let mut of_class: HashMap<String, usize> = HashMap::new();
-        let mut gone = Vec::new();
-        self.kept.retain(|tail| {
+        gone.extend(self.leave_only(|tail| {
             let count = of_class.entry(tail.class.clone()).or_default();
             *count += 1;
-            let stays = *count <= CLASS_KEPT_MAX && tail.at_unix_ms.saturating_add(KEPT_MS_MAX) > now_ms;
-            if !stays {
-                gone.push(tail.file.clone());
-            }
-            stays
-        });
+            *count <= CLASS_KEPT_MAX
+        }));
         let too_many =
             |kept: &[Tail]| kept.len() > KEPT_MAX || kept.iter().map(|tail| tail.bytes).sum::<u64>() > KEPT_BYTES_MAX;
         while too_many(&self.kept) {
@@ -124,6 +154,16 @@ impl Tails {
         gone
     }
 
+    /// Gives the files of those that are too old by this time, milliseconds since 1970.
+    pub(crate) fn expire(&mut self, now_unix_ms: u64) -> Vec<String> {
+        self.leave_only(|tail| tail.at_unix_ms.saturating_add(KEPT_MS_MAX) > now_unix_ms)
+    }
+
+    /// Gives the files of the others.
+    fn leave_only(&mut self, mut stays: impl FnMut(&Tail) -> bool) -> Vec<String> {
+        self.kept.extract_if(.., |tail| !stays(tail)).map(|tail| tail.file).collect()
+    }
+
     /// Those that are kept.
     pub(crate) fn kept(&self) -> &[Tail] {
         &self.kept
@@ -131,8 +171,15 @@ impl Tails {
 
     /// Goes on from what another gateway has kept.
     pub(crate) fn restore(&mut self, kept: Vec<Tail>) {
+        // A worker of that gateway may still write the one after its last.
+        self.latest_number = kept.iter().map(|tail| tail.id).max().unwrap_or_default().saturating_add(1);
         self.kept = kept;
     }
+}
+
+/// CPU time from which a request is slow, by what is usual.
+fn worth_us(usual_us: u64) -> u64 {
+    usual_us.saturating_mul(MARGIN_PERCENT) / 100
 }
 
 #[cfg(test)]
@@ -155,10 +202,10 @@ mod tests {
         tails.cost("a", 26_000, usual);
         assert_eq!(tails.take(now, Mode::Off, "a", REQUEST), None);
         assert_eq!(tails.take(now, Mode::On, "b", REQUEST), None);
-        assert_eq!(tails.take(now, Mode::On, "a", REQUEST), Some(25_000));
+        assert_eq!(tails.take(now, Mode::On, "a", REQUEST), Some(Wanted { number: 1, from_us: 25_000 }));
         assert_eq!(tails.take(now, Mode::On, "a", RequestId(8)), None, "one is under way");
         assert_eq!(tails.over(now, Mode::On, RequestId(8), Duration::ZERO), None);
-        assert_eq!(tails.over(now, Mode::On, REQUEST, Duration::ZERO), Some(20_000));
+        assert_eq!(tails.over(now, Mode::On, REQUEST, Duration::ZERO), Some((1, 20_000)));
         for number in 8..27 {
             assert!(tails.take(now, Mode::On, "a", RequestId(number)).is_some(), "{number}");
             tails.over(now, Mode::On, RequestId(number), Duration::ZERO);
@@ -202,6 +249,44 @@ mod tests {
         gone.sort();
         assert_eq!(gone, ["a-15", "a-20", "a-30"]);
         assert_eq!(tails.kept().len(), 2);
+    }
+
+    #[test]
+    fn they_go_when_they_are_old_though_no_other_comes() {
+        let mut tails = Tails::default();
+        tails.keep(tail("a", 1.0, 5));
+        tails.keep(tail("b", 1.0, 7));
+        assert_eq!(tails.expire(KEPT_MS_MAX + 4), [""; 0]);
+        assert_eq!(tails.expire(KEPT_MS_MAX + 5), ["a-1"]);
+        assert_eq!(tails.kept().len(), 1);
+    }
+
+    /// Requests of each gateway count from 1.
+    #[test]
+    fn no_profile_gets_the_number_of_one_that_another_gateway_asked_for() {
+        let mut tails = Tails::default();
+        tails.restore(vec![Tail { id: 4, ..tail("a", 1.0, 5) }, Tail { id: 9, ..tail("a", 2.0, 5) }]);
+        tails.cost("a", 26_000, || Some(20_000));
+        let wanted = tails.take(Instant::now(), Mode::On, "a", RequestId(1)).unwrap();
+        assert_eq!(wanted.number, 11, "the other gateway may have asked for a tenth");
+    }
+
+    #[test]
+    fn classes_that_were_slow_long_ago_make_room_for_others() {
+        let (mut tails, now) = (Tails::default(), Instant::now());
+        for number in 0..=ARMED_MAX {
+            tails.cost(&format!("class {number}"), 100_000, || Some(20_000));
+            tails.cost("class 0", 100_000, || Some(20_000));
+        }
+        assert_eq!(tails.armed.len(), ARMED_MAX);
+        let mut is_taken = |number: usize| {
+            let is_taken = tails.take(now, Mode::On, &format!("class {number}"), REQUEST).is_some();
+            tails.over(now, Mode::On, REQUEST, Duration::ZERO);
+            is_taken
+        };
+        assert!(is_taken(ARMED_MAX), "the latest");
+        assert!(is_taken(0), "slow again and again");
+        assert!(!is_taken(1), "slow before all others");
     }
 
     #[test]

@@ -137,6 +137,9 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
     if said.kind == Kind::Beat || process.last_heard.get().is_some() {
         supervisor.is_heard(process, Instant::now());
     }
+    if process.profiled.borrow().is_none() {
+        process.excuse.set(None);
+    }
     match said.kind {
         Kind::Closing => supervisor.closing(process),
         Kind::Listening => {

@@ -32,13 +32,18 @@ pub(crate) struct Known<'k> {
 
 pub(crate) struct Ending {
     pub(crate) reason: ExitReason,
+    /// A signal has ended it that neither asks a process to leave nor came from the gateway.
+    pub(crate) is_violent: bool,
     pub(crate) status: String,
 }
 
 pub(crate) fn describe(status: &io::Result<ExitStatus>, known: &Known<'_>) -> Ending {
     let status = match status {
         Ok(status) => status,
-        Err(error) => return Ending { reason: ExitReason::Exited, status: format!("unknown: {error}") },
+        Err(error) => {
+            let status = format!("unknown: {error}");
+            return Ending { reason: ExitReason::Exited, is_violent: false, status };
+        }
     };
     let signal = status.signal();
     // 128 plus the signal is how shells and npm pass it on.
@@ -52,6 +57,9 @@ pub(crate) fn describe(status: &io::Result<ExitStatus>, known: &Known<'_>) -> En
         (None, None) => "unknown".to_owned(),
     };
     let is_sigkill = [signal, signal_below].contains(&Some(Signal::SIGKILL as i32));
+    let asks = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP].map(|signal| signal as i32);
+    let is_foreign = known.killed.is_none() && !known.rest_was_killed;
+    let is_violent = is_foreign && signal.or(signal_below).is_some_and(|signal| !asks.contains(&signal));
     let reason = match known.killed {
         Some(killed) if is_sigkill => {
             text.push_str(" of the gateway");
@@ -75,7 +83,7 @@ pub(crate) fn describe(status: &io::Result<ExitStatus>, known: &Known<'_>) -> En
         _ if signal.is_some() => ExitReason::Signalled,
         _ => ExitReason::Exited,
     };
-    Ending { reason, status: text }
+    Ending { reason, is_violent, status: text }
 }
 
 fn killed_for(killed: KillReason, was_blocked: bool) -> ExitReason {
@@ -112,7 +120,7 @@ mod tests {
 
     /// A process that was ended by a signal, or with a code.
     fn ended(raw: i32, known: &Known<'_>) -> (ExitReason, String) {
-        let Ending { reason, status } = describe(&Ok(ExitStatus::from_raw(raw)), known);
+        let Ending { reason, status, .. } = describe(&Ok(ExitStatus::from_raw(raw)), known);
         (reason, status)
     }
 
@@ -136,6 +144,28 @@ mod tests {
         assert_eq!(ended(0, &known), (ExitReason::Exited, "exit code 0".to_owned()));
         let known = Known { killed: Some(KillReason::StopTimeout), ..known };
         assert_eq!(ended(9, &known).0, ExitReason::StopTimeout);
+    }
+
+    #[test]
+    fn a_worker_that_was_asked_to_leave_is_expected_to_do_so_by_no_signal_but_those_that_ask() {
+        let is_violent = |raw, known| describe(&Ok(ExitStatus::from_raw(raw)), &known).is_violent;
+        let killed = Known { killed: Some(KillReason::StopTimeout), ..Known::default() };
+        let rest_was_killed = Known { rest_was_killed: true, ..Known::default() };
+        let is_command = Known { is_command: true, ..Known::default() };
+        for (raw, known, expected) in [
+            (9, Known::default(), true),
+            (11, Known::default(), true),
+            (137 << 8, is_command, true),
+            (15, Known::default(), false),
+            (143 << 8, is_command, false),
+            (9, killed, false),
+            (9, rest_was_killed, false),
+            (0, Known::default(), false),
+            (1 << 8, is_command, false),
+            (137 << 8, Known::default(), false),
+        ] {
+            assert_eq!(is_violent(raw, known), expected, "{raw} {known:?}");
+        }
     }
 
     #[test]

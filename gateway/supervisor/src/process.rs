@@ -19,7 +19,7 @@ use crate::forensics::Inspector;
 use crate::output::Tail;
 use crate::priority::{self, Priority};
 use crate::{App, ProcessView};
-use known::{Answer, Asked, Renders, Track, Trouble};
+use known::{Answer, Asked, Excuse, Renders, Track, Trouble};
 use tokio::time::Instant;
 
 /// How long npm or a shell may outlive the process that served below it.
@@ -100,7 +100,7 @@ pub(crate) struct Process {
     /// How many profiles it was asked for.
     pub(crate) profile_number: Cell<u64>,
     /// It may stand still, because it was asked for what takes long.
-    pub(crate) pauses: Cell<bool>,
+    pub(crate) excuse: Cell<Option<Excuse>>,
 }
 
 impl Process {
@@ -153,7 +153,7 @@ impl Process {
             component_cache: Cell::default(),
             profiled: RefCell::default(),
             profile_number: Cell::default(),
-            pauses: Cell::default(),
+            excuse: Cell::default(),
         }
     }
 

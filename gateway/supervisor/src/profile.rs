@@ -15,12 +15,12 @@ use sluice_scheduler::Event::Paused;
 use sluice_scheduler::WorkerId;
 use tokio::sync::oneshot;
 use tokio::task::{JoinSet, spawn_blocking};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::Supervisor;
 use crate::control::Taken as Said;
 use crate::process::Process;
-use crate::process::known::Answer;
+use crate::process::known::{Answer, Excuse};
 use crate::stuck;
 
 /// How long a worker may take to answer beyond its profile's own time: a slow render, and writing the profile.
@@ -97,7 +97,7 @@ impl Supervisor {
             }
             sleep(duration).await;
             // What it has gathered is read and written without a turn of its event loop.
-            process.pauses.set(true);
+            process.excuse(ANSWER_TIMEOUT);
             sleep(ANSWER_TIMEOUT).await;
         };
         let answered = tokio::select! {
@@ -161,7 +161,7 @@ impl Asking<'_> {
         };
         // Longer ones are looked into as well.
         let _ = timeout(IDLE_TIMEOUT, idle).await;
-        self.process.pauses.set(true);
+        self.process.excuse(SNAPSHOT_TIMEOUT);
     }
 }
 
@@ -169,13 +169,11 @@ impl Drop for Asking<'_> {
     fn drop(&mut self) {
         let process = self.process;
         process.profiled.borrow_mut().take();
-        if !self.is_answered.get() {
+        if self.is_answered.get() {
+            process.excuse.set(None);
+        } else {
+            // It may stand still for what nobody wants any more: its excuse lasts until its next word.
             process.say(r#"{"type":"drop-profile"}"#);
-        }
-        process.pauses.set(false);
-        // Its silence was no sign of anything.
-        if process.last_heard.get().is_some() {
-            self.supervisor.is_heard(process, tokio::time::Instant::now());
         }
         if self.is_paused.get() {
             self.supervisor.gate.tell(Paused { worker: process.worker, is_paused: false });
@@ -184,6 +182,15 @@ impl Drop for Asking<'_> {
 }
 
 impl Process {
+    /// It may stand still for so long from now on.
+    fn excuse(&self, longest: Duration) {
+        if let Some(heard) = self.last_heard.get()
+            && let Some(excuse) = Excuse::new(heard, self.excuse.get(), Instant::now(), longest)
+        {
+            self.excuse.set(Some(excuse));
+        }
+    }
+
     /// Says a line to the preload. False where it takes none.
     fn say(&self, line: &str) -> bool {
         let line = format!("{line}\n");

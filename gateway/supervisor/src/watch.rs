@@ -105,8 +105,11 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
         let limits = Limits::of(&supervisor);
         let processes: Vec<Rc<Process>> = supervisor.processes.borrow().values().cloned().collect();
         for process in processes.iter().filter(|process| is_watched(process)) {
-            if was_away || limits.are_off() || process.pauses.get() {
+            if was_away || limits.are_off() {
                 supervisor.is_heard(process, now);
+            }
+            if process.excuse.get().is_some_and(|excuse| now < excuse.until) {
+                continue;
             }
             let Some(silent) = process.last_heard.get().map(|heard| now.duration_since(heard)) else { continue };
             if silent >= limits.late() {

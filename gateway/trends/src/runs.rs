@@ -125,10 +125,12 @@ impl Runs {
         self.workers.get(&worker).map(Totals::snapshot)
     }
 
-    /// Of all workers, those that are gone as well.
+    /// Of all workers, those that are gone as well. Unix time in milliseconds.
     #[must_use]
-    pub fn snapshot(&self) -> RunsSnapshot {
-        let mut longest: Vec<_> = self.longest.iter().map(LongRun::snapshot).collect();
+    pub fn snapshot(&self, now_unix_ms: u64) -> RunsSnapshot {
+        let oldest = now_unix_ms.saturating_sub(LONGEST_AGE_MS_MAX);
+        let recent = self.longest.iter().filter(|run| run.at_unix_ms >= oldest);
+        let mut longest: Vec<_> = recent.map(LongRun::snapshot).collect();
         longest.sort_by_key(|run| std::cmp::Reverse(run.at_unix_ms));
         RunsSnapshot {
             requests: self.requests,
@@ -174,7 +176,7 @@ mod tests {
         runs.told(2, totals(1, 5));
         runs.gone(1);
         runs.told(3, totals(1, 5));
-        let all = runs.snapshot();
+        let all = runs.snapshot(0);
         assert_eq!((all.counts[0], all.time_us[0], all.observed_us), (7, 700, 30));
         assert_eq!(runs.worker(1), None);
         assert_eq!(runs.worker(2).map(|worker| worker.counts[0]), Some(1));
@@ -186,7 +188,7 @@ mod tests {
         let mut runs = Runs::default();
         runs.ended(&[3, 0, 1, 0]);
         runs.ended(&[]);
-        let all = runs.snapshot();
+        let all = runs.snapshot(0);
         assert_eq!((all.requests, all.requests_with), (2, vec![1, 1, 1, 0]));
     }
 
@@ -196,11 +198,13 @@ mod tests {
         let run = |us, at_unix_ms| LongRun { us, at_unix_ms, ..LongRun::default() };
         runs.remember(run(9_000_000, 0));
         (1..=30).for_each(|at| runs.remember(run(at * 1000, LONGEST_AGE_MS_MAX + at)));
-        let longest = runs.snapshot().longest;
+        let longest = runs.snapshot(LONGEST_AGE_MS_MAX + 30).longest;
         assert_eq!(longest.len(), LONGEST_MAX);
         assert!(
             (longest[0].ms - 30.0).abs() < 1e-9 && (longest[LONGEST_MAX - 1].ms - 11.0).abs() < 1e-9,
             "{longest:?}"
         );
+        let later = |ms| runs.snapshot(2 * LONGEST_AGE_MS_MAX + ms).longest.len();
+        assert_eq!((later(29), later(31)), (2, 0), "though no other came meanwhile");
     }
 }

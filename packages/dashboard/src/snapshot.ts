@@ -415,13 +415,15 @@ export interface Taken {
   readonly node: string;
   /** Numbers of the requests of the route that was asked for. */
   readonly requests: readonly number[];
+  /** There were more of them than are noted. */
+  readonly requests_cut: boolean;
   /** Why there is none of this worker, for people. */
   readonly error?: string;
 }
 
 /** The profile of one request that took longer than its class usually does. */
 export interface Tail {
-  /** What it is called for opening it: the request's number. */
+  /** What it is called for opening it, and what its file is called. */
   readonly id: number;
   /** The request's class. */
   readonly class: string;

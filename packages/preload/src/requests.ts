@@ -261,9 +261,9 @@ export class Requests {
     const ticket = this.#open(label, request, request.socket, response);
     leaveWithResponse(response, ticket);
     const hand = waits(label) ? () => this.#handPoll(ticket, handOver) : handOver;
-    const from_us = this.#tails === undefined ? undefined : tailOf(label);
-    if (from_us === undefined) return this.#hand(ticket, hand);
-    this.#tails?.begin(idOf(label) ?? 0, from_us, (end) => {
+    const tail = this.#tails === undefined ? undefined : tailOf(label);
+    if (tail === undefined) return this.#hand(ticket, hand);
+    this.#tails?.begin(idOf(label) ?? 0, tail, (end) => {
       if (ticket.left) return end();
       this.#ends.set(ticket, end);
       // Outside of the promise, as with hooks.

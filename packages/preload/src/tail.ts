@@ -11,6 +11,14 @@ import { clock_us } from './timers.js';
 /** Twice as fine as that of `sluice profile`: most requests are short. */
 const SAMPLING_INTERVAL_US = 250;
 
+/** What the gateway asks for. */
+export interface Wanted {
+  /** Names the file; requests of different gateways may have the same number. */
+  readonly number: number;
+  /** The profile is kept if the request takes so much CPU time. */
+  readonly from_us: number;
+}
+
 /** Ends the profile of a request. */
 export type EndTail = () => void;
 
@@ -25,7 +33,7 @@ export class Tails {
   }
 
   /** Begins the profile, and calls back however that goes. What takes it is loaded at the first. */
-  begin(id: number, from_us: number, then: (end: EndTail) => void): void {
+  begin(id: number, { number, from_us }: Wanted, then: (end: EndTail) => void): void {
     const before_us = clock_us();
     void import('./recording.js')
       .then(({ Recording }) => new Recording(SAMPLING_INTERVAL_US))
@@ -38,7 +46,8 @@ export class Tails {
             try {
               const stopped = recording.stop();
               used_us = Math.round(stopped.used_us);
-              if (used_us >= from_us) [file, file_bytes] = this.#write(id, JSON.stringify(stopped.profile));
+              if (used_us >= from_us)
+                [file, file_bytes] = this.#write(number, JSON.stringify(stopped.profile));
             } catch {
               // There is none of this one; the gateway hears so.
             }
@@ -61,18 +70,18 @@ export class Tails {
       .then((end: EndTail) => then(end));
   }
 
-  #write(id: number, text: string): [file: string, bytes: number] {
+  #write(number: number, text: string): [file: string, bytes: number] {
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
-    const file = join(this.#dir, `${id}.cpuprofile`);
+    const file = join(this.#dir, `${number}.cpuprofile`);
     writeWhole(file, text);
     return [file, Buffer.byteLength(text)];
   }
 }
 
-/** From how many microseconds of CPU on a profile of the request is kept; undefined where none is wanted. */
-export function tailOf(label: string): number | undefined {
+/** The profile of the request that is wanted; undefined where none is. */
+export function tailOf(label: string): Wanted | undefined {
   const at = label.indexOf(';profile=');
   if (at < 0) return undefined;
-  const from_us = Number.parseInt(label.slice(at + ';profile='.length), 10);
-  return Number.isFinite(from_us) ? from_us : undefined;
+  const found = /^;profile=(\d+),(\d+)/.exec(label.slice(at));
+  return found === null ? undefined : { from_us: Number(found[1]), number: Number(found[2]) };
 }

@@ -33,3 +33,10 @@ pub struct GenerateArgs {
     #[arg(long)]
     pub check: bool,
 }
+
+/// `sluice draw-flame`, which only the gateway starts.
+#[derive(Args, Debug)]
+pub struct DrawFlameArgs {
+    /// The longest that it may take, seconds
+    pub seconds_max: u64,
+}

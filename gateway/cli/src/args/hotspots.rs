@@ -52,7 +52,7 @@ pub struct HotspotsArgs {
     /// Whether code of packages and of Node.js counts for the line of the app that called it, or has lines of its own
     #[arg(long, value_name = "HOW", default_value = "folded")]
     pub deps: Deps,
-    /// Only lines of files with this text in their paths, or of this package
+    /// Only lines of files with this text in their paths, or of this package; fails if there are none
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
     /// What comes first

@@ -81,15 +81,16 @@ fn looked(args: &HotspotsArgs) -> Result<ExitCode, Failure> {
     };
     let mut report = report(args, profile, &node);
     let over_budget: Vec<Over> = args.budget.iter().flat_map(|budget| budget.over(&report)).collect();
+    let lacks = args.only.as_deref().filter(|_| report.lines.is_empty());
     if args.sort != Figure::Worst {
         report.lines.sort_by(|a, b| args.sort.value(b).total_cmp(&args.sort.value(a)));
     }
     if args.json {
         report.lines.truncate(args.limit.unwrap_or(usize::MAX));
-        return Ok(ended(print_json(&Looked { report, over_budget: over_budget.clone() }), &over_budget));
+        return Ok(ended(print_json(&Looked { report, over_budget: over_budget.clone() }), &over_budget, lacks));
     }
     let text = table::lines(&report, args.limit.unwrap_or(table::ROWS_DEFAULT));
-    Ok(ended(output::print(&text), &over_budget))
+    Ok(ended(output::print(&text), &over_budget, lacks))
 }
 
 fn compared(args: &HotspotsArgs, before: &Path, after: &Path) -> Result<ExitCode, Failure> {
@@ -100,15 +101,16 @@ fn compared(args: &HotspotsArgs, before: &Path, after: &Path) -> Result<ExitCode
     };
     let (before, after) = (look(before)?, look(after)?);
     let mut changes = compare(&before, &after);
+    let lacks = args.only.as_deref().filter(|_| before.lines.is_empty() && after.lines.is_empty());
     let over_budget: Vec<Over> = args.budget.iter().flat_map(|budget| budget.over_growth(&changes)).collect();
     if args.json {
         changes.truncate(args.limit.unwrap_or(usize::MAX));
         let (before, after) = (before.profiles, after.profiles);
         let compared = Compared { before, after, changes, over_budget: over_budget.clone() };
-        return Ok(ended(print_json(&compared), &over_budget));
+        return Ok(ended(print_json(&compared), &over_budget, lacks));
     }
     let text = table::changes(&before, &after, &changes, args.limit.unwrap_or(table::ROWS_DEFAULT));
-    Ok(ended(output::print(&text), &over_budget))
+    Ok(ended(output::print(&text), &over_budget, lacks))
 }
 
 /// Profiles of workers that do their work meanwhile, and the Node.js of their app.
@@ -160,8 +162,14 @@ fn is_meant(place: &Place, text: &str) -> bool {
     place.file.contains(text) || place.owner == text
 }
 
-/// Says which lines are over their budgets; that is a failure.
-fn ended(printed: ExitCode, over: &[Over]) -> ExitCode {
+/// Says which lines are over their budgets; that is a failure. So is a look at code of which there is nothing, named by `lacks`:
+/// a budget for it holds nothing.
+fn ended(printed: ExitCode, over: &[Over], lacks: Option<&str>) -> ExitCode {
+    if let Some(text) = lacks {
+        return Exit::Failed.because(format_args!(
+            "no code that ran is in a file with `{text}` in its path, or in that package (--only)"
+        ));
+    }
     if over.is_empty() {
         return printed;
     }

@@ -21,10 +21,11 @@ mod top;
 mod upgrade;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use crate::args::{
-    ClassesArgs, HeapArgs, HotspotsArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, RoutesArgs, ScaleArgs,
-    StatusArgs, StopArgs, TopArgs, UpgradeArgs,
+    ClassesArgs, DrawFlameArgs, HeapArgs, HotspotsArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, RoutesArgs,
+    ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs,
 };
 
 /// `sluice status`: how things are, as a table or as JSON.
@@ -68,8 +69,8 @@ pub fn profile(args: &ProfileArgs) -> ExitCode {
 }
 
 /// `sluice draw-flame`, which only the gateway starts: what a flame graph shows, as JSON.
-pub fn draw_flame() -> ExitCode {
-    profile::draw()
+pub fn draw_flame(args: &DrawFlameArgs) -> ExitCode {
+    profile::draw(Duration::from_secs(args.seconds_max))
 }
 
 /// `sluice heap`: what is on the heap.

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use sluice_catalog::profiles::{Tail, Taken};
 use sluice_catalog::refusals::FlameError;
 use sluice_supervisor::own_program;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -56,8 +58,10 @@ impl Flames {
 
 async fn run(named: &[u8]) -> Result<Vec<u8>, FlameError> {
     let mut command = Command::new(own_program().map_err(FlameError::Process)?);
-    command.arg("draw-flame").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.kill_on_drop(true).spawn().map_err(FlameError::Process)?;
+    // It ends by itself as well, should this gateway be killed.
+    command.arg("draw-flame").arg((DRAWING_S_MAX + 5).to_string());
+    let mut group = Group::start(&mut command).map_err(FlameError::Process)?;
+    let child = &mut group.0;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
         return Err(FlameError::Process(io::ErrorKind::BrokenPipe.into()));
@@ -78,6 +82,25 @@ async fn run(named: &[u8]) -> Result<Vec<u8>, FlameError> {
             let words = String::from_utf8_lossy(&words);
             let words = words.trim();
             Err(FlameError::Said(if words.is_empty() { status.to_string() } else { words.to_owned() }))
+        }
+    }
+}
+
+/// A process and what it has started, such as the reader of source maps. They go with this value.
+struct Group(Child);
+
+impl Group {
+    fn start(command: &mut Command) -> io::Result<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.process_group(0).kill_on_drop(true).spawn().map(Self)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // None once it has been waited for: its number may be another's then.
+        if let Some(pid) = self.0.id().and_then(|pid| i32::try_from(pid).ok()) {
+            let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
         }
     }
 }
@@ -103,5 +126,21 @@ impl Drop for Raw {
     fn drop(&mut self) {
         let dir = std::mem::take(&mut self.0);
         drop(spawn_blocking(move || std::fs::remove_dir_all(dir)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_drawing_process_has_started_goes_with_it() {
+        let mut command = Command::new("sh");
+        let mut group = Group::start(command.args(["-c", "sleep 1000 & echo started; wait"])).unwrap();
+        let mut stdout = group.0.stdout.take().unwrap();
+        assert_eq!(stdout.read_u8().await.unwrap(), b's');
+        drop(group);
+        // Its end is that of the last process that has the pipe.
+        assert_eq!(some(stdout, 100).await.unwrap(), b"tarted\n");
     }
 }

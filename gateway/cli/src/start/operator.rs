@@ -449,6 +449,7 @@ async fn take_profiles(supervisor: &Rc<Supervisor>, gate: &Gate, wish: &Wish) ->
     if let Some(followed) = followed {
         for one in &mut taken {
             one.requests = followed.requests_of(one.worker);
+            one.requests_cut = followed.is_cut();
         }
     }
     Ok(taken)

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::handover::{Inherited, Offer, Wire, Word};
 use super::operator::Gateway;
-use super::{Exit, Failure, shutdown};
+use super::{Exit, Failure, keep_tails, shutdown};
 
 /// How often the workers are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -85,15 +85,23 @@ async fn all_ready(gateway: &Gateway) {
 /// Says that this gateway serves, and looks after what the old one still has until that is gone.
 pub async fn settle(gateway: Rc<Gateway>, mut wire: Wire) {
     let mut said = wire.say(&Word::Serving).await.is_ok();
+    let mut is_released = false;
     while said {
         // Words of a newer gateway that this one does not know are no reason to stop listening.
         match wire.hear().await {
-            Ok(Some(Word::Released)) => gateway.supervisor.open_auxiliaries(),
+            Ok(Some(Word::Released)) => {
+                is_released = true;
+                gateway.supervisor.open_auxiliaries();
+                keep_tails(&gateway.gate, gateway.run_dir()).await;
+            }
             Ok(None) => said = false,
             Err(error) if error.kind() != std::io::ErrorKind::InvalidData => said = false,
             _ => {}
         }
     }
-    gateway.supervisor.open_auxiliaries();
+    if !is_released {
+        gateway.supervisor.open_auxiliaries();
+        keep_tails(&gateway.gate, gateway.run_dir()).await;
+    }
     gateway.has_predecessor.set(false);
 }

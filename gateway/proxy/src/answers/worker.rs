@@ -80,10 +80,10 @@ async fn submit(
     let token = gate.tokens.of(number);
     // A session's worker may hold others, and an upgrade has no end.
     let may_be_profiled = own.is_none() && request.class.need.home == Home::Any && request.upgrade.is_none();
-    let profiled_from_us = if may_be_profiled { gate.profiles(at, &request.class, number) } else { None };
+    let profile = if may_be_profiled { gate.profiles(at, &request.class, number) } else { None };
     // A profile holds one request and nothing else.
-    request.class.need.alone |= profiled_from_us.is_some();
-    let outbound = Outbound { profiled_from_us, ..outbound(request, &body) };
+    request.class.need.alone |= profile.is_some();
+    let outbound = Outbound { profile, ..outbound(request, &body) };
     let head = worker_head(&outbound, origin, number, token);
     let job = Box::new(Job {
         request: number,
@@ -123,7 +123,7 @@ fn outbound<'r>(request: &'r Request, body: &Body) -> Outbound<'r> {
         upgrade: upgrade.as_deref(),
         request_id: id,
         trace: *trace,
-        profiled_from_us: None,
+        profile: None,
     }
 }
 

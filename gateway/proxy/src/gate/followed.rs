@@ -1,6 +1,6 @@
 //! Requests of one route, told apart while somebody profiles their workers.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
 use sluice_catalog::refusals::ProfileError;
@@ -15,6 +15,8 @@ const NOTED_MAX: usize = 200_000;
 pub struct Followed {
     route: String,
     noted: RefCell<Vec<(WorkerId, RequestId)>>,
+    /// There were more.
+    is_cut: Cell<bool>,
 }
 
 /// All that are followed now, which is nearly always nobody.
@@ -32,11 +34,26 @@ impl Followers {
 }
 
 impl Followed {
+    fn new(route: &str) -> Self {
+        Self { route: route.to_owned(), noted: RefCell::default(), is_cut: Cell::new(false) }
+    }
+
     fn note(&self, worker: WorkerId, request: RequestId, class: &str) {
-        let mut noted = self.noted.borrow_mut();
-        if noted.len() < NOTED_MAX && is_of(class, &self.route) {
-            noted.push((worker, request));
+        if !is_of(class, &self.route) {
+            return;
         }
+        let mut noted = self.noted.borrow_mut();
+        if noted.len() < NOTED_MAX {
+            noted.push((worker, request));
+        } else {
+            self.is_cut.set(true);
+        }
+    }
+
+    /// Whether requests were left out, because there were too many.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.is_cut.get()
     }
 
     /// Numbers of the requests that this worker was given.
@@ -56,7 +73,7 @@ impl Gate {
         if !self.classes.list().iter().any(|class| is_of(&class.name, route)) {
             return Err(ProfileError::NoRoute(route.to_owned()));
         }
-        let followed = Rc::new(Followed { route: route.to_owned(), noted: RefCell::default() });
+        let followed = Rc::new(Followed::new(route));
         for exchange in self.requests.all_held() {
             if let Some(worker) = exchange.answer.worker.get() {
                 followed.note(worker, exchange.request, &exchange.class.name);
@@ -91,5 +108,16 @@ mod tests {
         ] {
             assert_eq!(is_of(class, route), is_meant, "{class} {route}");
         }
+    }
+
+    #[test]
+    fn it_is_known_that_there_were_more_requests_than_are_noted() {
+        let followed = Followed::new("/product/:id");
+        let note = |number: u64, class| followed.note(WorkerId(1), RequestId(number), class);
+        (0..NOTED_MAX as u64).for_each(|number| note(number, "GET /product/:id"));
+        note(0, "GET /");
+        assert!(!followed.is_cut());
+        note(0, "GET /product/:id");
+        assert_eq!((followed.is_cut(), followed.requests_of(1).len()), (true, NOTED_MAX));
     }
 }

@@ -1,7 +1,6 @@
 //! Uninterrupted runs of workers' main threads, on their way from the workers to the operator.
 
 use std::rc::Rc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::snapshot::RunsSnapshot;
 use sluice_journal::{Event as Happening, HeldRequest};
@@ -10,6 +9,7 @@ use sluice_supervisor::{LongRun, Reported, RunsTold};
 use sluice_trends::{LongRun as Remembered, Totals};
 
 use super::Gate;
+use super::tails::now_unix_ms;
 use crate::upstream::Exchange;
 
 /// Runs from here on are told of at once, microseconds.
@@ -58,12 +58,10 @@ impl Gate {
     fn take_long_run(&self, worker: WorkerId, run: &LongRun, exchange: Option<&Exchange>) {
         let (us, name) = (run.us.min(RUN_US_MAX), exchange.map(Exchange::name));
         let class = exchange.map(|exchange| Rc::clone(&exchange.class.name));
-        let ended = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let ended = ended.saturating_sub(Duration::from_millis(run.ago_ms));
         self.runs.borrow_mut().remember(Remembered {
             us,
             collected_us: run.collected_us,
-            at_unix_ms: u64::try_from(ended.as_millis()).unwrap_or(u64::MAX),
+            at_unix_ms: now_unix_ms().saturating_sub(run.ago_ms),
             worker: worker.0,
             request: name.as_ref().zip(class.as_ref()).map(|((id, _, _), class)| (id.clone(), class.to_string())),
         });
@@ -92,7 +90,7 @@ impl Gate {
 
     /// Uninterrupted runs of all workers' main threads.
     pub fn runs(&self) -> RunsSnapshot {
-        self.runs.borrow().snapshot()
+        self.runs.borrow().snapshot(now_unix_ms())
     }
 
     /// Those of one worker.

@@ -94,6 +94,7 @@ impl Gate {
     /// request, not before: a client may be sending on an idle one just now. [`Gate::close_idle`] ends the waiting.
     pub fn hand_over(&self, reason: &str) {
         self.service.handed_over.set(true);
+        self.hand_tails_over();
         if !self.service.draining.replace(true) {
             self.journal.emit(Happening::Draining { reason });
         }

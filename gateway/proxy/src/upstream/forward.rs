@@ -11,6 +11,7 @@ use sluice_scheduler::RequestId;
 
 use crate::receive::trace::{self, Trace};
 use crate::receive::trust::Trust;
+use crate::tail::Wanted;
 use crate::upstream::token::Token;
 
 /// What is known of the connection a request came on, and how it is written; made once for all its requests.
@@ -88,13 +89,13 @@ pub(crate) struct Outbound<'r> {
     pub(crate) request_id: &'r str,
     /// The trace whose context the app gets, if it gets any.
     pub(crate) trace: Option<Trace>,
-    /// It is profiled, and the profile kept if it takes so many microseconds of CPU.
-    pub(crate) profiled_from_us: Option<u64>,
+    /// It is profiled.
+    pub(crate) profile: Option<Wanted>,
 }
 
 /// The head for the worker, complete with its empty line.
 pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: RequestId, token: Token) -> Vec<u8> {
-    let Outbound { head, framing, upgrade, request_id, trace, profiled_from_us } = *outbound;
+    let Outbound { head, framing, upgrade, request_id, trace, profile } = *outbound;
     let mut out = Vec::with_capacity(1024);
     write_request_start(&mut out, head, framing, upgrade, |name, _| {
         if trace::is_field(name) { trace.is_some_and(|trace| trace.passes(name)) } else { keeps(name, origin) }
@@ -121,9 +122,11 @@ pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: Req
     }
     write_line(&mut out, &["X-Request-Id: ", request_id]);
     write_label(&mut out, request, token);
-    if let Some(from_us) = profiled_from_us {
+    if let Some(Wanted { number, from_us }) = profile {
         out.extend_from_slice(b";profile=");
         write_decimal(&mut out, from_us);
+        out.push(b',');
+        write_decimal(&mut out, number);
     }
     write_line(&mut out, &[&origin.private, "\r\n"]);
     out

@@ -42,6 +42,26 @@ pub(crate) enum TroubleKind {
     Blocked,
 }
 
+/// The worker was asked for what it may have to stand still for, so its silence means nothing for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Excuse {
+    given: Instant,
+    pub(crate) until: Instant,
+}
+
+/// A worker that has not said anything for so long may hang, whatever it is asked for.
+const SILENT_BEFORE_MAX: Duration = Duration::from_millis(1500);
+
+impl Excuse {
+    /// An excuse for a worker that was heard then. There is one for each word, so that nobody who asks again and again hides that
+    /// the worker hangs.
+    pub(crate) fn new(heard: Instant, before: Option<Self>, now: Instant, longest: Duration) -> Option<Self> {
+        let had_one = before.is_some_and(|before| before.given >= heard);
+        let is_silent = now.saturating_duration_since(heard) >= SILENT_BEFORE_MAX;
+        (!had_one && !is_silent).then(|| Self { given: now, until: now + longest })
+    }
+}
+
 /// What a preload was asked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
@@ -62,3 +82,19 @@ pub struct Renders {
 
 /// What a worker answers to whoever waits for a profile of it.
 pub(crate) type Answer = Result<Taken, ProfileError>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_hangs_is_not_excused_however_often_it_is_asked() {
+        let (start, longest) = (Instant::now(), Duration::from_secs(30));
+        let at = |ms| start + Duration::from_millis(ms);
+        let first = Excuse::new(start, None, at(1499), longest);
+        assert_eq!(first, Some(Excuse { given: at(1499), until: at(31_499) }));
+        assert_eq!(Excuse::new(start, None, at(1500), longest), None, "it was silent before");
+        assert_eq!(Excuse::new(start, first, at(1499), longest), None, "it has said nothing since");
+        assert!(Excuse::new(at(1600), first, at(1700), longest).is_some(), "it has spoken since");
+    }
+}

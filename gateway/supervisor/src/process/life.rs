@@ -144,7 +144,6 @@ fn catch_up(supervisor: &Supervisor, process: &Rc<Process>) {
 
 fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<ExitStatus>) {
     let is_given_up = process.was_killed.get() == Some(KillReason::Abandoned);
-    let expected = process.is_asked_to_leave.get() || is_given_up;
     let tail = process.tail.borrow().text();
     let known = exit::Known {
         killed: process.was_killed.get(),
@@ -154,7 +153,8 @@ fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<E
         heap_used_bytes: process.vitals.get().heap_used_bytes,
         stderr_tail: &tail,
     };
-    let Ending { reason, status } = exit::describe(status, &known);
+    let Ending { reason, is_violent, status } = exit::describe(status, &known);
+    let expected = is_given_up || process.is_asked_to_leave.get() && !is_violent;
     supervisor.journal.emit(Event::WorkerExited { worker: process.worker.0, status: &status, reason, expected });
     if !process.is_ready.get() && !expected {
         let code = match reason {

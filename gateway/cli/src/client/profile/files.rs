@@ -144,11 +144,11 @@ impl Names {
     }
 }
 
-/// The time in UTC, to the second: 20261123T094500Z.
+/// The time in UTC, to the second, and this process, as others may write in the same second: 20261123T094500Z-4711.
 fn stamp() -> String {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let time = sluice_journal::timestamp(u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX));
-    time.split('.').next().unwrap_or(&time).replace(['-', ':'], "") + "Z"
+    time.split('.').next().unwrap_or(&time).replace(['-', ':'], "") + &format!("Z-{}", process::id())
 }
 
 #[cfg(test)]
@@ -157,8 +157,10 @@ mod tests {
 
     #[test]
     fn a_stamp_is_of_digits() {
-        assert_eq!(stamp().len(), "20261123T094500Z".len());
-        assert!(stamp().starts_with("20"));
+        let stamp = stamp();
+        let (time, own) = stamp.split_once('-').unwrap();
+        assert_eq!((time.len(), own), ("20261123T094500Z".len(), process::id().to_string().as_str()));
+        assert!(time.starts_with("20"));
     }
 
     #[test]

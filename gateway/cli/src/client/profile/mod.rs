@@ -14,9 +14,12 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
+use std::thread;
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::{getpgrp, getpid};
 use serde::Serialize;
 use sluice_admin::protocol::Request;
 use sluice_catalog::profiles::{Kind, Taken, Wish};
@@ -97,7 +100,8 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
 }
 
 /// Draws the profiles that stdin names, a list of [`Taken`], as JSON on stdout. The files stay.
-pub fn draw() -> ExitCode {
+pub fn draw(longest: Duration) -> ExitCode {
+    end_after(longest);
     let drawn = serde_json::from_reader(io::stdin().lock()).map_err(FileError::Stdin).and_then(|taken: Vec<Taken>| {
         let Drawn { flame, .. } = read(&taken, None)?.drawn();
         Ok(flame::json(flame))
@@ -109,6 +113,17 @@ pub fn draw() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Whoever asked may have been killed. What was started to read source maps goes too, where this process leads a group.
+fn end_after(longest: Duration) {
+    thread::spawn(move || {
+        thread::sleep(longest);
+        if getpgrp() == getpid() {
+            let _ = killpg(getpgrp(), Signal::SIGKILL);
+        }
+        process::exit(1);
+    });
 }
 
 /// The directory that the workers have written into; it goes at the end.
@@ -140,7 +155,7 @@ fn read(taken: &[Taken], route: Option<&str>) -> Result<Read, FileError> {
         read.map_err(|source| FileError::Profile { file: path(), source })?;
         if route.is_some() {
             let times = times_of(&taken.file)?;
-            if times.is_cut {
+            if times.is_cut || taken.requests_cut {
                 report.errors.push(format!("worker {}: there were too many requests; some are left out", taken.worker));
             }
             let wanted: HashSet<u64> = taken.requests.iter().copied().collect();
