@@ -132,6 +132,9 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
                 None => return Ok(()),
             },
             Request::Classes => Reply { classes: Some(operator.classes()), ..Reply::done() },
+            Request::Report { generation, ago_ms } => {
+                Reply { report: Some(operator.report(generation, ago_ms)), ..Reply::done() }
+            }
             Request::Profile(wish) => {
                 let wish = Wish { duration_ms: wish.duration_ms.min(PROFILE_MS_MAX), ..wish };
                 match follow_profile(&mut requests, operator.profile(wish)).await? {

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::refusals::{FlameError, ProfileError, ReloadError, ScaleError, UpgradeError};
-use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
+use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, ReportSnapshot, Snapshot};
 use sluice_journal::Page;
 use tokio::sync::{mpsc, oneshot};
 
@@ -46,6 +46,8 @@ pub trait Operator {
     fn reload(&self) -> mpsc::Receiver<Progress>;
     /// What requests cost, by class.
     fn classes(&self) -> ClassesSnapshot;
+    /// What requests took since this version of the app or so many milliseconds ago, and before.
+    fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot;
     /// Requests that are answered without a worker, because workers died with them.
     fn quarantined(&self) -> Vec<QuarantinedRequest>;
     /// Lets go of the one with this id, or of `all`. Returns how many there were.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use sluice_catalog::profiles::{Taken, Wish};
-use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
+use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, ReportSnapshot, Snapshot};
 
 /// The longest request line. Requests are far shorter.
 pub const REQUEST_BYTES_MAX: usize = 64 * 1024;
@@ -31,6 +31,15 @@ pub enum Request {
     Reload,
     /// What requests cost, by class.
     Classes,
+    /// What requests took, before and after.
+    Report {
+        /// Since this version of the app, against the one before it; the latest unless said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        generation: Option<u64>,
+        /// Since so long ago, against as long a time before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ago_ms: Option<u64>,
+    },
     /// Profiles of workers; answered after the time that it asks for. Closing the connection ends them.
     Profile(Wish),
     /// Requests in quarantine; first lets go of those that are named.
@@ -85,6 +94,9 @@ pub struct Reply {
     /// The answer to `classes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<ClassesSnapshot>,
+    /// The answer to `report`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<ReportSnapshot>,
     /// The answer to `profile`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profiles: Option<Vec<Taken>>,
@@ -151,6 +163,8 @@ mod tests {
             (r#"{"command":"stop"}"#, Request::Stop),
             (r#"{"command":"reload"}"#, Request::Reload),
             (r#"{"command":"classes"}"#, Request::Classes),
+            (r#"{"command":"report"}"#, Request::Report { generation: None, ago_ms: None }),
+            (r#"{"command":"report","ago_ms":9}"#, Request::Report { generation: None, ago_ms: Some(9) }),
             (
                 r#"{"command":"profile","kind":"cpu","worker":3,"all":false,"duration_ms":9}"#,
                 Request::Profile(Wish { worker: Some(3), duration_ms: 9, ..Wish::default() }),

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use sluice_catalog::refusals::{FlameError, GivenUp, ProfileError, ReloadError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot::{
-    ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, QuarantinedRequest, QueueSnapshot, RequestsSnapshot,
-    Snapshot, WorkerSnapshot, WorkerState,
+    ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, QuarantinedRequest, QueueSnapshot, ReportSnapshot,
+    RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Format, Journal, Options};
 
@@ -111,6 +111,10 @@ impl Operator for TestOperator {
             let _ = sender.try_send(told);
         }
         receiver
+    }
+
+    fn report(&self, _: Option<u64>, _: Option<u64>) -> ReportSnapshot {
+        ReportSnapshot::default()
     }
 
     fn classes(&self) -> ClassesSnapshot {

@@ -193,6 +193,8 @@ metrics! {
         "Time in a worker, until its answer was complete."
     REQUEST_CPU_SECONDS "sluice_request_cpu_seconds" Histogram Seconds []
         "CPU time that one request used in a worker, for requests whose own time the worker knows."
+    CLASS_CPU_SECONDS_TOTAL "sluice_class_cpu_seconds_total" Counter Seconds ["class"]
+        "CPU time of the same requests, by class. With `sluice_requests_total` it is what a request costs."
     SHED_TOTAL "sluice_shed_total" Counter Count ["code"]
         "Requests refused for lack of room or time."
     LADDER_STEPS_TOTAL "sluice_ladder_steps_total" Counter Count ["class" "step"]

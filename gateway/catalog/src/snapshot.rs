@@ -175,6 +175,54 @@ pub struct QuarantinedRequest {
     pub expires_in_ms: u64,
 }
 
+/// What requests took, before and after.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReportSnapshot {
+    /// What it is compared with; `None` where nothing of that is kept.
+    pub before: Option<ReportSide>,
+    /// Since then; `None` where no request has ended.
+    pub after: Option<ReportSide>,
+    /// Since when anything is kept, Unix time in milliseconds.
+    pub kept_since_ms: Option<u64>,
+}
+
+/// What requests took in a time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReportSide {
+    /// When the first of them ended, Unix time in milliseconds.
+    pub from_ms: u64,
+    /// When the last of them ended, Unix time in milliseconds.
+    pub until_ms: u64,
+    /// Versions of the app that answered them.
+    pub generations: Vec<u64>,
+    /// All of them.
+    pub all: SpentSnapshot,
+    /// By class, those that took most CPU time first.
+    pub classes: Vec<SpentSnapshot>,
+}
+
+/// What requests of a class took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpentSnapshot {
+    /// Its name; empty for all together.
+    pub class: String,
+    /// Requests that workers have ended.
+    pub requests: u64,
+    /// CPU time, seconds.
+    pub cpu_s: f64,
+    /// CPU time of a thousand, seconds; `None` where it is not known.
+    pub cpu_s_per_1000: Option<f64>,
+    /// Resident memory of workers times how long they held it, for a thousand requests: gigabytes times seconds. Time in which
+    /// workers wait for requests is shared among them as well, by the time that they took in workers.
+    pub memory_gb_s_per_1000: f64,
+    /// Median time in a worker, milliseconds.
+    pub service_p50_ms: f64,
+    /// 95th percentile of that.
+    pub service_p95_ms: f64,
+    /// 99th percentile of that.
+    pub service_p99_ms: f64,
+}
+
 /// What requests cost, by class.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClassesSnapshot {

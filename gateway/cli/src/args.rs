@@ -5,6 +5,7 @@
 
 mod hidden;
 mod hotspots;
+mod report;
 mod routes;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use sluice_catalog::profiles::Kind;
 
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
+pub use report::{ReportArgs, Since};
 pub use routes::RoutesArgs;
 
 const EXAMPLES: &str = "\
@@ -155,6 +157,8 @@ pub enum Command {
     Logs(LogsArgs),
     /// Show what requests cost, by class
     Classes(ClassesArgs),
+    /// Compare what requests took before and after a deploy or a moment: CPU time, memory, service time
+    Report(ReportArgs),
     /// Show what CPU time of workers goes into: flame graph, functions, React components
     Profile(ProfileArgs),
     /// Show what is on a worker's heap, or who allocates

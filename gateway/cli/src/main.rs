@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Top(args) => client::top(&args),
         Command::Logs(args) => client::logs(&args),
         Command::Classes(args) => client::classes(&args),
+        Command::Report(args) => client::report(&args),
         Command::Profile(args) => client::profile(&args),
         Command::Heap(args) => client::heap(&args),
         Command::Hotspots(args) => client::hotspots(&args),

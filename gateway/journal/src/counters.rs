@@ -44,6 +44,7 @@ struct Class {
     counts: Vec<(u16, Outcome, u64)>,
     /// Count by what requests were given.
     steps: [u64; Step::ALL.len()],
+    cpu_ms: f64,
 }
 
 pub(crate) struct Counters {
@@ -161,13 +162,14 @@ impl Counters {
                 *self.shed.entry(code).or_default() += 1;
             }
         }
-        if let Some(cpu_ms) = record.cpu_ms {
-            self.cpu.record(cpu_ms);
-        }
         if let Some(session) = record.session {
             self.sessions[session as usize] += 1;
         }
         let place = self.class_place(record.class);
+        if let Some(cpu_ms) = record.cpu_ms {
+            self.cpu.record(cpu_ms);
+            self.classes[place].cpu_ms += cpu_ms;
+        }
         if let Some(step) = record.step {
             self.classes[place].steps[step as usize] += 1;
         }
@@ -220,7 +222,13 @@ impl Counters {
 
     fn add_class(&mut self, name: &str, is_route: bool) -> usize {
         let place = self.classes.len();
-        self.classes.push(Class { name: name.into(), is_route, counts: Vec::new(), steps: [0; Step::ALL.len()] });
+        self.classes.push(Class {
+            name: name.into(),
+            is_route,
+            counts: Vec::new(),
+            steps: [0; Step::ALL.len()],
+            cpu_ms: 0.0,
+        });
         self.class_places.insert(name.into(), place);
         place
     }
@@ -259,6 +267,10 @@ impl Counters {
             for (step, count) in Step::ALL.into_iter().zip(class.steps).filter(|(_, count)| *count > 0) {
                 page.sample(&[("class", &*class.name), ("step", step.as_str())], count);
             }
+        }
+        page.metric(&metrics::CLASS_CPU_SECONDS_TOTAL);
+        for class in self.classes.iter().filter(|class| class.cpu_ms > 0.0) {
+            page.sample(&[("class", &*class.name)], class.cpu_ms / 1000.0);
         }
         page.metric(&metrics::SESSION_REQUESTS_TOTAL);
         for (session, count) in Session::ALL.into_iter().zip(self.sessions) {

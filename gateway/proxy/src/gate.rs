@@ -16,6 +16,7 @@ mod quarantined;
 mod requests;
 mod retry;
 mod runs;
+mod spending;
 mod submit;
 mod tails;
 #[cfg(test)]
@@ -53,7 +54,7 @@ use crate::upstream::token::Tokens;
 use crate::upstream::{Job, Lease, Lost, Patience, Slots, StreamLease};
 use sluice_classes::Classes;
 use sluice_traces::Traces;
-use sluice_trends::{Ages, GrowingRoutes, Runs};
+use sluice_trends::{Ages, GrowingRoutes, Runs, Spending};
 
 use ahead::Ahead;
 use alarms::Alarms;
@@ -95,6 +96,7 @@ pub struct Gate {
     runs: RefCell<Runs>,
     routes: RefCell<GrowingRoutes>,
     ages: RefCell<Ages>,
+    spending: RefCell<Spending>,
     /// Long runs since the latest look for alarms.
     unjudged: RefCell<Vec<Alarming>>,
     mode: mode::Mode,
@@ -168,6 +170,7 @@ impl Gate {
             runs: RefCell::default(),
             routes: RefCell::default(),
             ages: RefCell::default(),
+            spending: RefCell::default(),
             unjudged: RefCell::default(),
             mode: mode::Mode::default(),
             ahead: Ahead::default(),

@@ -389,6 +389,12 @@ impl Scheduler {
         self.pool.state(worker)
     }
 
+    /// The version of the app that this worker runs.
+    #[must_use]
+    pub fn generation_of(&self, worker: WorkerId) -> Option<u64> {
+        self.pool.generation_of(worker)
+    }
+
     /// Whether [`Event::WarmingWith`] may be said of this worker now: it is to be warmed and has a free slot.
     #[must_use]
     pub fn is_warming(&self, worker: WorkerId) -> bool {

@@ -301,6 +301,10 @@ impl Pool {
         self.workers.get(&worker).map(|w| w.state)
     }
 
+    pub(crate) fn generation_of(&self, worker: WorkerId) -> Option<u64> {
+        self.workers.get(&worker).map(|w| w.generation)
+    }
+
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }

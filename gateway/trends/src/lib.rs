@@ -1,11 +1,13 @@
 //! What workers and classes do over time: uninterrupted runs of main threads, route tables that grow, what grows with a worker's
-//! age. Pure: what workers tell and a clock go in. It must not know sockets, processes, or who asks.
+//! age, what requests took before and after. Pure: what workers tell and a clock go in. It must not know sockets, processes, or who asks.
 
 mod age;
 mod routes;
 mod runs;
+mod spending;
 mod trend;
 
 pub use age::{Ages, Figure, Grown, Needs, Took};
 pub use routes::{Adder, GrowingRoutes, RouteGrowth};
 pub use runs::{LongRun, Runs, Totals};
+pub use spending::{Since, Spending};

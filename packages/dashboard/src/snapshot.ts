@@ -165,6 +165,54 @@ export interface QuarantinedRequest {
   readonly expires_in_ms: number;
 }
 
+/** What requests took, before and after. */
+export interface ReportSnapshot {
+  /** What it is compared with; `None` where nothing of that is kept. */
+  readonly before: ReportSide | null;
+  /** Since then; `None` where no request has ended. */
+  readonly after: ReportSide | null;
+  /** Since when anything is kept, Unix time in milliseconds. */
+  readonly kept_since_ms: number | null;
+}
+
+/** What requests took in a time. */
+export interface ReportSide {
+  /** When the first of them ended, Unix time in milliseconds. */
+  readonly from_ms: number;
+  /** When the last of them ended, Unix time in milliseconds. */
+  readonly until_ms: number;
+  /** Versions of the app that answered them. */
+  readonly generations: readonly number[];
+  /** All of them. */
+  readonly all: SpentSnapshot;
+  /** By class, those that took most CPU time first. */
+  readonly classes: readonly SpentSnapshot[];
+}
+
+/** What requests of a class took. */
+export interface SpentSnapshot {
+  /** Its name; empty for all together. */
+  readonly class: string;
+  /** Requests that workers have ended. */
+  readonly requests: number;
+  /** CPU time, seconds. */
+  readonly cpu_s: number;
+  /** CPU time of a thousand, seconds; `None` where it is not known. */
+  readonly cpu_s_per_1000: number | null;
+  /**
+   * Resident memory of workers times how long they held it, for a thousand requests: gigabytes times
+   * seconds. Time in which workers wait for requests is shared among them as well, by the time that they
+   * took in workers.
+   */
+  readonly memory_gb_s_per_1000: number;
+  /** Median time in a worker, milliseconds. */
+  readonly service_p50_ms: number;
+  /** 95th percentile of that. */
+  readonly service_p95_ms: number;
+  /** 99th percentile of that. */
+  readonly service_p99_ms: number;
+}
+
 /** What requests cost, by class. */
 export interface ClassesSnapshot {
   /** Classes that cost at least that are long; `None` while the traffic is of a kind. */

@@ -11,6 +11,7 @@ mod logs;
 mod profile;
 mod quarantine;
 mod reload;
+mod report;
 mod routes;
 mod runs;
 mod scale;
@@ -24,8 +25,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::args::{
-    ClassesArgs, DrawFlameArgs, HeapArgs, HotspotsArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, RoutesArgs,
-    ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs,
+    ClassesArgs, DrawFlameArgs, HeapArgs, HotspotsArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, ReportArgs,
+    RoutesArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs,
 };
 
 /// `sluice status`: how things are, as a table or as JSON.
@@ -61,6 +62,11 @@ pub fn scale(args: &ScaleArgs) -> ExitCode {
 /// `sluice classes`: what requests cost.
 pub fn classes(args: &ClassesArgs) -> ExitCode {
     classes::run(args).unwrap_or_else(connect::ClientError::exit)
+}
+
+/// `sluice report`: what requests took, before and after.
+pub fn report(args: &ReportArgs) -> ExitCode {
+    report::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
 /// `sluice profile`: what CPU time goes into.

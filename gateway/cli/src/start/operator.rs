@@ -12,8 +12,8 @@ use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::refusals::{FlameError, ProfileError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
-    ClassesSnapshot, CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, ReactSnapshot, RequestsSnapshot,
-    Snapshot, WorkerSnapshot, WorkerState,
+    ClassesSnapshot, CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, ReactSnapshot, ReportSnapshot,
+    RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Alarm, Event, Journal, Level, Page, Tasks};
 use sluice_proxy::answers::edge;
@@ -306,6 +306,10 @@ impl Operator for Gateway {
 
     fn reload(&self) -> mpsc::Receiver<Progress> {
         self.reloads.ask("sluice reload")
+    }
+
+    fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot {
+        self.gate.report(generation, ago_ms)
     }
 
     fn classes(&self) -> ClassesSnapshot {

@@ -31,7 +31,7 @@ impl Gate {
     }
 
     /// What a request took that has left its worker.
-    pub(crate) fn note_age(&self, exchange: &Exchange, cpu_us: Option<u64>, handler_us: Option<u64>) {
+    pub(crate) fn note_took(&self, exchange: &Exchange, cpu_us: Option<u64>, handler_us: Option<u64>) {
         let Some(worker) = exchange.answer.worker.get() else { return };
         // A stream lasts for as long as its client likes.
         if exchange.is_own || exchange.answer.is_stream.get() {
@@ -41,6 +41,7 @@ impl Gate {
         let ended = exchange.account.finished_at().unwrap_or(now);
         let service = ended.saturating_duration_since(exchange.started.get());
         let service_us = u64::try_from(service.as_micros()).unwrap_or(u64::MAX);
+        self.note_spent(worker, exchange, cpu_us, service_us);
         let took = Took { service_us, cpu_us, handler_us };
         self.ages.borrow_mut().request(worker.0, self.alarm_ms(now), exchange.class.id.0.into(), &took);
     }

@@ -75,6 +75,7 @@ impl sluice_supervisor::Gate for Gate {
         self.runs.borrow_mut().gone(worker.0);
         self.routes.borrow_mut().gone(worker.0);
         self.ages.borrow_mut().gone(worker.0);
+        self.spending.borrow_mut().gone(worker.0);
         self.sessions.exited(worker);
         self.tell(Event::Exited { worker });
     }
@@ -85,6 +86,7 @@ impl sluice_supervisor::Gate for Gate {
 
     fn beats(&self, worker: WorkerId, vitals: Vitals) {
         self.take_vitals(worker, vitals);
+        self.note_held(worker, vitals);
     }
 
     fn writes_raw(&self, worker: WorkerId, dropped_bytes: u64) {

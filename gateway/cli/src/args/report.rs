@@ -1,0 +1,99 @@
+//! `sluice report`.
+
+#![allow(clippy::doc_markdown, reason = "doc comments here are help texts, which terminals show as they are")]
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::RunDirArg;
+
+const EXAMPLES: &str = "\
+Examples:
+  sluice report                        the latest version of the app against the one before it
+  sluice report --since 30m            the last half hour against the one before it
+  sluice report --since generation:12  from that version on
+  sluice report --json > before.json   then another release, and:
+  sluice report --against before.json --budget 10
+                                       exit code 1 if requests take over 10 % more CPU time";
+
+/// `sluice report`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct ReportArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Where after begins: `reload` for the latest version of the app, `generation:N` for version N, or a time like 45s, 30m, 2h
+    #[arg(long, value_name = "WHEN", default_value = "reload", value_parser = since)]
+    pub since: Since,
+    /// Compare with the report that this file holds, as --json has printed it
+    #[arg(long, value_name = "FILE")]
+    pub against: Option<PathBuf>,
+    /// How much more CPU time requests may take, in percent; end with exit code 1 if it is more, or cannot be told
+    #[arg(long, value_name = "PERCENT")]
+    pub budget: Option<u32>,
+    /// Print everything as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Where after begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// With the latest version of the app.
+    Reload,
+    /// With this version.
+    Generation(u64),
+    /// So many milliseconds ago.
+    Ago(u64),
+}
+
+/// Not a time to begin at.
+#[derive(Debug, thiserror::Error)]
+#[error("`reload`, `generation:N`, or a whole number with s, m, h or d is meant, as in 30m")]
+pub struct SinceError;
+
+fn since(text: &str) -> Result<Since, SinceError> {
+    if text == "reload" {
+        return Ok(Since::Reload);
+    }
+    if let Some(generation) = text.strip_prefix("generation:") {
+        return generation.parse().map(Since::Generation).map_err(|_| SinceError);
+    }
+    let unit_ms = match text.chars().last() {
+        Some('s') => 1_000,
+        Some('m') => 60_000,
+        Some('h') => 3_600_000,
+        Some('d') => 86_400_000,
+        _ => return Err(SinceError),
+    };
+    let count: u64 = text[..text.len() - 1].parse().map_err(|_| SinceError)?;
+    match count.checked_mul(unit_ms) {
+        Some(ago_ms) if ago_ms > 0 => Ok(Since::Ago(ago_ms)),
+        _ => Err(SinceError),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beginning_is_a_version_or_a_time() {
+        for (text, wanted) in [
+            ("reload", Some(Since::Reload)),
+            ("generation:12", Some(Since::Generation(12))),
+            ("90s", Some(Since::Ago(90_000))),
+            ("2h", Some(Since::Ago(7_200_000))),
+            ("12", None),
+            ("0m", None),
+            ("", None),
+            ("m", None),
+            ("-1m", None),
+            ("99999999999999999d", None),
+            ("2\u{20ac}", None),
+        ] {
+            assert_eq!(since(text).ok(), wanted, "{text}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! CPU time and memory that requests took, by class, version of the app and time, for before and after. Each version has periods of
+//! its own, so that workers of two versions that serve beside each other are kept apart.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use sluice_catalog::snapshot::{ReportSide, ReportSnapshot, SpentSnapshot};
+use sluice_sketch::scale;
+
+/// How long a period is, milliseconds.
+const PERIOD_MS: u64 = 600_000;
+/// Periods that are kept: of one version, those of twelve hours and more. With [`CLASSES_MAX`] classes in each they take 5 MB.
+const PERIODS_MAX: usize = 100;
+/// Classes that a period tells apart; further ones count together.
+const CLASSES_MAX: usize = 100;
+const CLASS_OTHER: &str = "other";
+/// Buckets of service times in each doubling: percentiles are within an eighth of the truth.
+const PER_DOUBLING: u64 = 4;
+/// The longest service time that is counted apart, two minutes.
+const SERVICE_US_MAX: u64 = 120_000_000;
+const BUCKETS: usize = scale::bucket::<PER_DOUBLING>(SERVICE_US_MAX) + 1;
+/// A worker that was not heard for longer is not known to have held its memory.
+const SILENCE_MS_MAX: u64 = 5_000;
+const GB: f64 = 1e9;
+
+/// What is to be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// This version of the app with the one before it.
+    Generation(u64),
+    /// From this moment on with as long a time before, Unix time in milliseconds.
+    Time(u64),
+}
+
+/// See the module's text.
+#[derive(Debug, Default)]
+pub struct Spending {
+    periods: VecDeque<Period>,
+    /// When each worker was heard of last.
+    heard: BTreeMap<u64, u64>,
+    /// The greatest version that was seen.
+    generation: u64,
+}
+
+#[derive(Debug)]
+struct Period {
+    generation: u64,
+    from_ms: u64,
+    until_ms: u64,
+    /// Memory of workers times how long they held it, bytes times milliseconds.
+    held: f64,
+    classes: BTreeMap<Rc<str>, Spent>,
+}
+
+#[derive(Clone, Debug)]
+struct Spent {
+    requests: u64,
+    /// Those of them whose CPU time is known, and that time.
+    measured: u64,
+    cpu_us: u64,
+    service_us: u64,
+    service: [u32; BUCKETS],
+}
+
+impl Default for Spent {
+    fn default() -> Self {
+        Self { requests: 0, measured: 0, cpu_us: 0, service_us: 0, service: [0; BUCKETS] }
+    }
+}
+
+impl Spending {
+    /// A request has ended. Times are Unix times in milliseconds and may jump.
+    pub fn request(&mut self, now_ms: u64, generation: u64, class: &Rc<str>, cpu_us: Option<u64>, service_us: u64) {
+        let period = self.period(now_ms, generation);
+        let is_known = period.classes.contains_key(class) || period.classes.len() < CLASSES_MAX;
+        let class = if is_known { Rc::clone(class) } else { Rc::from(CLASS_OTHER) };
+        period.classes.entry(class).or_default().record(cpu_us, service_us);
+    }
+
+    /// A worker has so much resident memory.
+    pub fn held(&mut self, now_ms: u64, generation: u64, worker: u64, rss_bytes: u64) {
+        let before_ms = self.heard.insert(worker, now_ms);
+        let Some(for_ms) = before_ms.and_then(|before_ms| now_ms.checked_sub(before_ms)) else { return };
+        #[allow(clippy::cast_precision_loss)] // Far below 2^53.
+        let held = rss_bytes as f64 * for_ms.min(SILENCE_MS_MAX) as f64;
+        self.period(now_ms, generation).held += held;
+    }
+
+    /// The worker is gone.
+    pub fn gone(&mut self, worker: u64) {
+        self.heard.remove(&worker);
+    }
+
+    /// What is known before and after. Without a word, the latest version of the app is compared with the one before it.
+    #[must_use]
+    pub fn report(&self, since: Option<Since>) -> ReportSnapshot {
+        let kept_since_ms = self.periods.iter().map(|period| period.from_ms).min();
+        let (before, after) = match since.unwrap_or(Since::Generation(self.generation)) {
+            Since::Generation(generation) => {
+                let all = || self.periods.iter();
+                let former = all().map(|period| period.generation).filter(|its| *its < generation).max();
+                (
+                    side(all().filter(|period| Some(period.generation) == former)),
+                    side(all().filter(|period| period.generation >= generation)),
+                )
+            }
+            Since::Time(since_ms) => {
+                let until_ms = self.periods.iter().map(|period| period.until_ms).max().unwrap_or(since_ms);
+                let earliest_ms = since_ms.saturating_sub(until_ms.saturating_sub(since_ms));
+                let is_after = |period: &&Period| period.from_ms + PERIOD_MS / 2 >= since_ms;
+                let is_before = |period: &&Period| period.until_ms > earliest_ms && !is_after(period);
+                (side(self.periods.iter().filter(is_before)), side(self.periods.iter().filter(is_after)))
+            }
+        };
+        ReportSnapshot { before, after, kept_since_ms }
+    }
+
+    fn period(&mut self, now_ms: u64, generation: u64) -> &mut Period {
+        self.generation = self.generation.max(generation);
+        let is_its = |period: &Period| period.generation == generation && now_ms < period.from_ms + PERIOD_MS;
+        // A few versions serve beside each other at most.
+        let at = self.periods.iter().rposition(is_its).unwrap_or_else(|| {
+            if self.periods.len() == PERIODS_MAX {
+                self.periods.pop_front();
+            }
+            let (held, classes) = (0.0, BTreeMap::new());
+            self.periods.push_back(Period { generation, from_ms: now_ms, until_ms: now_ms, held, classes });
+            self.periods.len() - 1
+        });
+        let period = &mut self.periods[at];
+        period.until_ms = period.until_ms.max(now_ms);
+        period
+    }
+}
+
+/// All of these periods together.
+fn side<'a>(periods: impl Iterator<Item = &'a Period>) -> Option<ReportSide> {
+    let mut classes: BTreeMap<Rc<str>, Spent> = BTreeMap::new();
+    let (mut held, mut generations, mut all) = (0.0, Vec::new(), Spent::default());
+    let (mut from_ms, mut until_ms) = (u64::MAX, 0);
+    for period in periods {
+        (from_ms, until_ms) = (from_ms.min(period.from_ms), until_ms.max(period.until_ms));
+        held += period.held;
+        generations.push(period.generation);
+        for (class, spent) in &period.classes {
+            classes.entry(Rc::clone(class)).or_default().add(spent);
+            all.add(spent);
+        }
+    }
+    if until_ms == 0 {
+        return None;
+    }
+    generations.sort_unstable();
+    generations.dedup();
+    // Memory is held by workers. What requests of a class took of it is the part of the time that they were in workers.
+    #[allow(clippy::cast_precision_loss)] // Far below 2^53.
+    let share = |spent: &Spent| held * spent.service_us as f64 / all.service_us.max(1) as f64;
+    let mut told: Vec<_> = classes.iter().map(|(class, spent)| spent.snapshot(class, share(spent))).collect();
+    told.sort_by(|one, other| other.cpu_s.total_cmp(&one.cpu_s));
+    Some(ReportSide { from_ms, until_ms, generations, all: all.snapshot("", held), classes: told })
+}
+
+impl Spent {
+    fn record(&mut self, cpu_us: Option<u64>, service_us: u64) {
+        self.requests += 1;
+        if let Some(cpu_us) = cpu_us {
+            self.measured += 1;
+            self.cpu_us += cpu_us;
+        }
+        self.service_us += service_us;
+        self.service[scale::bucket::<PER_DOUBLING>(service_us.min(SERVICE_US_MAX))] += 1;
+    }
+
+    fn add(&mut self, more: &Self) {
+        self.requests += more.requests;
+        self.measured += more.measured;
+        self.cpu_us += more.cpu_us;
+        self.service_us += more.service_us;
+        self.service.iter_mut().zip(&more.service).for_each(|(sum, more)| *sum = sum.saturating_add(*more));
+    }
+
+    /// In milliseconds, by the nearest rank.
+    fn percentile(&self, hundredths: u64) -> f64 {
+        let rank = (self.requests * hundredths).div_ceil(100).max(1);
+        let mut seen = 0;
+        let found = self.service.iter().position(|count| {
+            seen += u64::from(*count);
+            seen >= rank
+        });
+        found.map_or(0.0, |bucket| scale::middle::<PER_DOUBLING>(bucket) / 1000.0)
+    }
+
+    #[allow(clippy::cast_precision_loss)] // Far below 2^53.
+    fn snapshot(&self, class: &str, held: f64) -> SpentSnapshot {
+        let thousands = |of: u64| of as f64 / 1000.0;
+        // Requests whose CPU time is not known count as the mean of the others.
+        let mean_us = (self.measured > 0).then(|| self.cpu_us as f64 / self.measured as f64);
+        SpentSnapshot {
+            class: class.to_owned(),
+            requests: self.requests,
+            cpu_s: mean_us.unwrap_or(0.0) * self.requests as f64 / 1e6,
+            cpu_s_per_1000: mean_us.map(|mean_us| mean_us / 1000.0),
+            memory_gb_s_per_1000: held / 1000.0 / GB / thousands(self.requests.max(1)),
+            service_p50_ms: self.percentile(50),
+            service_p95_ms: self.percentile(95),
+            service_p99_ms: self.percentile(99),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "spending_tests.rs"]
+mod tests;

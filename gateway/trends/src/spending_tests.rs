@@ -1,0 +1,86 @@
+use super::*;
+
+const MINUTE: u64 = 60_000;
+
+fn near(found: f64, wanted: f64) -> bool {
+    (found - wanted).abs() <= wanted * 0.13
+}
+
+/// A request each second, and a worker of 200 MB.
+fn serve(spending: &mut Spending, from_ms: u64, minutes: u64, generation: u64, cpu_us: u64) {
+    for second in 0..minutes * 60 {
+        let now_ms = from_ms + second * 1000;
+        spending.held(now_ms, generation, generation, 200_000_000);
+        spending.request(now_ms, generation, &Rc::from("GET /search"), Some(cpu_us), cpu_us * 2);
+        spending.request(now_ms, generation, &Rc::from("GET /"), None, 10_000);
+    }
+}
+
+fn class<'a>(side: &'a ReportSide, name: &str) -> &'a SpentSnapshot {
+    side.classes.iter().find(|spent| spent.class == name).unwrap()
+}
+
+#[test]
+fn versions_are_compared_by_what_a_thousand_requests_took() {
+    let mut spending = Spending::default();
+    serve(&mut spending, 0, 30, 1, 10_000);
+    serve(&mut spending, 30 * MINUTE, 20, 2, 30_000);
+    let ReportSnapshot { before, after, kept_since_ms } = spending.report(None);
+    let (before, after) = (before.unwrap(), after.unwrap());
+    assert_eq!(
+        (kept_since_ms, before.generations.as_slice(), after.generations.as_slice()),
+        (Some(0), &[1][..], &[2][..])
+    );
+    assert_eq!((before.all.requests, after.all.requests), (3600, 2400));
+    let (was, is) = (class(&before, "GET /search"), class(&after, "GET /search"));
+    assert_eq!((was.cpu_s_per_1000, is.cpu_s_per_1000), (Some(10.0), Some(30.0)));
+    assert_eq!(class(&after, "GET /").cpu_s_per_1000, None, "nothing is made up");
+    assert!(near(is.service_p50_ms, 60.0) && near(is.service_p99_ms, 60.0), "{is:?}");
+    // A worker of 0.2 GB for as many seconds as there were requests of each class: 0.2 GB·s for two requests.
+    assert!(near(after.all.memory_gb_s_per_1000, 100.0), "{after:?}");
+    assert!(near(is.memory_gb_s_per_1000, 200.0 * 60.0 / 70.0), "{is:?}");
+}
+
+#[test]
+fn a_time_is_compared_with_as_long_a_time_before_it() {
+    let mut spending = Spending::default();
+    serve(&mut spending, 0, 120, 1, 10_000);
+    serve(&mut spending, 120 * MINUTE, 30, 1, 20_000);
+    let ReportSnapshot { before, after, .. } = spending.report(Some(Since::Time(120 * MINUTE)));
+    let (before, after) = (before.unwrap(), after.unwrap());
+    assert_eq!((before.from_ms, before.until_ms / MINUTE, after.from_ms), (90 * MINUTE, 119, 120 * MINUTE));
+    assert_eq!(class(&before, "GET /search").cpu_s_per_1000, Some(10.0));
+    assert_eq!(class(&after, "GET /search").cpu_s_per_1000, Some(20.0));
+}
+
+#[test]
+fn workers_of_two_versions_beside_each_other_are_kept_apart() {
+    let mut spending = Spending::default();
+    serve(&mut spending, 0, 5, 1, 10_000);
+    for second in 300..360 {
+        spending.request(second * 1000, 2, &Rc::from("GET /search"), Some(20_000), 20_000);
+        spending.request(second * 1000, 1, &Rc::from("GET /search"), Some(10_000), 10_000);
+    }
+    let ReportSnapshot { before, after, .. } = spending.report(Some(Since::Generation(2)));
+    assert_eq!(class(&before.unwrap(), "GET /search").cpu_s_per_1000, Some(10.0));
+    assert_eq!(class(&after.unwrap(), "GET /search").cpu_s_per_1000, Some(20.0));
+}
+
+#[test]
+fn what_is_kept_has_a_bound() {
+    let mut spending = Spending::default();
+    assert_eq!(spending.report(None), ReportSnapshot { before: None, after: None, kept_since_ms: None });
+    for hour in 0..100 {
+        for class in 0..150 {
+            spending.request(hour * 60 * MINUTE, 1, &Rc::from(format!("GET /{class}")), Some(1000), 1000);
+        }
+    }
+    for worker in 0..1000 {
+        spending.held(1, 1, worker, 1);
+        spending.gone(worker);
+    }
+    assert!(spending.periods.len() <= PERIODS_MAX && spending.heard.is_empty());
+    let side = spending.report(None).after.unwrap();
+    assert_eq!(side.classes.len(), CLASSES_MAX + 1);
+    assert_eq!(class(&side, CLASS_OTHER).requests, 100 * 50);
+}
