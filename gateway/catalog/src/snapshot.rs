@@ -221,6 +221,9 @@ pub struct SpentSnapshot {
     pub service_p95_ms: f64,
     /// 99th percentile of that.
     pub service_p99_ms: f64,
+    /// Uninterrupted runs of 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer.
+    #[serde(default)]
+    pub runs: Vec<u64>,
 }
 
 /// What requests cost, by class.

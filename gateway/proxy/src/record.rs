@@ -167,7 +167,7 @@ impl Gate {
                 None => self.estimate_cost(&exchange.class),
             }
         }
-        self.note_took(exchange, cpu_us, reported.handler_us);
+        self.note_took(exchange, cpu_us, reported);
         account.report.set(Some(Report { cpu_us, at: Instant::now() }));
         account.write(self, cpu_us);
         self.requests.settle(request);
@@ -195,7 +195,7 @@ impl Gate {
     pub(crate) fn measure_by_service(&self, exchange: &Exchange) {
         let finished = exchange.account.finished.get().unwrap_or(exchange.given);
         let service_us = finished.saturating_duration_since(exchange.given).as_micros();
-        self.note_took(exchange, None, None);
+        self.note_took(exchange, None, &Reported::default());
         self.take_cost(&exchange.class, u64::try_from(service_us).unwrap_or(u64::MAX));
     }
 

@@ -10,4 +10,4 @@ mod trend;
 pub use age::{Ages, Figure, Grown, Needs, Took};
 pub use routes::{Adder, GrowingRoutes, RouteGrowth};
 pub use runs::{LongRun, Runs, Totals};
-pub use spending::{Since, Spending};
+pub use spending::{Ended, Since, Spending};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use sluice_catalog::snapshot::{ReportSide, ReportSnapshot, SpentSnapshot};
+use sluice_catalog::snapshot::{RUN_CLASSES, ReportSide, ReportSnapshot, SpentSnapshot};
 use sluice_sketch::scale;
 
 /// How long a period is, milliseconds.
@@ -30,6 +30,17 @@ pub enum Since {
     Generation(u64),
     /// From this moment on with as long a time before, Unix time in milliseconds.
     Time(u64),
+}
+
+/// What a request took.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended<'a> {
+    /// CPU time, microseconds, where that is known.
+    pub cpu_us: Option<u64>,
+    /// In the worker, microseconds.
+    pub service_us: u64,
+    /// Its uninterrupted runs of each class but the first.
+    pub runs: &'a [u64],
 }
 
 /// See the module's text.
@@ -60,21 +71,29 @@ struct Spent {
     cpu_us: u64,
     service_us: u64,
     service: [u32; BUCKETS],
+    runs: [u64; RUN_CLASSES.len() - 1],
 }
 
 impl Default for Spent {
     fn default() -> Self {
-        Self { requests: 0, measured: 0, cpu_us: 0, service_us: 0, service: [0; BUCKETS] }
+        Self {
+            requests: 0,
+            measured: 0,
+            cpu_us: 0,
+            service_us: 0,
+            service: [0; BUCKETS],
+            runs: [0; RUN_CLASSES.len() - 1],
+        }
     }
 }
 
 impl Spending {
     /// A request has ended. Times are Unix times in milliseconds and may jump.
-    pub fn request(&mut self, now_ms: u64, generation: u64, class: &Rc<str>, cpu_us: Option<u64>, service_us: u64) {
+    pub fn request(&mut self, now_ms: u64, generation: u64, class: &Rc<str>, ended: &Ended<'_>) {
         let period = self.period(now_ms, generation);
         let is_known = period.classes.contains_key(class) || period.classes.len() < CLASSES_MAX;
         let class = if is_known { Rc::clone(class) } else { Rc::from(CLASS_OTHER) };
-        period.classes.entry(class).or_default().record(cpu_us, service_us);
+        period.classes.entry(class).or_default().record(ended);
     }
 
     /// A worker has so much resident memory.
@@ -161,14 +180,15 @@ fn side<'a>(periods: impl Iterator<Item = &'a Period>) -> Option<ReportSide> {
 }
 
 impl Spent {
-    fn record(&mut self, cpu_us: Option<u64>, service_us: u64) {
+    fn record(&mut self, ended: &Ended<'_>) {
         self.requests += 1;
-        if let Some(cpu_us) = cpu_us {
+        if let Some(cpu_us) = ended.cpu_us {
             self.measured += 1;
             self.cpu_us += cpu_us;
         }
-        self.service_us += service_us;
-        self.service[scale::bucket::<PER_DOUBLING>(service_us.min(SERVICE_US_MAX))] += 1;
+        self.service_us += ended.service_us;
+        self.service[scale::bucket::<PER_DOUBLING>(ended.service_us.min(SERVICE_US_MAX))] += 1;
+        self.runs.iter_mut().zip(ended.runs).for_each(|(sum, runs)| *sum += runs);
     }
 
     fn add(&mut self, more: &Self) {
@@ -176,6 +196,7 @@ impl Spent {
         self.measured += more.measured;
         self.cpu_us += more.cpu_us;
         self.service_us += more.service_us;
+        self.runs.iter_mut().zip(more.runs).for_each(|(sum, more)| *sum += more);
         self.service.iter_mut().zip(&more.service).for_each(|(sum, more)| *sum = sum.saturating_add(*more));
     }
 
@@ -204,6 +225,7 @@ impl Spent {
             service_p50_ms: self.percentile(50),
             service_p95_ms: self.percentile(95),
             service_p99_ms: self.percentile(99),
+            runs: self.runs.to_vec(),
         }
     }
 }

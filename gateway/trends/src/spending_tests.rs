@@ -2,6 +2,10 @@ use super::*;
 
 const MINUTE: u64 = 60_000;
 
+fn ended(cpu_us: Option<u64>, service_us: u64) -> Ended<'static> {
+    Ended { cpu_us, service_us, runs: &[1, 0, 2] }
+}
+
 fn near(found: f64, wanted: f64) -> bool {
     (found - wanted).abs() <= wanted * 0.13
 }
@@ -11,8 +15,8 @@ fn serve(spending: &mut Spending, from_ms: u64, minutes: u64, generation: u64, c
     for second in 0..minutes * 60 {
         let now_ms = from_ms + second * 1000;
         spending.held(now_ms, generation, generation, 200_000_000);
-        spending.request(now_ms, generation, &Rc::from("GET /search"), Some(cpu_us), cpu_us * 2);
-        spending.request(now_ms, generation, &Rc::from("GET /"), None, 10_000);
+        spending.request(now_ms, generation, &Rc::from("GET /search"), &ended(Some(cpu_us), cpu_us * 2));
+        spending.request(now_ms, generation, &Rc::from("GET /"), &ended(None, 10_000));
     }
 }
 
@@ -35,6 +39,7 @@ fn versions_are_compared_by_what_a_thousand_requests_took() {
     let (was, is) = (class(&before, "GET /search"), class(&after, "GET /search"));
     assert_eq!((was.cpu_s_per_1000, is.cpu_s_per_1000), (Some(10.0), Some(30.0)));
     assert_eq!(class(&after, "GET /").cpu_s_per_1000, None, "nothing is made up");
+    assert_eq!(is.runs, [1200, 0, 2400, 0]);
     assert!(near(is.service_p50_ms, 60.0) && near(is.service_p99_ms, 60.0), "{is:?}");
     // A worker of 0.2 GB for as many seconds as there were requests of each class: 0.2 GB·s for two requests.
     assert!(near(after.all.memory_gb_s_per_1000, 100.0), "{after:?}");
@@ -58,8 +63,8 @@ fn workers_of_two_versions_beside_each_other_are_kept_apart() {
     let mut spending = Spending::default();
     serve(&mut spending, 0, 5, 1, 10_000);
     for second in 300..360 {
-        spending.request(second * 1000, 2, &Rc::from("GET /search"), Some(20_000), 20_000);
-        spending.request(second * 1000, 1, &Rc::from("GET /search"), Some(10_000), 10_000);
+        spending.request(second * 1000, 2, &Rc::from("GET /search"), &ended(Some(20_000), 20_000));
+        spending.request(second * 1000, 1, &Rc::from("GET /search"), &ended(Some(10_000), 10_000));
     }
     let ReportSnapshot { before, after, .. } = spending.report(Some(Since::Generation(2)));
     assert_eq!(class(&before.unwrap(), "GET /search").cpu_s_per_1000, Some(10.0));
@@ -72,7 +77,7 @@ fn what_is_kept_has_a_bound() {
     assert_eq!(spending.report(None), ReportSnapshot { before: None, after: None, kept_since_ms: None });
     for hour in 0..100 {
         for class in 0..150 {
-            spending.request(hour * 60 * MINUTE, 1, &Rc::from(format!("GET /{class}")), Some(1000), 1000);
+            spending.request(hour * 60 * MINUTE, 1, &Rc::from(format!("GET /{class}")), &ended(Some(1000), 1000));
         }
     }
     for worker in 0..1000 {

@@ -211,6 +211,8 @@ export interface SpentSnapshot {
   readonly service_p95_ms: number;
   /** 99th percentile of that. */
   readonly service_p99_ms: number;
+  /** Uninterrupted runs of 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer. */
+  readonly runs: readonly number[];
 }
 
 /** What requests cost, by class. */

@@ -124,8 +124,10 @@ fn text(report: &ReportSnapshot, change: Option<&LikeForLike>) -> String {
         None => text.push_str("Before: nothing is kept. The history begins with the gateway, and with each version of the app; `--since 30m` compares times, `--against FILE` a saved report\n"),
     }
     let _ = writeln!(text, "After:  {}\n", of(after));
-    let mut rows =
-        vec![["CLASS", "REQUESTS", "CPU S/1000", "", "MEMORY GB*S/1000", "", "P50", "P95", "P99"].map(str::to_owned)];
+    let mut rows = vec![
+        ["CLASS", "REQUESTS", "CPU S/1000", "", "MEMORY GB*S/1000", "", "P50", "P95", "P99", "RUNS FROM 10 MS/1000"]
+            .map(str::to_owned),
+    ];
     let was = report.before.as_ref();
     rows.push(row("(all)", &after.all, was.map(|before| &before.all)));
     let listed = after.classes.iter().take(ROWS_MAX);
@@ -172,7 +174,7 @@ fn of(side: &ReportSide) -> String {
     format!("generation{plural} {}, {} requests in {}", generations.join(", "), side.all.requests, duration(seconds))
 }
 
-fn row(name: &str, is: &SpentSnapshot, was: Option<&SpentSnapshot>) -> [String; 9] {
+fn row(name: &str, is: &SpentSnapshot, was: Option<&SpentSnapshot>) -> [String; 10] {
     let was = was.filter(|was| was.requests > 0);
     let is_enough = was.is_some_and(|was| was.requests.min(is.requests) >= REQUESTS_MIN);
     let memory = Some(is.memory_gb_s_per_1000);
@@ -190,7 +192,14 @@ fn row(name: &str, is: &SpentSnapshot, was: Option<&SpentSnapshot>) -> [String; 
         ms(|spent| spent.service_p50_ms),
         ms(|spent| spent.service_p95_ms),
         ms(|spent| spent.service_p99_ms),
+        both(was.map(long_runs), Some(long_runs(is))),
     ]
+}
+
+/// Uninterrupted runs from 10 ms, of a thousand requests.
+#[allow(clippy::cast_precision_loss)] // Far below 2^53.
+fn long_runs(spent: &SpentSnapshot) -> f64 {
+    spent.runs.iter().skip(1).sum::<u64>() as f64 * 1000.0 / spent.requests.max(1) as f64
 }
 
 fn both(was: Option<f64>, is: Option<f64>) -> String {
@@ -228,6 +237,7 @@ mod tests {
             service_p50_ms: 1.0,
             service_p95_ms: 2.0,
             service_p99_ms: 3.0,
+            runs: vec![0; 4],
         }
     }
 

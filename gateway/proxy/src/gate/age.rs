@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use sluice_catalog::snapshot::GrowthSnapshot;
 use sluice_scheduler::WorkerId;
-use sluice_supervisor::Vitals;
-use sluice_trends::{Figure, Grown, Needs, Took};
+use sluice_supervisor::{Reported, Vitals};
+use sluice_trends::{Ended, Figure, Grown, Needs, Took};
 use tokio::time::Instant;
 
 use super::Gate;
@@ -31,7 +31,7 @@ impl Gate {
     }
 
     /// What a request took that has left its worker.
-    pub(crate) fn note_took(&self, exchange: &Exchange, cpu_us: Option<u64>, handler_us: Option<u64>) {
+    pub(crate) fn note_took(&self, exchange: &Exchange, cpu_us: Option<u64>, reported: &Reported<'_>) {
         let Some(worker) = exchange.answer.worker.get() else { return };
         // A stream lasts for as long as its client likes.
         if exchange.is_own || exchange.answer.is_stream.get() {
@@ -41,8 +41,9 @@ impl Gate {
         let ended = exchange.account.finished_at().unwrap_or(now);
         let service = ended.saturating_duration_since(exchange.started.get());
         let service_us = u64::try_from(service.as_micros()).unwrap_or(u64::MAX);
-        self.note_spent(worker, exchange, cpu_us, service_us);
-        let took = Took { service_us, cpu_us, handler_us };
+        let ended = Ended { cpu_us, service_us, runs: reported.runs };
+        self.note_spent(worker, &exchange.class.name, &ended);
+        let took = Took { service_us, cpu_us, handler_us: reported.handler_us };
         self.ages.borrow_mut().request(worker.0, self.alarm_ms(now), exchange.class.id.0.into(), &took);
     }
 

@@ -1,14 +1,14 @@
 //! What requests took, on its way to the report of before and after.
 
+use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::snapshot::ReportSnapshot;
 use sluice_scheduler::WorkerId;
 use sluice_supervisor::Vitals;
-use sluice_trends::Since;
+use sluice_trends::{Ended, Since};
 
 use super::Gate;
-use crate::upstream::Exchange;
 
 impl Gate {
     /// A worker has held so much memory since it said so last.
@@ -18,10 +18,9 @@ impl Gate {
         }
     }
 
-    pub(super) fn note_spent(&self, worker: WorkerId, exchange: &Exchange, cpu_us: Option<u64>, service_us: u64) {
+    pub(super) fn note_spent(&self, worker: WorkerId, class: &Rc<str>, ended: &Ended<'_>) {
         if let Some(generation) = self.scheduler.borrow().generation_of(worker) {
-            let class = &exchange.class.name;
-            self.spending.borrow_mut().request(unix_ms(), generation, class, cpu_us, service_us);
+            self.spending.borrow_mut().request(unix_ms(), generation, class, ended);
         }
     }
 
