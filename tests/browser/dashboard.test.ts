@@ -81,6 +81,31 @@ void test(
   },
 );
 
+void test('a gateway with another token asks for it, and actions go on', options, async (t) => {
+  const gateway = await fakeGateway(t, { token: 'the first one' });
+  const { page } = await open(t, `${gateway.url}#token=the%20first%20one`);
+  await page.locator('.tiles').waitFor();
+  gateway.expect('the second one');
+  await page.getByRole('button', { name: 'Actions' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Scale' }).click();
+  await dialog.getByText('does not take the token of this page any more').waitFor();
+  await dialog.getByLabel('Token').fill('the second one');
+  await dialog.getByRole('button', { name: 'Use it' }).click();
+  await dialog.getByRole('button', { name: 'Scale' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.deepEqual(gateway.actions, ['check {}', 'scale {"workers":4}']);
+});
+
+void test('a gateway that refuses says why', options, async (t) => {
+  const gateway = await fakeGateway(t, {});
+  const { page } = await open(t, gateway.url);
+  await page.locator('.tiles').waitFor();
+  gateway.refuse(503, 'Too many dashboards are open, or the gateway leaves.\n');
+  await page.getByText('Too many dashboards are open').waitFor();
+  assert.equal(await page.getByText('does not answer').count(), 0);
+});
+
 void test('reader from elsewhere is asked for the token, which allows actions too', options, async (t) => {
   const gateway = await fakeGateway(t, { token: 'open sesame, please' });
   const { page } = await open(t, gateway.url);

@@ -28,6 +28,10 @@ export interface Fake {
   actions: string[];
   /** Bytes that were sent in bodies, each answer's first second only. */
   sent: () => number;
+  /** Takes this token from now on. */
+  expect: (token: string) => void;
+  /** Answers events with this status and text from now on, those under way end. */
+  refuse: (status: number, text: string) => void;
   /** Ends every connection and refuses new ones. */
   die: () => void;
 }
@@ -52,6 +56,7 @@ export async function fakeGateway(
   const epoch = Date.now() - 300_000;
   const actions: string[] = [];
   let sent = 0;
+  let refusal: readonly [status: number, text: string] | undefined;
   const server = http.createServer((request, response) => {
     const send = (type: string, body: string | Buffer, head: Record<string, string> = {}) => {
       sent += body.length;
@@ -90,6 +95,7 @@ export async function fakeGateway(
     if (!knows) return response.writeHead(401).end();
     if (pathname === '/flame') return draw();
     if (pathname === '/history') return sendPacked(columns(epoch));
+    if (refusal !== undefined) return response.writeHead(refusal[0]).end(refusal[1]);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     let number = 0;
     const event = (name: string, value: unknown) => {
@@ -124,6 +130,13 @@ export async function fakeGateway(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     actions,
     sent: () => sent,
+    expect: (now) => {
+      token = now;
+    },
+    refuse: (...now) => {
+      refusal = now;
+      server.closeAllConnections();
+    },
     die,
   };
 }

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { app, type Sluice } from '../support/sluice.ts';
 import { ask, running } from './scenario.ts';
+import { logged } from './stuck.ts';
 
 interface Runs {
   counts: number[];
@@ -41,4 +42,17 @@ test('each of several ways to hold up a worker is told with its request and rout
   for (const path of paths) assert.ok(longestOf(status, `GET ${path}`)?.request, path);
   assert.ok((longestOf(status, 'GET /collections')?.collected_ms ?? 0) > 0, 'the collector is told apart');
   assert.ok((status.runs.requests_with[2] ?? 0) >= paths.length);
+});
+
+test('a run for which its worker is replaced is told too, and raises its alarm', async (t) => {
+  const env = { SLUICE_WORKERS_OVERDUE_AFTER_MS: '500', SLUICE_ALARMS_AFTER_S: '1' };
+  const sluice = await running(t, { entry: app('long-runs.js'), workers: 1, env });
+  // The worker is replaced from its answer on, and its run has not ended then.
+  assert.equal((await ask(sluice, '/regex?ms=2500&after=400')).status, 200);
+  const { worker } = await logged(sluice, 'worker_overdue');
+  const run = await logged(sluice, 'long_run');
+  assert.deepEqual([run['worker'], run['target']], [worker, '/regex?ms=2500&after=400']);
+  const raised = await logged(sluice, 'alarm_raised');
+  assert.equal(raised['alarm'], 'long_run');
+  assert.notEqual((await sluice.status()).workers[0]?.id, worker);
 });

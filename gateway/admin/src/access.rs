@@ -1,14 +1,16 @@
 //! Who may read what the dashboard shows, and who may act.
 //!
-//! Whoever is on this machine may read; from elsewhere the token is needed, and for an action it always is. Nothing is kept in
-//! cookies, so that no page of another site can act in a browser that has the token. It must not know what is read or done.
+//! Whoever is on this machine may read; from elsewhere the token is needed, and for an action it always is. A proxy on this machine
+//! makes no client local, as far as its requests can be told from those that nobody passed on. Nothing is kept in cookies, so that no page of another site can act in a browser that has the token. It must not know what is read or done.
 
 use std::fmt;
 use std::hint::black_box;
 use std::net::IpAddr;
 
-use hyper::StatusCode;
 use hyper::header::{self, HeaderMap, HeaderName};
+use hyper::{StatusCode, Version};
+
+use crate::host;
 
 /// What opens the dashboard from another host, and allows actions.
 pub struct Token(Box<[u8]>);
@@ -22,9 +24,9 @@ const NO_TOKEN: Refusal = (
     "This needs the token: admin.token of the config, or what is in the file admin-token of the run directory.\n",
 );
 
-/// Headers of a request that came through a proxy, which may stand on this machine for clients elsewhere.
-const FORWARDED: [HeaderName; 3] =
-    [header::FORWARDED, HeaderName::from_static("x-forwarded-for"), HeaderName::from_static("x-real-ip")];
+/// Headers that proxies add, and how the names of further ones begin.
+const FORWARDED: [HeaderName; 3] = [header::FORWARDED, header::VIA, HeaderName::from_static("x-real-ip")];
+const FORWARDED_PREFIX: &str = "x-forwarded-";
 
 impl Token {
     /// The token of this text.
@@ -46,11 +48,37 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Whether whoever sends these headers from there may read.
-pub(crate) fn may_read(headers: &HeaderMap, peer: IpAddr, token: &Token) -> Result<(), Refusal> {
+/// Who asks, and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asker<'a> {
+    pub(crate) peer: IpAddr,
+    pub(crate) version: Version,
+    /// The name in the configured address.
+    pub(crate) name: Option<&'a str>,
+}
+
+/// Whether whoever sends these headers may read.
+pub(crate) fn may_read(headers: &HeaderMap, asker: Asker<'_>, token: &Token) -> Result<(), Refusal> {
     is_own_page(headers)?;
-    let is_here = peer.to_canonical().is_loopback() && !FORWARDED.iter().any(|name| headers.contains_key(name));
-    if is_here || has_token(headers, token) { Ok(()) } else { Err(NO_TOKEN) }
+    if is_here(headers, asker) || has_token(headers, token) { Ok(()) } else { Err(NO_TOKEN) }
+}
+
+/// Whether nobody seems to have passed the request on: a proxy that says so in no header speaks HTTP/1.0, as nginx does, or asks
+/// for the name by which its clients know it, or a page of that name asks.
+fn is_here(headers: &HeaderMap, Asker { peer, version, name }: Asker<'_>) -> bool {
+    let is_forwarded =
+        |header: &HeaderName| FORWARDED.contains(header) || header.as_str().starts_with(FORWARDED_PREFIX);
+    let text = |header| headers.get(header).map(|value| value.to_str().unwrap_or_default());
+    let Some(authority) = text(header::HOST) else { return false };
+    let is_page_here = text(header::REFERER).is_none_or(|page| {
+        let after = page.split_once("://").map(|(_, after)| after);
+        after.and_then(|after| after.split('/').next()).is_some_and(|page| page.eq_ignore_ascii_case(authority))
+    });
+    peer.to_canonical().is_loopback()
+        && version == Version::HTTP_11
+        && host::is_local(authority, name)
+        && is_page_here
+        && !headers.keys().any(is_forwarded)
 }
 
 /// Whether whoever sends these headers may act.
@@ -88,8 +116,16 @@ mod tests {
     }
 
     fn read(fields: &[(&'static str, &'static str)], peer: &str) -> u16 {
-        may_read(&headers(fields), peer.parse().unwrap(), &Token::new("secret"))
-            .map_or_else(|(status, _)| status.as_u16(), |()| 200)
+        read_by(Version::HTTP_11, fields, peer)
+    }
+
+    fn read_by(version: Version, fields: &[(&'static str, &'static str)], peer: &str) -> u16 {
+        let mut headers = headers(fields);
+        if !headers.contains_key(header::ORIGIN) {
+            headers.entry(header::HOST).or_insert(HeaderValue::from_static("127.0.0.1:9090"));
+        }
+        let asker = Asker { peer: peer.parse().unwrap(), version, name: Some("metrics.internal") };
+        may_read(&headers, asker, &Token::new("secret")).map_or_else(|(status, _)| status.as_u16(), |()| 200)
     }
 
     fn act(fields: &[(&'static str, &'static str)]) -> u16 {
@@ -110,8 +146,31 @@ mod tests {
 
     #[test]
     fn proxy_on_this_machine_makes_no_client_local() {
-        for name in ["x-forwarded-for", "forwarded", "x-real-ip"] {
+        for name in ["x-forwarded-for", "x-forwarded-host", "forwarded", "x-real-ip", "via"] {
             assert_eq!(read(&[(name, "192.0.2.1")], "127.0.0.1"), 401, "{name}");
+        }
+        // nginx, as long as nothing is said, sets no header, and the host that it was told.
+        assert_eq!(read_by(Version::HTTP_10, &[], "127.0.0.1"), 401);
+        for (host, status) in [
+            ("localhost:9090", 200),
+            ("[::1]:9090", 200),
+            ("127.1.2.3", 200),
+            ("Metrics.internal:9090", 200),
+            ("192.0.2.7:9090", 401),
+            ("[2001:db8::1]", 401),
+            ("dash.example", 401),
+        ] {
+            assert_eq!(read(&[("host", host)], "127.0.0.1"), status, "{host}");
+        }
+        for (page, status) in [
+            ("http://127.0.0.1:9090/", 200),
+            ("https://127.0.0.1:9090/x", 200),
+            ("https://dash.example/", 401),
+            ("http://127.0.0.1:9090.dash.example/", 401),
+            ("", 401),
+        ] {
+            assert_eq!(read(&[("referer", page)], "127.0.0.1"), status, "{page}");
+            assert_eq!(read(&[("referer", page), ("authorization", "Bearer secret")], "127.0.0.1"), 200, "{page}");
         }
     }
 

@@ -4,7 +4,7 @@
 //! pointing a name of its own at 127.0.0.1 it could read the answers ("DNS rebinding"). Such a request carries that name, so
 //! only names that nobody else can point anywhere are taken. It must not know what is asked for.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Whether `authority` (`host` or `host:port`) is an IP literal, `localhost`, or the configured name.
 pub(crate) fn allowed(authority: &str, configured: Option<&str>) -> bool {
@@ -16,6 +16,16 @@ pub(crate) fn allowed(authority: &str, configured: Option<&str>) -> bool {
     host.parse::<Ipv4Addr>().is_ok()
         || host.eq_ignore_ascii_case("localhost")
         || configured.is_some_and(|name| host.eq_ignore_ascii_case(name))
+}
+
+/// Whether `authority` names this machine for those who are on it: a loopback address, `localhost`, or the configured name.
+pub(crate) fn is_local(authority: &str, configured: Option<&str>) -> bool {
+    let Some(host) = host_of(authority) else { return false };
+    let inside = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    match inside.parse::<IpAddr>() {
+        Ok(address) => address.to_canonical().is_loopback() || configured == Some(host),
+        Err(_) => allowed(authority, configured),
+    }
 }
 
 /// The part before the port; `None` if what should be a port is none.

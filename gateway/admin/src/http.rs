@@ -27,7 +27,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::access::{self, Token};
+use crate::access::{self, Asker, Token};
 use crate::dashboard_page::{DASHBOARD, accepts_gzip};
 use crate::live::{Events, Live};
 use crate::{FlameOf, Operator, Readiness, actions, host, metrics, packed};
@@ -227,7 +227,7 @@ fn ask(context: &Context, connection: &Connection, request: &Request<Incoming>) 
             json(status, &ReadinessJson::from(readiness))
         }
         // It names requests with their queries.
-        "/status.json" => match access::may_read(request.headers(), connection.peer, &context.token) {
+        "/status.json" => match may_read(context, connection, request) {
             Ok(()) => json(StatusCode::OK, &context.operator.snapshot()),
             Err(refusal) => refuse(refusal),
         },
@@ -237,7 +237,7 @@ fn ask(context: &Context, connection: &Connection, request: &Request<Incoming>) 
 
 /// The dashboard's events, for as long as the client stays.
 fn events(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Response<Body> {
-    if let Err(refusal) = access::may_read(request.headers(), connection.peer, &context.token) {
+    if let Err(refusal) = may_read(context, connection, request) {
         return refuse(refusal).map(Either::Left);
     }
     let last_event = request.headers().get("last-event-id").and_then(|id| id.to_str().ok());
@@ -250,7 +250,7 @@ fn events(context: &Context, connection: &Connection, request: &Request<Incoming
 
 /// What the dashboard reads beside its events: the history, and the flame graph of a slow request that was profiled.
 async fn look(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Response<Full<Bytes>> {
-    if let Err(refusal) = access::may_read(request.headers(), connection.peer, &context.token) {
+    if let Err(refusal) = may_read(context, connection, request) {
         return refuse(refusal);
     }
     let query = request.uri().query().unwrap_or_default();
@@ -264,6 +264,11 @@ async fn look(context: &Context, connection: &Connection, request: &Request<Inco
         return text(StatusCode::BAD_REQUEST, "Which one: /flame?tail=NUMBER, of those in /status.json.\n");
     };
     packed::respond(accepts_gzip(request.headers()), status, answer).await
+}
+
+fn may_read(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Result<(), access::Refusal> {
+    let asker = Asker { peer: connection.peer, version: request.version(), name: context.name.as_deref() };
+    access::may_read(request.headers(), asker, &context.token)
 }
 
 /// The number that follows `name` in a query.

@@ -25,6 +25,9 @@ use tokio::time::Instant;
 /// How long npm or a shell may outlive the process that served below it.
 const FOLLOW_TIMEOUT: Duration = Duration::from_millis(300);
 
+/// How long a worker whose main thread stands still may go on before it is ended: what it ran is told when that is over.
+const LAST_WORD_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// How often is looked whether a worker's last stream has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -167,7 +170,8 @@ impl Process {
     }
 
     /// The `'shutdown'` message, then SIGTERM: at once, or after `grace` if the app listens to messages and so may be
-    /// leaving already. A worker that is replaced and still has streams gets that time as well, unless they end sooner.
+    /// leaving already. A worker that is replaced and still has streams gets that time as well, unless they end sooner. One whose main
+    /// thread stands still has a moment to say what ran for so long.
     pub(crate) fn ask_to_leave(self: &Rc<Self>, grace: Duration, has_streams: impl Fn() -> bool + 'static) {
         self.is_asked_to_leave.set(!self.is_dying.get());
         if let Some(control) = &*self.control.borrow() {
@@ -177,14 +181,20 @@ impl Process {
         if self.is_dying.get() {
             return self.end_the_rest(None);
         }
-        if !self.hears_messages.get() && !has_streams() {
+        let end = Instant::now() + grace;
+        let word_by = end.min(Instant::now() + LAST_WORD_TIMEOUT);
+        let process = Rc::clone(self);
+        let has_time = move |now: Instant| {
+            let stays = process.hears_messages.get() || has_streams();
+            stays && now < end || process.overdue.get().is_some() && now < word_by
+        };
+        if !has_time(Instant::now()) {
             return self.terminate();
         }
         let process = Rc::clone(self);
         tokio::task::spawn_local(async move {
-            let end = Instant::now() + grace;
-            while Instant::now() < end && (process.hears_messages.get() || has_streams()) {
-                tokio::time::sleep(LOOK_EVERY.min(end.saturating_duration_since(Instant::now()))).await;
+            while has_time(Instant::now()) {
+                tokio::time::sleep(LOOK_EVERY).await;
             }
             process.terminate();
         });

@@ -31,7 +31,10 @@ export function App({ model, store }: { model: Model; store: Store }) {
   const act = (action: string, body: object, done: string) => {
     if (!store.hasToken) return setActing(true);
     setTold('…');
-    void store.act(action, body).then((refused) => setTold(refused ?? done));
+    void store.act(action, body).then((refused) => {
+      setTold(store.hasToken ? (refused ?? done) : '');
+      if (!store.hasToken) setActing(true);
+    });
   };
 
   return (
@@ -114,7 +117,16 @@ export function App({ model, store }: { model: Model; store: Store }) {
           close={() => setActing(false)}
         />
       )}
-      {flame !== null && <Flame wish={flame} store={store} close={() => setFlame(null)} />}
+      {flame !== null && (
+        <Flame
+          wish={flame}
+          store={store}
+          close={() => {
+            setFlame(null);
+            if (store.isTokenStale) setActing(true);
+          }}
+        />
+      )}
     </div>
   );
 }
@@ -142,7 +154,7 @@ function LinkState({ model, store }: { model: Model; store: Store }) {
         model.frame === null && <p class="card">Connecting to the gateway…</p>
       ) : (
         <p class="card gone">
-          <b>The gateway does not answer.</b>{' '}
+          <b>{model.link === 'refused' ? model.why : 'The gateway does not answer.'}</b>{' '}
           {model.heardMs > 0 && (
             <>
               Last seen at {clock(model.heardMs)}

@@ -1,4 +1,5 @@
-// Holds up its worker in the way that its path names; `?ms=` says for how long at least, over and over.
+// Holds up its worker in the way that its path names; `?ms=` says for how long at least, over and over, and `&after=` for how long
+// after its answer.
 'use strict';
 
 const fs = require('node:fs');
@@ -26,8 +27,12 @@ http
     const { pathname, searchParams } = new URL(request.url, 'http://app');
     // What it needs comes first, so that the run does not begin with the request.
     await new Promise((resolve) => setTimeout(resolve, 5));
-    const until = performance.now() + Number(searchParams.get('ms') ?? 0);
-    for (let round = 0; performance.now() < until; round += 1) faults[pathname]?.(round);
+    const holdUp = (ms) => {
+      const until = performance.now() + Number(ms ?? 0);
+      for (let round = 0; performance.now() < until; round += 1) faults[pathname]?.(round);
+    };
+    holdUp(searchParams.get('ms'));
     response.end('done');
+    holdUp(searchParams.get('after'));
   })
   .listen(process.env.PORT);

@@ -3,24 +3,28 @@
 // It is a fetch and no EventSource, because only a fetch can carry the token in a header.
 import { EventReader, type ServerEvent } from './sse.js';
 
-/** How the connection stands. `denied` needs a token. */
-export type Link = 'connecting' | 'live' | 'lost' | 'denied';
+/** How the connection stands. `denied` needs a token, `refused` is answered, but not with events. */
+export type Link = 'connecting' | 'live' | 'lost' | 'refused' | 'denied';
 
 export interface Listener {
   event: (event: ServerEvent) => void;
-  link: (link: Link) => void;
+  /** `why`: what the gateway says, where it refuses. */
+  link: (link: Link, why: string) => void;
 }
 
 /** A gateway says something each second. */
 const SILENT_MS_MAX = 5000;
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 5000;
+/** Longer answers are pages of whoever stands between. */
+const REASON_CHARACTERS_MAX = 300;
 
 export class Connection {
   readonly #listener: Listener;
   readonly #token: () => string | null;
   #stop = new AbortController();
   #lastId: string | null = null;
+  #why = '';
 
   constructor(listener: Listener, token: () => string | null) {
     this.#listener = listener;
@@ -45,14 +49,14 @@ export class Connection {
         retryMs = RETRY_MS_MIN;
         continue;
       }
-      this.#listener.link('lost');
+      this.#listener.link(heard === 'refused' ? 'refused' : 'lost', this.#why);
       if (heard === 'broken') retryMs = RETRY_MS_MIN;
       await new Promise((resolve) => setTimeout(resolve, retryMs));
       retryMs = Math.min(retryMs * 2, RETRY_MS_MAX);
     }
   }
 
-  async #listen(stopped: AbortSignal): Promise<'ended' | 'broken' | 'failed' | 'denied'> {
+  async #listen(stopped: AbortSignal): Promise<'ended' | 'broken' | 'failed' | 'refused' | 'denied'> {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), SILENT_MS_MAX);
     let isLive = false;
@@ -64,10 +68,13 @@ export class Connection {
       const signal = AbortSignal.any([stopped, silence.signal]);
       const response = await fetch('/events', { headers, signal, cache: 'no-store' });
       if (response.status === 401) {
-        this.#listener.link('denied');
+        this.#listener.link('denied', '');
         return 'denied';
       }
-      if (!response.ok || response.body === null) return 'failed';
+      if (!response.ok || response.body === null) {
+        this.#why = await reasonOf(response);
+        return 'refused';
+      }
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       const events = new EventReader();
       for (;;) {
@@ -76,7 +83,7 @@ export class Connection {
         clearTimeout(timer);
         timer = setTimeout(() => silence.abort(), SILENT_MS_MAX);
         for (const event of events.push(value)) {
-          if (!isLive) this.#listener.link('live');
+          if (!isLive) this.#listener.link('live', '');
           isLive = true;
           this.#lastId = event.id ?? this.#lastId;
           this.#listener.event(event);
@@ -88,4 +95,16 @@ export class Connection {
       clearTimeout(timer);
     }
   }
+}
+
+/** Why the gateway does not do what it was asked: JSON with `error`, or text. */
+export async function reasonOf(response: Response): Promise<string> {
+  const text = (await response.text()).trim();
+  try {
+    const { error } = JSON.parse(text) as { error?: string };
+    if (error !== undefined) return error;
+  } catch {
+    // Text for people.
+  }
+  return text === '' || text.length > REASON_CHARACTERS_MAX ? `The gateway answered ${response.status}.` : text;
 }

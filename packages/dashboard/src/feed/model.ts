@@ -10,6 +10,8 @@ const MARKS_MAX = 400;
 
 export interface Model {
   link: Link;
+  /** What the gateway says, where it refuses. */
+  why: string;
   /** When the gateway was heard last, by this machine's clock. */
   heardMs: number;
   epoch: number;
@@ -25,6 +27,7 @@ export interface Model {
 
 export const nothing: Model = {
   link: 'connecting',
+  why: '',
   heardMs: 0,
   epoch: 0,
   frame: null,

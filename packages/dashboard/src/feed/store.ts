@@ -1,7 +1,7 @@
 // The one place where the page's state is: the model, who draws it, and the token.
 import type { FlameData } from '@sluice/flame/data';
 import type { Columns, Costs, Frame, Hello } from '../snapshot.js';
-import { Connection } from './connection.js';
+import { Connection, reasonOf } from './connection.js';
 import { type Model, type Span, filled, framed, greeted, nothing, priced } from './model.js';
 import type { ServerEvent } from './sse.js';
 
@@ -16,6 +16,7 @@ interface Asked {
 }
 
 const TOKEN_KEY = 'sluice-token';
+export const STALE = 'The gateway does not take the token of this page any more. It needs the present one.';
 
 export class Store {
   model: Model = nothing;
@@ -23,13 +24,14 @@ export class Store {
   readonly #connection: Connection;
   #refill: ReturnType<typeof setInterval> | undefined;
   #token = tokenFromAddress() ?? sessionStorage.getItem(TOKEN_KEY);
+  #isTokenStale = false;
 
   constructor(draw: (model: Model) => void) {
     this.#draw = draw;
     this.#connection = new Connection(
       {
         event: (event) => this.#take(event),
-        link: (link) => this.#set({ ...this.model, link }),
+        link: (link, why) => this.#set({ ...this.model, link, why }),
       },
       () => this.#token,
     );
@@ -39,17 +41,23 @@ export class Store {
     return this.#token !== null;
   }
 
-  /** Uses this token from now on; says whether the gateway takes it. */
-  async setToken(token: string): Promise<boolean> {
+  /** The gateway took the token of this page before, and does no longer. */
+  get isTokenStale(): boolean {
+    return this.#isTokenStale;
+  }
+
+  /** Uses this token from now on. Returns why the gateway does not take it, or null. */
+  async setToken(token: string): Promise<string | null> {
     this.#token = token;
-    const outcome = await this.act('check', {});
-    if (outcome !== null) {
+    const refused = await this.act('check', {});
+    if (refused !== null) {
       this.#token = null;
-      return false;
+      return refused;
     }
+    this.#isTokenStale = false;
     sessionStorage.setItem(TOKEN_KEY, token);
     if (this.model.link === 'denied') this.#connection.again();
-    return true;
+    return null;
   }
 
   show(span: Span): void {
@@ -76,15 +84,25 @@ export class Store {
 
   /** The answer, or why there is none. */
   async #ask(path: string, init: Asked): Promise<Response | string> {
+    const token = this.#token;
     try {
       const response = await fetch(path, { ...init, headers: { ...this.#headers(), ...init.headers } });
       if (response.ok) return response;
-      if (response.status === 401) return 'The gateway does not take this token.';
-      const { error } = (await response.json()) as { error?: string };
-      return error ?? `The gateway answered ${response.status}.`;
+      if (response.status !== 401) return await reasonOf(response);
+      this.#forget(token);
+      return this.#isTokenStale ? STALE : 'The gateway does not take this token.';
     } catch {
       return 'The gateway does not answer.';
     }
+  }
+
+  /** It may have been started again with another token, which is asked for then. */
+  #forget(token: string | null): void {
+    if (token === null || token !== this.#token) return;
+    this.#token = null;
+    if (sessionStorage.getItem(TOKEN_KEY) === null) return;
+    sessionStorage.removeItem(TOKEN_KEY);
+    this.#isTokenStale = true;
   }
 
   #headers(): Record<string, string> {

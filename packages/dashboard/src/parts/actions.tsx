@@ -1,7 +1,7 @@
 // What can be done to the gateway, and the token that it needs.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Model } from '../feed/model.js';
-import type { Store } from '../feed/store.js';
+import { STALE, type Store } from '../feed/store.js';
 
 interface Props {
   model: Model;
@@ -27,6 +27,7 @@ export function Actions({ model, store, tell, profile, close }: Props) {
     setBusy(true);
     const refused = await store.act(action, body);
     setBusy(false);
+    if (!store.hasToken) return setHasToken(false);
     tell(refused ?? done);
     if (refused === null) close();
   };
@@ -101,14 +102,14 @@ export function Actions({ model, store, tell, profile, close }: Props) {
 
 export function Token({ file, store, done }: { file: string | null; store: Store; done: () => void }) {
   const [text, setText] = useState('');
-  const [refused, setRefused] = useState(false);
+  const [refused, setRefused] = useState(store.isTokenStale ? STALE : null);
   const [busy, setBusy] = useState(false);
   const submit = async () => {
     setBusy(true);
-    const taken = await store.setToken(text.trim());
+    const refused = await store.setToken(text.trim());
     setBusy(false);
-    setRefused(!taken);
-    if (taken) done();
+    setRefused(refused);
+    if (refused === null) done();
   };
   return (
     <form
@@ -138,11 +139,11 @@ export function Token({ file, store, done }: { file: string | null; store: Store
           autocomplete="off"
           required
           value={text}
-          aria-invalid={refused}
+          aria-invalid={refused !== null}
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </label>
-      {refused && <p role="alert">The gateway does not take this token.</p>}
+      {refused !== null && <p role="alert">{refused}</p>}
       <button type="submit" disabled={busy}>
         Use it
       </button>
