@@ -12,6 +12,7 @@ const RUNS_KEPT = 1024;
 const now_ms = performance.now.bind(performance);
 
 export class Collections {
+  /** Not that of `RunWatch`, which asks for pauses within a run: what the run has spent is known only after it. */
   readonly #observer = new PerformanceObserver((list) => {
     for (const { startTime, duration } of list.getEntries()) this.#take(startTime, duration * 1000);
   });

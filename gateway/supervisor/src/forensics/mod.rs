@@ -178,7 +178,10 @@ impl Look {
         let depth = raw.len();
         // Without a stack there is no profile either, for the same reason.
         let (json, hot) = match profile {
-            Some(taken) => (Ok(taken.json), taken.hottest),
+            Some(taken) => {
+                let hottest = taken.hottest(&scripts);
+                (Ok(taken.json), hottest)
+            }
             None => (Err(why.clone()), Vec::new()),
         };
         raw.extend(hot.iter().map(|(frame, _)| frame.clone()));

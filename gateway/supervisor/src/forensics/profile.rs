@@ -1,11 +1,12 @@
 //! A CPU profile as V8 gives it, and the functions that it names first.
 
 use std::collections::HashMap;
+use std::fmt;
 
-use serde::Deserialize;
 use serde_json::Value;
+use sluice_profiles::Owner;
 
-use super::places::RawFrame;
+use super::places::{RawFrame, Script};
 use super::{Frame, Why};
 
 /// The largest CPU profile that is kept of a stuck worker.
@@ -26,82 +27,51 @@ pub(crate) struct Profile {
 /// The same before its places are mapped.
 pub(super) struct Taken {
     pub(super) json: Vec<u8>,
-    pub(super) hottest: Vec<(RawFrame, u32)>,
+    profile: sluice_profiles::Profile,
 }
 
 /// Reads the answer to `Profiler.stop`.
 pub(super) fn read(answer: &str) -> Result<Taken, Why> {
-    let unreadable = |error: serde_json::Error| Why::BadAnswer("Profiler.stop", error.to_string());
-    let mut message: Value = serde_json::from_str(answer).map_err(unreadable)?;
-    let profile = message.pointer_mut("/result/profile").map(Value::take).unwrap_or_default();
-    let json = serde_json::to_vec(&profile).map_err(unreadable)?;
+    let unreadable = |error: &dyn fmt::Display| Why::BadAnswer("Profiler.stop", error.to_string());
+    let mut message: Value = serde_json::from_str(answer).map_err(|error| unreadable(&error))?;
+    let json = message.pointer_mut("/result/profile").map(Value::take).unwrap_or_default().to_string().into_bytes();
     if json.len() > JSON_BYTES_MAX {
         return Err(Why::TooLarge);
     }
-    let samples: Samples = serde_json::from_value(profile).map_err(unreadable)?;
-    Ok(Taken { json, hottest: hottest(samples) })
+    let mut profile = sluice_profiles::Profile::default();
+    profile.read("", &*json).map_err(|error| unreadable(&error))?;
+    Ok(Taken { json, profile })
 }
 
-fn hottest(samples: Samples) -> Vec<(RawFrame, u32)> {
-    let mut self_us: HashMap<u64, i64> = HashMap::new();
-    // A delta is the time since the sample before, which is the time spent where that one was.
-    for (node, delta_us) in samples.samples.iter().zip(samples.time_deltas.iter().skip(1)) {
-        let sum = self_us.entry(*node).or_default();
-        *sum = sum.saturating_add((*delta_us).max(0));
-    }
-    // One function is several nodes where it is called in several ways.
-    let mut functions: HashMap<RawFrame, i64> = HashMap::new();
-    for node in samples.nodes {
-        let us = self_us.get(&node.id).copied().unwrap_or(0);
-        if us == 0 || matches!(node.call_frame.function_name.as_str(), "(root)" | "(idle)") {
-            continue;
+impl Taken {
+    /// As [`Profile::hottest`]. A script is found by its URL, which is all that the reader keeps of it.
+    pub(super) fn hottest(&self, scripts: &HashMap<String, Script>) -> Vec<(RawFrame, u32)> {
+        let ids: HashMap<&str, &str> = scripts.iter().map(|(id, script)| (&*script.url, &**id)).collect();
+        let frames = self.profile.frames();
+        // One function is several nodes where it is called in several ways.
+        let mut self_us = vec![0_u64; frames.len()];
+        for (node, us) in self.profile.nodes().iter().zip(self.profile.self_us()) {
+            self_us[node.frame as usize] += us;
         }
-        let CallFrame { function_name, script_id, line_number, column_number } = node.call_frame;
-        let frame = RawFrame {
-            function: function_name,
-            script: script_id,
-            // V8's own entries have no place, which it gives as -1.
-            line: u32::try_from(line_number).unwrap_or(u32::MAX),
-            column: u32::try_from(column_number).unwrap_or(u32::MAX),
-        };
-        let sum = functions.entry(frame).or_default();
-        *sum = sum.saturating_add(us);
+        let mut functions: Vec<(RawFrame, u32)> = frames
+            .iter()
+            .zip(self_us)
+            .filter(|(frame, us)| *us > 0 && !matches!(frame.owner, Owner::Root | Owner::Idle))
+            .map(|(frame, us)| {
+                let raw = RawFrame {
+                    function: frame.function.clone(),
+                    script: ids.get(&*frame.url).copied().unwrap_or_default().to_owned(),
+                    // V8's own entries have no place.
+                    line: frame.line.checked_sub(1).unwrap_or(u32::MAX),
+                    column: frame.column.checked_sub(1).unwrap_or(u32::MAX),
+                };
+                (raw, u32::try_from(us / 1000).unwrap_or(u32::MAX))
+            })
+            .collect();
+        functions.sort_by(|(a, a_ms), (b, b_ms)| b_ms.cmp(a_ms).then_with(|| a.cmp(b)));
+        functions.truncate(HOTTEST_MAX);
+        functions
     }
-    let mut functions: Vec<_> =
-        functions.into_iter().map(|(frame, us)| (frame, u32::try_from(us / 1000).unwrap_or(u32::MAX))).collect();
-    functions.sort_by(|(a, a_ms), (b, b_ms)| b_ms.cmp(a_ms).then_with(|| a.cmp(b)));
-    functions.truncate(HOTTEST_MAX);
-    functions
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Samples {
-    nodes: Vec<Node>,
-    #[serde(default)]
-    samples: Vec<u64>,
-    #[serde(default)]
-    time_deltas: Vec<i64>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Node {
-    id: u64,
-    call_frame: CallFrame,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CallFrame {
-    #[serde(default)]
-    function_name: String,
-    #[serde(default)]
-    script_id: String,
-    #[serde(default)]
-    line_number: i64,
-    #[serde(default)]
-    column_number: i64,
 }
 
 #[cfg(test)]
@@ -109,17 +79,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_goes_to_the_function_of_the_sample_before() {
+    fn functions_are_told_by_the_time_in_themselves_with_the_script_that_has_their_url() {
         let node = |id: u32, name: &str, line: i32| {
             serde_json::json!({ "id": id, "callFrame": {
-                "functionName": name, "scriptId": "7", "url": "file:///a.js", "lineNumber": line, "columnNumber": line } })
+                "functionName": name, "scriptId": "7", "url": if line < 0 { "" } else { "file:///a.js" },
+                "lineNumber": line, "columnNumber": line } })
         };
         let answer = serde_json::json!({ "id": 1, "result": { "profile": {
             "nodes": [node(1, "(root)", -1), node(2, "slow", 4), node(3, "quick", 9), node(4, "slow", 4), node(5, "(program)", -1)],
-            "startTime": 0, "endTime": 100, "samples": [2, 3, 4, 5, 1], "timeDeltas": [900_000, 5000, 1000, 7000, 2000] } } });
+            "startTime": 0, "endTime": 915_000, "samples": [2, 3, 4, 5, 1], "timeDeltas": [900_000, 5000, 1000, 7000, 2000] } } });
         let taken = read(&answer.to_string()).unwrap();
-        let hottest: Vec<_> = taken.hottest.iter().map(|(frame, ms)| (frame.function.as_str(), *ms)).collect();
-        assert_eq!(hottest, [("slow", 12), ("(program)", 2), ("quick", 1)]);
+        let script = Script { url: "file:///a.js".to_owned(), map_url: String::new() };
+        let hottest = taken.hottest(&HashMap::from([("7".to_owned(), script)]));
+        let of = |at: usize| {
+            (hottest[at].0.function.as_str(), hottest[at].0.script.as_str(), hottest[at].0.line, hottest[at].1)
+        };
+        assert_eq!([of(0), of(1), of(2)], [("slow", "7", 4, 12), ("(program)", "", u32::MAX, 2), ("quick", "7", 9, 1)]);
         assert_eq!(serde_json::from_slice::<Value>(&taken.json).unwrap(), answer["result"]["profile"]);
     }
 
@@ -128,8 +103,8 @@ mod tests {
         for answer in ["", "{}", "[]", r#"{"result":{}}"#, r#"{"result":{"profile":{"nodes":[{"id":-1}]}}}"#] {
             assert!(matches!(read(answer), Err(Why::BadAnswer(..))), "{answer}");
         }
-        let deltas = r#"{"result":{"profile":{"nodes":[{"id":1,"callFrame":{}}],"samples":[1,1,9,1],
-            "timeDeltas":[0,9223372036854775807,9223372036854775807,-4]}}}"#;
-        assert_eq!(read(deltas).unwrap().hottest[0].1, u32::MAX);
+        let deltas = r#"{"result":{"profile":{"nodes":[{"id":1,"callFrame":{}}],"samples":[1,1,1],
+            "timeDeltas":[0,9223372036854775807,-4],"startTime":0,"endTime":9223372036854775807}}}"#;
+        assert_eq!(read(deltas).unwrap().hottest(&HashMap::new()).len(), 1);
     }
 }

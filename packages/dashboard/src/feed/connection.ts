@@ -106,5 +106,7 @@ export async function reasonOf(response: Response): Promise<string> {
   } catch {
     // Text for people.
   }
-  return text === '' || text.length > REASON_CHARACTERS_MAX ? `The gateway answered ${response.status}.` : text;
+  return text === '' || text.length > REASON_CHARACTERS_MAX
+    ? `The gateway answered ${response.status}.`
+    : text;
 }
