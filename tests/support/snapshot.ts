@@ -14,6 +14,7 @@ export interface WorkerSnapshot {
   state: 'starting' | 'warming' | 'ready' | 'busy' | 'paused' | 'leaving' | 'backoff';
   age_s: number;
   rss_bytes: number | null;
+  heap_used_bytes: number | null;
   requests_total: number;
   restarts_total: number;
   current: { id: string; class: string; for_ms: number }[];
@@ -68,6 +69,7 @@ export interface Snapshot {
     bytes: number;
     bytes_max: number;
   } | null;
+  runs: { upper_us: number[]; counts: number[] };
   alarms: { alarm: string; class: string | null; text: string; age_s: number }[];
   growing: {
     what: string;
