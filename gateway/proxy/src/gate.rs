@@ -286,18 +286,19 @@ impl Gate {
         is_wanted
     }
 
-    /// The worker has finished with the request: its slot is free.
+    /// The worker has finished with the request: its slot is free. The lease ends last, so that a fault on the way loses no slot.
     pub(crate) fn finished(&self, lease: Lease) {
-        let (worker, request) = lease.end();
+        let (worker, request) = (lease.worker, lease.request);
         let now = Instant::now();
         self.service.last_progress.set(Some(now));
         self.requests.answered(request, now);
         self.tell_at(now, Event::Finished { worker, request });
+        lease.end();
     }
 
-    /// The response is an upgrade or event stream and leaves the slot.
+    /// The response is an upgrade or event stream and leaves the slot. The lease ends last, as in [`Gate::finished`].
     pub(crate) fn detached(&self, lease: Lease) -> StreamLease {
-        let (worker, request) = lease.end();
+        let (worker, request) = (lease.worker, lease.request);
         let now = Instant::now();
         self.service.last_progress.set(Some(now));
         self.service.streams.set(self.service.streams.get() + 1);
@@ -306,6 +307,7 @@ impl Gate {
             exchange.account.finish(now);
         }
         self.tell_at(now, Event::Detached { worker, request });
+        lease.end();
         StreamLease::new(self.rc(), worker, request)
     }
 

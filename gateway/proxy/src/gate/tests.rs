@@ -1,6 +1,7 @@
 //! What no request can bring about from the outside.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use crate::active::ActiveConfig;
 use crate::receive::body::Body;
 use crate::record::Record;
 use crate::respond::answer::Answer;
-use crate::upstream::{Exchange, Job};
+use crate::upstream::{Exchange, Job, Lease};
 use sluice_classes::{Class, Traits};
 use tokio::time::Instant;
 
@@ -366,4 +367,27 @@ fn a_panic_in_a_slot_answers_its_request_and_gives_its_worker_up() {
         assert_ne!(state, Some(sluice_scheduler::WorkerState::Ready), "nothing more goes to it");
         assert!(gate.slots.borrow()[&worker].is_dying.get());
     });
+}
+
+/// What panics is a second borrow of the scheduler, which the test holds.
+#[tokio::test]
+async fn a_panic_while_a_slot_is_given_back_loses_no_slot() {
+    let local = tokio::task::LocalSet::new();
+    local
+        .run_until(async {
+            for is_stream in [false, true] {
+                let (gate, worker) = one_ready_worker_at(silent_socket(), true);
+                let (request, _answer) = submit(&gate, Method::Post);
+                let lease = Lease::new(worker, request, &gate.lost.0);
+                let held = gate.scheduler.borrow_mut();
+                let given_back = catch_unwind(AssertUnwindSafe(|| {
+                    if is_stream { drop(gate.detached(lease)) } else { gate.finished(lease) }
+                }));
+                drop(held);
+                assert!(given_back.is_err());
+                gate.tick();
+                assert!(gate.slots.borrow()[&worker].is_dying.get(), "the worker is replaced");
+            }
+        })
+        .await;
 }
