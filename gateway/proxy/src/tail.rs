@@ -21,6 +21,8 @@ const ARMED_MAX: usize = 64;
 const PROFILE_TIMEOUT: Duration = Duration::from_secs(120);
 /// With `sampled`: time between two profiles, as a multiple of what the one before took of its worker beside the request, and at least.
 const PAUSE_FACTOR: u32 = 200;
+/// As a multiple of the time for which its request had the worker for itself: others would have shared it.
+const PAUSE_ALONE_FACTOR: u32 = 50;
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 /// Profiles of a class that are kept, the worst.
 const CLASS_KEPT_MAX: usize = 3;
@@ -126,7 +128,9 @@ impl Tails {
     ) -> Option<(u64, u64)> {
         let one = self.under_way.take_if(|one| one.request == request)?;
         if mode == Mode::Sampled {
-            self.not_before = Some(now + (overhead * PAUSE_FACTOR).max(PAUSE_MIN));
+            let alone = now.saturating_duration_since(one.since);
+            let pause = (overhead * PAUSE_FACTOR).max(alone * PAUSE_ALONE_FACTOR).max(PAUSE_MIN);
+            self.not_before = Some(now + pause);
         }
         Some((one.number, one.usual_us))
     }
@@ -222,6 +226,10 @@ mod tests {
         let after = |ms| now + Duration::from_millis(ms);
         assert_eq!(tails.take(after(3_999), Mode::Sampled, "a", REQUEST), None);
         assert!(tails.take(after(4_000), Mode::Sampled, "a", REQUEST).is_some());
+        // It had a worker for itself for 200 ms.
+        tails.over(after(4_200), Mode::Sampled, REQUEST, Duration::ZERO);
+        assert_eq!(tails.take(after(14_199), Mode::Sampled, "a", REQUEST), None);
+        assert!(tails.take(after(14_200), Mode::Sampled, "a", REQUEST).is_some());
         // One whose worker died is not waited for.
         assert_eq!(tails.take(after(100_000), Mode::On, "a", REQUEST), None);
         assert!(tails.take(after(200_000), Mode::On, "a", REQUEST).is_some());
