@@ -191,7 +191,10 @@ void test('a collector that never answers holds up neither requests nor the end'
   assert.ok(all.every(({ status }) => status === 200));
   await eventually(() => collector.exports > 0, { deadlineMs: 20_000, what: 'an export' });
   assert.equal((await ask(sluice, '/')).status, 200);
-  assert.equal((await sluice.stop()).code, 0);
+  sluice.signal('SIGTERM');
+  assert.equal((await sluice.finished(20_000)).code, 0);
+  const told = sluice.logs.filter(({ text }) => String(text).startsWith('traces: '));
+  assert.match(String(told.at(-1)?.['text']), /the spans of 201 requests were not exported/);
 });
 
 void test('more spans than a stuck collector takes are dropped and counted', async (t) => {

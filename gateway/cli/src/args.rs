@@ -383,7 +383,7 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with_all = ["worker", "all", "route"])]
     #[allow(clippy::option_option, reason = "without it, without an id, and with one")]
     pub tail: Option<Option<u64>>,
-    /// Name of the files, without .cpuprofile and .html [default: one in profiles/ of the run directory]
+    /// Name of the files, without .cpuprofile and .html, or a directory for them [default: one in profiles/ of the run directory]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Open the flame graph in the browser (open, xdg-open)
@@ -426,7 +426,7 @@ pub struct HeapArgs {
     /// Do not ask before a snapshot
     #[arg(long, short)]
     pub yes: bool,
-    /// Name of the files, without their extensions [default: one in profiles/ of the run directory]
+    /// Name of the files, without their extensions, or a directory for them [default: one in profiles/ of the run directory]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

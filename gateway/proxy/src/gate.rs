@@ -364,12 +364,12 @@ impl Gate {
         self.sample_sleep();
         self.look_for_alarms(now);
         self.expire_tails();
-        self.note_lost_traces();
+        self.note_lost_traces(now);
     }
 
     /// Spans that did not arrive: the operator has to know, but a collector that is away is no error of the service.
-    fn note_lost_traces(&self) {
-        if let Some(text) = self.traces.counts().take_failure() {
+    fn note_lost_traces(&self, now: Instant) {
+        if let Some(text) = self.traces.counts().take_failure(now) {
             self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
         }
     }

@@ -38,6 +38,8 @@ const TRIES_MAX: u32 = 5;
 const RETRY_FIRST: Duration = Duration::from_secs(1);
 /// The longest wait that a collector may ask for.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(30);
+/// Failures are told at most so often.
+const TELL_EVERY: Duration = Duration::from_secs(60);
 /// How long a connection to the collector is kept without an export.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 
@@ -49,8 +51,12 @@ pub struct Counts {
     exported: Cell<u64>,
     dropped: Cell<u64>,
     failed: Cell<u64>,
-    /// The latest failure has been told.
-    note: RefCell<Option<String>>,
+    /// Requests whose spans wait, or are being exported.
+    waiting: Cell<u64>,
+    /// Why the latest export failed that has not been told.
+    why: RefCell<Option<String>>,
+    /// When a failure was told, and how many spans were lost by then.
+    told: Cell<Option<(Instant, u64)>>,
 }
 
 impl Counts {
@@ -72,10 +78,30 @@ impl Counts {
         self.failed.get()
     }
 
-    /// Why the latest export failed, if that is news.
+    /// What was lost since this was told last and why, for people. `None` where nothing was, or it was told a moment ago.
     #[must_use]
-    pub fn take_failure(&self) -> Option<String> {
-        self.note.take()
+    pub fn take_failure(&self, now: Instant) -> Option<String> {
+        let told = self.told.get();
+        if told.is_some_and(|(at, _)| now.saturating_duration_since(at) < TELL_EVERY) {
+            return None;
+        }
+        let why = self.why.take()?;
+        let lost = self.failed.get() + self.dropped.get();
+        self.told.set(Some((now, lost)));
+        let spans = lost - told.map_or(0, |(_, lost)| lost);
+        Some(format!("traces: {spans} spans were not exported: {why}"))
+    }
+
+    pub(crate) fn waiting(&self) -> u64 {
+        self.waiting.get()
+    }
+
+    pub(crate) fn waits(&self) {
+        self.waiting.set(self.waiting.get() + 1);
+    }
+
+    fn is_over(&self, requests: usize) {
+        self.waiting.set(self.waiting.get().saturating_sub(requests as u64));
     }
 
     pub(crate) fn drop_spans(&self, count: u64) {
@@ -88,8 +114,9 @@ pub(crate) async fn run(settings: Settings, mut receiver: mpsc::Receiver<Box<End
     let http = match client(&settings) {
         Ok(http) => http,
         Err(error) => {
-            counts.note.replace(Some(format!("traces: certificates of this system: {error}")));
+            counts.why.replace(Some(format!("certificates of this system: {error}")));
             while receiver.recv().await.is_some() {
+                counts.is_over(1);
                 counts.drop_spans(crate::spans::SPANS_MAX);
             }
             return;
@@ -107,6 +134,7 @@ pub(crate) async fn run(settings: Settings, mut receiver: mpsc::Receiver<Box<End
             }
         }
         send(&http, &settings, &counts, &batch).await;
+        counts.is_over(batch.len());
         batch.clear();
     }
 }
@@ -164,7 +192,7 @@ async fn send(http: &Http, settings: &Settings, counts: &Counts, batch: &[Box<En
         let Failure { text, is_final, retry_after } = failure;
         if is_final || attempt == TRIES_MAX {
             counts.failed.set(counts.failed.get() + count);
-            counts.note.replace(Some(format!("traces: {count} spans were not exported: {text}")));
+            counts.why.replace(Some(text));
             return;
         }
         // Gateways that lost the collector at the same time do not come back at the same time.
@@ -235,4 +263,29 @@ fn causes(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_that_are_lost_again_and_again_are_told_once_a_minute() {
+        let (counts, start) = (Counts::default(), Instant::now());
+        let fail = |spans: u64| {
+            counts.failed.set(counts.failed.get() + spans);
+            counts.why.replace(Some("the collector answered 404 Not Found".to_owned()));
+        };
+        let told = |s| counts.take_failure(start + Duration::from_secs(s));
+        assert_eq!(told(0), None);
+        fail(5);
+        assert_eq!(told(1).unwrap(), "traces: 5 spans were not exported: the collector answered 404 Not Found");
+        for _ in 0..1000 {
+            fail(5);
+            assert_eq!(told(2), None);
+        }
+        counts.drop_spans(10);
+        assert!(told(61).unwrap().starts_with("traces: 5010 spans were not exported: "));
+        assert_eq!(told(200), None, "nothing more was lost");
+    }
 }

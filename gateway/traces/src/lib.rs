@@ -18,11 +18,12 @@ pub use sampler::Sampler;
 pub use settings::{Configured, Settings, Unusable};
 pub use spans::Ended;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, spawn_local};
 
 /// Requests whose spans wait for their export; further ones are dropped.
 const WAITING_MAX: usize = 2_048;
@@ -31,32 +32,42 @@ const WAITING_MAX: usize = 2_048;
 #[derive(Default)]
 pub struct Traces {
     exporter: RefCell<Option<Exporter>>,
+    /// The exporter before, which sends what it has.
+    retired: Cell<Option<JoinHandle<()>>>,
     counts: Rc<Counts>,
 }
 
 struct Exporter {
-    sampler: Sampler,
+    settings: Settings,
     sender: mpsc::Sender<Box<Ended>>,
-    task: tokio::task::JoinHandle<()>,
+    task: JoinHandle<()>,
 }
 
 impl Traces {
-    /// Exports from now on as these say, or not at all. What waited for the exporter before still leaves. Needs a `LocalSet`.
+    /// Exports from now on as these say, or not at all. What waited for the exporter before still leaves, but not for those before
+    /// that: a collector that takes nothing would let one more wait with each reload. Needs a `LocalSet`.
     pub fn apply(&self, settings: Option<Settings>) {
-        let exporter = settings.map(|settings| {
+        let mut exporter = self.exporter.borrow_mut();
+        if exporter.as_ref().map(|exporter| &exporter.settings) == settings.as_ref() {
+            return;
+        }
+        let new = settings.map(|settings| {
             let (sender, receiver) = mpsc::channel(WAITING_MAX);
-            let sampler = settings.sampler;
-            let task = tokio::task::spawn_local(export::run(settings, receiver, Rc::clone(&self.counts)));
-            Exporter { sampler, sender, task }
+            let task = spawn_local(export::run(settings.clone(), receiver, Rc::clone(&self.counts)));
+            Exporter { settings, sender, task }
         });
-        *self.exporter.borrow_mut() = exporter;
+        if let Some(Exporter { task, .. }) = std::mem::replace(&mut *exporter, new)
+            && let Some(before) = self.retired.replace(Some(task))
+        {
+            before.abort();
+        }
     }
 
     /// The context of a request that comes now; `None` while nothing is exported.
     #[must_use]
     pub fn begin(&self, parent: Option<Parent>) -> Option<Context> {
         let exporter = self.exporter.borrow();
-        exporter.as_ref().map(|exporter| Context::new(parent, exporter.sampler))
+        exporter.as_ref().map(|exporter| Context::new(parent, exporter.settings.sampler))
     }
 
     /// A request has ended. Only those whose context is sampled are to be told.
@@ -64,7 +75,10 @@ impl Traces {
         let exporter = self.exporter.borrow();
         let Some(exporter) = exporter.as_ref() else { return };
         match exporter.sender.try_reserve() {
-            Ok(room) => room.send(Box::new(ended())),
+            Ok(room) => {
+                self.counts.waits();
+                room.send(Box::new(ended()));
+            }
             Err(_) => self.counts.drop_spans(spans::SPANS_MAX),
         }
     }
@@ -75,13 +89,15 @@ impl Traces {
         &self.counts
     }
 
-    /// Sends what waits, for so long at most. Nothing is exported afterwards.
-    pub async fn close(&self, within: Duration) {
+    /// Sends what waits, for so long at most. Nothing is exported afterwards. Returns how many requests have lost their spans.
+    pub async fn close(&self, within: Duration) -> u64 {
         let exporter = self.exporter.borrow_mut().take();
-        let Some(Exporter { sender, mut task, .. }) = exporter else { return };
-        drop(sender);
-        if tokio::time::timeout(within, &mut task).await.is_err() {
-            task.abort();
+        if let Some(Exporter { sender, mut task, .. }) = exporter {
+            drop(sender);
+            if tokio::time::timeout(within, &mut task).await.is_err() {
+                task.abort();
+            }
         }
+        self.counts.waiting()
     }
 }

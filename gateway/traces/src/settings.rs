@@ -17,7 +17,7 @@ const HEADERS_MAX: usize = 64;
 const ATTRIBUTES_MAX: usize = 64;
 
 /// How spans are exported.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub(crate) endpoint: Uri,
     /// May hold secrets.

@@ -16,11 +16,16 @@ export async function takeHeapProfile(
   kind: HeapKind,
   duration_ms: number,
   file: string,
+  standsStill: () => void,
   signal: AbortSignal,
 ): Promise<Taken> {
   const [began_ms, usedBefore_us] = [now_ms(), cpuUs()];
-  if (kind === 'snapshot') takeSnapshot(file);
-  else await sample(kind === 'allocations', duration_ms, file, signal);
+  if (kind === 'snapshot') {
+    standsStill();
+    takeSnapshot(file);
+  } else {
+    await sample(kind === 'allocations', duration_ms, file, standsStill, signal);
+  }
   return {
     duration_ms: now_ms() - began_ms,
     used_ms: (cpuUs() - usedBefore_us) / 1000,
@@ -57,6 +62,7 @@ async function sample(
   withCollected: boolean,
   duration_ms: number,
   file: string,
+  standsStill: () => void,
   signal: AbortSignal,
 ): Promise<void> {
   const session = openSession();
@@ -68,6 +74,7 @@ async function sample(
       includeObjectsCollectedByMinorGC: withCollected,
     });
     await pause(duration_ms, undefined, { signal, ref: false });
+    standsStill();
     const { profile } = ask(session, 'HeapProfiler.stopSampling') as HeapProfiler.StopSamplingReturnType;
     writeWhole(file, JSON.stringify(profile));
   } finally {

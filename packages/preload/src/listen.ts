@@ -160,7 +160,7 @@ class Roles {
     this.#requests = new Requests(this.#settings, report, this.#hooks, cpu, handed, tails);
     const requests = this.#requests;
     offerLooks(this.#control, () => requests.moves);
-    offerProfiles(this.#control, requests, this.#tables);
+    offerProfiles(this.#control, requests, this.#tables, () => cpu.watch.serveOperator());
     offerBreathing(this.#control, requests, cpu, this.#settings.socketPath);
     const responses = http().ServerResponse.prototype;
     watchEventStreams(responses);

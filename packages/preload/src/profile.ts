@@ -28,6 +28,7 @@ export async function takeProfile(
   duration_ms: number,
   file: string,
   requests: Requests | undefined,
+  standsStill: () => void,
   signal: AbortSignal,
 ): Promise<Taken> {
   const rendersBefore = renders();
@@ -41,6 +42,7 @@ export async function takeProfile(
       recording.drop();
       throw error;
     }
+    standsStill();
     const { profile, used_us, began_us } = recording.stop();
     writeWhole(file, JSON.stringify(profile));
     try {

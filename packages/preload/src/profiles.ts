@@ -7,7 +7,13 @@ import type { RouteTables } from './route-tables.js';
 /** What the gateway may ask for. */
 type Wish = Extract<FromGateway, { readonly type: 'profile' | 'heap' | 'routes' }>;
 
-export function offerProfiles(control: Control, requests: Requests, tables: RouteTables): void {
+/** `standsStill` is called when the process is about to do so for a wish. */
+export function offerProfiles(
+  control: Control,
+  requests: Requests,
+  tables: RouteTables,
+  standsStill: () => void,
+): void {
   let current: AbortController | undefined;
   control.onMessage((said) => {
     if (said.type === 'drop-profile') {
@@ -21,7 +27,7 @@ export function offerProfiles(control: Control, requests: Requests, tables: Rout
       return;
     }
     const own = (current = new AbortController());
-    void take(said, requests, tables, own.signal)
+    void take(said, requests, tables, standsStill, own.signal)
       .then(
         (taken) => control.send({ type: 'profiled', number, taken }),
         (error: unknown) =>
@@ -41,6 +47,7 @@ async function take(
   wish: Wish,
   requests: Requests,
   tables: RouteTables,
+  standsStill: () => void,
   signal: AbortSignal,
 ): Promise<Taken> {
   if (wish.type === 'routes') {
@@ -49,8 +56,9 @@ async function take(
   }
   if (wish.type === 'profile') {
     const { takeProfile } = await import('./profile.js');
-    return takeProfile(wish.duration_ms, wish.file, wish.requests ? requests : undefined, signal);
+    const followed = wish.requests ? requests : undefined;
+    return takeProfile(wish.duration_ms, wish.file, followed, standsStill, signal);
   }
   const { takeHeapProfile } = await import('./heap.js');
-  return takeHeapProfile(wish.kind, wish.duration_ms, wish.file, signal);
+  return takeHeapProfile(wish.kind, wish.duration_ms, wish.file, standsStill, signal);
 }

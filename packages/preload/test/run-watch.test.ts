@@ -142,6 +142,26 @@ test('a second without a break is urgent', async () => {
   assert.ok(!watch.isUrgent);
 });
 
+test('a second for the operator is counted and is nobody’s fault', async () => {
+  const alone = owner('alone');
+  let told = 0;
+  const watch = new RunWatch();
+  watch.start(() => (told += 1));
+  watch.enter(alone);
+  await pause(1);
+  watch.serveOperator();
+  busy(1_010);
+  await pause(1);
+  await turn();
+  watch.stop();
+  assert.deepEqual([told, alone.runs], [0, undefined]);
+  assert.equal(longerThan(watch, 1_000), 1);
+  assert.deepEqual(
+    watch.news().long.filter(({ us }) => us >= 1_000_000),
+    [],
+  );
+});
+
 test('pauses of the collector are counted apart, and found in their run', async () => {
   const storming = owner('storming');
   const watch = await watched(async (runs) => {

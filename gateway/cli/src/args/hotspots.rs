@@ -35,13 +35,13 @@ pub struct HotspotsArgs {
     #[arg(long, conflicts_with = "compare")]
     pub live: bool,
     /// Worker to look at [default: the one that has answered most requests]
-    #[arg(long, value_name = "ID", requires = "live")]
+    #[arg(long, value_name = "ID", requires = "live", conflicts_with_all = ["files", "compare"])]
     pub worker: Option<u64>,
     /// Look at every worker that serves
-    #[arg(long, requires = "live", conflicts_with = "worker")]
+    #[arg(long, requires = "live", conflicts_with_all = ["worker", "files", "compare"])]
     pub all: bool,
     /// How long to look
-    #[arg(long, value_name = "S", requires = "live", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=60))]
+    #[arg(long, value_name = "S", requires = "live", conflicts_with_all = ["files", "compare"], default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=60))]
     pub seconds: u64,
     /// Show what has changed from one profile to another, the largest effect first
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]

@@ -45,6 +45,7 @@ pub fn run(args: &HeapArgs) -> Result<ExitCode, ClientError> {
         return Err(ClientError::Refused { run_dir: gateway.run_dir().to_owned(), text });
     };
     let kind = args.kind();
+    let names = Names::new(args.out.as_deref(), gateway.run_dir(), &format!("heap-{}", worker.id))?;
     eprintln!("{}", cost(kind, worker, args.duration_ms()));
     if kind == Kind::Snapshot && !args.yes && io::stdin().is_terminal() && !confirmed() {
         eprintln!("sluice: nothing was done.");
@@ -58,7 +59,6 @@ pub fn run(args: &HeapArgs) -> Result<ExitCode, ClientError> {
     let taken = gateway.ask(&Request::Profile(wish))?.profiles.unwrap_or_default();
     let _raw = raw_dir(&taken);
     let taken = taken.first().ok_or(FileError::Missing)?;
-    let names = Names::new(args.out.as_deref(), gateway.run_dir(), &format!("heap-{}", worker.id));
     let raw = Path::new(&taken.file);
     let said = match kind {
         Kind::Snapshot => names.take(kind.extension(), raw).map(|file| snapshot_text(&file, taken.duration_ms)),

@@ -91,16 +91,26 @@ pub struct Names {
 }
 
 impl Names {
-    /// `out`: what the user wants them to be called; with or without an extension.
-    pub fn new(out: Option<&Path>, run_dir: &Path, what: &str) -> Self {
-        match out {
+    /// `out`: what the user wants them to be called, with or without an extension, or the directory where they are wanted.
+    ///
+    /// # Errors
+    /// Where there is no such directory, before anything is done that takes time.
+    pub fn new(out: Option<&Path>, run_dir: &Path, what: &str) -> Result<Self, FileError> {
+        let own = || format!("{what}-{}", stamp());
+        let names = match out {
+            Some(out) if out.is_dir() => Self { stem: out.join(own()), is_kept_few: false },
             Some(out) => {
                 let known = ["cpuprofile", "html", "heapprofile", "heapsnapshot"];
                 let has_known = out.extension().is_some_and(|end| known.iter().any(|known| end == *known));
                 let stem = if has_known { out.with_extension("") } else { out.to_owned() };
                 Self { stem: std::path::absolute(&stem).unwrap_or(stem), is_kept_few: false }
             }
-            None => Self { stem: run_dir.join("profiles").join(format!("{what}-{}", stamp())), is_kept_few: true },
+            None => return Ok(Self { stem: run_dir.join("profiles").join(own()), is_kept_few: true }),
+        };
+        let dir = names.stem.parent().unwrap_or(&names.stem);
+        match std::fs::read_dir(dir) {
+            Ok(_) => Ok(names),
+            Err(source) => Err(FileError::Io { file: dir.to_owned(), source }),
         }
     }
 
@@ -166,10 +176,14 @@ mod tests {
     #[test]
     fn files_are_called_as_the_user_says_or_kept_in_the_run_directory() {
         let dir = tempfile::tempdir().unwrap();
-        let named = Names::new(Some(&dir.path().join("a.b.html")), Path::new("/run/x"), "profile");
+        let named = |out: &Path| Names::new(Some(out), Path::new("/run/x"), "profile");
+        let inside = named(dir.path()).unwrap().with("html");
+        assert_eq!(inside.parent(), Some(dir.path()));
+        assert!(named(&dir.path().join("missing/a")).is_err());
+        let named = named(&dir.path().join("a.b.html")).unwrap();
         assert_eq!(named.with("cpuprofile"), dir.path().join("a.b.cpuprofile"));
         assert_eq!(named.with("html"), dir.path().join("a.b.html"));
-        let kept = Names::new(None, dir.path(), "profile");
+        let kept = Names::new(None, dir.path(), "profile").unwrap();
         let file = kept.write("html", b"page").unwrap();
         assert_eq!(file.parent(), Some(dir.path().join("profiles").as_path()));
         assert_eq!(std::fs::read(&file).unwrap(), b"page");
