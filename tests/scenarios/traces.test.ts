@@ -223,3 +223,27 @@ void test('an endpoint that is none is told before anything starts', async () =>
     /traces\.endpoint: "collector:4317" is no http or https URL.*http:\/\/127\.0\.0\.1:4318\/v1\/traces/s,
   );
 });
+
+void test('OpenMetrics leads from a bucket to the trace of a request in it', async (t) => {
+  const collector = await startCollector(t);
+  const sluice = await traced(t, collector);
+  await headersOf(sluice, '/items/1', SAMPLED);
+  await requests(collector, '/items/1', 1);
+  const page = async (accept: string): Promise<{ type: string | null; text: string }> => {
+    const answer = await fetch(`${sluice.admin}/metrics`, { headers: { accept } });
+    return { type: answer.headers.get('content-type'), text: await answer.text() };
+  };
+  const open = await page('application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.3');
+  assert.equal(open.type, 'application/openmetrics-text; version=1.0.0; charset=utf-8');
+  assert.match(
+    open.text,
+    new RegExp(
+      `^sluice_service_time_seconds_bucket\\{le="[^"]+"\\} \\d+ # \\{trace_id="${traceId}"\\} [\\d.e-]+ \\d+\\.\\d{3}$`,
+      'm',
+    ),
+  );
+  assert.match(open.text, /\n# TYPE sluice_requests counter\nsluice_requests_total\{/);
+  assert.ok(open.text.endsWith('\n# EOF\n'));
+  const plain = await page('text/plain');
+  assert.ok(!plain.text.includes(traceId) && !plain.text.includes('# EOF'));
+});

@@ -21,7 +21,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, Version};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde::Serialize;
-use sluice_journal::{Journal, Page};
+use sluice_journal::{Exposition, Journal};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
@@ -217,8 +217,9 @@ fn ask(context: &Context, connection: &Connection, request: &Request<Incoming>) 
     match request.uri().path() {
         "/" => DASHBOARD.answer(request.headers()),
         "/metrics" => {
-            let page = metrics::page(&*context.operator, &context.journal);
-            respond(StatusCode::OK, Page::CONTENT_TYPE, page)
+            let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+            let format = Exposition::wanted(accept.unwrap_or_default());
+            respond(StatusCode::OK, format.content_type(), metrics::page(&*context.operator, &context.journal, format))
         }
         "/ping" => text(StatusCode::OK, "ok\n"),
         "/ready" => {

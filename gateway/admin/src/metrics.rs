@@ -11,7 +11,7 @@ use sluice_catalog::metrics::{self, Metric};
 use sluice_catalog::snapshot::{
     ComponentCacheSnapshot, RUN_CLASSES, ReactSnapshot, RunsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
-use sluice_journal::{Journal, Page};
+use sluice_journal::{Bucket, Exposition, Journal, Page};
 
 use crate::Operator;
 
@@ -34,10 +34,10 @@ pub static OPERATOR_METRICS: &[&Metric] = &[
     &metrics::WORKER_UNATTRIBUTED_CPU_RATIO,
 ];
 
-/// Everything there is to know, in Prometheus' text format.
+/// Everything there is to know.
 #[must_use]
-pub fn page(operator: &dyn Operator, journal: &Journal) -> String {
-    let mut page = Page::default();
+pub fn page(operator: &dyn Operator, journal: &Journal, format: Exposition) -> String {
+    let mut page = Page::new(format);
     let snapshot = operator.snapshot();
     write_gateway(&mut page, &snapshot);
     page.metric(&metrics::READY).sample(&[], u8::from(operator.readiness().ready));
@@ -131,13 +131,9 @@ fn write_workers(page: &mut Page, workers: &[WorkerSnapshot]) {
 }
 
 fn write_runs(page: &mut Page, runs: &RunsSnapshot) {
-    let bounds_s = runs.upper_us.iter().map(|us| in_seconds(*us));
-    let sum_s = in_seconds(runs.time_us.iter().sum());
-    page.metric(&metrics::RUN_DURATION_SECONDS).histogram(
-        bounds_s.zip(runs.counts.iter().copied()),
-        sum_s,
-        runs.counts.iter().sum(),
-    );
+    let bounds = runs.upper_us.iter().map(|us| in_seconds(*us)).chain([f64::INFINITY]);
+    let buckets = bounds.zip(&runs.counts).map(|(bound, own)| Bucket { bound, own: *own, exemplar: None });
+    page.metric(&metrics::RUN_DURATION_SECONDS).histogram(buckets, in_seconds(runs.time_us.iter().sum()));
     page.metric(&metrics::RUN_OBSERVED_SECONDS_TOTAL).sample(&[], in_seconds(runs.observed_us));
     page.metric(&metrics::COLLECTIONS_TOTAL).sample(&[], runs.collections);
     page.metric(&metrics::COLLECTION_SECONDS_TOTAL).sample(&[], in_seconds(runs.collected_us));
@@ -192,7 +188,7 @@ mod tests {
 
     #[test]
     fn every_metric_of_the_catalogue_is_on_the_page_once() {
-        let text = page(&*TestOperator::shared(), &journal());
+        let text = page(&*TestOperator::shared(), &journal(), Exposition::default());
         let types: Vec<&str> =
             text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
         let own: BTreeSet<&str> = types.iter().copied().collect();
@@ -205,7 +201,7 @@ mod tests {
 
     #[test]
     fn labels_are_those_of_the_catalogue_and_no_series_stands_twice() {
-        let text = page(&*TestOperator::shared(), &journal());
+        let text = page(&*TestOperator::shared(), &journal(), Exposition::default());
         let mut series = BTreeSet::new();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let (name, value) = line.rsplit_once(' ').unwrap();

@@ -158,11 +158,11 @@ metrics! {
 
     CONNECTIONS "sluice_connections" Gauge Count []
         "Client connections open now."
-    CONNECTIONS_TOTAL "sluice_connections_total" Counter Count []
+    CONNECTIONS_TOTAL "sluice_connections_opened_total" Counter Count []
         "Client connections accepted."
     STREAMS "sluice_streams" Gauge Count []
         "Upgraded connections, event streams and long polls of Engine.IO open now; they hold no slot."
-    STREAMS_TOTAL "sluice_streams_total" Counter Count []
+    STREAMS_TOTAL "sluice_streams_opened_total" Counter Count []
         "Upgraded connections, event streams and long polls of Engine.IO opened."
     REQUEST_BODY_BYTES_TOTAL "sluice_request_body_bytes_total" Counter Bytes []
         "Bytes of request bodies received from clients."
@@ -179,7 +179,7 @@ metrics! {
         "Requests that workers have begun and not ended now."
     REQUESTS_HANDED "sluice_requests_handed" Gauge Count []
         "Cheap requests that workers were handed ahead of time and have not begun now: neither in the queue nor in service."
-    REQUESTS_HANDED_TOTAL "sluice_requests_handed_total" Counter Count []
+    REQUESTS_HANDED_TOTAL "sluice_requests_handed_ahead_total" Counter Count []
         "Cheap requests that workers were handed ahead of time, while they had another."
     REQUESTS_TAKEN_BACK_TOTAL "sluice_requests_taken_back_total" Counter Count []
         "Those of them that were taken back before the app saw them, as the one before took long or its worker left."
@@ -328,6 +328,8 @@ mod tests {
             assert!(name.starts_with("sluice_"), "{name}");
             assert_eq!(name.ends_with("_total"), metric.kind == Kind::Counter, "{name}");
             let stem = name.trim_end_matches("_total");
+            // In OpenMetrics a counter goes by that name.
+            assert!(stem == name || !names.contains(stem), "{name} and {stem}");
             match metric.unit {
                 Unit::Count => {}
                 unit => assert!(stem.ends_with(&format!("_{}", unit.as_str())), "{name} does not name its unit"),

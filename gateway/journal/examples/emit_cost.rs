@@ -39,6 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         outcome: Outcome::Answered,
         peer: IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9)),
         trace_id: Some(0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c),
+        is_traced: false,
     };
     for (name, format, access) in [
         ("JSON access log", Format::Json, true),

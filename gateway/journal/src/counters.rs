@@ -12,7 +12,7 @@ use sluice_catalog::metrics::{self, BUCKETS_SECONDS, CLASS_OTHER, CLASSES_MAX};
 use sluice_sketch::{Frequent, hash};
 
 use crate::event::{AccessRecord, Event, ExitReason, Outcome, Recycled, Session, Step};
-use crate::prometheus::Page;
+use crate::prometheus::{Bucket, Exemplar, Page};
 use crate::window::microseconds;
 
 /// Classes, statuses and outcomes that are counted apart, all pairs together. Whatever comes beyond that counts under
@@ -146,15 +146,15 @@ impl Counters {
         self.outcomes[record.outcome as usize] += 1;
         self.received_bytes = self.received_bytes.saturating_add(record.bytes_in);
         self.sent_bytes = self.sent_bytes.saturating_add(record.bytes_out);
-        self.receive.record(record.receive_ms);
+        self.receive.record(record.receive_ms, record);
         if let Some(queue_ms) = record.queue_ms {
-            self.queue_wait.record(queue_ms);
+            self.queue_wait.record(queue_ms, record);
         }
         if let Some(unserved_ms) = record.unserved_ms {
-            self.unserved.record(unserved_ms);
+            self.unserved.record(unserved_ms, record);
         }
         if let Some(service_ms) = record.service_ms {
-            self.service_time.record(service_ms);
+            self.service_time.record(service_ms, record);
         }
         if let Some(code) = record.error {
             *self.errors.entry(code).or_default() += 1;
@@ -167,7 +167,7 @@ impl Counters {
         }
         let place = self.class_place(record.class);
         if let Some(cpu_ms) = record.cpu_ms {
-            self.cpu.record(cpu_ms);
+            self.cpu.record(cpu_ms, record);
             self.classes[place].cpu_ms += cpu_ms;
         }
         if let Some(step) = record.step {
@@ -316,24 +316,33 @@ impl Counters {
 
 #[derive(Default)]
 struct Histogram {
-    buckets: [u64; BUCKETS_SECONDS.len()],
+    /// The last has no bound.
+    buckets: [u64; BUCKETS_SECONDS.len() + 1],
+    exemplars: [Option<Exemplar>; BUCKETS_SECONDS.len() + 1],
     sum_us: u64,
-    count: u64,
 }
 
 impl Histogram {
-    fn record(&mut self, value_ms: f64) {
+    fn record(&mut self, value_ms: f64, request: &AccessRecord<'_>) {
         let whole_us = microseconds(value_ms);
         let value = seconds(whole_us);
-        if let Some(place) = BUCKETS_SECONDS.iter().position(|bound| value <= *bound) {
-            self.buckets[place] += 1;
-        }
+        let place = BUCKETS_SECONDS.iter().position(|bound| value <= *bound).unwrap_or(BUCKETS_SECONDS.len());
+        self.buckets[place] += 1;
         self.sum_us = self.sum_us.saturating_add(whole_us);
-        self.count += 1;
+        if let Some(trace_id) = request.trace_id.filter(|_| request.is_traced) {
+            self.exemplars[place] = Some(Exemplar { trace_id, value, at_unix_ms: request.time_unix_ms });
+        }
     }
 
     fn write(&self, page: &mut Page) {
-        page.histogram(BUCKETS_SECONDS.into_iter().zip(self.buckets), seconds(self.sum_us), self.count);
+        let bounds = BUCKETS_SECONDS.into_iter().chain([f64::INFINITY]);
+        let buckets = bounds.zip(self.buckets.iter().zip(&self.exemplars));
+        let bucket = |(bound, (own, exemplar)): (f64, (&u64, &Option<Exemplar>))| Bucket {
+            bound,
+            own: *own,
+            exemplar: *exemplar,
+        };
+        page.histogram(buckets.map(bucket), seconds(self.sum_us));
     }
 }
 

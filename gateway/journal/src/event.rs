@@ -330,6 +330,8 @@ pub struct AccessRecord<'a> {
     pub peer: IpAddr,
     /// The trace id that the app got, where it got one.
     pub trace_id: Option<u128>,
+    /// Its spans are exported, so that a trace can be found by that id.
+    pub is_traced: bool,
 }
 
 #[cfg(test)]
@@ -362,6 +364,7 @@ pub(crate) mod tests_support {
             outcome: Outcome::Answered,
             peer: std::net::IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 9)),
             trace_id: Some(0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c),
+            is_traced: true,
         }
     }
 }

@@ -43,7 +43,7 @@ pub use event::{
     AccessRecord, Alarm, Event, ExitReason, HeldRequest, Level, Outcome, Recycled, Session, Step, Stream, StuckPlace,
 };
 pub use moment::Moment;
-pub use prometheus::Page;
+pub use prometheus::{Bucket, Exemplar, Exposition, Page};
 pub use ring::Filter;
 pub use sluice_catalog::logfields::LineKind;
 pub use subscription::{Lines, Subscription};

@@ -1,4 +1,4 @@
-//! Prometheus text format 0.0.4. Names, kinds and help come from the catalogue, so that a metric which the reference does
+//! Prometheus text format 0.0.4, and `OpenMetrics` 1.0 for those who ask for it, which has exemplars as well. Names, kinds and help come from the catalogue, so that a metric which the reference does
 //! not list cannot be written. It must not know where values come from.
 
 use std::fmt::{self, Display, Write};
@@ -10,17 +10,77 @@ use sluice_catalog::metrics::Metric;
 pub struct Page {
     text: String,
     name: &'static str,
+    format: Exposition,
 }
 
-impl Page {
+/// How a page is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Exposition {
+    /// Prometheus' text format.
+    #[default]
+    Prometheus,
+    /// `OpenMetrics`: counters are named without their suffix, and buckets have exemplars.
+    OpenMetrics,
+}
+
+/// A request that is one of those that a bucket counts, whose trace can be found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exemplar {
+    /// Its trace.
+    pub trace_id: u128,
+    /// What it took, seconds.
+    pub value: f64,
+    /// When it came, Unix time in milliseconds.
+    pub at_unix_ms: u64,
+}
+
+/// A bucket of a histogram.
+#[derive(Clone, Copy, Debug)]
+pub struct Bucket {
+    /// What it counts is at most this, seconds; infinite for the last one.
+    pub bound: f64,
+    /// How many there are in it alone.
+    pub own: u64,
+    /// The latest of them that has a trace.
+    pub exemplar: Option<Exemplar>,
+}
+
+impl Exposition {
+    /// What a client wants that sends this `Accept`.
+    #[must_use]
+    pub fn wanted(accept: &str) -> Self {
+        let names = |range: &str| range.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(OPENMETRICS);
+        if accept.split(',').any(names) { Self::OpenMetrics } else { Self::Prometheus }
+    }
+
     /// The page's `Content-Type`.
-    pub const CONTENT_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
+    #[must_use]
+    pub const fn content_type(self) -> &'static str {
+        match self {
+            Self::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
+            Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        }
+    }
+}
+
+const OPENMETRICS: &str = "application/openmetrics-text";
+
+impl Page {
+    /// An empty one.
+    #[must_use]
+    pub fn new(format: Exposition) -> Self {
+        Self { format, ..Self::default() }
+    }
 
     /// Begins a metric; its samples follow.
     pub fn metric(&mut self, metric: &'static Metric) -> &mut Self {
         let Metric { name, kind, help, .. } = metric;
         self.name = name;
-        self.line(format_args!("# HELP {name} {}\n# TYPE {name} {}\n", Escaped(help, IN_HELP), kind.as_str()));
+        let (family, escaped) = match self.format {
+            Exposition::Prometheus => (*name, IN_HELP),
+            Exposition::OpenMetrics => (name.strip_suffix("_total").unwrap_or(name), IN_LABEL),
+        };
+        self.line(format_args!("# HELP {family} {}\n# TYPE {family} {}\n", Escaped(help, escaped), kind.as_str()));
         self
     }
 
@@ -29,21 +89,36 @@ impl Page {
         self.sample_of("", labels, value)
     }
 
-    /// All samples of a histogram: `buckets` are upper bounds in seconds and counts of their own, not yet added up; what is
-    /// above the last bound is the difference to `count`.
-    pub fn histogram(&mut self, buckets: impl Iterator<Item = (f64, u64)>, sum: f64, count: u64) -> &mut Self {
+    /// All samples of a histogram, whose last bucket has no bound.
+    pub fn histogram(&mut self, buckets: impl Iterator<Item = Bucket>, sum: f64) -> &mut Self {
         let mut below = 0;
-        for (bound, own) in buckets {
+        for Bucket { bound, own, exemplar } in buckets {
             below += own;
-            self.sample_of("_bucket", &[("le", &bound.to_string())], below);
+            let bound = if bound.is_infinite() { "+Inf".to_owned() } else { bound.to_string() };
+            self.sample_of("_bucket", &[("le", &bound)], below);
+            if self.format == Exposition::OpenMetrics
+                && let Some(exemplar) = exemplar
+            {
+                self.exemplify(exemplar);
+            }
         }
-        self.sample_of("_bucket", &[("le", "+Inf")], count).sample_of("_sum", &[], sum).sample_of("_count", &[], count)
+        self.sample_of("_sum", &[], sum).sample_of("_count", &[], below)
     }
 
     /// The page.
     #[must_use]
-    pub fn into_text(self) -> String {
+    pub fn into_text(mut self) -> String {
+        if self.format == Exposition::OpenMetrics {
+            self.text.push_str("# EOF\n");
+        }
         self.text
+    }
+
+    /// Behind the sample that was written last.
+    fn exemplify(&mut self, Exemplar { trace_id, value, at_unix_ms }: Exemplar) {
+        self.text.pop();
+        let (s, ms) = (at_unix_ms / 1000, at_unix_ms % 1000);
+        self.line(format_args!(" # {{trace_id=\"{trace_id:032x}\"}} {value} {s}.{ms:03}\n"));
     }
 
     fn sample_of(&mut self, suffix: &str, labels: &[(&str, &str)], value: impl Display) -> &mut Self {
@@ -96,10 +171,42 @@ mod tests {
         assert!(text.ends_with("sluice_requests_total{class=\"a\\\"} 1\\n\\\\b\",outcome=\"shed\"} 3\n"), "{text}");
     }
 
+    fn buckets(exemplar: Option<Exemplar>) -> impl Iterator<Item = Bucket> {
+        let bucket = |(bound, own, exemplar)| Bucket { bound, own, exemplar };
+        [(0.5, 2, None), (1.0, 3, exemplar), (f64::INFINITY, 1, None)].into_iter().map(bucket)
+    }
+
+    #[test]
+    fn openmetrics_has_exemplars_and_an_end() {
+        let exemplar = Exemplar { trace_id: 0xaf7_6519, value: 0.75, at_unix_ms: 1_767_225_599_007 };
+        let mut page = Page::new(Exposition::OpenMetrics);
+        page.metric(&metrics::REQUESTS_TOTAL).sample(&[("outcome", "shed")], 3);
+        page.metric(&metrics::QUEUE_WAIT_SECONDS).histogram(buckets(Some(exemplar)), 4.25);
+        let text = page.into_text();
+        assert!(
+            text.contains("\n# TYPE sluice_requests counter\nsluice_requests_total{outcome=\"shed\"} 3\n"),
+            "{text}"
+        );
+        let line = "_bucket{le=\"1\"} 5 # {trace_id=\"0000000000000000000000000af76519\"} 0.75 1767225599.007\n";
+        assert!(text.contains(line) && text.ends_with("_count 6\n# EOF\n"), "{text}");
+        let mut plain = Page::default();
+        plain.metric(&metrics::QUEUE_WAIT_SECONDS).histogram(buckets(Some(exemplar)), 4.25);
+        assert!(!plain.into_text().contains("trace_id"));
+    }
+
+    #[test]
+    fn openmetrics_is_for_those_who_ask_for_it() {
+        let prometheus = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1";
+        assert_eq!(Exposition::wanted(prometheus), Exposition::OpenMetrics);
+        for accept in ["", "*/*", "text/plain;version=0.0.4", "text/html, application/json"] {
+            assert_eq!(Exposition::wanted(accept), Exposition::Prometheus, "{accept}");
+        }
+    }
+
     #[test]
     fn histograms_add_up() {
         let mut page = Page::default();
-        page.metric(&metrics::QUEUE_WAIT_SECONDS).histogram([(0.5, 2), (1.0, 3)].into_iter(), 4.25, 6);
+        page.metric(&metrics::QUEUE_WAIT_SECONDS).histogram(buckets(None), 4.25);
         let text = page.into_text();
         let samples: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(

@@ -228,6 +228,7 @@ fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>) {
         host: &record.host,
         class: &record.class,
         cpu_ms,
+        is_traced: record.traced.is_some(),
         ..record.rest
     };
     if let Some(context) = record.traced {

@@ -74,6 +74,7 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
         outcome,
         peer: std::net::Ipv4Addr::LOCALHOST.into(),
         trace_id: None,
+        is_traced: false,
     };
     Record {
         request_id: "r".into(),

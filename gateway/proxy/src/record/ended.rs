@@ -50,6 +50,7 @@ pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
         outcome: sent.outcome,
         peer: request.peer,
         trace_id: request.trace.map(Trace::id),
+        is_traced: false,
     };
     let (error, outcome) = match sent.outcome {
         Outcome::ClientGoneReceiving | Outcome::ClientGoneQueued | Outcome::ClientGoneInService
