@@ -91,8 +91,10 @@ impl Spending {
     /// A request has ended. Times are Unix times in milliseconds and may jump.
     pub fn request(&mut self, now_ms: u64, generation: u64, class: &Rc<str>, ended: &Ended<'_>) {
         let period = self.period(now_ms, generation);
-        let is_known = period.classes.contains_key(class) || period.classes.len() < CLASSES_MAX;
-        let class = if is_known { Rc::clone(class) } else { Rc::from(CLASS_OTHER) };
+        if let Some(spent) = period.classes.get_mut(class) {
+            return spent.record(ended);
+        }
+        let class = if period.classes.len() < CLASSES_MAX { Rc::clone(class) } else { Rc::from(CLASS_OTHER) };
         period.classes.entry(class).or_default().record(ended);
     }
 
