@@ -3,6 +3,7 @@
 //!
 //! [`world`] has the gate and who stands for the supervisor, [`worker`] and [`client`] the two sides.
 
+mod ahead;
 mod bodies;
 mod client;
 mod clients;
@@ -11,5 +12,7 @@ mod heads;
 mod panics;
 mod reuse;
 mod silence;
+mod streams;
+mod warm_up;
 mod worker;
 mod world;

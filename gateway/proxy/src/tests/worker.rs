@@ -1,9 +1,10 @@
 //! A worker as the gateway sees it: connections on its socket, and what its preload says. Each test has it make one fault.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use nix::sys::stat::Mode;
 use sluice_scheduler::{RequestId, WorkerId};
 use sluice_supervisor::{Gate as _, Reported};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -52,6 +53,12 @@ impl Worker {
         self.listener.accept().await
     }
 
+    /// Takes requests ahead of time, of which it reads the numbers out of this pipe.
+    pub(super) fn takes_ahead(&self, pipe: &Path) {
+        nix::unistd::mkfifo(pipe, Mode::S_IRUSR | Mode::S_IWUSR).expect("a pipe");
+        self.gate.takes_ahead(self.id, pipe);
+    }
+
     /// The app has another server at the same place.
     pub(super) fn listen_afresh(&self) {
         self.gate.listening(self.id, path_of(self.id), true);
@@ -93,6 +100,11 @@ impl Call {
     /// Reports the end of the request, as a preload does.
     pub(super) fn report(&self) {
         self.gate.reported(self.worker, self.id, &REPORTED);
+    }
+
+    /// The app has nothing to answer yet.
+    pub(super) fn waits(&self) {
+        self.gate.waits_on(self.worker, self.id);
     }
 
     /// Answers well, and says that it has.
