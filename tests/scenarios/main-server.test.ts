@@ -66,8 +66,11 @@ void test('an app that boots for longer than is waited for is known at its reloa
   const port = await freePort();
   const env = { METRICS_PORT: String(port), APP_AFTER_MS: '4500' };
   const sluice = await running(t, { entry, workers: 1, env });
-  await eventually(async () => (await text(sluice.url)) === 'app\n', { what: 'the app', deadlineMs: 20_000 });
-  await eventually(() => sluice.stdout.includes('is its main server from now on'), { what: 'the note' });
+  await eventually(async () => (await text(sluice.url)) === 'app\n', { what: 'the app', deadlineMs: 60_000 });
+  await eventually(() => sluice.stdout.includes('is its main server from now on'), {
+    what: 'the note',
+    deadlineMs: 60_000,
+  });
   assert.match(
     sluice.stdout,
     new RegExp(`on 127\\.0\\.0\\.1:${port} is taken to be its main server, as none listened`),

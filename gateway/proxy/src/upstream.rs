@@ -79,7 +79,7 @@ fn method_and_target(head: &[u8]) -> (&str, &str) {
 pub(crate) struct Given {
     pub(crate) lease: Lease,
     pub(crate) job: Box<Job>,
-    pub(crate) exchange: Rc<Exchange>,
+    pub(crate) exchange: Rc<InFlight>,
 }
 
 /// How long is waited for what, from the config.
@@ -93,7 +93,7 @@ pub(crate) struct Patience {
 }
 
 /// A request in a slot, as the sweep for time-outs sees it.
-pub(crate) struct Exchange {
+pub(crate) struct InFlight {
     pub(crate) request: RequestId,
     pub(crate) answer: Rc<Answer>,
     pub(crate) last_heard: Cell<Instant>,
@@ -142,9 +142,9 @@ pub(crate) struct Exchange {
     pub(crate) started: Cell<Instant>,
 }
 
-impl Exchange {
+impl InFlight {
     pub(crate) fn new(job: &Job, now: Instant) -> Self {
-        Exchange {
+        InFlight {
             request: job.request,
             answer: Rc::clone(&job.answer),
             last_heard: Cell::new(now),

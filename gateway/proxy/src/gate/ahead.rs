@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::Gate;
 use crate::respond::answer::Times;
-use crate::upstream::{Ahead as Stage, Exchange, Slots};
+use crate::upstream::{Ahead as Stage, InFlight, Slots};
 
 /// See the module's text.
 #[derive(Default)]
@@ -49,7 +49,7 @@ impl Gate {
     }
 
     /// The exchange will be begun by the worker only if it takes its number out of the pipe first.
-    pub(super) fn hand(&self, slots: &Slots, exchange: &Exchange) {
+    pub(super) fn hand(&self, slots: &Slots, exchange: &InFlight) {
         let number = self.ahead.handed_total.get() + 1;
         if slots.hand(number) {
             self.ahead.handed_total.set(number);
@@ -86,7 +86,7 @@ impl Gate {
     }
 
     /// What the worker was handed.
-    fn handed_to(&self, worker: WorkerId) -> Vec<Rc<Exchange>> {
+    fn handed_to(&self, worker: WorkerId) -> Vec<Rc<InFlight>> {
         self.slots_of(worker).map(|slots| slots.held(|exchange| exchange.ahead.get() != Stage::No)).unwrap_or_default()
     }
 

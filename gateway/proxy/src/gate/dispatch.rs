@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::{Cause, Gate};
 use crate::respond::answer::Times;
-use crate::upstream::{Ahead, Exchange, Given, Job, Lease};
+use crate::upstream::{Ahead, Given, InFlight, Job, Lease};
 use crate::warm_up;
 
 impl Gate {
@@ -130,7 +130,7 @@ impl Gate {
         job.answer.worker.set(Some(worker));
         self.followers.given(worker, request, &job.class.name);
         job.answer.times.update(|times| Times { dispatched: Some(at), ..times });
-        let exchange = Rc::new(Exchange::new(&job, at));
+        let exchange = Rc::new(InFlight::new(&job, at));
         if ahead == Ahead::Handed {
             self.hand(&slots, &exchange);
         }

@@ -9,20 +9,20 @@ use sluice_scheduler::{RequestId, WorkerId};
 use tokio::time::Instant;
 
 use crate::ids::RequestMap;
-use crate::upstream::{Exchange, Job};
+use crate::upstream::{InFlight, Job};
 
 /// Where a request is.
 enum Phase {
     /// It waits for a worker.
     Queued(Box<Job>),
     /// A worker has it: in a slot, or in the stream that it became.
-    Held(Rc<Exchange>),
+    Held(Rc<InFlight>),
     /// No worker works on its answer any more. The worker's report is still to come, or the log line to be written.
-    Answered(Rc<Exchange>),
+    Answered(Rc<InFlight>),
 }
 
 impl Phase {
-    fn exchange(&self) -> Option<&Rc<Exchange>> {
+    fn exchange(&self) -> Option<&Rc<InFlight>> {
         match self {
             Phase::Queued(_) => None,
             Phase::Held(exchange) | Phase::Answered(exchange) => Some(exchange),
@@ -70,17 +70,17 @@ impl Requests {
     }
 
     /// Takes a request out that a worker had.
-    pub(super) fn remove(&self, request: RequestId) -> Option<Rc<Exchange>> {
+    pub(super) fn remove(&self, request: RequestId) -> Option<Rc<InFlight>> {
         self.phases.borrow_mut().remove(&request).as_ref().and_then(Phase::exchange).map(Rc::clone)
     }
 
     /// A worker gets the request.
-    pub(super) fn hold(&self, request: RequestId, exchange: Rc<Exchange>) {
+    pub(super) fn hold(&self, request: RequestId, exchange: Rc<InFlight>) {
         self.phases.borrow_mut().insert(request, Phase::Held(exchange));
     }
 
     /// The request, if a worker has it.
-    pub(crate) fn held(&self, request: RequestId) -> Option<Rc<Exchange>> {
+    pub(crate) fn held(&self, request: RequestId) -> Option<Rc<InFlight>> {
         match self.phases.borrow().get(&request) {
             Some(Phase::Held(exchange)) => Some(Rc::clone(exchange)),
             _ => None,
@@ -88,17 +88,17 @@ impl Requests {
     }
 
     /// The request, if this worker has it.
-    pub(super) fn held_by(&self, worker: WorkerId, request: RequestId) -> Option<Rc<Exchange>> {
+    pub(super) fn held_by(&self, worker: WorkerId, request: RequestId) -> Option<Rc<InFlight>> {
         self.held(request).filter(|exchange| exchange.answer.worker.get() == Some(worker))
     }
 
     /// The request, if a worker has it or has answered it.
-    pub(crate) fn exchange(&self, request: RequestId) -> Option<Rc<Exchange>> {
+    pub(crate) fn exchange(&self, request: RequestId) -> Option<Rc<InFlight>> {
         self.phases.borrow().get(&request).and_then(Phase::exchange).map(Rc::clone)
     }
 
     /// The request, if this worker has answered it and may still be at it.
-    pub(crate) fn unreported(&self, worker: WorkerId, request: RequestId) -> Option<Rc<Exchange>> {
+    pub(crate) fn unreported(&self, worker: WorkerId, request: RequestId) -> Option<Rc<InFlight>> {
         match self.phases.borrow().get(&request) {
             Some(Phase::Answered(exchange)) => Some(Rc::clone(exchange)),
             _ => None,
@@ -107,17 +107,17 @@ impl Requests {
     }
 
     /// Requests that workers have.
-    pub(crate) fn all_held(&self) -> Vec<Rc<Exchange>> {
+    pub(crate) fn all_held(&self) -> Vec<Rc<InFlight>> {
         self.exchanges(|phase| matches!(phase, Phase::Held(_)))
     }
 
     /// Requests that this worker has or has answered.
-    pub(super) fn of(&self, worker: WorkerId) -> Vec<Rc<Exchange>> {
-        let is_its = |exchange: &Rc<Exchange>| exchange.answer.worker.get() == Some(worker);
+    pub(super) fn of(&self, worker: WorkerId) -> Vec<Rc<InFlight>> {
+        let is_its = |exchange: &Rc<InFlight>| exchange.answer.worker.get() == Some(worker);
         self.exchanges(|phase| phase.exchange().is_some_and(is_its))
     }
 
-    fn exchanges(&self, is_meant: impl Fn(&Phase) -> bool) -> Vec<Rc<Exchange>> {
+    fn exchanges(&self, is_meant: impl Fn(&Phase) -> bool) -> Vec<Rc<InFlight>> {
         let phases = self.phases.borrow();
         let meant = phases.values().filter(|phase| is_meant(phase));
         meant.filter_map(Phase::exchange).map(Rc::clone).collect()
@@ -150,7 +150,7 @@ impl Requests {
 
     /// Looks at each that a worker has or has answered, and forgets those of which nothing is to come. `look` is told whether a
     /// worker has it, and how many were answered up to this one. It must not lead to another request.
-    pub(crate) fn sweep(&self, mut look: impl FnMut(&Rc<Exchange>, bool, usize)) {
+    pub(crate) fn sweep(&self, mut look: impl FnMut(&Rc<InFlight>, bool, usize)) {
         let mut answered = 0;
         self.phases.borrow_mut().retain(|_, phase| match phase {
             Phase::Queued(_) => true,

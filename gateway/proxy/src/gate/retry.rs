@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use super::{Gate, to_usize};
 use crate::admit::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Subject};
 use crate::receive::body::Body;
-use crate::upstream::{EXIT_TIMEOUT, Exchange, Given, Job};
+use crate::upstream::{EXIT_TIMEOUT, Given, InFlight, Job};
 
 /// How often the table is looked through for what is over.
 const EXPIRE_PERIOD: Duration = Duration::from_secs(1);
@@ -145,7 +145,7 @@ impl Gate {
     /// the worker wrote last, and afterwards it must not wait for a connection that something else keeps open.
     pub(super) fn orphan(&self, request: RequestId, worker: WorkerId, arrived: Time) {
         let Some(exchange) = self.requests.held(request) else { return };
-        let is_held_too = |other: &Rc<Exchange>| {
+        let is_held_too = |other: &Rc<InFlight>| {
             !Rc::ptr_eq(other, &exchange) && other.is_with(worker) && !other.answer.is_stream.get()
         };
         exchange.orphaned.set(Some(Orphan { arrived, shared: self.requests.all_held().iter().any(is_held_too) }));

@@ -18,7 +18,7 @@ use crate::active::ActiveConfig;
 use crate::receive::body::Body;
 use crate::record::Record;
 use crate::respond::answer::Answer;
-use crate::upstream::{Exchange, Job, Lease};
+use crate::upstream::{InFlight, Job, Lease};
 use sluice_classes::{Class, Traits};
 use tokio::time::Instant;
 
@@ -92,7 +92,7 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
 fn held(gate: &Gate, worker: WorkerId, class: Class) -> RequestId {
     let job = job(gate, Method::Get, class);
     job.answer.worker.set(Some(worker));
-    gate.requests.hold(job.request, Rc::new(Exchange::new(&job, Instant::now())));
+    gate.requests.hold(job.request, Rc::new(InFlight::new(&job, Instant::now())));
     job.request
 }
 

@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 use super::Gate;
 use crate::active::ActiveConfig;
 use crate::receive::trust::Trust;
-use crate::upstream::Exchange;
+use crate::upstream::InFlight;
 
 impl Gate {
     /// The config in force. A request that asks twice may get two answers, as a reload can come in between.
@@ -181,8 +181,8 @@ impl Gate {
     }
 
     /// What the worker holds and has begun.
-    pub(super) fn begun_by(&self, worker: WorkerId) -> Vec<Rc<Exchange>> {
-        self.slots_of(worker).map(|slots| slots.held(Exchange::has_begun)).unwrap_or_default()
+    pub(super) fn begun_by(&self, worker: WorkerId) -> Vec<Rc<InFlight>> {
+        self.slots_of(worker).map(|slots| slots.held(InFlight::has_begun)).unwrap_or_default()
     }
 
     /// What a worker holds now: request id, class, and for how many milliseconds.

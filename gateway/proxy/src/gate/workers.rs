@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::{Cause, Gate};
-use crate::upstream::{Ahead, Exchange, Job, Slots};
+use crate::upstream::{Ahead, InFlight, Job, Slots};
 
 impl sluice_supervisor::Gate for Gate {
     fn config(&self) -> Rc<Config> {
@@ -116,7 +116,7 @@ impl sluice_supervisor::Gate for Gate {
     fn reported(&self, worker: WorkerId, request: RequestId, reported: &Reported<'_>) {
         let exchange = self.requests.exchange(request);
         // A late word of the worker that died with it may come when another has it.
-        let is_its = |exchange: &Rc<Exchange>| exchange.answer.worker.get() == Some(worker);
+        let is_its = |exchange: &Rc<InFlight>| exchange.answer.worker.get() == Some(worker);
         if let Some(exchange) = exchange.filter(is_its) {
             exchange.is_confirmed.set(true);
             exchange.confirmed.set();
@@ -268,7 +268,7 @@ impl Gate {
     }
 
     /// The warm-up request that the worker holds.
-    fn own_at(&self, worker: WorkerId) -> Option<Rc<Exchange>> {
+    fn own_at(&self, worker: WorkerId) -> Option<Rc<InFlight>> {
         let held = self.requests.all_held();
         held.into_iter().find(|held| held.is_own && held.answer.worker.get() == Some(worker))
     }

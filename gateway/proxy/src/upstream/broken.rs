@@ -11,7 +11,7 @@ use super::exchange::Fault;
 use super::handed::Delivery;
 use super::mailbox::Slot;
 use super::slots::Slots;
-use super::{Exchange, Given, Job};
+use super::{Given, InFlight, Job};
 use crate::gate::{Cause, Gate, Seen};
 
 /// How long an app's hooks may take after a request before its end is reported all the same: `SETTLE_MS_MAX` of the preload.
@@ -69,7 +69,7 @@ impl Slots {
 
     /// The app has seen that the client left, and may compute on. Whether it ended the request, or its worker exited,
     /// before its time was over or it turned out that it never had the request.
-    async fn ended_for_nobody(&self, exchange: &Exchange) -> bool {
+    async fn ended_for_nobody(&self, exchange: &InFlight) -> bool {
         if exchange.is_confirmed.get() {
             return true;
         }
@@ -103,7 +103,7 @@ impl Slots {
 
     /// Whether a stream ended because its worker died, or the worker ended it and goes on. A dying worker's connections close
     /// a moment before its exit is known.
-    pub(super) async fn stream_broke(&self, exchange: &Exchange) -> Code {
+    pub(super) async fn stream_broke(&self, exchange: &InFlight) -> Code {
         self.reported(exchange, EXIT_TIMEOUT).await;
         let has_died = self.closed.get() || self.is_dying.get();
         if has_died { Code::WorkerDied } else { Code::WorkerAnswerTruncated }
@@ -111,7 +111,7 @@ impl Slots {
 
     /// The response broke. The client is answered, unless the worker is known to have died; the slot waits until the worker
     /// itself has ended the request or died.
-    async fn conclude_fault(&self, gate: &Gate, slot: &Slot, job: &Job, exchange: &Exchange, fault: Fault) {
+    async fn conclude_fault(&self, gate: &Gate, slot: &Slot, job: &Job, exchange: &InFlight, fault: Fault) {
         let confirmed = match fault {
             Fault::Malformed(detail) => {
                 job.answer.fail(Code::WorkerAnswerMalformed);
@@ -165,12 +165,12 @@ impl Slots {
     }
 
     /// Whether the worker has reported the end of the request, or does so or exits within the time for that.
-    async fn confirmed_end(&self, exchange: &Exchange, timeout: Duration) -> bool {
+    async fn confirmed_end(&self, exchange: &InFlight, timeout: Duration) -> bool {
         exchange.is_confirmed.get() || self.reported(exchange, timeout).await
     }
 
     /// Whether the worker reports the end of the request, or exits, within the time for that.
-    async fn reported(&self, exchange: &Exchange, timeout: Duration) -> bool {
+    async fn reported(&self, exchange: &InFlight, timeout: Duration) -> bool {
         self.closed.get() || tokio::time::timeout(timeout, exchange.ended.notified()).await.is_ok()
     }
 }

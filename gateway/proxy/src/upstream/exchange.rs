@@ -23,7 +23,7 @@ use tokio::net::unix::WriteHalf;
 use super::handed::Ahead;
 use super::reader::{Reader, malformed, read_body};
 use super::wire::{READ_BYTES, Wire};
-use super::{Exchange, Job};
+use super::{InFlight, Job};
 use crate::gate::{Gate, Seen, to_usize};
 use crate::receive::body::Body;
 use crate::respond::answer::{Answer, Departure};
@@ -78,7 +78,7 @@ pub(crate) async fn run(
     gate: &Gate,
     wire: &mut Wire,
     job: &Job,
-    exchange: &Rc<Exchange>,
+    exchange: &Rc<InFlight>,
     marks: bool,
 ) -> Result<Ended, Fault> {
     wire.carried += 1;
@@ -154,7 +154,7 @@ async fn half_closed(gate: &Gate, job: &Job) {
 async fn write_request(
     half: &mut Socket<WriteHalf<'_>>,
     job: &Job,
-    exchange: &Exchange,
+    exchange: &InFlight,
     begun: &Cell<bool>,
     is_one_piece: &Cell<bool>,
 ) -> io::Result<()> {
@@ -343,7 +343,7 @@ fn is_event_stream(received: &ReceivedResponse) -> bool {
 
 /// The answer that an app waits with, outside of any slot, until it comes or either side gives up. Returns whether the worker
 /// broke it off; the client is still to be told then.
-pub(crate) async fn run_waiting(gate: &Gate, mut wire: Wire, job: &Job, exchange: &Exchange, marks: bool) -> bool {
+pub(crate) async fn run_waiting(gate: &Gate, mut wire: Wire, job: &Job, exchange: &InFlight, marks: bool) -> bool {
     let proof = Proof::on(&wire, marks);
     let (mut read_half, _write_half) = wire.stream.split();
     let mut reader =
@@ -364,7 +364,7 @@ pub(crate) async fn run_stream(
     gate: &Gate,
     mut wire: Wire,
     answer: &Answer,
-    exchange: &Exchange,
+    exchange: &InFlight,
     received: ReceivedResponse,
 ) -> bool {
     let (mut read_half, _write_half) = wire.stream.split();

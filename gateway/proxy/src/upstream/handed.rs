@@ -15,7 +15,7 @@ use nix::fcntl::OFlag;
 
 use super::mailbox::Slot;
 use super::slots::Slots;
-use super::{Exchange, Given, Job};
+use super::{Given, InFlight, Job};
 use crate::gate::{Gate, Seen};
 
 /// Requests that a worker may have ahead of time, beside those that it holds. Each has a connection of its own. With 32 clients of a
@@ -106,7 +106,7 @@ impl Slots {
     }
 
     /// Whether the app can not have seen the request, and never will. Its connection has closed.
-    pub(super) fn was_unseen(&self, gate: &Gate, exchange: &Exchange) -> bool {
+    pub(super) fn was_unseen(&self, gate: &Gate, exchange: &InFlight) -> bool {
         if exchange.ahead.get() == Ahead::No {
             return false;
         }

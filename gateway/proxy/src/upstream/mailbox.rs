@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use super::wire::Wire;
-use super::{Exchange, Given};
+use super::{Given, InFlight};
 use crate::signal::Signal;
 
 /// One slot's mailbox; its task takes requests out of it.
@@ -13,9 +13,9 @@ use crate::signal::Signal;
 pub(super) struct Slot {
     pub(super) given: RefCell<Option<Given>>,
     /// What it is busy with.
-    pub(super) holds: RefCell<Option<Rc<Exchange>>>,
+    pub(super) holds: RefCell<Option<Rc<InFlight>>>,
     /// The latest request on the connection that it keeps, where it keeps one.
-    pub(super) carried: RefCell<Option<Rc<Exchange>>>,
+    pub(super) carried: RefCell<Option<Rc<InFlight>>>,
     pub(super) changed: Signal,
 }
 

@@ -14,7 +14,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::ReadHalf;
 use tokio::time::{Instant, Sleep};
 
-use super::Exchange;
+use super::InFlight;
 use super::exchange::Fault;
 use super::wire::READ_BYTES;
 use crate::gate::{Seen, to_usize};
@@ -34,7 +34,7 @@ const LAST_BYTES_TIMEOUT: Duration = Duration::from_millis(10);
 pub(super) struct Reader<'r, 's> {
     pub(super) half: &'r mut Socket<ReadHalf<'s>>,
     pub(super) unread: &'r mut BytesMut,
-    pub(super) exchange: &'r Exchange,
+    pub(super) exchange: &'r InFlight,
     pub(super) heard: bool,
     /// Nothing comes after the worker has reported the end of the request, as it does of a stream at its head.
     pub(super) ends_with_report: bool,
@@ -140,7 +140,7 @@ pub(super) async fn read_body(
 }
 
 /// Whether the worker has died with this exchange rather than reported its end. Where neither is heard soon, it has not.
-async fn ended_by_death(exchange: &Exchange) -> bool {
+async fn ended_by_death(exchange: &InFlight) -> bool {
     let end = Instant::now() + LAST_WORD_TIMEOUT;
     while Instant::now() < end && !exchange.is_confirmed.get() {
         if exchange.orphaned.get().is_some() {

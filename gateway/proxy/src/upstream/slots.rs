@@ -16,7 +16,7 @@ use super::given::Counter;
 use super::handed::{Delivery, Pipe};
 use super::mailbox::Slot;
 use super::wire::Wire;
-use super::{Exchange, Given, Job, Lease, StreamLease};
+use super::{Given, InFlight, Job, Lease, StreamLease};
 use crate::gate::{Cause, Gate, Seen};
 use crate::respond::answer::{Answer, Times};
 
@@ -73,7 +73,7 @@ impl Slots {
     }
 
     /// What is in the slots, of what is meant.
-    pub(crate) fn held(&self, is_meant: impl Fn(&Exchange) -> bool) -> Vec<Rc<Exchange>> {
+    pub(crate) fn held(&self, is_meant: impl Fn(&InFlight) -> bool) -> Vec<Rc<InFlight>> {
         let slots = self.slots.borrow();
         let held = slots.iter().filter_map(|slot| slot.holds.borrow().clone());
         held.filter(|exchange| is_meant(exchange)).collect()

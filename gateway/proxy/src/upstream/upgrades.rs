@@ -14,7 +14,7 @@ use super::handed::Delivery;
 use super::mailbox::Slot;
 use super::slots::Slots;
 use super::wire::Wire;
-use super::{Exchange, Given, Job, StreamLease};
+use super::{Given, InFlight, Job, StreamLease};
 use crate::gate::Gate;
 
 /// The exchange on its connection, wherever it is waited for.
@@ -72,7 +72,7 @@ impl Slots {
     }
 
     /// The upgrade outside of its slot, until it is answered: with another protocol, with an ordinary response, or not.
-    async fn go_on(self: Rc<Self>, gate: Rc<Gate>, stream: StreamLease, running: Running, exchange: Rc<Exchange>) {
+    async fn go_on(self: Rc<Self>, gate: Rc<Gate>, stream: StreamLease, running: Running, exchange: Rc<InFlight>) {
         let (wire, job, result) = running.await;
         let answer = &job.answer;
         match result {
@@ -102,7 +102,7 @@ impl Slots {
     }
 }
 
-fn run(gate: Rc<Gate>, wire: Wire, job: Box<Job>, exchange: Rc<Exchange>, marks: bool) -> Running {
+fn run(gate: Rc<Gate>, wire: Wire, job: Box<Job>, exchange: Rc<InFlight>, marks: bool) -> Running {
     Box::pin(async move {
         let mut wire = wire;
         let result = exchange::run(&gate, &mut wire, &job, &exchange, marks).await;
