@@ -21,7 +21,9 @@ use std::time::Duration;
 
 use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::refusals::{FlameError, ProfileError, ReloadError, ScaleError, UpgradeError};
-use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, ReportSnapshot, Snapshot};
+use sluice_catalog::snapshot::{
+    CacheSnapshot, ClassesSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot,
+};
 use sluice_journal::Page;
 use tokio::sync::{mpsc, oneshot};
 
@@ -48,6 +50,10 @@ pub trait Operator {
     fn classes(&self) -> ClassesSnapshot;
     /// What requests took since this version of the app or so many milliseconds ago, and before.
     fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot;
+    /// The page cache, and what it keeps of the page with this URL.
+    fn cache(&self, url: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>);
+    /// Drops what is meant from the page cache, or with `is_soft` lets it count as stale. Returns how many variants of pages.
+    fn purge(&self, purge: &Purge, is_soft: bool) -> u64;
     /// Requests that are answered without a worker, because workers died with them.
     fn quarantined(&self) -> Vec<QuarantinedRequest>;
     /// Lets go of the one with this id, or of `all`. Returns how many there were.

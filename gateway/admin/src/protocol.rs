@@ -9,7 +9,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use sluice_catalog::profiles::{Taken, Wish};
-use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, ReportSnapshot, Snapshot};
+use sluice_catalog::snapshot::{
+    CacheSnapshot, ClassesSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot,
+};
 
 /// The longest request line. Requests are far shorter.
 pub const REQUEST_BYTES_MAX: usize = 64 * 1024;
@@ -39,6 +41,20 @@ pub enum Request {
         /// Since so long ago, against as long a time before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ago_ms: Option<u64>,
+    },
+    /// The page cache.
+    Cache {
+        /// The URL of a page, as pages are kept: what is kept of it is told too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        url: Option<String>,
+    },
+    /// Drop pages from the cache.
+    Purge {
+        /// Which.
+        pages: Purge,
+        /// Whether they stay as stale ones.
+        #[serde(default)]
+        soft: bool,
     },
     /// Profiles of workers; answered after the time that it asks for. Closing the connection ends them.
     Profile(Wish),
@@ -97,6 +113,15 @@ pub struct Reply {
     /// The answer to `report`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<ReportSnapshot>,
+    /// The answer to `cache`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheSnapshot>,
+    /// After `cache` with a URL: what is kept of the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Vec<KeptSnapshot>>,
+    /// After `purge`: how many variants of pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purged: Option<u64>,
     /// The answer to `profile`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profiles: Option<Vec<Taken>>,
@@ -163,6 +188,12 @@ mod tests {
             (r#"{"command":"stop"}"#, Request::Stop),
             (r#"{"command":"reload"}"#, Request::Reload),
             (r#"{"command":"classes"}"#, Request::Classes),
+            (r#"{"command":"cache"}"#, Request::Cache { url: None }),
+            (r#"{"command":"purge","pages":"all"}"#, Request::Purge { pages: Purge::All, soft: false }),
+            (
+                r#"{"command":"purge","pages":{"tag":"a"},"soft":true}"#,
+                Request::Purge { pages: Purge::Tag("a".to_owned()), soft: true },
+            ),
             (r#"{"command":"report"}"#, Request::Report { generation: None, ago_ms: None }),
             (r#"{"command":"report","ago_ms":9}"#, Request::Report { generation: None, ago_ms: Some(9) }),
             (

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use sluice_catalog::refusals::{FlameError, GivenUp, ProfileError, ReloadError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot::{
-    ClassesSnapshot, CurrentRequest, GatewayState, Percentiles, QuarantinedRequest, QueueSnapshot, ReportSnapshot,
-    RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
+    CacheSnapshot, ClassesSnapshot, CurrentRequest, GatewayState, KeptSnapshot, Percentiles, Purge, QuarantinedRequest,
+    QueueSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Format, Journal, Options};
 
@@ -115,6 +115,14 @@ impl Operator for TestOperator {
 
     fn report(&self, _: Option<u64>, _: Option<u64>) -> ReportSnapshot {
         ReportSnapshot::default()
+    }
+
+    fn cache(&self, _: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>) {
+        Default::default()
+    }
+
+    fn purge(&self, _: &Purge, _: bool) -> u64 {
+        3
     }
 
     fn classes(&self) -> ClassesSnapshot {

@@ -106,6 +106,11 @@ pub static LABELS: &[Label] = &[
         bound: "the three words",
     },
     Label {
+        name: "cache",
+        text: "What the page cache made of a request: `hit`, `stale`, `joined` (it got the render of another), `miss` or `bypass`.",
+        bound: "the five words",
+    },
+    Label {
         name: "alarm",
         text: "What is alarming: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow` or `grows_with_age`.",
         bound: "the five words",
@@ -175,6 +180,16 @@ metrics! {
 
     REQUESTS_TOTAL "sluice_requests_total" Counter Count ["class" "status" "outcome"]
         "Requests that ended, however they ended."
+    CACHE_REQUESTS_TOTAL "sluice_cache_requests_total" Counter Count ["cache"]
+        "Requests that the page cache was asked for."
+    CACHE_STORED_TOTAL "sluice_cache_stored_total" Counter Count []
+        "Answers that the page cache has kept."
+    CACHE_PURGED_TOTAL "sluice_cache_purged_total" Counter Count []
+        "Variants of pages that were purged."
+    CACHE_PAGES "sluice_cache_pages" Gauge Count []
+        "Pages that are kept now."
+    CACHE_BYTES "sluice_cache_bytes" Gauge Bytes []
+        "Memory that they take; `cache.bytes_max` bounds it."
     REQUESTS_IN_SERVICE "sluice_requests_in_service" Gauge Count []
         "Requests that workers have begun and not ended now."
     REQUESTS_HANDED "sluice_requests_handed" Gauge Count []

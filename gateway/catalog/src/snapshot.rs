@@ -2,12 +2,14 @@
 //!
 //! These types cross the control socket, so fields are only ever added. They must not know who fills or draws them.
 
+mod cache;
 mod runs;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use cache::{CacheSnapshot, KeptSnapshot, Purge};
 pub use runs::{LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RUN_CLASSES_US, RunsSnapshot};
 
 /// The whole gateway at one moment.

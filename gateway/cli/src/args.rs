@@ -3,6 +3,7 @@
 
 #![allow(clippy::doc_markdown, reason = "doc comments here are help texts, which terminals show as they are")]
 
+mod cache;
 mod hidden;
 mod hotspots;
 mod report;
@@ -17,6 +18,7 @@ use sluice_catalog::config::{self, Kind as KeyKind};
 use sluice_catalog::logfields::LineKind;
 use sluice_catalog::profiles::Kind;
 
+pub use cache::{CacheArgs, CacheCommand, CachePurgeArgs, CacheShowArgs, CacheStatusArgs};
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
 pub use report::{ReportArgs, Since};
@@ -167,6 +169,8 @@ pub enum Command {
     Hotspots(HotspotsArgs),
     /// Show the tables of the app's routers: duplicates, routes that are never reached, look-up cost, growth
     Routes(RoutesArgs),
+    /// Show what the page cache holds, or drop pages from it
+    Cache(CacheArgs),
     /// Show, or let go of, requests that are answered without a worker because workers died with them
     Quarantine(QuarantineArgs),
     /// Validate the configuration and print every key in force

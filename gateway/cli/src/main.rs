@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Logs(args) => client::logs(&args),
         Command::Classes(args) => client::classes(&args),
         Command::Report(args) => client::report(&args),
+        Command::Cache(args) => client::cache(&args),
         Command::Profile(args) => client::profile(&args),
         Command::Heap(args) => client::heap(&args),
         Command::Hotspots(args) => client::hotspots(&args),

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::Lane;
 
-pub use load::{Alarm, Session, Step};
+pub use load::{Alarm, CacheUse, Session, Step};
 pub use outcome::Outcome;
 pub use worker::{ExitReason, HeldRequest, Recycled, StuckPlace};
 
@@ -304,6 +304,8 @@ pub struct AccessRecord<'a> {
     pub step: Option<Step>,
     /// Which worker got it, if its client has a session.
     pub session: Option<Session>,
+    /// What the page cache made of it, where that is on.
+    pub cache: Option<CacheUse>,
     /// The status the client got; 0 if it got none.
     pub status: u16,
     /// The catalogue's code where the gateway answered with an error.
@@ -351,6 +353,7 @@ pub(crate) mod tests_support {
             tries: 1,
             step: Some(Step::Render),
             session: None,
+            cache: None,
             status: 200,
             error: None,
             bytes_in: 0,

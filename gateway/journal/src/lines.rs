@@ -9,7 +9,7 @@ use sluice_catalog::logfields::LineKind;
 pub(crate) use text::{sentence, text};
 
 use crate::encode::{Timestamp, address, bounded, escaped, hex, milliseconds, number};
-use crate::event::{AccessRecord, Event, HeldRequest, Level, Session, Step, StuckPlace};
+use crate::event::{AccessRecord, CacheUse, Event, HeldRequest, Level, Session, Step, StuckPlace};
 
 /// The most of a target that the log keeps.
 const TARGET_BYTES_MAX: usize = 2048;
@@ -230,6 +230,7 @@ fn json_access(fields: &mut Fields<'_>, record: &AccessRecord<'_>) {
     fields.number(b",\"tries\":", u64::from(record.tries));
     fields.text_or_null(b",\"step\":", record.step.map(Step::as_str), FIELD_BYTES_MAX);
     fields.text_or_null(b",\"session\":", record.session.map(Session::as_str), FIELD_BYTES_MAX);
+    fields.text_or_null(b",\"cache\":", record.cache.map(CacheUse::as_str), FIELD_BYTES_MAX);
     fields.number(b",\"status\":", u64::from(record.status));
     match record.error {
         Some(code) => fields.text(b",\"error\":", code.entry().code, FIELD_BYTES_MAX),

@@ -56,6 +56,7 @@ use sluice_classes::Classes;
 use sluice_traces::Traces;
 use sluice_trends::{Ages, GrowingRoutes, Runs, Spending};
 
+use crate::cache::Cache;
 use ahead::Ahead;
 use alarms::Alarms;
 use connections::Refusals;
@@ -82,6 +83,7 @@ pub struct Gate {
     pub(crate) classes: Classes,
     pub(crate) sessions: Sessions,
     pub(crate) files: Files,
+    pub(crate) cache: Cache,
     pub(crate) connections: ConnectionHandles,
     pub(crate) tokens: Tokens,
     /// Where the spans of requests go.
@@ -159,6 +161,7 @@ impl Gate {
             journal,
             store,
             files,
+            cache: Cache::new(&config.cache),
             connections: ConnectionHandles::default(),
             tokens: Tokens::default(),
             traces: Traces::default(),
@@ -395,6 +398,11 @@ impl Gate {
         for exchange in &unreported {
             self.measure_by_service(exchange);
         }
+    }
+
+    /// Time since the gateway began.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.epoch.elapsed()
     }
 
     fn now(&self) -> Time {

@@ -1,7 +1,7 @@
 //! A request's way through the gateway, from the client's socket to a worker's and back.
 //!
 //! The modules are named after the steps and read in this order: [`front`] with the main road, `receive`, `route`, [`answers`]
-//! that need no worker, `admit`, [`gate`] (queue and dispatch), `upstream`, `respond`, `record`. What decides is in
+//! that need no worker, `cache`, `admit`, [`gate`] (queue and dispatch), `upstream`, `respond`, `record`. What decides is in
 //! `sluice_scheduler`; what is said about it goes to `sluice_journal`.
 
 #![forbid(unsafe_code)]
@@ -10,6 +10,7 @@ mod active;
 mod admit;
 mod alarms;
 pub mod answers;
+mod cache;
 pub mod front;
 pub mod gate;
 mod ids;

@@ -7,6 +7,7 @@ pub(crate) mod ticket;
 use std::rc::Rc;
 
 use crate::answers::{edge, files, worker};
+use crate::cache;
 use crate::front::exchange::Exchange;
 use crate::gate::Gate;
 use crate::record::ended;
@@ -36,13 +37,22 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
         };
         let Some(response) = found else {
             let body = exchange.body().await?;
-            return worker::ask(exchange, origin, gate, &mut request, body).await;
+            request.bytes_in = body.len();
+            if let Some(response) = cache::answer(exchange, origin, gate, &mut request).await? {
+                return Ok(response);
+            }
+            let mut response = worker::ask(exchange, origin, gate, &mut request, body).await?;
+            cache::note(gate, origin, &request, &mut response);
+            return Ok(response);
         };
         Ok(response)
     };
     let answered = answered.await;
     request.received.get_or_insert_with(Instant::now);
     let sent = respond(exchange, gate, &request, answered).await;
+    if let Some(waiting) = request.waiting.take() {
+        request.settle(&waiting);
+    }
     ended::record(gate, exchange.is_own(), request, &sent);
     sent
 }

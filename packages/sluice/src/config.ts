@@ -58,6 +58,11 @@ export interface Config {
   edge?: EdgeConfig;
   /** Files that the gateway sends itself, without a worker. */
   files?: FilesConfig;
+  /**
+   * Pages that are kept and sent to others, as HTTP allows (RFC 9111): an app says so with
+   * `Cache-Control: public, max-age=60` or `s-maxage=60`.
+   */
+  cache?: PageCacheConfig;
   /** Leaving. */
   drain?: DrainConfig;
   /** CPU profiles that the gateway has taken by itself. */
@@ -695,6 +700,68 @@ export interface FilesConfig {
    * @default true
    */
   precompressed?: boolean;
+}
+
+/** `[cache]` */
+export interface PageCacheConfig {
+  /**
+   * Whether pages are kept at all.
+   * @default false
+   */
+  enabled?: boolean;
+  /**
+   * Memory for all of them. Pages that are asked for often stay longest. In bytes, from 65536 to
+   * 1099511627776.
+   * @default 268435456
+   */
+  bytes_max?: number;
+  /**
+   * A larger one is not kept. In bytes, from 1024 to 1073741824.
+   * @default 4194304
+   */
+  page_bytes_max?: number;
+  /**
+   * For how long pages with status 200 that do not say it are fresh, by the beginning of the URL's path,
+   * for example `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`); the longest that fits decides. This says
+   * that such pages are the same for all clients, also for those with cookies.
+   * @default {}
+   */
+  ttl?: Record<string, string>;
+  /**
+   * Beginnings of paths whose pages are never kept.
+   * @default []
+   */
+  bypass?: string[];
+  /**
+   * Parameters of the query that pages do not depend on. One that ends in `*` stands for all that begin
+   * so.
+   * @default ["utm_*","fbclid","gclid","msclkid","mc_eid"]
+   */
+  ignored_params?: string[];
+  /**
+   * Header fields, and cookies as `cookie:name`, that pages depend on, besides those that their `Vary`
+   * names.
+   * @default []
+   */
+  vary_by?: string[];
+  /**
+   * For how long a page may be used after its freshness where rendering it anew fails or the queue is
+   * full, unless it says that itself (`stale-if-error`) or forbids it (`must-revalidate`). In seconds,
+   * from 0 to 31536000.
+   * @default 60
+   */
+  stale_if_error_s?: number;
+  /**
+   * For how long requests for a page that turned out not to be for all are not gathered again. In
+   * seconds, from 0 to 86400.
+   * @default 120
+   */
+  private_s?: number;
+  /**
+   * What becomes of kept pages when a new version of the app takes over.
+   * @default "stale"
+   */
+  on_reload?: 'keep' | 'stale' | 'drop';
 }
 
 /** `[drain]` */

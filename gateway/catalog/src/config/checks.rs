@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::rate::{LIMITS_MAX, Rate, path_fault};
 use super::route::{ROUTES_MAX, Route};
+use super::span::Span;
 use super::{Config, Order};
 
 /// Calls `problem` with a key and what is wrong with it.
@@ -82,6 +83,17 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
         if value.is_empty() || !value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
             problem("files.cache_control", format!("must hold values of a header field, not {value:?}"));
         }
+    }
+    for (prefix, time) in &config.cache.ttl {
+        if !is_path(prefix) {
+            problem("cache.ttl", format!("must hold paths that start with '/', not {prefix:?}"));
+        }
+        if let Err(error) = Span::parse(time) {
+            problem("cache.ttl", format!("must be {error}, not {time:?}"));
+        }
+    }
+    for prefix in config.cache.bypass.iter().filter(|prefix| !is_path(prefix)) {
+        problem("cache.bypass", format!("must hold paths that start with '/', not {prefix:?}"));
     }
     if !is_admin_address(&config.admin.address) {
         let written = &config.admin.address;

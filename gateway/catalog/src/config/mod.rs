@@ -11,6 +11,7 @@ mod problem;
 mod rate;
 mod route;
 mod slips;
+mod span;
 mod table;
 mod value_error;
 mod values;
@@ -22,10 +23,11 @@ pub use nearest::nearest;
 pub use problem::{ConfigError, Location, Problem};
 pub use rate::{NotARate, Rate};
 pub use route::{Route, RouteError, Segment, site};
+pub use span::{NotASpan, Span};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use value_error::ValueError;
 pub use values::{
-    Choice, Concurrency, Kind, Lanes, LogFormat, Order, Renderer, SameSite, Sticky, Tails, TraceContext,
+    Choice, Concurrency, Kind, Lanes, LogFormat, OnReload, Order, Renderer, SameSite, Sticky, Tails, TraceContext,
     UnderscoreHeaders, Value,
 };
 
@@ -372,6 +374,34 @@ config! {
         /// Whether `name.br` or `name.gz` beside a file is sent in its place to clients that accept it. Nothing looks
         /// whether it holds the same.
         precompressed: bool = true => restart;
+    }
+
+    /// Pages that are kept and sent to others, as HTTP allows (RFC 9111): an app says so with `Cache-Control: public, max-age=60`
+    /// or `s-maxage=60`.
+    cache: PageCache {
+        /// Whether pages are kept at all.
+        enabled: bool = false => restart;
+        /// Memory for all of them. Pages that are asked for often stay longest.
+        bytes_max: u64 = 268_435_456, in 65_536..=1_099_511_627_776, "bytes" => restart;
+        /// A larger one is not kept.
+        page_bytes_max: u64 = 4_194_304, in 1_024..=1_073_741_824, "bytes" => reload;
+        /// For how long pages with status 200 that do not say it are fresh, by the beginning of the URL's path, for example
+        /// `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`); the longest that fits decides. This says that such pages are the same
+        /// for all clients, also for those with cookies.
+        ttl: BTreeMap<String, String> = BTreeMap::new() => restart;
+        /// Beginnings of paths whose pages are never kept.
+        bypass: Vec<String> = Vec::new() => restart;
+        /// Parameters of the query that pages do not depend on. One that ends in `*` stands for all that begin so.
+        ignored_params: Vec<String> = ["utm_*", "fbclid", "gclid", "msclkid", "mc_eid"].map(str::to_owned).to_vec() => restart;
+        /// Header fields, and cookies as `cookie:name`, that pages depend on, besides those that their `Vary` names.
+        vary_by: Vec<String> = Vec::new() => restart;
+        /// For how long a page may be used after its freshness where rendering it anew fails or the queue is full, unless it says
+        /// that itself (`stale-if-error`) or forbids it (`must-revalidate`).
+        stale_if_error_s: u64 = 60, in 0..=31_536_000, "seconds" => reload;
+        /// For how long requests for a page that turned out not to be for all are not gathered again.
+        private_s: u64 = 120, in 0..=86_400, "seconds" => reload;
+        /// What becomes of kept pages when a new version of the app takes over.
+        on_reload: OnReload = OnReload::Stale => reload;
     }
 
     /// Leaving.

@@ -341,6 +341,15 @@ words! {
         /// Each of the next 20 of the class, one at a time.
         On = "on",
     }
+    /// What becomes of kept pages when a new version of the app takes over.
+    OnReload {
+        /// They stay.
+        Keep = "keep",
+        /// They count as stale: used only while a new one is rendered, or where none can be.
+        Stale = "stale",
+        /// They are dropped.
+        Drop = "drop",
+    }
     /// Which requests with `_` in a header's name are accepted.
     UnderscoreHeaders {
         /// Those where the name does not become that of another header of the request, or of one that the gateway sets or acts

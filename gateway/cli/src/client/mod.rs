@@ -3,6 +3,7 @@
 //! They ask, print and leave; everything is plain blocking IO with deadlines. They must not know what the gateway does to
 //! answer.
 
+mod cache;
 mod classes;
 pub mod connect;
 mod heap;
@@ -25,8 +26,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::args::{
-    ClassesArgs, DrawFlameArgs, HeapArgs, HotspotsArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs, ReportArgs,
-    RoutesArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs,
+    CacheArgs, ClassesArgs, DrawFlameArgs, HeapArgs, HotspotsArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs,
+    ReportArgs, RoutesArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs,
 };
 
 /// `sluice status`: how things are, as a table or as JSON.
@@ -92,6 +93,11 @@ pub fn hotspots(args: &HotspotsArgs) -> ExitCode {
 /// `sluice routes`: the tables of the app's routers.
 pub fn routes(args: &RoutesArgs) -> ExitCode {
     routes::run(args).unwrap_or_else(connect::ClientError::exit)
+}
+
+/// `sluice cache`: pages that are kept.
+pub fn cache(args: &CacheArgs) -> ExitCode {
+    cache::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
 /// `sluice quarantine`: requests that workers died with.

@@ -12,10 +12,10 @@ use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::refusals::{FlameError, ProfileError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
-    ClassesSnapshot, CurrentRequest, GatewayState, QuarantinedRequest, QueueSnapshot, ReactSnapshot, ReportSnapshot,
-    RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
+    CacheSnapshot, ClassesSnapshot, CurrentRequest, GatewayState, KeptSnapshot, Purge, QuarantinedRequest,
+    QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
-use sluice_journal::{Alarm, Event, Journal, Level, Page, Tasks};
+use sluice_journal::{Alarm, CacheUse, Event, Journal, Level, Page, Tasks};
 use sluice_proxy::answers::edge;
 use sluice_proxy::gate::Gate;
 use sluice_scheduler::{Lane, WorkerState as Life, WorkerView};
@@ -108,6 +108,24 @@ impl Gateway {
             overlaps_told: Cell::new(0),
             flames: Rc::default(),
         })
+    }
+
+    fn write_cache_metrics(&self, page: &mut Page) {
+        let cache = self.gate.cache_snapshot();
+        page.metric(&metrics::CACHE_REQUESTS_TOTAL);
+        for (how, count) in [
+            (CacheUse::Hit, cache.hits),
+            (CacheUse::Stale, cache.stale),
+            (CacheUse::Joined, cache.joined),
+            (CacheUse::Miss, cache.misses),
+            (CacheUse::Bypass, cache.bypassed),
+        ] {
+            page.sample(&[("cache", how.as_str())], count);
+        }
+        page.metric(&metrics::CACHE_STORED_TOTAL).sample(&[], cache.stored);
+        page.metric(&metrics::CACHE_PURGED_TOTAL).sample(&[], cache.purged);
+        page.metric(&metrics::CACHE_PAGES).sample(&[], cache.pages);
+        page.metric(&metrics::CACHE_BYTES).sample(&[], cache.bytes);
     }
 
     pub fn set_wanted(&self, workers: u32) {
@@ -308,6 +326,14 @@ impl Operator for Gateway {
         self.reloads.ask("sluice reload")
     }
 
+    fn cache(&self, url: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>) {
+        (self.gate.cache_snapshot(), url.map(|url| self.gate.kept(url)).unwrap_or_default())
+    }
+
+    fn purge(&self, purge: &Purge, is_soft: bool) -> u64 {
+        self.gate.purge(purge, is_soft)
+    }
+
     fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot {
         self.gate.report(generation, ago_ms)
     }
@@ -408,6 +434,7 @@ impl Operator for Gateway {
         page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.streams_total());
         page.metric(&metrics::MEMORY_BUFFERS_BYTES).sample(&[], self.gate.buffers_bytes());
         page.metric(&metrics::TEMP_BYTES).sample(&[], self.gate.temp_bytes());
+        self.write_cache_metrics(page);
         page.metric(&metrics::REQUESTS_RETRIED_TOTAL).sample(&[], self.gate.retried_total());
         page.metric(&metrics::QUARANTINED_REQUESTS).sample(&[], self.gate.quarantined_count());
         page.metric(&metrics::QUARANTINE_REFUSED_TOTAL).sample(&[], self.gate.quarantine_refused_total());

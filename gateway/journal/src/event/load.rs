@@ -51,6 +51,39 @@ impl Session {
     }
 }
 
+/// What the page cache made of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum CacheUse {
+    /// It got a page that is kept, and fresh.
+    Hit,
+    /// It got one that is kept, and stale.
+    Stale,
+    /// It got one while that was rendered for another request.
+    Joined,
+    /// A page was rendered for it.
+    Miss,
+    /// It went by the cache.
+    Bypass,
+}
+
+impl CacheUse {
+    /// Every word, in the order of their discriminants.
+    pub const ALL: [Self; 5] = [Self::Hit, Self::Stale, Self::Joined, Self::Miss, Self::Bypass];
+
+    /// The name in logs and metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Stale => "stale",
+            Self::Joined => "joined",
+            Self::Miss => "miss",
+            Self::Bypass => "bypass",
+        }
+    }
+}
+
 /// What an operator is alarmed about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]

@@ -4,7 +4,6 @@
 //! runs on tokio's blocking threads; a piece of at most [`PIECE_BYTES`] a connection is in memory. What decides is in
 //! `path`, `encoding` and `conditions`, which know no file; `open` is all that touches the file system.
 
-mod conditions;
 mod encoding;
 mod open;
 mod path;
@@ -19,11 +18,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sluice_catalog::config;
 use sluice_message::{Fields, Method, RequestHead, ResponseHead};
 
+use super::conditions::{Conditions, Verdict};
 use super::{Response, ResponseBody};
 use crate::ids::to_usize;
 use crate::receive::spool::blocking;
 use crate::unusable::Unusable;
-use conditions::{Conditions, Verdict};
 use encoding::Accepted;
 use open::Opened;
 

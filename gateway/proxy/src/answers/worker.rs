@@ -20,7 +20,7 @@ use crate::sessions::Asked;
 use crate::upstream::Job;
 use crate::upstream::forward::{Origin, Outbound, worker_head};
 
-/// Submits the whole request, waits for the head of its answer, and adds to that what is the gateway's.
+/// The worker's answer, with what the gateway adds to its head for this client.
 pub(crate) async fn ask(
     exchange: &mut Exchange<'_>,
     origin: &Origin,
@@ -28,14 +28,16 @@ pub(crate) async fn ask(
     request: &mut Request,
     body: Body,
 ) -> Result<Response, Failure> {
-    let own = if let Exchange::Own(own) = exchange { Some(own.worker) } else { None };
-    let answer = submit(own, origin, gate, request, body).await?;
-    if exchange.is_half_closed() {
-        answer.half_close();
-    }
-    let received = head_of(exchange, gate, request, &answer).await?;
-    let ReceivedResponse { mut head, framing, content_length, .. } = received;
-    if let Some(cookie) = gate.sessions.cookie(&request.visit, answer.worker.get(), &head) {
+    let mut response = fetch(exchange, origin, gate, request, body).await?;
+    dress(gate, request, &mut response);
+    Ok(response)
+}
+
+/// Adds to the head of a worker's answer what is for this client alone.
+pub(crate) fn dress(gate: &Gate, request: &Request, response: &mut Response) {
+    let ResponseBody::Fill(answer, _) = &response.body else { return };
+    let head = &mut response.head;
+    if let Some(cookie) = gate.sessions.cookie(&request.visit, answer.worker.get(), head) {
         head.fields.push("Set-Cookie", cookie);
     }
     if gate.config().log.server_timing
@@ -43,6 +45,23 @@ pub(crate) async fn ask(
     {
         head.fields.push("Server-Timing", timing);
     }
+}
+
+/// Submits the whole request, and waits for the head of its answer.
+pub(crate) async fn fetch(
+    exchange: &mut Exchange<'_>,
+    origin: &Origin,
+    gate: &Rc<Gate>,
+    request: &mut Request,
+    body: Body,
+) -> Result<Response, Failure> {
+    let own = if let Exchange::Own(own) = exchange { own.worker } else { None };
+    let answer = submit(own, origin, gate, request, body).await?;
+    if exchange.is_half_closed() {
+        answer.half_close();
+    }
+    let received = head_of(exchange, gate, request, &answer).await?;
+    let ReceivedResponse { head, framing, content_length, .. } = received;
     let size = match framing {
         ResponseFraming::None | ResponseFraming::Length(_) => content_length.map_or(Size::Untold, Size::Known),
         ResponseFraming::Chunked | ResponseFraming::UntilClose => Size::Unknown,

@@ -60,7 +60,7 @@ impl Exchange<'_> {
     pub(crate) fn inform(&mut self, head: &ResponseHead) {
         match self {
             Exchange::H1(h1) => h1.inform(head),
-            Exchange::Own(_) => {}
+            Exchange::Own(own) => own.inform(head),
         }
     }
 

@@ -1,11 +1,13 @@
-//! What the gateway asks itself, to warm a worker: the answer is read and thrown away.
+//! What the gateway asks itself: to warm a worker, whose answer is read and thrown away, or for a page that many are to get.
 
 use std::io;
+use std::rc::Rc;
 
-use sluice_message::RequestHead;
+use sluice_message::{RequestHead, ResponseHead};
 use sluice_scheduler::WorkerId;
 
 use super::exchange::Woke;
+use crate::cache::Flight;
 use crate::respond::answer::Answer;
 
 /// What is read of an answer; the rest is thrown away unread, as is an answer that never ends.
@@ -15,14 +17,27 @@ const ROOM_BYTES: usize = 64 * 1024;
 
 pub(crate) struct Own {
     pub(super) head: RequestHead,
-    /// The worker that has to answer.
-    pub(crate) worker: WorkerId,
+    /// The worker that has to answer; else it is any, in its turn.
+    pub(crate) worker: Option<WorkerId>,
     read_bytes: usize,
+    /// Those who wait for it.
+    flight: Option<Rc<Flight>>,
 }
 
 impl Own {
     pub(crate) fn new(head: RequestHead, worker: WorkerId) -> Self {
-        Own { head, worker, read_bytes: 0 }
+        Own { head, worker: Some(worker), read_bytes: 0, flight: None }
+    }
+
+    /// For all who wait for this page.
+    pub(crate) fn for_many(head: RequestHead, flight: &Rc<Flight>) -> Self {
+        Own { head, worker: None, read_bytes: 0, flight: Some(Rc::clone(flight)) }
+    }
+
+    pub(super) fn inform(&self, head: &ResponseHead) {
+        if let Some(flight) = &self.flight {
+            flight.inform(head);
+        }
     }
 
     pub(super) fn room(&self) -> usize {
@@ -44,7 +59,14 @@ impl Own {
             // It may never end, and its head says enough.
             return Woke::Gone;
         }
-        answer.changed.wait().await;
-        Woke::Again
+        let Some(flight) = &self.flight else {
+            answer.changed.wait().await;
+            return Woke::Again;
+        };
+        tokio::select! {
+            biased;
+            () = answer.changed.wait() => Woke::Again,
+            () = flight.unwanted() => Woke::Gone,
+        }
     }
 }

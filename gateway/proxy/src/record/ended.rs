@@ -37,6 +37,7 @@ pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
         tries: answer.map_or(0, |answer| u32::from(answer.was_retried.get())) + u32::from(worker.is_some()),
         step: answer.and_then(|answer| answer.step.get()),
         session: request.visit.session(worker),
+        cache: request.cached,
         status: sent.status,
         error: sent.error,
         bytes_in: request.bytes_in,

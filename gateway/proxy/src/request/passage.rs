@@ -6,12 +6,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::errors::Code;
 use sluice_classes::{Class, Traits};
-use sluice_journal::Outcome;
+use sluice_journal::{CacheUse, Outcome};
 use sluice_message::RequestHead;
 use tokio::time::Instant;
 
 use super::ticket::Ticket;
 use crate::answers::refuse::Refusal;
+use crate::cache::Waiting;
 use crate::gate::Gate;
 use crate::receive::trace::{self, Trace};
 use crate::sessions::Visit;
@@ -54,6 +55,10 @@ pub(crate) struct Request {
     pub(crate) visit: Visit,
     /// Its place among those that a worker is to answer.
     pub(crate) ticket: Option<Ticket>,
+    /// What the cache made of it, if it is asked.
+    pub(crate) cached: Option<CacheUse>,
+    /// The render for many that was begun for it.
+    pub(crate) waiting: Option<Waiting>,
 }
 
 impl Request {
@@ -72,6 +77,34 @@ impl Request {
             class: Class::default(),
             visit: Visit::default(),
             ticket: None,
+            cached: None,
+            waiting: None,
+        }
+    }
+
+    /// The same for all who want that page: with this head, and without a place.
+    pub(crate) fn for_many(&self, head: RequestHead) -> Self {
+        Request {
+            started: self.started,
+            time_unix_ms: self.time_unix_ms,
+            id: Rc::clone(&self.id),
+            trace: self.trace,
+            head,
+            received: self.received,
+            ..Request::new(self.peer)
+        }
+    }
+
+    /// Takes over what the request at the worker knows, and its place.
+    pub(crate) fn adopt(&mut self, fetched: Request) {
+        let Request { class, visit, ticket, received, .. } = fetched;
+        (self.class, self.visit, self.ticket, self.received) = (class, visit, ticket, received);
+    }
+
+    /// The same, of a render for many that has ended.
+    pub(crate) fn settle(&mut self, waiting: &Waiting) {
+        if let Some(fetched) = waiting.fetched() {
+            self.adopt(*fetched);
         }
     }
 

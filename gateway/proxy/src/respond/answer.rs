@@ -91,7 +91,7 @@ pub(crate) struct Times {
 
 pub(crate) struct Answer {
     inner: RefCell<Inner>,
-    body: Fill,
+    body: Rc<Fill>,
     /// The client, who has asked for it.
     reader: Key,
     pub(crate) changed: Signal,
@@ -118,9 +118,17 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn new(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -> Rc<Self> {
-        let body = Fill::new(store, memory_bytes_max, file_bytes_max);
+        Self::of(Rc::new(Fill::new(store, memory_bytes_max, file_bytes_max)), Inner::default())
+    }
+
+    /// One more reader of a body that others read too, from its first byte on. It has its head already.
+    pub(crate) fn reading(body: &Rc<Fill>) -> Rc<Self> {
+        Self::of(Rc::clone(body), Inner { head_taken: true, ..Inner::default() })
+    }
+
+    fn of(body: Rc<Fill>, inner: Inner) -> Rc<Self> {
         Rc::new(Answer {
-            inner: RefCell::default(),
+            inner: RefCell::new(inner),
             reader: body.add_reader(),
             body,
             changed: Signal::default(),
@@ -303,7 +311,7 @@ impl Answer {
     /// The client will read no more. This frees nothing but memory: the worker's slot stays with the worker (I1).
     pub(crate) fn abandon(&self) {
         self.client_gone.set(true);
-        self.body.clear();
+        self.body.leave(self.reader);
         let upgraded = self.inner.borrow_mut().upgraded.take();
         // Dropped outside of the borrow: it tells the gate, which may look at this answer.
         drop(upgraded);

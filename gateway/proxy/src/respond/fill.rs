@@ -171,12 +171,6 @@ impl Fill {
         self.pieces.borrow_mut().moved_to_file(reader, at, stretch, rest.len() as u64);
         Ok(())
     }
-
-    /// Nobody reads any more.
-    pub(crate) fn clear(&self) {
-        self.pieces.borrow_mut().clear();
-        self.is_appending();
-    }
 }
 
 /// A reader of its own, which leaves when it is dropped.

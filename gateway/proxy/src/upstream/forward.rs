@@ -15,6 +15,7 @@ use crate::tail::Wanted;
 use crate::upstream::token::Token;
 
 /// What is known of the connection a request came on, and how it is written; made once for all its requests.
+#[derive(Clone)]
 pub(crate) struct Origin {
     pub(crate) peer: IpAddr,
     /// Whether the config trusts this peer's word.

@@ -109,12 +109,6 @@ impl Pieces {
         self.drop_passed();
     }
 
-    pub(super) fn clear(&mut self) {
-        self.readers = Vec::new();
-        self.drop_passed();
-        self.pieces = VecDeque::new();
-    }
-
     pub(super) fn has_framed(&self, reader: Key) -> bool {
         self.readers.get(reader.0).and_then(Option::as_ref).is_some_and(|place| !place.framed.is_empty())
     }

@@ -1,4 +1,4 @@
-//! What a request's conditions and its range make of a file (RFC 9110 §13 and §14). Pure; time is passed in.
+//! What a request's conditions and its range make of a file or a kept page (RFC 9110 §13 and §14). Pure; time is passed in.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,7 +6,7 @@ use sluice_message::Fields;
 
 /// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     Whole,
     /// From the first offset up to, not including, the second.
     Part(u64, u64),
@@ -17,7 +17,7 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    pub(super) fn status(self) -> u16 {
+    pub(crate) fn status(self) -> u16 {
         match self {
             Self::Whole => 200,
             Self::Part(..) => 206,
@@ -28,7 +28,7 @@ impl Verdict {
     }
 
     /// The bytes that the answer is about, of a file of `len` bytes.
-    pub(super) fn bytes(self, len: u64) -> Option<(u64, u64)> {
+    pub(crate) fn bytes(self, len: u64) -> Option<(u64, u64)> {
         match self {
             Self::Whole => Some((0, len)),
             Self::Part(from, end) => Some((from, end)),
@@ -39,7 +39,7 @@ impl Verdict {
 
 /// What a request says of it, taken out of its head, so that another thread can look at it.
 #[derive(Default)]
-pub(super) struct Conditions {
+pub(crate) struct Conditions {
     if_match: Option<Vec<u8>>,
     if_none_match: Option<Vec<u8>>,
     if_modified_since: Option<SystemTime>,
@@ -49,7 +49,7 @@ pub(super) struct Conditions {
 }
 
 impl Conditions {
-    pub(super) fn of(fields: &Fields, is_head: bool) -> Self {
+    pub(crate) fn of(fields: &Fields, is_head: bool) -> Self {
         // A range is for GET only (RFC 9110 §14.2); several of them, or several `If-Range`, are too odd to be followed.
         let only = |name| {
             let mut values = fields.get_all(name).filter(|_| !is_head);
@@ -66,7 +66,7 @@ impl Conditions {
     }
 
     /// In the order of RFC 9110 §13.2.2.
-    pub(super) fn verdict(&self, etag: &str, modified: Option<SystemTime>, len: u64, now: SystemTime) -> Verdict {
+    pub(crate) fn verdict(&self, etag: &str, modified: Option<SystemTime>, len: u64, now: SystemTime) -> Verdict {
         let modified = modified.map(whole_seconds);
         let is_unchanged_since = |since| modified.is_some_and(|modified| modified <= since);
         match (&self.if_match, self.if_unmodified_since) {

@@ -1,0 +1,75 @@
+//! How long a response is fresh, and how old it is (RFC 9111 §4.2).
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use sluice_message::Fields;
+
+use crate::directives::{Directives, seconds_of};
+
+/// When something happens, by two clocks: that of the wall, which dates in fields are compared with and which may be set back, and
+/// one that only goes on, by which what is stored grows old.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// Seconds since 1970.
+    pub wall_s: u64,
+    /// Milliseconds since whenever.
+    pub steady_ms: u64,
+}
+
+/// When a response came, and how old it was then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// When it had come, by the steady clock, milliseconds.
+    pub came_ms: u64,
+    /// Its age then, seconds.
+    pub initial_age_s: u64,
+}
+
+impl Stamp {
+    /// `asked`: when the request for it was sent.
+    #[must_use]
+    pub fn of(fields: &Fields, asked: Moment, came: Moment) -> Self {
+        let apparent_s = date(fields, "date").map_or(0, |date| came.wall_s.saturating_sub(date));
+        let delay_s = came.steady_ms.saturating_sub(asked.steady_ms) / 1000;
+        // Of a list the first counts; what is no number counts for nothing.
+        let told = fields.get("age").and_then(|age| seconds_of(age.split(|byte| *byte == b',').next()));
+        let corrected_s = told.map_or(0, |age| age.saturating_add(delay_s));
+        Stamp { came_ms: came.steady_ms, initial_age_s: apparent_s.max(corrected_s) }
+    }
+
+    /// Its age, seconds.
+    #[must_use]
+    pub fn age_s(self, now: Moment) -> u64 {
+        self.initial_age_s.saturating_add(now.steady_ms.saturating_sub(self.came_ms) / 1000)
+    }
+}
+
+/// For how long it is fresh by its own word, seconds; none where it says nothing of that.
+pub(crate) fn lifetime_s(directives: &Directives, fields: &Fields, came: Moment) -> Option<u64> {
+    let told = directives.s_maxage.or(directives.max_age);
+    if told.is_some() || directives.targeted {
+        return told;
+    }
+    fields.contains("expires").then(|| {
+        let mut values = fields.get_all("expires");
+        let (first, second) = (values.next(), values.next());
+        // What is no date, or two of them, is over.
+        let Some(expires) = first.filter(|_| second.is_none()).and_then(seconds_of_date) else { return 0 };
+        expires.saturating_sub(date(fields, "date").unwrap_or(came.wall_s))
+    })
+}
+
+/// A date in seconds since 1970.
+pub(crate) fn date(fields: &Fields, name: &str) -> Option<u64> {
+    fields.get(name).and_then(seconds_of_date)
+}
+
+fn seconds_of_date(value: &[u8]) -> Option<u64> {
+    let at = httpdate::parse_http_date(std::str::from_utf8(value).ok()?).ok()?;
+    at.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
+}
+
+/// A date as fields have it.
+pub(crate) fn text_of_date(wall_s: u64) -> String {
+    httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(wall_s))
+}

@@ -1,0 +1,25 @@
+//! What HTTP says of caching: what a shared cache may store, for how long, and for whom it may use it again (RFC 9111, 5861, 9211
+//! and 9213).
+//!
+//! This crate is pure: heads and a [`Moment`] go in, answers come out, and one seed replays a simulated day. It must not know where
+//! responses are kept, who renders them, sockets, clocks or the config file.
+#![forbid(unsafe_code)]
+
+mod directives;
+mod freshness;
+mod key;
+mod storable;
+mod stored;
+mod update;
+mod vary;
+
+pub use directives::{Directives, of_request, of_response};
+pub use freshness::{Moment, Stamp};
+pub use key::{KeyRules, MAX_KEY_BYTES, is_reflected, key_of};
+pub use storable::{Refused, Rule, storable};
+pub use stored::{Policy, Reuse, StaleLimits};
+pub use update::{TAG_FIELDS, freshened, tags};
+pub use vary::{Dimensions, VARY_FIELDS_MAX};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Whether a shared cache may store a response (RFC 9111 §3), and why not.
+
+use sluice_message::{Method, RequestHead, ResponseHead};
+
+use crate::directives::{of_request, of_response};
+use crate::freshness::{Moment, Stamp, lifetime_s};
+use crate::stored::Policy;
+use crate::vary::Dimensions;
+
+/// What the config says of a page, besides what its answer says.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rule {
+    /// For how long an answer with status 200 that says nothing of that is fresh, seconds.
+    pub ttl_s: Option<u64>,
+}
+
+/// Why a response is not stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// Another method than GET.
+    Method,
+    /// The status is a part of something, or of no use to others.
+    Status,
+    /// The client, or the app, says `no-store`.
+    NoStore,
+    /// It is for one user.
+    Private,
+    /// It is asked for again before each use.
+    NoCache,
+    /// It sets a cookie.
+    SetCookie,
+    /// The request had credentials, and the app does not say that the answer is for all.
+    Authorization,
+    /// The request had cookies, and the app does not say that the answer is for all.
+    Cookie,
+    /// `Vary: *`, or it names too much.
+    Vary,
+    /// It says nothing of how long it is fresh.
+    NoFreshness,
+    /// It is stale at once.
+    Stale,
+}
+
+impl Refused {
+    /// In a few words, for logs and for those who ask why.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Refused::Method => "the method is not GET",
+            Refused::Status => "answers of this status are not stored",
+            Refused::NoStore => "no-store",
+            Refused::Private => "private",
+            Refused::NoCache => "no-cache",
+            Refused::SetCookie => "it sets a cookie",
+            Refused::Authorization => "the request had credentials, and the answer has neither public nor s-maxage",
+            Refused::Cookie => "the request had cookies, and the answer has neither public nor s-maxage",
+            Refused::Vary => "Vary has * or too many fields",
+            Refused::NoFreshness => "nothing says for how long it is fresh",
+            Refused::Stale => "it is stale at once",
+        }
+    }
+}
+
+/// The policy of a response that may be stored. `chosen`: see [`Dimensions::of`]; `asked`: when the request for it was sent.
+///
+/// # Errors
+/// Why it may not.
+pub fn storable(
+    request: &RequestHead,
+    response: &ResponseHead,
+    chosen: &[String],
+    rule: Rule,
+    asked: Moment,
+    came: Moment,
+) -> Result<Policy, Refused> {
+    let told = of_response(&response.fields);
+    let is_understood = is_understood(response.status);
+    if request.method != Method::Get {
+        return Err(Refused::Method);
+    }
+    if !(200..600).contains(&response.status) || matches!(response.status, 206 | 304) {
+        return Err(Refused::Status);
+    }
+    if told.must_understand && !is_understood {
+        return Err(Refused::Status);
+    }
+    // RFC 9111 §5.2.2.3: who understands the status goes by the other directives.
+    if (told.no_store && !told.must_understand) || of_request(&request.fields).no_store {
+        return Err(Refused::NoStore);
+    }
+    if told.private {
+        return Err(Refused::Private);
+    }
+    if told.no_cache {
+        return Err(Refused::NoCache);
+    }
+    if response.fields.contains("set-cookie") {
+        return Err(Refused::SetCookie);
+    }
+    let dimensions = Dimensions::of(&request.fields, &response.fields, chosen).ok_or(Refused::Vary)?;
+    let is_for_all = told.public || told.s_maxage.is_some() || told.targeted;
+    // RFC 9111 §3.5.
+    if request.fields.contains("authorization") && !(told.public || told.s_maxage.is_some() || told.must_revalidate) {
+        return Err(Refused::Authorization);
+    }
+    let lifetime_s = lifetime_s(&told, &response.fields, came);
+    let is_by_rule = lifetime_s.is_none() && rule.ttl_s.is_some() && response.status == 200;
+    // Stricter than RFC 9111: an app that forgets to say `private` must not show one user's page to another (I7).
+    let is_cookie_counted = dimensions.has("cookie");
+    if request.fields.contains("cookie") && !(is_for_all || is_by_rule || is_cookie_counted) {
+        return Err(Refused::Cookie);
+    }
+    let lifetime_s = if is_by_rule { rule.ttl_s } else { lifetime_s }.ok_or(Refused::NoFreshness)?;
+    let stamp = Stamp::of(&response.fields, asked, came);
+    let policy = Policy::new(&told, dimensions, lifetime_s, stamp);
+    if lifetime_s <= stamp.initial_age_s && !policy.may_be_stale_while_revalidated(came) {
+        return Err(Refused::Stale);
+    }
+    Ok(policy)
+}
+
+/// Statuses of RFC 9110, of which caches know what they ask of them.
+fn is_understood(status: u16) -> bool {
+    matches!(status, 200 | 203 | 204 | 300..=303 | 307 | 308 | 404 | 405 | 410 | 414 | 501)
+}

@@ -1,0 +1,115 @@
+//! What is known of a stored response: for whom it may be used, and until when.
+
+use sluice_message::Fields;
+
+use crate::directives::Directives;
+use crate::freshness::{Moment, Stamp};
+use crate::vary::Dimensions;
+
+/// What governs the use of a stored response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Whom it is for.
+    pub dimensions: Dimensions,
+    lifetime_s: u64,
+    stamp: Stamp,
+    while_revalidate_s: u64,
+    if_error_s: Option<u64>,
+    /// Once stale it is of no use.
+    never_stale: bool,
+    /// Its body stays as it is.
+    pub no_transform: bool,
+}
+
+/// For how long stale answers may be used where the answer itself does not say, seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StaleLimits {
+    /// Where fetching a new one fails, or the queue has no room.
+    pub if_error_s: u64,
+}
+
+/// Whether a stored response may be used now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reuse {
+    /// Fresh, for so many seconds more.
+    Fresh(u64),
+    /// Stale for so many seconds, and used while a new one is fetched.
+    WhileRevalidating(u64),
+    /// Stale for so many seconds, and used only if none can be fetched.
+    IfError(u64),
+    /// No more.
+    Never,
+}
+
+impl Policy {
+    pub(crate) fn new(told: &Directives, dimensions: Dimensions, lifetime_s: u64, stamp: Stamp) -> Self {
+        Policy {
+            dimensions,
+            lifetime_s,
+            stamp,
+            while_revalidate_s: told.stale_while_revalidate.unwrap_or(0),
+            if_error_s: told.stale_if_error,
+            // RFC 9111 §5.2.2.10 says the same of s-maxage, which nobody who sends it with stale-* means (RFC 5861).
+            never_stale: told.must_revalidate || told.proxy_revalidate,
+            no_transform: told.no_transform,
+        }
+    }
+
+    /// Its age, seconds.
+    #[must_use]
+    pub fn age_s(&self, now: Moment) -> u64 {
+        self.stamp.age_s(now)
+    }
+
+    /// For how long it was to be fresh, seconds.
+    #[must_use]
+    pub fn lifetime_s(&self) -> u64 {
+        self.lifetime_s
+    }
+
+    pub(crate) fn may_be_stale_while_revalidated(&self, now: Moment) -> bool {
+        matches!(self.reuse(now, StaleLimits::default()), Reuse::WhileRevalidating(_))
+    }
+
+    /// Whether it may be used. A moment before it came, as after a clock was set, is the moment when it came.
+    #[must_use]
+    pub fn reuse(&self, now: Moment, limits: StaleLimits) -> Reuse {
+        let age_s = self.age_s(now);
+        if age_s < self.lifetime_s {
+            return Reuse::Fresh(self.lifetime_s - age_s);
+        }
+        let stale_s = age_s - self.lifetime_s;
+        if self.never_stale {
+            return Reuse::Never;
+        }
+        if stale_s < self.while_revalidate_s {
+            return Reuse::WhileRevalidating(stale_s);
+        }
+        if stale_s < self.if_error_s.unwrap_or(limits.if_error_s) {
+            return Reuse::IfError(stale_s);
+        }
+        Reuse::Never
+    }
+
+    /// Makes it stale as of now, so that it is used at most while a new one is fetched or where none can be.
+    pub fn expire(&mut self, now: Moment) {
+        self.lifetime_s = self.lifetime_s.min(self.age_s(now));
+    }
+
+    /// For how many seconds from now it is of use at most.
+    #[must_use]
+    pub fn useful_s(&self, now: Moment, limits: StaleLimits) -> u64 {
+        let stale_s = if self.never_stale {
+            0
+        } else {
+            self.while_revalidate_s.max(self.if_error_s.unwrap_or(limits.if_error_s))
+        };
+        self.lifetime_s.saturating_add(stale_s).saturating_sub(self.age_s(now))
+    }
+
+    /// Whether it is for this request.
+    #[must_use]
+    pub fn is_for(&self, request: &Fields) -> bool {
+        self.dimensions.match_request(request)
+    }
+}

@@ -1,0 +1,57 @@
+//! How a time is written where its unit is free: `45s`, `30m`, `2h`, `7d`.
+
+/// A year, the longest that may be written, seconds.
+const SECONDS_MAX: u64 = 31_536_000;
+
+/// A time in whole seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// How many, 1 to 31,536,000.
+    pub seconds: u64,
+}
+
+/// The text is no time. Says what is allowed, as a part of a sentence that follows "must be".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a whole number from 1 with s, m, h or d, like \"60s\", a year at most")]
+pub struct NotASpan;
+
+impl Span {
+    /// Reads a whole number and its unit.
+    ///
+    /// # Errors
+    /// If it is written otherwise.
+    pub fn parse(text: &str) -> Result<Self, NotASpan> {
+        Self::read(text).ok_or(NotASpan)
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let (digits, unit_s) = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)]
+            .into_iter()
+            .find_map(|(unit, unit_s)| text.strip_suffix(unit).map(|digits| (digits, unit_s)))?;
+        let count: u64 = digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())??;
+        let seconds = count.checked_mul(unit_s)?;
+        (1..=SECONDS_MAX).contains(&seconds).then_some(Span { seconds })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_number_with_its_unit() {
+        for (text, seconds) in [
+            ("60s", Some(60)),
+            ("2m", Some(120)),
+            ("1d", Some(86_400)),
+            ("0s", None),
+            ("s", None),
+            ("1", None),
+            ("+1s", None),
+            ("1.5h", None),
+            ("99999d", None),
+        ] {
+            assert_eq!(Span::parse(text).ok().map(|span| span.seconds), seconds, "{text}");
+        }
+    }
+}

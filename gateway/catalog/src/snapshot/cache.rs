@@ -1,0 +1,61 @@
+//! The page cache: what it holds, what it did, and what is to be dropped from it.
+
+use serde::{Deserialize, Serialize};
+
+/// The page cache at one moment. Counts are since the start of the gateway.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheSnapshot {
+    /// Whether pages are kept at all (`cache.enabled`).
+    pub enabled: bool,
+    /// Pages that are kept; variants of one count as one.
+    pub pages: u64,
+    /// Memory that they take, bytes.
+    pub bytes: u64,
+    /// Memory that they may take, bytes.
+    pub bytes_max: u64,
+    /// Requests that got a fresh page that was kept.
+    pub hits: u64,
+    /// Requests that got a stale one, within what it or the config allows.
+    pub stale: u64,
+    /// Requests that got a page while it was rendered for another.
+    pub joined: u64,
+    /// Requests for which a page was rendered.
+    pub misses: u64,
+    /// Requests that the cache had nothing to do with.
+    pub bypassed: u64,
+    /// Answers that were kept.
+    pub stored: u64,
+    /// Variants that were purged.
+    pub purged: u64,
+}
+
+/// What is kept of a page: one variant.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptSnapshot {
+    /// Status of the answer.
+    pub status: u16,
+    /// Length of its body, bytes.
+    pub bytes: u64,
+    /// Its age, seconds.
+    pub age_s: u64,
+    /// For how long it is fresh from now on, seconds.
+    pub fresh_s: u64,
+    /// For how long it is of any use from now on, seconds.
+    pub useful_s: u64,
+    /// Tags that the app gave it.
+    pub tags: Vec<String>,
+}
+
+/// What is purged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purge {
+    /// Everything.
+    All,
+    /// The page of this URL, `https://host/path?query`, in all variants.
+    Url(String),
+    /// All pages whose URL begins so.
+    Prefix(String),
+    /// All that the app gave this tag.
+    Tag(String),
+}

@@ -1,0 +1,113 @@
+//! `sluice cache`.
+
+#![allow(clippy::doc_markdown, reason = "doc comments here are help texts, which terminals show as they are")]
+
+use clap::{Args, Subcommand};
+
+use super::RunDirArg;
+
+const EXAMPLES: &str = "\
+Examples:
+  sluice cache                              how much is kept, and how many requests it has answered
+  sluice cache show https://shop.example/   what is kept of this page, and until when
+  sluice cache purge --url https://shop.example/products/1
+  sluice cache purge --prefix https://shop.example/blog/ --soft
+                                            stale at once: used only while a new one is rendered
+  sluice cache purge --tag product-1        pages that the app has given this Cache-Tag
+  sluice cache purge --all
+
+A page's URL is that of its request: with http:// or https:// as the client used, its parameters sorted, and without those that
+cache.ignored_params names. Pages are kept where cache.enabled is true.";
+
+/// `sluice cache`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub struct CacheArgs {
+    #[command(subcommand)]
+    pub command: Option<CacheCommand>,
+    #[command(flatten)]
+    pub asked: CacheStatusArgs,
+}
+
+/// What to do with the cache.
+#[derive(Debug, Subcommand)]
+pub enum CacheCommand {
+    /// Show how much is kept, and how many requests it has answered
+    Status(CacheStatusArgs),
+    /// Show what is kept of one page
+    Show(CacheShowArgs),
+    /// Drop pages, or let them count as stale
+    Purge(CachePurgeArgs),
+}
+
+/// How to ask.
+#[derive(Args, Debug)]
+pub struct CacheStatusArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Print everything as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sluice cache show`.
+#[derive(Args, Debug)]
+pub struct CacheShowArgs {
+    /// The page: https://host/path?query
+    #[arg(value_name = "URL", value_parser = url)]
+    pub url: String,
+    #[command(flatten)]
+    pub asked: CacheStatusArgs,
+}
+
+/// `sluice cache purge`.
+#[derive(Args, Debug)]
+#[group(id = "pages", required = true, multiple = false, args = ["url", "prefix", "tag", "all"])]
+pub struct CachePurgeArgs {
+    /// The page of this URL, in all variants
+    #[arg(long, value_name = "URL", value_parser = url)]
+    pub url: Option<String>,
+    /// All pages whose URL begins so
+    #[arg(long, value_name = "URL", value_parser = url)]
+    pub prefix: Option<String>,
+    /// All pages that the app has given this tag (Cache-Tag, Surrogate-Key)
+    #[arg(long)]
+    pub tag: Option<String>,
+    /// Everything
+    #[arg(long)]
+    pub all: bool,
+    /// Keep them as stale ones, used while new ones are rendered or where none can be
+    #[arg(long)]
+    pub soft: bool,
+    #[command(flatten)]
+    pub asked: CacheStatusArgs,
+}
+
+/// Not a URL.
+#[derive(Debug, thiserror::Error)]
+#[error("a URL with scheme and host is meant, as in https://shop.example/products/1")]
+pub struct UrlError;
+
+fn url(text: &str) -> Result<String, UrlError> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or(UrlError)?;
+    let scheme = &text[..text.len() - rest.len()];
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    if host.is_empty() {
+        return Err(UrlError);
+    }
+    Ok(format!("{scheme}{}{}", host.to_ascii_lowercase(), if path.is_empty() { "/" } else { path }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_has_scheme_and_host() {
+        assert_eq!(url("https://Shop.example").unwrap(), "https://shop.example/");
+        assert_eq!(url("http://a:3000/B?c").unwrap(), "http://a:3000/B?c");
+        for text in ["", "/page", "https://", "https:///x", "ftp://a/"] {
+            assert!(url(text).is_err(), "{text}");
+        }
+    }
+}

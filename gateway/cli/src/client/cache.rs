@@ -1,0 +1,127 @@
+//! `sluice cache`.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use sluice_admin::protocol::Request;
+use sluice_catalog::snapshot::{CacheSnapshot, KeptSnapshot, Purge};
+
+use super::connect::{ClientError, Gateway};
+use super::status::{aligned, bytes, duration, harmless};
+use crate::args::{CacheArgs, CacheCommand, CachePurgeArgs, CacheShowArgs, CacheStatusArgs};
+use crate::exit::Exit;
+use crate::output;
+
+/// Nothing can be purged or shown.
+#[derive(Debug, thiserror::Error)]
+#[error("the gateway keeps no pages: set cache.enabled = true, and start it again")]
+struct Disabled;
+
+/// What `show --json` prints.
+#[derive(Serialize)]
+struct Kept {
+    kept: Vec<KeptSnapshot>,
+}
+
+/// What `purge --json` prints.
+#[derive(Serialize)]
+struct Purged {
+    purged: u64,
+}
+
+pub fn run(args: &CacheArgs) -> Result<ExitCode, ClientError> {
+    match &args.command {
+        None => status(&args.asked),
+        Some(CacheCommand::Status(asked)) => status(asked),
+        Some(CacheCommand::Show(args)) => show(args),
+        Some(CacheCommand::Purge(args)) => purge(args),
+    }
+}
+
+fn status(args: &CacheStatusArgs) -> Result<ExitCode, ClientError> {
+    let mut gateway = Gateway::connect(&args.run_dir)?;
+    let cache = gateway.ask(&Request::Cache { url: None })?.cache.unwrap_or_default();
+    if args.json { gateway.print_json(&cache) } else { Ok(output::print(&table(&cache))) }
+}
+
+fn table(cache: &CacheSnapshot) -> String {
+    if !cache.enabled {
+        return "The page cache is off (cache.enabled).\n".to_owned();
+    }
+    let answered = cache.hits + cache.stale + cache.joined;
+    #[allow(clippy::cast_precision_loss)] // Counts are far below 2^53.
+    let share = 100.0 * answered as f64 / (answered + cache.misses + cache.bypassed).max(1) as f64;
+    let row = |name: &str, value: String| [name.to_owned(), value];
+    aligned(&[
+        row("Pages", cache.pages.to_string()),
+        row("Memory", format!("{} of {}", bytes(cache.bytes), bytes(cache.bytes_max))),
+        row("Answered", format!("{share:.1} % of the requests that it was asked for")),
+        row("Hits", format!("{}, and {} stale", cache.hits, cache.stale)),
+        row("Joined", format!("{} got a page while it was rendered for another", cache.joined)),
+        row("Misses", cache.misses.to_string()),
+        row("Bypassed", cache.bypassed.to_string()),
+        row("Stored", cache.stored.to_string()),
+        row("Purged", cache.purged.to_string()),
+    ])
+}
+
+fn show(args: &CacheShowArgs) -> Result<ExitCode, ClientError> {
+    let mut gateway = Gateway::connect(&args.asked.run_dir)?;
+    let reply = gateway.ask(&Request::Cache { url: Some(args.url.clone()) })?;
+    if !reply.cache.is_some_and(|cache| cache.enabled) {
+        return Ok(Exit::Failed.because(Disabled));
+    }
+    let kept = reply.kept.unwrap_or_default();
+    if args.asked.json { gateway.print_json(&Kept { kept }) } else { Ok(output::print(&variants(&args.url, &kept))) }
+}
+
+fn variants(url: &str, kept: &[KeptSnapshot]) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    if kept.is_empty() {
+        let _ = writeln!(
+            out,
+            "Nothing is kept of {}. The field Cache-Status of its answer says what the cache did; pages are kept where \
+             Cache-Control has s-maxage, or public and max-age, or where cache.ttl names them.",
+            harmless(url)
+        );
+        return out;
+    }
+    #[allow(clippy::cast_precision_loss)] // Ages are far below 2^53 s.
+    let time = |s: u64| duration(s as f64);
+    for variant in kept {
+        let fresh =
+            if variant.fresh_s > 0 { format!("fresh for {}", time(variant.fresh_s)) } else { "stale".to_owned() };
+        let tags = variant.tags.iter().map(|tag| harmless(tag)).collect::<Vec<_>>().join(" ");
+        let _ = writeln!(
+            out,
+            "{}  {}, {} old, {fresh}, of use for {}{}{tags}",
+            variant.status,
+            bytes(variant.bytes),
+            time(variant.age_s),
+            time(variant.useful_s),
+            if tags.is_empty() { "" } else { ", tags " },
+        );
+    }
+    out
+}
+
+fn purge(args: &CachePurgeArgs) -> Result<ExitCode, ClientError> {
+    let pages = match (&args.url, &args.prefix, &args.tag) {
+        (Some(url), ..) => Purge::Url(url.clone()),
+        (_, Some(prefix), _) => Purge::Prefix(prefix.clone()),
+        (.., Some(tag)) => Purge::Tag(tag.clone()),
+        _ => Purge::All,
+    };
+    let mut gateway = Gateway::connect(&args.asked.run_dir)?;
+    if !gateway.ask(&Request::Cache { url: None })?.cache.is_some_and(|cache| cache.enabled) {
+        return Ok(Exit::Failed.because(Disabled));
+    }
+    let purged = gateway.ask(&Request::Purge { pages, soft: args.soft })?.purged.unwrap_or_default();
+    if args.asked.json {
+        gateway.print_json(&Purged { purged })
+    } else {
+        Ok(output::print(&format!("purged: {purged}\n")))
+    }
+}

@@ -1,0 +1,272 @@
+//! Asks a worker for a page that many may get, and writes what it says for all of them.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use sluice_cache::{Policy, Refused, freshened, is_reflected, storable, tags};
+use sluice_catalog::errors::Code;
+use sluice_message::{RequestHead, starts_with};
+use tokio::time::Instant;
+
+use super::flight::{Flight, Shared, State};
+use super::reply;
+use super::store::Object;
+use crate::answers::refuse::Refusal;
+use crate::answers::{Response, ResponseBody, Size, worker};
+use crate::front::exchange::Exchange;
+use crate::front::own::Own;
+use crate::gate::Gate;
+use crate::ids::to_usize;
+use crate::receive::body::Body;
+use crate::request::passage::{Failure, Request};
+use crate::respond::answer::{Answer, End, Next};
+use crate::respond::fill::Fill;
+use crate::upstream::forward::Origin;
+
+/// How much is read back of a file at once.
+const READ_BYTES: usize = 64 * 1024;
+
+/// What is fetched, for whom, and where it goes.
+struct Fetch {
+    gate: Rc<Gate>,
+    flight: Rc<Flight>,
+    key: String,
+    flight_key: String,
+    /// The client's request, as far as the page may depend on it.
+    head: RequestHead,
+    /// What is kept, and perhaps has not changed.
+    stale: Option<Rc<Object>>,
+}
+
+/// Begins a flight. With `stale` that is still used meanwhile it goes on without anybody who waits.
+pub(super) fn start(
+    gate: &Rc<Gate>,
+    origin: &Origin,
+    request: &Request,
+    key: &str,
+    flight_key: &str,
+    stale: Option<&Rc<Object>>,
+) -> Rc<Flight> {
+    let is_background = stale.is_some_and(|object| {
+        matches!(
+            object.policy.borrow().reuse(gate.moment(), gate.stale_limits()),
+            sluice_cache::Reuse::WhileRevalidating(_)
+        )
+    });
+    let flight = Flight::new(is_background);
+    gate.cache.flights.add(flight_key, &flight);
+    let fetch = Fetch {
+        gate: Rc::clone(gate),
+        flight: Rc::clone(&flight),
+        key: key.to_owned(),
+        flight_key: flight_key.to_owned(),
+        head: asked_for_all(&request.head),
+        stale: stale.cloned(),
+    };
+    let (asked, origin) = (request.for_many(conditional(&fetch.head, stale)), origin.clone());
+    tokio::task::spawn_local(async move { fetch.run(asked, &origin).await });
+    flight
+}
+
+/// The request without what is this client's alone: its conditions, its range, and what no two pages are told apart by.
+fn asked_for_all(head: &RequestHead) -> RequestHead {
+    let mut head = head.clone();
+    head.fields.retain(|name, _| {
+        let is_condition = starts_with(name, "if-") || name.eq_ignore_ascii_case("range");
+        let is_hint = ["cache-control", "pragma"].iter().any(|hint| name.eq_ignore_ascii_case(hint));
+        !(is_condition || is_hint || is_reflected(name))
+    });
+    head
+}
+
+/// With the conditions of what is kept.
+fn conditional(head: &RequestHead, stale: Option<&Rc<Object>>) -> RequestHead {
+    let mut head = head.clone();
+    if let Some(object) = stale {
+        for (validator, condition) in [("etag", "If-None-Match"), ("last-modified", "If-Modified-Since")] {
+            if let Some(value) = object.head.fields.get(validator) {
+                head.fields.push(condition, value);
+            }
+        }
+    }
+    head
+}
+
+impl Drop for Fetch {
+    /// Also where the task has panicked: nobody must wait for ever.
+    fn drop(&mut self) {
+        self.gate.cache.flights.remove(&self.flight_key, &self.flight);
+        let state = self.flight.state.borrow().clone();
+        match state {
+            State::Asked => self.flight.set(State::Failed(Refusal::of(Code::GatewayFailed))),
+            State::Shared(shared) if !shared.has_ended() => shared.fail(Code::GatewayFailed),
+            _ => {}
+        }
+    }
+}
+
+impl Fetch {
+    async fn run(self, mut request: Request, origin: &Origin) {
+        let (gate, flight) = (&self.gate, &self.flight);
+        let began = gate.moment();
+        let mut exchange = Exchange::Own(Own::for_many(request.head.clone(), flight));
+        let answered = worker::fetch(&mut exchange, origin, gate, &mut request, Body::default()).await;
+        let response = match answered {
+            Ok(response) => response,
+            Err(failure) => {
+                self.leave(request);
+                return flight.set(match failure {
+                    Failure::Refused(refusal) => State::Failed(refusal),
+                    Failure::Gone(_) => State::Over,
+                });
+            }
+        };
+        let came = gate.moment();
+        if response.head.status == 304
+            && let Some(stale) = &self.stale
+        {
+            return self.freshen(stale, request, response, began, came);
+        }
+        let rule = gate.cache.rule(self.head.path());
+        let policy = storable(&self.head, &response.head, &gate.cache.vary_by, rule, began, came);
+        let bytes_max = gate.config().cache.page_bytes_max;
+        let is_too_large = matches!(&response.body, ResponseBody::Fill(_, Size::Known(bytes)) if *bytes > bytes_max);
+        let is_stream = matches!(&response.body, ResponseBody::Fill(answer, _) if answer.is_stream.get());
+        match (policy, response.body) {
+            (Ok(policy), ResponseBody::Fill(answer, size)) if !is_too_large && !is_stream => {
+                self.share(policy, response.head, (answer, size), request, bytes_max).await;
+            }
+            (policy, body) => self.private(policy.err(), request, Response { head: response.head, body }),
+        }
+    }
+
+    /// The page has not changed: what is kept is fresh again.
+    fn freshen(
+        &self,
+        stale: &Rc<Object>,
+        request: Request,
+        response: Response,
+        began: sluice_cache::Moment,
+        came: sluice_cache::Moment,
+    ) {
+        let gate = &self.gate;
+        let head = freshened(&stale.head, &response.head, came);
+        let rule = gate.cache.rule(self.head.path());
+        let Ok(policy) = storable(&self.head, &head, &gate.cache.vary_by, rule, began, came) else {
+            // It is not for all any more, so nobody gets the old one either.
+            gate.cache.store.borrow_mut().remove(&self.key);
+            self.forget(request);
+            return self.flight.set(State::Over);
+        };
+        let object = Rc::new(Object {
+            head: reply::cleaned(head, came),
+            body: stale.body.clone(),
+            policy: policy.into(),
+            tags: stale.tags.clone(),
+        });
+        self.keep(&object);
+        self.leave(request);
+        self.flight.set(State::Kept(object));
+    }
+
+    /// Writes the answer for all, and keeps it when it is whole.
+    async fn share(
+        &self,
+        policy: Policy,
+        head: sluice_message::ResponseHead,
+        (answer, size): (Rc<Answer>, Size),
+        request: Request,
+        bytes_max: u64,
+    ) {
+        let gate = &self.gate;
+        let limits = gate.config();
+        let body = Fill::new(&gate.store, to_usize(limits.response.memory_bytes_max), limits.response.file_bytes_max);
+        let tags = tags(&head.fields);
+        let shared = Shared::new(reply::cleaned(head, gate.moment()), size, policy, body);
+        self.flight.set(State::Shared(Rc::clone(&shared)));
+        match copy(&answer, &shared, bytes_max).await {
+            Ok(trailers) => {
+                self.leave(request);
+                if let Some(body) = shared.complete(trailers) {
+                    let object = Object { head: shared.head.clone(), body, policy: shared.policy.clone().into(), tags };
+                    self.keep(&Rc::new(object));
+                }
+            }
+            Err(code) => {
+                self.leave(request);
+                shared.fail(code);
+            }
+        }
+    }
+
+    fn keep(&self, object: &Rc<Object>) {
+        if !self.flight.is_outdated.get() {
+            self.gate.cache.store.borrow_mut().put(&self.key, &self.head.fields, Rc::clone(object));
+            self.gate.cache.counts.stored.update(|count| count + 1);
+        }
+    }
+
+    /// The answer is for the first client alone. Whoever else waits asks for itself, and so do others for a while.
+    fn private(&self, why: Option<Refused>, request: Request, response: Response) {
+        let is_error = response.head.status >= 500;
+        if !is_error {
+            let for_s = u64::from(self.gate.config().cache.private_s);
+            self.gate.cache.remember_private(&self.flight_key, Instant::now() + Duration::from_secs(for_s));
+            // What is kept was for all, and the page no longer is.
+            if matches!(why, Some(Refused::NoStore | Refused::Private)) {
+                self.gate.cache.store.borrow_mut().remove(&self.key);
+            }
+        }
+        // From here on new requests begin a flight of their own.
+        self.gate.cache.flights.remove(&self.flight_key, &self.flight);
+        let state = if is_error { State::AppError } else { State::Private };
+        if !self.flight.has_leader.get() {
+            self.forget(request);
+            return self.flight.set(state);
+        }
+        self.flight.offer(state, Box::new(request), response);
+    }
+
+    /// Leaves what is known of the request to the first client, who writes its line.
+    fn leave(&self, request: Request) {
+        if !self.flight.has_leader.get() {
+            return self.forget(request);
+        }
+        *self.flight.fetched.borrow_mut() = Some(Box::new(request));
+    }
+
+    /// Nobody writes a line.
+    fn forget(&self, request: Request) {
+        if let Some(ticket) = request.ticket {
+            let number = ticket.number;
+            drop(ticket);
+            self.gate.record_nothing(number);
+        }
+    }
+}
+
+/// Copies what a worker writes. Returns the trailers.
+///
+/// # Errors
+/// Why it did not become whole.
+async fn copy(answer: &Answer, shared: &Shared, bytes_max: u64) -> Result<Vec<(String, Vec<u8>)>, Code> {
+    loop {
+        if !shared.is_wanted() {
+            answer.abandon();
+            return Err(Code::Draining);
+        }
+        match answer.next() {
+            Some(Next::Data(data)) => shared.push(data, bytes_max).await?,
+            Some(Next::Spilled { .. }) => {
+                let data = answer.read_back(READ_BYTES).await.map_err(|_| Code::TempFull)?;
+                shared.push(data, bytes_max).await?;
+            }
+            Some(Next::End(End::Complete)) => return Ok(answer.take_trailers()),
+            Some(Next::End(End::Failed(code))) => return Err(code),
+            // A worker that closes because its client left: it has none here.
+            Some(Next::End(End::Left)) => return Err(Code::WorkerDied),
+            Some(Next::Informational(_) | Next::Head(_)) => {}
+            None => answer.changed.wait().await,
+        }
+    }
+}

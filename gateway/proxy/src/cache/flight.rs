@@ -1,0 +1,341 @@
+//! A render for many: one request is with a worker, and everybody who wants the same page waits for it and reads it as it is written.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use sluice_cache::Policy;
+use sluice_catalog::errors::Code;
+use sluice_message::{Fields, RequestHead, ResponseHead};
+use tokio::sync::Notify;
+
+use super::reply::{self, Source};
+use super::store::Object;
+use super::{Why, without_body};
+use crate::answers::{Response, ResponseBody, Size};
+use crate::gate::Gate;
+use crate::request::passage::Request;
+use crate::respond::answer::Answer;
+use crate::respond::fill::{Fill, Key};
+
+/// Interim heads that are kept for the first client.
+const INFORMATIONAL_MAX: usize = 8;
+
+/// Who may wait together: those who want the same page and have cookies, or credentials, or neither.
+pub(super) fn key_of(key: &str, request: &Fields) -> String {
+    let has = |name| if request.contains(name) { '1' } else { '0' };
+    format!("{key} {}{}", has("cookie"), has("authorization"))
+}
+
+/// How far it is.
+#[derive(Clone)]
+pub(super) enum State {
+    /// There is no head yet.
+    Asked,
+    /// It is for all who match, and is being written or is whole.
+    Shared(Rc<Shared>),
+    /// The page that is kept has not changed.
+    Kept(Rc<Object>),
+    /// It is for the first client alone, who takes it.
+    Private,
+    /// The app has answered with an error of its own, which likewise is the first client's.
+    AppError,
+    /// There is no answer.
+    Failed(Why),
+    /// Nobody has waited for it any more.
+    Over,
+}
+
+pub(crate) struct Flight {
+    pub(super) state: RefCell<State>,
+    /// What the first client is to take.
+    private: RefCell<Option<(Box<Request>, Response)>>,
+    /// What only the request at the worker knows, once that has ended.
+    pub(super) fetched: RefCell<Option<Box<Request>>>,
+    informational: RefCell<Vec<ResponseHead>>,
+    waiting: RefCell<Vec<Rc<Answer>>>,
+    /// It goes on without anybody.
+    pub(super) is_background: bool,
+    /// The client that it was begun for is still there.
+    pub(super) has_leader: Cell<bool>,
+    is_unwanted: Notify,
+    /// What it brings is old already: the page was changed meanwhile.
+    pub(super) is_outdated: Cell<bool>,
+}
+
+impl Flight {
+    pub(super) fn new(is_background: bool) -> Rc<Self> {
+        Rc::new(Flight {
+            state: RefCell::new(State::Asked),
+            private: RefCell::default(),
+            fetched: RefCell::default(),
+            informational: RefCell::default(),
+            waiting: RefCell::default(),
+            is_background,
+            has_leader: Cell::new(false),
+            is_unwanted: Notify::new(),
+            is_outdated: Cell::new(false),
+        })
+    }
+
+    pub(crate) fn inform(&self, head: &ResponseHead) {
+        let mut informational = self.informational.borrow_mut();
+        if informational.len() < INFORMATIONAL_MAX {
+            informational.push(head.clone());
+            self.wake();
+        }
+    }
+
+    pub(super) fn take_informational(&self) -> Vec<ResponseHead> {
+        self.informational.take()
+    }
+
+    /// Until nobody waits for it.
+    pub(crate) async fn unwanted(&self) {
+        self.is_unwanted.notified().await;
+    }
+
+    pub(super) fn set(&self, state: State) {
+        *self.state.borrow_mut() = state;
+        self.wake();
+    }
+
+    /// The first client is to take this, if it is still there.
+    pub(super) fn offer(&self, state: State, request: Box<Request>, response: Response) {
+        *self.private.borrow_mut() = Some((request, response));
+        self.set(state);
+    }
+
+    pub(super) fn take_private(&self) -> Option<(Box<Request>, Response)> {
+        self.private.borrow_mut().take()
+    }
+
+    /// Wakes all who wait for its head, in the order in which they came.
+    fn wake(&self) {
+        for answer in &*self.waiting.borrow() {
+            answer.changed.set();
+        }
+    }
+}
+
+/// One client's wait for a flight. The last one that leaves before there is a head ends it.
+pub(crate) struct Waiting {
+    gate: Rc<Gate>,
+    pub(super) flight: Rc<Flight>,
+    pub(super) is_leader: bool,
+    /// What wakes the client.
+    pub(super) answer: Rc<Answer>,
+}
+
+impl Waiting {
+    pub(super) fn new(gate: &Rc<Gate>, flight: &Rc<Flight>, is_leader: bool) -> Self {
+        let answer = gate.new_answer();
+        flight.has_leader.set(flight.has_leader.get() || is_leader);
+        flight.waiting.borrow_mut().push(Rc::clone(&answer));
+        Waiting { gate: Rc::clone(gate), flight: Rc::clone(flight), is_leader, answer }
+    }
+
+    /// What the request at the worker knows, if that has ended.
+    pub(crate) fn fetched(&self) -> Option<Box<Request>> {
+        self.flight.fetched.borrow_mut().take()
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let is_last = {
+            let mut waiting = self.flight.waiting.borrow_mut();
+            waiting.retain(|answer| !Rc::ptr_eq(answer, &self.answer));
+            waiting.is_empty()
+        };
+        if is_last && !self.flight.is_background && matches!(*self.flight.state.borrow(), State::Asked) {
+            self.flight.is_unwanted.notify_one();
+        }
+        if self.is_leader {
+            self.flight.has_leader.set(false);
+            // Nobody else can take what was for this client alone, nor write the line of the request.
+            let untaken = self.flight.take_private().map(|(request, _)| request).or_else(|| self.fetched());
+            if let Some(ticket) = untaken.and_then(|request| request.ticket) {
+                let number = ticket.number;
+                drop(ticket);
+                self.gate.record_nothing(number);
+            }
+        }
+    }
+}
+
+/// All flights.
+#[derive(Default)]
+pub(super) struct Flights(RefCell<HashMap<String, Vec<Rc<Flight>>>>);
+
+impl Flights {
+    pub(super) fn of(&self, key: &str) -> Vec<Rc<Flight>> {
+        self.0.borrow().get(key).cloned().unwrap_or_default()
+    }
+
+    /// One that a request with these fields may wait for.
+    pub(super) fn open_to(&self, key: &str, request: &Fields) -> Option<Rc<Flight>> {
+        let is_open = |flight: &&Rc<Flight>| match &*flight.state.borrow() {
+            State::Asked => !flight.is_outdated.get(),
+            State::Shared(shared) => {
+                !flight.is_outdated.get() && shared.is_whole_for_more() && shared.policy.is_for(request)
+            }
+            _ => false,
+        };
+        self.0.borrow().get(key)?.iter().find(is_open).cloned()
+    }
+
+    pub(super) fn add(&self, key: &str, flight: &Rc<Flight>) {
+        self.0.borrow_mut().entry(key.to_owned()).or_default().push(Rc::clone(flight));
+    }
+
+    pub(super) fn remove(&self, key: &str, flight: &Rc<Flight>) {
+        let mut flights = self.0.borrow_mut();
+        if let Some(those) = flights.get_mut(key) {
+            those.retain(|other| !Rc::ptr_eq(other, flight));
+            if those.is_empty() {
+                flights.remove(key);
+            }
+        }
+    }
+
+    /// What these bring is old already.
+    pub(super) fn outdate(&self, mut is_meant: impl FnMut(&str) -> bool) {
+        for (key, flights) in &*self.0.borrow() {
+            if is_meant(key.rsplit_once(' ').map_or(key, |(url, _)| url)) {
+                flights.iter().for_each(|flight| flight.is_outdated.set(true));
+            }
+        }
+    }
+}
+
+/// An answer that many read while it is written.
+pub(super) struct Shared {
+    pub(super) head: ResponseHead,
+    size: Size,
+    pub(super) policy: Policy,
+    body: Rc<Fill>,
+    /// Keeps everything for those who still come, unless the answer is too long to be kept.
+    keeper: Cell<Option<Key>>,
+    pieces: RefCell<Vec<Bytes>>,
+    readers: RefCell<Vec<Rc<Answer>>>,
+    end: RefCell<Option<End>>,
+}
+
+#[derive(Clone)]
+enum End {
+    Whole(Vec<(String, Vec<u8>)>),
+    Broken(Code),
+}
+
+impl Shared {
+    pub(super) fn new(head: ResponseHead, size: Size, policy: Policy, body: Fill) -> Rc<Self> {
+        let body = Rc::new(body);
+        Rc::new(Shared {
+            head,
+            size,
+            policy,
+            keeper: Cell::new(Some(body.add_reader())),
+            body,
+            pieces: RefCell::default(),
+            readers: RefCell::default(),
+            end: RefCell::default(),
+        })
+    }
+
+    /// Whether whoever comes now still gets all of it.
+    fn is_whole_for_more(&self) -> bool {
+        self.keeper.get().is_some() && !matches!(*self.end.borrow(), Some(End::Broken(_)))
+    }
+
+    /// Whether anybody reads it, or it is still to be kept.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.keeper.get().is_some() || self.readers.borrow().iter().any(|reader| reader.is_wanted())
+    }
+
+    /// # Errors
+    /// Where there is no room for it.
+    pub(super) async fn push(&self, data: Bytes, bytes_max: u64) -> Result<(), Code> {
+        if self.body.len() + data.len() as u64 > bytes_max {
+            self.keep_no_more();
+        }
+        if self.keeper.get().is_some() {
+            self.pieces.borrow_mut().push(data.clone());
+        }
+        self.body.push(data).await.map_err(|_| Code::TempFull)?;
+        self.wake();
+        Ok(())
+    }
+
+    fn keep_no_more(&self) {
+        self.pieces.take();
+        if let Some(keeper) = self.keeper.take() {
+            self.body.leave(keeper);
+        }
+    }
+
+    /// It is whole. Returns its body, if that is to be kept.
+    pub(super) fn complete(&self, trailers: Vec<(String, Vec<u8>)>) -> Option<Bytes> {
+        let is_kept = self.keeper.get().is_some() && trailers.is_empty();
+        let pieces = self.pieces.take();
+        *self.end.borrow_mut() = Some(End::Whole(trailers));
+        self.tell_end();
+        is_kept.then(|| match <[Bytes; 1]>::try_from(pieces) {
+            // One that is a part of a larger buffer would hold that in memory.
+            Ok([piece]) => Bytes::copy_from_slice(&piece),
+            Err(pieces) => pieces.concat().into(),
+        })
+    }
+
+    /// It will never be whole.
+    pub(super) fn fail(&self, code: Code) {
+        *self.end.borrow_mut() = Some(End::Broken(code));
+        self.tell_end();
+        self.keep_no_more();
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.end.borrow().is_some()
+    }
+
+    fn tell_end(&self) {
+        for reader in &*self.readers.borrow() {
+            self.end_of(reader);
+        }
+    }
+
+    fn end_of(&self, reader: &Answer) {
+        match &*self.end.borrow() {
+            Some(End::Whole(trailers)) => reader.complete(trailers.clone()),
+            Some(End::Broken(code)) => reader.fail(*code),
+            None => {}
+        }
+    }
+
+    fn wake(&self) {
+        let mut readers = self.readers.borrow_mut();
+        readers.retain(|reader| reader.is_wanted());
+        for reader in &*readers {
+            reader.changed.set();
+        }
+    }
+
+    /// The answer for one more client.
+    pub(super) fn response(&self, gate: &Gate, request: &Request, source: Source) -> Response {
+        let head = reply::shared_head(gate, self, source);
+        let reader = Answer::reading(&self.body);
+        self.end_of(&reader);
+        self.readers.borrow_mut().push(Rc::clone(&reader));
+        let response = Response { head, body: ResponseBody::Fill(reader, self.size) };
+        if is_not_modified(gate, &request.head, &response.head) {
+            reply::not_modified(without_body(response))
+        } else {
+            response
+        }
+    }
+}
+
+fn is_not_modified(gate: &Gate, request: &RequestHead, head: &ResponseHead) -> bool {
+    reply::verdict(gate, request, head, 0).status() == 304
+}

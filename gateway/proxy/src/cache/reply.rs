@@ -1,0 +1,161 @@
+//! Heads of answers from the cache: their age, what the cache did, and what the client's conditions make of them.
+
+use std::time::SystemTime;
+
+use sluice_cache::{Moment, Policy, Reuse};
+use sluice_journal::CacheUse;
+use sluice_message::{Fields, Method, RequestHead, ResponseHead};
+
+use super::flight::Shared;
+use super::purge;
+use super::store::Object;
+use super::without_body;
+use crate::answers::conditions::{Conditions, Verdict};
+use crate::answers::{Response, ResponseBody, worker};
+use crate::gate::Gate;
+use crate::request::passage::Request;
+
+/// Where an answer comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// It is kept and fresh.
+    Hit,
+    /// It is kept and stale, and a new one is on its way.
+    Stale,
+    /// It is kept and stale, and there is no other.
+    StaleIfError,
+    /// It was stale, and the app says that it has not changed.
+    Revalidated,
+    /// It was rendered for this client, and others may get it.
+    Miss,
+    /// It was rendered for another, who had asked first.
+    Joined,
+}
+
+impl Source {
+    pub(super) fn use_(self) -> CacheUse {
+        match self {
+            Source::Hit => CacheUse::Hit,
+            Source::Stale | Source::StaleIfError => CacheUse::Stale,
+            Source::Miss | Source::Revalidated => CacheUse::Miss,
+            Source::Joined => CacheUse::Joined,
+        }
+    }
+
+    /// RFC 9211 §2.
+    fn status(self, reuse: Reuse) -> String {
+        let ttl = match reuse {
+            Reuse::Fresh(s) => i64::try_from(s).unwrap_or(i64::MAX),
+            Reuse::WhileRevalidating(s) | Reuse::IfError(s) => -i64::try_from(s).unwrap_or(i64::MAX),
+            Reuse::Never => 0,
+        };
+        match self {
+            Source::Hit => format!("Sluice; hit; ttl={ttl}"),
+            Source::Stale => format!("Sluice; hit; ttl={ttl}; detail=revalidating"),
+            Source::StaleIfError => format!("Sluice; hit; ttl={ttl}; detail=error"),
+            Source::Revalidated => format!("Sluice; fwd=stale; fwd-status=304; ttl={ttl}; stored"),
+            Source::Miss => format!("Sluice; fwd=uri-miss; ttl={ttl}; stored"),
+            Source::Joined => format!("Sluice; fwd=uri-miss; ttl={ttl}; collapsed"),
+        }
+    }
+}
+
+/// A head as it is kept: without what was the first client's, and with its date.
+pub(super) fn cleaned(mut head: ResponseHead, came: Moment) -> ResponseHead {
+    const DROPPED: [&str; 5] = ["age", "x-request-id", "server-timing", "content-length", "trailer"];
+    head.fields.retain(|name, _| !DROPPED.iter().any(|dropped| name.eq_ignore_ascii_case(dropped)));
+    purge::hide_tags(&mut head);
+    if !head.fields.contains("date") {
+        let at = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(came.wall_s);
+        head.fields.push("Date", httpdate::fmt_http_date(at));
+    }
+    head
+}
+
+fn with_age(gate: &Gate, head: &ResponseHead, policy: &Policy, source: Source) -> ResponseHead {
+    let now = gate.moment();
+    let mut head = head.clone();
+    let age_s = policy.age_s(now);
+    if age_s > 0 || source.use_() == CacheUse::Hit {
+        head.fields.push("Age", age_s.to_string());
+    }
+    head.fields.push("Cache-Status", source.status(policy.reuse(now, gate.stale_limits())));
+    head
+}
+
+pub(super) fn shared_head(gate: &Gate, shared: &Shared, source: Source) -> ResponseHead {
+    with_age(gate, &shared.head, &shared.policy, source)
+}
+
+/// What the client's conditions make of an answer; only one with status 200 is subject to them.
+pub(super) fn verdict(gate: &Gate, request: &RequestHead, head: &ResponseHead, bytes: u64) -> Verdict {
+    let fields = &request.fields;
+    let has_conditions =
+        fields.iter().any(|(name, _)| sluice_message::starts_with(name, "if-") || name.eq_ignore_ascii_case("range"));
+    if head.status != 200 || !has_conditions {
+        return Verdict::Whole;
+    }
+    let etag = head.fields.get("etag").and_then(|etag| std::str::from_utf8(etag).ok()).unwrap_or_default();
+    let modified = head.fields.get("last-modified").and_then(date);
+    let now = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(gate.moment().wall_s);
+    Conditions::of(fields, request.method == Method::Head).verdict(etag, modified, bytes, now)
+}
+
+fn date(value: &[u8]) -> Option<SystemTime> {
+    httpdate::parse_http_date(std::str::from_utf8(value).ok()?).ok()
+}
+
+/// An answer that is kept, or the part of it that the client asks for.
+pub(super) fn kept(gate: &Gate, request: &RequestHead, object: &Object, source: Source) -> Response {
+    let mut head = with_age(gate, &object.head, &object.policy.borrow(), source);
+    let len = object.body.len() as u64;
+    match verdict(gate, request, &head, len) {
+        Verdict::Whole => Response { head, body: ResponseBody::Whole(object.body.clone()) },
+        Verdict::Part(from, end) => {
+            head.status = 206;
+            head.reason = None;
+            head.fields.push("Content-Range", format!("bytes {from}-{}/{len}", end - 1));
+            let at = crate::ids::to_usize;
+            Response { head, body: ResponseBody::Whole(object.body.slice(at(from)..at(end))) }
+        }
+        Verdict::NotModified => not_modified(Response { head, body: ResponseBody::Empty }),
+        verdict @ (Verdict::Failed | Verdict::Unsatisfiable) => {
+            let mut fields = Fields::default();
+            if verdict == Verdict::Unsatisfiable {
+                fields.push("Content-Range", format!("bytes */{len}"));
+            }
+            Response { head: ResponseHead::new(verdict.status(), fields), body: ResponseBody::Empty }
+        }
+    }
+}
+
+/// RFC 9110 §15.4.5: what a 304 carries.
+pub(super) fn not_modified(mut response: Response) -> Response {
+    const CARRIED: [&str; 10] = [
+        "age",
+        "cache-control",
+        "cache-status",
+        "content-location",
+        "date",
+        "etag",
+        "expires",
+        "last-modified",
+        "set-cookie",
+        "vary",
+    ];
+    response.head.status = 304;
+    response.head.reason = None;
+    response.head.fields.retain(|name, _| CARRIED.iter().any(|carried| name.eq_ignore_ascii_case(carried)));
+    response
+}
+
+/// An answer that was rendered for many and is for this client alone. The app has not seen the client's conditions.
+pub(super) fn private(gate: &Gate, request: &Request, mut response: Response) -> Response {
+    worker::dress(gate, request, &mut response);
+    purge::hide_tags(&mut response.head);
+    response.head.fields.push("Cache-Status", "Sluice; fwd=uri-miss");
+    if verdict(gate, &request.head, &response.head, 0) == Verdict::NotModified {
+        return not_modified(without_body(response));
+    }
+    response
+}
