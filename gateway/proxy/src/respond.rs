@@ -44,7 +44,7 @@ pub(crate) async fn respond(
         }
     };
     let (status, size) = (response.head.status, response.size());
-    let mut sent = Sent { outcome: outcome(&response, error), status, error, bytes_out: 0 };
+    let mut sent = Sent { outcome: outcome(request, &response, error), status, error, bytes_out: 0 };
     if status == 0 {
         // An error that is no answer: the end of the connection has to do.
         exchange.break_off();
@@ -69,13 +69,14 @@ pub(crate) async fn respond(
     sent
 }
 
-fn outcome(response: &Response, error: Option<Code>) -> Outcome {
-    match (error, &response.body, response.head.status) {
-        (Some(code), ..) => refuse::outcome(code),
-        (None, ResponseBody::Fill(..), 101) => Outcome::Upgraded,
-        (None, ResponseBody::Fill(..), 500..) => Outcome::AppError,
-        (None, ResponseBody::Fill(..), _) => Outcome::Answered,
-        (None, ..) => Outcome::Edge,
+fn outcome(request: &Request, response: &Response, error: Option<Code>) -> Outcome {
+    let is_the_apps = matches!(response.body, ResponseBody::Fill(..)) || request.cached.is_some();
+    match (error, response.head.status) {
+        (Some(code), _) => refuse::outcome(code),
+        (None, _) if !is_the_apps => Outcome::Edge,
+        (None, 101) => Outcome::Upgraded,
+        (None, 500..) => Outcome::AppError,
+        (None, _) => Outcome::Answered,
     }
 }
 

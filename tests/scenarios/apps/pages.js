@@ -15,7 +15,8 @@ http
     const url = new URL(request.url, 'http://app.test');
     const { pathname, searchParams } = url;
     const at = `${process.pid}.${number}`;
-    if (process.env.RENDERS_FILE !== undefined) fs.appendFileSync(process.env.RENDERS_FILE, `${request.method} ${request.url}\n`);
+    if (process.env.RENDERS_FILE !== undefined)
+      fs.appendFileSync(process.env.RENDERS_FILE, `${request.method} ${request.url}\n`);
     for (const field of searchParams.getAll('h')) {
       const [name, value] = field.split(/:(.*)/);
       response.appendHeader(name, value);

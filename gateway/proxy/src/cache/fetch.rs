@@ -132,8 +132,10 @@ impl Fetch {
         let bytes_max = gate.config().cache.page_bytes_max;
         let is_too_large = matches!(&response.body, ResponseBody::Fill(_, Size::Known(bytes)) if *bytes > bytes_max);
         let is_stream = matches!(&response.body, ResponseBody::Fill(answer, _) if answer.is_stream.get());
+        // An error that may be kept must not take the place of a page that may still be used.
+        let is_worse = response.head.status >= 500 && self.stale.is_some();
         match (policy, response.body) {
-            (Ok(policy), ResponseBody::Fill(answer, size)) if !is_too_large && !is_stream => {
+            (Ok(policy), ResponseBody::Fill(answer, size)) if !is_too_large && !is_stream && !is_worse => {
                 self.share(policy, response.head, (answer, size), request, bytes_max).await;
             }
             (policy, body) => self.private(policy.err(), request, Response { head: response.head, body }),
