@@ -189,7 +189,7 @@ mod tests {
             (r#"{"command":"reload"}"#, Request::Reload),
             (r#"{"command":"classes"}"#, Request::Classes),
             (r#"{"command":"cache"}"#, Request::Cache { url: None }),
-            (r#"{"command":"purge","pages":"all"}"#, Request::Purge { pages: Purge::All, soft: false }),
+            (r#"{"command":"purge","pages":"all","soft":false}"#, Request::Purge { pages: Purge::All, soft: false }),
             (
                 r#"{"command":"purge","pages":{"tag":"a"},"soft":true}"#,
                 Request::Purge { pages: Purge::Tag("a".to_owned()), soft: true },

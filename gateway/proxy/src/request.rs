@@ -7,7 +7,7 @@ pub(crate) mod ticket;
 use std::rc::Rc;
 
 use crate::answers::{edge, files, worker};
-use crate::cache;
+use crate::cache::look_up;
 use crate::front::exchange::Exchange;
 use crate::gate::Gate;
 use crate::record::ended;
@@ -21,6 +21,7 @@ use tokio::time::Instant;
 /// One request, from its first byte to the last byte of its answer.
 pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, gate: &Rc<Gate>) -> Sent {
     let mut request = Request::new(origin.peer);
+    let mut waiting = None;
     let answered = async {
         let asked = exchange.head().await.inspect_err(|_| {
             // RFC 9110 §9.3.2: no answer to HEAD has a body, so neither has its error.
@@ -38,11 +39,12 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
         let Some(response) = found else {
             let body = exchange.body().await?;
             request.bytes_in = body.len();
-            if let Some(response) = cache::answer(exchange, origin, gate, &mut request).await? {
-                return Ok(response);
+            if let Some(found) = look_up::answer(exchange, origin, gate, &mut request).await? {
+                waiting = found.waiting;
+                return Ok(found.response);
             }
             let mut response = worker::ask(exchange, origin, gate, &mut request, body).await?;
-            cache::note(gate, origin, &request, &mut response);
+            look_up::note(gate, origin, &request, &mut response);
             return Ok(response);
         };
         Ok(response)
@@ -50,7 +52,7 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
     let answered = answered.await;
     request.received.get_or_insert_with(Instant::now);
     let sent = respond(exchange, gate, &request, answered).await;
-    if let Some(waiting) = request.waiting.take() {
+    if let Some(waiting) = waiting {
         request.settle(&waiting);
     }
     ended::record(gate, exchange.is_own(), request, &sent);

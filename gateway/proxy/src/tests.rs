@@ -5,6 +5,7 @@
 
 mod ahead;
 mod bodies;
+mod cache;
 mod client;
 mod clients;
 mod deaths;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sluice_cache::{Policy, Refused, freshened, is_reflected, storable, tags};
 use sluice_catalog::errors::Code;
-use sluice_message::{RequestHead, starts_with};
+use sluice_message::{RequestHead, ResponseHead, starts_with};
 use tokio::time::Instant;
 
 use super::flight::{Flight, Shared, State};
@@ -43,8 +43,7 @@ pub(super) fn start(
     gate: &Rc<Gate>,
     origin: &Origin,
     request: &Request,
-    key: &str,
-    flight_key: &str,
+    (key, flight_key): (&str, &str),
     stale: Option<&Rc<Object>>,
 ) -> Rc<Flight> {
     let is_background = stale.is_some_and(|object| {
@@ -125,7 +124,7 @@ impl Fetch {
         if response.head.status == 304
             && let Some(stale) = &self.stale
         {
-            return self.freshen(stale, request, response, began, came);
+            return self.freshen(stale, request, &response.head, began, came);
         }
         let rule = gate.cache.rule(self.head.path());
         let policy = storable(&self.head, &response.head, &gate.cache.vary_by, rule, began, came);
@@ -147,17 +146,17 @@ impl Fetch {
         &self,
         stale: &Rc<Object>,
         request: Request,
-        response: Response,
+        not_modified: &ResponseHead,
         began: sluice_cache::Moment,
         came: sluice_cache::Moment,
     ) {
         let gate = &self.gate;
-        let head = freshened(&stale.head, &response.head, came);
+        let head = freshened(&stale.head, not_modified, came);
         let rule = gate.cache.rule(self.head.path());
         let Ok(policy) = storable(&self.head, &head, &gate.cache.vary_by, rule, began, came) else {
             // It is not for all any more, so nobody gets the old one either.
             gate.cache.store.borrow_mut().remove(&self.key);
-            self.forget(request);
+            self.leave(request);
             return self.flight.set(State::Over);
         };
         let object = Rc::new(Object {
@@ -175,7 +174,7 @@ impl Fetch {
     async fn share(
         &self,
         policy: Policy,
-        head: sluice_message::ResponseHead,
+        head: ResponseHead,
         (answer, size): (Rc<Answer>, Size),
         request: Request,
         bytes_max: u64,
@@ -212,7 +211,7 @@ impl Fetch {
     fn private(&self, why: Option<Refused>, request: Request, response: Response) {
         let is_error = response.head.status >= 500;
         if !is_error {
-            let for_s = u64::from(self.gate.config().cache.private_s);
+            let for_s = self.gate.config().cache.private_s;
             self.gate.cache.remember_private(&self.flight_key, Instant::now() + Duration::from_secs(for_s));
             // What is kept was for all, and the page no longer is.
             if matches!(why, Some(Refused::NoStore | Refused::Private)) {
@@ -221,29 +220,13 @@ impl Fetch {
         }
         // From here on new requests begin a flight of their own.
         self.gate.cache.flights.remove(&self.flight_key, &self.flight);
-        let state = if is_error { State::AppError } else { State::Private };
-        if !self.flight.has_leader.get() {
-            self.forget(request);
-            return self.flight.set(state);
-        }
-        self.flight.offer(state, Box::new(request), response);
+        // The log line first: whoever takes the answer takes that too.
+        self.leave(request);
+        self.flight.offer(if is_error { State::AppError } else { State::Private }, response);
     }
 
-    /// Leaves what is known of the request to the first client, who writes its line.
     fn leave(&self, request: Request) {
-        if !self.flight.has_leader.get() {
-            return self.forget(request);
-        }
-        *self.flight.fetched.borrow_mut() = Some(Box::new(request));
-    }
-
-    /// Nobody writes a line.
-    fn forget(&self, request: Request) {
-        if let Some(ticket) = request.ticket {
-            let number = ticket.number;
-            drop(ticket);
-            self.gate.record_nothing(number);
-        }
+        self.flight.leave(Box::new(request));
     }
 }
 

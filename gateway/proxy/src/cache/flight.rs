@@ -1,5 +1,6 @@
 //! A render for many: one request is with a worker, and everybody who wants the same page waits for it and reads it as it is written.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,15 +8,12 @@ use std::rc::Rc;
 use bytes::Bytes;
 use sluice_cache::Policy;
 use sluice_catalog::errors::Code;
-use sluice_message::{Fields, RequestHead, ResponseHead};
+use sluice_message::{Fields, ResponseHead};
 use tokio::sync::Notify;
 
-use super::reply::{self, Source};
 use super::store::Object;
-use super::{Why, without_body};
-use crate::answers::{Response, ResponseBody, Size};
-use crate::gate::Gate;
-use crate::request::passage::Request;
+use crate::answers::refuse::Refusal;
+use crate::answers::{Response, Size};
 use crate::respond::answer::Answer;
 use crate::respond::fill::{Fill, Key};
 
@@ -42,7 +40,7 @@ pub(super) enum State {
     /// The app has answered with an error of its own, which likewise is the first client's.
     AppError,
     /// There is no answer.
-    Failed(Why),
+    Failed(Refusal),
     /// Nobody has waited for it any more.
     Over,
 }
@@ -50,9 +48,9 @@ pub(super) enum State {
 pub(crate) struct Flight {
     pub(super) state: RefCell<State>,
     /// What the first client is to take.
-    private: RefCell<Option<(Box<Request>, Response)>>,
-    /// What only the request at the worker knows, once that has ended.
-    pub(super) fetched: RefCell<Option<Box<Request>>>,
+    private: RefCell<Option<Response>>,
+    /// The request that was at the worker, for the first client's log line. This must not know what a request is.
+    fetched: RefCell<Option<Box<dyn Any>>>,
     informational: RefCell<Vec<ResponseHead>>,
     waiting: RefCell<Vec<Rc<Answer>>>,
     /// It goes on without anybody.
@@ -102,13 +100,18 @@ impl Flight {
     }
 
     /// The first client is to take this, if it is still there.
-    pub(super) fn offer(&self, state: State, request: Box<Request>, response: Response) {
-        *self.private.borrow_mut() = Some((request, response));
+    pub(super) fn offer(&self, state: State, response: Response) {
+        if self.has_leader.get() {
+            *self.private.borrow_mut() = Some(response);
+        }
         self.set(state);
     }
 
-    pub(super) fn take_private(&self) -> Option<(Box<Request>, Response)> {
-        self.private.borrow_mut().take()
+    /// What the request at the worker knows, for the first client, if it is still there; else nobody needs it.
+    pub(super) fn leave(&self, fetched: Box<dyn Any>) {
+        if self.has_leader.get() {
+            *self.fetched.borrow_mut() = Some(fetched);
+        }
     }
 
     /// Wakes all who wait for its head, in the order in which they came.
@@ -121,7 +124,6 @@ impl Flight {
 
 /// One client's wait for a flight. The last one that leaves before there is a head ends it.
 pub(crate) struct Waiting {
-    gate: Rc<Gate>,
     pub(super) flight: Rc<Flight>,
     pub(super) is_leader: bool,
     /// What wakes the client.
@@ -129,16 +131,20 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) fn new(gate: &Rc<Gate>, flight: &Rc<Flight>, is_leader: bool) -> Self {
-        let answer = gate.new_answer();
+    pub(super) fn new(answer: Rc<Answer>, flight: &Rc<Flight>, is_leader: bool) -> Self {
         flight.has_leader.set(flight.has_leader.get() || is_leader);
         flight.waiting.borrow_mut().push(Rc::clone(&answer));
-        Waiting { gate: Rc::clone(gate), flight: Rc::clone(flight), is_leader, answer }
+        Waiting { flight: Rc::clone(flight), is_leader, answer }
     }
 
-    /// What the request at the worker knows, if that has ended.
-    pub(crate) fn fetched(&self) -> Option<Box<Request>> {
-        self.flight.fetched.borrow_mut().take()
+    /// The answer that is for the first client alone, if this is it.
+    pub(super) fn take_private(&self) -> Option<Response> {
+        if self.is_leader { self.flight.private.borrow_mut().take() } else { None }
+    }
+
+    /// The request that was at the worker, if this is the first client and that has ended.
+    pub(crate) fn take_fetched(&self) -> Option<Box<dyn Any>> {
+        if self.is_leader { self.flight.fetched.borrow_mut().take() } else { None }
     }
 }
 
@@ -154,13 +160,9 @@ impl Drop for Waiting {
         }
         if self.is_leader {
             self.flight.has_leader.set(false);
-            // Nobody else can take what was for this client alone, nor write the line of the request.
-            let untaken = self.flight.take_private().map(|(request, _)| request).or_else(|| self.fetched());
-            if let Some(ticket) = untaken.and_then(|request| request.ticket) {
-                let number = ticket.number;
-                drop(ticket);
-                self.gate.record_nothing(number);
-            }
+            // Nobody else can take what was for this client alone. Dropped outside of the cells: it tells the gate.
+            let untaken = (self.take_private(), self.take_fetched());
+            drop(untaken);
         }
     }
 }
@@ -170,8 +172,9 @@ impl Drop for Waiting {
 pub(super) struct Flights(RefCell<HashMap<String, Vec<Rc<Flight>>>>);
 
 impl Flights {
-    pub(super) fn of(&self, key: &str) -> Vec<Rc<Flight>> {
-        self.0.borrow().get(key).cloned().unwrap_or_default()
+    /// Whether there is none for this key.
+    pub(super) fn is_free(&self, key: &str) -> bool {
+        !self.0.borrow().contains_key(key)
     }
 
     /// One that a request with these fields may wait for.
@@ -204,7 +207,9 @@ impl Flights {
     pub(super) fn outdate(&self, mut is_meant: impl FnMut(&str) -> bool) {
         for (key, flights) in &*self.0.borrow() {
             if is_meant(key.rsplit_once(' ').map_or(key, |(url, _)| url)) {
-                flights.iter().for_each(|flight| flight.is_outdated.set(true));
+                for flight in flights {
+                    flight.is_outdated.set(true);
+                }
             }
         }
     }
@@ -213,7 +218,7 @@ impl Flights {
 /// An answer that many read while it is written.
 pub(super) struct Shared {
     pub(super) head: ResponseHead,
-    size: Size,
+    pub(super) size: Size,
     pub(super) policy: Policy,
     body: Rc<Fill>,
     /// Keeps everything for those who still come, unless the answer is too long to be kept.
@@ -321,21 +326,11 @@ impl Shared {
         }
     }
 
-    /// The answer for one more client.
-    pub(super) fn response(&self, gate: &Gate, request: &Request, source: Source) -> Response {
-        let head = reply::shared_head(gate, self, source);
+    /// One more who reads all of it.
+    pub(super) fn reader(&self) -> Rc<Answer> {
         let reader = Answer::reading(&self.body);
         self.end_of(&reader);
         self.readers.borrow_mut().push(Rc::clone(&reader));
-        let response = Response { head, body: ResponseBody::Fill(reader, self.size) };
-        if is_not_modified(gate, &request.head, &response.head) {
-            reply::not_modified(without_body(response))
-        } else {
-            response
-        }
+        reader
     }
-}
-
-fn is_not_modified(gate: &Gate, request: &RequestHead, head: &ResponseHead) -> bool {
-    reply::verdict(gate, request, head, 0).status() == 304
 }

@@ -9,7 +9,6 @@ use sluice_message::{Fields, Method, RequestHead, ResponseHead};
 use super::flight::Shared;
 use super::purge;
 use super::store::Object;
-use super::without_body;
 use crate::answers::conditions::{Conditions, Verdict};
 use crate::answers::{Response, ResponseBody, worker};
 use crate::gate::Gate;
@@ -33,7 +32,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    pub(super) fn use_(self) -> CacheUse {
+    pub(super) fn as_use(self) -> CacheUse {
         match self {
             Source::Hit => CacheUse::Hit,
             Source::Stale | Source::StaleIfError => CacheUse::Stale,
@@ -76,19 +75,24 @@ fn with_age(gate: &Gate, head: &ResponseHead, policy: &Policy, source: Source) -
     let now = gate.moment();
     let mut head = head.clone();
     let age_s = policy.age_s(now);
-    if age_s > 0 || source.use_() == CacheUse::Hit {
+    if age_s > 0 || source.as_use() == CacheUse::Hit {
         head.fields.push("Age", age_s.to_string());
     }
     head.fields.push("Cache-Status", source.status(policy.reuse(now, gate.stale_limits())));
     head
 }
 
-pub(super) fn shared_head(gate: &Gate, shared: &Shared, source: Source) -> ResponseHead {
-    with_age(gate, &shared.head, &shared.policy, source)
+/// An answer that is being written for many.
+pub(super) fn shared(gate: &Gate, request: &RequestHead, shared: &Shared, source: Source) -> Response {
+    let head = with_age(gate, &shared.head, &shared.policy, source);
+    if verdict(gate, request, &head, 0) == Verdict::NotModified {
+        return not_modified(head);
+    }
+    Response { head, body: ResponseBody::Fill(shared.reader(), shared.size) }
 }
 
 /// What the client's conditions make of an answer; only one with status 200 is subject to them.
-pub(super) fn verdict(gate: &Gate, request: &RequestHead, head: &ResponseHead, bytes: u64) -> Verdict {
+fn verdict(gate: &Gate, request: &RequestHead, head: &ResponseHead, bytes: u64) -> Verdict {
     let fields = &request.fields;
     let has_conditions =
         fields.iter().any(|(name, _)| sluice_message::starts_with(name, "if-") || name.eq_ignore_ascii_case("range"));
@@ -118,7 +122,7 @@ pub(super) fn kept(gate: &Gate, request: &RequestHead, object: &Object, source: 
             let at = crate::ids::to_usize;
             Response { head, body: ResponseBody::Whole(object.body.slice(at(from)..at(end))) }
         }
-        Verdict::NotModified => not_modified(Response { head, body: ResponseBody::Empty }),
+        Verdict::NotModified => not_modified(head),
         verdict @ (Verdict::Failed | Verdict::Unsatisfiable) => {
             let mut fields = Fields::default();
             if verdict == Verdict::Unsatisfiable {
@@ -130,7 +134,7 @@ pub(super) fn kept(gate: &Gate, request: &RequestHead, object: &Object, source: 
 }
 
 /// RFC 9110 §15.4.5: what a 304 carries.
-pub(super) fn not_modified(mut response: Response) -> Response {
+fn not_modified(mut head: ResponseHead) -> Response {
     const CARRIED: [&str; 10] = [
         "age",
         "cache-control",
@@ -143,10 +147,10 @@ pub(super) fn not_modified(mut response: Response) -> Response {
         "set-cookie",
         "vary",
     ];
-    response.head.status = 304;
-    response.head.reason = None;
-    response.head.fields.retain(|name, _| CARRIED.iter().any(|carried| name.eq_ignore_ascii_case(carried)));
-    response
+    head.status = 304;
+    head.reason = None;
+    head.fields.retain(|name, _| CARRIED.iter().any(|carried| name.eq_ignore_ascii_case(carried)));
+    Response { head, body: ResponseBody::Empty }
 }
 
 /// An answer that was rendered for many and is for this client alone. The app has not seen the client's conditions.
@@ -155,7 +159,8 @@ pub(super) fn private(gate: &Gate, request: &Request, mut response: Response) ->
     purge::hide_tags(&mut response.head);
     response.head.fields.push("Cache-Status", "Sluice; fwd=uri-miss");
     if verdict(gate, &request.head, &response.head, 0) == Verdict::NotModified {
-        return not_modified(without_body(response));
+        // The body is dropped with the request's ticket.
+        return not_modified(response.head);
     }
     response
 }

@@ -7,7 +7,7 @@ use sluice_message::{RequestHead, ResponseHead};
 use sluice_scheduler::WorkerId;
 
 use super::exchange::Woke;
-use crate::cache::Flight;
+use crate::cache::flight::Flight;
 use crate::respond::answer::Answer;
 
 /// What is read of an answer; the rest is thrown away unread, as is an answer that never ends.

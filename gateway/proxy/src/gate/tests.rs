@@ -61,6 +61,7 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
         tries: 1,
         step: None,
         session: None,
+        cache: None,
         status: 200,
         error: None,
         bytes_in: 0,

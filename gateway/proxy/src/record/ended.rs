@@ -9,6 +9,7 @@ use super::Record;
 use crate::gate::Gate;
 use crate::receive::trace::Trace;
 use crate::request::passage::Request;
+use crate::request::ticket::Ticket;
 use crate::respond::Sent;
 use crate::respond::answer::Times;
 
@@ -72,8 +73,7 @@ pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
         traced: request.trace.and_then(Trace::kept),
         rest,
     };
-    let number = ticket.as_ref().map_or(RequestId(0), |ticket| ticket.number);
-    drop(ticket);
+    let number = ticket.map_or(RequestId(0), Ticket::end);
     gate.record(number, ended, record);
 }
 

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::ticket::Ticket;
 use crate::answers::refuse::Refusal;
-use crate::cache::Waiting;
+use crate::cache::flight::Waiting;
 use crate::gate::Gate;
 use crate::receive::trace::{self, Trace};
 use crate::sessions::Visit;
@@ -57,8 +57,6 @@ pub(crate) struct Request {
     pub(crate) ticket: Option<Ticket>,
     /// What the cache made of it, if it is asked.
     pub(crate) cached: Option<CacheUse>,
-    /// The render for many that was begun for it.
-    pub(crate) waiting: Option<Waiting>,
 }
 
 impl Request {
@@ -78,7 +76,6 @@ impl Request {
             visit: Visit::default(),
             ticket: None,
             cached: None,
-            waiting: None,
         }
     }
 
@@ -95,16 +92,13 @@ impl Request {
         }
     }
 
-    /// Takes over what the request at the worker knows, and its place.
-    pub(crate) fn adopt(&mut self, fetched: Request) {
-        let Request { class, visit, ticket, received, .. } = fetched;
-        (self.class, self.visit, self.ticket, self.received) = (class, visit, ticket, received);
-    }
-
-    /// The same, of a render for many that has ended.
+    /// Takes over what the request at the worker knows, and its place, if it was sent for this one and has ended.
     pub(crate) fn settle(&mut self, waiting: &Waiting) {
-        if let Some(fetched) = waiting.fetched() {
-            self.adopt(*fetched);
+        if let Some(fetched) = waiting.take_fetched()
+            && let Ok(fetched) = fetched.downcast::<Request>()
+        {
+            let Request { class, visit, ticket, received, .. } = *fetched;
+            (self.class, self.visit, self.ticket, self.received) = (class, visit, ticket, received);
         }
     }
 

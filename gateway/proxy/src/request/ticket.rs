@@ -13,11 +13,19 @@ pub(crate) struct Ticket {
     gate: Rc<Gate>,
     pub(crate) number: RequestId,
     pub(crate) answer: Rc<Answer>,
+    /// Its record is written, or will be.
+    is_recorded: bool,
 }
 
 impl Ticket {
     pub(crate) fn new(gate: &Rc<Gate>, number: RequestId, answer: &Rc<Answer>) -> Self {
-        Ticket { gate: Rc::clone(gate), number, answer: Rc::clone(answer) }
+        Ticket { gate: Rc::clone(gate), number, answer: Rc::clone(answer), is_recorded: false }
+    }
+
+    /// Gives the place up, for whoever writes the record.
+    pub(crate) fn end(mut self) -> RequestId {
+        self.is_recorded = true;
+        self.number
     }
 }
 
@@ -27,6 +35,9 @@ impl Drop for Ticket {
             // Of one that was answered, this lets go of an upgrade that was not taken up.
             self.gate.leave(self.number);
             self.answer.abandon();
+            if !self.is_recorded {
+                self.gate.record_nothing(self.number);
+            }
             return;
         }
         let (gate, number, answer) = (Rc::clone(&self.gate), self.number, Rc::clone(&self.answer));

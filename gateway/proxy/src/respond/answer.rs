@@ -9,6 +9,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Deref;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
@@ -89,9 +90,26 @@ pub(crate) struct Times {
     pub(crate) finished: Option<Instant>,
 }
 
+/// Its own body, or one that others read too.
+enum Body {
+    Own(Fill),
+    Shared(Rc<Fill>),
+}
+
+impl Deref for Body {
+    type Target = Fill;
+
+    fn deref(&self) -> &Fill {
+        match self {
+            Body::Own(fill) => fill,
+            Body::Shared(fill) => fill,
+        }
+    }
+}
+
 pub(crate) struct Answer {
     inner: RefCell<Inner>,
-    body: Rc<Fill>,
+    body: Body,
     /// The client, who has asked for it.
     reader: Key,
     pub(crate) changed: Signal,
@@ -118,15 +136,15 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn new(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -> Rc<Self> {
-        Self::of(Rc::new(Fill::new(store, memory_bytes_max, file_bytes_max)), Inner::default())
+        Self::of(Body::Own(Fill::new(store, memory_bytes_max, file_bytes_max)), Inner::default())
     }
 
     /// One more reader of a body that others read too, from its first byte on. It has its head already.
     pub(crate) fn reading(body: &Rc<Fill>) -> Rc<Self> {
-        Self::of(Rc::clone(body), Inner { head_taken: true, ..Inner::default() })
+        Self::of(Body::Shared(Rc::clone(body)), Inner { head_taken: true, ..Inner::default() })
     }
 
-    fn of(body: Rc<Fill>, inner: Inner) -> Rc<Self> {
+    fn of(body: Body, inner: Inner) -> Rc<Self> {
         Rc::new(Answer {
             inner: RefCell::new(inner),
             reader: body.add_reader(),
