@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         worker: Some(3),
         tries: 1,
         session: None,
+        cache: None,
         step: Some(Step::Render),
         status: 200,
         error: None,

@@ -5,7 +5,7 @@
 
 mod ahead;
 mod bodies;
-mod cache;
+mod cached_pages;
 mod client;
 mod clients;
 mod deaths;
