@@ -1,7 +1,8 @@
 // What an operator sees of a worker's heap, what the look does to the worker, and what is left when it is broken off.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
@@ -115,6 +116,32 @@ void test(
     const next = await sluice.cli(['profile', '--all', '--seconds', '0.1', '--json']);
     assert.equal(next.code, 0, next.stderr);
     assert.deepEqual((JSON.parse(next.stdout) as { workers: number[] }).workers, [1, 2]);
+  },
+);
+
+void test(
+  'a snapshot for which the disk has no room takes none of it',
+  { skip: process.getuid?.() !== 0 && 'only root can mount a tmpfs' },
+  async (t) => {
+    const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-heap-'));
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', dir]).status !== 0) {
+      fs.rmdirSync(dir);
+      return t.skip('tmpfs cannot be mounted here');
+    }
+    t.after(() => {
+      spawnSync('umount', ['-l', dir]);
+      fs.rmdirSync(dir);
+    });
+    const sluice = await running(t, { entry: app('spin.js'), workers: 1, runDir: path.join(dir, 'run') });
+    const free = (): number => fs.statfsSync(dir).bfree;
+    const before = free();
+    const { code, stderr } = await sluice.cli(['heap', '--snapshot', '--yes']);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /ENOSPC|could not be written whole/);
+    assert.deepEqual(files(sluice), []);
+    // A directory or two may have come.
+    assert.ok(free() > before - 10, `${free()} of ${before} blocks are free`);
+    assert.equal((await ask(sluice, '/spin?ms=1')).status, 200);
   },
 );
 

@@ -1,6 +1,6 @@
 /** What is on the heap, for `sluice heap`: a snapshot, for which the process stands still, or a sample of what the app allocates. */
 import type { HeapProfiler } from 'node:inspector';
-import { chmodSync, closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, fstatSync, openSync, readSync, rmSync, truncateSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeHeapSnapshot } from 'node:v8';
 import { ask, openSession, writeWhole } from './inspector-session.js';
@@ -41,9 +41,19 @@ function takeSnapshot(file: string): void {
       throw new Error(`${file}: the snapshot could not be written whole; is the disk full?`);
     chmodSync(file, 0o600);
   } catch (error) {
-    rmSync(file, { force: true });
+    giveUp(file);
     throw error;
   }
+}
+
+/** Node keeps a file open that it could not write, which takes its room on the disk until the process ends unless it is empty. */
+function giveUp(file: string): void {
+  try {
+    truncateSync(file);
+  } catch {
+    // There is none.
+  }
+  rmSync(file, { force: true });
 }
 
 /** Node does not always say that it could not write the rest. */
