@@ -9,7 +9,7 @@ export class Recording {
   readonly #session: Session;
   readonly #began_us: number;
   readonly #began_after_us: number;
-  readonly #usedBefore_us = cpuUs();
+  readonly #usedBefore_us: number;
 
   /** Throws where there is no inspector in this Node. */
   constructor(interval_us: number) {
@@ -20,6 +20,8 @@ export class Recording {
       this.#began_us = clock_us();
       ask(this.#session, 'Profiler.start');
       this.#began_after_us = clock_us();
+      // The start takes many milliseconds of a large app, which are not those of what is profiled.
+      this.#usedBefore_us = cpuUs();
     } catch (error) {
       this.#session.disconnect();
       throw error;
@@ -34,7 +36,8 @@ export class Recording {
       // Both clocks are the system's monotonic one, where it has one only.
       const { startTime } = profile;
       const isSame = startTime >= this.#began_us - 1 && startTime <= this.#began_after_us + 1;
-      return { profile, used_us, began_us: isSame ? startTime : this.#began_after_us };
+      if (isSame) leaveOut(profile, this.#began_after_us);
+      return { profile, used_us, began_us: isSame ? profile.startTime : this.#began_after_us };
     } finally {
       this.#session.disconnect();
     }
@@ -43,4 +46,21 @@ export class Recording {
   drop(): void {
     this.#session.disconnect();
   }
+}
+
+/** Leaves out the samples up to then, by the profile's clock: they are those of its own start. */
+function leaveOut(profile: Profiler.Profile, until_us: number): void {
+  const { nodes, samples = [], timeDeltas = [] } = profile;
+  let [at, at_us] = [0, profile.startTime + (timeDeltas[0] ?? 0)];
+  while (at < samples.length && at_us <= until_us) {
+    const node = nodes.find(({ id }) => id === samples[at]);
+    if (node?.hitCount !== undefined && node.hitCount > 0) node.hitCount -= 1;
+    at += 1;
+    at_us += timeDeltas[at] ?? 0;
+  }
+  if (at === 0) return;
+  profile.samples = samples.slice(at);
+  profile.timeDeltas = timeDeltas.slice(at);
+  if (profile.timeDeltas.length > 0) profile.timeDeltas[0] = at_us - until_us;
+  profile.startTime = until_us;
 }
