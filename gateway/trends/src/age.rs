@@ -1,6 +1,7 @@
 //! What grows while workers get older: times of requests by class, memory and open files. Workers of one version of the app
 //! count together, each by its own age, so that a restart does not hide what begins again with it, and an hour of the day in
-//! which all is slower is spread over many ages as soon as ages differ.
+//! which all is slower is spread over many ages as soon as ages differ. What workers need is judged for each place by itself,
+//! because a worker that gets hardly a request does not leak, and would hide the leak of the others.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,12 +17,17 @@ const LOOKS: u64 = 8;
 const GROWTH_MIN: f64 = 0.2;
 /// A time must have grown by this, milliseconds.
 const GROWTH_MS_MIN: f64 = 0.5;
-/// Memory must have grown by this, bytes.
-const GROWTH_BYTES_MIN: f64 = 16.0 * 1024.0 * 1024.0;
+/// The JavaScript heap must have grown by this, bytes. Of V8's young generation 16 MiB and more are in it that wait for the collector, for
+/// minutes where requests are few.
+const GROWTH_HEAP_MIN: f64 = 32.0 * 1024.0 * 1024.0;
+/// Resident memory must have grown by this, bytes: the young generation takes three times 16 MiB as it comes to be used.
+const GROWTH_RESIDENT_MIN: f64 = 48.0 * 1024.0 * 1024.0;
 /// Open files must have grown by this.
 const GROWTH_FILES_MIN: f64 = 16.0;
 /// A single request counts as at most so many times what others of its class and age took, so that one does not make a window.
 const OUTLIER: f64 = 8.0;
+/// A window with fewer values than the median by this factor says nothing.
+const SPARSE: u32 = 10;
 const HOUR_MS: f64 = 3_600_000.0;
 
 /// What may grow. Of one class, the figure that says most comes first.
@@ -39,6 +45,19 @@ pub enum Figure {
     Heap,
     /// Open files and sockets of a worker.
     Files,
+}
+
+/// A worker.
+#[derive(Clone, Copy, Debug)]
+pub struct Lived {
+    /// Its number.
+    pub worker: u64,
+    /// Its place in the pool, which its replacement keeps.
+    pub place: u32,
+    /// Its version of the app.
+    pub generation: u64,
+    /// When it started, milliseconds.
+    pub started_ms: u64,
 }
 
 /// What a request took.
@@ -82,12 +101,21 @@ pub struct Grown {
     pub since_generation: u64,
 }
 
-/// See the module's text. Bounded by the number of classes and workers.
+/// Whose figure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Of {
+    /// A worker's, by its place in the pool.
+    Place(u32),
+    /// A class of requests'.
+    Class(u32),
+}
+
+/// See the module's text. Bounded by the number of classes and places.
 #[derive(Debug, Default)]
 pub struct Ages {
     generation: u64,
     width_ms: u64,
-    series: BTreeMap<(Option<u32>, Figure), Vec<Window>>,
+    series: BTreeMap<(Of, Figure), Vec<Window>>,
     workers: HashMap<u64, Aged>,
     judged_ms: u64,
     grown: Vec<Grown>,
@@ -98,6 +126,7 @@ pub struct Ages {
 /// A worker whose age is known.
 #[derive(Clone, Copy, Debug)]
 struct Aged {
+    place: u32,
     started_ms: u64,
     looked_ms: u64,
 }
@@ -112,7 +141,8 @@ struct Window {
 impl Ages {
     /// Whether this worker's needs are to be looked at now. `now_ms` and `started_ms` are times of one clock; `after_ms` is the
     /// least age of workers that is judged, 0 for none.
-    pub fn wants(&mut self, worker: u64, generation: u64, started_ms: u64, now_ms: u64, after_ms: u64) -> bool {
+    pub fn wants(&mut self, lived: &Lived, now_ms: u64, after_ms: u64) -> bool {
+        let Lived { worker, place, generation, started_ms } = *lived;
         if after_ms == 0 {
             self.forget_all();
             return false;
@@ -124,7 +154,7 @@ impl Ages {
             return false;
         }
         let every_ms = (after_ms / WINDOWS_MIN / LOOKS).max(1);
-        let aged = self.workers.entry(worker).or_insert(Aged { started_ms, looked_ms: now_ms });
+        let aged = self.workers.entry(worker).or_insert(Aged { place, started_ms, looked_ms: now_ms });
         let is_due = now_ms - aged.looked_ms >= every_ms;
         aged.looked_ms = if is_due { now_ms } else { aged.looked_ms };
         is_due
@@ -133,6 +163,7 @@ impl Ages {
     /// What a worker needs, where that was wanted.
     pub fn needs(&mut self, worker: u64, now_ms: u64, needs: &Needs) {
         let Some(at) = self.window(worker, now_ms) else { return };
+        let Some(place) = self.workers.get(&worker).map(|aged| Of::Place(aged.place)) else { return };
         #[allow(clippy::cast_precision_loss)] // Bytes and files are far below 2^53.
         let figures = [
             (Figure::Resident, Some(needs.rss_bytes as f64)),
@@ -140,7 +171,7 @@ impl Ages {
             (Figure::Files, needs.files.map(|files| files as f64)),
         ];
         for (figure, value) in figures {
-            self.add((None, figure), at, value);
+            self.add((place, figure), at, value);
         }
     }
 
@@ -150,9 +181,9 @@ impl Ages {
         let outside_us = took.handler_us.map(|handler_us| took.service_us.saturating_sub(handler_us));
         #[allow(clippy::cast_precision_loss)] // Times of requests are far below 2^53 µs.
         let ms = |us: u64| us as f64 / 1000.0;
-        self.add((Some(class), Figure::Service), at, Some(ms(took.service_us)));
-        self.add((Some(class), Figure::Cpu), at, took.cpu_us.map(ms));
-        self.add((Some(class), Figure::Outside), at, outside_us.map(ms));
+        self.add((Of::Class(class), Figure::Service), at, Some(ms(took.service_us)));
+        self.add((Of::Class(class), Figure::Cpu), at, took.cpu_us.map(ms));
+        self.add((Of::Class(class), Figure::Outside), at, outside_us.map(ms));
     }
 
     /// The worker is gone.
@@ -162,7 +193,7 @@ impl Ages {
 
     /// The number may be another class's from now on.
     pub fn forget_class(&mut self, class: u32) {
-        self.series.retain(|(its, _), _| *its != Some(class));
+        self.series.retain(|(its, _), _| *its != Of::Class(class));
         self.before.retain(|(its, _), _| *its != Some(class));
         self.grown.retain(|grown| grown.class != Some(class));
     }
@@ -171,13 +202,24 @@ impl Ages {
     pub fn grown(&mut self, now_ms: u64, after_ms: u64) -> &[Grown] {
         if after_ms > 0 && now_ms.saturating_sub(self.judged_ms) >= after_ms / WINDOWS_MIN {
             self.judged_ms = now_ms;
-            self.grown = self.series.keys().filter_map(|key| self.judge(*key, after_ms)).collect();
+            let (mut needs, classes): (Vec<_>, Vec<_>) = self
+                .series
+                .keys()
+                .filter_map(|key| self.judge(*key, after_ms))
+                .partition(|grown| grown.class.is_none());
+            // Of all places the one that grows most is told.
+            needs.sort_by(|one, other| {
+                one.figure.cmp(&other.figure).then((other.to - other.from).total_cmp(&(one.to - one.from)))
+            });
+            needs.dedup_by_key(|grown| grown.figure);
+            self.grown = needs.into_iter().chain(classes).collect();
         }
         &self.grown
     }
 
-    fn judge(&self, key: (Option<u32>, Figure), after_ms: u64) -> Option<Grown> {
-        let (class, figure) = key;
+    fn judge(&self, key: (Of, Figure), after_ms: u64) -> Option<Grown> {
+        let (of, figure) = key;
+        let class = of.class();
         let windows = self.series.get(&key)?;
         let points = self.points(windows, |window| window.value(figure));
         #[allow(clippy::cast_precision_loss)] // Ages are far below 2^53 ms.
@@ -197,25 +239,33 @@ impl Ages {
             to: line.to,
             per_hour: line.slope * HOUR_MS,
             for_ms,
-            since_generation: self.before.get(&key).copied().unwrap_or(self.generation),
+            since_generation: self.before.get(&(class, figure)).copied().unwrap_or(self.generation),
         })
     }
 
     /// Whether requests of the class came that much more often at those ages as well, which explains that they wait longer.
     fn is_load(&self, class: Option<u32>, growth: f64) -> bool {
-        let Some(requests) = self.series.get(&(class, Figure::Service)) else { return false };
-        let Some(looks) = self.series.get(&(None, Figure::Resident)) else { return false };
-        let looks_at = |at: usize| looks.get(at).map_or(0, |window| window.count);
+        let requests = class.and_then(|class| self.series.get(&(Of::Class(class), Figure::Service)));
+        let Some(requests) = requests else { return false };
+        let is_look = |(of, figure): (Of, Figure)| of.class().is_none() && figure == Figure::Resident;
+        let looks: Vec<_> = self.series.iter().filter(|(key, _)| is_look(**key)).map(|(_, windows)| windows).collect();
+        let looks_at =
+            |at: usize| looks.iter().filter_map(|windows| windows.get(at)).map(|window| window.count).sum::<u32>();
         let rates: Vec<Window> = requests.iter().enumerate().map(|(at, window)| window.per(looks_at(at))).collect();
         let points = self.points(&rates, |window| window.sum);
         trend::growing(&points).is_some_and(|line| line.to >= line.from * (1.0 + growth / 2.0))
     }
 
-    /// Ages and values. The first window is left out: what warms up is in it.
+    /// Ages and values. The first window is left out: what warms up is in it. So are those with hardly a value beside the others:
+    /// ages that only a worker has reached which such requests hardly come to.
     fn points(&self, windows: &[Window], value: impl Fn(&Window) -> f64) -> Vec<(f64, f64)> {
         #[allow(clippy::cast_precision_loss)] // Ages are far below 2^53 ms.
         let age = |at: usize| (at as f64 + 0.5) * self.width_ms as f64;
-        let known = windows.iter().enumerate().skip(1).filter(|(_, window)| window.count > 0);
+        let mut counts: Vec<u32> =
+            windows.iter().skip(1).map(|window| window.count).filter(|count| *count > 0).collect();
+        counts.sort_unstable();
+        let least = counts.get(counts.len() / 2).map_or(1, |median| (median / SPARSE).max(1));
+        let known = windows.iter().enumerate().skip(1).filter(|(_, window)| window.count >= least);
         known.map(|(at, window)| (age(at), value(window))).collect()
     }
 
@@ -232,7 +282,7 @@ impl Ages {
         Some(at(self.width_ms))
     }
 
-    fn add(&mut self, key: (Option<u32>, Figure), at: usize, value: Option<f64>) {
+    fn add(&mut self, key: (Of, Figure), at: usize, value: Option<f64>) {
         let Some(value) = value else { return };
         let windows = self.series.entry(key).or_default();
         if windows.len() <= at {
@@ -253,6 +303,15 @@ impl Ages {
     fn forget_all(&mut self) {
         if self.width_ms > 0 {
             *self = Self::default();
+        }
+    }
+}
+
+impl Of {
+    fn class(self) -> Option<u32> {
+        match self {
+            Self::Place(_) => None,
+            Self::Class(class) => Some(class),
         }
     }
 }
@@ -307,7 +366,8 @@ impl Figure {
     fn growth_min(self) -> f64 {
         match self {
             Self::Service | Self::Cpu | Self::Outside => GROWTH_MS_MIN,
-            Self::Resident | Self::Heap => GROWTH_BYTES_MIN,
+            Self::Resident => GROWTH_RESIDENT_MIN,
+            Self::Heap => GROWTH_HEAP_MIN,
             Self::Files => GROWTH_FILES_MIN,
         }
     }

@@ -12,6 +12,10 @@ fn took(service_us: u64, handler_us: u64) -> Took {
     Took { service_us, cpu_us: Some(500), handler_us: Some(handler_us) }
 }
 
+fn lived(worker: u64, generation: u64, started_ms: u64) -> Lived {
+    Lived { worker, place: u32::try_from(worker % 100).unwrap(), generation, started_ms }
+}
+
 /// Workers that start at these times; `each` is told worker and age every minute until the end.
 fn live(ages: &mut Ages, generation: u64, starts: &[u64], until: u64, mut each: impl FnMut(&mut Ages, u64, u64, u64)) {
     let first = starts.iter().min().copied().unwrap_or(0);
@@ -20,7 +24,7 @@ fn live(ages: &mut Ages, generation: u64, starts: &[u64], until: u64, mut each: 
             if now < started {
                 continue;
             }
-            if ages.wants(generation * 100 + worker, generation, started, now, HOUR) {
+            if ages.wants(&lived(generation * 100 + worker, generation, started), now, HOUR) {
                 each(ages, generation * 100 + worker, now, now - started);
             }
         }
@@ -70,6 +74,42 @@ fn a_leak_is_told_and_memory_that_goes_up_and_down_is_not() {
     assert_eq!(figures(&ages), [(None, Figure::Resident), (None, Figure::Heap)]);
     let resident = &ages.grown[0];
     assert!((resident.per_hour / 1024.0 / 1024.0 - 120.0).abs() < 20.0, "{resident:?}");
+}
+
+#[test]
+fn a_worker_that_gets_no_requests_does_not_hide_what_another_leaks() {
+    let mut ages = Ages::default();
+    live(&mut ages, 1, &[0, 0, 0], 80 * MINUTE, |ages, worker, now, age| {
+        let leak = if worker == 102 { age * 120 / HOUR } else { 0 };
+        ages.needs(worker, now, &needs(if worker == 103 { 400 } else { 60 } + leak, 30));
+    });
+    assert_eq!(figures(&ages), [(None, Figure::Resident), (None, Figure::Heap)]);
+    let resident = &ages.grown[0];
+    assert!((resident.per_hour / 1024.0 / 1024.0 - 120.0).abs() < 20.0, "{resident:?}");
+}
+
+#[test]
+fn a_young_generation_that_comes_to_be_used_is_no_leak() {
+    let mut ages = Ages::default();
+    live(&mut ages, 1, &[0], 80 * MINUTE, |ages, worker, now, age| {
+        let heap_used_bytes = (10 + age * 15 / HOUR) * MIB;
+        let needs = Needs { heap_used_bytes, ..needs(60 + age * 30 / HOUR, 30) };
+        ages.needs(worker, now, &needs);
+    });
+    assert_eq!(figures(&ages), []);
+}
+
+#[test]
+fn a_few_requests_in_older_workers_do_not_hide_that_the_class_grows() {
+    let mut ages = Ages::default();
+    // The class has moved to a worker of its own, and hardly a request of it comes to the older one, where it takes less.
+    live(&mut ages, 1, &[0, 20 * MINUTE], 84 * MINUTE, |ages, worker, now, age| {
+        let is_own = worker == 102;
+        for _ in 0..if is_own { 50 } else { 1 } {
+            ages.request(worker, now, 1, &took(if is_own { 3_000 + age * 20_000 / HOUR } else { 3_000 }, 1_000));
+        }
+    });
+    assert_eq!(figures(&ages), [(Some(1), Figure::Outside), (Some(1), Figure::Service)]);
 }
 
 #[test]
@@ -134,7 +174,7 @@ fn nothing_is_kept_of_what_is_not_judged_or_gone() {
         ages.request(worker, now, 1, &took(3_000 + age * 10_000 / HOUR, 2_000));
     });
     ages.forget_class(1);
-    assert!(ages.grown.is_empty() && ages.series.keys().all(|(class, _)| class.is_none()));
-    assert!(!ages.wants(101, 1, 0, 71 * MINUTE, 0));
+    assert!(ages.grown.is_empty() && ages.series.keys().all(|(of, _)| of.class().is_none()));
+    assert!(!ages.wants(&lived(101, 1, 0), 71 * MINUTE, 0));
     assert!(ages.series.is_empty() && ages.workers.is_empty());
 }

@@ -7,7 +7,7 @@ mod runs;
 mod spending;
 mod trend;
 
-pub use age::{Ages, Figure, Grown, Needs, Took};
+pub use age::{Ages, Figure, Grown, Lived, Needs, Took};
 pub use routes::{Adder, GrowingRoutes, RouteGrowth};
 pub use runs::{LongRun, Runs, Totals};
 pub use spending::{Ended, Since, Spending};

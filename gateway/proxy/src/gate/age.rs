@@ -7,7 +7,7 @@ use std::time::Duration;
 use sluice_catalog::snapshot::GrowthSnapshot;
 use sluice_scheduler::WorkerId;
 use sluice_supervisor::{Reported, Vitals};
-use sluice_trends::{Ended, Figure, Grown, Needs, Took};
+use sluice_trends::{Ended, Figure, Grown, Lived, Needs, Took};
 use tokio::time::Instant;
 
 use super::Gate;
@@ -24,7 +24,8 @@ impl Gate {
         let age_ms = u64::try_from(self.age(view.started).as_millis()).unwrap_or(u64::MAX);
         let mut ages = self.ages.borrow_mut();
         let started_ms = now_ms.saturating_sub(age_ms);
-        if ages.wants(worker.0, view.generation, started_ms, now_ms, self.growth_after_ms()) {
+        let lived = Lived { worker: worker.0, place: view.instance, generation: view.generation, started_ms };
+        if ages.wants(&lived, now_ms, self.growth_after_ms()) {
             let Vitals { pid, rss_bytes, heap_used_bytes } = vitals;
             ages.needs(worker.0, now_ms, &Needs { rss_bytes, heap_used_bytes, files: files_of(pid) });
         }
