@@ -7,10 +7,14 @@ use std::rc::Rc;
 use sluice_catalog::snapshot::{RUN_CLASSES, ReportSide, ReportSnapshot, SpentSnapshot};
 use sluice_sketch::scale;
 
-/// How long a period is, milliseconds.
-const PERIOD_MS: u64 = 600_000;
-/// Periods that are kept: of one version, those of twelve hours and more. With [`CLASSES_MAX`] classes in each they take 5 MB.
-const PERIODS_MAX: usize = 100;
+/// How long a period is at first, milliseconds.
+const PERIOD_MS: u64 = 60_000;
+/// How long periods stay so short, milliseconds.
+const SHORT_FOR_MS: u64 = 1_800_000;
+/// How long older ones are together, milliseconds.
+const LONG_PERIOD_MS: u64 = 600_000;
+/// Periods that are kept: of one version, those of twelve hours and more. With [`CLASSES_MAX`] classes in each they take 7 MB.
+const PERIODS_MAX: usize = 130;
 /// Classes that a period tells apart; further ones count together.
 const CLASSES_MAX: usize = 100;
 const CLASS_OTHER: &str = "other";
@@ -94,8 +98,7 @@ impl Spending {
         if let Some(spent) = period.classes.get_mut(class) {
             return spent.record(ended);
         }
-        let class = if period.classes.len() < CLASSES_MAX { Rc::clone(class) } else { Rc::from(CLASS_OTHER) };
-        period.classes.entry(class).or_default().record(ended);
+        period.spent(class).record(ended);
     }
 
     /// A worker has so much resident memory.
@@ -127,8 +130,12 @@ impl Spending {
             }
             Since::Time(since_ms) => {
                 let until_ms = self.periods.iter().map(|period| period.until_ms).max().unwrap_or(since_ms);
-                let earliest_ms = since_ms.saturating_sub(until_ms.saturating_sub(since_ms));
-                let is_after = |period: &&Period| period.from_ms + PERIOD_MS / 2 >= since_ms;
+                // The nearest beginning of a period that lasted until then, or began later.
+                let lasted = self.periods.iter().filter(|period| period.until_ms >= since_ms);
+                let begins_ms = lasted.map(|period| period.from_ms).min_by_key(|from_ms| from_ms.abs_diff(since_ms));
+                let begins_ms = begins_ms.unwrap_or(u64::MAX);
+                let earliest_ms = begins_ms.saturating_sub(until_ms.saturating_sub(begins_ms));
+                let is_after = |period: &&Period| period.from_ms >= begins_ms;
                 let is_before = |period: &&Period| period.until_ms > earliest_ms && !is_after(period);
                 (side(self.periods.iter().filter(is_before)), side(self.periods.iter().filter(is_after)))
             }
@@ -141,6 +148,7 @@ impl Spending {
         let is_its = |period: &Period| period.generation == generation && now_ms < period.from_ms + PERIOD_MS;
         // A few versions serve beside each other at most.
         let at = self.periods.iter().rposition(is_its).unwrap_or_else(|| {
+            self.put_together(now_ms);
             if self.periods.len() == PERIODS_MAX {
                 self.periods.pop_front();
             }
@@ -151,6 +159,44 @@ impl Spending {
         let period = &mut self.periods[at];
         period.until_ms = period.until_ms.max(now_ms);
         period
+    }
+
+    /// Makes long periods of short ones that are old.
+    fn put_together(&mut self, now_ms: u64) {
+        let mut at = 0;
+        while at < self.periods.len() {
+            let Period { generation, from_ms, .. } = self.periods[at];
+            let fits = |period: &Period| {
+                period.generation == generation
+                    && period.until_ms.saturating_add(SHORT_FOR_MS) < now_ms
+                    && period.until_ms <= from_ms.saturating_add(LONG_PERIOD_MS)
+            };
+            let next = (at + 1..self.periods.len()).find(|next| self.periods[*next].generation == generation);
+            match next.filter(|next| fits(&self.periods[at]) && fits(&self.periods[*next])) {
+                Some(next) => {
+                    if let Some(later) = self.periods.remove(next) {
+                        self.periods[at].take_in(&later);
+                    }
+                }
+                None => at += 1,
+            }
+        }
+    }
+}
+
+impl Period {
+    fn spent(&mut self, class: &Rc<str>) -> &mut Spent {
+        let is_told = self.classes.contains_key(class) || self.classes.len() < CLASSES_MAX;
+        let class = if is_told { Rc::clone(class) } else { Rc::from(CLASS_OTHER) };
+        self.classes.entry(class).or_default()
+    }
+
+    fn take_in(&mut self, later: &Self) {
+        self.until_ms = self.until_ms.max(later.until_ms);
+        self.held += later.held;
+        for (class, spent) in &later.classes {
+            self.spent(class).add(spent);
+        }
     }
 }
 
@@ -223,7 +269,7 @@ impl Spent {
             requests: self.requests,
             cpu_s: mean_us.unwrap_or(0.0) * self.requests as f64 / 1e6,
             cpu_s_per_1000: mean_us.map(|mean_us| mean_us / 1000.0),
-            memory_gb_s_per_1000: held / 1000.0 / GB / thousands(self.requests.max(1)),
+            memory_gb_s_per_1000: if self.requests == 0 { 0.0 } else { held / 1000.0 / GB / thousands(self.requests) },
             service_p50_ms: self.percentile(50),
             service_p95_ms: self.percentile(95),
             service_p99_ms: self.percentile(99),

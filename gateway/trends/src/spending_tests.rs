@@ -54,8 +54,35 @@ fn a_time_is_compared_with_as_long_a_time_before_it() {
     let ReportSnapshot { before, after, .. } = spending.report(Some(Since::Time(120 * MINUTE)));
     let (before, after) = (before.unwrap(), after.unwrap());
     assert_eq!((before.from_ms, before.until_ms / MINUTE, after.from_ms), (90 * MINUTE, 119, 120 * MINUTE));
+    // What was put together is all there.
+    let whole = spending.report(None).after.unwrap();
+    assert_eq!((whole.all.requests, class(&whole, "GET /search").requests), (2 * 150 * 60, 150 * 60));
+    assert!(spending.periods.len() < 60, "{}", spending.periods.len());
     assert_eq!(class(&before, "GET /search").cpu_s_per_1000, Some(10.0));
     assert_eq!(class(&after, "GET /search").cpu_s_per_1000, Some(20.0));
+}
+
+#[test]
+fn the_last_seconds_are_those_of_the_last_minute_or_two() {
+    let mut spending = Spending::default();
+    serve(&mut spending, 0, 9, 1, 10_000);
+    for ago_s in [1, 10, 45, 60, 90] {
+        let since_ms = 9 * MINUTE - ago_s * 1000;
+        let ReportSnapshot { before, after, .. } = spending.report(Some(Since::Time(since_ms)));
+        let (before, after) = (before.unwrap(), after.unwrap());
+        assert!(after.from_ms.abs_diff(since_ms) <= MINUTE && after.all.requests > 0, "{ago_s}: {after:?}");
+        assert!(before.until_ms < after.from_ms && before.all.requests <= after.all.requests + 120, "{ago_s}");
+    }
+    assert_eq!(spending.report(Some(Since::Time(20 * MINUTE))).after, None);
+}
+
+#[test]
+fn nothing_is_made_up_for_a_version_without_requests() {
+    let mut spending = Spending::default();
+    spending.held(0, 1, 1, 200_000_000);
+    spending.held(1000, 1, 1, 200_000_000);
+    let after = spending.report(None).after.unwrap();
+    assert!(after.all.requests == 0 && after.all.memory_gb_s_per_1000 == 0.0 && after.classes.is_empty(), "{after:?}");
 }
 
 #[test]
