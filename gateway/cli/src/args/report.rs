@@ -30,8 +30,8 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
     /// How much more CPU time requests may take, in percent; end with exit code 1 if it is more, or cannot be told
-    #[arg(long, value_name = "PERCENT")]
-    pub budget: Option<u32>,
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub budget: Option<f64>,
     /// Print everything as one JSON object
     #[arg(long)]
     pub json: bool,
@@ -52,6 +52,12 @@ pub enum Since {
 #[derive(Debug, thiserror::Error)]
 #[error("`reload`, `generation:N`, or a whole number with s, m, h or d is meant, as in 30m")]
 pub struct SinceError;
+
+fn percent(text: &str) -> Result<f64, &'static str> {
+    let percent =
+        text.trim_end_matches('%').parse().ok().filter(|percent: &f64| percent.is_finite() && *percent >= 0.0);
+    percent.ok_or("a percentage is meant, as in 10 or 2.5")
+}
 
 fn since(text: &str) -> Result<Since, SinceError> {
     if text == "reload" {
@@ -77,6 +83,14 @@ fn since(text: &str) -> Result<Since, SinceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_budget_is_a_percentage() {
+        assert_eq!(["10", "2.5", "5%", "0"].map(percent), [Ok(10.0), Ok(2.5), Ok(5.0), Ok(0.0)]);
+        for text in ["", "-5", "nan", "inf", "ten"] {
+            assert!(percent(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn a_beginning_is_a_version_or_a_time() {

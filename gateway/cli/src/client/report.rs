@@ -61,10 +61,14 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, ClientError> {
     let printed = if args.json { gateway.print_json(&report)? } else { output::print(&text(&report, change.as_ref())) };
     Ok(match args.budget {
         Some(_) if change.is_none() => Exit::Failed.because("--budget: too few requests on one side to tell"),
-        Some(budget) if change.as_ref().is_some_and(|change| change.percent() > f64::from(budget)) => {
-            Exit::Failed.into()
-        }
-        _ => printed,
+        Some(budget) => match change.filter(|change| change.percent() > budget) {
+            Some(change) => Exit::Failed.because(format_args!(
+                "--budget: like for like, requests take {:.1} % more CPU time, and {budget} % are allowed",
+                change.percent()
+            )),
+            None => printed,
+        },
+        None => printed,
     })
 }
 
@@ -177,10 +181,11 @@ fn of(side: &ReportSide) -> String {
 fn row(name: &str, is: &SpentSnapshot, was: Option<&SpentSnapshot>) -> [String; 10] {
     let was = was.filter(|was| was.requests > 0);
     let is_enough = was.is_some_and(|was| was.requests.min(is.requests) >= REQUESTS_MIN);
-    let memory = Some(is.memory_gb_s_per_1000);
+    let known = |of: fn(&SpentSnapshot) -> f64| (is.requests > 0).then(|| of(is));
+    let memory = known(|spent| spent.memory_gb_s_per_1000);
     let ms = |of: fn(&SpentSnapshot) -> f64| match was {
-        Some(was) => format!("{} to {}", milliseconds(Some(of(was))), milliseconds(Some(of(is)))),
-        None => milliseconds(Some(of(is))),
+        Some(was) => format!("{} to {}", milliseconds(Some(of(was))), milliseconds(known(of))),
+        None => milliseconds(known(of)),
     };
     [
         name.to_owned(),
@@ -192,7 +197,7 @@ fn row(name: &str, is: &SpentSnapshot, was: Option<&SpentSnapshot>) -> [String; 
         ms(|spent| spent.service_p50_ms),
         ms(|spent| spent.service_p95_ms),
         ms(|spent| spent.service_p99_ms),
-        both(was.map(long_runs), Some(long_runs(is))),
+        both(was.map(long_runs), known(long_runs)),
     ]
 }
 
@@ -278,6 +283,16 @@ mod tests {
         assert_eq!(like_for_like(&report), None);
         let text = text(&report, None);
         assert!(text.contains("Too few requests") && !text.contains("+800 %"), "{text}");
+    }
+
+    #[test]
+    fn nothing_is_told_of_requests_that_did_not_come() {
+        let all = SpentSnapshot { cpu_s_per_1000: None, ..spent("", 0, 0.0) };
+        let none = ReportSide { all, ..side(2, Vec::new()) };
+        let report = ReportSnapshot { after: Some(none), ..report(vec![spent("GET /", 200, 1.0)], Vec::new()) };
+        let text = text(&report, None);
+        assert!(text.contains("200 to 0") && text.contains("5.00 to ?") && text.contains("1.00 ms to -"), "{text}");
+        assert!(!text.contains("to 0.00"), "{text}");
     }
 
     #[test]
