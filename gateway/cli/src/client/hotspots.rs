@@ -81,7 +81,7 @@ fn looked(args: &HotspotsArgs) -> Result<ExitCode, Failure> {
     };
     let mut report = report(args, profile, &node);
     let over_budget: Vec<Over> = args.budget.iter().flat_map(|budget| budget.over(&report)).collect();
-    let lacks = args.only.as_deref().filter(|_| report.lines.is_empty());
+    let lacks = lacking(args, &[&report]);
     if args.sort != Figure::Worst {
         report.lines.sort_by(|a, b| args.sort.value(b).total_cmp(&args.sort.value(a)));
     }
@@ -101,7 +101,7 @@ fn compared(args: &HotspotsArgs, before: &Path, after: &Path) -> Result<ExitCode
     };
     let (before, after) = (look(before)?, look(after)?);
     let mut changes = compare(&before, &after);
-    let lacks = args.only.as_deref().filter(|_| before.lines.is_empty() && after.lines.is_empty());
+    let lacks = lacking(args, &[&before, &after]);
     let over_budget: Vec<Over> = args.budget.iter().flat_map(|budget| budget.over_growth(&changes)).collect();
     if args.json {
         changes.truncate(args.limit.unwrap_or(usize::MAX));
@@ -162,13 +162,25 @@ fn is_meant(place: &Place, text: &str) -> bool {
     place.file.contains(text) || place.owner == text
 }
 
-/// Says which lines are over their budgets; that is a failure. So is a look at code of which there is nothing, named by `lacks`:
-/// a budget for it holds nothing.
-fn ended(printed: ExitCode, over: &[Over], lacks: Option<&str>) -> ExitCode {
+/// Why a budget holds nothing: there is nothing of the code that is meant, or a profile is empty.
+fn lacking(args: &HotspotsArgs, reports: &[&Hotspots]) -> Option<String> {
+    let only = args.only.as_ref().filter(|_| reports.iter().all(|report| report.lines.is_empty()));
+    let is_empty = |report: &&Hotspots| report.profiles.iter().all(|profile| profile.samples == 0);
+    match only {
+        Some(text) => {
+            Some(format!("no code that ran is in a file with `{text}` in its path, or in that package (--only)"))
+        }
+        None if !args.budget.is_empty() && reports.iter().any(is_empty) => {
+            Some("--budget: there is no sample in the profile, so nothing can be told".to_owned())
+        }
+        None => None,
+    }
+}
+
+/// Says which lines are over their budgets; that is a failure. So is a look that has nothing to hold to one.
+fn ended(printed: ExitCode, over: &[Over], lacks: Option<String>) -> ExitCode {
     if let Some(text) = lacks {
-        return Exit::Failed.because(format_args!(
-            "no code that ran is in a file with `{text}` in its path, or in that package (--only)"
-        ));
+        return Exit::Failed.because(text);
     }
     if over.is_empty() {
         return printed;

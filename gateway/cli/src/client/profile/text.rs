@@ -63,7 +63,11 @@ pub fn of(report: &Report) -> String {
     }
     let _ = writeln!(out, "flame graph: {}\nprofile: {}\n", harmless(&report.html), harmless(&report.file));
     if report.components.is_empty() {
-        out.push_str("The main thread did nothing in that time.\n");
+        out.push_str(match report.requests {
+            Some(0) => "No request of that class was there in that time; with --all every worker is looked at.\n",
+            Some(_) => "Nothing that these requests did was seen; a longer time sees more.\n",
+            None => "The main thread did nothing in that time.\n",
+        });
         return out;
     }
     if !report.places.is_empty() {
@@ -145,6 +149,15 @@ mod tests {
             }],
             file: "/run/shop/profiles/profile-1.cpuprofile".to_owned(),
             ..Report::default()
+        }
+    }
+
+    #[test]
+    fn a_look_that_saw_nothing_says_of_what() {
+        for (requests, said) in [(None, "main thread did nothing"), (Some(0), "with --all"), (Some(3), "a longer time")]
+        {
+            let report = Report { requests, components: Vec::new(), ..report() };
+            assert!(of(&report).contains(said), "{requests:?}");
         }
     }
 
