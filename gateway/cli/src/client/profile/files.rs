@@ -97,8 +97,9 @@ impl Names {
     /// Where there is no such directory, before anything is done that takes time.
     pub fn new(out: Option<&Path>, run_dir: &Path, what: &str) -> Result<Self, FileError> {
         let own = || format!("{what}-{}", stamp());
+        let is_dir = |out: &Path| out.is_dir() || out.as_os_str().as_encoded_bytes().ends_with(b"/");
         let names = match out {
-            Some(out) if out.is_dir() => Self { stem: out.join(own()), is_kept_few: false },
+            Some(out) if is_dir(out) => Self { stem: out.join(own()), is_kept_few: false },
             Some(out) => {
                 let known = ["cpuprofile", "html", "heapprofile", "heapsnapshot"];
                 let has_known = out.extension().is_some_and(|end| known.iter().any(|known| end == *known));
@@ -180,6 +181,7 @@ mod tests {
         let inside = named(dir.path()).unwrap().with("html");
         assert_eq!(inside.parent(), Some(dir.path()));
         assert!(named(&dir.path().join("missing/a")).is_err());
+        assert!(named(&dir.path().join("missing/")).is_err(), "before a worker stands still for it");
         let named = named(&dir.path().join("a.b.html")).unwrap();
         assert_eq!(named.with("cpuprofile"), dir.path().join("a.b.cpuprofile"));
         assert_eq!(named.with("html"), dir.path().join("a.b.html"));
