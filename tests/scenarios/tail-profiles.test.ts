@@ -75,6 +75,7 @@ void test('profiles stay apart where another gateway goes on, and none is left t
   assert.deepEqual(fs.readFileSync(kept.file), before);
   const present = fs.readdirSync(path.dirname(kept.file)).filter((file) => file.endsWith('.cpuprofile'));
   assert.deepEqual(present.toSorted(), filesOf(tails));
+  await end(second);
 });
 
 for (const [mode, flags] of [
@@ -132,6 +133,21 @@ for (const [mode, flags] of [
     assert.deepEqual([none.code, none.stderr.includes('there is no profile 999999')], [1, true]);
   });
 }
+
+void test('a list of profiles that cannot be read is written anew', async (t) => {
+  const parent = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-t-'));
+  t.after(() => fs.rmSync(parent, { recursive: true, force: true }));
+  const runDir = path.join(parent, 'run');
+  const tails = path.join(runDir, 'profiles', 'tail');
+  fs.mkdirSync(tails, { recursive: true, mode: 0o700 });
+  fs.writeFileSync(path.join(tails, 'index.json'), '[{');
+  const sluice = await running(t, { entry: await bundled(dir), workers: 1, runDir });
+  await eventually(() => fs.readFileSync(path.join(tails, 'index.json'), 'utf8') === '[]', {
+    what: 'a list that can be read',
+  });
+  assert.deepEqual(await tailsOf(sluice), []);
+  await end(sluice);
+});
 
 void test('no request is profiled where that is off', async (t) => {
   const config = '[profile]\ntail = "off"\n';

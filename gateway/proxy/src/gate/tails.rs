@@ -48,7 +48,9 @@ impl Gate {
         });
         let kept = found.await.map_err(io::Error::other).flatten()?;
         self.tails.tails.borrow_mut().restore(kept);
-        *self.tails.dir.borrow_mut() = Some(dir);
+        *self.tails.dir.borrow_mut() = Some(dir.clone());
+        // The list that is there may be broken, or name files by where they were before.
+        self.write_tails(dir, Vec::new());
         Ok(())
     }
 
@@ -166,7 +168,7 @@ impl Gate {
 fn found_in(dir: &Path) -> io::Result<Vec<Tail>> {
     let index = dir.join(TAILS_INDEX);
     make_room(&index)?;
-    // One that cannot be read is written anew.
+    // The caller writes one anew that cannot be read.
     let listed: Vec<Tail> =
         std::fs::read(&index).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
     let mut listed: HashMap<OsString, Tail> =
