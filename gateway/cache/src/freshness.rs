@@ -31,9 +31,14 @@ impl Stamp {
     pub fn of(fields: &Fields, asked: Moment, came: Moment) -> Self {
         let apparent_s = date(fields, "date").map_or(0, |date| came.wall_s.saturating_sub(date));
         let delay_s = came.steady_ms.saturating_sub(asked.steady_ms) / 1000;
-        // Of a list the first counts; what is no number counts for nothing.
-        let told = fields.get("age").and_then(|age| seconds_of(age.split(|byte| *byte == b',').next()));
-        let corrected_s = told.map_or(0, |age| age.saturating_add(delay_s));
+        // What is not one number may be of any age.
+        let mut ages = fields.get_all("age").map(|age| seconds_of(Some(age)).filter(|_| !age.starts_with(b"\"")));
+        let told = match (ages.next(), ages.next()) {
+            (None, _) => Some(0),
+            (Some(age), None) => age,
+            (Some(_), Some(_)) => None,
+        };
+        let corrected_s = told.map_or(u64::MAX, |age| age.saturating_add(delay_s));
         Stamp { came_ms: came.steady_ms, initial_age_s: apparent_s.max(corrected_s) }
     }
 

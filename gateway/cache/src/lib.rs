@@ -16,7 +16,7 @@ mod vary;
 pub use directives::{Directives, of_request, of_response};
 pub use freshness::{Moment, Stamp};
 pub use key::{KeyRules, MAX_KEY_BYTES, is_reflected, key_of};
-pub use storable::{Refused, Rule, storable};
+pub use storable::{Refused, Rule, renewed, storable};
 pub use stored::{Policy, Reuse, StaleLimits};
 pub use update::{TAG_FIELDS, freshened, tags};
 pub use vary::{Dimensions, VARY_FIELDS_MAX};

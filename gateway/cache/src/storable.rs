@@ -73,6 +73,30 @@ pub fn storable(
     asked: Moment,
     came: Moment,
 ) -> Result<Policy, Refused> {
+    let policy = renewed(request, response, chosen, rule, asked, came)?;
+    // With a validator the app can say that it has not changed since. One that was never to be fresh costs more than it saves.
+    let has_validator = ["etag", "last-modified"].iter().any(|name| response.fields.contains(name));
+    let may_be_renewed = policy.lifetime_s() > 0 && has_validator;
+    let is_fresh = policy.lifetime_s() > policy.age_s(came);
+    if is_fresh || may_be_renewed || policy.may_be_stale_while_revalidated(came) {
+        Ok(policy)
+    } else {
+        Err(Refused::Stale)
+    }
+}
+
+/// The policy of a response that is stored and that the app has just said to be still right. It may be stale again at once.
+///
+/// # Errors
+/// Why it may not be stored any more.
+pub fn renewed(
+    request: &RequestHead,
+    response: &ResponseHead,
+    chosen: &[String],
+    rule: Rule,
+    asked: Moment,
+    came: Moment,
+) -> Result<Policy, Refused> {
     let told = of_response(&response.fields);
     let is_understood = is_understood(response.status);
     if request.method != Method::Get {
@@ -112,11 +136,7 @@ pub fn storable(
     }
     let lifetime_s = if is_by_rule { rule.ttl_s } else { lifetime_s }.ok_or(Refused::NoFreshness)?;
     let stamp = Stamp::of(&response.fields, asked, came);
-    let policy = Policy::new(&told, dimensions, lifetime_s, stamp);
-    if lifetime_s <= stamp.initial_age_s && !policy.may_be_stale_while_revalidated(came) {
-        return Err(Refused::Stale);
-    }
-    Ok(policy)
+    Ok(Policy::new(&told, dimensions, lifetime_s, stamp))
 }
 
 /// Statuses of RFC 9110, of which caches know what they ask of them.

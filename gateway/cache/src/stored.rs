@@ -15,8 +15,10 @@ pub struct Policy {
     stamp: Stamp,
     while_revalidate_s: u64,
     if_error_s: Option<u64>,
-    /// Once stale it is of no use.
+    /// Once stale it is of no use, but to be asked whether it is still right.
     never_stale: bool,
+    /// It is of use then only as far as it says so itself.
+    only_as_told: bool,
     /// Its body stays as it is.
     pub no_transform: bool,
 }
@@ -49,8 +51,9 @@ impl Policy {
             stamp,
             while_revalidate_s: told.stale_while_revalidate.unwrap_or(0),
             if_error_s: told.stale_if_error,
-            // RFC 9111 §5.2.2.10 says the same of s-maxage, which nobody who sends it with stale-* means (RFC 5861).
             never_stale: told.must_revalidate || told.proxy_revalidate,
+            // RFC 9111 §5.2.2.10. Who sends it with stale-* does not mean that (RFC 5861).
+            only_as_told: told.s_maxage.is_some(),
             no_transform: told.no_transform,
         }
     }
@@ -65,6 +68,10 @@ impl Policy {
     #[must_use]
     pub fn lifetime_s(&self) -> u64 {
         self.lifetime_s
+    }
+
+    fn if_error_s(&self, limits: StaleLimits) -> u64 {
+        self.if_error_s.unwrap_or(if self.only_as_told { 0 } else { limits.if_error_s })
     }
 
     pub(crate) fn may_be_stale_while_revalidated(&self, now: Moment) -> bool {
@@ -85,7 +92,7 @@ impl Policy {
         if stale_s < self.while_revalidate_s {
             return Reuse::WhileRevalidating(stale_s);
         }
-        if stale_s < self.if_error_s.unwrap_or(limits.if_error_s) {
+        if stale_s < self.if_error_s(limits) {
             return Reuse::IfError(stale_s);
         }
         Reuse::Never
@@ -99,11 +106,7 @@ impl Policy {
     /// For how many seconds from now it is of use at most.
     #[must_use]
     pub fn useful_s(&self, now: Moment, limits: StaleLimits) -> u64 {
-        let stale_s = if self.never_stale {
-            0
-        } else {
-            self.while_revalidate_s.max(self.if_error_s.unwrap_or(limits.if_error_s))
-        };
+        let stale_s = if self.never_stale { 0 } else { self.while_revalidate_s.max(self.if_error_s(limits)) };
         self.lifetime_s.saturating_add(stale_s).saturating_sub(self.age_s(now))
     }
 

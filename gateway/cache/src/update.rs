@@ -17,7 +17,8 @@ pub fn freshened(stored: &ResponseHead, not_modified: &ResponseHead, came: Momen
         !(is_hop_by_hop(name)
             || is("content-length")
             || is("content-encoding")
-            || is("content-type")
+            || is("content-md5")
+            || is("etag")
             || is("content-range"))
     };
     let mut fields = Fields::default();

@@ -396,7 +396,7 @@ config! {
         /// Header fields, and cookies as `cookie:name`, that pages depend on, besides those that their `Vary` names.
         vary_by: Vec<String> = Vec::new() => restart;
         /// For how long a page may be used after its freshness where rendering it anew fails or the queue is full, unless it says
-        /// that itself (`stale-if-error`) or forbids it (`must-revalidate`).
+        /// that itself (`stale-if-error`) or forbids it (`must-revalidate`, `s-maxage`).
         stale_if_error_s: u64 = 60, in 0..=31_536_000, "seconds" => reload;
         /// For how long requests for a page that turned out not to be for all are not gathered again.
         private_s: u64 = 120, in 0..=86_400, "seconds" => reload;

@@ -135,7 +135,11 @@ fn lists(mut tags: &[u8], etag: &str, comparison: Comparison) -> bool {
             return false;
         };
         let (tag, rest) = rest.split_at(end + 2);
-        if tag == etag.as_bytes() && (comparison == Comparison::Weak || !is_weak) {
+        let same = match comparison {
+            Comparison::Weak => tag == etag.strip_prefix("W/").unwrap_or(etag).as_bytes(),
+            Comparison::Strong => tag == etag.as_bytes() && !is_weak,
+        };
+        if same {
             return true;
         }
         tags = rest;

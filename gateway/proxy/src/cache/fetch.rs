@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_cache::{Policy, Refused, freshened, is_reflected, storable, tags};
+use sluice_cache::{Policy, Refused, Reuse, freshened, is_reflected, renewed, storable, tags};
 use sluice_catalog::errors::Code;
 use sluice_message::{RequestHead, ResponseHead, starts_with};
 use tokio::time::Instant;
@@ -35,22 +35,19 @@ struct Fetch {
     /// The client's request, as far as the page may depend on it.
     head: RequestHead,
     /// What is kept, and perhaps has not changed.
-    stale: Option<Rc<Object>>,
+    known: Option<Rc<Object>>,
 }
 
-/// Begins a flight. With `stale` that is still used meanwhile it goes on without anybody who waits.
+/// Begins a flight. With `known` that is still used meanwhile it goes on without anybody who waits.
 pub(super) fn start(
     gate: &Rc<Gate>,
     origin: &Origin,
     request: &Request,
     (key, flight_key): (&str, &str),
-    stale: Option<&Rc<Object>>,
+    known: Option<&Rc<Object>>,
 ) -> Rc<Flight> {
-    let is_background = stale.is_some_and(|object| {
-        matches!(
-            object.policy.borrow().reuse(gate.moment(), gate.stale_limits()),
-            sluice_cache::Reuse::WhileRevalidating(_)
-        )
+    let is_background = known.is_some_and(|object| {
+        matches!(object.policy.borrow().reuse(gate.moment(), gate.stale_limits()), Reuse::WhileRevalidating(_))
     });
     let flight = Flight::new(is_background);
     gate.cache.flights.add(flight_key, &flight);
@@ -60,9 +57,9 @@ pub(super) fn start(
         key: key.to_owned(),
         flight_key: flight_key.to_owned(),
         head: asked_for_all(&request.head),
-        stale: stale.cloned(),
+        known: known.cloned(),
     };
-    let (asked, origin) = (request.for_many(conditional(&fetch.head, stale)), origin.clone());
+    let (asked, origin) = (request.for_many(conditional(&fetch.head, known)), origin.clone());
     tokio::task::spawn_local(async move { fetch.run(asked, &origin).await });
     flight
 }
@@ -79,9 +76,9 @@ fn asked_for_all(head: &RequestHead) -> RequestHead {
 }
 
 /// With the conditions of what is kept.
-fn conditional(head: &RequestHead, stale: Option<&Rc<Object>>) -> RequestHead {
+fn conditional(head: &RequestHead, known: Option<&Rc<Object>>) -> RequestHead {
     let mut head = head.clone();
-    if let Some(object) = stale {
+    if let Some(object) = known {
         for (validator, condition) in [("etag", "If-None-Match"), ("last-modified", "If-Modified-Since")] {
             if let Some(value) = object.head.fields.get(validator) {
                 head.fields.push(condition, value);
@@ -122,9 +119,9 @@ impl Fetch {
         };
         let came = gate.moment();
         if response.head.status == 304
-            && let Some(stale) = &self.stale
+            && let Some(known) = &self.known
         {
-            return self.freshen(stale, request, &response.head, began, came);
+            return self.freshen(known, request, &response.head, began, came);
         }
         let rule = gate.cache.rule(self.head.path());
         let policy = storable(&self.head, &response.head, &gate.cache.vary_by, rule, began, came);
@@ -132,7 +129,8 @@ impl Fetch {
         let is_too_large = matches!(&response.body, ResponseBody::Fill(_, Size::Known(bytes)) if *bytes > bytes_max);
         let is_stream = matches!(&response.body, ResponseBody::Fill(answer, _) if answer.is_stream.get());
         // An error that may be kept must not take the place of a page that may still be used.
-        let is_worse = response.head.status >= 500 && self.stale.is_some();
+        let is_usable = |object: &Rc<Object>| object.policy.borrow().reuse(came, gate.stale_limits()) != Reuse::Never;
+        let is_worse = response.head.status >= 500 && self.known.as_ref().is_some_and(is_usable);
         match (policy, response.body) {
             (Ok(policy), ResponseBody::Fill(answer, size)) if !is_too_large && !is_stream && !is_worse => {
                 self.share(policy, response.head, (answer, size), request, bytes_max).await;
@@ -144,16 +142,16 @@ impl Fetch {
     /// The page has not changed: what is kept is fresh again.
     fn freshen(
         &self,
-        stale: &Rc<Object>,
+        known: &Rc<Object>,
         request: Request,
         not_modified: &ResponseHead,
         began: sluice_cache::Moment,
         came: sluice_cache::Moment,
     ) {
         let gate = &self.gate;
-        let head = freshened(&stale.head, not_modified, came);
+        let head = freshened(&known.head, not_modified, came);
         let rule = gate.cache.rule(self.head.path());
-        let Ok(policy) = storable(&self.head, &head, &gate.cache.vary_by, rule, began, came) else {
+        let Ok(policy) = renewed(&self.head, &head, &gate.cache.vary_by, rule, began, came) else {
             // It is not for all any more, so nobody gets the old one either.
             gate.cache.store.borrow_mut().remove(&self.key);
             self.leave(request);
@@ -161,9 +159,9 @@ impl Fetch {
         };
         let object = Rc::new(Object {
             head: reply::cleaned(head, came),
-            body: stale.body.clone(),
+            body: known.body.clone(),
             policy: policy.into(),
-            tags: stale.tags.clone(),
+            tags: known.tags.clone(),
         });
         self.keep(&object);
         self.leave(request);

@@ -84,17 +84,17 @@ async fn look_up(
     loop {
         let kept = cache.store.borrow().find(&key, &request.head.fields);
         let mut stale = None;
-        if let Some(object) = kept {
+        if let Some(object) = &kept {
             let reuse = object.policy.borrow().reuse(gate.moment(), gate.stale_limits());
             match reuse {
-                Reuse::Fresh(_) => return Ok(Some(served(gate, request, &object, Source::Hit).into())),
+                Reuse::Fresh(_) => return Ok(Some(served(gate, request, object, Source::Hit).into())),
                 Reuse::WhileRevalidating(_) => {
                     if cache.flights.is_free(&flight_key) {
-                        fetch::start(gate, origin, request, (&key, &flight_key), Some(&object));
+                        fetch::start(gate, origin, request, (&key, &flight_key), Some(object));
                     }
-                    return Ok(Some(served(gate, request, &object, Source::Stale).into()));
+                    return Ok(Some(served(gate, request, object, Source::Stale).into()));
                 }
-                Reuse::IfError(_) => stale = Some(object),
+                Reuse::IfError(_) => stale = Some(Rc::clone(object)),
                 Reuse::Never => {}
             }
         }
@@ -103,7 +103,7 @@ async fn look_up(
         }
         let joined = cache.flights.open_to(&flight_key, &request.head.fields);
         let is_leader = joined.is_none();
-        let flight = joined.unwrap_or_else(|| fetch::start(gate, origin, request, (&key, &flight_key), stale.as_ref()));
+        let flight = joined.unwrap_or_else(|| fetch::start(gate, origin, request, (&key, &flight_key), kept.as_ref()));
         let waiting = Waiting::new(gate.new_answer(), &flight, is_leader);
         wait(exchange, &waiting).await?;
         match given(gate, request, waiting, stale.as_deref())? {

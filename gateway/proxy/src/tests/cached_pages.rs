@@ -136,7 +136,7 @@ fn where_the_queue_is_full_a_stale_page_is_better_than_none() {
             let worker = world.worker().await;
             let mut client = asking(&world, "/page", 1).await.remove(0);
             let mut call = worker.call().await;
-            answer_for_all(&mut call, "s-maxage=10", "page").await;
+            answer_for_all(&mut call, "public, max-age=10", "page").await;
             got(&mut client).await;
             world.pass(11_000).await;
             let _other = asking(&world, "/other", 1).await;
