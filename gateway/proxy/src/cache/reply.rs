@@ -100,7 +100,7 @@ fn verdict(gate: &Gate, request: &RequestHead, head: &ResponseHead, bytes: u64) 
         return Verdict::Whole;
     }
     let etag = head.fields.get("etag").and_then(|etag| std::str::from_utf8(etag).ok()).unwrap_or_default();
-    let modified = head.fields.get("last-modified").or_else(|| head.fields.get("date")).and_then(date);
+    let modified = head.fields.get("last-modified").and_then(date);
     let now = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(gate.moment().wall_s);
     Conditions::of(fields, request.method == Method::Head).verdict(etag, modified, bytes, now)
 }
