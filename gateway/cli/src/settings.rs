@@ -27,6 +27,11 @@ pub fn resolved(loaded: &Loaded) -> Config {
     };
     resolve("server.tls_cert", &mut config.server.tls_cert);
     resolve("server.tls_key", &mut config.server.tls_key);
+    for certificate in &mut config.server.certificates {
+        for file in [&mut certificate.cert, &mut certificate.key] {
+            *file = loaded.resolve("server.certificates", file).to_string_lossy().into_owned();
+        }
+    }
     resolve("temp.dir", &mut config.temp.dir);
     for dir in config.files.paths.values_mut() {
         *dir = loaded.resolve("files.paths", dir).to_string_lossy().into_owned();

@@ -160,6 +160,38 @@ export interface ServerConfig {
   /** File with the certificate's private key (PEM). */
   tls_key?: string;
   /**
+   * Certificates by the name that a client asks for (SNI): `[[server.certificates]]` with `cert`, `key`
+   * and, where the names are not to be those of the certificate, `hosts`. An exact name goes before
+   * `*.example.com`, the first table before later ones. Clients that ask for no name or another one get
+   * `tls_cert`, else the first of these.
+   * @default []
+   */
+  certificates?: { cert: string; key: string; hosts?: string[] }[];
+  /**
+   * TLS handshakes under way at once; further ones wait in the order in which their clients began to
+   * speak. In handshakes, from 1 to 100000.
+   * @default 256
+   */
+  handshakes_max?: number;
+  /**
+   * Seconds for which browsers are told to use HTTPS alone: `Strict-Transport-Security: max-age=` in
+   * answers over TLS whose app sends none of its own. 0 for no such header. In seconds, from 0 to
+   * 157680000.
+   * @default 0
+   */
+  hsts_max_age_s?: number;
+  /**
+   * Further port, without TLS, that redirects to HTTPS with 308. 0 for none. From 0 to 65535.
+   * @default 0
+   */
+  redirect_port?: number;
+  /**
+   * Port that redirects name, where clients reach HTTPS at another than `port` (a mapped port). 0 for
+   * `port`. From 0 to 65535.
+   * @default 0
+   */
+  redirect_to_port?: number;
+  /**
    * Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are believed.
    * From anyone else they are replaced.
    * @default []

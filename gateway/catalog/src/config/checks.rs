@@ -3,6 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use super::certificates::CERTIFICATES_MAX;
 use super::rate::{LIMITS_MAX, Rate, path_fault};
 use super::route::{ROUTES_MAX, Route};
 use super::span::Span;
@@ -29,11 +30,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     if !is_host(&config.server.host) {
         problem("server.host", format!("must be an IP address or a host name, not {:?}", config.server.host));
     }
-    match (&config.server.tls_cert, &config.server.tls_key) {
-        (Some(_), None) => problem("server.tls_cert", "needs server.tls_key beside it".to_owned()),
-        (None, Some(_)) => problem("server.tls_key", "needs server.tls_cert beside it".to_owned()),
-        _ => {}
-    }
+    check_tls(config, &mut problem);
     let networks = [("server.trusted_peers", &config.server.trusted_peers), ("rate.exempt", &config.rate.exempt)];
     for (key, networks) in networks {
         for network in networks.iter().filter(|network| !is_network(network)) {
@@ -109,6 +106,34 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     }
 }
 
+fn check_tls(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
+    let server = &config.server;
+    match (&server.tls_cert, &server.tls_key) {
+        (Some(_), None) => problem("server.tls_cert", "needs server.tls_key beside it".to_owned()),
+        (None, Some(_)) => problem("server.tls_key", "needs server.tls_cert beside it".to_owned()),
+        _ => {}
+    }
+    if server.certificates.len() > CERTIFICATES_MAX {
+        let count = server.certificates.len();
+        problem("server.certificates", format!("must hold at most {CERTIFICATES_MAX} certificates, not {count}"));
+    }
+    for host in server.certificates.iter().flat_map(|certificate| &certificate.hosts) {
+        if !is_host_name(host.strip_prefix("*.").unwrap_or(host)) {
+            let text = format!("must hold hosts like www.example.com or *.example.com, not {host:?}");
+            problem("server.certificates", text);
+        }
+    }
+    if server.redirect_port > 0 && !server.is_tls() {
+        problem(
+            "server.redirect_port",
+            "needs server.tls_cert or server.certificates, to redirect to HTTPS".to_owned(),
+        );
+    }
+    if server.redirect_port > 0 && server.redirect_port == server.port {
+        problem("server.redirect_port", "must differ from server.port".to_owned());
+    }
+}
+
 fn check_rates(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     let limits = &config.rate.limits;
     if limits.len() > LIMITS_MAX {
@@ -169,13 +194,17 @@ fn check_sessions(config: &Config, problem: &mut impl FnMut(&'static str, String
 
 /// What is allowed and has no effect, a sentence each.
 pub(super) fn warnings(config: &Config) -> Vec<String> {
+    let has_idle_hsts = config.server.hsts_max_age_s > 0 && !config.server.is_tls();
+    let hsts =
+        "server.hsts_max_age_s has no effect without a certificate; name one with server.tls_cert, or leave it out.";
     let has_priority = |(pattern, settings): (&String, &String)| {
         Route::parse(pattern, settings).is_ok_and(|route| route.priority != 0)
     };
     let is_idle = config.queue.order == Order::Fifo && config.classes.routes.iter().any(has_priority);
     let text = "classes.routes sets a priority, which has no effect while queue.order is \"fifo\"; leave it out, or set \
                 queue.order to \"shortest\".";
-    is_idle.then(|| text.to_owned()).into_iter().collect()
+    let found = [(is_idle, text), (has_idle_hsts, hsts)];
+    found.into_iter().filter(|(is_found, _)| *is_found).map(|(_, text)| text.to_owned()).collect()
 }
 
 fn is_host(text: &str) -> bool {

@@ -4,6 +4,7 @@
 //! key without a description does not compile, nor does a number without bounds. It must not know what a key is used
 //! for, beyond what its description says.
 
+mod certificates;
 mod checks;
 mod load;
 mod nearest;
@@ -18,6 +19,7 @@ mod values;
 
 use std::collections::BTreeMap;
 
+pub use certificates::Certificate;
 pub use load::{FILE_NAME, Loaded, Origin, Sources, environment, find_file};
 pub use nearest::nearest;
 pub use problem::{ConfigError, Location, Problem};
@@ -27,11 +29,19 @@ pub use span::{NotASpan, Span};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use value_error::ValueError;
 pub use values::{
-    Choice, Concurrency, Kind, Lanes, LogFormat, OnReload, Order, Renderer, SameSite, Sticky, Tails, TraceContext,
+    Choice, Column, Concurrency, Kind, Lanes, LogFormat, OnReload, Order, Renderer, SameSite, Sticky, Tails, TraceContext,
     UnderscoreHeaders, Value,
 };
 
 use table::config;
+
+impl Server {
+    /// Whether clients speak TLS.
+    #[must_use]
+    pub fn is_tls(&self) -> bool {
+        self.tls_cert.is_some() || !self.certificates.is_empty()
+    }
+}
 
 impl Workers {
     /// Requests that one worker may hold at once at most.
@@ -95,6 +105,19 @@ config! {
         tls_cert: Option<String> = None => reload;
         /// File with the certificate's private key (PEM).
         tls_key: Option<String> = None => reload;
+        /// Certificates by the name that a client asks for (SNI): `[[server.certificates]]` with `cert`, `key` and, where the names
+        /// are not to be those of the certificate, `hosts`. An exact name goes before `*.example.com`, the first table before later
+        /// ones. Clients that ask for no name or another one get `tls_cert`, else the first of these.
+        certificates: Vec<Certificate> = Vec::new() => reload;
+        /// TLS handshakes under way at once; further ones wait in the order in which their clients began to speak.
+        handshakes_max: u32 = 256, in 1..=100_000, "handshakes" => restart;
+        /// Seconds for which browsers are told to use HTTPS alone: `Strict-Transport-Security: max-age=` in answers over TLS whose
+        /// app sends none of its own. 0 for no such header.
+        hsts_max_age_s: u64 = 0, in 0..=157_680_000, "seconds" => reload;
+        /// Further port, without TLS, that redirects to HTTPS with 308. 0 for none.
+        redirect_port: u16 = 0, in 0..=65_535 => restart;
+        /// Port that redirects name, where clients reach HTTPS at another than `port` (a mapped port). 0 for `port`.
+        redirect_to_port: u16 = 0, in 0..=65_535 => reload;
         /// Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are believed. From anyone
         /// else they are replaced.
         trusted_peers: Vec<String> = Vec::new() => reload;

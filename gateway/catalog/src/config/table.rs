@@ -97,7 +97,7 @@ impl Key {
     /// Whether one string can say the value, so that an environment variable may set it.
     #[must_use]
     pub fn is_scalar(&self) -> bool {
-        !matches!(self.kind, Kind::TextList | Kind::TextMap)
+        !matches!(self.kind, Kind::TextList | Kind::TextMap | Kind::Tables(_))
     }
 
     /// `SLUICE_<SECTION>_<KEY>`; none for lists and maps.

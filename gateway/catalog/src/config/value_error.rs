@@ -6,7 +6,7 @@ use toml::de::DeValue;
 
 use super::nearest;
 use super::table::Bounds;
-use super::values::Kind;
+use super::values::{Column, Kind};
 
 /// What is wrong with a value.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +61,28 @@ pub enum ValueError {
         /// What is wrong with it.
         error: Box<ValueError>,
     },
+    /// The text of an environment variable or flag is no array of tables.
+    #[error("must be a JSON array of objects ({0})")]
+    NotJsonTables(#[source] serde_json::Error),
+    /// A table of an array is wrong.
+    #[error("{error} (in table {number})")]
+    Element {
+        /// Its place, counted from 1.
+        number: usize,
+        /// What is wrong with it.
+        error: Box<ValueError>,
+    },
+    /// A table of an array has an entry that means nothing.
+    #[error("must hold tables of {}, not {name:?}{}", names(columns), did_you_mean(nearest(name, columns.iter().map(|column| column.name))))]
+    UnknownColumn {
+        /// The entry's name.
+        name: String,
+        /// What may be there.
+        columns: &'static [Column],
+    },
+    /// A table of an array lacks an entry.
+    #[error("needs {0:?} in every table")]
+    MissingColumn(&'static str),
     /// The operating system takes no such text.
     #[error("must not contain a NUL character")]
     Nul,
@@ -89,6 +111,10 @@ impl ValueError {
     }
 }
 
+fn names(columns: &[Column]) -> String {
+    columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", ")
+}
+
 fn did_you_mean(near: Option<&str>) -> String {
     near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"))
 }
@@ -101,6 +127,7 @@ impl fmt::Display for Kind {
             Self::Text | Self::OptionalText => "a string",
             Self::TextList => "an array of strings",
             Self::TextMap => "a table of strings",
+            Self::Tables(_) => "an array of tables",
             Self::Word(words) => {
                 let words: Vec<_> = words.iter().map(|(word, _)| *word).collect();
                 return write!(out, "one of {}", words.join(", "));

@@ -26,8 +26,23 @@ pub enum Kind {
     TextList,
     /// A table of strings.
     TextMap,
+    /// An array of tables, with these entries.
+    Tables(&'static [Column]),
     /// One of some words, each with what it means.
     Word(&'static [(&'static str, &'static str)]),
+}
+
+/// An entry of each table in an array of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// An array of strings instead of a string.
+    pub is_list: bool,
+    /// Whether every table must have it.
+    pub is_required: bool,
+    /// What it is.
+    pub text: &'static str,
 }
 
 /// A type that a key can have.

@@ -33,6 +33,12 @@ fn facts(key: &Key) -> Vec<String> {
     if let Kind::Word(words) = key.kind {
         facts.extend(words.iter().map(|(word, text)| format!("`{word:?}`: {text}")));
     }
+    if let Kind::Tables(columns) = key.kind {
+        facts.extend(columns.iter().map(|column| {
+            let need = if column.is_required { "" } else { " Optional." };
+            format!("`{}`: {}{need}", column.name, column.text)
+        }));
+    }
     if let Some(own) = key.env() {
         facts.push(match key.env_conventional() {
             Some(shared) => format!("Environment: `{own}`, else `{shared}`"),
@@ -61,6 +67,7 @@ fn type_text(key: &Key) -> String {
         (Kind::Text | Kind::OptionalText, _) => "string".to_owned(),
         (Kind::TextList, _) => "array of strings".to_owned(),
         (Kind::TextMap, _) => "table of strings".to_owned(),
+        (Kind::Tables(_), _) => "array of tables, with the entries below".to_owned(),
         (Kind::Word(_), _) => "one of the words below".to_owned(),
     }
 }

@@ -53,6 +53,21 @@ fn key_schema(key: &Key) -> Value {
         Kind::Text | Kind::OptionalText => json!({ "type": "string" }),
         Kind::TextList => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::TextMap => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+        Kind::Tables(columns) => {
+            let entries: Map<String, Value> = columns
+                .iter()
+                .map(|column| {
+                    let text = json!({ "type": "string", "description": column.text });
+                    let list = json!({ "type": "array", "items": { "type": "string" }, "description": column.text });
+                    (column.name.to_owned(), if column.is_list { list } else { text })
+                })
+                .collect();
+            let required: Vec<&str> =
+                columns.iter().filter(|column| column.is_required).map(|column| column.name).collect();
+            let table =
+                json!({ "type": "object", "properties": entries, "required": required, "additionalProperties": false });
+            json!({ "type": "array", "items": table })
+        }
         Kind::Word(words) => {
             let words: Vec<Value> =
                 words.iter().map(|(word, text)| json!({ "const": word, "description": text })).collect();

@@ -50,6 +50,13 @@ fn type_text(kind: Kind) -> String {
         Kind::Text | Kind::OptionalText => "string".to_owned(),
         Kind::TextList => "string[]".to_owned(),
         Kind::TextMap => "Record<string, string>".to_owned(),
+        Kind::Tables(columns) => {
+            let entries = columns.iter().map(|column| {
+                let (mark, list) = (if column.is_required { "" } else { "?" }, if column.is_list { "[]" } else { "" });
+                format!("{}{mark}: string{list}", column.name)
+            });
+            format!("{{ {} }}[]", entries.collect::<Vec<_>>().join("; "))
+        }
         Kind::Word(words) => words.iter().map(|(word, _)| format!("'{word}'")).collect::<Vec<_>>().join(" | "),
     }
 }

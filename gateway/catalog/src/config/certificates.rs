@@ -1,0 +1,80 @@
+//! `[[server.certificates]]`: certificates beside the default one, each with its files and the names that it is for.
+
+use serde::{Deserialize, Serialize};
+use toml::de::DeValue;
+
+use super::table::Bounds;
+use super::value_error::ValueError;
+use super::values::{Column, Kind, Value};
+
+/// Certificates in one config.
+pub(super) const CERTIFICATES_MAX: usize = 1_000;
+
+/// A certificate, its private key, and the names that it is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// File with the certificate chain (PEM).
+    pub cert: String,
+    /// File with its private key (PEM).
+    pub key: String,
+    /// Names of hosts; none for those that the certificate itself names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+}
+
+const COLUMNS: &[Column] = &[
+    Column { name: "cert", is_list: false, is_required: true, text: "File with the certificate chain (PEM)." },
+    Column { name: "key", is_list: false, is_required: true, text: "File with the certificate's private key (PEM)." },
+    Column {
+        name: "hosts",
+        is_list: true,
+        is_required: false,
+        text: "Names of hosts, such as `www.example.com` and `*.example.com`; without them, the DNS names in the certificate.",
+    },
+];
+
+impl Value for Vec<Certificate> {
+    const KIND: Kind = Kind::Tables(COLUMNS);
+
+    fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, ValueError> {
+        let elements = value.as_array().ok_or_else(|| ValueError::of_type(Self::KIND, value))?;
+        elements
+            .iter()
+            .enumerate()
+            .map(|(at, element)| {
+                read(element.get_ref(), bounds)
+                    .map_err(|error| ValueError::Element { number: at + 1, error: Box::new(error) })
+            })
+            .collect()
+    }
+
+    fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, ValueError> {
+        serde_json::from_str(text).map_err(ValueError::NotJsonTables)
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        serde_json::json!(self)
+    }
+}
+
+fn read(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Certificate, ValueError> {
+    let DeValue::Table(table) = value else { return Err(ValueError::of_type(Kind::TextMap, value)) };
+    let mut certificate = Certificate::default();
+    let mut missing = vec!["cert", "key"];
+    for (name, value) in table {
+        let (name, value): (&str, _) = (name.get_ref(), value.get_ref());
+        let entry = |error| ValueError::Entry { name: name.to_owned(), error: Box::new(error) };
+        match name {
+            "cert" => certificate.cert = String::from_toml(value, bounds).map_err(entry)?,
+            "key" => certificate.key = String::from_toml(value, bounds).map_err(entry)?,
+            "hosts" => certificate.hosts = Vec::from_toml(value, bounds).map_err(entry)?,
+            _ => return Err(ValueError::UnknownColumn { name: name.to_owned(), columns: COLUMNS }),
+        }
+        missing.retain(|wanted| *wanted != name);
+    }
+    match missing.first() {
+        Some(name) => Err(ValueError::MissingColumn(name)),
+        None => Ok(certificate),
+    }
+}
