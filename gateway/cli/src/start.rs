@@ -142,14 +142,14 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
             (1, run_dir, lock, None)
         }
         Some(succession) => {
-            let (Inherited { offer, lock, listener, metrics }, wire) = succession.into_parts()?;
+            let (Inherited { offer, lock, listener, metrics, redirect }, wire) = succession.into_parts()?;
             successor::check_address(&loaded.config, &offer)?;
             let run_dir = RunDir::inherited(offer.run_dir.clone());
             (
                 offer.number,
                 run_dir.clone(),
                 RunLock::inherited(run_dir.path(), File::from(lock)),
-                Some(Predecessor { offer, listener, metrics, wire }),
+                Some(Predecessor { offer, listener, metrics, redirect, wire }),
             )
         }
     };
@@ -192,7 +192,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     let Prepared { loaded, app: start, sources, preload, run_dir, number, lock, launch, descriptors_max } = prepared;
     let (workers, settings) = first_settings(&loaded, descriptors_max)?;
     let config = Rc::clone(settings.used.config());
-    let (Doors { listener, metrics }, wire) = doors::open(&config, predecessor).await?;
+    let (Doors { listener, metrics, redirect }, wire) = doors::open(&config, predecessor).await?;
     let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));
     let estate = Estate {
         launch,
@@ -201,6 +201,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
         lock,
         listener: listener.as_fd().try_clone_to_owned().map_err(failed)?,
         metrics: metrics.as_ref().map(MetricsHttp::try_clone_socket).transpose().map_err(failed)?,
+        redirect: redirect.as_ref().map(|socket| socket.as_fd().try_clone_to_owned()).transpose().map_err(failed)?,
     };
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Failed, error))?;
     let journal = journal(&config).map_err(|error| Failure::new(Exit::Failed, error))?;
@@ -244,6 +245,9 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     gateway.set_wanted(workers);
     tasks.spawn("tick", tick(Rc::clone(&gateway), number == 1));
     tasks.spawn("mend", mend::run(Rc::clone(&gateway), run_dir.clone(), Rc::clone(&estate.lock)));
+    if config.server.is_tls() {
+        tasks.spawn("certificates", sluice_proxy::front::tls::watch(Rc::clone(&gate)));
+    }
     learned::start(&gateway);
     compile_cache::start(&gateway, compile_cache);
     let wire = match wire {
@@ -262,7 +266,16 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     };
     gateway.in_charge.set(true);
     let (stop_accepting, stopped) = tokio::sync::oneshot::channel();
-    let stopped = async { stopped.await.unwrap_or(Then::Close) };
+    let (stop_redirects, redirects_stopped) = tokio::sync::oneshot::channel();
+    let stopped = async {
+        let then = stopped.await.unwrap_or(Then::Close);
+        let _ = stop_redirects.send(then);
+        then
+    };
+    if let Some(redirect) = redirect {
+        let stopped = async { redirects_stopped.await.unwrap_or(Then::Close) };
+        tasks.spawn("redirect", listen::accept(redirect, Rc::clone(&gate), stopped));
+    }
     tasks.spawn("accept", listen::accept(listener, Rc::clone(&gate), stopped));
     if let Some(metrics) = metrics {
         let (gateway, journal) = (gateway.clone(), journal.clone());

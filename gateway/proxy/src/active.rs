@@ -1,34 +1,34 @@
 //! What is made from a config before it comes into force, at a start and at each reload.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use sluice_catalog::config::Config;
 use sluice_traces::Configured;
-use tokio_rustls::TlsAcceptor;
 
-use crate::front::tls;
+use crate::front::tls::Certificates;
 use crate::receive::trust::Trust;
 use crate::unusable::Unusable;
 
-/// A config with what was read for it: who is trusted, and the certificate.
+/// A config with what was read for it: who is trusted, and the certificates.
 #[derive(Clone)]
 pub struct ActiveConfig {
     pub(crate) config: Rc<Config>,
     pub(crate) trust: Rc<Trust>,
-    pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) certificates: Option<Arc<Certificates>>,
     pub(crate) traces: Option<sluice_traces::Settings>,
 }
 
 impl ActiveConfig {
-    /// Reads the certificate and key that the config names, and the variables that say where traces go.
+    /// Reads the certificates and keys that the config names, and the variables that say where traces go.
     ///
     /// # Errors
     /// When one of them cannot be used, traces cannot be exported, or an entry of `server.trusted_peers` is no network.
     pub fn read(config: Rc<Config>) -> Result<Self, Unusable> {
-        let tls = tls::read(&config)?;
+        let certificates = Certificates::read(&config)?.map(Arc::new);
         let trust = Trust::parse(&config.server.trusted_peers)?;
         let traces = traces(&config)?;
-        Ok(ActiveConfig { config, trust: Rc::new(trust), tls, traces })
+        Ok(ActiveConfig { config, trust: Rc::new(trust), certificates, traces })
     }
 
     /// The config.
@@ -40,7 +40,7 @@ impl ActiveConfig {
     /// Whether clients speak TLS.
     #[must_use]
     pub fn is_tls(&self) -> bool {
-        self.tls.is_some()
+        self.certificates.is_some()
     }
 }
 

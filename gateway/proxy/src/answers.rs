@@ -3,6 +3,7 @@
 pub(crate) mod conditions;
 pub mod edge;
 pub(crate) mod files;
+pub(crate) mod redirect;
 pub(crate) mod refuse;
 pub(crate) mod worker;
 

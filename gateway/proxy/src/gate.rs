@@ -43,6 +43,7 @@ use crate::active::ActiveConfig;
 use crate::admit::rate::Rates;
 use crate::answers::files::Files;
 use crate::front::handles::ConnectionHandles;
+use crate::front::tls::Tls;
 use crate::ids::WorkerMap;
 pub(crate) use crate::ids::to_usize;
 use crate::receive::spool::TempStore;
@@ -77,6 +78,7 @@ pub struct Gate {
     /// Itself, for tasks that outlast a call.
     me: Weak<Gate>,
     active: RefCell<ActiveConfig>,
+    tls: Option<Tls>,
     /// Where events are told.
     pub journal: Journal,
     pub(crate) store: Rc<TempStore>,
@@ -148,6 +150,8 @@ impl Gate {
         let config = Rc::clone(&active.config);
         let rates = Rates::parse(&config)?.map(RefCell::new);
         let files = Files::new(&config.files)?;
+        let tls = active.certificates.clone().map(|certificates| Tls::start(&config, certificates));
+        let tls = tls.transpose().map_err(Unusable::Tls)?;
         let buffers_bytes_max = to_usize(config.memory.buffers_bytes_max);
         let store = TempStore::new(crate::temp_dir(&config), config.temp.bytes_max, buffers_bytes_max);
         let classes = Classes::new(&config);
@@ -155,6 +159,7 @@ impl Gate {
         journal.reserve_classes(classes.route_names().iter().map(String::as_str));
         Ok(Rc::new_cyclic(|me| Gate {
             me: Weak::clone(me),
+            tls,
             deaths: Retries::new(&config),
             classes,
             sessions,

@@ -6,7 +6,7 @@ pub(crate) mod ticket;
 
 use std::rc::Rc;
 
-use crate::answers::{edge, files, worker};
+use crate::answers::{edge, files, redirect, worker};
 use crate::cache::look_up;
 use crate::front::exchange::Exchange;
 use crate::gate::Gate;
@@ -30,6 +30,9 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
             }
         })?;
         request.take_head(asked, origin, gate);
+        if origin.is_redirected {
+            return redirect::to_https(&request.head, gate.https_port());
+        }
         let found = match route(gate, exchange.is_own(), &mut request)? {
             Route::Ping => Some(edge::ping()),
             Route::Ready => Some(edge::ready(gate)),

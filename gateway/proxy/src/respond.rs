@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use sluice_catalog::errors::Code;
 use sluice_journal::Outcome;
-use sluice_message::Method;
+use sluice_message::{Method, ResponseHead, Scheme};
 
 use crate::answers::files::FilePart;
 use crate::answers::{Response, ResponseBody, refuse};
@@ -35,7 +35,7 @@ pub(crate) async fn respond(
     request: &Request,
     answered: Result<Response, Failure>,
 ) -> Sent {
-    let (response, error) = match answered {
+    let (mut response, error) = match answered {
         Ok(response) => (response, None),
         Err(Failure::Refused(refusal)) => (refuse::answer(refusal, &request.id), Some(refusal.code)),
         Err(Failure::Gone(outcome)) => {
@@ -50,6 +50,7 @@ pub(crate) async fn respond(
         exchange.break_off();
         return sent;
     }
+    tell_hsts(gate, request, &mut response.head);
     exchange.begin(&response.head, size, &request.id);
     let has_body = request.head.method != Method::Head;
     match response.body {
@@ -67,6 +68,14 @@ pub(crate) async fn respond(
         }
     }
     sent
+}
+
+/// `Strict-Transport-Security` (RFC 6797 §7.1), unless the app has said it; never without TLS (§7.2).
+fn tell_hsts(gate: &Gate, request: &Request, head: &mut ResponseHead) {
+    let max_age_s = gate.config().server.hsts_max_age_s;
+    if max_age_s > 0 && request.head.scheme == Scheme::Https && !head.fields.contains("strict-transport-security") {
+        head.fields.push("Strict-Transport-Security", format!("max-age={max_age_s}"));
+    }
 }
 
 fn outcome(request: &Request, response: &Response, error: Option<Code>) -> Outcome {

@@ -17,6 +17,7 @@ pub struct Predecessor {
     pub offer: Offer,
     pub listener: OwnedFd,
     pub metrics: Option<OwnedFd>,
+    pub redirect: Option<OwnedFd>,
     pub wire: Wire,
 }
 
@@ -24,19 +25,24 @@ pub struct Predecessor {
 pub struct Doors {
     pub listener: TcpListener,
     pub metrics: Option<MetricsHttp>,
+    /// Redirects to HTTPS.
+    pub redirect: Option<TcpListener>,
 }
 
 pub async fn open(config: &Config, predecessor: Option<Predecessor>) -> Result<(Doors, Option<Wire>), Failure> {
     let failed = |error: io::Error| Failure::new(Exit::Failed, error);
-    let (listener, inherited, wire) = if let Some(Predecessor { offer, listener, metrics, wire }) = predecessor {
-        // One that has moved is bound anew, while the old gateway still answers at the old one.
-        let metrics = metrics.filter(|_| offer.admin == config.admin.address);
-        (sockets::adopt(listener).map_err(failed)?, metrics, Some(wire))
-    } else {
-        let (host, port) = (&config.server.host, config.server.port);
-        let bound = sockets::bind(host, port);
-        (bound.map_err(|error| cannot_bind("--port", &sockets::display(host, port), &error))?, None, None)
-    };
+    let (host, wanted) = (&config.server.host, config.server.redirect_port);
+    let (listener, inherited, redirect, wire) =
+        if let Some(Predecessor { offer, listener, metrics, redirect, wire }) = predecessor {
+            // One that has moved is bound anew, while the old gateway still answers at the old one.
+            let metrics = metrics.filter(|_| offer.admin == config.admin.address);
+            let redirect = redirect.filter(|_| offer.redirect == Some(wanted));
+            (sockets::adopt(listener).map_err(failed)?, metrics, redirect, Some(wire))
+        } else {
+            let port = config.server.port;
+            let bound = sockets::bind(host, port);
+            (bound.map_err(|error| cannot_bind("--port", &sockets::display(host, port), &error))?, None, None, None)
+        };
     let metrics = match (config.admin.address.as_str(), inherited) {
         ("off", _) => None,
         (address, Some(socket)) => Some(MetricsHttp::adopt(socket, address).map_err(failed)?),
@@ -44,7 +50,16 @@ pub async fn open(config: &Config, predecessor: Option<Predecessor>) -> Result<(
             Some(MetricsHttp::bind(wanted).await.map_err(|error| cannot_bind("--admin", wanted, &error))?)
         }
     };
-    Ok((Doors { listener, metrics }, wire))
+    let redirect = match redirect {
+        _ if wanted == 0 => None,
+        Some(socket) => Some(sockets::adopt(socket).map_err(failed)?),
+        None => {
+            let bound = sockets::bind(host, wanted);
+            let flag = "server.redirect_port";
+            Some(bound.map_err(|error| cannot_bind(flag, &sockets::display(host, wanted), &error))?)
+        }
+    };
+    Ok((Doors { listener, metrics, redirect }, wire))
 }
 
 fn cannot_bind(flag: &str, address: &str, error: &io::Error) -> Failure {

@@ -15,13 +15,14 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
 use serde::{Deserialize, Serialize};
+use sluice_proxy::front::tls::TicketKeys;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 
 /// The longest line; the longest text in one is what an app wrote to stderr before it died.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
-/// Descriptors of one offer: the lock, the listening socket, that of the metrics.
-const DESCRIPTORS_MAX: usize = 3;
+/// Descriptors of one offer: the lock, the listening socket, that of the metrics, that of the redirect.
+const DESCRIPTORS_MAX: usize = 4;
 /// Counted up when an older gateway could misunderstand a newer one.
 const PROTOCOL: u32 = 1;
 
@@ -37,6 +38,9 @@ pub struct Offer {
     pub port: u16,
     /// `admin.address` likewise; the descriptor is missing for `off`.
     pub admin: String,
+    /// `server.redirect_port` likewise, where there is one. Its descriptor is the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirect: Option<u16>,
 }
 
 /// What is passed on beside the words.
@@ -45,6 +49,7 @@ pub struct Inherited {
     pub lock: OwnedFd,
     pub listener: OwnedFd,
     pub metrics: Option<OwnedFd>,
+    pub redirect: Option<OwnedFd>,
 }
 
 /// A line between the two, after the offer.
@@ -56,7 +61,11 @@ pub enum Word {
     /// New to old: it will not come to that.
     Failed { reason: String },
     /// Old to new: accept from now on.
-    TakeOver,
+    TakeOver {
+        /// Keys of session tickets, where clients speak TLS.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tickets: Option<TicketKeys>,
+    },
     /// New to old: it does, and the public names are its own.
     Serving,
     /// Old to new: the app's further addresses are free.
@@ -65,7 +74,7 @@ pub enum Word {
 
 impl Offer {
     pub fn new(number: u32, run_dir: PathBuf, host: String, port: u16, admin: String) -> Self {
-        Self { protocol: PROTOCOL, number, run_dir, host, port, admin }
+        Self { protocol: PROTOCOL, number, run_dir, host, port, admin, redirect: None }
     }
 
     /// Sends it with its descriptors, on a pair that is still empty and so has room.
@@ -126,7 +135,9 @@ impl Inherited {
             let text = "the gateway that runs is of another version, from which this one cannot take over";
             return Err(io::Error::new(io::ErrorKind::Unsupported, text));
         }
-        Ok(Self { offer, lock, listener, metrics: descriptors.next() })
+        let mut rest: Vec<OwnedFd> = descriptors.collect();
+        let redirect = offer.redirect.and_then(|_| rest.pop());
+        Ok(Self { offer, lock, listener, metrics: rest.pop(), redirect })
     }
 }
 

@@ -4,7 +4,10 @@ use super::*;
 
 #[test]
 fn an_unknown_field_is_ignored_and_an_unknown_word_is_an_error() {
-    assert_eq!(serde_json::from_str::<Word>(r#"{"say":"take-over","when":"now"}"#).unwrap(), Word::TakeOver);
+    assert_eq!(
+        serde_json::from_str::<Word>(r#"{"say":"take-over","when":"now"}"#).unwrap(),
+        Word::TakeOver { tickets: None }
+    );
     assert!(serde_json::from_str::<Word>(r#"{"say":"sing"}"#).is_err());
 }
 
@@ -29,7 +32,24 @@ fn an_offer_travels_with_its_descriptors() {
     offer.send(&ours, &[theirs.as_fd(), listener.as_fd()]).unwrap();
     let inherited = Inherited::read(&theirs).unwrap();
     assert_eq!((inherited.offer.number, inherited.offer.port), (2, 3000));
-    assert!(inherited.metrics.is_none());
+    assert!(inherited.metrics.is_none() && inherited.redirect.is_none());
     let passed = std::net::TcpListener::from(inherited.listener);
     assert_eq!(passed.local_addr().unwrap(), listener.local_addr().unwrap());
+}
+
+#[test]
+fn the_socket_of_the_redirect_is_told_from_that_of_the_metrics() {
+    let (ours, theirs) = BlockingStream::pair().unwrap();
+    let listeners: Vec<_> = (0..3).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let [public, metrics, redirect] = [&listeners[0], &listeners[1], &listeners[2]];
+    let address = |socket: Option<OwnedFd>| socket.map(|fd| std::net::TcpListener::from(fd).local_addr().unwrap());
+    let mut offer = Offer::new(2, "/run/shop".into(), "::".to_owned(), 443, "127.0.0.1:9090".to_owned());
+    offer.redirect = Some(80);
+    offer.send(&ours, &[theirs.as_fd(), public.as_fd(), metrics.as_fd(), redirect.as_fd()]).unwrap();
+    let inherited = Inherited::read(&theirs).unwrap();
+    assert_eq!(address(inherited.metrics), metrics.local_addr().ok());
+    assert_eq!(address(inherited.redirect), redirect.local_addr().ok());
+    offer.send(&ours, &[theirs.as_fd(), public.as_fd(), redirect.as_fd()]).unwrap();
+    let inherited = Inherited::read(&theirs).unwrap();
+    assert_eq!((address(inherited.metrics), address(inherited.redirect)), (None, redirect.local_addr().ok()));
 }

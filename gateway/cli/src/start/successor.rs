@@ -71,7 +71,12 @@ pub async fn come_up(gateway: &Gateway, wire: &mut Wire, gave_up: &mut oneshot::
     }
     wire.say(&Word::Ready).await.map_err(|_| gone())?;
     match wire.hear().await {
-        Ok(Some(Word::TakeOver)) => Ok(()),
+        Ok(Some(Word::TakeOver { tickets })) => {
+            if let Some(keys) = tickets {
+                gateway.gate.adopt_ticket_keys(keys);
+            }
+            Ok(())
+        }
         _ => Err(gone()),
     }
 }

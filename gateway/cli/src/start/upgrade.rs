@@ -75,6 +75,7 @@ pub struct Estate {
     pub lock: Rc<RunLock>,
     pub listener: OwnedFd,
     pub metrics: Option<OwnedFd>,
+    pub redirect: Option<OwnedFd>,
 }
 
 /// The gateway that serves now, started by this one.
@@ -180,7 +181,7 @@ async fn upgrade(
     let mut taken_over = attempt.ready(wanted.timeout).await;
     if taken_over.is_ok() {
         gateway.committing.set(true);
-        taken_over = attempt.take_over().await;
+        taken_over = attempt.take_over(gateway).await;
         if taken_over.is_err() {
             reclaim(gateway, estate);
         }
@@ -194,18 +195,19 @@ async fn upgrade(
 fn start(gateway: &Rc<Gateway>, estate: &Estate, wanted: &Upgrade, number: u32) -> io::Result<Attempt> {
     let program = wanted.binary.as_ref().unwrap_or(&estate.launch.program);
     let config = &gateway.gate.config();
-    let offer = Offer::new(
+    let mut offer = Offer::new(
         number,
         estate.run_dir.path().to_owned(),
         config.server.host.clone(),
         config.server.port,
         config.admin.address.clone(),
     );
+    offer.redirect = estate.redirect.as_ref().map(|_| config.server.redirect_port);
     let (ours, theirs) = UnixStream::pair()?;
     let lock = estate.lock.file();
     let descriptors: Vec<_> = [lock.as_fd(), estate.listener.as_fd()]
         .into_iter()
-        .chain(estate.metrics.as_ref().map(|fd| fd.as_fd()))
+        .chain(estate.metrics.iter().chain(&estate.redirect).map(|fd| fd.as_fd()))
         .collect();
     offer.send(&ours, &descriptors)?;
     let mut command = Command::new(program);
@@ -244,22 +246,22 @@ impl Attempt {
         match heard.map_err(SuccessorError::NotUnderstood)? {
             Some(Word::Ready) => Ok(()),
             Some(Word::Failed { reason }) => Err(SuccessorError::Said(reason)),
-            Some(word @ (Word::TakeOver | Word::Serving | Word::Released)) => {
+            Some(word @ (Word::TakeOver { .. } | Word::Serving | Word::Released)) => {
                 Err(SuccessorError::OtherWord(format!("{word:?}")))
             }
             None => Err(self.how_it_ended().await),
         }
     }
 
-    async fn take_over(&mut self) -> Result<(), SuccessorError> {
-        let said = self.wire.say(&Word::TakeOver).await;
+    async fn take_over(&mut self, gateway: &Gateway) -> Result<(), SuccessorError> {
+        let said = self.wire.say(&Word::TakeOver { tickets: gateway.gate.ticket_keys() }).await;
         let Ok(heard) = timeout(TAKE_OVER_MAX, self.wire.hear()).await else {
             return Err(SuccessorError::NotTakenOver);
         };
         match heard.map_err(SuccessorError::NotUnderstood)? {
             Some(Word::Serving) => said.map_err(SuccessorError::NotUnderstood),
             Some(Word::Failed { reason }) => Err(SuccessorError::Said(reason)),
-            Some(word @ (Word::Ready | Word::TakeOver | Word::Released)) => {
+            Some(word @ (Word::Ready | Word::TakeOver { .. } | Word::Released)) => {
                 Err(SuccessorError::OtherWord(format!("{word:?}")))
             }
             None => Err(self.how_it_ended().await),

@@ -37,7 +37,7 @@ const SEALED: i32 = 0x80 | 0x4000;
 /// The transport: plain or TLS.
 pub(crate) enum ClientStream {
     Plain(Socket<TcpStream>),
-    Tls(Box<TlsStream<Socket<TcpStream>>>),
+    Tls(Box<TlsStream<TcpStream>>),
 }
 
 /// What ended a wait.
@@ -136,7 +136,7 @@ impl Client {
             });
         }
         if wanted.writable && !self.must_flush {
-            match self.stream.tcp().poll_write_ready(cx) {
+            match self.stream.poll_write_ready(cx) {
                 Poll::Ready(Ok(())) => return Poll::Ready(Woke::Writable),
                 Poll::Ready(Err(_)) => return Poll::Ready(Woke::Broken),
                 Poll::Pending => {}
@@ -239,10 +239,10 @@ impl Client {
 }
 
 impl ClientStream {
-    fn tcp(&self) -> &Socket<TcpStream> {
+    fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
-            ClientStream::Plain(tcp) => tcp,
-            ClientStream::Tls(tls) => tls.get_ref().0,
+            ClientStream::Plain(tcp) => tcp.poll_write_ready(cx),
+            ClientStream::Tls(tls) => tls.get_ref().0.poll_write_ready(cx),
         }
     }
 

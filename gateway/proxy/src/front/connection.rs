@@ -26,6 +26,7 @@ pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketA
     let _counted = Counted { gate: Rc::clone(&gate), key: handle.key };
     let mut client = Client::new(stream, Rc::clone(&handle.draining), gate.store.memory.unsent_bytes_max());
     let mut origin = Origin::new(&gate.trust(), canonical(peer), canonical(local), client.scheme());
+    origin.is_redirected = gate.redirects_at(local.port());
     let mut idle_since = Instant::now();
     let mut is_first = true;
     let mut linger = false;

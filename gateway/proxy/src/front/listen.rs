@@ -19,9 +19,6 @@ use crate::socket::Socket;
 /// Connections a tick that are told why they are closed; a flood of them is just closed.
 const REFUSALS_AT_ONCE_MAX: u64 = 100;
 
-/// What TLS may hold encrypted for a client: a record.
-const TLS_BYTES_MAX: usize = 16 * 1024;
-
 /// What becomes of the socket when accepting stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
@@ -83,24 +80,24 @@ fn is_the_connections_fault(error: &io::Error) -> bool {
 }
 
 fn welcome(stream: TcpStream, peer: SocketAddr, gate: &Rc<Gate>) {
-    let (tls, gate) = (gate.tls(), Rc::clone(gate));
+    let gate = Rc::clone(gate);
     let _ = stream.set_nodelay(true);
     bound_unsent(&stream, &gate);
     let handle = match gate.take_in(peer.ip().to_canonical()) {
         Ok(handle) => handle,
-        Err(refused) => return refuse(stream, peer.ip(), tls.is_some(), refused, gate),
+        Err(refused) => return refuse(stream, peer.ip(), gate.tls().is_some(), refused, gate),
     };
     gate.connections.opened(handle.key, stream.as_raw_fd());
     let Ok(local) = stream.local_addr() else { return gate.connections.remove(handle.key) };
-    let Some(tls) = tls else {
+    if gate.tls().is_none() || gate.redirects_at(local.port()) {
         tokio::task::spawn_local(connection::serve(ClientStream::Plain(Socket::Os(stream)), peer, local, gate, handle));
         return;
-    };
+    }
     tokio::task::spawn_local(async move {
         let deadline = Duration::from_millis(gate.config().server.headers_timeout_ms);
-        match tokio::time::timeout(deadline, tls.accept(Socket::Os(stream))).await {
-            Ok(Ok(mut stream)) => {
-                stream.get_mut().1.set_buffer_limit(Some(TLS_BYTES_MAX));
+        let accepted = async { gate.tls()?.accept(stream).await };
+        match tokio::time::timeout(deadline, accepted).await {
+            Ok(Some(stream)) => {
                 connection::serve(ClientStream::Tls(Box::new(stream)), peer, local, gate, handle).await;
             }
             _ => gate.connections.remove(handle.key),

@@ -1,32 +1,69 @@
-//! The certificate, read from the files that the config names.
+//! TLS of the public port: which certificate a client gets, tickets of its sessions, and handshakes. It must not know what comes
+//! through a connection.
 
+mod certificates;
+mod handshakes;
+mod tickets;
+mod watch;
+
+use std::io;
 use std::sync::Arc;
 
 use sluice_catalog::config::Config;
+use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::server::TlsStream;
 
-use crate::unusable::Unusable;
+pub(crate) use certificates::Certificates;
+use certificates::Served;
+use handshakes::Handshakes;
+pub use tickets::TicketKeys;
+use tickets::Tickets;
+pub use watch::run as watch;
 
-/// TLS from the config, if it names a certificate.
-///
-/// # Errors
-/// When a file cannot be read, is not what it should be, or the two do not belong together.
-pub(crate) fn read(config: &Config) -> Result<Option<TlsAcceptor>, Unusable> {
-    let (Some(cert), Some(key)) = (&config.server.tls_cert, &config.server.tls_key) else { return Ok(None) };
-    let unusable = |source| Unusable::Cert { file: cert.clone(), source };
-    let chain =
-        CertificateDer::pem_file_iter(cert).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(unusable)?;
-    if chain.is_empty() {
-        return Err(Unusable::NoCert { file: cert.clone() });
+/// What TLS may hold encrypted for a client: a record.
+const UNSENT_BYTES_MAX: usize = 16 * 1024;
+
+/// What every connection over TLS begins with.
+pub(crate) struct Tls {
+    acceptor: TlsAcceptor,
+    served: Arc<Served>,
+    tickets: Arc<Tickets>,
+    handshakes: Handshakes,
+}
+
+impl Tls {
+    /// # Errors
+    /// When the operating system gives no thread for handshakes.
+    pub(crate) fn start(config: &Config, certificates: Arc<Certificates>) -> io::Result<Self> {
+        let (served, tickets) = (Arc::new(Served::new(certificates)), Arc::new(Tickets::new()?));
+        let mut tls = ServerConfig::builder().with_no_client_auth().with_cert_resolver(Arc::clone(&served) as _);
+        tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+        tls.ticketer = Arc::clone(&tickets) as _;
+        let handshakes = Handshakes::start(config.server.handshakes_max)?;
+        Ok(Tls { acceptor: TlsAcceptor::from(Arc::new(tls)), served, tickets, handshakes })
     }
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|source| Unusable::Key { file: key.clone(), source })?;
-    let mut tls = ServerConfig::builder()
-        .with_no_client_auth()
-        .with_single_cert(chain, private)
-        .map_err(|source| Unusable::Pair { cert: cert.clone(), key: key.clone(), source })?;
-    tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Some(TlsAcceptor::from(Arc::new(tls))))
+
+    /// Handshakes from now on are made with these. Connections that are open keep theirs.
+    pub(crate) fn serve(&self, certificates: Arc<Certificates>) {
+        self.served.replace(certificates);
+    }
+
+    /// The connection once its handshake is done; `None` where it came to nothing.
+    pub(crate) async fn accept(&self, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
+        let mut stream = self.handshakes.make(self.acceptor.clone(), stream).await?;
+        stream.get_mut().1.set_buffer_limit(Some(UNSENT_BYTES_MAX));
+        Some(stream)
+    }
+
+    /// For the gateway that takes over.
+    pub(crate) fn ticket_keys(&self) -> TicketKeys {
+        self.tickets.keys()
+    }
+
+    /// From the gateway before this one.
+    pub(crate) fn adopt_ticket_keys(&self, keys: TicketKeys) {
+        self.tickets.adopt(keys);
+    }
 }

@@ -1,16 +1,17 @@
 //! The gate as the operator sees it, and what an operator tells it: to use another config, and to drain.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_journal::Event as Happening;
 use sluice_scheduler::{Lane, Limits, Scheduler, Time, WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
-use tokio_rustls::TlsAcceptor;
 
 use super::Gate;
 use crate::active::ActiveConfig;
+use crate::front::tls::{Certificates, TicketKeys, Tls};
 use crate::receive::trust::Trust;
 use crate::upstream::InFlight;
 
@@ -26,14 +27,55 @@ impl Gate {
         Rc::clone(&self.active.borrow().trust)
     }
 
-    /// The certificate, where clients speak TLS.
-    pub(crate) fn tls(&self) -> Option<TlsAcceptor> {
-        self.active.borrow().tls.clone()
+    /// What clients begin with, where they speak TLS.
+    pub(crate) fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
+    }
+
+    /// The certificates in force.
+    pub(crate) fn certificates(&self) -> Option<Arc<Certificates>> {
+        self.active.borrow().certificates.clone()
+    }
+
+    /// Puts what the same files hold now in force.
+    pub(crate) fn serve_certificates(&self, certificates: Arc<Certificates>) {
+        if let Some(tls) = &self.tls {
+            tls.serve(Arc::clone(&certificates));
+        }
+        self.active.borrow_mut().certificates = Some(certificates);
+    }
+
+    /// Whether clients at this port of the gateway's are redirected to HTTPS.
+    pub(crate) fn redirects_at(&self, port: u16) -> bool {
+        self.tls.is_some() && port > 0 && self.config().server.redirect_port == port
+    }
+
+    /// The port of HTTPS that clients are told.
+    pub(crate) fn https_port(&self) -> u16 {
+        match self.config().server.redirect_to_port {
+            0 => self.port(),
+            port => port,
+        }
+    }
+
+    /// The keys of session tickets, for the gateway that takes over.
+    pub fn ticket_keys(&self) -> Option<TicketKeys> {
+        self.tls.as_ref().map(Tls::ticket_keys)
+    }
+
+    /// Uses the keys of the gateway before this one, whose clients resume their sessions here.
+    pub fn adopt_ticket_keys(&self, keys: TicketKeys) {
+        if let Some(tls) = &self.tls {
+            tls.adopt_ticket_keys(keys);
+        }
     }
 
     /// Puts another config in force. Connections that are open keep their certificate.
     pub fn activate(&self, active: ActiveConfig) {
         let config = Rc::clone(&active.config);
+        if let (Some(tls), Some(certificates)) = (&self.tls, &active.certificates) {
+            tls.serve(Arc::clone(certificates));
+        }
         self.traces.apply(active.traces.clone());
         *self.active.borrow_mut() = active;
         self.set_limits(&config);

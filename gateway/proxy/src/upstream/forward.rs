@@ -20,6 +20,8 @@ pub(crate) struct Origin {
     pub(crate) peer: IpAddr,
     /// Whether the config trusts this peer's word.
     pub(crate) is_trusted: bool,
+    /// The connection came to the port that redirects to HTTPS.
+    pub(crate) is_redirected: bool,
     /// The gateway itself.
     is_own: bool,
     peer_text: String,
@@ -35,6 +37,7 @@ impl Origin {
         Origin {
             peer: peer.ip(),
             is_trusted: trust.allows(peer.ip()),
+            is_redirected: false,
             is_own: false,
             peer_text: peer.ip().to_string(),
             forwarded: format!("for={};proto={proto}", NodeName(peer.ip())),

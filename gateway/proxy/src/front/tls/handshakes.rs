@@ -1,0 +1,80 @@
+//! Handshakes, on a thread of their own: a signature with RSA takes most of a millisecond, for which nobody who is connected
+//! should wait. So many are under way at once; others wait in the order in which their clients began to speak.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::SigSet;
+use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+/// How long a handshake keeps a place that others wait for: many round trips. A slow client's own goes on without one.
+const PLACE_TIMEOUT: Duration = Duration::from_secs(1);
+
+pub(super) struct Handshakes {
+    places: Arc<Semaphore>,
+    runtime: Handle,
+    /// Ends the thread when dropped.
+    _stop: oneshot::Sender<()>,
+}
+
+impl Handshakes {
+    /// # Errors
+    /// When there is no thread to be had.
+    pub(super) fn start(at_once_max: u32) -> io::Result<Self> {
+        // Sockets and clocks stay with the runtime that accepted the connection, which wakes this one.
+        let runtime = Builder::new_current_thread().build()?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel::<()>();
+        thread::Builder::new().name("handshakes".to_owned()).spawn(move || {
+            // Signals are for the main thread.
+            let _ = SigSet::all().thread_block();
+            let _ = runtime.block_on(stopped);
+        })?;
+        let places = Arc::new(Semaphore::new(crate::to_usize(u64::from(at_once_max))));
+        Ok(Handshakes { places, runtime: handle, _stop: stop })
+    }
+
+    /// The connection after its handshake; `None` where that failed. Dropped, the handshake ends with the connection.
+    pub(super) async fn make(&self, acceptor: TlsAcceptor, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
+        // A client that says nothing takes no place, nor the memory of a session.
+        stream.readable().await.ok()?;
+        let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
+        let mut handshake = Handshake(self.runtime.spawn(async move { acceptor.accept(stream).await }));
+        let made = tokio::select! {
+            biased;
+            made = &mut handshake => made,
+            () = tokio::time::sleep(PLACE_TIMEOUT) => {
+                drop(place);
+                handshake.await
+            }
+        };
+        made.ok()
+    }
+}
+
+/// A handshake on the other thread, given up when dropped.
+struct Handshake(JoinHandle<io::Result<TlsStream<TcpStream>>>);
+
+impl Future for Handshake {
+    type Output = io::Result<TlsStream<TcpStream>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let joined = ready!(Pin::new(&mut self.0).poll(cx));
+        Poll::Ready(joined.unwrap_or_else(|lost| Err(lost.into())))
+    }
+}
+
+impl Drop for Handshake {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
