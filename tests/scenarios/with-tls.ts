@@ -19,17 +19,30 @@ export interface WithTls {
   ca: Buffer;
 }
 
+export interface Files {
+  cert: string;
+  key: string;
+}
+
 /** Files that last as long as the test. */
-export function makeCertificate(t: TestContext): { cert: string; key: string } {
+export function makeCertificate(t: TestContext, name = 'localhost'): Files {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-tls-'));
   t.after(() => {
     fs.rmSync(dir, { recursive: true, force: true });
   });
   const [cert, key] = [path.join(dir, 'cert.pem'), path.join(dir, 'key.pem')];
-  const flags = '-x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost';
-  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
+  const flags = '-x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2';
+  const names = `subjectAltName=DNS:${name},IP:127.0.0.1`;
   const files = ['-keyout', key, '-out', cert];
-  const made = spawnSync('openssl', ['req', ...flags.split(' '), '-addext', names, ...files]);
+  const made = spawnSync('openssl', [
+    'req',
+    ...flags.split(' '),
+    '-subj',
+    `/CN=${name}`,
+    '-addext',
+    names,
+    ...files,
+  ]);
   assert.equal(made.status, 0, made.stderr.toString());
   return { cert, key };
 }
