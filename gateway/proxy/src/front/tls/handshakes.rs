@@ -4,7 +4,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
@@ -43,12 +43,13 @@ impl Handshakes {
         Ok(Handshakes { places, runtime: handle, _stop: stop })
     }
 
-    /// The connection after its handshake; `None` where that failed. Dropped, the handshake ends with the connection.
+    /// The connection after its handshake, or closed where that failed. Dropped, the handshake ends with the connection.
     pub(super) async fn make(&self, acceptor: TlsAcceptor, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
         // A client that says nothing takes no place, nor the memory of a session.
         stream.readable().await.ok()?;
         let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
-        let mut handshake = Handshake(self.runtime.spawn(async move { acceptor.accept(stream).await }));
+        let mut handshake = Handshake(self.runtime.spawn(async move { acceptor.accept(stream).into_fallible().await }));
+        // A socket is closed on this thread alone, so that its number is no other's while the connection is in the books.
         let made = tokio::select! {
             biased;
             made = &mut handshake => made,
@@ -57,19 +58,22 @@ impl Handshakes {
                 handshake.await
             }
         };
-        made.ok()
+        made?.ok()
     }
 }
 
 /// A handshake on the other thread, given up when dropped.
-struct Handshake(JoinHandle<io::Result<TlsStream<TcpStream>>>);
+struct Handshake(JoinHandle<Made>);
+
+/// The socket comes back where the handshake failed.
+type Made = Result<TlsStream<TcpStream>, (io::Error, TcpStream)>;
 
 impl Future for Handshake {
-    type Output = io::Result<TlsStream<TcpStream>>;
+    /// `None` where the handshake has panicked.
+    type Output = Option<Made>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let joined = ready!(Pin::new(&mut self.0).poll(cx));
-        Poll::Ready(joined.unwrap_or_else(|lost| Err(lost.into())))
+        Pin::new(&mut self.0).poll(cx).map(Result::ok)
     }
 }
 

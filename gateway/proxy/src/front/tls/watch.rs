@@ -18,7 +18,8 @@ pub async fn run(gate: Rc<Gate>) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         let config = gate.config();
-        let Some(in_force) = gate.certificates() else { continue };
+        // Another gateway that has taken over looks for itself.
+        let Some(in_force) = gate.certificates().filter(|_| !gate.is_draining()) else { continue };
         let (config, known) = (config.as_ref().clone(), Arc::clone(&in_force));
         let read = move || {
             let seen = stamps(&config);
