@@ -41,6 +41,8 @@ use sluice_proxy::front::listen::{self, Then};
 use sluice_proxy::gate::Gate;
 use sluice_proxy::{ActiveConfig, Unusable};
 use sluice_supervisor::{App, Supervisor, Told};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
 use crate::args::{GuardianArgs, StartArgs};
@@ -192,17 +194,10 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     let Prepared { loaded, app: start, sources, preload, run_dir, number, lock, launch, descriptors_max } = prepared;
     let (workers, settings) = first_settings(&loaded, descriptors_max)?;
     let config = Rc::clone(settings.used.config());
-    let (Doors { listener, metrics, redirect }, wire) = doors::open(&config, predecessor).await?;
+    let (doors, wire) = doors::open(&config, predecessor).await?;
     let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));
-    let estate = Estate {
-        launch,
-        run_dir: run_dir.clone(),
-        number,
-        lock,
-        listener: listener.as_fd().try_clone_to_owned().map_err(failed)?,
-        metrics: metrics.as_ref().map(MetricsHttp::try_clone_socket).transpose().map_err(failed)?,
-        redirect: redirect.as_ref().map(|socket| socket.as_fd().try_clone_to_owned()).transpose().map_err(failed)?,
-    };
+    let estate = estate(launch, &run_dir, number, lock, &doors).map_err(failed)?;
+    let Doors { listener, metrics, redirect } = doors;
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Failed, error))?;
     let journal = journal(&config).map_err(|error| Failure::new(Exit::Failed, error))?;
     // On a terminal they stand just above, on stderr.
@@ -265,18 +260,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
         }
     };
     gateway.in_charge.set(true);
-    let (stop_accepting, stopped) = tokio::sync::oneshot::channel();
-    let (stop_redirects, redirects_stopped) = tokio::sync::oneshot::channel();
-    let stopped = async {
-        let then = stopped.await.unwrap_or(Then::Close);
-        let _ = stop_redirects.send(then);
-        then
-    };
-    if let Some(redirect) = redirect {
-        let stopped = async { redirects_stopped.await.unwrap_or(Then::Close) };
-        tasks.spawn("redirect", listen::accept(redirect, Rc::clone(&gate), stopped));
-    }
-    tasks.spawn("accept", listen::accept(listener, Rc::clone(&gate), stopped));
+    let stop_accepting = accept(&tasks, &gate, listener, redirect);
     if let Some(metrics) = metrics {
         let (gateway, journal) = (gateway.clone(), journal.clone());
         let secret = token::secret(&config, &run_dir).map_err(failed)?;
@@ -302,6 +286,41 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     upgrade::cleared_away(&gateway).await;
     shutdown::last_words(&gateway).await;
     code
+}
+
+/// What this gateway can pass on to another.
+fn estate(launch: Launch, run_dir: &RunDir, number: u32, lock: Rc<RunLock>, doors: &Doors) -> io::Result<Estate> {
+    Ok(Estate {
+        launch,
+        run_dir: run_dir.clone(),
+        number,
+        lock,
+        listener: doors.listener.as_fd().try_clone_to_owned()?,
+        metrics: doors.metrics.as_ref().map(MetricsHttp::try_clone_socket).transpose()?,
+        redirect: doors.redirect.as_ref().map(|socket| socket.as_fd().try_clone_to_owned()).transpose()?,
+    })
+}
+
+/// Accepts clients at both ports until the sender is used.
+fn accept(
+    tasks: &Tasks,
+    gate: &Rc<Gate>,
+    listener: TcpListener,
+    redirect: Option<TcpListener>,
+) -> oneshot::Sender<Then> {
+    let (stop, stopped) = oneshot::channel();
+    let (stop_redirect, redirect_stopped) = oneshot::channel();
+    let stopped = async {
+        let then = stopped.await.unwrap_or(Then::Close);
+        let _ = stop_redirect.send(then);
+        then
+    };
+    tasks.spawn("accept", listen::accept(listener, Rc::clone(gate), stopped));
+    if let Some(redirect) = redirect {
+        let stopped = async { redirect_stopped.await.unwrap_or(Then::Close) };
+        tasks.spawn("redirect", listen::accept(redirect, Rc::clone(gate), stopped));
+    }
+    stop
 }
 
 /// What the gateway starts with, and with how many workers.

@@ -29,8 +29,8 @@ pub use span::{NotASpan, Span};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use value_error::ValueError;
 pub use values::{
-    Choice, Column, Concurrency, Kind, Lanes, LogFormat, OnReload, Order, Renderer, SameSite, Sticky, Tails, TraceContext,
-    UnderscoreHeaders, Value,
+    Choice, Column, Concurrency, Kind, Lanes, LogFormat, OnReload, Order, Renderer, SameSite, Sticky, Tails,
+    TraceContext, UnderscoreHeaders, Value,
 };
 
 use table::config;
