@@ -778,8 +778,8 @@ export interface PageCacheConfig {
   vary_by?: string[];
   /**
    * For how long a page may be used after its freshness where rendering it anew fails or the queue is
-   * full, unless it says that itself (`stale-if-error`) or forbids it (`must-revalidate`). In seconds,
-   * from 0 to 31536000.
+   * full, unless it says that itself (`stale-if-error`) or forbids it (`must-revalidate`, `s-maxage`).
+   * In seconds, from 0 to 31536000.
    * @default 60
    */
   stale_if_error_s?: number;
