@@ -131,6 +131,11 @@ pub static LABELS: &[Label] = &[
                refused them or could not be reached.",
         bound: "the three words",
     },
+    Label {
+        name: "encoding",
+        text: "What answers are compressed in: `zstd`, `br` or `gzip`.",
+        bound: "the three words",
+    },
     Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
     Label { name: "version", text: "Version of the binary.", bound: "one" },
 ];
@@ -173,6 +178,16 @@ metrics! {
         "Bytes of request bodies received from clients."
     RESPONSE_BODY_BYTES_TOTAL "sluice_response_body_bytes_total" Counter Bytes []
         "Bytes of response bodies sent to clients."
+    COMPRESSION_ANSWERS_TOTAL "sluice_compression_answers_total" Counter Count ["encoding"]
+        "Answers that the gateway compressed."
+    COMPRESSION_FALLBACKS_TOTAL "sluice_compression_fallbacks_total" Counter Count []
+        "Answers that were sent as they are because too many others were being compressed."
+    COMPRESSION_INPUT_BYTES_TOTAL "sluice_compression_input_bytes_total" Counter Bytes []
+        "Bytes of answers before compression."
+    COMPRESSION_OUTPUT_BYTES_TOTAL "sluice_compression_output_bytes_total" Counter Bytes []
+        "Bytes of the same answers after compression."
+    COMPRESSION_CPU_SECONDS_TOTAL "sluice_compression_cpu_seconds_total" Counter Seconds []
+        "CPU time of compression, which is in `sluice_gateway_cpu_seconds_total` as well."
     MEMORY_BUFFERS_BYTES "sluice_memory_buffers_bytes" Gauge Bytes []
         "Bytes in memory of bodies and answers that wait for slow clients; `memory.buffers_bytes_max` bounds them."
     TEMP_BYTES "sluice_temp_bytes" Gauge Bytes []

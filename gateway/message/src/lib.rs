@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bytes;
+mod coding;
 mod fields;
 mod forward;
 mod head;
@@ -18,6 +19,7 @@ mod reject;
 mod target;
 mod underscores;
 
+pub use coding::{Accepted, Coding};
 pub use fields::Fields;
 pub use forward::{Forwardable, elements, forwardable, is_hop_by_hop, starts_with, strip};
 pub use head::{RequestHead, ResponseHead, Scheme, path_of, reason_of};

@@ -49,6 +49,7 @@ pub(crate) use crate::ids::to_usize;
 use crate::receive::spool::TempStore;
 use crate::record::ANSWERED_MAX;
 use crate::respond::answer::{Answer, Times};
+use crate::respond::compress::Compression;
 use crate::sessions::Sessions;
 use crate::unusable::Unusable;
 use crate::upstream::token::Tokens;
@@ -86,6 +87,7 @@ pub struct Gate {
     pub(crate) sessions: Sessions,
     pub(crate) files: Files,
     pub(crate) cache: Cache,
+    pub(crate) compression: Compression,
     pub(crate) connections: ConnectionHandles,
     pub(crate) tokens: Tokens,
     /// Where the spans of requests go.
@@ -167,6 +169,7 @@ impl Gate {
             store,
             files,
             cache: Cache::new(&config.cache),
+            compression: Compression::new(&config),
             connections: ConnectionHandles::default(),
             tokens: Tokens::default(),
             traces: Traces::default(),

@@ -1,6 +1,7 @@
 //! Sends an answer, whoever gives it. A slow client fills the answer's buffer and its file, never the worker's time (I2).
 
 pub(crate) mod answer;
+pub(crate) mod compress;
 pub(crate) mod encode;
 pub(crate) mod fill;
 pub(crate) mod outgoing;
@@ -8,7 +9,9 @@ pub(crate) mod outgoing;
 use std::io;
 use std::rc::Rc;
 
+use bytes::Bytes;
 use sluice_catalog::errors::Code;
+use sluice_compression::Step;
 use sluice_journal::Outcome;
 use sluice_message::{Method, ResponseHead, Scheme};
 
@@ -18,6 +21,7 @@ use crate::front::exchange::{Exchange, Woke};
 use crate::gate::Gate;
 use crate::request::passage::{Failure, Request};
 use crate::respond::answer::{Answer, End, Next};
+use crate::respond::compress::Compressed;
 
 /// What came of a response.
 pub(crate) struct Sent {
@@ -43,7 +47,7 @@ pub(crate) async fn respond(
             return Sent { outcome, status: 0, error: None, bytes_out: 0 };
         }
     };
-    let (status, size) = (response.head.status, response.size());
+    let status = response.head.status;
     let mut sent = Sent { outcome: outcome(request, &response, error), status, error, bytes_out: 0 };
     if status == 0 {
         // An error that is no answer: the end of the connection has to do.
@@ -51,12 +55,20 @@ pub(crate) async fn respond(
         return sent;
     }
     tell_hsts(gate, request, &mut response.head);
+    let (size, compressed) = if exchange.is_own() {
+        (response.size(), None)
+    } else {
+        gate.compression.apply(&request.head, &mut response).await
+    };
     exchange.begin(&response.head, size, &request.id);
     let has_body = request.head.method != Method::Head;
     match response.body {
         ResponseBody::Fill(answer, _) if status == 101 => switch(exchange, &answer, &mut sent).await,
-        ResponseBody::Fill(answer, _) => stream(exchange, gate, request, &answer, &mut sent).await,
-        ResponseBody::File(part) if has_body => send_file(exchange, part, &mut sent).await,
+        ResponseBody::Fill(answer, _) => {
+            let body = Body { compressed, is_begun: false, ended: None };
+            stream(exchange, gate, request, &answer, body, &mut sent).await;
+        }
+        ResponseBody::File(part) if has_body => send_file(exchange, part, compressed, &mut sent).await,
         ResponseBody::Whole(data) if has_body => {
             sent.bytes_out = data.len() as u64;
             exchange.write(&data);
@@ -90,17 +102,35 @@ fn outcome(request: &Request, response: &Response, error: Option<Code>) -> Outco
 }
 
 /// Where the file ends before its announced end, so does the connection.
-async fn send_file(exchange: &mut Exchange<'_>, mut part: FilePart, sent: &mut Sent) {
+async fn send_file(
+    exchange: &mut Exchange<'_>,
+    mut part: FilePart,
+    mut compressed: Option<Compressed>,
+    sent: &mut Sent,
+) {
     let mut piece = Vec::new();
     loop {
         let Ok(read) = part.read(piece).await else { return exchange.break_off() };
-        piece = read;
+        let is_end = part.len() == 0;
+        piece = match &mut compressed {
+            None => read,
+            Some(body) => {
+                body.take(read.into());
+                match body.encode(if is_end { Step::Finish } else { Step::More }).await {
+                    Ok(encoded) => encoded,
+                    Err(_) => return fail(exchange, Code::GatewayFailed, sent),
+                }
+            }
+        };
         exchange.write(&piece);
+        if is_end {
+            exchange.end(&[]);
+        }
         if exchange.flush(None).await.is_err() {
             return;
         }
         sent.bytes_out += piece.len() as u64;
-        if part.len() == 0 {
+        if is_end {
             return;
         }
     }
@@ -119,21 +149,77 @@ async fn switch(exchange: &mut Exchange<'_>, answer: &Answer, sent: &mut Sent) {
     }
 }
 
+/// A worker's body on its way to the client.
+struct Body {
+    /// The compressor that it goes through, if it is compressed.
+    compressed: Option<Compressed>,
+    /// Some of it has come.
+    is_begun: bool,
+    ended: Option<End>,
+}
+
+impl Body {
+    /// Bytes that may be taken of the answer before they are sent.
+    fn room(&self, exchange: &mut Exchange<'_>) -> usize {
+        exchange.room().saturating_sub(self.compressed.as_ref().map_or(0, Compressed::waiting))
+    }
+
+    fn write(&mut self, exchange: &mut Exchange<'_>, data: Bytes, sent: &mut Sent) {
+        if let Some(compressed) = &mut self.compressed {
+            return compressed.take(data);
+        }
+        sent.bytes_out += data.len() as u64;
+        exchange.write(&data);
+    }
+
+    /// Writes what the compressor makes of all that was taken. The client gets it now if there is no more to come at once.
+    async fn encode(&mut self, exchange: &mut Exchange<'_>, has_more: bool, sent: &mut Sent) -> Result<(), Code> {
+        let step = match (self.ended, has_more) {
+            (Some(End::Complete), _) => Step::Finish,
+            (Some(_), _) => return Ok(()),
+            (None, true) => Step::More,
+            (None, false) => Step::Flush,
+        };
+        let Some(compressed) = &mut self.compressed else { return Ok(()) };
+        let encoded = compressed.encode(step).await.map_err(|_| Code::GatewayFailed)?;
+        if step == Step::Finish {
+            self.compressed = None;
+        }
+        sent.bytes_out += encoded.len() as u64;
+        exchange.write(&encoded);
+        Ok(())
+    }
+}
+
 /// Sends what a worker writes as it comes.
-async fn stream(exchange: &mut Exchange<'_>, gate: &Gate, request: &Request, answer: &Answer, sent: &mut Sent) {
-    let mut ended = None;
+async fn stream(
+    exchange: &mut Exchange<'_>,
+    gate: &Gate,
+    request: &Request,
+    answer: &Answer,
+    mut body: Body,
+    sent: &mut Sent,
+) {
     loop {
-        let has_more = gather(exchange, gate, request, answer, sent, &mut ended).await;
-        if !has_more && ended.is_none() && exchange.gathers_more(answer).await {
+        let had_ended = body.ended.is_some();
+        let has_more = gather(exchange, gate, request, answer, &mut body, sent).await;
+        let is_little = body.compressed.as_ref().is_none_or(Compressed::is_crumb);
+        if !has_more && body.ended.is_none() && is_little && exchange.gathers_more(answer).await {
             continue;
+        }
+        if let Err(code) = body.encode(exchange, has_more, sent).await {
+            give_up(exchange, answer, code, &mut body, sent);
+        }
+        if !had_ended && body.ended == Some(End::Complete) {
+            exchange.end(&answer.take_trailers());
         }
         if let Err(error) = exchange.flush(Some(answer)).await {
             return gone(exchange, answer, sent, error.kind() != io::ErrorKind::TimedOut);
         }
-        if ended == Some(End::Left) {
+        if body.ended == Some(End::Left) {
             return gone(exchange, answer, sent, true);
         }
-        if ended.is_some() && !answer.has_framed() {
+        if body.ended.is_some() && !answer.has_framed() {
             if exchange.is_half_closed() && sent.outcome == Outcome::Answered {
                 sent.outcome = Outcome::ClientGoneInService;
             }
@@ -161,49 +247,52 @@ async fn gather(
     gate: &Gate,
     request: &Request,
     answer: &Answer,
+    body: &mut Body,
     sent: &mut Sent,
-    ended: &mut Option<End>,
 ) -> bool {
-    while exchange.room() > 0 {
-        if ended.is_some() && !answer.has_framed() {
+    loop {
+        let room = body.room(exchange);
+        if room == 0 || (body.ended.is_some() && !answer.has_framed()) {
             return true;
         }
         match answer.next() {
             None => return false,
             Some(Next::Data(data)) => {
-                if sent.bytes_out == 0 && sent.status == 200 {
+                if !body.is_begun && sent.status == 200 {
                     gate.sessions.learn(&request.visit, answer.worker.get(), &data);
                 }
-                sent.bytes_out += data.len() as u64;
-                exchange.write(&data);
+                body.is_begun = true;
+                body.write(exchange, data, sent);
             }
-            Some(Next::Spilled { is_framed }) => match answer.read_back(exchange.room()).await {
+            Some(Next::Spilled { is_framed }) => match answer.read_back(room).await {
                 Ok(data) if is_framed => exchange.write_framed(&data),
                 Ok(data) => {
-                    sent.bytes_out += data.len() as u64;
-                    exchange.write(&data);
+                    body.is_begun = true;
+                    body.write(exchange, data, sent);
                 }
                 Err(_) => {
-                    fail(exchange, Code::TempFull, sent);
-                    answer.abandon();
-                    *ended = Some(End::Failed(Code::TempFull));
+                    give_up(exchange, answer, Code::TempFull, body, sent);
                     return true;
                 }
             },
             Some(Next::End(end)) => {
-                match end {
-                    End::Complete => exchange.end(&answer.take_trailers()),
-                    End::Failed(code) => fail(exchange, code, sent),
-                    End::Left => {}
+                if let End::Failed(code) = end {
+                    fail(exchange, code, sent);
                 }
-                *ended = Some(end);
+                body.ended = Some(end);
                 return true;
             }
             // The head was the first of it.
             Some(Next::Informational(_) | Next::Head(_)) => {}
         }
     }
-    true
+}
+
+/// The rest of the answer cannot be sent, for a reason that is the gateway's.
+fn give_up(exchange: &mut Exchange<'_>, answer: &Answer, code: Code, body: &mut Body, sent: &mut Sent) {
+    fail(exchange, code, sent);
+    answer.abandon();
+    body.ended = Some(End::Failed(code));
 }
 
 /// The head is out: the only honest end is a connection that closes before the announced end.

@@ -63,6 +63,8 @@ export interface Config {
    * `Cache-Control: public, max-age=60` or `s-maxage=60`.
    */
   cache?: PageCacheConfig;
+  /** Compression of answers by the gateway, for clients that accept it. It runs on threads of its own. */
+  compression?: CompressionConfig;
   /** Leaving. */
   drain?: DrainConfig;
   /** CPU profiles that the gateway has taken by itself. */
@@ -794,6 +796,55 @@ export interface PageCacheConfig {
    * @default "stale"
    */
   on_reload?: 'keep' | 'stale' | 'drop';
+}
+
+/** `[compression]` */
+export interface CompressionConfig {
+  /**
+   * Whether answers of workers, and files without a compressed sibling, are compressed. Off unless said:
+   * a balancer in front may do it as well, an app that compresses by itself gains nothing, and sizes of
+   * pages that show a secret beside what the URL says can give the secret away (BREACH); name such pages
+   * in `exclude` first.
+   * @default false
+   */
+  enabled?: boolean;
+  /**
+   * Encodings, of `zstd`, `br` and `gzip`. The order decides where a client likes several alike.
+   * @default ["zstd","br","gzip"]
+   */
+  encodings?: string[];
+  /**
+   * Size below which an answer is sent as it is. Answers of unknown size are compressed. In bytes, from
+   * 0 to 1073741824.
+   * @default 1024
+   */
+  size_min?: number;
+  /**
+   * Media types that are compressed: `type/subtype`, `type/*`, or `*+suffix` for all that end so.
+   * `text/event-stream` never is.
+   * @default
+   * ["text/*","*+json","*+xml","application/json","application/javascript","application/xml","application/wasm","application/x-ndjson","font/otf","font/ttf","image/x-icon"]
+   */
+  types?: string[];
+  /**
+   * Requests whose answers are sent as they are, written as in `classes.routes`: `["/account/*", "GET
+   * shop.example/cart"]`. Every spelling of a path that an app may take for the same one counts, in
+   * whatever case.
+   * @default []
+   */
+  exclude?: string[];
+  /**
+   * Threads that compress. 0 takes a quarter of the CPUs, at least one. In threads, from 0 to 256.
+   * @default 0
+   */
+  threads?: number;
+  /**
+   * Answers that are compressed at once, each with about 1 MiB of memory. Further ones are sent as they
+   * are, as are those that come while more pieces wait than the threads get through within some
+   * milliseconds. In answers, from 1 to 100000.
+   * @default 200
+   */
+  answers_max?: number;
 }
 
 /** `[drain]` */

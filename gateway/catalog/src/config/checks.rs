@@ -9,6 +9,11 @@ use super::route::{ROUTES_MAX, Route};
 use super::span::Span;
 use super::{Config, Order};
 
+/// Encodings that the gateway compresses in.
+const ENCODINGS: [&str; 3] = ["zstd", "br", "gzip"];
+/// Media types that may be named.
+const TYPES_MAX: usize = 256;
+
 /// Calls `problem` with a key and what is wrong with it.
 pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, String)) {
     if config.app.command.first().is_some_and(String::is_empty) {
@@ -40,6 +45,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     check_rates(config, &mut problem);
     check_routes(config, &mut problem);
     check_sessions(config, &mut problem);
+    check_compression(config, &mut problem);
     if config.workers.backoff_ms_min > config.workers.backoff_ms_max {
         problem("workers.backoff_ms_min", "must not be over workers.backoff_ms_max".to_owned());
     }
@@ -189,6 +195,41 @@ fn check_sessions(config: &Config, problem: &mut impl FnMut(&'static str, String
             "sticky.cookie",
             format!("must be 1 to 64 letters, digits and signs like '-' and '_', not {:?}", sticky.cookie),
         );
+    }
+}
+
+fn check_compression(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
+    let compression = &config.compression;
+    for encoding in compression.encodings.iter().filter(|encoding| !ENCODINGS.contains(&encoding.as_str())) {
+        problem("compression.encodings", format!("must hold \"zstd\", \"br\" and \"gzip\" at most, not {encoding:?}"));
+    }
+    if compression.types.len() > TYPES_MAX {
+        problem("compression.types", format!("must hold at most {TYPES_MAX} types, not {}", compression.types.len()));
+    }
+    for media_type in compression.types.iter().filter(|media_type| !is_type_pattern(media_type)) {
+        let allowed = "like \"text/html\", \"text/*\" or \"*+json\"";
+        problem("compression.types", format!("must hold media types {allowed}, not {media_type:?}"));
+    }
+    if compression.exclude.len() > ROUTES_MAX {
+        let count = compression.exclude.len();
+        problem("compression.exclude", format!("must hold at most {ROUTES_MAX} routes, not {count}"));
+    }
+    for pattern in &compression.exclude {
+        if let Err(fault) = Route::parse(pattern, "") {
+            problem("compression.exclude", format!("holds {pattern:?}, which must {fault}"));
+        }
+    }
+}
+
+/// `text/html`, `text/*`, `*+json`.
+fn is_type_pattern(text: &str) -> bool {
+    let is_name = |text: &str| {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
+    };
+    match (text.strip_prefix("*+"), text.split_once('/')) {
+        (Some(suffix), None) => is_name(suffix),
+        (None, Some((kind, subtype))) => is_name(kind) && (subtype == "*" || is_name(subtype)),
+        _ => false,
     }
 }
 

@@ -427,6 +427,31 @@ config! {
         on_reload: OnReload = OnReload::Stale => reload;
     }
 
+    /// Compression of answers by the gateway, for clients that accept it. It runs on threads of its own.
+    compression: Compression {
+        /// Whether answers of workers, and files without a compressed sibling, are compressed. Off unless said: a balancer in front may
+        /// do it as well, an app that compresses by itself gains nothing, and sizes of pages that show a secret beside what the URL
+        /// says can give the secret away (BREACH); name such pages in `exclude` first.
+        enabled: bool = false => reload;
+        /// Encodings, of `zstd`, `br` and `gzip`. The order decides where a client likes several alike.
+        encodings: Vec<String> = ["zstd", "br", "gzip"].map(str::to_owned).to_vec() => reload;
+        /// Size below which an answer is sent as it is. Answers of unknown size are compressed.
+        size_min: u64 = 1_024, in 0..=1_073_741_824, "bytes" => reload;
+        /// Media types that are compressed: `type/subtype`, `type/*`, or `*+suffix` for all that end so. `text/event-stream` never is.
+        types: Vec<String> = [
+            "text/*", "*+json", "*+xml", "application/json", "application/javascript", "application/xml", "application/wasm",
+            "application/x-ndjson", "font/otf", "font/ttf", "image/x-icon",
+        ].map(str::to_owned).to_vec() => reload;
+        /// Requests whose answers are sent as they are, written as in `classes.routes`: `["/account/*", "GET shop.example/cart"]`. Every
+        /// spelling of a path that an app may take for the same one counts, in whatever case.
+        exclude: Vec<String> = Vec::new() => reload;
+        /// Threads that compress. 0 takes a quarter of the CPUs, at least one.
+        threads: u32 = 0, in 0..=256, "threads" => restart;
+        /// Answers that are compressed at once, each with about 1 MiB of memory. Further ones are sent as they are, as are those that
+        /// come while more pieces wait than the threads get through within some milliseconds.
+        answers_max: u32 = 200, in 1..=100_000, "answers" => reload;
+    }
+
     /// Leaving.
     drain: Drain {
         /// How long accepted requests may take to finish after SIGTERM, SIGINT, `sluice stop` (after `delay_ms`) or `sluice upgrade`.

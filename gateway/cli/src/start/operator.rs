@@ -16,6 +16,7 @@ use sluice_catalog::snapshot::{
     QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Alarm, CacheUse, Event, Journal, Level, Page, Tasks};
+use sluice_message::Coding;
 use sluice_proxy::answers::edge;
 use sluice_proxy::gate::Gate;
 use sluice_scheduler::{Lane, WorkerState as Life, WorkerView};
@@ -432,6 +433,15 @@ impl Operator for Gateway {
         }
         page.metric(&metrics::CONNECTIONS_TOTAL).sample(&[], self.gate.connections_total());
         page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.streams_total());
+        let compression = self.gate.compression_counts();
+        page.metric(&metrics::COMPRESSION_ANSWERS_TOTAL);
+        for coding in Coding::ALL {
+            page.sample(&[("encoding", coding.token())], compression.bodies(coding));
+        }
+        page.metric(&metrics::COMPRESSION_FALLBACKS_TOTAL).sample(&[], compression.fallbacks());
+        page.metric(&metrics::COMPRESSION_INPUT_BYTES_TOTAL).sample(&[], compression.input_bytes());
+        page.metric(&metrics::COMPRESSION_OUTPUT_BYTES_TOTAL).sample(&[], compression.output_bytes());
+        page.metric(&metrics::COMPRESSION_CPU_SECONDS_TOTAL).sample(&[], compression.cpu().as_secs_f64());
         page.metric(&metrics::MEMORY_BUFFERS_BYTES).sample(&[], self.gate.buffers_bytes());
         page.metric(&metrics::TEMP_BYTES).sample(&[], self.gate.temp_bytes());
         self.write_cache_metrics(page);

@@ -3,7 +3,7 @@
 //! Each entry is one timestamp, after GCRA (the generic cell rate algorithm of ITU-T I.371): when the client's allowance
 //! would be whole again. The module is pure: the clock is passed in, and it must not know connections or what is answered.
 
-mod paths;
+pub(crate) mod paths;
 #[cfg(test)]
 mod tests;
 

@@ -4,7 +4,6 @@
 //! runs on tokio's blocking threads; a piece of at most [`PIECE_BYTES`] a connection is in memory. What decides is in
 //! `path`, `encoding` and `conditions`, which know no file; `open` is all that touches the file system.
 
-mod encoding;
 mod open;
 mod path;
 
@@ -16,18 +15,19 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::config;
-use sluice_message::{Fields, Method, RequestHead, ResponseHead};
+use sluice_message::{Accepted, Coding, Fields, Method, RequestHead, ResponseHead};
 
 use super::conditions::{Conditions, Verdict};
 use super::{Response, ResponseBody};
 use crate::ids::to_usize;
 use crate::receive::spool::blocking;
 use crate::unusable::Unusable;
-use encoding::Accepted;
 use open::Opened;
 
 /// How much of a file is read and written at once.
 const PIECE_BYTES: usize = 64 * 1024;
+/// Codings of compressed siblings, in the order in which they are looked for.
+const SIBLINGS: [Coding; 2] = [Coding::Brotli, Coding::Gzip];
 const CACHE_CONTROL_DEFAULT: &str = "public, max-age=0";
 
 /// What the config says of files, put in the order in which requests ask.
@@ -108,8 +108,8 @@ impl FilePart {
 pub(crate) async fn find(files: &Files, path: FilePath, head: &RequestHead) -> Option<Response> {
     let is_head = head.method == Method::Head;
     let conditions = Conditions::of(&head.fields, is_head);
-    let accepted =
-        if files.precompressed { Accepted::of(head.fields.get_all("accept-encoding")) } else { Accepted::default() };
+    let offered: &[Coding] = if files.precompressed { &SIBLINGS } else { &[] };
+    let accepted = Accepted::of(head.fields.get_all("accept-encoding"), offered);
     let FilePath { dir, relative, cache_control } = path;
     let content_type = content_type(&relative);
     let found = blocking(move || {

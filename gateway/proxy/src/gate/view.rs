@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_catalog::config::Config;
+use sluice_compression::Counts;
 use sluice_journal::Event as Happening;
 use sluice_scheduler::{Lane, Limits, Scheduler, Time, WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
@@ -82,6 +83,7 @@ impl Gate {
         self.deaths.set_limits(&config);
         self.classes.set_routes(&config);
         self.sessions.set_config(&config);
+        self.compression.set_config(&config);
         self.journal.reserve_classes(self.classes.route_names().iter().map(String::as_str));
         self.tell_costs();
     }
@@ -186,6 +188,11 @@ impl Gate {
     /// Bounds how many temporary files may be open at once.
     pub fn set_temp_files_max(&self, files_max: u64) {
         self.store.set_files_max(super::to_usize(files_max));
+    }
+
+    /// What compression of answers has done.
+    pub fn compression_counts(&self) -> &Counts {
+        self.compression.counts()
     }
 
     /// Bytes of bodies and answers that wait in memory.

@@ -1,4 +1,5 @@
-//! How a path may be read by an app, so that no spelling of it dodges a limit. It must not know limits or clients.
+//! How a path may be read by an app, so that no spelling of it dodges a limit or an exception. It must not know
+//! limits or clients.
 //!
 //! What an app gets is never changed: this is for comparing alone.
 
@@ -9,7 +10,7 @@ use percent_encoding::{percent_decode, percent_encode_byte};
 /// The forms that apps and their routers make of a path: escapes decoded, slashes collapsed, and dot segments left
 /// alone, or removed before the slashes are collapsed (as a URL parser does it) or after (as file servers do it). Where the
 /// path begins with two slashes, a URL parser also takes its first name for a host. Most paths have one form only. Case stays, and so do the escapes of `/`, `\` and `%`.
-pub(super) fn readings(path: &str) -> Vec<Cow<'_, [u8]>> {
+pub(crate) fn readings(path: &str) -> Vec<Cow<'_, [u8]>> {
     if is_plain(path.as_bytes()) {
         return vec![Cow::Borrowed(path.as_bytes())];
     }
@@ -46,7 +47,7 @@ fn is_plain(path: &[u8]) -> bool {
 
 /// Decodes `%61` to `a`, also beyond ASCII, where a limit is written in letters as well. A backslash is a slash to every
 /// URL parser that follows the WHATWG.
-fn decoded(path: &[u8]) -> Vec<u8> {
+pub(crate) fn decoded(path: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.len());
     let mut rest = path;
     while let Some((&first, after)) = rest.split_first() {

@@ -16,14 +16,14 @@ use std::time::SystemTime;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
+use sluice_message::{Accepted, Coding};
 
-use super::encoding::{Accepted, Encoding};
 use super::path::is_servable;
 
 /// A regular file.
 pub(super) struct Opened {
     pub(super) file: File,
-    pub(super) encoding: Option<Encoding>,
+    pub(super) encoding: Option<Coding>,
     /// Strong: another length, another time or another encoding gives another one.
     pub(super) etag: String,
     pub(super) modified: Option<SystemTime>,
@@ -43,7 +43,7 @@ pub(super) fn open(dir: &Path, relative: &Path, accepted: Accepted) -> io::Resul
     let plain = describe(end.file, None)?;
     for encoding in accepted.iter() {
         let mut sibling = end.name.clone();
-        sibling.push(encoding.extension());
+        sibling.push(extension(encoding));
         if let Ok(file) = open_file(&end.parent, &sibling)
             && let Ok(opened) = describe(file, Some(encoding))
         {
@@ -51,6 +51,15 @@ pub(super) fn open(dir: &Path, relative: &Path, accepted: Accepted) -> io::Resul
         }
     }
     Ok(plain)
+}
+
+/// What a compressed sibling has after the name of the plain file.
+fn extension(encoding: Coding) -> &'static str {
+    match encoding {
+        Coding::Zstd => ".zst",
+        Coding::Brotli => ".br",
+        Coding::Gzip => ".gz",
+    }
 }
 
 /// Where a walk has ended.
@@ -95,13 +104,13 @@ fn open_file(parent: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     openat(parent, name, flags, Mode::empty())
 }
 
-fn describe(file: OwnedFd, encoding: Option<Encoding>) -> io::Result<Opened> {
+fn describe(file: OwnedFd, encoding: Option<Coding>) -> io::Result<Opened> {
     let file = File::from(file);
     let found = file.metadata()?;
     if !found.is_file() {
         return Err(io::ErrorKind::NotFound.into());
     }
-    let suffix = encoding.map_or("", Encoding::extension);
+    let suffix = encoding.map_or("", extension);
     let etag = format!("\"{:x}-{:x}.{:x}{suffix}\"", found.len(), found.mtime(), found.mtime_nsec());
     Ok(Opened { file, encoding, etag, modified: found.modified().ok(), len: found.len() })
 }
@@ -113,6 +122,7 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::atomic::{AtomicBool, Ordering};
 
+    use super::super::SIBLINGS;
     use super::*;
 
     /// `site/` is served; `secret` lies beside it.
@@ -242,18 +252,21 @@ mod tests {
         let tree = Tree::new();
         let site = tree.path("site");
         let ask = |name: &str, accept: &str| {
-            let opened = open(&site, Path::new(name), Accepted::of(std::iter::once(accept.as_bytes()))).unwrap();
+            let opened =
+                open(&site, Path::new(name), Accepted::of(std::iter::once(accept.as_bytes()), &SIBLINGS)).unwrap();
             (opened.encoding, opened.etag)
         };
         assert_eq!(ask("a.js", "br, gzip").0, None);
         tree.write("site/a.js.gz", "z");
-        assert_eq!(ask("a.js", "br, gzip").0, Some(Encoding::Gzip));
+        assert_eq!(ask("a.js", "br, gzip").0, Some(Coding::Gzip));
         tree.write("site/a.js.br", "b");
         let tags = ["", "gzip", "br"].map(|accept| ask("a.js", accept).1);
         assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2], "{tags:?}");
         // A sibling alone is no file, one that leads out or is no regular file is none either.
         tree.write("site/alone.js.br", "b");
-        assert!(open(&site, Path::new("alone.js"), Accepted::of(std::iter::once(b"br".as_slice()))).is_err());
+        assert!(
+            open(&site, Path::new("alone.js"), Accepted::of(std::iter::once(b"br".as_slice()), &SIBLINGS)).is_err()
+        );
         std::fs::create_dir(tree.path("site/deep/er/b.js.gz")).unwrap();
         tree.link("../../../secret", "site/deep/er/b.js.br");
         assert_eq!(ask("deep/er/b.js", "br, gzip").0, None);

@@ -1,0 +1,99 @@
+//! Compression of answers on their way to the client, whoever gives them: what is compressed, in which encoding, and how that
+//! changes the head. The compressing itself is done by the threads of [`sluice_compression`].
+
+mod body;
+mod policy;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use sluice_catalog::config::Config;
+use sluice_compression::{Counts, Effort, Limits, Pool};
+use sluice_message::{Method, RequestHead};
+
+use crate::answers::{Response, ResponseBody, Size};
+use crate::gate::to_usize;
+pub(crate) use body::Compressed;
+use policy::{Policy, Verdict};
+
+/// Threads of all CPUs where the config says nothing else: one of so many.
+const CPUS_PER_THREAD: usize = 4;
+
+/// The threads that compress, and what the config says of their work.
+pub(crate) struct Compression {
+    pool: Pool,
+    in_force: RefCell<Rc<Policy>>,
+}
+
+impl Compression {
+    pub(crate) fn new(config: &Config) -> Self {
+        let limits = Limits {
+            threads: threads(config),
+            nice: i32::try_from(config.workers.nice).unwrap_or(0),
+            bodies_max: bodies_max(config),
+        };
+        Compression { pool: Pool::new(limits), in_force: RefCell::new(Rc::new(Policy::read(config))) }
+    }
+
+    /// Puts another config in force, but for the threads.
+    pub(crate) fn set_config(&self, config: &Config) {
+        self.pool.set_bodies_max(bodies_max(config));
+        *self.in_force.borrow_mut() = Rc::new(Policy::read(config));
+    }
+
+    pub(crate) fn counts(&self) -> &Counts {
+        self.pool.counts()
+    }
+
+    /// Compresses the answer where that is worth it and the client accepts it, and says so in its head. A whole body is compressed at
+    /// once; for another the compressor is returned, and the answer's size is not known any more.
+    pub(crate) async fn apply(&self, request: &RequestHead, response: &mut Response) -> (Size, Option<Compressed>) {
+        let size = response.size();
+        let policy = Rc::clone(&self.in_force.borrow());
+        let coding = match policy.verdict(request, &response.head, size) {
+            Verdict::Never => return (size, None),
+            Verdict::NotModified => {
+                policy::weaken_as_asked(&mut response.head, request);
+                return (size, None);
+            }
+            Verdict::Varies => {
+                policy::vary(&mut response.head);
+                return (size, None);
+            }
+            Verdict::Compress(coding) => coding,
+        };
+        policy::vary(&mut response.head);
+        if request.method == Method::Head {
+            // The same head as for GET, but for what only the compressed body tells.
+            policy::announce(&mut response.head, coding);
+            return (Size::Untold, None);
+        }
+        match &response.body {
+            ResponseBody::Whole(data) => {
+                if let Some(packed) = self.pool.whole(data, coding, Effort::Once).await {
+                    policy::announce(&mut response.head, coding);
+                    response.body = ResponseBody::Whole(packed);
+                }
+                (response.size(), None)
+            }
+            ResponseBody::Empty => (size, None),
+            ResponseBody::File(_) | ResponseBody::Fill(..) => {
+                let Some(stream) = self.pool.begin(coding, Effort::Once) else { return (size, None) };
+                policy::announce(&mut response.head, coding);
+                (Size::Unknown, Some(Compressed::new(stream, size)))
+            }
+        }
+    }
+}
+
+fn threads(config: &Config) -> usize {
+    let cpus = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    match config.compression.threads {
+        0 => (cpus() / CPUS_PER_THREAD).max(1),
+        threads => to_usize(u64::from(threads)),
+    }
+}
+
+fn bodies_max(config: &Config) -> usize {
+    to_usize(u64::from(config.compression.answers_max))
+}
