@@ -1,5 +1,4 @@
 // Compression by the gateway: each encoding, what is left alone, and that a stream stays a stream.
-// Part of `make quick`.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -8,7 +7,7 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import zlib from 'node:zlib';
 import { eventually } from '../support/eventually.ts';
-import type { RawResponse } from '../support/raw.ts';
+import { RawConnection, type RawResponse } from '../support/raw.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { ask, bytesOf, ownApp, recordOf, running, sent } from './scenario.ts';
 
@@ -216,6 +215,23 @@ void test('a client that leaves in the middle leaves its place to the next', asy
   const next = await ask(sluice, '/page/5000', { headers: gzip });
   assert.equal(next.headers.get('content-encoding'), 'gzip');
   assert.equal(zlib.gunzipSync(next.body).toString(), page(5000));
+});
+
+void test('a client that reads slowly gets every byte in its order, and the worker waits for none', async (t) => {
+  const { sluice } = await start(t, [], { files: '[response]\nmemory_bytes_max = 65536' });
+  const plain = await ask(sluice, '/noise/6000000');
+  const connection = await RawConnection.connect(sluice.port);
+  connection.pause();
+  connection.send(bytesOf('/noise/6000000', gzip));
+  await eventually(async () => (await metric(sluice, 'sluice_temp_bytes')) > 1_000_000, {
+    what: 'bytes set aside for the slow client',
+  });
+  assert.equal((await ask(sluice, '/page/5000')).status, 200, 'the only worker is free again');
+  connection.resume();
+  const slow = await connection.response({ deadlineMs: 30_000 });
+  assert.equal(slow.headers.get('content-encoding'), 'gzip');
+  assert.ok(zlib.gunzipSync(slow.body).equals(plain.body));
+  connection.close();
 });
 
 void test('nothing is compressed unless the config says so', async (t) => {

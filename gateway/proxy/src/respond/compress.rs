@@ -12,7 +12,7 @@ use sluice_compression::{Counts, Effort, Limits, Pool};
 use sluice_message::{Method, RequestHead};
 
 use crate::answers::{Response, ResponseBody, Size};
-use crate::gate::to_usize;
+use crate::ids::to_usize;
 pub(crate) use body::Compressed;
 use policy::{Policy, Verdict};
 
