@@ -32,6 +32,10 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed;
 
+/// Too many other bodies are on their way; this one is to be sent as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Busy;
+
 /// Threads that compress. They are started with the first body.
 pub struct Pool {
     work: Arc<Work>,
@@ -79,18 +83,22 @@ impl Pool {
         Some(Stream { work: Arc::clone(&self.work), jobs, state: State::New(coding, effort) })
     }
 
-    /// Compresses a whole body. `None` where it is to be sent as it is: see [`Pool::begin`], or it became no smaller.
-    pub async fn whole(&self, data: &Bytes, coding: Coding, effort: Effort) -> Option<Bytes> {
-        let mut stream = self.begin(coding, effort)?;
+    /// Compresses a whole body. `None` where it became no smaller, or could not be compressed.
+    ///
+    /// # Errors
+    /// Where [`Pool::begin`] would refuse it.
+    pub async fn whole(&self, data: &Bytes, coding: Coding, effort: Effort) -> Result<Option<Bytes>, Busy> {
+        let mut stream = self.begin(coding, effort).ok_or(Busy)?;
         let mut out = Vec::new();
         let mut at = 0;
         while at < data.len() {
             let end = data.len().min(at + PIECE_BYTES);
             let step = if end == data.len() { Step::Finish } else { Step::More };
-            out.append(&mut stream.encode(vec![data.slice(at..end)], step).await.ok()?);
+            let Ok(mut encoded) = stream.encode(vec![data.slice(at..end)], step).await else { return Ok(None) };
+            out.append(&mut encoded);
             at = end;
         }
-        (out.len() < data.len()).then(|| out.into())
+        Ok((out.len() < data.len()).then(|| out.into()))
     }
 }
 

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use sluice_message::{Fields, ResponseHead};
 
 use crate::respond::answer::Answer;
+use crate::respond::compress::KeptBody;
 use files::FilePart;
 
 /// An answer, whoever gives it.
@@ -26,6 +27,8 @@ pub(crate) struct Response {
 pub(crate) enum ResponseBody {
     Empty,
     Whole(Bytes),
+    /// It is kept, and sent to others as well.
+    Kept(Rc<KeptBody>),
     File(FilePart),
     /// What a worker writes while it is sent, and its size as announced.
     Fill(Rc<Answer>, Size),
@@ -56,6 +59,7 @@ impl Response {
             ResponseBody::Empty if self.head.status == 304 => Size::Untold,
             ResponseBody::Empty => Size::Known(0),
             ResponseBody::Whole(data) => Size::Known(data.len() as u64),
+            ResponseBody::Kept(body) => Size::Known(body.data().len() as u64),
             ResponseBody::File(part) => Size::Known(part.len()),
             ResponseBody::Fill(_, size) => *size,
         }

@@ -69,13 +69,9 @@ pub(crate) async fn respond(
             stream(exchange, gate, request, &answer, body, &mut sent).await;
         }
         ResponseBody::File(part) if has_body => send_file(exchange, part, compressed, &mut sent).await,
-        ResponseBody::Whole(data) if has_body => {
-            sent.bytes_out = data.len() as u64;
-            exchange.write(&data);
-            // Who has gone by now was answered all the same.
-            let _ = exchange.flush(None).await;
-        }
-        ResponseBody::Empty | ResponseBody::Whole(_) | ResponseBody::File(_) => {
+        ResponseBody::Whole(data) if has_body => send_whole(exchange, &data, &mut sent).await,
+        ResponseBody::Kept(body) if has_body => send_whole(exchange, body.data(), &mut sent).await,
+        ResponseBody::Empty | ResponseBody::Whole(_) | ResponseBody::Kept(_) | ResponseBody::File(_) => {
             let _ = exchange.flush(None).await;
         }
     }
@@ -99,6 +95,13 @@ fn outcome(request: &Request, response: &Response, error: Option<Code>) -> Outco
         (None, 500..) => Outcome::AppError,
         (None, _) => Outcome::Answered,
     }
+}
+
+async fn send_whole(exchange: &mut Exchange<'_>, data: &[u8], sent: &mut Sent) {
+    sent.bytes_out = data.len() as u64;
+    exchange.write(data);
+    // Who has gone by now was answered all the same.
+    let _ = exchange.flush(None).await;
 }
 
 /// Where the file ends before its announced end, so does the connection.

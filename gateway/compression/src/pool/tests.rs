@@ -27,7 +27,7 @@ fn text() -> Bytes {
 #[test]
 fn a_whole_body_is_compressed_and_counted() {
     let (pool, text) = (Pool::new(LIMITS), text());
-    let packed = block_on(pool.whole(&text, Coding::Gzip, Effort::Kept)).unwrap();
+    let packed = block_on(pool.whole(&text, Coding::Gzip, Effort::Kept)).unwrap().unwrap();
     assert!(inflated(&packed) == text && packed.len() < text.len() / 10);
     let counts = pool.counts();
     assert_eq!((counts.input_bytes(), counts.output_bytes()), (text.len() as u64, packed.len() as u64));
@@ -39,7 +39,7 @@ fn a_whole_body_is_compressed_and_counted() {
 fn a_body_that_becomes_no_smaller_is_sent_as_it_is() {
     let pool = Pool::new(LIMITS);
     for body in ["", "x"] {
-        assert_eq!(block_on(pool.whole(&body.into(), Coding::Gzip, Effort::Once)), None);
+        assert_eq!(block_on(pool.whole(&body.into(), Coding::Gzip, Effort::Once)), Ok(None));
     }
     assert_eq!(pool.counts().fallbacks(), 0);
 }
@@ -69,6 +69,7 @@ fn more_bodies_than_allowed_at_once_fall_back_and_one_that_ends_makes_room() {
     assert_eq!(pool.counts().fallbacks(), 1);
     pool.set_bodies_max(0);
     assert!(begin().is_none());
+    assert_eq!(block_on(pool.whole(&text(), Coding::Gzip, Effort::Once)), Err(Busy));
 }
 
 #[test]

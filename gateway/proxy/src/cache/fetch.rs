@@ -20,6 +20,7 @@ use crate::ids::to_usize;
 use crate::receive::body::Body;
 use crate::request::passage::{Failure, Request};
 use crate::respond::answer::{Answer, End, Next};
+use crate::respond::compress::KeptBody;
 use crate::respond::fill::Fill;
 use crate::upstream::forward::Origin;
 
@@ -159,7 +160,7 @@ impl Fetch {
         };
         let object = Rc::new(Object {
             head: reply::cleaned(head, came),
-            body: known.body.clone(),
+            body: Rc::clone(&known.body),
             policy: policy.into(),
             tags: known.tags.clone(),
         });
@@ -187,6 +188,7 @@ impl Fetch {
             Ok(trailers) => {
                 self.leave(request);
                 if let Some(body) = shared.complete(trailers) {
+                    let body = KeptBody::new(body, gate.compression.is_enabled());
                     let object = Object { head: shared.head.clone(), body, policy: shared.policy.clone().into(), tags };
                     self.keep(&Rc::new(object));
                 }

@@ -89,7 +89,7 @@ impl Gate {
             let policy = object.policy.borrow();
             KeptSnapshot {
                 status: object.head.status,
-                bytes: object.body.len() as u64,
+                bytes: object.body.data().len() as u64,
                 age_s: policy.age_s(now),
                 fresh_s: policy.lifetime_s().saturating_sub(policy.age_s(now)),
                 useful_s: policy.useful_s(now, limits),

@@ -1,5 +1,6 @@
 //! Heads of answers from the cache: their age, what the cache did, and what the client's conditions make of them.
 
+use std::rc::Rc;
 use std::time::SystemTime;
 
 use sluice_cache::{Moment, Policy, Reuse};
@@ -112,15 +113,15 @@ fn date(value: &[u8]) -> Option<SystemTime> {
 /// An answer that is kept, or the part of it that the client asks for.
 pub(super) fn kept(gate: &Gate, request: &RequestHead, object: &Object, source: Source) -> Response {
     let mut head = with_age(gate, &object.head, &object.policy.borrow(), source);
-    let len = object.body.len() as u64;
+    let len = object.body.data().len() as u64;
     match verdict(gate, request, &head, len) {
-        Verdict::Whole => Response { head, body: ResponseBody::Whole(object.body.clone()) },
+        Verdict::Whole => Response { head, body: ResponseBody::Kept(Rc::clone(&object.body)) },
         Verdict::Part(from, end) => {
             head.status = 206;
             head.reason = None;
             head.fields.push("Content-Range", format!("bytes {from}-{}/{len}", end - 1));
             let at = crate::ids::to_usize;
-            Response { head, body: ResponseBody::Whole(object.body.slice(at(from)..at(end))) }
+            Response { head, body: ResponseBody::Whole(object.body.data().slice(at(from)..at(end))) }
         }
         Verdict::NotModified => not_modified(head),
         verdict @ (Verdict::Failed | Verdict::Unsatisfiable) => {

@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use bytes::Bytes;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use sluice_cache::Policy;
 use sluice_message::{Fields, ResponseHead};
+
+use crate::respond::compress::KeptBody;
 
 /// Variants of one page; further ones take the place of the oldest.
 const VARIANTS_MAX: usize = 16;
@@ -20,7 +21,7 @@ const USUAL_BYTES: usize = 16 * 1024;
 pub(crate) struct Object {
     /// As it is sent, without `Age`.
     pub(crate) head: ResponseHead,
-    pub(crate) body: Bytes,
+    pub(crate) body: Rc<KeptBody>,
     pub(crate) policy: RefCell<Policy>,
     pub(crate) tags: Vec<Box<str>>,
 }
@@ -29,7 +30,7 @@ impl Object {
     fn bytes(&self) -> usize {
         let fields: usize = self.head.fields.iter().map(|(name, value)| name.len() + value.len() + 48).sum();
         let tags: usize = self.tags.iter().map(|tag| tag.len() + 16).sum();
-        self.body.len() + fields + tags + self.policy.borrow().dimensions.bytes() + OVERHEAD_BYTES
+        self.body.bytes() + fields + tags + self.policy.borrow().dimensions.bytes() + OVERHEAD_BYTES
     }
 }
 

@@ -2,6 +2,7 @@
 //! changes the head. The compressing itself is done by the threads of [`sluice_compression`].
 
 mod body;
+mod kept;
 mod policy;
 
 use std::cell::RefCell;
@@ -14,6 +15,7 @@ use sluice_message::{Method, RequestHead};
 use crate::answers::{Response, ResponseBody, Size};
 use crate::ids::to_usize;
 pub(crate) use body::Compressed;
+pub(crate) use kept::KeptBody;
 use policy::{Policy, Verdict};
 
 /// Threads of all CPUs where the config says nothing else: one of so many.
@@ -41,12 +43,17 @@ impl Compression {
         *self.in_force.borrow_mut() = Rc::new(Policy::read(config));
     }
 
+    /// Whether bodies that are kept will be compressed.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.in_force.borrow().is_enabled
+    }
+
     pub(crate) fn counts(&self) -> &Counts {
         self.pool.counts()
     }
 
-    /// Compresses the answer where that is worth it and the client accepts it, and says so in its head. A whole body is compressed at
-    /// once; for another the compressor is returned, and the answer's size is not known any more.
+    /// Compresses the answer where that is worth it and the client accepts it, and says so in its head. One that is kept is sent
+    /// in a form that is kept with it; for another the compressor is returned, and the answer's size is not known any more.
     pub(crate) async fn apply(&self, request: &RequestHead, response: &mut Response) -> (Size, Option<Compressed>) {
         let size = response.size();
         let policy = Rc::clone(&self.in_force.borrow());
@@ -69,14 +76,15 @@ impl Compression {
             return (Size::Untold, None);
         }
         match &response.body {
-            ResponseBody::Whole(data) => {
-                if let Some(packed) = self.pool.whole(data, coding, Effort::Once).await {
+            ResponseBody::Kept(body) => {
+                if let Some(packed) = body.form(&self.pool, coding).await {
                     policy::announce(&mut response.head, coding);
                     response.body = ResponseBody::Whole(packed);
                 }
                 (response.size(), None)
             }
-            ResponseBody::Empty => (size, None),
+            // What is whole and not kept is short: an error, or the gateway's own.
+            ResponseBody::Empty | ResponseBody::Whole(_) => (size, None),
             ResponseBody::File(_) | ResponseBody::Fill(..) => {
                 let Some(stream) = self.pool.begin(coding, Effort::Once) else { return (size, None) };
                 policy::announce(&mut response.head, coding);

@@ -23,7 +23,7 @@ pub(super) enum Verdict {
 
 /// What the config says.
 pub(super) struct Policy {
-    is_enabled: bool,
+    pub(super) is_enabled: bool,
     codings: Vec<Coding>,
     size_min: u64,
     types: Vec<Pattern>,

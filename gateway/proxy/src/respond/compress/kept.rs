@@ -1,0 +1,102 @@
+//! A body that is kept and sent often, with the compressed forms that clients have asked for. It must not know who keeps it.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use sluice_compression::{Busy, Effort, Pool};
+use sluice_message::Coding;
+use tokio::sync::OnceCell;
+
+pub(crate) struct KeptBody {
+    data: Bytes,
+    /// Each is made once, for the first client that asks; others who ask meanwhile wait for it. Nothing where it would be no smaller
+    /// or finds no room.
+    forms: [OnceCell<Option<Bytes>>; Coding::ALL.len()],
+    /// Bytes that forms may still take.
+    room: Cell<usize>,
+    has_forms: bool,
+}
+
+impl KeptBody {
+    /// A body whose forms are kept with it if `has_forms`.
+    pub(crate) fn new(data: Bytes, has_forms: bool) -> Rc<Self> {
+        let room = Cell::new(if has_forms { data.len() } else { 0 });
+        Rc::new(KeptBody { data, forms: Default::default(), room, has_forms })
+    }
+
+    pub(crate) fn data(&self) -> &Bytes {
+        &self.data
+    }
+
+    /// Bytes that the body takes with its forms at most, so that whoever keeps it need not look again when there is one more.
+    pub(crate) fn bytes(&self) -> usize {
+        if self.has_forms { 2 * self.data.len() } else { self.data.len() }
+    }
+
+    /// The body in this coding; `None` where it is to be sent as it is.
+    pub(super) async fn form(&self, pool: &Pool, coding: Coding) -> Option<Bytes> {
+        if !self.has_forms {
+            return pool.whole(&self.data, coding, Effort::Once).await.ok().flatten();
+        }
+        let make = async || -> Result<Option<Bytes>, Busy> {
+            let packed = pool.whole(&self.data, coding, Effort::Kept).await?;
+            Ok(packed.filter(|packed| self.takes(packed.len())))
+        };
+        // Where all threads are busy the next client tries again.
+        self.forms[coding as usize].get_or_try_init(make).await.ok().cloned().flatten()
+    }
+
+    fn takes(&self, bytes: usize) -> bool {
+        let left = self.room.get().checked_sub(bytes);
+        self.room.update(|room| left.unwrap_or(room));
+        left.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_compression::Limits;
+
+    use super::*;
+
+    fn pool(bodies_max: usize) -> Pool {
+        Pool::new(Limits { threads: 1, nice: 0, bodies_max })
+    }
+
+    async fn sizes(body: &KeptBody, pool: &Pool) -> [Option<usize>; 3] {
+        let mut sizes = [None; 3];
+        for coding in Coding::ALL {
+            sizes[coding as usize] = body.form(pool, coding).await.map(|form| form.len());
+        }
+        sizes
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn each_form_is_made_once_however_many_ask_for_it() {
+        let (pool, body) = (pool(10), KeptBody::new("All work and no play. ".repeat(5_000).into(), true));
+        let (first, second) = tokio::join!(body.form(&pool, Coding::Gzip), body.form(&pool, Coding::Gzip));
+        assert!(first.is_some() && first == second);
+        let found = sizes(&body, &pool).await;
+        assert!(found.iter().all(Option::is_some), "{found:?}");
+        assert_eq!(sizes(&body, &pool).await, found);
+        assert_eq!(Coding::ALL.map(|coding| pool.counts().bodies(coding)), [1, 1, 1]);
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn forms_take_no_more_than_was_counted_for_them() {
+        // Made to two thirds, so that one form finds room.
+        let noise: Vec<u8> = (0..90_000_u32).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3] & 0x1f).collect();
+        let (pool, body) = (pool(10), KeptBody::new(noise.into(), true));
+        let kept: usize = sizes(&body, &pool).await.iter().flatten().sum();
+        assert!(kept > 0 && body.data().len() + kept <= body.bytes(), "{kept}");
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_client_that_finds_the_threads_busy_gets_the_body_as_it_is_and_the_next_one_the_form() {
+        let (pool, body) = (pool(0), KeptBody::new("a".repeat(5_000).into(), true));
+        assert_eq!(body.form(&pool, Coding::Zstd).await, None);
+        pool.set_bodies_max(1);
+        assert!(body.form(&pool, Coding::Zstd).await.is_some());
+    }
+}
