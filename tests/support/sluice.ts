@@ -262,7 +262,7 @@ async function ready(sluice: Sluice, deadlineMs: number): Promise<void> {
   }
 }
 
-function sluiceCommand(args: string[]): [string, string[]] {
+export function sluiceCommand(args: string[]): [string, string[]] {
   const binary = process.env['SLUICE_BINARY'];
   const program = binary ?? path.join(repositoryDir, 'packages/sluice/bin/sluice.js');
   if (!fs.existsSync(program)) throw new Error(`${program} does not exist; run \`make build\` first`);

@@ -115,6 +115,15 @@ errors! {
     ExpectationUnknown "SLU-EXPECTATION-UNKNOWN" 417 final Client
         "The Expect header asks for something that is not supported."
         "Only `Expect: 100-continue` is known (RFC 9110 §10.1.1)."
+    AccessDenied "SLU-ACCESS-DENIED" 403 final Client
+        "Requests from this address are not allowed."
+        "The client's address is in `access.deny`, or `access.allow` has networks and it is in none. The access line's `peer` is the address. If all clients seem to be one, name the proxy in front in `server.trusted_peers`."
+    LoginRequired "SLU-LOGIN-REQUIRED" 401 final Client
+        "A user name and a password are needed."
+        "`access.basic_auth` or `access.basic_auth_file` has users, and the request came without the name and the password of one. Paths that have to be open, such as webhooks, belong in `access.basic_auth_exempt`."
+    LoginLimited "SLU-LOGIN-LIMITED" 429 retry Client
+        "There were too many attempts to log in. Please try again later."
+        "The address has sent ten wrong passwords, so further ones are not looked at for a while; one address may try six a minute. Or more logins came at once than the gateway computes. Passwords that were right lately go on. If all clients seem to be one, name the proxy in front in `server.trusted_peers`."
     RateLimited "SLU-RATE-LIMITED" 429 retry Client
         "There were too many requests from this address. Please try again later."
         "The client is over its limit of `rate.limits`. `Retry-After` says when its next request is let through. If real clients meet it, raise the rate or the burst; if all of them seem to be one, name the proxy in front in `server.trusted_peers`."

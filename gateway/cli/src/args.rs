@@ -3,6 +3,7 @@
 
 #![allow(clippy::doc_markdown, reason = "doc comments here are help texts, which terminals show as they are")]
 
+mod access;
 mod cache;
 mod hidden;
 mod hotspots;
@@ -18,6 +19,7 @@ use sluice_catalog::config::{self, Kind as KeyKind};
 use sluice_catalog::logfields::LineKind;
 use sluice_catalog::profiles::Kind;
 
+pub use access::{AccessAction, AccessArgs};
 pub use cache::{CacheArgs, CacheCommand, CachePurgeArgs, CacheShowArgs, CacheStatusArgs};
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
@@ -175,6 +177,8 @@ pub enum Command {
     Quarantine(QuarantineArgs),
     /// Validate the configuration and print every key in force
     Check(CheckArgs),
+    /// Make hashes of passwords for users (access.basic_auth)
+    Access(AccessArgs),
     /// Print a completion script for a shell
     Completion(CompletionArgs),
     /// Kill the workers should the gateway be killed

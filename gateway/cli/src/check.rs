@@ -87,10 +87,13 @@ fn as_toml(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> String {
     out
 }
 
-/// The value, without the one that nobody should read over a shoulder or in a log.
+/// The value, without those that nobody should read over a shoulder or in a log.
 fn value_of(loaded: &Loaded, key: &Key) -> Value {
     match key.value(&loaded.config) {
         Value::String(_) if key.path == "admin.token" => Value::from("…"),
+        Value::Object(users) if key.path == "access.basic_auth" => {
+            users.into_iter().map(|(name, _)| (name, Value::from("…"))).collect()
+        }
         value => value,
     }
 }

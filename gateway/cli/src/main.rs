@@ -1,5 +1,6 @@
 //! The `sluice` binary: reads the command line and calls the command that is meant.
 
+mod access;
 mod args;
 mod check;
 mod client;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Routes(args) => client::routes(&args),
         Command::Quarantine(args) => client::quarantine(&args),
         Command::Check(args) => check::run(&args),
+        Command::Access(args) => access::run(&args),
         Command::Completion(args) => completion::run(args.shell),
         Command::Guardian(args) => start::guardian(args),
         Command::Successor(args) => start::succeed(args),

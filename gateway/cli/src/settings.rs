@@ -32,6 +32,7 @@ pub fn resolved(loaded: &Loaded) -> Config {
             *file = loaded.resolve("server.certificates", file).to_string_lossy().into_owned();
         }
     }
+    resolve("access.basic_auth_file", &mut config.access.basic_auth_file);
     resolve("temp.dir", &mut config.temp.dir);
     for dir in config.files.paths.values_mut() {
         *dir = loaded.resolve("files.paths", dir).to_string_lossy().into_owned();

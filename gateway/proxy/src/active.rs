@@ -6,29 +6,33 @@ use std::sync::Arc;
 use sluice_catalog::config::Config;
 use sluice_traces::Configured;
 
+use crate::admit::access::Access;
 use crate::front::tls::Certificates;
 use crate::receive::trust::Trust;
 use crate::unusable::Unusable;
 
-/// A config with what was read for it: who is trusted, and the certificates.
+/// A config with what was read for it: who is trusted, who may ask, and the certificates.
 #[derive(Clone)]
 pub struct ActiveConfig {
     pub(crate) config: Rc<Config>,
     pub(crate) trust: Rc<Trust>,
+    /// `None` where everybody may ask.
+    pub(crate) access: Option<Rc<Access>>,
     pub(crate) certificates: Option<Arc<Certificates>>,
     pub(crate) traces: Option<sluice_traces::Settings>,
 }
 
 impl ActiveConfig {
-    /// Reads the certificates and keys that the config names, and the variables that say where traces go.
+    /// Reads the certificates, keys and users that the config names, and the variables that say where traces go.
     ///
     /// # Errors
     /// When one of them cannot be used, traces cannot be exported, or an entry of `server.trusted_peers` is no network.
     pub fn read(config: Rc<Config>) -> Result<Self, Unusable> {
         let certificates = Certificates::read(&config)?.map(Arc::new);
         let trust = Trust::parse(&config.server.trusted_peers)?;
+        let access = Access::read(&config.access)?;
         let traces = traces(&config)?;
-        Ok(ActiveConfig { config, trust: Rc::new(trust), certificates, traces })
+        Ok(ActiveConfig { config, trust: Rc::new(trust), access, certificates, traces })
     }
 
     /// The config.

@@ -1,5 +1,6 @@
 //! What may stop a request before the queue.
 
+pub(crate) mod access;
 pub(crate) mod ladder;
 pub(crate) mod quarantine;
 pub(crate) mod rate;

@@ -12,7 +12,7 @@ use crate::front::exchange::Exchange;
 use crate::gate::Gate;
 use crate::record::ended;
 use crate::respond::{Sent, respond};
-use crate::route::{Route, route};
+use crate::route::{Route, log_in, route};
 use crate::upstream::forward::Origin;
 use passage::Request;
 use sluice_message::Method;
@@ -33,7 +33,9 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
         if origin.is_redirected {
             return redirect::to_https(&request.head, gate.https_port());
         }
-        let found = match route(gate, exchange.is_own(), &mut request)? {
+        let route = route(gate, exchange.is_own(), &mut request)?;
+        log_in(gate, &route, &mut request).await?;
+        let found = match route {
             Route::Ping => Some(edge::ping()),
             Route::Ready => Some(edge::ready(gate)),
             Route::File(path) => files::find(&gate.files, path, &request.head).await,

@@ -41,7 +41,7 @@ pub(crate) async fn respond(
 ) -> Sent {
     let (mut response, error) = match answered {
         Ok(response) => (response, None),
-        Err(Failure::Refused(refusal)) => (refuse::answer(refusal, &request.id), Some(refusal.code)),
+        Err(Failure::Refused(refusal)) => (refuse::answer(&refusal, &request.id), Some(refusal.code)),
         Err(Failure::Gone(outcome)) => {
             exchange.break_off();
             return Sent { outcome, status: 0, error: None, bytes_out: 0 };

@@ -19,7 +19,7 @@ pub(crate) enum Route {
     Own,
 }
 
-/// Refuses a client that asks too often, before its body is taken.
+/// Refuses clients that may not ask or ask too often, before a body is taken.
 pub(crate) fn route(gate: &Gate, is_own: bool, request: &mut Request) -> Result<Route, Failure> {
     if is_own {
         return Ok(Route::Own);
@@ -30,6 +30,11 @@ pub(crate) fn route(gate: &Gate, is_own: bool, request: &mut Request) -> Result<
         request.trace = None;
     }
     if let Route::Workers | Route::File(_) = route
+        && gate.access().is_some_and(|access| access.denies(request.peer))
+    {
+        return Err(Code::AccessDenied.into());
+    }
+    if let Route::Workers | Route::File(_) = route
         && let Some(wait_s) = gate.over_rate(request.peer, &request.head.path_and_query)
     {
         request.classify(gate);
@@ -37,6 +42,17 @@ pub(crate) fn route(gate: &Gate, is_own: bool, request: &mut Request) -> Result<
         return Err(Failure::Refused(refusal));
     }
     Ok(route)
+}
+
+/// Lets a request through that needs no password or has one.
+pub(crate) async fn log_in(gate: &Gate, route: &Route, request: &mut Request) -> Result<(), Failure> {
+    if let Route::Workers | Route::File(_) = route
+        && let Some(access) = gate.access()
+        && let Some(login) = &access.login
+    {
+        login.admit(request.peer, &mut request.head).await.map_err(Failure::Refused)?;
+    }
+    Ok(())
 }
 
 fn find(gate: &Gate, head: &RequestHead, is_upgrade: bool) -> Route {

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use sluice_catalog::config::NotARate;
+use sluice_catalog::config::{HashFault, NotARate, USERS_MAX};
 use tokio_rustls::rustls;
 use tokio_rustls::rustls::pki_types::pem;
 
@@ -70,6 +70,44 @@ pub enum Unusable {
         /// What is allowed.
         source: NotARate,
     },
+    /// The hash of a user's password is none.
+    #[error("holds for {name:?} {source}")]
+    User {
+        /// Whose.
+        name: String,
+        /// What is wrong with the hash.
+        source: HashFault,
+    },
+    /// The file of users cannot be read.
+    #[error("names {file}, which cannot be used: {source}. Name a file of lines name:hash that this user may read")]
+    Users {
+        /// The file.
+        file: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// A line of the file of users is none.
+    #[error("names {file}:{line}, which is {}", HashOrLine(*fault))]
+    UsersLine {
+        /// The file.
+        file: String,
+        /// From 1.
+        line: usize,
+        /// What is wrong with the hash; `None` where the line has none.
+        fault: Option<HashFault>,
+    },
+    /// The file of users has too many.
+    #[error("names {file}, which has more than {USERS_MAX} users")]
+    UsersCount {
+        /// The file.
+        file: String,
+    },
+    /// The file of users has none.
+    #[error("names {file}, which has no user. Add one with `sluice access hash NAME`")]
+    NoUsers {
+        /// The file.
+        file: String,
+    },
     /// Traces cannot be exported.
     #[error("cannot be followed: {0}")]
     Traces(#[from] sluice_traces::Unusable),
@@ -100,6 +138,18 @@ pub struct PairOfFiles {
 
 const NAME_CERT: &str = "Name a PEM file with the certificate and its chain that this user may read";
 
+/// What a line of the file of users is instead of one.
+struct HashOrLine(Option<HashFault>);
+
+impl std::fmt::Display for HashOrLine {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(fault) => fault.fmt(out),
+            None => out.write_str("no line name:hash. Make one with `sluice access hash NAME`"),
+        }
+    }
+}
+
 impl Unusable {
     /// The key that it is about.
     #[must_use]
@@ -115,6 +165,10 @@ impl Unusable {
             Self::Key { .. } | Self::Pair { .. } => "server.tls_key",
             Self::Network { key, .. } => key,
             Self::Rate { .. } => "rate.limits",
+            Self::User { .. } => "access.basic_auth",
+            Self::Users { .. } | Self::UsersLine { .. } | Self::UsersCount { .. } | Self::NoUsers { .. } => {
+                "access.basic_auth_file"
+            }
             Self::Traces(_) => "traces.enabled",
             Self::Dir { .. } => "files.paths",
         }

@@ -8,6 +8,11 @@ export interface Config {
   server?: ServerConfig;
   /** How often one client may ask. Requests over a limit get 429 from the gateway and reach no worker. */
   rate?: RateLimitsConfig;
+  /**
+   * Who may ask. Requests that the gateway answers for its probes (`edge.ping_path`, `edge.ready_path`)
+   * and the admin address are not affected.
+   */
+  access?: AccessConfig;
   /** How React renders on the server. `react = "fast"` is short for this section with that renderer. */
   react?: ReactConfig | 'react-dom' | 'fast';
   /** The processes that run the app. */
@@ -288,6 +293,43 @@ export interface RateLimitsConfig {
    * @default []
    */
   exempt?: string[];
+}
+
+/** `[access]` */
+export interface AccessConfig {
+  /**
+   * Networks (`10.0.0.0/8`, `::1`) whose clients may ask; all others get 403. Empty for everybody.
+   * Behind a proxy the client is whom `server.trusted_peers` name.
+   * @default []
+   */
+  allow?: string[];
+  /**
+   * Networks whose clients get 403, also where `allow` has them.
+   * @default []
+   */
+  deny?: string[];
+  /**
+   * Users, each with the bcrypt hash of a password that `sluice access hash` makes. With users, all
+   * others get 401, and the app does not see the header `Authorization`.
+   * @default {}
+   */
+  basic_auth?: Record<string, string>;
+  /**
+   * File with further users, a line `name:hash` each, as `htpasswd -B` writes it; relative to the config
+   * file.
+   */
+  basic_auth_file?: string;
+  /**
+   * What browsers show when they ask for the password.
+   * @default "Restricted"
+   */
+  basic_auth_realm?: string;
+  /**
+   * Paths that need no password, each with what lies below it. The app gets `Authorization` there as it
+   * was sent.
+   * @default ["/.well-known/acme-challenge"]
+   */
+  basic_auth_exempt?: string[];
 }
 
 /** `[react]` */
@@ -724,10 +766,16 @@ export interface FilesConfig {
   paths?: Record<string, string>;
   /**
    * `Cache-Control` by the beginning of the URL's path; the longest that fits decides. Files that none
-   * fits get `public, max-age=0`.
+   * fits get what `immutable` says.
    * @default {}
    */
   cache_control?: Record<string, string>;
+  /**
+   * Which of the other files get `public, max-age=31536000, immutable`. The rest gets `public,
+   * max-age=0`.
+   * @default "hashed"
+   */
+  immutable?: 'hashed' | 'off';
   /**
    * Whether `name.br` or `name.gz` beside a file is sent in its place to clients that accept it. Nothing
    * looks whether it holds the same.

@@ -7,7 +7,7 @@ use super::certificates::CERTIFICATES_MAX;
 use super::rate::{LIMITS_MAX, Rate, path_fault};
 use super::route::{ROUTES_MAX, Route};
 use super::span::Span;
-use super::{Config, Order};
+use super::{Config, Order, access};
 
 /// Encodings that the gateway compresses in.
 const ENCODINGS: [&str; 3] = ["zstd", "br", "gzip"];
@@ -36,13 +36,9 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
         problem("server.host", format!("must be an IP address or a host name, not {:?}", config.server.host));
     }
     check_tls(config, &mut problem);
-    let networks = [("server.trusted_peers", &config.server.trusted_peers), ("rate.exempt", &config.rate.exempt)];
-    for (key, networks) in networks {
-        for network in networks.iter().filter(|network| !is_network(network)) {
-            problem(key, format!("must hold addresses or networks like 10.0.0.0/8, not {network:?}"));
-        }
-    }
+    check_networks(config, &mut problem);
     check_rates(config, &mut problem);
+    access::check(&config.access, &mut problem);
     check_routes(config, &mut problem);
     check_sessions(config, &mut problem);
     check_compression(config, &mut problem);
@@ -137,6 +133,20 @@ fn check_tls(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     }
     if server.redirect_port > 0 && server.redirect_port == server.port {
         problem("server.redirect_port", "must differ from server.port".to_owned());
+    }
+}
+
+fn check_networks(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
+    let networks = [
+        ("server.trusted_peers", &config.server.trusted_peers),
+        ("rate.exempt", &config.rate.exempt),
+        ("access.allow", &config.access.allow),
+        ("access.deny", &config.access.deny),
+    ];
+    for (key, networks) in networks {
+        for network in networks.iter().filter(|network| !is_network(network)) {
+            problem(key, format!("must hold addresses or networks like 10.0.0.0/8, not {network:?}"));
+        }
     }
 }
 
@@ -245,7 +255,8 @@ pub(super) fn warnings(config: &Config) -> Vec<String> {
     let text = "classes.routes sets a priority, which has no effect while queue.order is \"fifo\"; leave it out, or set \
                 queue.order to \"shortest\".";
     let found = [(is_idle, text), (has_idle_hsts, hsts)];
-    found.into_iter().filter(|(is_found, _)| *is_found).map(|(_, text)| text.to_owned()).collect()
+    let found = found.into_iter().filter(|(is_found, _)| *is_found).map(|(_, text)| text.to_owned());
+    found.chain(access::warning(config)).collect()
 }
 
 fn is_host(text: &str) -> bool {

@@ -4,6 +4,7 @@
 //! key without a description does not compile, nor does a number without bounds. It must not know what a key is used
 //! for, beyond what its description says.
 
+mod access;
 mod certificates;
 mod checks;
 mod load;
@@ -19,6 +20,7 @@ mod values;
 
 use std::collections::BTreeMap;
 
+pub use access::{HashFault, PasswordHash, USERS_MAX};
 pub use certificates::Certificate;
 pub use load::{FILE_NAME, Loaded, Origin, Sources, environment, find_file};
 pub use nearest::nearest;
@@ -29,7 +31,7 @@ pub use span::{NotASpan, Span};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use value_error::ValueError;
 pub use values::{
-    Choice, Column, Concurrency, Kind, Lanes, LogFormat, OnReload, Order, Renderer, SameSite, Sticky, Tails,
+    Choice, Column, Concurrency, Immutable, Kind, Lanes, LogFormat, OnReload, Order, Renderer, SameSite, Sticky, Tails,
     TraceContext, UnderscoreHeaders, Value,
 };
 
@@ -160,6 +162,25 @@ config! {
         clients_max: u64 = 100_000, in 1..=10_000_000, "clients" => restart;
         /// Networks (`10.0.0.0/8`, `::1`) whose requests are never limited.
         exempt: Vec<String> = Vec::new() => restart;
+    }
+
+    /// Who may ask. Requests that the gateway answers for its probes (`edge.ping_path`, `edge.ready_path`) and the admin address are
+    /// not affected.
+    access: Access {
+        /// Networks (`10.0.0.0/8`, `::1`) whose clients may ask; all others get 403. Empty for everybody. Behind a proxy the client
+        /// is whom `server.trusted_peers` name.
+        allow: Vec<String> = Vec::new() => reload;
+        /// Networks whose clients get 403, also where `allow` has them.
+        deny: Vec<String> = Vec::new() => reload;
+        /// Users, each with the bcrypt hash of a password that `sluice access hash` makes. With users, all others get 401, and
+        /// the app does not see the header `Authorization`.
+        basic_auth: BTreeMap<String, String> = BTreeMap::new() => reload;
+        /// File with further users, a line `name:hash` each, as `htpasswd -B` writes it; relative to the config file.
+        basic_auth_file: Option<String> = None => reload;
+        /// What browsers show when they ask for the password.
+        basic_auth_realm: String = "Restricted".to_owned() => reload;
+        /// Paths that need no password, each with what lies below it. The app gets `Authorization` there as it was sent.
+        basic_auth_exempt: Vec<String> = vec!["/.well-known/acme-challenge".to_owned()] => reload;
     }
 
     /// How React renders on the server. `react = "fast"` is short for this section with that renderer.
@@ -391,9 +412,11 @@ config! {
         /// the config file. Beginnings end with `/`; the longest that fits decides. What is no regular file there goes to the
         /// app, as does every name that starts with a dot (`.well-known` does not count).
         paths: BTreeMap<String, String> = BTreeMap::new() => restart;
-        /// `Cache-Control` by the beginning of the URL's path; the longest that fits decides. Files that none fits get
-        /// `public, max-age=0`.
+        /// `Cache-Control` by the beginning of the URL's path; the longest that fits decides. Files that none fits get what
+        /// `immutable` says.
         cache_control: BTreeMap<String, String> = BTreeMap::new() => restart;
+        /// Which of the other files get `public, max-age=31536000, immutable`. The rest gets `public, max-age=0`.
+        immutable: Immutable = Immutable::Hashed => restart;
         /// Whether `name.br` or `name.gz` beside a file is sent in its place to clients that accept it. Nothing looks
         /// whether it holds the same.
         precompressed: bool = true => restart;

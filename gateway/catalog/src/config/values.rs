@@ -365,6 +365,14 @@ words! {
         /// They are dropped.
         Drop = "drop",
     }
+    /// Which files never change under their name.
+    Immutable {
+        /// Those with a hash of their content in the name, such as `app.3f2a9c1b.js`, and all below `/_next/static/`, `/_astro/`,
+        /// `/_nuxt/` and `/_app/immutable/`.
+        Hashed = "hashed",
+        /// None.
+        Off = "off",
+    }
     /// Which requests with `_` in a header's name are accepted.
     UnderscoreHeaders {
         /// Those where the name does not become that of another header of the request, or of one that the gateway sets or acts

@@ -19,7 +19,7 @@ use sluice_message::path_of;
 
 /// Entries that are looked at for each new one, so that no request pays for a whole sweep.
 const SAMPLE: usize = 8;
-const NS_PER_S: u64 = 1_000_000_000;
+pub(super) const NS_PER_S: u64 = 1_000_000_000;
 
 /// The limits in force, and what is known of the clients that have met them.
 pub(crate) struct Rates {
@@ -36,7 +36,7 @@ struct Limit {
 
 /// A rate as GCRA wants it.
 #[derive(Clone, Copy, Debug)]
-struct Pace {
+pub(super) struct Pace {
     /// Time that one request uses up.
     interval_ns: u64,
     /// How far ahead of the clock a client's requests may have used up time.
@@ -97,13 +97,13 @@ impl Rates {
 
 impl Pace {
     /// The interval is rounded up, so that the rate is never exceeded.
-    fn of(rate: Rate) -> Self {
+    pub(super) fn of(rate: Rate) -> Self {
         let interval_ns = (rate.period_s * NS_PER_S).div_ceil(rate.count);
         Pace { interval_ns, tolerance_ns: interval_ns.saturating_mul(rate.burst - 1) }
     }
 
     /// When the allowance is whole again after one more request, or how long that request comes too early.
-    fn after(self, whole_at_ns: u64, now_ns: u64) -> Result<u64, u64> {
+    pub(super) fn after(self, whole_at_ns: u64, now_ns: u64) -> Result<u64, u64> {
         let whole_at_ns = whole_at_ns.max(now_ns);
         let too_early_ns = (whole_at_ns - now_ns).saturating_sub(self.tolerance_ns);
         if too_early_ns > 0 { Err(too_early_ns) } else { Ok(whole_at_ns.saturating_add(self.interval_ns)) }
@@ -112,14 +112,14 @@ impl Pace {
 
 /// Who is counted, for which limit. An IPv6 client has a whole /64 to draw addresses from, so that is one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key {
+pub(super) struct Key {
     network: u64,
     limit: u32,
     is_v4: bool,
 }
 
 impl Key {
-    fn of(limit: usize, client: IpAddr) -> Self {
+    pub(super) fn of(limit: usize, client: IpAddr) -> Self {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
         match client {
             IpAddr::V4(address) => Key { network: address.to_bits().into(), limit, is_v4: true },
@@ -138,7 +138,7 @@ struct Entry {
 
 /// Entries in a list, so that any few can be looked at, with their places by key. The map's hasher is keyed: clients
 /// choose their addresses.
-struct Table {
+pub(super) struct Table {
     entries: Vec<Entry>,
     places: HashMap<Key, usize>,
     entries_max: usize,
@@ -147,16 +147,16 @@ struct Table {
 }
 
 impl Table {
-    fn new(entries_max: usize) -> Self {
+    pub(super) fn new(entries_max: usize) -> Self {
         Table { entries: Vec::new(), places: HashMap::new(), entries_max: entries_max.max(1), cursor: 0 }
     }
 
-    fn whole_at_ns(&self, key: Key) -> Option<u64> {
+    pub(super) fn whole_at_ns(&self, key: Key) -> Option<u64> {
         self.places.get(&key).map(|place| self.entries[*place].whole_at_ns)
     }
 
     /// Lets a request of this key through, or tells how long it comes too early. A new key always finds room.
-    fn take(&mut self, key: Key, pace: Pace, now_ns: u64) -> Result<(), u64> {
+    pub(super) fn take(&mut self, key: Key, pace: Pace, now_ns: u64) -> Result<(), u64> {
         if let Some(&place) = self.places.get(&key) {
             let entry = &mut self.entries[place];
             entry.whole_at_ns = pace.after(entry.whole_at_ns, now_ns)?;

@@ -4,6 +4,7 @@
 //! runs on tokio's blocking threads; a piece of at most [`PIECE_BYTES`] a connection is in memory. What decides is in
 //! `path`, `encoding` and `conditions`, which know no file; `open` is all that touches the file system.
 
+mod hashed;
 mod open;
 mod path;
 
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sluice_catalog::config;
+use sluice_catalog::config::{self, Immutable};
 use sluice_message::{Accepted, Coding, Fields, Method, RequestHead, ResponseHead};
 
 use super::conditions::{Conditions, Verdict};
@@ -29,12 +30,14 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// Codings of compressed siblings, in the order in which they are looked for.
 const SIBLINGS: [Coding; 2] = [Coding::Brotli, Coding::Gzip];
 const CACHE_CONTROL_DEFAULT: &str = "public, max-age=0";
+const CACHE_CONTROL_IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
 /// What the config says of files, put in the order in which requests ask.
 pub(crate) struct Files {
     /// Longest prefix first, as below.
     dirs: Vec<(String, Arc<Path>)>,
     cache_control: Vec<(String, Arc<str>)>,
+    immutable: Immutable,
     precompressed: bool,
 }
 
@@ -53,7 +56,7 @@ impl Files {
             settings.cache_control.iter().map(|(prefix, value)| (prefix.clone(), Arc::from(value.as_str()))).collect();
         dirs.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
         cache_control.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
-        Ok(Files { dirs, cache_control, precompressed: settings.precompressed })
+        Ok(Files { dirs, cache_control, immutable: settings.immutable, precompressed: settings.precompressed })
     }
 
     /// Where the file of this URL path would be, if it may be sent; nothing is looked up yet.
@@ -61,7 +64,13 @@ impl Files {
         let (prefix, dir) = self.dirs.iter().find(|(prefix, _)| path.starts_with(prefix))?;
         let relative = path::relative(&path[prefix.len()..])?;
         let value = self.cache_control.iter().find(|(prefix, _)| path.starts_with(prefix)).map(|(_, value)| value);
-        Some(FilePath { dir: Arc::clone(dir), relative, cache_control: value.cloned() })
+        let is_immutable = self.immutable == Immutable::Hashed && hashed::is_immutable(path);
+        let cache_control = match value {
+            Some(value) => CacheControl::Written(Arc::clone(value)),
+            None if is_immutable => CacheControl::Default(CACHE_CONTROL_IMMUTABLE),
+            None => CacheControl::Default(CACHE_CONTROL_DEFAULT),
+        };
+        Some(FilePath { dir: Arc::clone(dir), relative, cache_control })
     }
 }
 
@@ -69,7 +78,24 @@ impl Files {
 pub(crate) struct FilePath {
     dir: Arc<Path>,
     relative: PathBuf,
-    cache_control: Option<Arc<str>>,
+    cache_control: CacheControl,
+}
+
+/// What a file is sent with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum CacheControl {
+    /// By the config.
+    Written(Arc<str>),
+    Default(&'static str),
+}
+
+impl CacheControl {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Written(value) => value,
+            Self::Default(value) => value,
+        }
+    }
 }
 
 /// Part of an open file, or all of it.
@@ -124,7 +150,7 @@ pub(crate) async fn find(files: &Files, path: FilePath, head: &RequestHead) -> O
         Ok((Opened { modified, ..opened }, verdict, first))
     });
     let (opened, verdict, first) = found.await.ok()?;
-    let fields = fields(&opened, verdict, &content_type, cache_control.as_deref(), files.precompressed);
+    let fields = fields(&opened, verdict, &content_type, cache_control.as_str(), files.precompressed);
     let body = match verdict.bytes(opened.len) {
         Some((next, end)) => ResponseBody::File(FilePart { file: Arc::new(opened.file), next, end, first }),
         None => ResponseBody::Empty,
@@ -141,13 +167,7 @@ fn read_piece(file: &File, from: u64, end: u64, mut piece: Vec<u8>) -> io::Resul
     if read == 0 && from < end { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(piece) }
 }
 
-fn fields(
-    opened: &Opened,
-    verdict: Verdict,
-    content_type: &str,
-    cache_control: Option<&str>,
-    is_negotiated: bool,
-) -> Fields {
+fn fields(opened: &Opened, verdict: Verdict, content_type: &str, cache_control: &str, is_negotiated: bool) -> Fields {
     let mut fields = Fields::default();
     match verdict {
         Verdict::Whole | Verdict::Part(..) => {
@@ -169,7 +189,7 @@ fn fields(
         if let Some(modified) = opened.modified {
             fields.push("Last-Modified", httpdate::fmt_http_date(modified));
         }
-        fields.push("Cache-Control", cache_control.unwrap_or(CACHE_CONTROL_DEFAULT));
+        fields.push("Cache-Control", cache_control);
     }
     if is_negotiated {
         // Also where no such file lies there now: one may tomorrow, and caches remember this answer.

@@ -1,5 +1,7 @@
 //! The one place that turns an error of the catalogue into an answer.
 
+use std::rc::Rc;
+
 use sluice_catalog::errors::Code;
 use sluice_journal::Outcome;
 use sluice_message::reason_of;
@@ -7,24 +9,26 @@ use sluice_message::reason_of;
 use super::Response;
 
 /// An error of the catalogue, and what is known of it in this case.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) code: Code,
     /// What exactly was wrong, where that is known; empty otherwise.
     pub(crate) detail: &'static str,
     /// After how many seconds the client may ask again, where that is known.
     pub(crate) retry_after_s: Option<u32>,
+    /// How the client may say who it is (RFC 9110 §11.6.1).
+    pub(crate) challenge: Option<Rc<str>>,
 }
 
 impl Refusal {
     pub(crate) fn of(code: Code) -> Self {
-        Refusal { code, detail: "", retry_after_s: None }
+        Refusal { code, detail: "", retry_after_s: None, challenge: None }
     }
 }
 
 /// The error answer.
-pub(crate) fn answer(refusal: Refusal, request_id: &str) -> Response {
-    let Refusal { code, detail, retry_after_s } = refusal;
+pub(crate) fn answer(refusal: &Refusal, request_id: &str) -> Response {
+    let Refusal { code, detail, retry_after_s, challenge } = refusal;
     let entry = code.entry();
     let body = format!(
         "{} {}\n{}{}{detail}\n\ncode: {}\nrequest: {request_id}\n",
@@ -36,6 +40,9 @@ pub(crate) fn answer(refusal: Refusal, request_id: &str) -> Response {
     );
     let mut response = Response::short(entry.status, "text/plain; charset=utf-8", body);
     response.head.fields.push("X-Sluice-Error", entry.code);
+    if let Some(challenge) = challenge {
+        response.head.fields.push("WWW-Authenticate", challenge.as_bytes());
+    }
     if let Some(seconds) = retry_after_s.or((entry.status == 503).then_some(1)) {
         response.head.fields.push("Retry-After", seconds.to_string());
     }
@@ -52,7 +59,8 @@ pub(crate) fn outcome(code: Code) -> Outcome {
         | Code::ConnectionsFull
         | Code::TempFull
         | Code::StreamsFull
-        | Code::RateLimited => Outcome::Shed,
+        | Code::RateLimited
+        | Code::LoginLimited => Outcome::Shed,
         Code::QueueDeadline | Code::WorkerTimeout | Code::WorkerStuck | Code::HeadersTimeout | Code::BodyTooSlow => {
             Outcome::TimedOut
         }
@@ -74,6 +82,8 @@ pub(crate) fn outcome(code: Code) -> Outcome {
         | Code::HeadersTooMany
         | Code::BodyTooLarge
         | Code::ExpectationUnknown
+        | Code::AccessDenied
+        | Code::LoginRequired
         | Code::RequestQuarantined
         // No request ends with these: there is no gateway yet, or no worker.
         | Code::AppNeverListened

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::Gate;
 use crate::active::ActiveConfig;
+use crate::admit::access::Access;
 use crate::front::tls::{Certificates, TicketKeys, Tls};
 use crate::receive::trust::Trust;
 use crate::upstream::InFlight;
@@ -26,6 +27,11 @@ impl Gate {
     /// Whose word is taken for where a request came from.
     pub(crate) fn trust(&self) -> Rc<Trust> {
         Rc::clone(&self.active.borrow().trust)
+    }
+
+    /// Who may ask; `None` where everybody may.
+    pub(crate) fn access(&self) -> Option<Rc<Access>> {
+        self.active.borrow().access.clone()
     }
 
     /// What clients begin with, where they speak TLS.

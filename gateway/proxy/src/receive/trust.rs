@@ -24,6 +24,10 @@ impl Networks {
         Ok(Networks(texts.iter().map(parse).collect::<Result<_, _>>()?))
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
         self.0.iter().any(|net| net.contains(&address))
     }

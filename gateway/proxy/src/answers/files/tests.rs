@@ -23,15 +23,17 @@ fn longest_prefix_decides_the_directory_and_the_caching() {
     .unwrap();
     let find = |path: &str| {
         let found = files.find(path)?;
-        Some((found.dir.join(&found.relative).to_str().unwrap().to_owned(), found.cache_control))
+        let value = found.cache_control.as_str().to_owned();
+        Some((found.dir.join(&found.relative).to_str().unwrap().to_owned(), value))
     };
-    let expected =
-        |dir: &str, name: &str, value: Option<&str>| Some((format!("{dir}/{name}"), value.map(Arc::<str>::from)));
-    assert_eq!(find("/assets/a/b.js"), expected(&assets, "a/b.js", Some("immutable")));
-    assert_eq!(find("/assets/sw.js"), expected(&assets, "sw.js", Some("no-cache")));
-    assert_eq!(find("/robots.txt"), expected(&public, "robots.txt", Some("no-store")));
-    assert_eq!(find("/assets.js"), expected(&public, "assets.js", None));
-    assert_eq!(find("/assets"), expected(&public, "assets", None));
+    let expected = |dir: &str, name: &str, value: &str| Some((format!("{dir}/{name}"), value.to_owned()));
+    assert_eq!(find("/assets/a/b.js"), expected(&assets, "a/b.js", "immutable"));
+    assert_eq!(find("/assets/sw.js"), expected(&assets, "sw.js", "no-cache"));
+    assert_eq!(find("/robots.txt"), expected(&public, "robots.txt", "no-store"));
+    assert_eq!(find("/assets.js"), expected(&public, "assets.js", CACHE_CONTROL_DEFAULT));
+    assert_eq!(find("/assets"), expected(&public, "assets", CACHE_CONTROL_DEFAULT));
+    assert_eq!(find("/app.3f2a9c1b.js"), expected(&public, "app.3f2a9c1b.js", CACHE_CONTROL_IMMUTABLE));
+    assert_eq!(find("/assets/app.3f2a9c1b.js"), expected(&assets, "app.3f2a9c1b.js", "immutable"), "a rule goes first");
     for path in ["/", "/assets/", "/assets/../public/x", "*", ""] {
         assert_eq!(find(path), None, "{path}");
     }

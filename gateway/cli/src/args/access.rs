@@ -1,0 +1,34 @@
+//! `sluice access`.
+
+#![allow(clippy::doc_markdown, reason = "doc comments here are help texts, which terminals show as they are")]
+
+use clap::{Args, ValueEnum};
+
+const EXAMPLES: &str = "\
+Examples:
+  sluice access hash                   asks for a password, and prints its hash for access.basic_auth of sluice.toml
+  sluice access hash anna >> users     prints anna:HASH, a line for access.basic_auth_file
+  sluice access hash anna < password   takes the first line of a file
+
+A running gateway knows the user after `sluice reload`.";
+
+/// `sluice access`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct AccessArgs {
+    /// What to do
+    #[arg(value_name = "hash")]
+    pub action: AccessAction,
+    /// Name of the user, to print a line of a file of users
+    pub name: Option<String>,
+    /// Cost of the hash; one more doubles the time that a login takes
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(10..=14))]
+    pub cost: u32,
+}
+
+/// What to do.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum AccessAction {
+    /// Make the hash of a password that standard input has
+    Hash,
+}

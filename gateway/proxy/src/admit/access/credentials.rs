@@ -1,0 +1,137 @@
+//! Reads a name and a password from a request (RFC 7617), and knows those that were right lately. Neither shows in what is
+//! printed, and no password stays.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ring::hmac;
+use ring::rand::{SecureRandom as _, SystemRandom};
+use sluice_message::Fields;
+use tokio::time::Instant;
+
+/// Bounds how many pairs of name and password are known to be right. Each user has one; bcrypt takes a few for the same.
+const VERIFIED_MAX: usize = 2_000;
+/// Bounds how long a pair counts as right without another look.
+const VERIFIED_TIMEOUT: Duration = Duration::from_secs(900);
+
+/// A name and a password, as sent.
+pub(super) struct Credentials {
+    pub(super) name: String,
+    pub(super) password: Vec<u8>,
+}
+
+impl Credentials {
+    /// What the field `Authorization` holds, where it is the only one and of the scheme `Basic`.
+    pub(super) fn of(fields: &Fields) -> Option<Self> {
+        let mut values = fields.get_all("authorization");
+        let (value, None) = (values.next()?, values.next()) else { return None };
+        let (scheme, rest) = value.split_at_checked(6)?;
+        if !scheme.eq_ignore_ascii_case(b"basic ") {
+            return None;
+        }
+        let pair = STANDARD.decode(rest.trim_ascii()).ok()?;
+        let colon = pair.iter().position(|byte| *byte == b':')?;
+        let name = String::from_utf8(pair[..colon].to_vec()).ok()?;
+        Some(Credentials { name, password: pair[colon + 1..].to_vec() })
+    }
+}
+
+/// Stands for a name and a password; nobody without the key can make one or find what it stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Tag([u8; 32]);
+
+/// Pairs of name and password that were right lately, by their tags.
+pub(super) struct Verified {
+    /// Lives and dies with the process.
+    key: hmac::Key,
+    until: HashMap<Tag, Instant>,
+}
+
+impl Verified {
+    pub(super) fn new() -> Self {
+        let mut key = [0; 32];
+        SystemRandom::new().fill(&mut key).expect("the system gives random bytes, as it did for TLS");
+        Verified { key: hmac::Key::new(hmac::HMAC_SHA256, &key), until: HashMap::new() }
+    }
+
+    pub(super) fn tag(&self, credentials: &Credentials) -> Tag {
+        let mut context = hmac::Context::with_key(&self.key);
+        // The name's length first, so that no other pair is the same bytes.
+        context.update(&(credentials.name.len() as u64).to_be_bytes());
+        context.update(credentials.name.as_bytes());
+        context.update(&credentials.password);
+        let mut tag = [0; 32];
+        tag.copy_from_slice(context.sign().as_ref());
+        Tag(tag)
+    }
+
+    /// A tag is random to everybody else, so how long it takes to find one says nothing of a password.
+    pub(super) fn contains(&self, tag: Tag, now: Instant) -> bool {
+        self.until.get(&tag).is_some_and(|until| now < *until)
+    }
+
+    pub(super) fn insert(&mut self, tag: Tag, now: Instant) {
+        if self.until.len() >= VERIFIED_MAX {
+            self.until.retain(|_, until| now < *until);
+        }
+        if self.until.len() >= VERIFIED_MAX
+            && let Some(first) = self.until.iter().min_by_key(|(_, until)| **until).map(|(tag, _)| *tag)
+        {
+            self.until.remove(&first);
+        }
+        self.until.insert(tag, now + VERIFIED_TIMEOUT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[&str]) -> Option<(String, Vec<u8>)> {
+        let fields: Fields = values.iter().map(|value| ("Authorization", value.as_bytes())).collect();
+        Credentials::of(&fields).map(|found| (found.name, found.password))
+    }
+
+    #[test]
+    fn name_ends_at_the_first_colon_and_the_scheme_is_read_in_any_case() {
+        let basic = |pair: &[u8]| STANDARD.encode(pair);
+        for scheme in ["Basic ", "basic ", "BASIC  "] {
+            let found = of(&[&format!("{scheme}{}", basic(b"anna:a:b"))]).unwrap();
+            assert_eq!(found, ("anna".to_owned(), b"a:b".to_vec()));
+        }
+        assert_eq!(of(&[&format!("Basic {}", basic("änna:".as_bytes()))]).unwrap(), ("änna".to_owned(), Vec::new()));
+        for value in ["", "Basic", "Basic ", "Basic !", "Bearer YTpi", "Basicxx YTpi", "Digest YTpi"] {
+            assert_eq!(of(&[value]), None, "{value}");
+        }
+        assert_eq!(of(&[&format!("Basic {}", basic(b"no colon"))]), None);
+        assert_eq!(of(&[&format!("Basic {}", basic(b"\xff:x"))]), None);
+        let twice = format!("Basic {}", basic(b"a:b"));
+        assert_eq!(of(&[&twice, &twice]), None);
+        assert_eq!(of(&[]), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_right_is_known_for_a_while_and_only_so_much_of_it() {
+        let mut verified = Verified::new();
+        let tag = |verified: &Verified, name: &str, password: &str| {
+            verified.tag(&Credentials { name: name.to_owned(), password: password.into() })
+        };
+        let anna = tag(&verified, "anna", "secret");
+        assert!(!verified.contains(anna, Instant::now()));
+        verified.insert(anna, Instant::now());
+        assert!(verified.contains(tag(&verified, "anna", "secret"), Instant::now()));
+        for (name, password) in [("anna", "secret "), ("annas", "ecret"), ("ann", "asecret"), ("", "annasecret")] {
+            assert!(!verified.contains(tag(&verified, name, password), Instant::now()), "{name} {password}");
+        }
+        tokio::time::advance(VERIFIED_TIMEOUT).await;
+        assert!(!verified.contains(anna, Instant::now()));
+        for number in 0..VERIFIED_MAX + 10 {
+            let tag = tag(&verified, "anna", &number.to_string());
+            verified.insert(tag, Instant::now());
+            assert!(verified.contains(tag, Instant::now()));
+        }
+        assert_eq!(verified.until.len(), VERIFIED_MAX);
+    }
+}
