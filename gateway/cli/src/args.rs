@@ -7,6 +7,7 @@ mod access;
 mod cache;
 mod hidden;
 mod hotspots;
+mod init;
 mod report;
 mod routes;
 
@@ -23,6 +24,7 @@ pub use access::{AccessAction, AccessArgs};
 pub use cache::{CacheArgs, CacheCommand, CachePurgeArgs, CacheShowArgs, CacheStatusArgs};
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
+pub use init::InitArgs;
 pub use report::{ReportArgs, Since};
 pub use routes::RoutesArgs;
 
@@ -175,6 +177,8 @@ pub enum Command {
     Cache(CacheArgs),
     /// Show, or let go of, requests that are answered without a worker because workers died with them
     Quarantine(QuarantineArgs),
+    /// Look at the app here, and write a sluice.toml for it
+    Init(InitArgs),
     /// Validate the configuration and print every key in force
     Check(CheckArgs),
     /// Make hashes of passwords for users (access.basic_auth)

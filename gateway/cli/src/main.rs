@@ -8,6 +8,7 @@ mod completion;
 mod exit;
 mod files;
 mod generate;
+mod init;
 mod output;
 mod run_dir;
 mod run_lock;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Hotspots(args) => client::hotspots(&args),
         Command::Routes(args) => client::routes(&args),
         Command::Quarantine(args) => client::quarantine(&args),
+        Command::Init(args) => init::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Access(args) => access::run(&args),
         Command::Completion(args) => completion::run(args.shell),

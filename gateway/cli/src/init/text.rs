@@ -1,0 +1,100 @@
+//! What `sluice init` writes and says. Pure.
+
+use std::fmt::Write as _;
+
+use super::frameworks::Framework;
+use super::{App, Found};
+
+/// The file, with what is off by default as comments.
+pub(super) fn config(found: &Found) -> String {
+    let mut out = "# Settings of Sluice. `sluice check` validates them and prints all others.\n\n".to_owned();
+    app(&mut out, &found.app);
+    out.push_str(
+        "\n[server]\n# port = 3000\n# Proxies and balancers in front, whose X-Forwarded-* are believed:\n# trusted_peers = [\"10.0.0.0/8\"]\n",
+    );
+    out.push_str("\n[workers]\n# One process a CPU, unless said otherwise:\n# count = 4\n");
+    files(&mut out, found);
+    out.push_str(
+        "\n# For staging: who may ask. `sluice access hash` makes the hash of a password.\n# [access]\n# allow = [\"10.0.0.0/8\"]\n# [access.basic_auth]\n# anna = \"$2b$12$…\"\n",
+    );
+    out
+}
+
+fn app(out: &mut String, app: &App) {
+    out.push_str("[app]\n");
+    let _ = match app {
+        App::Entry { script, is_there: true } => writeln!(out, "entry = {}", quoted(script)),
+        App::Entry { script, is_there: false } => {
+            writeln!(out, "# Not there yet; build the app, then take the sign away:\n# entry = {}", quoted(script))
+        }
+        App::Command(command) => {
+            let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+            writeln!(out, "command = [{}]", words.join(", "))
+        }
+        App::Main(main) => writeln!(out, "# `main` of package.json is what is started: {}", one_line(main)),
+        App::ScriptsStart(script) => {
+            writeln!(out, "# `scripts.start` of package.json is what is started: {}", one_line(script))
+        }
+        App::Unknown => writeln!(out, "# The script that calls listen():\n# entry = \"server.js\""),
+    };
+}
+
+fn files(out: &mut String, found: &Found) {
+    out.push_str("\n# Files that the gateway sends itself, without a worker. The app's headers and access checks\n# are not on them, and what is no file goes to the app.\n");
+    let (Some(framework), Some((mount, is_built))) = (found.framework, found.mount) else {
+        out.push_str("# [files.paths]\n# \"/assets/\" = \"dist/client/assets\"\n");
+        return;
+    };
+    let sign = if is_built { "" } else { "# " };
+    if !is_built {
+        let _ = writeln!(out, "# {} puts them here; build the app, then take the signs away.", framework.name);
+    }
+    let _ = writeln!(out, "{sign}[files.paths]\n{sign}{} = {}", quoted(mount.prefix), quoted(mount.dir));
+    let _ = writeln!(out, "# With a base path it is \"/base{}\".", mount.prefix);
+    if let Some(prefix) = framework.immutable {
+        let _ = writeln!(
+            out,
+            "\n# All names there have a hash of their content, so browsers never need to ask again.\n{sign}[files.cache_control]\n{sign}{} = \"public, max-age=31536000, immutable\"",
+            quoted(prefix)
+        );
+    }
+}
+
+/// What was found, a line each, and what to do next.
+pub(super) fn told(found: &Found) -> String {
+    let mut out = String::new();
+    let _ = match (found.framework, found.has_package_json) {
+        (Some(Framework { name, .. }), _) => writeln!(out, "found {name}, by package.json"),
+        (None, true) => writeln!(out, "found package.json, and no framework that is known"),
+        (None, false) => writeln!(out, "found no package.json here"),
+    };
+    let _ = match &found.app {
+        App::Entry { script, is_there: true } => writeln!(out, "found the app: {script}"),
+        App::Entry { script, is_there: false } => writeln!(out, "missing {script}: build the app first"),
+        App::Command(command) => writeln!(out, "starts the app by: {}", command.join(" ")),
+        App::Main(main) => writeln!(out, "found the app, by main of package.json: {}", one_line(main)),
+        App::ScriptsStart(script) => {
+            writeln!(out, "found the app, by scripts.start of package.json: {}", one_line(script))
+        }
+        App::Unknown => writeln!(out, "found no app: name its script as app.entry"),
+    };
+    if let Some((mount, is_built)) = found.mount {
+        let _ = if is_built {
+            writeln!(out, "found {}, which the gateway sends as {}", mount.dir, mount.prefix)
+        } else {
+            writeln!(out, "missing {}: build the app, then run `sluice init --force`", mount.dir)
+        };
+    }
+    out.push_str("wrote sluice.toml; read it, then: sluice start\n");
+    out
+}
+
+/// As a string of TOML, of which JSON's are a part.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// For a comment, which ends with its line.
+fn one_line(text: &str) -> String {
+    text.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect()
+}

@@ -1,0 +1,156 @@
+use std::path::PathBuf;
+
+use sluice_catalog::config::{Config, Loaded, Sources};
+
+use super::*;
+
+/// A directory with these files, of which one that ends with `/` is a directory.
+fn app_with(package: Option<&str>, files: &[&str]) -> (tempfile::TempDir, Found) {
+    let dir = tempfile::tempdir().unwrap();
+    if let Some(package) = package {
+        fs::write(dir.path().join("package.json"), package).unwrap();
+    }
+    for file in files {
+        let path = dir.path().join(file);
+        if file.ends_with('/') {
+            fs::create_dir_all(path).unwrap();
+        } else {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+    }
+    let found = look(dir.path()).unwrap();
+    (dir, found)
+}
+
+fn loaded(config: &str) -> Loaded {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join(FILE_NAME);
+    fs::write(&file, config).unwrap();
+    let env: [(String, String); 0] = [];
+    Config::load(Sources { file: Some(PathBuf::from(&file)), env, flags: Vec::new() }).unwrap()
+}
+
+#[test]
+fn what_frameworks_build_is_found_and_the_file_says_it() {
+    for (package, files, prefix, dir, entry) in [
+        (
+            r#"{"dependencies":{"next":"16"},"scripts":{"start":"next start"}}"#,
+            &[".next/static/"][..],
+            "/_next/static/",
+            ".next/static",
+            None,
+        ),
+        (r#"{"devDependencies":{"@react-router/dev":"8","vite":"8"}}"#, &["build/client/"], "/", "build/client", None),
+        (r#"{"dependencies":{"@remix-run/serve":"2"}}"#, &["build/client/"], "/", "build/client", None),
+        (
+            r#"{"dependencies":{"astro":"7"},"scripts":{"start":"node ./dist/server/entry.mjs"}}"#,
+            &["dist/client/", "dist/server/entry.mjs"],
+            "/",
+            "dist/client",
+            Some("dist/server/entry.mjs"),
+        ),
+        (
+            r#"{"devDependencies":{"@sveltejs/kit":"3","vite":"8"},"scripts":{"start":"node build"}}"#,
+            &["build/client/", "build/index.js"],
+            "/",
+            "build/client",
+            Some("build/index.js"),
+        ),
+        (
+            r#"{"dependencies":{"nuxt":"4"}}"#,
+            &[".output/public/", ".output/server/index.mjs"],
+            "/",
+            ".output/public",
+            Some(".output/server/index.mjs"),
+        ),
+        (
+            r#"{"devDependencies":{"vite":"8"},"scripts":{"start":"node server.js"}}"#,
+            &["dist/client/assets/", "server.js"],
+            "/assets/",
+            "dist/client/assets",
+            Some("server.js"),
+        ),
+        (r#"{"devDependencies":{"vite":"8"}}"#, &["dist/assets/"], "/assets/", "dist/assets", None),
+    ] {
+        let (_dir, found) = app_with(Some(package), files);
+        let Loaded { config, warnings, .. } = loaded(&text::config(&found));
+        assert_eq!(config.files.paths, [(prefix.to_owned(), dir.to_owned())].into(), "{package}");
+        assert_eq!(config.app.entry.as_deref(), entry, "{package}");
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert!(text::told(&found).contains(&format!("found {dir}, which the gateway sends as {prefix}")));
+    }
+}
+
+#[test]
+fn what_is_not_built_yet_is_written_as_comments() {
+    let packages = r#"{"dependencies":{"nuxt":"4"}}"#;
+    let (_dir, found) = app_with(Some(packages), &[]);
+    let text = text::config(&found);
+    let Loaded { config, .. } = loaded(&text);
+    assert_eq!((config.files.paths.len(), config.app.entry), (0, None));
+    assert!(
+        text.contains("# \"/\" = \".output/public\"") && text.contains("# entry = \".output/server/index.mjs\""),
+        "{text}"
+    );
+    assert!(text::told(&found).contains("missing .output/public: build the app"));
+    // With the signs taken away it is what a built app gets.
+    let (_dir, built) = app_with(Some(packages), &[".output/public/", ".output/server/index.mjs"]);
+    assert_eq!(loaded(&text::config(&built)).config.files.paths.len(), 1);
+}
+
+#[test]
+fn directory_without_an_app_gets_a_file_that_changes_nothing() {
+    for package in [None, Some("{}"), Some(r#"{"dependencies":{"express":"5"}}"#), Some("[]"), Some(r#"{"main":7}"#)] {
+        let (_dir, found) = app_with(package, &[]);
+        assert_eq!(found.app, App::Unknown);
+        assert_eq!(loaded(&text::config(&found)).config, Config::default(), "{package:?}");
+    }
+}
+
+#[test]
+fn script_of_package_json_is_taken_without_npm_only_where_nothing_is_lost() {
+    let app = |start: &str, files: &[&str]| {
+        let package = serde_json::json!({ "scripts": { "start": start } }).to_string();
+        app_with(Some(&package), files).1.app
+    };
+    let entry = |script: &str| App::Entry { script: script.to_owned(), is_there: true };
+    assert_eq!(app("node server.js", &["server.js"]), entry("server.js"));
+    assert_eq!(app(" node ./src/main.mjs ", &["src/main.mjs"]), entry("src/main.mjs"));
+    for start in [
+        "node missing.js",
+        "node --enable-source-maps server.js",
+        "node server.js --port 80",
+        "NODE_ENV=production node server.js",
+        "node server.js && echo",
+        "node \"server.js\"",
+        "tsx server.js",
+        "a\n[server]\nport = 1",
+    ] {
+        assert_eq!(app(start, &["server.js"]), App::ScriptsStart(start.to_owned()));
+        let found =
+            Found { has_package_json: true, framework: None, mount: None, app: App::ScriptsStart(start.to_owned()) };
+        assert_eq!(loaded(&text::config(&found)).config, Config::default());
+    }
+    let main =
+        app_with(Some(r#"{"main":"index.js","scripts":{"start":"node server.js"}}"#), &["index.js", "server.js"]).1;
+    assert_eq!(main.app, App::Main("index.js".to_owned()));
+}
+
+#[test]
+fn file_that_exists_is_replaced_only_by_force() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(FILE_NAME);
+    write(&path, "first", false).unwrap();
+    assert!(matches!(write(&path, "second", false), Err(InitError::Exists)));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+    write(&path, "second", true).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "second");
+}
+
+#[test]
+fn broken_package_json_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("package.json"), "{").unwrap();
+    assert!(look(dir.path()).is_err());
+}
