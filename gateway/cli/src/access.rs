@@ -4,6 +4,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::process::ExitCode;
 
+use nix::sys::signal::{SigSet, Signal};
 use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 
 use crate::args::{AccessAction, AccessArgs};
@@ -67,7 +68,7 @@ fn password() -> Result<String, HashError> {
     if password == asked("Once more: ")? { Ok(password) } else { Err(HashError::Differ) }
 }
 
-/// Asks on a terminal, which does not show what is typed.
+/// Asks on a terminal, which does not show what is typed. Ctrl-C waits for the end of the line, so that the terminal is left as it was.
 fn asked(question: &str) -> io::Result<String> {
     let terminal = io::stdin();
     let shown = tcgetattr(&terminal)?;
@@ -75,10 +76,13 @@ fn asked(question: &str) -> io::Result<String> {
     hidden.local_flags.remove(LocalFlags::ECHO);
     eprint!("{question}");
     io::stderr().flush()?;
+    let interrupts: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
+    interrupts.thread_block()?;
     tcsetattr(&terminal, SetArg::TCSAFLUSH, &hidden)?;
     let line = first_line();
     tcsetattr(&terminal, SetArg::TCSAFLUSH, &shown)?;
     eprintln!();
+    interrupts.thread_unblock()?;
     line
 }
 

@@ -11,7 +11,9 @@ const COST: u32 = 4;
 
 fn login() -> Login {
     let hash = |password: &str| PasswordHash::parse(&bcrypt::hash(password, COST).unwrap()).unwrap();
-    let users = [("anna", hash("secret")), ("bob", hash(&"x".repeat(72)))];
+    // As `htpasswd -B` writes it.
+    let bob = PasswordHash::parse(&hash(&"x".repeat(72)).as_str().replacen("$2b$", "$2y$", 1)).unwrap();
+    let users = [("anna", hash("secret")), ("bob", bob)];
     let settings = config::Access { basic_auth_realm: "Staging".to_owned(), ..config::Access::default() };
     Login::new(&settings, users.into_iter().map(|(name, hash)| (name.to_owned(), hash)).collect())
 }
