@@ -8,7 +8,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { RawConnection, type RawResponse } from '../support/raw.ts';
 import { StartFailed, app, runSluice, sluiceCommand, startSluice } from '../support/sluice.ts';
-import { ask, assertRefused, bytesOf, recordOf, running, statusWhen } from './scenario.ts';
+import { ask, assertRefused, bytesOf, ownApp, recordOf, running, statusWhen } from './scenario.ts';
 
 const from = (address: string): { headers: string } => ({ headers: `X-Forwarded-For: ${address}\r\n` });
 const basic = (pair: string): string => `Authorization: Basic ${Buffer.from(pair).toString('base64')}\r\n`;
@@ -221,4 +221,19 @@ void test('what means nothing is refused by check and by start, without what may
     assert.match(error.finished.stderr, /access\.basic_auth_file names .*users:1, which is no bcrypt hash/);
     return true;
   });
+});
+
+void test('a page that the gateway keeps is for users alone, and for the clients that may ask', async (t) => {
+  const config = `[cache]\nenabled = true\n[access.basic_auth]\nanna = "${await hash('secret')}"\n`;
+  const env = { RENDERS_FILE: path.join(tempDir(t), 'renders') };
+  const sluice = await running(t, { entry: ownApp('pages.js'), workers: 1, config, env });
+  const target = '/a?cc=public,max-age=60';
+  for (const kept of ['stored', 'hit']) {
+    const response = await ask(sluice, target, as('anna:secret'));
+    assert.equal(response.status, 200);
+    assert.match(response.headers.get('cache-status') ?? '', new RegExp(`\\b${kept}\\b`));
+  }
+  const refused = await ask(sluice, target);
+  assertRefused(refused, 401, 'SLU-LOGIN-REQUIRED');
+  assert.equal(refused.headers.get('cache-status'), undefined);
 });
