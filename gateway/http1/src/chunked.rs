@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use sluice_message::bytes::ascii;
-use sluice_message::{Reject, Rejection, is_hop_by_hop, starts_with, without_underscores};
+use sluice_message::{Reject, Rejection, may_be_trailer, without_underscores};
 
 use crate::extension::Extension;
 use crate::line::{Line, check_control};
@@ -213,36 +213,4 @@ fn size_byte(digits: u32, value: u64, b: u8) -> Result<State, Rejection> {
         b';' => Ok(State::Extension { place: Extension::NameStart, value }),
         _ => Err(malformed("a byte that is not allowed in a chunk size")),
     }
-}
-
-/// False for fields that frame, route, authenticate or modify the message, which come too late in a trailer
-/// (RFC 9110 §6.5.1).
-fn may_be_trailer(name: &str) -> bool {
-    const FORBIDDEN: [&str; 22] = [
-        "host",
-        "authorization",
-        "cookie",
-        "set-cookie",
-        "www-authenticate",
-        "cache-control",
-        "pragma",
-        "expires",
-        "age",
-        "date",
-        "location",
-        "retry-after",
-        "vary",
-        "max-forwards",
-        "range",
-        "forwarded",
-        "via",
-        "origin",
-        "x-real-ip",
-        "x-request-id",
-        "traceparent",
-        "tracestate",
-    ];
-    !is_hop_by_hop(name)
-        && !FORBIDDEN.iter().any(|forbidden| name.eq_ignore_ascii_case(forbidden))
-        && !["content-", "if-", "x-forwarded-"].iter().any(|prefix| starts_with(name, prefix))
 }

@@ -128,6 +128,39 @@ pub fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|&b| b == b',').map(trim_ows).filter(|element| !element.is_empty())
 }
 
+/// False for fields that frame, route, authenticate or modify the message, which come too late in a trailer
+/// (RFC 9110 §6.5.1).
+#[must_use]
+pub fn may_be_trailer(name: &str) -> bool {
+    const FORBIDDEN: [&str; 22] = [
+        "host",
+        "authorization",
+        "cookie",
+        "set-cookie",
+        "www-authenticate",
+        "cache-control",
+        "pragma",
+        "expires",
+        "age",
+        "date",
+        "location",
+        "retry-after",
+        "vary",
+        "max-forwards",
+        "range",
+        "forwarded",
+        "via",
+        "origin",
+        "x-real-ip",
+        "x-request-id",
+        "traceparent",
+        "tracestate",
+    ];
+    !is_hop_by_hop(name)
+        && !FORBIDDEN.iter().any(|forbidden| name.eq_ignore_ascii_case(forbidden))
+        && !["content-", "if-", "x-forwarded-"].iter().any(|prefix| starts_with(name, prefix))
+}
+
 fn is_end_to_end(name: &str) -> bool {
     END_TO_END.iter().any(|known| name.eq_ignore_ascii_case(known))
         || END_TO_END_PREFIXES.iter().any(|prefix| starts_with(name, prefix))

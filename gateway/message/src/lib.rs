@@ -21,7 +21,7 @@ mod underscores;
 
 pub use coding::{Accepted, Coding};
 pub use fields::Fields;
-pub use forward::{Forwardable, elements, forwardable, is_hop_by_hop, starts_with, strip};
+pub use forward::{Forwardable, elements, forwardable, is_hop_by_hop, may_be_trailer, starts_with, strip};
 pub use head::{RequestHead, ResponseHead, Scheme, path_of, reason_of};
 pub use host::authority;
 pub use method::Method;

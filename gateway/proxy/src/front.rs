@@ -6,6 +6,7 @@ pub(crate) mod client;
 pub(crate) mod connection;
 pub(crate) mod exchange;
 pub(crate) mod h1;
+pub(crate) mod h2;
 pub(crate) mod handles;
 pub mod listen;
 pub(crate) mod own;

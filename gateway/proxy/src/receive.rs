@@ -3,6 +3,7 @@
 
 pub(crate) mod body;
 pub(crate) mod memory;
+pub(crate) mod pace;
 pub(crate) mod spool;
 pub(crate) mod trace;
 pub(crate) mod trust;
@@ -23,17 +24,18 @@ use crate::front::h1::H1;
 use crate::gate::Gate;
 use crate::ids::to_usize;
 use crate::receive::body::Body;
+use crate::receive::pace::Pace;
 use crate::request::passage::{Asked, Failure};
 
 /// So little of a body stays in memory however slowly it comes: a file would cost more.
-const KEPT_BYTES_MAX: usize = 2048;
+pub(crate) const KEPT_BYTES_MAX: usize = 2048;
 
-fn refused(code: Code, detail: &'static str) -> Failure {
+pub(crate) fn refused(code: Code, detail: &'static str) -> Failure {
     Failure::Refused(Refusal { detail, ..Refusal::of(code) })
 }
 
 /// The client has gone, or says nothing any more.
-const GONE: Failure = Failure::Gone(Outcome::ClientGoneReceiving);
+pub(crate) const GONE: Failure = Failure::Gone(Outcome::ClientGoneReceiving);
 
 impl From<Rejection> for Failure {
     fn from(rejection: Rejection) -> Self {
@@ -111,7 +113,7 @@ impl H1<'_> {
     }
 }
 
-fn underscores(rule: UnderscoreHeaders) -> Underscores {
+pub(crate) fn underscores(rule: UnderscoreHeaders) -> Underscores {
     match rule {
         UnderscoreHeaders::Distinct => Underscores::Distinct,
         UnderscoreHeaders::Refuse => Underscores::Refuse,
@@ -151,7 +153,7 @@ const NODE_METHODS: [&str; 28] = [
     "CONNECT",
 ];
 
-fn is_known(method: &Method) -> bool {
+pub(crate) fn is_known(method: &Method) -> bool {
     !matches!(method, Method::Other(name) if !NODE_METHODS.contains(&&**name))
 }
 
@@ -223,8 +225,7 @@ async fn more(client: &mut Client, gate: &Gate, body: &Body, pace: &mut Pace) ->
         client.set_deadline(Some(if spills { deadline.min(patience) } else { deadline }));
         match client.wait(For { read: true, ..For::default() }).await {
             Woke::Read => {
-                pace.received_bytes += (client.unread.len() - before) as u64;
-                pace.last_received = Instant::now();
+                pace.received(client.unread.len() - before);
                 client.set_deadline(Some(pace.deadline()));
                 return Ok(());
             }
@@ -238,7 +239,7 @@ async fn more(client: &mut Client, gate: &Gate, body: &Body, pace: &mut Pace) ->
     }
 }
 
-async fn store(body: &Body, data: Bytes) -> Result<(), Failure> {
+pub(crate) async fn store(body: &Body, data: Bytes) -> Result<(), Failure> {
     body.append(data).await.map_err(|_| refused(Code::TempFull, "the temporary file could not be written"))
 }
 
@@ -251,33 +252,4 @@ async fn write_continue(client: &mut Client) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// The minimum rate as a deadline that moves with each byte: after the grace time, `rate` bytes a second on average.
-struct Pace {
-    started: Instant,
-    grace: Duration,
-    rate_bytes_per_s: u64,
-    received_bytes: u64,
-    last_received: Instant,
-}
-
-impl Pace {
-    fn start(gate: &Gate) -> Self {
-        let config = gate.config();
-        let server = &config.server;
-        Pace {
-            started: Instant::now(),
-            grace: Duration::from_millis(server.body_grace_ms),
-            rate_bytes_per_s: server.body_rate_bytes_per_s_min.max(1),
-            received_bytes: 0,
-            last_received: Instant::now(),
-        }
-    }
-
-    fn deadline(&self) -> Instant {
-        let on_average = Duration::from_millis(self.received_bytes.saturating_mul(1000) / self.rate_bytes_per_s);
-        // A fast start buys no right to stop: a pause may last no longer than the grace time.
-        (self.started + self.grace + on_average).min(self.last_received + self.grace)
-    }
 }

@@ -10,6 +10,7 @@ mod client;
 mod clients;
 mod deaths;
 mod heads;
+mod http2;
 mod panics;
 mod reuse;
 mod silence;

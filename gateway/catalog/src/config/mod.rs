@@ -120,6 +120,14 @@ config! {
         redirect_port: u16 = 0, in 0..=65_535 => restart;
         /// Port that redirects name, where clients reach HTTPS at another than `port` (a mapped port). 0 for `port`.
         redirect_to_port: u16 = 0, in 0..=65_535 => reload;
+        /// Whether the port speaks HTTP/2 as well, where it speaks HTTPS. Clients choose (ALPN), and connections that are open
+        /// stay as they are.
+        http2: bool = true => restart;
+        /// Requests that one HTTP/2 connection may have under way at once.
+        http2_streams_max: u32 = 100, in 1..=10_000, "requests" => reload;
+        /// Request bodies of one HTTP/2 connection together, as announced, or `body_bytes_max` where nothing is announced. A
+        /// body over 128 KiB waits for the requests before it; one alone may be larger.
+        http2_bodies_bytes_max: u64 = 67_108_864, in 0..=1_099_511_627_776, "bytes" => reload;
         /// Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are believed. From anyone
         /// else they are replaced.
         trusted_peers: Vec<String> = Vec::new() => reload;

@@ -23,7 +23,7 @@ const DRAIN_GRACE_MS: u64 = 1000;
 
 /// Serves one connection until it ends. Its handle counts it, from before a TLS handshake to after the last byte.
 pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketAddr, gate: Rc<Gate>, handle: Handle) {
-    let _counted = Counted { gate: Rc::clone(&gate), key: handle.key };
+    let _counted = Counted::new(&gate, &handle);
     let mut client = Client::new(stream, Rc::clone(&handle.draining), gate.store.memory.unsent_bytes_max());
     let mut origin = Origin::new(&gate.trust(), canonical(peer), canonical(local), client.scheme());
     origin.is_redirected = gate.redirects_at(local.port());
@@ -90,19 +90,25 @@ pub(crate) async fn refuse_connection(stream: ClientStream, peer: IpAddr, gate: 
     client.close(false, patience).await;
 }
 
-fn send_timeout(gate: &Gate) -> Duration {
+pub(super) fn send_timeout(gate: &Gate) -> Duration {
     Duration::from_millis(gate.config().server.send_timeout_ms)
 }
 
 /// An IPv4 client on a dual-stack socket is an IPv4 client.
-fn canonical(address: SocketAddr) -> SocketAddr {
+pub(super) fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
 /// A connection's place in the count.
-struct Counted {
+pub(super) struct Counted {
     gate: Rc<Gate>,
     key: usize,
+}
+
+impl Counted {
+    pub(super) fn new(gate: &Rc<Gate>, handle: &Handle) -> Self {
+        Counted { gate: Rc::clone(gate), key: handle.key }
+    }
 }
 
 impl Drop for Counted {

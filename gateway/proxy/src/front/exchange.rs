@@ -6,6 +6,7 @@ use std::io;
 use sluice_message::ResponseHead;
 
 use super::h1::H1;
+use super::h2::H2;
 use super::own::Own;
 use super::tunnel;
 use crate::answers::Size;
@@ -16,6 +17,8 @@ use crate::respond::answer::{Answer, Upgraded};
 pub(crate) enum Exchange<'c> {
     /// On a client's connection of HTTP/1.
     H1(H1<'c>),
+    /// On a stream of a client's connection of HTTP/2.
+    H2(Box<H2<'c>>),
     /// What the gateway asks itself.
     Own(Own),
 }
@@ -36,6 +39,7 @@ impl Exchange<'_> {
     pub(crate) async fn head(&mut self) -> Result<Asked, Failure> {
         match self {
             Exchange::H1(h1) => h1.head().await,
+            Exchange::H2(h2) => h2.head(),
             Exchange::Own(own) => Ok((own.head.clone(), None)),
         }
     }
@@ -44,6 +48,7 @@ impl Exchange<'_> {
     pub(crate) fn begins_with_head(&self) -> bool {
         match self {
             Exchange::H1(h1) => h1.client.unread.trim_ascii_start().starts_with(b"HEAD "),
+            Exchange::H2(h2) => h2.is_head(),
             Exchange::Own(_) => false,
         }
     }
@@ -52,6 +57,7 @@ impl Exchange<'_> {
     pub(crate) async fn body(&mut self) -> Result<Body, Failure> {
         match self {
             Exchange::H1(h1) => h1.body().await,
+            Exchange::H2(h2) => h2.body().await,
             Exchange::Own(_) => Ok(Body::default()),
         }
     }
@@ -60,6 +66,7 @@ impl Exchange<'_> {
     pub(crate) fn inform(&mut self, head: &ResponseHead) {
         match self {
             Exchange::H1(h1) => h1.inform(head),
+            Exchange::H2(h2) => h2.inform(head),
             Exchange::Own(own) => own.inform(head),
         }
     }
@@ -68,6 +75,7 @@ impl Exchange<'_> {
     pub(crate) fn begin(&mut self, head: &ResponseHead, size: Size, request_id: &str) {
         match self {
             Exchange::H1(h1) => h1.begin(head, size, request_id),
+            Exchange::H2(h2) => h2.begin(head, size, request_id),
             Exchange::Own(_) => {}
         }
     }
@@ -76,6 +84,7 @@ impl Exchange<'_> {
     pub(crate) fn room(&mut self) -> usize {
         match self {
             Exchange::H1(h1) => h1.out.room(),
+            Exchange::H2(h2) => h2.out.room(),
             Exchange::Own(own) => own.room(),
         }
     }
@@ -83,14 +92,17 @@ impl Exchange<'_> {
     pub(crate) fn write(&mut self, data: &[u8]) {
         match self {
             Exchange::H1(h1) => h1.out.push(data),
+            Exchange::H2(h2) => h2.out.push(data),
             Exchange::Own(own) => own.read(data),
         }
     }
 
     /// Writes bytes that [`Answer::set_aside`] took from this exchange.
     pub(crate) fn write_framed(&mut self, data: &[u8]) {
-        if let Exchange::H1(h1) = self {
-            h1.out.push_framed(data);
+        match self {
+            Exchange::H1(h1) => h1.out.push_framed(data),
+            Exchange::H2(h2) => h2.out.push_framed(data),
+            Exchange::Own(_) => {}
         }
     }
 
@@ -98,6 +110,7 @@ impl Exchange<'_> {
     pub(crate) async fn gathers_more(&mut self, answer: &Answer) -> bool {
         match self {
             Exchange::H1(h1) => h1.gathers_more(answer).await,
+            Exchange::H2(h2) => h2.gathers_more(answer).await,
             Exchange::Own(_) => false,
         }
     }
@@ -109,6 +122,7 @@ impl Exchange<'_> {
     pub(crate) async fn flush(&mut self, aside: Option<&Answer>) -> io::Result<()> {
         match self {
             Exchange::H1(h1) => h1.flush(aside).await,
+            Exchange::H2(h2) => h2.flush(aside).await,
             Exchange::Own(own) => own.check(),
         }
     }
@@ -117,6 +131,7 @@ impl Exchange<'_> {
     pub(crate) async fn changed(&mut self, answer: &Answer) -> Woke {
         match self {
             Exchange::H1(h1) => h1.changed(answer).await,
+            Exchange::H2(h2) => h2.changed(answer).await,
             Exchange::Own(own) => own.changed(answer).await,
         }
     }
@@ -125,6 +140,7 @@ impl Exchange<'_> {
     pub(crate) fn end(&mut self, trailers: &[(String, Vec<u8>)]) {
         match self {
             Exchange::H1(h1) => h1.out.end(trailers),
+            Exchange::H2(h2) => h2.end(trailers),
             Exchange::Own(_) => {}
         }
     }
@@ -133,14 +149,17 @@ impl Exchange<'_> {
     pub(crate) fn break_off(&mut self) {
         match self {
             Exchange::H1(h1) => h1.break_off(),
+            Exchange::H2(h2) => h2.break_off(),
             Exchange::Own(_) => {}
         }
     }
 
     /// The connection is another protocol's now, until either side ends it.
     pub(crate) async fn switch(&mut self, upgraded: Upgraded, answer: &Answer) {
-        if let Exchange::H1(h1) = self {
-            tunnel::run(h1.client, upgraded, answer).await;
+        match self {
+            Exchange::H1(h1) => tunnel::run(h1.client, upgraded, answer).await,
+            Exchange::H2(h2) => h2.switch(upgraded, answer).await,
+            Exchange::Own(_) => {}
         }
     }
 
@@ -152,7 +171,7 @@ impl Exchange<'_> {
     pub(crate) fn is_half_closed(&self) -> bool {
         match self {
             Exchange::H1(h1) => h1.client.eof,
-            Exchange::Own(_) => false,
+            Exchange::H2(_) | Exchange::Own(_) => false,
         }
     }
 
@@ -160,7 +179,7 @@ impl Exchange<'_> {
     pub(crate) fn persists(&self) -> bool {
         match self {
             Exchange::H1(h1) => h1.persists,
-            Exchange::Own(_) => false,
+            Exchange::H2(_) | Exchange::Own(_) => false,
         }
     }
 }

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 
 use crate::front::client::ClientStream;
-use crate::front::connection;
+use crate::front::{connection, h2, tls};
 use crate::gate::Gate;
 use crate::socket::Socket;
 
@@ -98,7 +98,13 @@ fn welcome(stream: TcpStream, peer: SocketAddr, gate: &Rc<Gate>) {
         let accepted = async { gate.tls()?.accept(stream).await };
         match tokio::time::timeout(deadline, accepted).await {
             Ok(Some(stream)) => {
-                connection::serve(ClientStream::Tls(Box::new(stream)), peer, local, gate, handle).await;
+                let is_http2 = stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2);
+                let stream = ClientStream::Tls(Box::new(stream));
+                if is_http2 {
+                    h2::connection::serve(stream, peer, local, gate, handle).await;
+                } else {
+                    connection::serve(stream, peer, local, gate, handle).await;
+                }
             }
             _ => gate.connections.remove(handle.key),
         }

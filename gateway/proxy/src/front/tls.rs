@@ -22,6 +22,10 @@ pub use tickets::TicketKeys;
 use tickets::Tickets;
 pub use watch::run as watch;
 
+/// What ALPN (RFC 7301) calls the protocols of the port.
+pub(super) const HTTP2: &[u8] = b"h2";
+const HTTP1: &[u8] = b"http/1.1";
+
 /// What TLS may hold encrypted for a client: a record.
 const UNSENT_BYTES_MAX: usize = 16 * 1024;
 
@@ -39,7 +43,8 @@ impl Tls {
     pub(crate) fn start(config: &Config, certificates: Arc<Certificates>) -> io::Result<Self> {
         let (served, tickets) = (Arc::new(Served::new(certificates)), Arc::new(Tickets::new()?));
         let mut tls = ServerConfig::builder().with_no_client_auth().with_cert_resolver(Arc::clone(&served) as _);
-        tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let protocols = if config.server.http2 { &[HTTP2, HTTP1][..] } else { &[HTTP1] };
+        tls.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
         tls.ticketer = Arc::clone(&tickets) as _;
         let handshakes = Handshakes::start(config.server.handshakes_max)?;
         Ok(Tls { acceptor: TlsAcceptor::from(Arc::new(tls)), served, tickets, handshakes })

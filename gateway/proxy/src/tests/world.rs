@@ -12,7 +12,7 @@ use sluice_journal::{Filter, Format, Journal, Options, Subscription};
 use sluice_scheduler::{Action, WorkerId, WorkerState};
 use sluice_supervisor::Gate as _;
 use tokio::sync::Notify;
-use tokio::task::{LocalSet, spawn_local};
+use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::client::Client;
@@ -20,6 +20,8 @@ use super::worker::{Call, Worker};
 use crate::active::ActiveConfig;
 use crate::front::client::ClientStream;
 use crate::front::connection::serve;
+use crate::front::h2;
+use crate::front::handles::Handle;
 use crate::gate::Gate;
 use crate::socket::{Socket, memory};
 
@@ -36,6 +38,15 @@ struct Asked {
     starts: RefCell<VecDeque<WorkerId>>,
     started: Notify,
     killed: RefCell<Vec<WorkerId>>,
+}
+
+/// A client's connection before anybody serves it.
+struct Arrived {
+    ours: memory::End,
+    stream: ClientStream,
+    peer: SocketAddr,
+    local: SocketAddr,
+    handle: Handle,
 }
 
 pub(super) struct World {
@@ -141,13 +152,24 @@ impl World {
 
     /// A client behind a connection that holds so many bytes.
     pub(super) fn client_that_takes(&self, bytes: usize) -> Client {
+        let Arrived { ours, stream, peer, local, handle } = self.arrive(bytes);
+        Client::new(ours, spawn_local(serve(stream, peer, local, Rc::clone(&self.gate), handle)))
+    }
+
+    /// The same for HTTP/2: the client's end, and the task of the gateway's.
+    pub(super) fn http2(&self, bytes: usize) -> (memory::End, JoinHandle<()>) {
+        let Arrived { ours, stream, peer, local, handle } = self.arrive(bytes);
+        let serving = h2::connection::serve(stream, peer, local, Rc::clone(&self.gate), handle);
+        (ours, spawn_local(serving))
+    }
+
+    fn arrive(&self, bytes: usize) -> Arrived {
         self.ports.set(self.ports.get() + 1);
         let peer = SocketAddr::from(([203, 0, 113, 9], self.ports.get()));
         let (ours, theirs) = memory::pipe(bytes);
         let Ok(handle) = self.gate.take_in(peer.ip()) else { panic!("there is room for a client") };
-        let stream = ClientStream::Plain(Socket::Memory(theirs));
         let local = SocketAddr::from(([192, 0, 2, 1], 3000));
-        Client::new(ours, spawn_local(serve(stream, peer, local, Rc::clone(&self.gate), handle)))
+        Arrived { ours, stream: ClientStream::Plain(Socket::Memory(theirs)), peer, local, handle }
     }
 
     /// A client asks for this, and the only worker has read that.

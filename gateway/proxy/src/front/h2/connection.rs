@@ -1,0 +1,218 @@
+//! A client's connection of HTTP/2: requests side by side, and the end that both sides learn of.
+
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use h2::server::{Connection, SendResponse};
+use h2::{Reason, RecvStream};
+use http::Request;
+use sluice_message::Scheme;
+use tokio::time::{Instant, Sleep};
+
+use super::H2;
+use super::metered::{Meter, Metered};
+use super::shared::{Piece, Running, Shared};
+use crate::front::client::{Client, ClientStream};
+use crate::front::connection::{Counted, canonical, send_timeout};
+use crate::front::exchange::Exchange;
+use crate::front::handles::Handle;
+use crate::gate::Gate;
+use crate::request::serve_request;
+use crate::upstream::forward::Origin;
+
+/// What a client may send of a request's body before the gateway asks for more.
+pub(super) const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
+/// Data frames that hold next to nothing cost memory too. So much of them is read before a request's task has taken them.
+const SMALL_FRAMES_BYTES_MAX: usize = 128 * 1024;
+/// Streams that were reset by the gateway, of which frames may still come.
+const RESET_STREAMS_MAX: usize = 50;
+/// Requests that were taken back before the gateway has looked at them.
+const RESET_UNSEEN_MAX: usize = 50;
+/// Faults of the protocol on single streams. Clients without a fault of their own have none.
+const FAULTS_MAX: usize = 100;
+/// The room that a field takes in a list beyond its bytes (RFC 9113 §6.5.2).
+const FIELD_BYTES: u64 = 32;
+/// How long a client is waited for that was told to open no further requests and has none.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+type Accepted = (Request<RecvStream>, SendResponse<Piece>);
+
+enum Woke {
+    Request(Box<Accepted>),
+    Closed,
+    /// The gateway drains, the connection is to make room, or a request has ended.
+    Told,
+    Deadline,
+}
+
+/// Serves one connection until it ends. Its handle counts it, from before the TLS handshake to after the last byte.
+pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketAddr, gate: Rc<Gate>, handle: Handle) {
+    let _counted = Counted::new(&gate, &handle);
+    gate.connections.rests(handle.key);
+    let meter = Meter::new(stream, gate.store.memory.unsent_bytes_max());
+    let shared = Shared::new(&gate);
+    let patience = Duration::from_millis(gate.config().server.headers_timeout_ms);
+    let handshake = builder(&gate, &shared).handshake(Metered(Rc::clone(&meter)));
+    if let Ok(Ok(connection)) = tokio::time::timeout(patience, handshake).await {
+        let driver = Driver {
+            connection,
+            meter: Rc::clone(&meter),
+            shared,
+            idle_since: Instant::now(),
+            is_used: false,
+            leaving_since: None,
+            sleep: Box::pin(tokio::time::sleep(patience)),
+            gate: &gate,
+            handle: &handle,
+        };
+        Box::pin(driver.run(canonical(peer), canonical(local))).await;
+    }
+    let Ok(meter) = Rc::try_unwrap(meter) else { return };
+    let is_stalled = meter.stalled_since.get().is_some();
+    let client = Client::new(meter.stream.into_inner(), Rc::default(), gate.store.memory.unsent_bytes_max());
+    // What the client still sends would otherwise reset the connection, and could eat the last of an answer.
+    client.close(!is_stalled, send_timeout(&gate)).await;
+}
+
+fn builder(gate: &Gate, shared: &Shared) -> h2::server::Builder {
+    let config = gate.config();
+    let server = &config.server;
+    let streams_max = server.http2_streams_max;
+    // The gateway judges the fields by itself, and says what is wrong; this is for what is out of all proportion.
+    let list_bytes =
+        server.request_line_bytes_max + server.headers_bytes_max + FIELD_BYTES * (server.headers_count_max + 4);
+    let window = STREAM_WINDOW_BYTES.saturating_mul(streams_max).min((1 << 31) - 1);
+    let mut builder = h2::server::Builder::new();
+    builder
+        .enable_connect_protocol()
+        .max_concurrent_streams(streams_max)
+        .initial_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(window)
+        .max_header_list_size(u32::try_from(list_bytes).unwrap_or(u32::MAX))
+        .max_send_buffer_size(shared.unsent_bytes_max())
+        .max_concurrent_reset_streams(RESET_STREAMS_MAX)
+        .max_pending_accept_reset_streams(RESET_UNSEEN_MAX)
+        .max_local_error_reset_streams(Some(FAULTS_MAX))
+        .data_frame_budget(SMALL_FRAMES_BYTES_MAX);
+    builder
+}
+
+struct Driver<'c> {
+    connection: Connection<Metered, Piece>,
+    meter: Rc<Meter>,
+    shared: Rc<Shared>,
+    /// Since when no request is under way.
+    idle_since: Instant,
+    is_used: bool,
+    /// Since when the client knows that it is to open no further requests.
+    leaving_since: Option<Instant>,
+    sleep: Pin<Box<Sleep>>,
+    gate: &'c Rc<Gate>,
+    handle: &'c Handle,
+}
+
+impl Driver<'_> {
+    async fn run(mut self, peer: SocketAddr, local: SocketAddr) {
+        let mut origin = Rc::new(Origin::new(&self.gate.trust(), peer, local, Scheme::Https));
+        let streams_max = self.gate.config().server.http2_streams_max as usize;
+        let mut is_idle = true;
+        loop {
+            if self.shared.is_flooded() {
+                self.calm().await;
+                return;
+            }
+            if is_idle != (self.shared.running() == 0) {
+                is_idle = !is_idle;
+                self.idle_since = Instant::now();
+                let connections = &self.gate.connections;
+                if is_idle { connections.rests(self.handle.key) } else { connections.works(self.handle.key) }
+            }
+            if self.gate.is_draining() || is_idle && self.handle.makes_room() {
+                self.leave();
+            }
+            // Who takes requests back leaves their tasks behind for a moment.
+            let may_accept = self.shared.running() < streams_max.saturating_mul(2);
+            match std::future::poll_fn(|cx| self.poll(cx, may_accept, is_idle)).await {
+                Woke::Request(accepted) => {
+                    self.is_used = true;
+                    let trust = self.gate.trust();
+                    if origin.is_trusted != trust.allows(origin.peer) {
+                        origin = Rc::new(Origin::new(&trust, peer, local, Scheme::Https));
+                    }
+                    self.start(*accepted, &origin);
+                }
+                Woke::Told => {}
+                Woke::Deadline if self.is_unasked(is_idle) => self.leave(),
+                Woke::Closed | Woke::Deadline => return,
+            }
+        }
+    }
+
+    fn start(&self, (request, respond): Accepted, origin: &Rc<Origin>) {
+        let (gate, origin, running) = (Rc::clone(self.gate), Rc::clone(origin), Running::new(&self.shared));
+        tokio::task::spawn_local(async move {
+            let mut exchange = Exchange::H2(Box::new(H2::new(request, respond, &gate, &running.0)));
+            serve_request(&mut exchange, &origin, &gate).await;
+        });
+    }
+
+    /// Whether the deadline is that of an idle connection whose client was not told yet.
+    fn is_unasked(&self, is_idle: bool) -> bool {
+        is_idle && self.leaving_since.is_none() && self.stalled_until().is_none_or(|until| until > Instant::now())
+    }
+
+    /// Asks the client to open no further requests; those under way are answered.
+    fn leave(&mut self) {
+        if self.leaving_since.is_none() {
+            self.leaving_since = Some(Instant::now());
+            self.connection.graceful_shutdown();
+        }
+    }
+
+    /// The client does nothing but harm.
+    async fn calm(&mut self) {
+        self.connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+        let closed = std::future::poll_fn(|cx| self.connection.poll_closed(cx));
+        let _ = tokio::time::timeout(Duration::from_secs(1), closed).await;
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>, may_accept: bool, is_idle: bool) -> Poll<Woke> {
+        if may_accept {
+            match self.connection.poll_accept(cx) {
+                Poll::Ready(Some(Ok(accepted))) => return Poll::Ready(Woke::Request(Box::new(accepted))),
+                Poll::Ready(None | Some(Err(_))) => return Poll::Ready(Woke::Closed),
+                Poll::Pending => {}
+            }
+        } else if self.connection.poll_closed(cx).is_ready() {
+            return Poll::Ready(Woke::Closed);
+        }
+        if self.shared.changed.poll(cx).is_ready() || self.handle.draining.poll(cx).is_ready() {
+            return Poll::Ready(Woke::Told);
+        }
+        let Some(deadline) = self.deadline(is_idle) else { return Poll::Pending };
+        if self.sleep.deadline() != deadline {
+            self.sleep.as_mut().reset(deadline);
+        }
+        self.sleep.as_mut().poll(cx).map(|()| Woke::Deadline)
+    }
+
+    /// When a client that takes nothing is cut off.
+    fn stalled_until(&self) -> Option<Instant> {
+        self.meter.stalled_since.get().map(|since| since + send_timeout(self.gate))
+    }
+
+    fn deadline(&self, is_idle: bool) -> Option<Instant> {
+        let config = self.gate.config();
+        let server = &config.server;
+        let idle_ms = if self.is_used { server.keep_alive_timeout_ms } else { server.headers_timeout_ms };
+        let idle = match self.leaving_since {
+            _ if !is_idle => None,
+            Some(leaving_since) => Some(self.idle_since.max(leaving_since) + LAST_WORDS),
+            None => Some(self.idle_since + Duration::from_millis(idle_ms)),
+        };
+        self.stalled_until().into_iter().chain(idle).min()
+    }
+}

@@ -1,0 +1,90 @@
+//! The way of an answer to its client: what the stream and the connection have room for, and whether the client is still there.
+
+use std::future::poll_fn;
+use std::io;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use h2::server::SendResponse;
+use h2::{Reason, SendStream};
+use http::{HeaderMap, Response};
+
+use super::shared::{Piece, Shared};
+
+pub(super) struct Sending {
+    respond: SendResponse<Piece>,
+    /// Once the answer's head is out.
+    stream: Option<SendStream<Piece>>,
+    pub(super) shared: Rc<Shared>,
+}
+
+/// What came of a wait for room.
+pub(super) enum Room {
+    Bytes(usize),
+    Gone,
+}
+
+/// The client has gone, or has taken the request back.
+const GONE: io::ErrorKind = io::ErrorKind::BrokenPipe;
+
+impl Sending {
+    pub(super) fn new(respond: SendResponse<Piece>, shared: &Rc<Shared>) -> Self {
+        Sending { respond, stream: None, shared: Rc::clone(shared) }
+    }
+
+    /// Sends a head that others follow. Whether the client is still there shows elsewhere.
+    pub(super) fn inform(&mut self, head: Response<()>) {
+        let _ = self.respond.send_informational(head);
+    }
+
+    pub(super) fn head(&mut self, head: Response<()>, is_end: bool) -> io::Result<()> {
+        self.stream = Some(self.respond.send_response(head, is_end).map_err(|_| GONE)?);
+        Ok(())
+    }
+
+    /// Sends bytes for which there is room.
+    pub(super) fn data(&mut self, data: &[u8], is_end: bool) -> io::Result<()> {
+        let stream = self.stream.as_mut().ok_or(GONE)?;
+        stream.send_data(Piece::new(data, &self.shared), is_end).map_err(|_| GONE.into())
+    }
+
+    pub(super) fn trailers(&mut self, trailers: HeaderMap) -> io::Result<()> {
+        self.stream.as_mut().ok_or(GONE)?.send_trailers(trailers).map_err(|_| GONE.into())
+    }
+
+    pub(super) fn reset(&mut self, reason: Reason) {
+        self.respond.send_reset(reason);
+    }
+
+    /// Waits until some of so many bytes can be sent.
+    pub(super) async fn room(&mut self, wanted: usize) -> Room {
+        poll_fn(|cx| self.poll_room(cx, wanted)).await
+    }
+
+    fn poll_room(&mut self, cx: &mut Context<'_>, wanted: usize) -> Poll<Room> {
+        if self.poll_reset(cx).is_ready() {
+            return Poll::Ready(Room::Gone);
+        }
+        let Some(stream) = &mut self.stream else { return Poll::Ready(Room::Gone) };
+        stream.reserve_capacity(wanted.min(self.shared.unsent_bytes_max()));
+        loop {
+            let capacity = stream.capacity();
+            if capacity > 0 {
+                return self.shared.poll_room(cx).map(|room| Room::Bytes(room.min(capacity).min(wanted)));
+            }
+            match stream.poll_capacity(cx) {
+                Poll::Ready(Some(Ok(_))) => {}
+                Poll::Ready(None | Some(Err(_))) => return Poll::Ready(Room::Gone),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    /// Ready once the client has taken the request back, or has gone.
+    pub(super) fn poll_reset(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.stream {
+            Some(stream) => stream.poll_reset(cx).map(drop),
+            None => self.respond.poll_reset(cx).map(drop),
+        }
+    }
+}

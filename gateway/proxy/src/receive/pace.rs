@@ -1,0 +1,49 @@
+//! How slowly a request's body may come.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::gate::Gate;
+
+/// The minimum rate as a deadline that moves with each byte: after the grace time, `rate` bytes a second on average.
+pub(crate) struct Pace {
+    pub(crate) started: Instant,
+    grace: Duration,
+    rate_bytes_per_s: u64,
+    received_bytes: u64,
+    last_received: Instant,
+}
+
+impl Pace {
+    pub(crate) fn start(gate: &Gate) -> Self {
+        let config = gate.config();
+        let server = &config.server;
+        Pace {
+            started: Instant::now(),
+            grace: Duration::from_millis(server.body_grace_ms),
+            rate_bytes_per_s: server.body_rate_bytes_per_s_min.max(1),
+            received_bytes: 0,
+            last_received: Instant::now(),
+        }
+    }
+
+    /// So many bytes have come.
+    pub(crate) fn received(&mut self, bytes: usize) {
+        self.received_bytes += bytes as u64;
+        self.last_received = Instant::now();
+    }
+
+    /// The client was made to wait since then.
+    pub(crate) fn resume(&mut self, since: Instant) {
+        let now = Instant::now();
+        self.started += now.saturating_duration_since(since);
+        self.last_received = now;
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        let on_average = Duration::from_millis(self.received_bytes.saturating_mul(1000) / self.rate_bytes_per_s);
+        // A fast start buys no right to stop: a pause may last no longer than the grace time.
+        (self.started + self.grace + on_average).min(self.last_received + self.grace)
+    }
+}
