@@ -199,6 +199,24 @@ export interface ServerConfig {
    */
   redirect_to_port?: number;
   /**
+   * Whether the port speaks HTTP/2 as well, where it speaks HTTPS. Clients choose (ALPN), and
+   * connections that are open stay as they are.
+   * @default true
+   */
+  http2?: boolean;
+  /**
+   * Requests that one HTTP/2 connection may have under way at once. In requests, from 1 to 10000.
+   * @default 100
+   */
+  http2_streams_max?: number;
+  /**
+   * Request bodies of one HTTP/2 connection together, as announced, or `body_bytes_max` where nothing is
+   * announced. A body over 128 KiB waits for the requests before it; one alone may be larger. In bytes,
+   * from 0 to 1099511627776.
+   * @default 67108864
+   */
+  http2_bodies_bytes_max?: number;
+  /**
    * Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are believed.
    * From anyone else they are replaced.
    * @default []
