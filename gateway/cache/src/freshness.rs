@@ -42,6 +42,19 @@ impl Stamp {
         Stamp { came_ms: came.steady_ms, initial_age_s: apparent_s.max(corrected_s) }
     }
 
+    /// That of a response that is so old now; a little older where the steady clock has only begun.
+    pub(crate) fn aged(age_ms: u64, now: Moment) -> Self {
+        match now.steady_ms.checked_sub(age_ms % 1000) {
+            Some(came_ms) => Stamp { came_ms, initial_age_s: age_ms / 1000 },
+            None => Stamp { came_ms: now.steady_ms, initial_age_s: age_ms / 1000 + 1 },
+        }
+    }
+
+    /// Its age, milliseconds.
+    pub(crate) fn age_ms(self, now: Moment) -> u64 {
+        self.initial_age_s.saturating_mul(1000).saturating_add(now.steady_ms.saturating_sub(self.came_ms))
+    }
+
     /// Its age, seconds.
     #[must_use]
     pub fn age_s(self, now: Moment) -> u64 {

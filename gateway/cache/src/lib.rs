@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod directives;
+mod encode;
 mod freshness;
 mod key;
 mod storable;
@@ -14,6 +15,7 @@ mod update;
 mod vary;
 
 pub use directives::{Directives, of_request, of_response};
+pub use encode::{Page, Unreadable, Written, checksum, decode, encode};
 pub use freshness::{Moment, Stamp};
 pub use key::{KeyRules, MAX_KEY_BYTES, is_reflected, key_of};
 pub use storable::{Refused, Rule, renewed, storable};
@@ -21,5 +23,7 @@ pub use stored::{Policy, Reuse, StaleLimits};
 pub use update::{TAG_FIELDS, freshened, tags};
 pub use vary::{Dimensions, VARY_FIELDS_MAX};
 
+#[cfg(test)]
+mod encode_tests;
 #[cfg(test)]
 mod tests;

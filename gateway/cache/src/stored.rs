@@ -11,14 +11,14 @@ use crate::vary::Dimensions;
 pub struct Policy {
     /// Whom it is for.
     pub dimensions: Dimensions,
-    lifetime_s: u64,
-    stamp: Stamp,
-    while_revalidate_s: u64,
-    if_error_s: Option<u64>,
+    pub(crate) lifetime_s: u64,
+    pub(crate) stamp: Stamp,
+    pub(crate) while_revalidate_s: u64,
+    pub(crate) if_error_s: Option<u64>,
     /// Once stale it is of no use, but to be asked whether it is still right.
-    never_stale: bool,
+    pub(crate) never_stale: bool,
     /// It is of use then only as far as it says so itself.
-    only_as_told: bool,
+    pub(crate) only_as_told: bool,
     /// Its body stays as it is.
     pub no_transform: bool,
 }

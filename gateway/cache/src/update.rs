@@ -7,7 +7,7 @@ use crate::freshness::{Moment, text_of_date};
 /// Fields that name the tags of a response; they are not sent to clients.
 pub const TAG_FIELDS: [&str; 3] = ["cache-tag", "surrogate-key", "x-sluice-cache-tag"];
 /// More tags of one page are not kept.
-const TAGS_MAX: usize = 256;
+pub(crate) const TAGS_MAX: usize = 256;
 
 /// The stored head with the fields of a 304 in place of its own. What says how the body looks stays.
 #[must_use]

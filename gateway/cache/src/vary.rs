@@ -49,6 +49,17 @@ impl Dimensions {
         self.0.iter().any(|(known, _)| &**known == name)
     }
 
+    /// The names in lower case, cookies as `cookie:name`, and the values that a stored answer was made for.
+    #[must_use]
+    pub fn as_slice(&self) -> &[(Box<str>, Vec<u8>)] {
+        &self.0
+    }
+
+    /// What [`Dimensions::as_slice`] gave.
+    pub(crate) fn from_pairs(pairs: Vec<(Box<str>, Vec<u8>)>) -> Self {
+        Dimensions(pairs)
+    }
+
     /// Bytes that they take.
     #[must_use]
     pub fn bytes(&self) -> usize {
