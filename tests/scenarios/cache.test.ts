@@ -277,10 +277,10 @@ void test('fields that an app could write into a page for all do not reach it', 
     'x-original-url': '/evil',
     'x-forwarded-host': 'evil.test',
     'if-none-match': '"x"',
-    range: 'bytes=0-0',
+    'x-invoke-status': '404',
   };
   const { body } = await get(sluice, '/echo', { headers });
-  assert.ok(!body.includes('evil') && !body.includes('if-none-match') && !body.includes('"range"'), body);
+  assert.ok(!/evil|if-none-match|x-invoke/.test(body), body);
   assert.match(did(await get(sluice, '/echo')), /hit/);
 });
 

@@ -146,11 +146,12 @@ fn put_policy(out: &mut Vec<u8>, policy: &Policy, now: Moment) {
     put_number(out, policy.if_error_s.map_or(0, |seconds| seconds.saturating_add(1)));
     let flags = [policy.never_stale, policy.only_as_told, policy.no_transform];
     out.push(flags.iter().rev().fold(0, |all, flag| all << 1 | u8::from(*flag)));
-    let dimensions = policy.dimensions.as_slice();
+    let dimensions = policy.dimensions.parts();
     put_number(out, dimensions.len() as u64);
-    for (name, value) in dimensions {
+    for (name, sent, value) in dimensions {
         put_bytes(out, name.as_bytes());
-        put_bytes(out, value);
+        put_optional(out, sent);
+        put_optional(out, value);
     }
 }
 
@@ -186,10 +187,10 @@ impl Input<'_> {
         let flags = self.byte().filter(|flags| *flags < 8)?;
         let mut dimensions = Vec::new();
         for _ in 0..self.count(VARY_FIELDS_MAX)? {
-            dimensions.push((self.text()?.into(), self.bytes()?.to_vec()));
+            dimensions.push((self.text()?.into(), self.optional()?, self.optional()?));
         }
         Some(Policy {
-            dimensions: Dimensions::from_pairs(dimensions),
+            dimensions: Dimensions::from_parts(dimensions),
             lifetime_s,
             stamp,
             while_revalidate_s,
@@ -205,7 +206,7 @@ impl Input<'_> {
         let is_line = |value: &[u8]| !has_control(value) && !value.iter().any(|byte| matches!(byte, b'\r' | b'\n'));
         let status = self.number().and_then(|status| u16::try_from(status).ok());
         let status = status.filter(|status| (200..600).contains(status))?;
-        let reason = if self.byte()? == 0 { None } else { Some(self.bytes()?) };
+        let reason = self.optional()?;
         if reason.as_ref().is_some_and(|reason| !is_line(reason)) {
             return None;
         }
@@ -217,7 +218,7 @@ impl Input<'_> {
             }
             fields.push(&name, value.trim_ascii());
         }
-        Some(ResponseHead { status, reason: reason.map(|reason| reason.to_vec().into()), fields })
+        Some(ResponseHead { status, reason: reason.map(Into::into), fields })
     }
 
     fn byte(&mut self) -> Option<u8> {
@@ -252,6 +253,11 @@ impl Input<'_> {
         let bytes = self.data.slice(self.at..end);
         self.at = end;
         Some(bytes)
+    }
+
+    #[expect(clippy::option_option, reason = "nothing where the bytes are not what it reads")]
+    fn optional(&mut self) -> Option<Option<Vec<u8>>> {
+        if self.byte()? == 0 { Some(None) } else { Some(Some(self.bytes()?.to_vec())) }
     }
 
     fn text(&mut self) -> Option<String> {

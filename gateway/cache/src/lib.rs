@@ -17,7 +17,7 @@ mod vary;
 pub use directives::{Directives, of_request, of_response};
 pub use encode::{Page, Unreadable, Written, checksum, decode, encode};
 pub use freshness::{Moment, Stamp};
-pub use key::{KeyRules, MAX_KEY_BYTES, is_reflected, key_of};
+pub use key::{KeyRules, MAX_KEY_BYTES, is_reflected, is_switch, key_of, target_for_all};
 pub use storable::{Refused, Rule, renewed, storable};
 pub use stored::{Policy, Reuse, StaleLimits};
 pub use update::{TAG_FIELDS, freshened, tags};

@@ -102,7 +102,8 @@ pub fn renewed(
     if request.method != Method::Get {
         return Err(Refused::Method);
     }
-    if !(200..600).contains(&response.status) || matches!(response.status, 206 | 304) {
+    if !(200..600).contains(&response.status) || matches!(response.status, 206 | 304) || is_of_request(response.status)
+    {
         return Err(Refused::Status);
     }
     if told.must_understand && !is_understood {
@@ -115,7 +116,11 @@ pub fn renewed(
     if told.private {
         return Err(Refused::Private);
     }
-    if told.no_cache {
+    // Apps that know nothing of `Cache-Control` say it so.
+    let is_old_word = !told.targeted && !response.fields.contains("cache-control");
+    if told.no_cache
+        || is_old_word && response.fields.get_all("pragma").any(|line| line.eq_ignore_ascii_case(b"no-cache"))
+    {
         return Err(Refused::NoCache);
     }
     if response.fields.contains("set-cookie") {
@@ -137,6 +142,13 @@ pub fn renewed(
     let lifetime_s = if is_by_rule { rule.ttl_s } else { lifetime_s }.ok_or(Refused::NoFreshness)?;
     let stamp = Stamp::of(&response.fields, asked, came);
     Ok(Policy::new(&told, dimensions, lifetime_s, stamp))
+}
+
+/// Errors that a request can be to blame for with what no two pages are told apart by: a header that is malformed or too large, a
+/// range, a client that asks too often. Stricter than RFC 9111, because an app whose `Cache-Control` is set before its handler runs
+/// sends such errors as public pages.
+fn is_of_request(status: u16) -> bool {
+    status >= 400 && !matches!(status, 404 | 410 | 414 | 451 | 501)
 }
 
 /// Statuses of RFC 9110, of which caches know what they ask of them.

@@ -78,7 +78,9 @@ fn what_is_not_meant_for_others_is_not_stored() {
         (&[("Cache-Control", "max-age=60, no-cache")], Refused::NoCache),
         (&[("Cache-Control", "max-age=60"), ("Set-Cookie", "a=b")], Refused::SetCookie),
         (&[("Cache-Control", "public, s-maxage=60"), ("Set-Cookie", "a=b")], Refused::SetCookie),
+        (&[("Expires", "Sun, 06 Nov 1994 08:50:37 GMT"), ("Pragma", "no-cache")], Refused::NoCache),
         (&[("Cache-Control", "max-age=60"), ("Vary", "*")], Refused::Vary),
+        (&[("Cache-Control", "max-age=60"), ("Vary", "X-Forwarded-For")], Refused::Vary),
         (&[("Cache-Control", "max-age=60"), ("Vary", "Accept, *")], Refused::Vary),
         (&[("Cache-Control", "max-age=0")], Refused::Stale),
         (&[("Cache-Control", "max-age=-5")], Refused::Stale),
@@ -136,10 +138,10 @@ fn statuses_are_stored_where_their_freshness_is_told() {
         let answer = ResponseHead::new(status, fields(&[("Cache-Control", value)]));
         storable(&get(&[]), &answer, &[], Rule::default(), at(0), at(0)).map(|_| ())
     };
-    for stored in [200, 203, 204, 299, 301, 302, 303, 307, 308, 404, 410, 500, 503, 599] {
+    for stored in [200, 203, 204, 299, 301, 302, 303, 307, 308, 404, 410, 414, 451, 501] {
         assert_eq!(status(stored, "max-age=60"), Ok(()), "{stored}");
     }
-    for not in [101, 206, 304, 600] {
+    for not in [101, 206, 304, 400, 401, 403, 405, 416, 429, 431, 500, 503, 599, 600] {
         assert_eq!(status(not, "max-age=60"), Err(Refused::Status), "{not}");
     }
     assert_eq!(status(299, "max-age=60, must-understand"), Err(Refused::Status));
@@ -200,6 +202,7 @@ fn vary_tells_apart_what_differs_and_nothing_else() {
         ("Accept-Encoding", "gzip, deflate, br", "br;q=0.9,  GZIP, deflate, x"),
         ("Accept-Language", "en, de;q=0.5", "DE; q=0.5,en"),
         ("Accept-Encoding", "gzip;q=0, br", "br"),
+        ("Accept", "text/html;q=0.5, text/plain", "text/plain,text/html; q=0.5"),
         ("X-Flag", "a ,b", "a, b"),
     ] {
         assert!(is_same(name, one, other), "{name}: {one} and {other}");
@@ -207,11 +210,25 @@ fn vary_tells_apart_what_differs_and_nothing_else() {
     for (name, one, other) in [
         ("Accept-Encoding", "gzip", "identity"),
         ("Accept-Language", "en, de;q=0.5", "de, en;q=0.5"),
+        // Apps take the first of those that a client likes alike.
+        ("Accept", "text/html, application/json", "application/json, text/html"),
+        ("Accept", "text/html;p=\"a ;b\"", "text/html;p=\"a;b\""),
+        ("Cookie", "a=1, 2", "a=1,2"),
+        ("Authorization", "a  b", "a b"),
+        ("X-Flag", "a = b", "a=b"),
         ("X-Flag", "a", "A"),
         ("X-Flag", "", "a"),
     ] {
         assert!(!is_same(name, one, other), "{name}: {one} and {other}");
     }
+    let unknown = [("Cache-Control", "max-age=60"), ("Vary", "Accept-Encoding"), ("Content-Encoding", "x-gzip")];
+    assert_eq!(
+        stored_for(&get(&[("Accept-Encoding", "x-gzip")]), &unknown),
+        Err(Refused::Vary),
+        "nobody else takes it"
+    );
+    let empty = stored_for(&get(&[("X-Flag", "")]), &[("Cache-Control", "max-age=60"), ("Vary", "X-Flag")]).unwrap();
+    assert!(!empty.is_for(&fields(&[])), "an empty field is not the same as none");
     let two = [("Cache-Control", "max-age=60"), ("Vary", "a"), ("Vary", "B")];
     let policy = stored_for(&get(&[("A", "1"), ("b", "2")]), &two).unwrap();
     assert!(policy.is_for(&fields(&[("b", "2"), ("a", "1")])));
@@ -227,6 +244,8 @@ fn cookies_that_the_config_names_tell_pages_apart() {
     assert!(policy.is_for(&fields(&[("Cookie", "lang=de; session=2")])));
     assert!(!policy.is_for(&fields(&[("Cookie", "session=1; lang=en")])) && !policy.is_for(&fields(&[])));
     assert!(!policy.is_for(&fields(&[("Cookie", "xlang=de")])));
+    assert!(policy.is_for(&fields(&[("Cookie", "a=b; lang =de")])), "apps trim names");
+    assert!(!policy.is_for(&fields(&[("Cookie", "lang=de; lang=en")])), "apps may take either");
 }
 
 #[test]
@@ -239,6 +258,11 @@ fn keys_are_urls_without_what_does_not_count() {
     assert_eq!(key("/page?b=2&a=1&b=1"), "https://app.test/page?a=1&b=2&b=1");
     assert_eq!(key("/page?utm_source=x&fbclid=1&&a"), "https://app.test/page?a");
     assert_eq!(key("/page?fbclid2=1"), "https://app.test/page?fbclid2=1");
+    assert_eq!(key("/page?b[]=2&b[0]=1&a=1"), "https://app.test/page?b[]=2&b[0]=1&a=1", "their order may matter");
+    assert_eq!(key("/page?utm_source=x;a=evil"), "https://app.test/page?utm_source=x;a=evil");
+    assert_eq!(target_for_all("/page?utm_source=x&b=1&&a=2&fbclid", &rules), "/page?b=1&a=2");
+    assert_eq!(target_for_all("/page?utm_source=x", &rules), "/page");
+    assert_eq!(target_for_all("/page?b=1&a=2", &rules), "/page?b=1&a=2");
     let long = RequestHead { path_and_query: "/".repeat(MAX_KEY_BYTES), ..get(&[]) };
     assert_eq!(key_of(&long, false, &rules), None);
 }

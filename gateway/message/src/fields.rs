@@ -1,5 +1,6 @@
 //! The fields of a head, in one owned block. It must not know what any field means.
 
+use std::io::Write as _;
 use std::ops::Range;
 
 /// Header or trailer fields in the order and the case in which they were sent.
@@ -31,6 +32,27 @@ impl Fields {
         self.names.push_str(name);
         self.values.extend_from_slice(value.as_ref());
         self.places.push((from.0..self.names.len(), from.1..self.values.len()));
+    }
+
+    /// The same with a value that is made in place. What is said of [`Fields::push`] holds here too.
+    pub fn push_written(&mut self, name: &str, value: std::fmt::Arguments<'_>) {
+        let from = (self.names.len(), self.values.len());
+        self.names.push_str(name);
+        // Writing to a `Vec` cannot fail.
+        let _ = self.values.write_fmt(value);
+        self.places.push((from.0..self.names.len(), from.1..self.values.len()));
+    }
+
+    /// A copy with room for `count` fields more, of `bytes` bytes together.
+    #[must_use]
+    pub fn clone_with_room(&self, count: usize, bytes: usize) -> Self {
+        let mut names = String::with_capacity(self.names.len() + bytes);
+        names.push_str(&self.names);
+        let mut values = Vec::with_capacity(self.values.len() + bytes);
+        values.extend_from_slice(&self.values);
+        let mut places = Vec::with_capacity(self.places.len() + count);
+        places.extend_from_slice(&self.places);
+        Self { names, values, places }
     }
 
     /// Removes the fields for which `keeps` is false.

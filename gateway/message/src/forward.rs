@@ -116,6 +116,12 @@ impl<'f> Forwardable<'f> {
         Self { named }
     }
 
+    /// True if `Connection` names fields that the next one would look at.
+    #[must_use]
+    pub fn removes_any(&self) -> bool {
+        !self.named.is_empty()
+    }
+
     /// True if the field may be passed on.
     #[must_use]
     pub fn allows(&self, name: &str) -> bool {

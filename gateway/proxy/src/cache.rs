@@ -7,11 +7,13 @@
 mod fetch;
 pub(crate) mod flight;
 pub(crate) mod look_up;
+mod paths;
 mod purge;
 mod reply;
 mod store;
 
 use std::cell::{Cell, RefCell};
+use std::hash::{BuildHasher as _, RandomState};
 
 use sluice_cache::{KeyRules, Rule, key_of};
 use sluice_catalog::config::{self, Span};
@@ -33,11 +35,14 @@ pub(crate) struct Cache {
     vary_by: Vec<String>,
     /// Longest prefix first.
     ttl_s: Vec<(String, u64)>,
+    /// In lower case.
     bypass: Vec<String>,
     store: RefCell<Store>,
     flights: Flights,
-    /// Keys whose pages turned out not to be for all, and until when that is remembered.
-    private: RefCell<quick_cache::unsync::Cache<String, Instant>>,
+    /// Hashes of keys whose pages turned out not to be for all, and until when that is remembered. Two keys with one hash cost a
+    /// page its sharing for a while; whole keys could take hundreds of megabytes.
+    private: RefCell<quick_cache::unsync::Cache<u64, Instant>>,
+    hashes: RandomState,
     pub(crate) counts: Counts,
 }
 
@@ -69,10 +74,11 @@ impl Cache {
             key_rules: KeyRules { ignored_params: settings.ignored_params.clone() },
             vary_by: settings.vary_by.clone(),
             ttl_s,
-            bypass: settings.bypass.clone(),
+            bypass: settings.bypass.iter().map(|prefix| prefix.to_ascii_lowercase()).collect(),
             store: RefCell::new(Store::new(to_usize(settings.bytes_max))),
             flights: Flights::default(),
             private: RefCell::new(quick_cache::unsync::Cache::new(PRIVATE_MAX)),
+            hashes: RandomState::new(),
             counts: Counts::default(),
         }
     }
@@ -81,25 +87,26 @@ impl Cache {
         self.is_on
     }
 
+    /// What the config says of a page. A path that an app may read as another one has no rule: that one may be for one user alone.
     fn rule(&self, path: &str) -> Rule {
-        let found = self.ttl_s.iter().find(|(prefix, _)| path.starts_with(prefix));
+        let found = self.ttl_s.iter().find(|(prefix, _)| paths::lies_surely_below(path, prefix));
         Rule { ttl_s: found.map(|(_, seconds)| *seconds) }
     }
 
     /// The key of a page that may be kept; none for other requests.
     fn key(&self, head: &RequestHead, is_https: bool) -> Option<String> {
-        let path = head.path();
-        if self.bypass.iter().any(|prefix| path.starts_with(prefix)) {
+        if !self.bypass.is_empty() && paths::may_lie_below(head.path(), &self.bypass) {
             return None;
         }
         key_of(head, is_https, &self.key_rules)
     }
 
     fn is_private(&self, key: &str) -> bool {
-        self.private.borrow().get(key).is_some_and(|until| Instant::now() < *until)
+        let key = self.hashes.hash_one(key);
+        self.private.borrow().get(&key).is_some_and(|until| Instant::now() < *until)
     }
 
     fn remember_private(&self, key: &str, until: Instant) {
-        self.private.borrow_mut().insert(key.to_owned(), until);
+        self.private.borrow_mut().insert(self.hashes.hash_one(key), until);
     }
 }

@@ -23,6 +23,9 @@ use crate::request::passage::{Failure, Request};
 use crate::respond::answer::{Answer, End, Next};
 use crate::respond::compress::Compressed;
 
+/// How much is written at once of what is there as a whole.
+const PIECE_BYTES: usize = 64 * 1024;
+
 /// What came of a response.
 pub(crate) struct Sent {
     pub(crate) outcome: Outcome,
@@ -97,11 +100,17 @@ fn outcome(request: &Request, response: &Response, error: Option<Code>) -> Outco
     }
 }
 
+/// Who has gone before the end was answered all the same. Many may take their time with one answer that is kept: none of them has more
+/// than a piece of it copied.
 async fn send_whole(exchange: &mut Exchange<'_>, data: &[u8], sent: &mut Sent) {
     sent.bytes_out = data.len() as u64;
-    exchange.write(data);
-    // Who has gone by now was answered all the same.
-    let _ = exchange.flush(None).await;
+    let (first, rest) = data.split_at(data.len().min(PIECE_BYTES));
+    for piece in std::iter::once(first).chain(rest.chunks(PIECE_BYTES)) {
+        exchange.write(piece);
+        if exchange.flush(None).await.is_err() {
+            return;
+        }
+    }
 }
 
 /// Where the file ends before its announced end, so does the connection.

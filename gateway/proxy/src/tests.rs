@@ -5,6 +5,7 @@
 
 mod ahead;
 mod bodies;
+mod cache_attacks;
 mod cached_pages;
 mod client;
 mod clients;

@@ -66,6 +66,7 @@ pub(crate) async fn fetch(
         ResponseFraming::None | ResponseFraming::Length(_) => content_length.map_or(Size::Untold, Size::Known),
         ResponseFraming::Chunked | ResponseFraming::UntilClose => Size::Unknown,
     };
+    answer.is_until_close.set(framing == ResponseFraming::UntilClose);
     Ok(Response { head, body: ResponseBody::Fill(answer, size) })
 }
 

@@ -3,9 +3,11 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_cache::{Policy, Refused, Reuse, freshened, is_reflected, renewed, storable, tags};
+use sluice_cache::{
+    KeyRules, Policy, Refused, Reuse, freshened, is_reflected, renewed, storable, tags, target_for_all,
+};
 use sluice_catalog::errors::Code;
-use sluice_message::{RequestHead, ResponseHead, starts_with};
+use sluice_message::{Method, RequestHead, ResponseHead, starts_with};
 use tokio::time::Instant;
 
 use super::flight::{Flight, Shared, State};
@@ -24,6 +26,9 @@ use crate::respond::compress::KeptBody;
 use crate::respond::fill::Fill;
 use crate::upstream::forward::Origin;
 
+/// For how long at most requests are not gathered after an error that a request may be to blame for: anybody could send such a one
+/// whenever a page is about to be fetched.
+const BLAMED: Duration = Duration::from_secs(2);
 /// How much is read back of a file at once.
 const READ_BYTES: usize = 64 * 1024;
 
@@ -57,7 +62,7 @@ pub(super) fn start(
         flight: Rc::clone(&flight),
         key: key.to_owned(),
         flight_key: flight_key.to_owned(),
-        head: asked_for_all(&request.head),
+        head: asked_for_all(&request.head, &gate.cache.key_rules),
         known: known.cloned(),
     };
     let (asked, origin) = (request.for_many(conditional(&fetch.head, known)), origin.clone());
@@ -66,8 +71,10 @@ pub(super) fn start(
 }
 
 /// The request without what is this client's alone: its conditions, its range, and what no two pages are told apart by.
-fn asked_for_all(head: &RequestHead) -> RequestHead {
-    let mut head = head.clone();
+fn asked_for_all(head: &RequestHead, rules: &KeyRules) -> RequestHead {
+    let path_and_query = target_for_all(&head.path_and_query, rules);
+    // HEAD may be what finds that a page is stale.
+    let mut head = RequestHead { method: Method::Get, path_and_query, ..head.clone() };
     head.fields.retain(|name, _| {
         let is_condition = starts_with(name, "if-") || name.eq_ignore_ascii_case("range");
         let is_hint = ["cache-control", "pragma"].iter().any(|hint| name.eq_ignore_ascii_case(hint));
@@ -128,7 +135,8 @@ impl Fetch {
         let policy = storable(&self.head, &response.head, &gate.cache.vary_by, rule, began, came);
         let bytes_max = gate.config().cache.page_bytes_max;
         let is_too_large = matches!(&response.body, ResponseBody::Fill(_, Size::Known(bytes)) if *bytes > bytes_max);
-        let is_stream = matches!(&response.body, ResponseBody::Fill(answer, _) if answer.is_stream.get());
+        let is_endless = |answer: &Answer| answer.is_stream.get() || answer.is_until_close.get();
+        let is_stream = matches!(&response.body, ResponseBody::Fill(answer, _) if is_endless(answer));
         // An error that may be kept must not take the place of a page that may still be used.
         let is_usable = |object: &Rc<Object>| object.policy.borrow().reuse(came, gate.stale_limits()) != Reuse::Never;
         let is_worse = response.head.status >= 500 && self.known.as_ref().is_some_and(is_usable);
@@ -209,12 +217,15 @@ impl Fetch {
 
     /// The answer is for the first client alone. Whoever else waits asks for itself, and so do others for a while.
     fn private(&self, why: Option<Refused>, request: Request, response: Response) {
-        let is_error = response.head.status >= 500;
+        let status = response.head.status;
+        let is_error = status >= 500;
         if !is_error {
-            let for_s = self.gate.config().cache.private_s;
-            self.gate.cache.remember_private(&self.flight_key, Instant::now() + Duration::from_secs(for_s));
+            let is_blamed = status >= 400 && !matches!(status, 404 | 410);
+            let time = Duration::from_secs(self.gate.config().cache.private_s);
+            let time = if is_blamed { time.min(BLAMED) } else { time };
+            self.gate.cache.remember_private(&self.flight_key, Instant::now() + time);
             // What is kept was for all, and the page no longer is.
-            if matches!(why, Some(Refused::NoStore | Refused::Private)) {
+            if !is_blamed && matches!(why, Some(Refused::NoStore | Refused::Private)) {
                 self.gate.cache.store.borrow_mut().remove(&self.key);
             }
         }

@@ -3,10 +3,11 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::rc::Rc;
 
 use bytes::Bytes;
-use sluice_cache::Policy;
+use sluice_cache::{Dimensions, Moment, Policy, Reuse, StaleLimits, is_switch};
 use sluice_catalog::errors::Code;
 use sluice_message::{Fields, ResponseHead};
 use tokio::sync::Notify;
@@ -20,10 +21,18 @@ use crate::respond::fill::{Fill, Key};
 /// Interim heads that are kept for the first client.
 const INFORMATIONAL_MAX: usize = 8;
 
-/// Who may wait together: those who want the same page and have cookies, or credentials, or neither.
-pub(super) fn key_of(key: &str, request: &Fields) -> String {
+/// Who may wait together: those who want the same page, have cookies, or credentials, or neither, and say the same of what the page
+/// is known to depend on.
+pub(super) fn key_of(key: &str, request: &Fields, known: Option<&Dimensions>) -> String {
     let has = |name| if request.contains(name) { '1' } else { '0' };
-    format!("{key} {}{}", has("cookie"), has("authorization"))
+    let mut hasher = DefaultHasher::new();
+    for (name, _) in request.iter().filter(|(name, _)| is_switch(name)) {
+        name.to_ascii_lowercase().hash(&mut hasher);
+    }
+    if let Some(known) = known {
+        known.hash_request(request, &mut hasher);
+    }
+    format!("{key} {}{}{:x}", has("cookie"), has("authorization"), hasher.finish())
 }
 
 /// How far it is.
@@ -177,12 +186,14 @@ impl Flights {
         !self.0.borrow().contains_key(key)
     }
 
-    /// One that a request with these fields may wait for.
-    pub(super) fn open_to(&self, key: &str, request: &Fields) -> Option<Rc<Flight>> {
+    /// One that a request with these fields may wait for. A page that is written for longer than it is fresh takes nobody in any more.
+    pub(super) fn open_to(&self, key: &str, request: &Fields, now: Moment) -> Option<Rc<Flight>> {
         let is_open = |flight: &&Rc<Flight>| match &*flight.state.borrow() {
             State::Asked => !flight.is_outdated.get(),
             State::Shared(shared) => {
-                !flight.is_outdated.get() && shared.is_whole_for_more() && shared.policy.is_for(request)
+                let reuse = shared.policy.reuse(now, StaleLimits::default());
+                let is_usable = matches!(reuse, Reuse::Fresh(_) | Reuse::WhileRevalidating(_));
+                is_usable && !flight.is_outdated.get() && shared.is_whole_for_more() && shared.policy.is_for(request)
             }
             _ => false,
         };
@@ -268,8 +279,27 @@ impl Shared {
         if self.keeper.get().is_some() {
             self.pieces.borrow_mut().push(data.clone());
         }
-        self.body.push(data).await.map_err(|_| Code::TempFull)?;
+        while self.body.push(data.clone()).await.is_err() {
+            self.make_room()?;
+            // Those who only have not come to it yet read on meanwhile.
+            self.wake();
+            tokio::task::yield_now().await;
+        }
         self.wake();
+        Ok(())
+    }
+
+    /// Gives up what holds the most of it: the copy to be kept, and then the slowest reader, so that one that takes nothing takes
+    /// nothing from the others.
+    fn make_room(&self) -> Result<(), Code> {
+        if self.keeper.get().is_some() {
+            self.keep_no_more();
+            return Ok(());
+        }
+        let mut readers = self.readers.borrow_mut();
+        readers.retain(|reader| reader.is_wanted());
+        let slowest = readers.iter().enumerate().max_by_key(|(_, reader)| reader.unread_bytes()).map(|(at, _)| at);
+        readers.swap_remove(slowest.ok_or(Code::TempFull)?).give_up(Code::TempFull);
         Ok(())
     }
 
@@ -334,3 +364,7 @@ impl Shared {
         reader
     }
 }
+
+#[cfg(test)]
+#[path = "flight/tests.rs"]
+mod tests;

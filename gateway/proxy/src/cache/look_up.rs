@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use sluice_cache::{Moment, Reuse, StaleLimits, key_of};
+use sluice_cache::{Dimensions, Moment, Reuse, StaleLimits, key_of};
 use sluice_journal::{CacheUse, Outcome};
 use sluice_message::{Method, RequestHead, ResponseHead, elements, starts_with};
 
@@ -34,9 +34,12 @@ enum Given {
     Answer(Found),
     /// It is for another alone: this client has a worker asked for itself.
     Nothing,
-    /// It is for others: this client looks again.
-    Again,
+    /// It is for others, who differ in what it depends on, if that is known: this client looks again.
+    Again(Option<Dimensions>),
 }
+
+/// How often a client waits for a render that turns out to be for others, before a worker is asked for it alone.
+const WAITS_MAX: u32 = 3;
 
 impl Gate {
     /// Now, by both clocks.
@@ -80,14 +83,22 @@ async fn look_up(
     let (is_get, is_https) = (request.head.method == Method::Get, origin.is_https(&request.head));
     let key = if is_get || request.head.method == Method::Head { cache.key(&request.head, is_https) } else { None };
     let Some(key) = key else { return Ok(None) };
-    let flight_key = flight::key_of(&key, &request.head.fields);
-    loop {
+    if origin.hides_from_worker(&mut request.head.fields) {
+        return Ok(None);
+    }
+    let is_part = request.head.fields.contains("range");
+    let mut depends_on = None;
+    for _ in 0..WAITS_MAX {
         let kept = cache.store.borrow().find(&key, &request.head.fields);
         let mut stale = None;
-        if let Some(object) = &kept {
-            let reuse = object.policy.borrow().reuse(gate.moment(), gate.stale_limits());
+        let reuse = kept.as_ref().map(|object| object.policy.borrow().reuse(gate.moment(), gate.stale_limits()));
+        if let (Some(object), Some(Reuse::Fresh(_))) = (&kept, reuse) {
+            return Ok(Some(served(gate, request, object, Source::Hit).into()));
+        }
+        let known = depends_on.take().or_else(|| cache.store.borrow().dimensions(&key));
+        let flight_key = flight::key_of(&key, &request.head.fields, known.as_ref());
+        if let (Some(object), Some(reuse)) = (&kept, reuse) {
             match reuse {
-                Reuse::Fresh(_) => return Ok(Some(served(gate, request, object, Source::Hit).into())),
                 Reuse::WhileRevalidating(_) => {
                     if cache.flights.is_free(&flight_key) {
                         fetch::start(gate, origin, request, (&key, &flight_key), Some(object));
@@ -95,13 +106,14 @@ async fn look_up(
                     return Ok(Some(served(gate, request, object, Source::Stale).into()));
                 }
                 Reuse::IfError(_) => stale = Some(Rc::clone(object)),
-                Reuse::Never => {}
+                Reuse::Fresh(_) | Reuse::Never => {}
             }
         }
-        if !is_get || cache.is_private(&flight_key) {
+        // A part of a page that is not kept is for the app: players of films do not take the whole instead.
+        if !is_get || is_part || cache.is_private(&flight_key) {
             return Ok(None);
         }
-        let joined = cache.flights.open_to(&flight_key, &request.head.fields);
+        let joined = cache.flights.open_to(&flight_key, &request.head.fields, gate.moment());
         let is_leader = joined.is_none();
         let flight = joined.unwrap_or_else(|| fetch::start(gate, origin, request, (&key, &flight_key), kept.as_ref()));
         let waiting = Waiting::new(gate.new_answer(), &flight, is_leader);
@@ -109,9 +121,10 @@ async fn look_up(
         match given(gate, request, waiting, stale.as_deref())? {
             Given::Answer(found) => return Ok(Some(found)),
             Given::Nothing => return Ok(None),
-            Given::Again => {}
+            Given::Again(other) => depends_on = other,
         }
     }
+    Ok(None)
 }
 
 /// Waits until the render's head is there, or will never be.
@@ -146,9 +159,11 @@ fn given(gate: &Gate, request: &mut Request, waiting: Waiting, stale: Option<&Ob
         State::Kept(object) if is_leader || object.policy.borrow().is_for(&request.head.fields) => {
             served(gate, request, &object, Source::Revalidated)
         }
-        State::Shared(_) | State::Kept(_) | State::Asked | State::Over => return Ok(Given::Again),
+        State::Shared(shared) => return Ok(Given::Again(Some(shared.policy.dimensions.clone()))),
+        State::Kept(object) => return Ok(Given::Again(Some(object.policy.borrow().dimensions.clone()))),
+        State::Asked | State::Over => return Ok(Given::Again(None)),
         State::Failed(_) | State::AppError if stale.is_some() => {
-            let Some(object) = stale else { return Ok(Given::Again) };
+            let Some(object) = stale else { return Ok(Given::Again(None)) };
             served(gate, request, object, Source::StaleIfError)
         }
         State::Failed(refusal) => {

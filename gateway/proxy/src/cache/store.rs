@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
-use sluice_cache::Policy;
+use sluice_cache::{Dimensions, Policy};
 use sluice_message::{Fields, ResponseHead};
 
 use crate::respond::compress::KeptBody;
@@ -70,6 +70,12 @@ impl Store {
     pub(crate) fn find(&self, key: &str, request: &Fields) -> Option<Rc<Object>> {
         let page = self.pages.get(key)?;
         page.variants.iter().find(|object| object.policy.borrow().is_for(request)).cloned()
+    }
+
+    /// What the latest variant of a page depends on.
+    pub(crate) fn dimensions(&self, key: &str) -> Option<Dimensions> {
+        let latest = self.pages.get(key)?.variants.first()?;
+        Some(latest.policy.borrow().dimensions.clone())
     }
 
     /// All variants of a page.

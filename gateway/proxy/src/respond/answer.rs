@@ -112,6 +112,8 @@ pub(crate) struct Answer {
     body: Body,
     /// The client, who has asked for it.
     reader: Key,
+    /// It reads no more.
+    has_left: Cell<bool>,
     pub(crate) changed: Signal,
     client_gone: Cell<bool>,
     client_half_closed: Cell<bool>,
@@ -132,6 +134,8 @@ pub(crate) struct Answer {
     pub(crate) last_moved: Cell<Instant>,
     /// The stream has left its slot and ends when this is set.
     pub(crate) closing: Signal,
+    /// Only the end of the worker's connection ends the body, which a worker that dies ends as well.
+    pub(crate) is_until_close: Cell<bool>,
 }
 
 impl Answer {
@@ -149,6 +153,7 @@ impl Answer {
             inner: RefCell::new(inner),
             reader: body.add_reader(),
             body,
+            has_left: Cell::new(false),
             changed: Signal::default(),
             client_gone: Cell::new(false),
             client_half_closed: Cell::new(false),
@@ -162,6 +167,7 @@ impl Answer {
             is_stream: Cell::new(false),
             last_moved: Cell::new(Instant::now()),
             closing: Signal::default(),
+            is_until_close: Cell::new(false),
         })
     }
 
@@ -277,7 +283,8 @@ impl Answer {
             inner.head_taken = true;
             return Some(Next::Head(head));
         }
-        match self.body.next(self.reader) {
+        let next = if self.has_left.get() { None } else { self.body.next(self.reader) };
+        match next {
             Some(Part::Data(data)) => Some(Next::Data(data)),
             Some(Part::Spilled { is_framed }) => Some(Next::Spilled { is_framed }),
             None if self.body.is_appending() => None,
@@ -287,7 +294,7 @@ impl Answer {
 
     /// Whether the next bytes for the client were set aside framed.
     pub(crate) fn has_framed(&self) -> bool {
-        self.body.has_framed(self.reader)
+        !self.has_left.get() && self.body.has_framed(self.reader)
     }
 
     /// Reads what has overflowed to the file, up to `bytes_max` bytes.
@@ -303,9 +310,30 @@ impl Answer {
     /// # Errors
     /// When the file cannot take it; nothing has changed then.
     pub(crate) async fn set_aside(&self, rest: &[u8]) -> io::Result<()> {
+        if self.has_left.get() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
         self.body.set_aside(self.reader, rest).await?;
         self.changed.set();
         Ok(())
+    }
+
+    /// Bytes that were written and that this client has not been sent.
+    pub(crate) fn unread_bytes(&self) -> u64 {
+        self.body.unread_bytes(self.reader)
+    }
+
+    /// This client gets no more: what it has not been sent took too much room, and others read on.
+    pub(crate) fn give_up(&self, code: Code) {
+        self.fail(code);
+        self.leave_body();
+    }
+
+    /// Once: its place may be another reader's by then.
+    fn leave_body(&self) {
+        if !self.has_left.replace(true) {
+            self.body.leave(self.reader);
+        }
     }
 
     pub(crate) fn take_trailers(&self) -> Vec<(String, Vec<u8>)> {
@@ -329,7 +357,7 @@ impl Answer {
     /// The client will read no more. This frees nothing but memory: the worker's slot stays with the worker (I1).
     pub(crate) fn abandon(&self) {
         self.client_gone.set(true);
-        self.body.leave(self.reader);
+        self.leave_body();
         let upgraded = self.inner.borrow_mut().upgraded.take();
         // Dropped outside of the borrow: it tells the gate, which may look at this answer.
         drop(upgraded);

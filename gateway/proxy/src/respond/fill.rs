@@ -111,6 +111,11 @@ impl Fill {
         self.is_appending();
     }
 
+    /// Bytes that this reader has not had.
+    pub(crate) fn unread_bytes(&self, reader: Key) -> u64 {
+        self.pieces.borrow().unread_bytes(reader)
+    }
+
     /// What comes next for this reader, or `None` while there is nothing.
     pub(crate) fn next(&self, reader: Key) -> Option<Part> {
         self.pieces.borrow_mut().next(reader)

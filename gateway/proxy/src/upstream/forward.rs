@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
 use sluice_http1::{Framing, write_decimal, write_request_start};
-use sluice_message::{RequestHead, Scheme, starts_with};
+use sluice_message::{Fields, Forwardable, RequestHead, Scheme, starts_with};
 use sluice_scheduler::RequestId;
 
 use crate::receive::trace::{self, Trace};
@@ -59,6 +59,16 @@ impl Origin {
     /// Whether the gateway makes them itself.
     pub(crate) fn is_own(&self) -> bool {
         self.is_own
+    }
+
+    /// Removes what a worker does not see of this client's fields, so that nothing is told apart by it. True where `Connection`
+    /// names fields that the app may look at: pages must not be told apart by those either.
+    pub(crate) fn hides_from_worker(&self, fields: &mut Fields) -> bool {
+        let is_hidden = |name: &str| !self.is_trusted && is_about_origin(name);
+        if fields.iter().any(|(name, _)| is_hidden(name)) {
+            fields.retain(|name, _| !is_hidden(name));
+        }
+        Forwardable::new(fields).removes_any()
     }
 
     /// Whether the client speaks HTTPS, here or, as a trusted peer says, there.
@@ -157,7 +167,12 @@ fn keeps(name: &str, origin: &Origin) -> bool {
     if starts_with(name, "x-sluice-") || is("x-request-id") || is("sluice-warm-up") && !origin.is_own {
         return false;
     }
-    origin.is_trusted || !(starts_with(name, "x-forwarded-") || is("forwarded") || is("x-real-ip"))
+    origin.is_trusted || !is_about_origin(name)
+}
+
+/// Whether it says where a request came from.
+fn is_about_origin(name: &str) -> bool {
+    starts_with(name, "x-forwarded-") || ["forwarded", "x-real-ip"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Bytes that were made of hexadecimal digits.

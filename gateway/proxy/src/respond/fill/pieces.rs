@@ -109,6 +109,11 @@ impl Pieces {
         self.drop_passed();
     }
 
+    pub(super) fn unread_bytes(&self, reader: Key) -> u64 {
+        let place = self.readers.get(reader.0).and_then(Option::as_ref);
+        place.map_or(0, |place| self.len - place.at + place.framed.iter().map(|stretch| stretch.len).sum::<u64>())
+    }
+
     pub(super) fn has_framed(&self, reader: Key) -> bool {
         self.readers.get(reader.0).and_then(Option::as_ref).is_some_and(|place| !place.framed.is_empty())
     }
