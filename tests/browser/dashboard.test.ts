@@ -122,6 +122,16 @@ void test('reader from elsewhere is asked for the token, which allows actions to
   assert.ok(gateway.actions.includes('scale {"workers":7}'), gateway.actions.join());
 });
 
+void test('the page cache has a card while it is on', options, async (t) => {
+  const gateway = await fakeGateway(t, {});
+  const { page } = await open(t, gateway.url);
+  const card = page.locator('section:has(#pages)');
+  await card.waitFor();
+  const text = (await card.innerText()).replaceAll(/\s+/g, ' ');
+  assert.match(text, /answered without a render .*92,000 \(92 %\)/);
+  assert.match(text, /1,200 pages, 48\.0 MB of 268 MB/);
+});
+
 void test('every figure has a help line that the keyboard reaches', options, async (t) => {
   const gateway = await fakeGateway(t, {});
   const { page } = await open(t, gateway.url);
@@ -133,7 +143,7 @@ void test('every figure has a help line that the keyboard reaches', options, asy
   );
   assert.deepEqual(
     without.map((text) => text?.replace(/\s*\d+$/, '')),
-    ['Workers', 'Requests and renders'],
+    ['Workers', 'Requests and renders', 'Page cache'],
     'whose columns and facts have their own',
   );
   await page.getByRole('button', { name: 'Help: Queue wait', exact: true }).first().focus();

@@ -69,6 +69,18 @@ export interface Snapshot {
     bytes: number;
     bytes_max: number;
   } | null;
+  page_cache: {
+    pages: number;
+    bytes: number;
+    bytes_max: number;
+    hits: number;
+    stale: number;
+    joined: number;
+    misses: number;
+    bypassed: number;
+    stored: number;
+    purged: number;
+  } | null;
   runs: { upper_us: number[]; counts: number[] };
   alarms: { alarm: string; class: string | null; text: string; age_s: number }[];
   growing: {

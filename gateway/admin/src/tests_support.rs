@@ -81,6 +81,7 @@ impl Operator for TestOperator {
             tails: Vec::new(),
             react: None,
             component_cache: None,
+            page_cache: None,
         }
     }
 

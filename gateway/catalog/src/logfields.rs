@@ -105,7 +105,7 @@ lines! {
         "class" string "" "" "Requests expected to cost alike; empty if none was found."
         "worker" number "" "no worker got it" "Id of the worker."
         "tries" number "" "" "Workers that got it: 0, 1, or 2 where the first died with it."
-        "step" string "" "it was not for a worker" "What it was given: `render`, or `refuse` where there was no room or time for that."
+        "step" string "" "it was not for a worker" "What it was given: `render`, or where there was no room or time for that `stale` (a kept page), `shell` (a page that the browser fills) or `refuse`."
         "session" string "" "it was not for a worker, or no session was asked about" "Whether the worker that keeps the client's session got it: `kept`, `moved` where that worker has gone, or `new`."
         "cache" string "" "the page cache is off, or it was not for the app" "What the page cache made of it: `hit`, `stale`, `joined` (it got the render of another request), `miss` or `bypass`."
         "status" number "" "" "Status that the client got; 0 when it got none."

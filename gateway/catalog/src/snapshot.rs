@@ -3,13 +3,15 @@
 //! These types cross the control socket, so fields are only ever added. They must not know who fills or draws them.
 
 mod cache;
+mod purge;
 mod runs;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use cache::{CacheSnapshot, KeptSnapshot, Purge};
+pub use cache::{CacheSnapshot, KeptSnapshot};
+pub use purge::Purge;
 pub use runs::{LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RUN_CLASSES_US, RunsSnapshot};
 
 /// The whole gateway at one moment.
@@ -71,6 +73,9 @@ pub struct Snapshot {
     /// Caches of `<Cached>` of `@sluice/react`; `None` while nobody looked into one.
     #[serde(default)]
     pub component_cache: Option<ComponentCacheSnapshot>,
+    /// Pages that are kept; `None` while `cache.enabled` is off.
+    #[serde(default)]
+    pub page_cache: Option<CacheSnapshot>,
     /// How many requests a worker holds, and whether that fits the app.
     #[serde(default)]
     pub concurrency: ConcurrencySnapshot,

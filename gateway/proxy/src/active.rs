@@ -7,6 +7,7 @@ use sluice_catalog::config::Config;
 use sluice_traces::Configured;
 
 use crate::admit::access::Access;
+use crate::answers::shell::ShellFiles;
 use crate::front::tls::Certificates;
 use crate::receive::trust::Trust;
 use crate::unusable::Unusable;
@@ -18,12 +19,13 @@ pub struct ActiveConfig {
     pub(crate) trust: Rc<Trust>,
     /// `None` where everybody may ask.
     pub(crate) access: Option<Rc<Access>>,
+    pub(crate) shells: Rc<ShellFiles>,
     pub(crate) certificates: Option<Arc<Certificates>>,
     pub(crate) traces: Option<sluice_traces::Settings>,
 }
 
 impl ActiveConfig {
-    /// Reads the certificates, keys and users that the config names, and the variables that say where traces go.
+    /// Reads the certificates, keys, users and shells that the config names, and the variables that say where traces go.
     ///
     /// # Errors
     /// When one of them cannot be used, traces cannot be exported, or an entry of `server.trusted_peers` is no network.
@@ -31,8 +33,9 @@ impl ActiveConfig {
         let certificates = Certificates::read(&config)?.map(Arc::new);
         let trust = Trust::parse(&config.server.trusted_peers)?;
         let access = Access::read(&config.access)?;
+        let shells = Rc::new(ShellFiles::read(&config.shell)?);
         let traces = traces(&config)?;
-        Ok(ActiveConfig { config, trust: Rc::new(trust), access, certificates, traces })
+        Ok(ActiveConfig { config, trust: Rc::new(trust), access, shells, certificates, traces })
     }
 
     /// The config.

@@ -5,6 +5,7 @@ pub mod edge;
 pub(crate) mod files;
 pub(crate) mod redirect;
 pub(crate) mod refuse;
+pub(crate) mod shell;
 pub(crate) mod worker;
 
 use std::rc::Rc;

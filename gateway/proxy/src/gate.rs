@@ -42,6 +42,7 @@ use tokio::sync::Notify;
 use crate::active::ActiveConfig;
 use crate::admit::rate::Rates;
 use crate::answers::files::Files;
+use crate::answers::shell::Shells;
 use crate::front::handles::ConnectionHandles;
 use crate::front::tls::Tls;
 use crate::ids::WorkerMap;
@@ -87,6 +88,7 @@ pub struct Gate {
     pub(crate) sessions: Sessions,
     pub(crate) files: Files,
     pub(crate) cache: Cache,
+    pub(crate) shells: Shells,
     pub(crate) compression: Compression,
     pub(crate) connections: ConnectionHandles,
     pub(crate) tokens: Tokens,
@@ -169,6 +171,7 @@ impl Gate {
             store,
             files,
             cache: Cache::new(&config.cache),
+            shells: Shells::default(),
             compression: Compression::new(&config),
             connections: ConnectionHandles::default(),
             tokens: Tokens::default(),
@@ -374,6 +377,7 @@ impl Gate {
         self.note_refused_connections(now);
         self.sample_sleep();
         self.look_for_alarms(now);
+        self.look_for_shells(now);
         self.expire_tails();
         self.note_lost_traces(now);
     }

@@ -6,6 +6,7 @@ pub(crate) mod ticket;
 
 use std::rc::Rc;
 
+use crate::answers::shell::given;
 use crate::answers::{edge, files, redirect, worker};
 use crate::cache::look_up;
 use crate::front::exchange::Exchange;
@@ -54,7 +55,7 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
         };
         Ok(response)
     };
-    let answered = answered.await;
+    let answered = answered.await.or_else(|failure| given::instead(gate, &mut request, failure));
     request.received.get_or_insert_with(Instant::now);
     let sent = respond(exchange, gate, &request, answered).await;
     if let Some(waiting) = waiting {

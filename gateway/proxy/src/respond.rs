@@ -12,7 +12,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 use sluice_catalog::errors::Code;
 use sluice_compression::Step;
-use sluice_journal::Outcome;
+use sluice_journal::{Outcome, Step as Given};
 use sluice_message::{Method, ResponseHead, Scheme};
 
 use crate::answers::files::FilePart;
@@ -90,7 +90,8 @@ fn tell_hsts(gate: &Gate, request: &Request, head: &mut ResponseHead) {
 }
 
 fn outcome(request: &Request, response: &Response, error: Option<Code>) -> Outcome {
-    let is_the_apps = matches!(response.body, ResponseBody::Fill(..)) || request.cached.is_some();
+    let has_asked = matches!(response.body, ResponseBody::Fill(..)) || request.cached.is_some();
+    let is_the_apps = has_asked && request.step != Some(Given::Shell);
     match (error, response.head.status) {
         (Some(code), _) => refuse::outcome(code),
         (None, _) if !is_the_apps => Outcome::Edge,

@@ -111,6 +111,18 @@ pub enum Unusable {
     /// Traces cannot be exported.
     #[error("cannot be followed: {0}")]
     Traces(#[from] sluice_traces::Unusable),
+    /// A shell cannot be used.
+    #[error(
+        "names {file} for {prefix}, which cannot be used: {source}. Name an HTML file of at most 1 MiB that this user may read"
+    )]
+    Shell {
+        /// The path that it is for.
+        prefix: String,
+        /// The file.
+        file: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
     /// A directory of files cannot be used.
     #[error("names {dir} for {prefix}, which cannot be used: {source}. Build the files, or mend the path")]
     Dir {
@@ -171,6 +183,7 @@ impl Unusable {
             }
             Self::Traces(_) => "traces.enabled",
             Self::Dir { .. } => "files.paths",
+            Self::Shell { .. } => "shell.files",
         }
     }
 }

@@ -9,7 +9,7 @@ import { Actions, Token } from './parts/actions.js';
 import { Classes } from './parts/classes.js';
 import { Events } from './parts/events.js';
 import { Flame } from './parts/flame.js';
-import { Alarms, Quarantine, Renders, Tails } from './parts/more.js';
+import { Alarms, Pages, Quarantine, Renders, Tails } from './parts/more.js';
 import { Tiles } from './parts/tiles.js';
 import { Workers } from './parts/workers.js';
 import type { Point } from './snapshot.js';
@@ -104,6 +104,7 @@ export function App({ model, store }: { model: Model; store: Store }) {
               <HeatMap points={model.points} runs={status.runs} theme={theme} />
               <Renders status={status} />
             </div>
+            <Pages cache={status.page_cache} />
             <Tails tails={status.tails} show={(tail) => setFlame({ tail })} />
           </div>
         )}

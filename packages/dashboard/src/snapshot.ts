@@ -56,6 +56,8 @@ export interface Snapshot {
   readonly react: ReactSnapshot | null;
   /** Caches of `<Cached>` of `@sluice/react`; `None` while nobody looked into one. */
   readonly component_cache: ComponentCacheSnapshot | null;
+  /** Pages that are kept; `None` while `cache.enabled` is off. */
+  readonly page_cache: CacheSnapshot | null;
   /** How many requests a worker holds, and whether that fits the app. */
   readonly concurrency: ConcurrencySnapshot;
   /** Uninterrupted runs of all workers' main threads since the start, of those that are gone as well. */
@@ -382,6 +384,48 @@ export interface Percentiles {
   readonly p95: number | null;
   /** 99 of 100 are at or below. */
   readonly p99: number | null;
+}
+
+/** The page cache at one moment. Counts are since the start of the gateway. */
+export interface CacheSnapshot {
+  /** Whether pages are kept at all (`cache.enabled`). */
+  readonly enabled: boolean;
+  /** Pages that are kept; variants of one count as one. */
+  readonly pages: number;
+  /** Memory that they take, bytes. */
+  readonly bytes: number;
+  /** Memory that they may take, bytes. */
+  readonly bytes_max: number;
+  /** Requests that got a fresh page that was kept. */
+  readonly hits: number;
+  /** Requests that got a stale one, within what it or the config allows. */
+  readonly stale: number;
+  /** Requests that got a page while it was rendered for another. */
+  readonly joined: number;
+  /** Requests for which a page was rendered. */
+  readonly misses: number;
+  /** Requests that the cache had nothing to do with. */
+  readonly bypassed: number;
+  /** Answers that were kept. */
+  readonly stored: number;
+  /** Variants that were purged. */
+  readonly purged: number;
+}
+
+/** What is kept of a page: one variant. */
+export interface KeptSnapshot {
+  /** Status of the answer. */
+  readonly status: number;
+  /** Length of its body, bytes. */
+  readonly bytes: number;
+  /** Its age, seconds. */
+  readonly age_s: number;
+  /** For how long it is fresh from now on, seconds. */
+  readonly fresh_s: number;
+  /** For how long it is of any use from now on, seconds. */
+  readonly useful_s: number;
+  /** Tags that the app gave it. */
+  readonly tags: readonly string[];
 }
 
 /**

@@ -64,6 +64,12 @@ export interface Config {
   /** Files that the gateway sends itself, without a worker. */
   files?: FilesConfig;
   /**
+   * Pages that the browser fills with content by itself. They are sent in place of a 503 to browsers
+   * that ask for a page, where the queue is full or a render would come too late and no kept page may be
+   * used.
+   */
+  shell?: ShellConfig;
+  /**
    * Pages that are kept and sent to others, as HTTP allows (RFC 9111): an app says so with
    * `Cache-Control: public, max-age=60` or `s-maxage=60`.
    */
@@ -800,6 +806,22 @@ export interface FilesConfig {
    * @default true
    */
   precompressed?: boolean;
+}
+
+/** `[shell]` */
+export interface ShellConfig {
+  /**
+   * HTML files by the beginning of the URL's path, for example `{ "/" = "dist/client/shell.html" }`,
+   * relative to the config file; the longest that fits decides.
+   * @default {}
+   */
+  files?: Record<string, string>;
+  /**
+   * The same with paths of the app, for example `{ "/shop/" = "/shop/shell" }`. The gateway asks for
+   * them by itself, without cookies, as soon as a version of the app is in force.
+   * @default {}
+   */
+  pages?: Record<string, string>;
 }
 
 /** `[cache]` */

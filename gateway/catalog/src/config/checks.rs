@@ -83,17 +83,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
             problem("files.cache_control", format!("must hold values of a header field, not {value:?}"));
         }
     }
-    for (prefix, time) in &config.cache.ttl {
-        if !is_path(prefix) {
-            problem("cache.ttl", format!("must hold paths that start with '/', not {prefix:?}"));
-        }
-        if let Err(error) = Span::parse(time) {
-            problem("cache.ttl", format!("must be {error}, not {time:?}"));
-        }
-    }
-    for prefix in config.cache.bypass.iter().filter(|prefix| !is_path(prefix)) {
-        problem("cache.bypass", format!("must hold paths that start with '/', not {prefix:?}"));
-    }
+    check_pages(config, &mut problem);
     if !is_admin_address(&config.admin.address) {
         let written = &config.admin.address;
         problem("admin.address", format!("must be off or an address with a port like 127.0.0.1:9090, not {written:?}"));
@@ -105,6 +95,39 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
         .is_some_and(|token| token.len() < 16 || !token.bytes().all(|byte| byte.is_ascii_graphic()))
     {
         problem("admin.token", "must have 16 characters at least, of ASCII without spaces".to_owned());
+    }
+}
+
+/// What pages are kept, and what stands for them.
+fn check_pages(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
+    for (key, pages) in [("shell.files", &config.shell.files), ("shell.pages", &config.shell.pages)] {
+        for prefix in pages.keys().filter(|prefix| !is_path(prefix)) {
+            problem(key, format!("must hold paths that start with '/', not {prefix:?}"));
+        }
+    }
+    for (prefix, file) in &config.shell.files {
+        if file.is_empty() {
+            problem("shell.files", format!("names no file for {prefix:?}"));
+        }
+    }
+    for (prefix, page) in &config.shell.pages {
+        if !is_path(page) {
+            problem("shell.pages", format!("must name paths of the app that start with '/', not {page:?}"));
+        }
+        if config.shell.files.contains_key(prefix) {
+            problem("shell.pages", format!("has {prefix:?}, which shell.files has as well; leave out one of them"));
+        }
+    }
+    for (prefix, time) in &config.cache.ttl {
+        if !is_path(prefix) {
+            problem("cache.ttl", format!("must hold paths that start with '/', not {prefix:?}"));
+        }
+        if let Err(error) = Span::parse(time) {
+            problem("cache.ttl", format!("must be {error}, not {time:?}"));
+        }
+    }
+    for prefix in config.cache.bypass.iter().filter(|prefix| !is_path(prefix)) {
+        problem("cache.bypass", format!("must hold paths that start with '/', not {prefix:?}"));
     }
 }
 

@@ -430,6 +430,17 @@ config! {
         precompressed: bool = true => restart;
     }
 
+    /// Pages that the browser fills with content by itself. They are sent in place of a 503 to browsers that ask for a page, where the
+    /// queue is full or a render would come too late and no kept page may be used.
+    shell: Shell {
+        /// HTML files by the beginning of the URL's path, for example `{ "/" = "dist/client/shell.html" }`, relative to the config
+        /// file; the longest that fits decides.
+        files: BTreeMap<String, String> = BTreeMap::new() => reload;
+        /// The same with paths of the app, for example `{ "/shop/" = "/shop/shell" }`. The gateway asks for them by itself, without
+        /// cookies, as soon as a version of the app is in force.
+        pages: BTreeMap<String, String> = BTreeMap::new() => reload;
+    }
+
     /// Pages that are kept and sent to others, as HTTP allows (RFC 9111): an app says so with `Cache-Control: public, max-age=60`
     /// or `s-maxage=60`.
     cache: PageCache {

@@ -1,4 +1,4 @@
-//! The page cache: what it holds, what it did, and what is to be dropped from it.
+//! The page cache: what it holds, and what it did.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,18 +44,4 @@ pub struct KeptSnapshot {
     pub useful_s: u64,
     /// Tags that the app gave it.
     pub tags: Vec<String>,
-}
-
-/// What is purged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Purge {
-    /// Everything.
-    All,
-    /// The page of this URL, `https://host/path?query`, in all variants.
-    Url(String),
-    /// All pages whose URL begins so.
-    Prefix(String),
-    /// All that the app gave this tag.
-    Tag(String),
 }

@@ -326,6 +326,10 @@ fn keys_that_must_fit_each_other_are_checked() {
         ("[files]\npaths = { \"/assets/\" = 1 }\n", "files.paths"),
         ("[files]\ncache_control = { assets = \"no-store\" }\n", "files.cache_control"),
         ("[files]\ncache_control = { \"/\" = \"no-store\\r\\nX: y\" }\n", "files.cache_control"),
+        ("[shell]\nfiles = { \"\" = \"shell.html\" }\n", "shell.files"),
+        ("[shell]\nfiles = { \"/\" = \"\" }\n", "shell.files"),
+        ("[shell]\npages = { \"/\" = \"shell\" }\n", "shell.pages"),
+        ("[shell]\nfiles = { \"/\" = \"a.html\" }\npages = { \"/\" = \"/shell\" }\n", "shell.pages"),
         ("[app]\nenv = { \"A=B\" = \"\" }\n", "app.env"),
         ("[app]\nenv = { PORT = \"1\" }\n", "app.env"),
     ] {

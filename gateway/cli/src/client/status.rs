@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use sluice_catalog::snapshot::{
-    AlarmSnapshot, BootsSnapshot, ComponentCacheSnapshot, Lane, ReactSnapshot, ReloadSnapshot, Snapshot, WorkerSnapshot,
+    AlarmSnapshot, BootsSnapshot, CacheSnapshot, ComponentCacheSnapshot, Lane, ReactSnapshot, ReloadSnapshot, Snapshot,
+    WorkerSnapshot,
 };
 
 use super::connect::{ClientError, Gateway};
@@ -107,6 +108,9 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     if let Some(cache) = &snapshot.component_cache {
         writeln!(out, "cached        {}", component_cache_text(cache))?;
     }
+    if let Some(cache) = &snapshot.page_cache {
+        writeln!(out, "pages         {}  (`sluice cache`)", page_cache_text(cache))?;
+    }
     if snapshot.quarantined > 0 {
         writeln!(out, "quarantine    {} requests  (`sluice quarantine` lists them)", snapshot.quarantined)?;
     }
@@ -150,6 +154,19 @@ fn component_cache_text(cache: &ComponentCacheSnapshot) -> String {
         100.0 * *hits_total as f64 / looks as f64,
         self::bytes(*bytes),
         self::bytes(*bytes_max),
+    )
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a share of three digits")]
+fn page_cache_text(cache: &CacheSnapshot) -> String {
+    let answered = cache.hits + cache.stale + cache.joined;
+    let asked = answered + cache.misses + cache.bypassed;
+    format!(
+        "{:.1} % of {asked} requests answered without a render of their own, {} pages kept in {} of {}",
+        100.0 * answered as f64 / asked.max(1) as f64,
+        cache.pages,
+        bytes(cache.bytes),
+        bytes(cache.bytes_max),
     )
 }
 

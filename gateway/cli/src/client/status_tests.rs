@@ -70,6 +70,7 @@ pub fn snapshot() -> Snapshot {
         tails: Vec::new(),
         react: None,
         component_cache: None,
+        page_cache: None,
     }
 }
 

@@ -299,6 +299,7 @@ impl Operator for Gateway {
             runs: gate.runs(),
             tails: gate.tails(),
             component_cache: self.supervisor.component_cache(),
+            page_cache: Some(gate.cache_snapshot()).filter(|cache| cache.enabled),
             react: self
                 .supervisor
                 .react_renders()

@@ -6,19 +6,25 @@
 pub enum Step {
     /// A worker renders it.
     Render,
+    /// A kept page that is stale.
+    Stale,
+    /// A page that the browser fills.
+    Shell,
     /// 503 with `Retry-After`.
     Refuse,
 }
 
 impl Step {
     /// Every step, from the best downwards.
-    pub const ALL: [Self; 2] = [Self::Render, Self::Refuse];
+    pub const ALL: [Self; 4] = [Self::Render, Self::Stale, Self::Shell, Self::Refuse];
 
     /// The name in logs, metrics and `status --json`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Render => "render",
+            Self::Stale => "stale",
+            Self::Shell => "shell",
             Self::Refuse => "refuse",
         }
     }

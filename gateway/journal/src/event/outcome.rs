@@ -8,7 +8,7 @@ pub enum Outcome {
     Answered,
     /// The app answered with a 5xx status of its own.
     AppError,
-    /// The gateway answered by itself: ping, readiness, a file.
+    /// The gateway answered by itself: ping, readiness, a file, a shell.
     Edge,
     /// The request was malformed or too large.
     Rejected,

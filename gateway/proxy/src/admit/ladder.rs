@@ -1,8 +1,8 @@
 //! The ladder: what a request for a worker is given on its arrival, from the best downwards.
 //!
-//! A render comes first. Where the queue says that it would begin later than the class's budget allows, the next step that
-//! can be had is taken instead, and the last one, an honest 503, can always be had. Steps between the two, a stale page or
-//! a shell for the browser to render, stand between them in [`Step`], and what they ask for becomes a part of [`Arrival`].
+//! A render comes first. Where the queue says that it would begin later than the class's budget allows, the request is turned
+//! away here, as one that the queue has no room for is turned away there. Whoever asked then takes the next step that can be had:
+//! a stale page (`cache::look_up`), a shell (`answers::shell`), and an honest 503, which can always be had.
 //! It is pure. It must not know where predictions and budgets come from, nor how a step is carried out.
 
 use sluice_journal::Step;
@@ -19,16 +19,9 @@ pub(crate) struct Arrival {
 }
 
 impl Arrival {
-    /// The best step that can be had.
+    /// Whether it is rendered, or turned away at once.
     pub(crate) fn step(&self) -> Step {
-        Step::ALL.into_iter().find(|step| self.can_have(*step)).unwrap_or(Step::Refuse)
-    }
-
-    fn can_have(&self, step: Step) -> bool {
-        match step {
-            Step::Render => self.over_ms() == 0,
-            Step::Refuse => true,
-        }
+        if self.over_ms() == 0 { Step::Render } else { Step::Refuse }
     }
 
     /// By how much it would be late. What cannot be known is no reason to turn anybody away.

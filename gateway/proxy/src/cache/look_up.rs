@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use sluice_cache::{Dimensions, Moment, Reuse, StaleLimits, key_of};
-use sluice_journal::{CacheUse, Outcome};
+use sluice_journal::{CacheUse, Outcome, Step};
 use sluice_message::{Method, RequestHead, ResponseHead, elements, starts_with};
 
 use super::flight::{self, State, Waiting};
@@ -164,6 +164,7 @@ fn given(gate: &Gate, request: &mut Request, waiting: Waiting, stale: Option<&Ob
         State::Asked | State::Over => return Ok(Given::Again(None)),
         State::Failed(_) | State::AppError if stale.is_some() => {
             let Some(object) = stale else { return Ok(Given::Again(None)) };
+            request.step = Some(Step::Stale);
             served(gate, request, object, Source::StaleIfError)
         }
         State::Failed(refusal) => {

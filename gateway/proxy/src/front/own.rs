@@ -1,4 +1,5 @@
-//! What the gateway asks itself: to warm a worker, whose answer is read and thrown away, or for a page that many are to get.
+//! What the gateway asks itself: to warm a worker, whose answer is read and thrown away, or for a page that many are to get, or that it
+//! keeps for later.
 
 use std::io;
 use std::rc::Rc;
@@ -32,6 +33,11 @@ impl Own {
     /// For all who wait for this page.
     pub(crate) fn for_many(head: RequestHead, flight: &Rc<Flight>) -> Self {
         Own { head, worker: None, read_bytes: 0, flight: Some(Rc::clone(flight)) }
+    }
+
+    /// For the gateway, which keeps the answer.
+    pub(crate) fn for_itself(head: RequestHead) -> Self {
+        Own { head, worker: None, read_bytes: 0, flight: None }
     }
 
     pub(super) fn inform(&self, head: &ResponseHead) {

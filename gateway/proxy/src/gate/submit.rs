@@ -23,7 +23,7 @@ impl Gate {
                 self.requests.queue(job);
                 self.tell_at(at, Event::Arrived { request, need });
             }
-            Step::Refuse => turn_away(&job, Code::QueueOverBudget, arrival.retry_after_s()),
+            Step::Stale | Step::Shell | Step::Refuse => turn_away(&job, Code::QueueOverBudget, arrival.retry_after_s()),
         }
     }
 

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::Gate;
 use crate::active::ActiveConfig;
 use crate::admit::access::Access;
+use crate::answers::shell::ShellFiles;
 use crate::front::tls::{Certificates, TicketKeys, Tls};
 use crate::receive::trust::Trust;
 use crate::upstream::InFlight;
@@ -32,6 +33,11 @@ impl Gate {
     /// Who may ask; `None` where everybody may.
     pub(crate) fn access(&self) -> Option<Rc<Access>> {
         self.active.borrow().access.clone()
+    }
+
+    /// Shells that the config names as files.
+    pub(crate) fn shell_files(&self) -> Rc<ShellFiles> {
+        Rc::clone(&self.active.borrow().shells)
     }
 
     /// What clients begin with, where they speak TLS.

@@ -36,7 +36,7 @@ pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
         class: "",
         worker: worker.map(|worker| worker.0),
         tries: answer.map_or(0, |answer| u32::from(answer.was_retried.get())) + u32::from(worker.is_some()),
-        step: answer.and_then(|answer| answer.step.get()),
+        step: request.step.or_else(|| answer.and_then(|answer| answer.step.get())),
         session: request.visit.session(worker),
         cache: request.cached,
         status: sent.status,

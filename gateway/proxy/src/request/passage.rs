@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::errors::Code;
 use sluice_classes::{Class, Traits};
-use sluice_journal::{CacheUse, Outcome};
+use sluice_journal::{CacheUse, Outcome, Step};
 use sluice_message::RequestHead;
 use tokio::time::Instant;
 
@@ -57,6 +57,8 @@ pub(crate) struct Request {
     pub(crate) ticket: Option<Ticket>,
     /// What the cache made of it, if it is asked.
     pub(crate) cached: Option<CacheUse>,
+    /// What it got in place of a render, if that is not an error.
+    pub(crate) step: Option<Step>,
 }
 
 impl Request {
@@ -76,6 +78,7 @@ impl Request {
             visit: Visit::default(),
             ticket: None,
             cached: None,
+            step: None,
         }
     }
 

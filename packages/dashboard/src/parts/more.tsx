@@ -150,6 +150,59 @@ export function Renders({ status }: { status: Snapshot }) {
   );
 }
 
+/** What the page cache saved, and what it holds; nothing while it is off. */
+export function Pages({ cache }: { cache: Snapshot['page_cache'] }) {
+  if (cache === null) return null;
+  const answered = cache.hits + cache.stale + cache.joined;
+  const asked = answered + cache.misses + cache.bypassed;
+  const of = (many: number): string => `${count(many)} (${percent(many / Math.max(asked, 1))})`;
+  const facts: readonly [name: string, value: string, help: string][] = [
+    [
+      'answered without a render',
+      of(answered),
+      'Requests that got a page that was rendered for another, of all that were looked up.',
+    ],
+    ['hits', of(cache.hits), 'Requests that got a kept page within its time.'],
+    [
+      'stale',
+      of(cache.stale),
+      'Requests that got a kept page after its time, because a new one was on its way or could not be had.',
+    ],
+    ['joined', of(cache.joined), 'Requests that got a page while it was rendered for another.'],
+    ['misses', of(cache.misses), 'Requests for which a page was rendered.'],
+    [
+      'bypassed',
+      of(cache.bypassed),
+      'Requests that the cache had nothing to do with: another method, or a path that is excluded.',
+    ],
+    [
+      'kept',
+      `${count(cache.pages)} pages, ${bytes(cache.bytes)} of ${bytes(cache.bytes_max)}`,
+      'Pages in memory, and what they may take together (cache.bytes_max).',
+    ],
+    [
+      'stored, purged',
+      `${count(cache.stored)}, ${count(cache.purged)}`,
+      'Pages that were kept, and pages that were purged, since the start.',
+    ],
+  ];
+  return (
+    <section class="card" aria-labelledby="pages">
+      <h2 id="pages">Page cache</h2>
+      <dl class="facts">
+        {facts.map(([name, value, text]) => (
+          <div key={name}>
+            <dt>
+              {name} <Help of={name} text={text} />
+            </dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
 interface TailsProps {
   tails: readonly Tail[];
   show: (id: number) => void;
