@@ -261,6 +261,34 @@ void test('pages are shown and purged by URL, prefix, tag and all, softly or not
   assert.match(shown.stdout, /^Nothing is kept of .*\/none\./);
 });
 
+void test('pages are shown and purged over the admin address, for who has the token', async (t) => {
+  const { sluice } = await pages(t);
+  const cc = 'cc=public,max-age=60';
+  const targets = [`/a?${cc}&h=cache-tag:one`, `/b?${cc}&h=cache-tag:two`, `/c?${cc}`];
+  for (const target of targets) await get(sluice, target);
+  const token = fs.readFileSync(path.join(sluice.runDir, 'admin-token'), 'utf8').trim();
+  const purge = async (pages: object, headers: Record<string, string> = {}): Promise<[number, unknown]> => {
+    const body = JSON.stringify(pages);
+    const answer = await fetch(`${sluice.admin}/cache/purge`, { method: 'POST', headers, body });
+    return [answer.status, answer.status === 401 ? await answer.text() : await answer.json()];
+  };
+  const authorization = `Bearer ${token}`;
+  assert.equal((await purge({ all: true }))[0], 401);
+  assert.equal(
+    (await purge({ all: true }, { authorization, origin: 'https://evil.test' }).catch(() => [403]))[0],
+    403,
+  );
+  const shown = async (target: string): Promise<number> => {
+    const answer = await fetch(`${sluice.admin}/cache/show?url=${encodeURIComponent(target)}`);
+    return ((await answer.json()) as { kept: unknown[] }).kept.length;
+  };
+  for (const target of targets) assert.equal(await shown(`${sluice.url}${target}`), 1);
+  assert.equal((await purge({ tags: ['one'], url: '/' }, { authorization }))[0], 400);
+  assert.deepEqual(await purge({ tags: ['one', 'two', 'three'] }, { authorization }), [200, { purged: 2 }]);
+  assert.deepEqual(await purge({ url: targets[2] }, { authorization }), [200, { purged: 1 }], 'on all hosts');
+  for (const target of targets) assert.equal(await shown(target), 0);
+});
+
 void test('a new version of the app makes kept pages stale', async (t) => {
   const { sluice } = await pages(t, { config: `${on}private_s = 0\n` });
   const target = '/a?cc=public,max-age=600';

@@ -1,4 +1,4 @@
-//! What the dashboard can do to the gateway: `POST /actions/…`, each with a small JSON object.
+//! What the dashboard and other programs can do to the gateway: `POST /actions/…` and `/cache/purge`, each with a small JSON object.
 //!
 //! It must not know who may.
 
@@ -17,10 +17,14 @@ use sluice_catalog::refusals::FlameError;
 use sluice_journal::{Event, Journal, Level};
 use tokio::time::timeout;
 
-use crate::{FlameOf, Operator, Progress};
+use crate::{FlameOf, Operator, Progress, cache};
 
 /// Longest body of an action.
 const BODY_BYTES_MAX: usize = 4096;
+/// Longest body of a purge, which may name many tags.
+const PURGE_BYTES_MAX: usize = 64 * 1024;
+/// The action of `/cache/purge`.
+pub(crate) const PURGE: &str = "purge";
 /// How long that body may take.
 const BODY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a reload may take to say that it does not begin; how it goes on is told by events.
@@ -53,7 +57,8 @@ struct Profile {
 
 /// Does what is asked for.
 pub(crate) async fn act(name: &str, body: Incoming, peer: IpAddr, operator: &dyn Operator, journal: &Journal) -> Done {
-    let body = match timeout(BODY_TIMEOUT, Limited::new(body, BODY_BYTES_MAX).collect()).await {
+    let bytes_max = if name == PURGE { PURGE_BYTES_MAX } else { BODY_BYTES_MAX };
+    let body = match timeout(BODY_TIMEOUT, Limited::new(body, bytes_max).collect()).await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(_)) => return failed(StatusCode::PAYLOAD_TOO_LARGE, "The body is too long, or broke off."),
         Err(_) => return failed(StatusCode::REQUEST_TIMEOUT, "The body came too slowly."),
@@ -85,6 +90,7 @@ pub(crate) async fn act(name: &str, body: Incoming, peer: IpAddr, operator: &dyn
             }
             Err(refused) => refused,
         },
+        PURGE => cache::purge(&body, operator).await,
         "profile" => match parsed::<Profile>(&body) {
             Ok(Profile { worker, seconds }) => {
                 tell("profile");
@@ -125,14 +131,14 @@ async fn reload(operator: &dyn Operator) -> Done {
     }
 }
 
-fn parsed<T: DeserializeOwned>(body: &Bytes) -> Result<T, Done> {
+pub(crate) fn parsed<T: DeserializeOwned>(body: &Bytes) -> Result<T, Done> {
     serde_json::from_slice(body).map_err(|error| failed(StatusCode::BAD_REQUEST, &error.to_string()))
 }
 
-fn failed(status: StatusCode, error: &str) -> Done {
+pub(crate) fn failed(status: StatusCode, error: &str) -> Done {
     done(status, &json!({ "error": error }))
 }
 
-fn done(status: StatusCode, answer: &Value) -> Done {
+pub(crate) fn done(status: StatusCode, answer: &Value) -> Done {
     (status, answer.to_string().into_bytes())
 }

@@ -139,7 +139,10 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
                 let (cache, kept) = operator.cache(url.as_deref());
                 Reply { cache: Some(cache), kept: url.map(|_| kept), ..Reply::done() }
             }
-            Request::Purge { pages, soft } => Reply { purged: Some(operator.purge(&pages, soft)), ..Reply::done() },
+            Request::Purge { pages, soft } => {
+                let purged = operator.purge(&pages, soft).await.unwrap_or_default();
+                Reply { purged: Some(purged), ..Reply::done() }
+            }
             Request::Profile(wish) => {
                 let wish = Wish { duration_ms: wish.duration_ms.min(PROFILE_MS_MAX), ..wish };
                 match follow_profile(&mut requests, operator.profile(wish)).await? {

@@ -1,6 +1,6 @@
 //! The admin address: the dashboard, `/metrics`, `/ping`, `/ready` and `/status.json` over plain HTTP/1.
 //!
-//! Questions are GET and HEAD; what changes something is POST below `/actions/`, and needs the token. Heads, connections and
+//! Questions are GET and HEAD; what changes something is POST below `/actions/` and at `/cache/purge`, and needs the token. Heads, connections and
 //! their lives are bounded. It must not know how metrics are counted, nor what the dashboard shows.
 
 use std::convert::Infallible;
@@ -30,7 +30,7 @@ use tokio::time::{sleep, timeout};
 use crate::access::{self, Asker, Token};
 use crate::dashboard_page::{DASHBOARD, accepts_gzip};
 use crate::live::{Events, Live};
-use crate::{FlameOf, Operator, Readiness, actions, host, metrics, packed};
+use crate::{FlameOf, Operator, Readiness, actions, cache, host, metrics, packed};
 
 /// Connections to the admin address.
 const CONNECTIONS_MAX: usize = 64;
@@ -189,7 +189,8 @@ async fn answer(context: &Context, connection: &Connection, request: Request<Inc
         return text(status, why).map(Either::Left);
     }
     let path = request.uri().path();
-    if let (&Method::POST, Some(action)) = (request.method(), path.strip_prefix("/actions/")) {
+    let action = if path == "/cache/purge" { Some(actions::PURGE) } else { path.strip_prefix("/actions/") };
+    if let (&Method::POST, Some(action)) = (request.method(), action) {
         if let Err(refusal) = access::may_act(request.headers(), &context.token) {
             return refuse(refusal).map(Either::Left);
         }
@@ -198,7 +199,7 @@ async fn answer(context: &Context, connection: &Connection, request: Request<Inc
         let (status, answer) = done.await;
         return packed::respond(accepts_gzip, status, answer).await.map(Either::Left);
     }
-    if *request.method() == Method::GET && matches!(path, "/flame" | "/history") {
+    if *request.method() == Method::GET && matches!(path, "/flame" | "/history" | "/cache/show") {
         return look(context, connection, &request).await.map(Either::Left);
     }
     if path == "/events" && *request.method() == Method::GET {
@@ -210,7 +211,8 @@ async fn answer(context: &Context, connection: &Connection, request: Request<Inc
 /// Answers a question.
 fn ask(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Response<Full<Bytes>> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "Only GET and HEAD, and POST below /actions/.\n");
+        let mut response =
+            text(StatusCode::METHOD_NOT_ALLOWED, "Only GET and HEAD, and POST below /actions/ and at /cache/purge.\n");
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         return response;
     }
@@ -249,7 +251,7 @@ fn events(context: &Context, connection: &Connection, request: &Request<Incoming
     }
 }
 
-/// What the dashboard reads beside its events: the history, and the flame graph of a slow request that was profiled.
+/// What is read beside that: the history, the flame graph of a slow request that was profiled, and what is kept of a page.
 async fn look(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Response<Full<Bytes>> {
     if let Err(refusal) = may_read(context, connection, request) {
         return refuse(refusal);
@@ -259,6 +261,8 @@ async fn look(context: &Context, connection: &Connection, request: &Request<Inco
         let columns = context.live.columns(parameter(query, "span=").unwrap_or(1));
         // These types have string keys and plain values.
         (StatusCode::OK, serde_json::to_vec(&columns).unwrap_or_default())
+    } else if request.uri().path() == "/cache/show" {
+        cache::show(query, &*context.operator)
     } else if let Some(number) = parameter(query, "tail=") {
         actions::flame(FlameOf::Tail(number), &*context.operator).await
     } else {

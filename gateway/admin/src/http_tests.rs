@@ -3,6 +3,7 @@ use tokio::task::LocalSet;
 
 use super::*;
 use crate::tests_support::{SOON, TestOperator, journal};
+use sluice_catalog::snapshot::Purge;
 
 const TOKEN: &str = "0123456789abcdef";
 
@@ -254,6 +255,41 @@ async fn actions_need_the_token_and_are_done_once() {
         }
         let long = " ".repeat(5000);
         assert!(post("scale", &with_token, &long).await.starts_with("HTTP/1.1 413"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn pages_are_purged_with_the_token_alone_and_shown_to_who_may_read() {
+    with_server(async |served| {
+        let post = async |head: &str, body: &str| {
+            let request = format!(
+                "POST /cache/purge HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{head}Content-Length: {}\r\n\r\n{body}",
+                served.address,
+                body.len()
+            );
+            served.exchange(&request).await
+        };
+        let with_token = format!("Authorization: Bearer {TOKEN}\r\n");
+        let tags = r#"{"tags":["a","b"],"soft":true}"#;
+        assert!(post("", tags).await.starts_with("HTTP/1.1 401"));
+        let elsewhere = format!("{with_token}Origin: http://evil.example\r\n");
+        assert!(post(&elsewhere, tags).await.starts_with("HTTP/1.1 403"));
+        assert!(served.operator.purged.borrow().is_empty());
+        let purged = post(&with_token, tags).await;
+        assert!(purged.starts_with("HTTP/1.1 200") && purged.ends_with(r#"{"purged":6}"#), "{purged}");
+        let expected = ["a", "b"].map(|tag| (Purge::Tag(tag.to_owned()), true));
+        assert_eq!(*served.operator.purged.borrow(), expected);
+        let wrong = post(&with_token, "{}").await;
+        assert!(wrong.starts_with("HTTP/1.1 400") && wrong.contains("Say which pages"), "{wrong}");
+        let shown = served.get("/cache/show?url=https%3A%2F%2Fa.test%2Fb%3Fc%26d").await;
+        assert!(shown.contains(r#""tags":["https://a.test/b?c&d"]"#), "{shown}");
+        assert!(served.get("/cache/show").await.starts_with("HTTP/1.1 400"));
+        let from_proxy = format!(
+            "GET /cache/show?url=/ HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nVia: x\r\n\r\n",
+            served.address
+        );
+        assert!(served.exchange(&from_proxy).await.starts_with("HTTP/1.1 401"));
     })
     .await;
 }

@@ -6,6 +6,7 @@
 
 mod access;
 mod actions;
+mod cache;
 mod control;
 mod dashboard_page;
 mod host;
@@ -52,8 +53,9 @@ pub trait Operator {
     fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot;
     /// The page cache, and what it keeps of the page with this URL.
     fn cache(&self, url: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>);
-    /// Drops what is meant from the page cache, or with `is_soft` lets it count as stale. Returns how many variants of pages.
-    fn purge(&self, purge: &Purge, is_soft: bool) -> u64;
+    /// Drops what is meant from the page cache, or with `is_soft` lets it count as stale. Nobody gets it from now on; the receiver gets
+    /// how many variants of pages that were, once all is done.
+    fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64>;
     /// Requests that are answered without a worker, because workers died with them.
     fn quarantined(&self) -> Vec<QuarantinedRequest>;
     /// Lets go of the one with this id, or of `all`. Returns how many there were.

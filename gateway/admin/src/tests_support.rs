@@ -23,12 +23,18 @@ pub(crate) const SOON: Duration = Duration::from_secs(20);
 pub(crate) struct TestOperator {
     pub(crate) stopped: Cell<u32>,
     pub(crate) scaled: RefCell<Vec<u32>>,
+    pub(crate) purged: RefCell<Vec<(Purge, bool)>>,
     pub(crate) ready: Cell<bool>,
 }
 
 impl TestOperator {
     pub(crate) fn shared() -> Rc<Self> {
-        Rc::new(Self { stopped: Cell::new(0), scaled: RefCell::default(), ready: Cell::new(true) })
+        Rc::new(Self {
+            stopped: Cell::new(0),
+            scaled: RefCell::default(),
+            purged: RefCell::default(),
+            ready: Cell::new(true),
+        })
     }
 }
 
@@ -118,12 +124,16 @@ impl Operator for TestOperator {
         ReportSnapshot::default()
     }
 
-    fn cache(&self, _: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>) {
-        Default::default()
+    fn cache(&self, url: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>) {
+        let kept = url.map(|url| KeptSnapshot { tags: vec![url.to_owned()], ..KeptSnapshot::default() });
+        (CacheSnapshot { enabled: true, ..CacheSnapshot::default() }, kept.into_iter().collect())
     }
 
-    fn purge(&self, _: &Purge, _: bool) -> u64 {
-        3
+    fn purge(&self, purge: &Purge, is_soft: bool) -> tokio::sync::oneshot::Receiver<u64> {
+        self.purged.borrow_mut().push((purge.clone(), is_soft));
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        sender.send(3).unwrap();
+        receiver
     }
 
     fn classes(&self) -> ClassesSnapshot {

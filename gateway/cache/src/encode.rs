@@ -12,7 +12,7 @@ use sluice_message::{Fields, ResponseHead};
 
 use crate::freshness::{Moment, Stamp};
 use crate::stored::Policy;
-use crate::update::TAGS_MAX;
+use crate::tags::TAGS_MAX;
 use crate::vary::{Dimensions, VARY_FIELDS_MAX};
 
 /// The first bytes; the last one is the version of the form. Another version is another form: it is never read.

@@ -30,7 +30,15 @@ fn page(cache_control: &str) -> Page {
         fields(&[("Cache-Control", cache_control), ("Age", "10"), ("Vary", "Accept-Language"), ("X-Empty", "")]),
     );
     let chosen = ["cookie:b".to_owned()];
-    let policy = storable(&request, &head, &chosen, Rule::default(), at(5_000), at(5_000)).unwrap();
+    let policy = storable(Answered {
+        request: &request,
+        response: &head,
+        chosen: &chosen,
+        rule: Rule::default(),
+        asked: at(5_000),
+        came: at(5_000),
+    })
+    .unwrap();
     Page {
         key: "http://app.test/page".to_owned(),
         head: ResponseHead { reason: Some(b"Fine \xff".as_slice().into()), ..head },

@@ -33,26 +33,37 @@ fn is_plain(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.~".contains(&byte))
 }
 
+/// Where a page was asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Site<'a> {
+    /// By the scheme that the client uses.
+    pub is_https: bool,
+    /// `X-Forwarded-Host` of a trusted proxy.
+    pub forwarded_host: Option<&'a [u8]>,
+}
+
 /// The key: `https://host/path?a=1&b=2`. Parameters are sorted by name where all names are plain; those of one name keep their
-/// order, which apps can see. None where it is too long.
+/// order, which apps can see. Behind a
+/// proxy that says another host than it asks for, the host is the proxy's word, and a space and the host that it asks for follow: an
+/// app may write either into its page.
+/// None where it is too long, or the proxy's word is no host.
 #[must_use]
-pub fn key_of(head: &RequestHead, is_https: bool, rules: &KeyRules) -> Option<String> {
-    let (path, query) = head.path_and_query.split_once('?').unwrap_or((&head.path_and_query, ""));
+pub fn key_of(head: &RequestHead, site: Site<'_>, rules: &KeyRules) -> Option<String> {
     if head.authority.len() + head.path_and_query.len() > MAX_KEY_BYTES {
         return None;
     }
+    let forwarded = match site.forwarded_host {
+        Some(host) => Some(host_of(host)?).filter(|host| *host != head.authority),
+        None => None,
+    };
     let mut key = String::with_capacity(head.authority.len() + head.path_and_query.len() + 9);
-    key.push_str(if is_https { "https://" } else { "http://" });
-    key.push_str(&head.authority);
-    key.push_str(path);
-    if query.is_empty() {
-        return Some(key);
+    key.push_str(if site.is_https { "https://" } else { "http://" });
+    key.push_str(forwarded.as_deref().unwrap_or(&head.authority));
+    rules.push_target(&mut key, &head.path_and_query);
+    if forwarded.is_some() {
+        key.push(' ');
+        key.push_str(&head.authority);
     }
-    let mut params: Vec<&str> = counted(query, rules).collect();
-    if params.iter().all(|param| is_plain(name_of(param))) {
-        params.sort_by_key(|param| name_of(param));
-    }
-    append_query(&mut key, params.into_iter());
     Some(key)
 }
 
@@ -80,11 +91,84 @@ fn append_query<'q>(url: &mut String, params: impl Iterator<Item = &'q str>) {
     }
 }
 
+/// A host, perhaps with its port, in lower case.
+fn host_of(text: &[u8]) -> Option<String> {
+    let is_host = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(byte);
+    let is_one = (1..=255).contains(&text.len()) && text.iter().all(is_host);
+    is_one.then(|| String::from_utf8_lossy(text).to_ascii_lowercase())
+}
+
+impl KeyRules {
+    fn push_target(&self, key: &mut String, target: &str) {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        key.push_str(path);
+        let mut params: Vec<&str> = counted(query, self).collect();
+        if params.iter().all(|param| is_plain(name_of(param))) {
+            params.sort_by_key(|param| name_of(param));
+        }
+        append_query(key, params.into_iter());
+    }
+
+    /// The URL of a page as keys begin, from a URL or, for all hosts, a path that somebody has written.
+    #[must_use]
+    pub fn url(&self, text: &str) -> String {
+        let text = text.split(['#', ' ']).next().unwrap_or_default();
+        let (site, target) = split(text);
+        let mut url = site.to_ascii_lowercase();
+        if !is_path(target) {
+            url.push('/');
+        }
+        self.push_target(&mut url, target);
+        url
+    }
+}
+
+/// The beginning of URLs, or of paths on all hosts, from what somebody has written.
+#[must_use]
+pub fn prefix_of(text: &str) -> String {
+    let (site, target) = split(text.split(['#', ' ']).next().unwrap_or_default());
+    format!("{}{target}", site.to_ascii_lowercase())
+}
+
+/// Scheme and host, and what follows. Either may be empty.
+fn split(url: &str) -> (&str, &str) {
+    let from = url.find("://").map_or(0, |at| at + 3);
+    let at = url[from..].find(['/', '?']).map_or(url.len(), |at| from + at);
+    if from == 0 { ("", url) } else { url.split_at(at) }
+}
+
+/// Whether the key is that of this page, by [`KeyRules::url`].
+#[must_use]
+pub fn is_page(key: &str, url: &str) -> bool {
+    let key = if is_path(url) { split(key).1 } else { key };
+    key.strip_prefix(url).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// Whether the key begins so, by [`prefix_of`].
+#[must_use]
+pub fn begins(key: &str, prefix: &str) -> bool {
+    if is_path(prefix) { split(key).1.starts_with(prefix) } else { key.starts_with(prefix) }
+}
+
+/// Whether a URL or a prefix is meant on all hosts.
+#[must_use]
+pub fn is_path(url: &str) -> bool {
+    url.starts_with('/')
+}
+
+/// Scheme and host of a key.
+#[must_use]
+pub fn site_of(key: &str) -> &str {
+    split(key).0
+}
+
 /// Whether an app could write what this field says into its page although no two pages are told apart by it: a render for many is
 /// asked for without such fields.
 #[must_use]
 pub fn is_reflected(name: &str) -> bool {
-    const REFLECTED: [&str; 20] = [
+    const REFLECTED: [&str; 21] = [
+        // The gateway writes one of its own.
+        "forwarded",
         "x-original-url",
         "x-original-uri",
         "x-original-host",

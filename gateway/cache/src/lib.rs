@@ -11,16 +11,21 @@ mod freshness;
 mod key;
 mod storable;
 mod stored;
+mod tags;
 mod update;
 mod vary;
 
 pub use directives::{Directives, of_request, of_response};
 pub use encode::{Page, Unreadable, Written, checksum, decode, encode};
 pub use freshness::{Moment, Stamp};
-pub use key::{KeyRules, MAX_KEY_BYTES, is_reflected, is_switch, key_of, target_for_all};
-pub use storable::{Refused, Rule, renewed, storable};
+pub use key::{
+    KeyRules, MAX_KEY_BYTES, Site, begins, is_page, is_path, is_reflected, is_switch, key_of, prefix_of, site_of,
+    target_for_all,
+};
+pub use storable::{Answered, Refused, Rule, renewed, storable};
 pub use stored::{Policy, Reuse, StaleLimits};
-pub use update::{TAG_FIELDS, freshened, tags};
+pub use tags::{PARTS_FIELD, Parts, TAG_FIELDS, TAGS_MAX, joined, tags};
+pub use update::freshened;
 pub use vary::{Dimensions, VARY_FIELDS_MAX};
 
 #[cfg(test)]

@@ -39,6 +39,8 @@ pub enum Refused {
     NoFreshness,
     /// It is stale at once.
     Stale,
+    /// It could not be purged by all of its tags.
+    Tags,
 }
 
 impl Refused {
@@ -57,23 +59,35 @@ impl Refused {
             Refused::Vary => "Vary has * or too many fields",
             Refused::NoFreshness => "nothing says for how long it is fresh",
             Refused::Stale => "it is stale at once",
+            Refused::Tags => "it has more tags than are kept of a page",
         }
     }
 }
 
-/// The policy of a response that may be stored. `chosen`: see [`Dimensions::of`]; `asked`: when the request for it was sent.
+/// A response, the request that it answers, and what the config says of both.
+#[derive(Clone, Copy, Debug)]
+pub struct Answered<'a> {
+    /// The request as the app got it.
+    pub request: &'a RequestHead,
+    /// The response as the app gave it.
+    pub response: &'a ResponseHead,
+    /// See [`Dimensions::of`].
+    pub chosen: &'a [String],
+    /// What the config says of the page.
+    pub rule: Rule,
+    /// When the request was sent.
+    pub asked: Moment,
+    /// When the response came.
+    pub came: Moment,
+}
+
+/// The policy of a response that may be stored.
 ///
 /// # Errors
 /// Why it may not.
-pub fn storable(
-    request: &RequestHead,
-    response: &ResponseHead,
-    chosen: &[String],
-    rule: Rule,
-    asked: Moment,
-    came: Moment,
-) -> Result<Policy, Refused> {
-    let policy = renewed(request, response, chosen, rule, asked, came)?;
+pub fn storable(answered: Answered<'_>) -> Result<Policy, Refused> {
+    let policy = renewed(answered)?;
+    let Answered { response, came, .. } = answered;
     // With a validator the app can say that it has not changed since. One that was never to be fresh costs more than it saves.
     let has_validator = ["etag", "last-modified"].iter().any(|name| response.fields.contains(name));
     let may_be_renewed = policy.lifetime_s() > 0 && has_validator;
@@ -89,14 +103,8 @@ pub fn storable(
 ///
 /// # Errors
 /// Why it may not be stored any more.
-pub fn renewed(
-    request: &RequestHead,
-    response: &ResponseHead,
-    chosen: &[String],
-    rule: Rule,
-    asked: Moment,
-    came: Moment,
-) -> Result<Policy, Refused> {
+pub fn renewed(answered: Answered<'_>) -> Result<Policy, Refused> {
+    let Answered { request, response, chosen, rule, asked, came } = answered;
     let told = of_response(&response.fields);
     let is_understood = is_understood(response.status);
     if request.method != Method::Get {

@@ -27,7 +27,11 @@ fn at(after_s: u64) -> Moment {
 }
 
 fn stored_for(request: &RequestHead, answer: &[(&str, &str)]) -> Result<Policy, Refused> {
-    storable(request, &ResponseHead::new(200, fields(answer)), &[], Rule::default(), at(0), at(0))
+    judged(request, &ResponseHead::new(200, fields(answer)), &[], Rule::default())
+}
+
+fn judged(request: &RequestHead, response: &ResponseHead, chosen: &[String], rule: Rule) -> Result<Policy, Refused> {
+    storable(Answered { request, response, chosen, rule, asked: at(0), came: at(0) })
 }
 
 fn stored(answer: &[(&str, &str)]) -> Result<Policy, Refused> {
@@ -136,7 +140,7 @@ fn i7_answers_to_requests_with_cookies_or_credentials_are_stored_only_where_the_
 fn statuses_are_stored_where_their_freshness_is_told() {
     let status = |status, value: &str| {
         let answer = ResponseHead::new(status, fields(&[("Cache-Control", value)]));
-        storable(&get(&[]), &answer, &[], Rule::default(), at(0), at(0)).map(|_| ())
+        judged(&get(&[]), &answer, &[], Rule::default()).map(|_| ())
     };
     for stored in [200, 203, 204, 299, 301, 302, 303, 307, 308, 404, 410, 414, 451, 501] {
         assert_eq!(status(stored, "max-age=60"), Ok(()), "{stored}");
@@ -151,8 +155,7 @@ fn statuses_are_stored_where_their_freshness_is_told() {
 fn a_rule_of_the_config_stands_in_for_what_the_app_does_not_say() {
     let rule = Rule { ttl_s: Some(30) };
     let with = |request: &RequestHead, status, answer: &[(&str, &str)]| {
-        storable(request, &ResponseHead::new(status, fields(answer)), &[], rule, at(0), at(0))
-            .map(|found| found.lifetime_s())
+        judged(request, &ResponseHead::new(status, fields(answer)), &[], rule).map(|found| found.lifetime_s())
     };
     assert_eq!(with(&get(&[]), 200, &[]), Ok(30));
     assert_eq!(with(&get(&[("Cookie", "a=b")]), 200, &[]), Ok(30), "the operator says that it is for all");
@@ -240,7 +243,7 @@ fn cookies_that_the_config_names_tell_pages_apart() {
     let chosen = ["cookie:lang".to_owned()];
     let answer = ResponseHead::new(200, fields(&[("Cache-Control", "public, max-age=60")]));
     let german = get(&[("Cookie", "session=1; lang=de")]);
-    let policy = storable(&german, &answer, &chosen, Rule::default(), at(0), at(0)).unwrap();
+    let policy = judged(&german, &answer, &chosen, Rule::default()).unwrap();
     assert!(policy.is_for(&fields(&[("Cookie", "lang=de; session=2")])));
     assert!(!policy.is_for(&fields(&[("Cookie", "session=1; lang=en")])) && !policy.is_for(&fields(&[])));
     assert!(!policy.is_for(&fields(&[("Cookie", "xlang=de")])));
@@ -251,8 +254,9 @@ fn cookies_that_the_config_names_tell_pages_apart() {
 #[test]
 fn keys_are_urls_without_what_does_not_count() {
     let rules = KeyRules { ignored_params: vec!["utm_*".to_owned(), "fbclid".to_owned()] };
+    let https = Site { is_https: true, ..Site::default() };
     let key =
-        |target: &str| key_of(&RequestHead { path_and_query: target.to_owned(), ..get(&[]) }, true, &rules).unwrap();
+        |target: &str| key_of(&RequestHead { path_and_query: target.to_owned(), ..get(&[]) }, https, &rules).unwrap();
     assert_eq!(key("/page"), "https://app.test/page");
     assert_eq!(key("/page?"), "https://app.test/page");
     assert_eq!(key("/page?b=2&a=1&b=1"), "https://app.test/page?a=1&b=2&b=1");
@@ -264,7 +268,7 @@ fn keys_are_urls_without_what_does_not_count() {
     assert_eq!(target_for_all("/page?utm_source=x", &rules), "/page");
     assert_eq!(target_for_all("/page?b=1&a=2", &rules), "/page?b=1&a=2");
     let long = RequestHead { path_and_query: "/".repeat(MAX_KEY_BYTES), ..get(&[]) };
-    assert_eq!(key_of(&long, false, &rules), None);
+    assert_eq!(key_of(&long, https, &rules), None);
 }
 
 #[test]
@@ -293,9 +297,62 @@ fn a_304_replaces_what_it_carries_and_leaves_what_says_how_the_body_looks() {
 }
 
 #[test]
-fn tags_come_from_each_field_that_has_them() {
-    let found = tags(&fields(&[("Cache-Tag", "a, b"), ("Surrogate-Key", "c  d b")]));
-    assert_eq!(found.iter().map(|tag| &**tag).collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+fn the_host_that_a_proxy_names_is_in_the_key_beside_the_one_that_it_asks_for() {
+    let key = |host: &str| {
+        let site = Site { forwarded_host: Some(host.as_bytes()), ..Site::default() };
+        key_of(&get(&[]), site, &KeyRules::default())
+    };
+    assert_eq!(key("app.test").unwrap(), "http://app.test/page");
+    assert_eq!(key("Shop.example:8443").unwrap(), "http://shop.example:8443/page app.test");
+    for odd in ["", "a, b", "a/b", "a b", "<x>"] {
+        assert_eq!(key(odd), None, "{odd}");
+    }
+}
+
+#[test]
+fn urls_that_people_write_mean_the_pages_that_they_should() {
+    let rules = KeyRules { ignored_params: vec!["utm_*".to_owned()] };
+    for (written, url) in [
+        ("https://Shop.example", "https://shop.example/"),
+        ("https://shop.example?b=1&a=2", "https://shop.example/?a=2&b=1"),
+        ("HTTPS://shop.example/A?b&a#top", "https://shop.example/A?a&b"),
+        ("/A?utm_x=1", "/A"),
+        ("/", "/"),
+    ] {
+        assert_eq!(rules.url(written), url);
+    }
+    let (key, forwarded) = ("https://shop.example/a/b?c", "https://shop.example/a/b?c 10.0.0.1");
+    for (url, is_it) in
+        [(key, true), ("/a/b?c", true), ("https://shop.example/a/b", false), ("/a/b", false), ("/a", false)]
+    {
+        assert_eq!((is_page(key, url), is_page(forwarded, url)), (is_it, is_it), "{url}");
+    }
+    for (prefix, is_it) in
+        [("/a/", true), ("https://shop.example/", true), ("http://shop.example/", false), ("/b", false)]
+    {
+        assert_eq!((begins(key, prefix), begins(forwarded, prefix)), (is_it, is_it), "{prefix}");
+    }
+    assert_eq!((site_of(key), prefix_of("HTTPS://A.b/C d")), ("https://shop.example", "https://a.b/C".to_owned()));
+}
+
+#[test]
+fn tags_come_from_each_field_that_has_them_and_from_the_parts_of_the_page() {
+    let mut parts = Parts::default();
+    parts.read(b"product%2017, a,%C3%A4%,+");
+    let found = tags(&fields(&[("Cache-Tag", "a, b"), ("Surrogate-Key", "c  d b")]), &parts).unwrap();
+    assert_eq!(found.iter().map(|tag| &**tag).collect::<Vec<_>>(), ["a", "b", "c", "d", "product 17", "\u{e4}%"]);
+    assert!(parts.may_grow && !parts.are_cut);
+}
+
+#[test]
+fn a_page_with_more_tags_than_are_kept_has_none_that_could_be_relied_on() {
+    let many = (0..=TAGS_MAX).map(|at| at.to_string()).collect::<Vec<_>>().join(",");
+    assert_eq!(tags(&fields(&[("Cache-Tag", &many)]), &Parts::default()), None);
+    for cut in [&b"*"[..], many.as_bytes()] {
+        let mut parts = Parts::default();
+        parts.read(cut);
+        assert_eq!(tags(&fields(&[]), &parts), None);
+    }
 }
 
 proptest! {

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http_cache_semantics::{BeforeRequest, CacheOptions, CachePolicy};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use sluice_cache::{Moment, Reuse, Rule, StaleLimits, storable};
+use sluice_cache::{Answered, Moment, Reuse, Rule, StaleLimits, storable};
 use sluice_message::{Fields, Method, RequestHead, ResponseHead, Scheme};
 
 /// Sun, 06 Nov 1994 08:49:37 GMT.
@@ -242,7 +242,9 @@ fn is_used_here(case: &Case) -> bool {
     let at = |after_s: u64| Moment { wall_s: WALL_S + after_s, steady_ms: 5_000_000 + after_s * 1000 };
     let began = Moment { wall_s: WALL_S - case.took_s, steady_ms: 5_000_000 - case.took_s * 1000 };
     let answer = ResponseHead::new(case.status, fields(&case.answered));
-    let Ok(policy) = storable(&asked, &answer, &[], Rule::default(), began, at(0)) else { return false };
+    let rule = Rule::default();
+    let answered = Answered { request: &asked, response: &answer, chosen: &[], rule, asked: began, came: at(0) };
+    let Ok(policy) = storable(answered) else { return false };
     let reuse = policy.reuse(at(case.after_s), StaleLimits::default());
     if matches!(reuse, Reuse::WhileRevalidating(_) | Reuse::IfError(_)) {
         assert!(case.says("stale-while-revalidate"), "nothing stale is used but by the app's word: {case:?}");

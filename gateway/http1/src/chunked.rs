@@ -56,6 +56,9 @@ pub struct ChunkedDecoder {
     trailers: Vec<(String, Vec<u8>)>,
 }
 
+/// The one field of the gateway's own that a worker may send as a trailer: whoever reads the body takes it out.
+const PARTS_TRAILER: &str = "x-sluice-tags";
+
 impl ChunkedDecoder {
     /// A decoder for a request's body; trailers are bounded like header fields.
     #[must_use]
@@ -186,7 +189,7 @@ impl ChunkedDecoder {
         let is_taken = if self.side == Side::Request && name.contains('_') {
             may_be_trailer(&without_underscores(name))
         } else {
-            may_be_trailer(name)
+            may_be_trailer(name) || self.side == Side::Response && name.eq_ignore_ascii_case(PARTS_TRAILER)
         };
         if is_taken {
             self.trailers.push((name.to_owned(), line.value.to_vec()));

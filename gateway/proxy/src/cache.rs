@@ -6,6 +6,8 @@
 
 mod fetch;
 pub(crate) mod flight;
+mod index;
+mod log;
 pub(crate) mod look_up;
 mod paths;
 mod purge;
@@ -14,15 +16,19 @@ mod store;
 
 use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher as _, RandomState};
+use std::rc::Rc;
 
-use sluice_cache::{KeyRules, Rule, key_of};
+use sluice_cache::{KeyRules, Rule, Site, key_of};
 use sluice_catalog::config::{self, Span};
 use sluice_journal::CacheUse;
 use sluice_message::RequestHead;
 use tokio::time::Instant;
 
 use crate::ids::to_usize;
+use crate::upstream::forward::Origin;
 use flight::Flights;
+use log::Log;
+pub use purge::PartsPurger;
 use store::Store;
 
 /// Keys that are remembered as private.
@@ -39,6 +45,7 @@ pub(crate) struct Cache {
     bypass: Vec<String>,
     store: RefCell<Store>,
     flights: Flights,
+    log: Rc<Log>,
     /// Hashes of keys whose pages turned out not to be for all, and until when that is remembered. Two keys with one hash cost a
     /// page its sharing for a while; whole keys could take hundreds of megabytes.
     private: RefCell<quick_cache::unsync::Cache<u64, Instant>>,
@@ -77,6 +84,7 @@ impl Cache {
             bypass: settings.bypass.iter().map(|prefix| prefix.to_ascii_lowercase()).collect(),
             store: RefCell::new(Store::new(to_usize(settings.bytes_max))),
             flights: Flights::default(),
+            log: Rc::default(),
             private: RefCell::new(quick_cache::unsync::Cache::new(PRIVATE_MAX)),
             hashes: RandomState::new(),
             counts: Counts::default(),
@@ -94,11 +102,23 @@ impl Cache {
     }
 
     /// The key of a page that may be kept; none for other requests.
-    fn key(&self, head: &RequestHead, is_https: bool) -> Option<String> {
+    fn key(&self, head: &RequestHead, origin: &Origin) -> Option<String> {
         if !self.bypass.is_empty() && paths::may_lie_below(head.path(), &self.bypass) {
             return None;
         }
-        key_of(head, is_https, &self.key_rules)
+        self.key_of(head, origin)
+    }
+
+    /// The key of any page. None where a trusted proxy says something odd of where it was asked for, which an app may write into its page.
+    fn key_of(&self, head: &RequestHead, origin: &Origin) -> Option<String> {
+        let told = |name| head.fields.get_all(name).filter(|_| origin.is_trusted);
+        let is_scheme = |proto: &[u8]| [&b"http"[..], b"https"].iter().any(|known| proto.eq_ignore_ascii_case(known));
+        let mut hosts = told("x-forwarded-host");
+        let forwarded_host = hosts.next();
+        if hosts.next().is_some() || !told("x-forwarded-proto").all(is_scheme) {
+            return None;
+        }
+        key_of(head, Site { is_https: origin.is_https(head), forwarded_host }, &self.key_rules)
     }
 
     fn is_private(&self, key: &str) -> bool {

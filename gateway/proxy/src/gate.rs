@@ -59,7 +59,7 @@ use sluice_classes::Classes;
 use sluice_traces::Traces;
 use sluice_trends::{Ages, GrowingRoutes, Runs, Spending};
 
-use crate::cache::Cache;
+use crate::cache::{Cache, PartsPurger};
 use ahead::Ahead;
 use alarms::Alarms;
 use connections::Refusals;
@@ -89,6 +89,8 @@ pub struct Gate {
     pub(crate) files: Files,
     pub(crate) cache: Cache,
     pub(crate) shells: Shells,
+    /// Who has workers purge the parts of pages that they keep.
+    pub(crate) parts_purger: RefCell<Option<PartsPurger>>,
     pub(crate) compression: Compression,
     pub(crate) connections: ConnectionHandles,
     pub(crate) tokens: Tokens,
@@ -172,6 +174,7 @@ impl Gate {
             files,
             cache: Cache::new(&config.cache),
             shells: Shells::default(),
+            parts_purger: RefCell::default(),
             compression: Compression::new(&config),
             connections: ConnectionHandles::default(),
             tokens: Tokens::default(),

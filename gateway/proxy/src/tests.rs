@@ -13,6 +13,7 @@ mod deaths;
 mod heads;
 mod http2;
 mod panics;
+mod purges;
 mod reuse;
 mod silence;
 mod streams;

@@ -11,13 +11,14 @@ Examples:
   sluice cache                              how much is kept, and how many requests it has answered
   sluice cache show https://shop.example/   what is kept of this page, and until when
   sluice cache purge --url https://shop.example/products/1
+  sluice cache purge --url /products/1      on all hosts
   sluice cache purge --prefix https://shop.example/blog/ --soft
                                             stale at once: used only while a new one is rendered
   sluice cache purge --tag product-1        pages that the app has given this Cache-Tag
   sluice cache purge --all
 
-A page's URL is that of its request: with http:// or https:// as the client used, its parameters sorted, and without those that
-cache.ignored_params names. Pages are kept where cache.enabled is true.";
+A page's URL is that of its request, with http:// or https:// as the client used. One that begins with / stands for that page on all
+hosts. The order of parameters, and those that cache.ignored_params names, count for nothing. Pages are kept where cache.enabled is true.";
 
 /// `sluice cache`.
 #[derive(Args, Debug)]
@@ -53,7 +54,7 @@ pub struct CacheStatusArgs {
 /// `sluice cache show`.
 #[derive(Args, Debug)]
 pub struct CacheShowArgs {
-    /// The page: https://host/path?query
+    /// The page: https://host/path?query, or /path?query on all hosts
     #[arg(value_name = "URL", value_parser = url)]
     pub url: String,
     #[command(flatten)]
@@ -85,10 +86,13 @@ pub struct CachePurgeArgs {
 
 /// Not a URL.
 #[derive(Debug, thiserror::Error)]
-#[error("a URL with scheme and host is meant, as in https://shop.example/products/1")]
+#[error("a URL with scheme and host is meant, as in https://shop.example/products/1, or a path, as in /products/1")]
 pub struct UrlError;
 
 fn url(text: &str) -> Result<String, UrlError> {
+    if text.starts_with('/') && !text.starts_with("//") {
+        return Ok(text.to_owned());
+    }
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or(UrlError)?;
     let scheme = &text[..text.len() - rest.len()];
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -103,10 +107,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_has_scheme_and_host() {
+    fn a_url_has_scheme_and_host_or_begins_with_a_slash() {
         assert_eq!(url("https://Shop.example").unwrap(), "https://shop.example/");
         assert_eq!(url("http://a:3000/B?c").unwrap(), "http://a:3000/B?c");
-        for text in ["", "/page", "https://", "https:///x", "ftp://a/"] {
+        assert_eq!(url("/B?c").unwrap(), "/B?c");
+        for text in ["", "page", "//a/", "https://", "https:///x", "ftp://a/"] {
             assert!(url(text).is_err(), "{text}");
         }
     }

@@ -332,7 +332,7 @@ impl Operator for Gateway {
         (self.gate.cache_snapshot(), url.map(|url| self.gate.kept(url)).unwrap_or_default())
     }
 
-    fn purge(&self, purge: &Purge, is_soft: bool) -> u64 {
+    fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {
         self.gate.purge(purge, is_soft)
     }
 

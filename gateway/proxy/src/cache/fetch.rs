@@ -4,13 +4,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_cache::{
-    KeyRules, Policy, Refused, Reuse, freshened, is_reflected, renewed, storable, tags, target_for_all,
+    Answered, KeyRules, Policy, Refused, Reuse, freshened, is_reflected, joined, renewed, storable, tags,
+    target_for_all,
 };
 use sluice_catalog::errors::Code;
 use sluice_message::{Method, RequestHead, ResponseHead, starts_with};
 use tokio::time::Instant;
 
 use super::flight::{Flight, Shared, State};
+use super::log::Tags;
 use super::reply;
 use super::store::Object;
 use crate::answers::refuse::Refusal;
@@ -55,7 +57,7 @@ pub(super) fn start(
     let is_background = known.is_some_and(|object| {
         matches!(object.policy.borrow().reuse(gate.moment(), gate.stale_limits()), Reuse::WhileRevalidating(_))
     });
-    let flight = Flight::new(is_background);
+    let flight = Flight::new(key, gate.cache.log.since_now(), is_background);
     gate.cache.flights.add(flight_key, &flight);
     let fetch = Fetch {
         gate: Rc::clone(gate),
@@ -132,7 +134,16 @@ impl Fetch {
             return self.freshen(known, request, &response.head, began, came);
         }
         let rule = gate.cache.rule(self.head.path());
-        let policy = storable(&self.head, &response.head, &gate.cache.vary_by, rule, began, came);
+        let answered = Answered {
+            request: &self.head,
+            response: &response.head,
+            chosen: &gate.cache.vary_by,
+            rule,
+            asked: began,
+            came,
+        };
+        let tags = tags_of(&response).ok_or(Refused::Tags);
+        let policy = storable(answered).and_then(|policy| Ok((policy, tags?)));
         let bytes_max = gate.config().cache.page_bytes_max;
         let is_too_large = matches!(&response.body, ResponseBody::Fill(_, Size::Known(bytes)) if *bytes > bytes_max);
         let is_endless = |answer: &Answer| answer.is_stream.get() || answer.is_until_close.get();
@@ -141,8 +152,8 @@ impl Fetch {
         let is_usable = |object: &Rc<Object>| object.policy.borrow().reuse(came, gate.stale_limits()) != Reuse::Never;
         let is_worse = response.head.status >= 500 && self.known.as_ref().is_some_and(is_usable);
         match (policy, response.body) {
-            (Ok(policy), ResponseBody::Fill(answer, size)) if !is_too_large && !is_stream && !is_worse => {
-                self.share(policy, response.head, (answer, size), request, bytes_max).await;
+            (Ok(told), ResponseBody::Fill(answer, size)) if !is_too_large && !is_stream && !is_worse => {
+                self.share(told, response.head, (answer, size), request, bytes_max).await;
             }
             (policy, body) => self.private(policy.err(), request, Response { head: response.head, body }),
         }
@@ -160,7 +171,9 @@ impl Fetch {
         let gate = &self.gate;
         let head = freshened(&known.head, not_modified, came);
         let rule = gate.cache.rule(self.head.path());
-        let Ok(policy) = renewed(&self.head, &head, &gate.cache.vary_by, rule, began, came) else {
+        let chosen = &gate.cache.vary_by;
+        let answered = Answered { request: &self.head, response: &head, chosen, rule, asked: began, came };
+        let Ok(policy) = renewed(answered) else {
             // It is not for all any more, so nobody gets the old one either.
             gate.cache.store.borrow_mut().remove(&self.key);
             self.leave(request);
@@ -171,6 +184,7 @@ impl Fetch {
             body: Rc::clone(&known.body),
             policy: policy.into(),
             tags: known.tags.clone(),
+            born: self.flight.since.number,
         });
         self.keep(&object);
         self.leave(request);
@@ -180,7 +194,7 @@ impl Fetch {
     /// Writes the answer for all, and keeps it when it is whole.
     async fn share(
         &self,
-        policy: Policy,
+        (policy, tags): (Policy, Vec<Box<str>>),
         head: ResponseHead,
         (answer, size): (Rc<Answer>, Size),
         request: Request,
@@ -189,16 +203,20 @@ impl Fetch {
         let gate = &self.gate;
         let limits = gate.config();
         let body = Fill::new(&gate.store, to_usize(limits.response.memory_bytes_max), limits.response.file_bytes_max);
-        let tags = tags(&head.fields);
-        let shared = Shared::new(reply::cleaned(head, gate.moment()), size, policy, body);
+        let may_get_tags = answer.parts().may_grow;
+        let head = reply::cleaned(head, gate.moment());
+        let shared = Shared::new(head, size, policy, (tags, may_get_tags), body);
         self.flight.set(State::Shared(Rc::clone(&shared)));
         match copy(&answer, &shared, bytes_max).await {
             Ok(trailers) => {
                 self.leave(request);
-                if let Some(body) = shared.complete(trailers) {
+                // Parts that were rendered after the head have theirs in the trailers.
+                let tags = joined(shared.tags.clone(), &answer.parts());
+                if let (Some(body), Some(tags)) = (shared.complete(trailers), tags) {
                     let body = KeptBody::new(body, gate.compression.is_enabled());
-                    let object = Object { head: shared.head.clone(), body, policy: shared.policy.clone().into(), tags };
-                    self.keep(&Rc::new(object));
+                    let policy = shared.policy.clone().into();
+                    let born = self.flight.since.number;
+                    self.keep(&Rc::new(Object { head: shared.head.clone(), body, policy, tags, born }));
                 }
             }
             Err(code) => {
@@ -209,7 +227,8 @@ impl Fetch {
     }
 
     fn keep(&self, object: &Rc<Object>) {
-        if !self.flight.is_outdated.get() {
+        if !self.flight.since.is_purged(&self.key, Tags::All(&object.tags)) {
+            self.flight.is_kept.set(true);
             self.gate.cache.store.borrow_mut().put(&self.key, &self.head.fields, Rc::clone(object));
             self.gate.cache.counts.stored.update(|count| count + 1);
         }
@@ -239,6 +258,12 @@ impl Fetch {
     fn leave(&self, request: Request) {
         self.flight.leave(Box::new(request));
     }
+}
+
+/// The tags of an answer, as far as they are known by its head; none where they are too many.
+fn tags_of(response: &Response) -> Option<Vec<Box<str>>> {
+    let ResponseBody::Fill(answer, _) = &response.body else { return Some(Vec::new()) };
+    tags(&response.head.fields, &answer.parts())
 }
 
 /// Copies what a worker writes. Returns the trailers.

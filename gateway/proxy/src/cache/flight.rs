@@ -12,6 +12,7 @@ use sluice_catalog::errors::Code;
 use sluice_message::{Fields, ResponseHead};
 use tokio::sync::Notify;
 
+use super::log::{Since, Tags};
 use super::store::Object;
 use crate::answers::refuse::Refusal;
 use crate::answers::{Response, Size};
@@ -67,12 +68,16 @@ pub(crate) struct Flight {
     /// The client that it was begun for is still there.
     pub(super) has_leader: Cell<bool>,
     is_unwanted: Notify,
-    /// What it brings is old already: the page was changed meanwhile.
-    pub(super) is_outdated: Cell<bool>,
+    /// The page's.
+    pub(super) key: String,
+    /// When it began, as purges are counted.
+    pub(super) since: Since,
+    /// What it brought is kept.
+    pub(super) is_kept: Cell<bool>,
 }
 
 impl Flight {
-    pub(super) fn new(is_background: bool) -> Rc<Self> {
+    pub(super) fn new(key: &str, since: Since, is_background: bool) -> Rc<Self> {
         Rc::new(Flight {
             state: RefCell::new(State::Asked),
             private: RefCell::default(),
@@ -82,7 +87,9 @@ impl Flight {
             is_background,
             has_leader: Cell::new(false),
             is_unwanted: Notify::new(),
-            is_outdated: Cell::new(false),
+            key: key.to_owned(),
+            since,
+            is_kept: Cell::new(false),
         })
     }
 
@@ -137,13 +144,20 @@ pub(crate) struct Waiting {
     pub(super) is_leader: bool,
     /// What wakes the client.
     pub(super) answer: Rc<Answer>,
+    /// The latest purge when it came.
+    since: Since,
 }
 
 impl Waiting {
-    pub(super) fn new(answer: Rc<Answer>, flight: &Rc<Flight>, is_leader: bool) -> Self {
+    pub(super) fn new(answer: Rc<Answer>, flight: &Rc<Flight>, is_leader: bool, since: Since) -> Self {
         flight.has_leader.set(flight.has_leader.get() || is_leader);
         flight.waiting.borrow_mut().push(Rc::clone(&answer));
-        Waiting { flight: Rc::clone(flight), is_leader, answer }
+        Waiting { flight: Rc::clone(flight), is_leader, answer, since }
+    }
+
+    /// Whether the page, if it has these tags, was rendered after all purges of which this client could know.
+    pub(super) fn may_have(&self, tags: Tags<'_>) -> bool {
+        self.is_leader || !self.flight.since.is_purged_until(self.since.number, &self.flight.key, tags)
     }
 
     /// The answer that is for the first client alone, if this is it.
@@ -189,11 +203,13 @@ impl Flights {
     /// One that a request with these fields may wait for. A page that is written for longer than it is fresh takes nobody in any more.
     pub(super) fn open_to(&self, key: &str, request: &Fields, now: Moment) -> Option<Rc<Flight>> {
         let is_open = |flight: &&Rc<Flight>| match &*flight.state.borrow() {
-            State::Asked => !flight.is_outdated.get(),
+            // Its tags are looked at when they are known.
+            State::Asked => !flight.since.is_purged(&flight.key, Tags::All(&[])),
             State::Shared(shared) => {
                 let reuse = shared.policy.reuse(now, StaleLimits::default());
                 let is_usable = matches!(reuse, Reuse::Fresh(_) | Reuse::WhileRevalidating(_));
-                is_usable && !flight.is_outdated.get() && shared.is_whole_for_more() && shared.policy.is_for(request)
+                let is_old = flight.since.is_purged(&flight.key, shared.tags());
+                is_usable && !is_old && shared.is_whole_for_more() && shared.policy.is_for(request)
             }
             _ => false,
         };
@@ -213,17 +229,6 @@ impl Flights {
             }
         }
     }
-
-    /// What these bring is old already.
-    pub(super) fn outdate(&self, mut is_meant: impl FnMut(&str) -> bool) {
-        for (key, flights) in &*self.0.borrow() {
-            if is_meant(key.rsplit_once(' ').map_or(key, |(url, _)| url)) {
-                for flight in flights {
-                    flight.is_outdated.set(true);
-                }
-            }
-        }
-    }
 }
 
 /// An answer that many read while it is written.
@@ -231,6 +236,9 @@ pub(super) struct Shared {
     pub(super) head: ResponseHead,
     pub(super) size: Size,
     pub(super) policy: Policy,
+    pub(super) tags: Vec<Box<str>>,
+    /// Parts that are still to be rendered may add tags.
+    may_get_tags: bool,
     body: Rc<Fill>,
     /// Keeps everything for those who still come, unless the answer is too long to be kept.
     keeper: Cell<Option<Key>>,
@@ -246,18 +254,31 @@ enum End {
 }
 
 impl Shared {
-    pub(super) fn new(head: ResponseHead, size: Size, policy: Policy, body: Fill) -> Rc<Self> {
+    pub(super) fn new(
+        head: ResponseHead,
+        size: Size,
+        policy: Policy,
+        (tags, may_get_tags): (Vec<Box<str>>, bool),
+        body: Fill,
+    ) -> Rc<Self> {
         let body = Rc::new(body);
         Rc::new(Shared {
             head,
             size,
             policy,
+            tags,
+            may_get_tags,
             keeper: Cell::new(Some(body.add_reader())),
             body,
             pieces: RefCell::default(),
             readers: RefCell::default(),
             end: RefCell::default(),
         })
+    }
+
+    /// Its tags, as far as they are known.
+    pub(super) fn tags(&self) -> Tags<'_> {
+        if self.may_get_tags { Tags::Unknown } else { Tags::All(&self.tags) }
     }
 
     /// Whether whoever comes now still gets all of it.

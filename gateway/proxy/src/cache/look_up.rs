@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use sluice_cache::{Dimensions, Moment, Reuse, StaleLimits, key_of};
+use sluice_cache::{Dimensions, Moment, Reuse, StaleLimits};
 use sluice_journal::{CacheUse, Outcome, Step};
 use sluice_message::{Method, RequestHead, ResponseHead, elements, starts_with};
 
 use super::flight::{self, State, Waiting};
+use super::log::Tags;
 use super::reply::{self, Source};
 use super::store::Object;
 use super::{fetch, purge};
@@ -80,8 +81,8 @@ async fn look_up(
         return Ok(None);
     }
     request.cached = Some(CacheUse::Bypass);
-    let (is_get, is_https) = (request.head.method == Method::Get, origin.is_https(&request.head));
-    let key = if is_get || request.head.method == Method::Head { cache.key(&request.head, is_https) } else { None };
+    let is_get = request.head.method == Method::Get;
+    let key = if is_get || request.head.method == Method::Head { cache.key(&request.head, origin) } else { None };
     let Some(key) = key else { return Ok(None) };
     if origin.hides_from_worker(&mut request.head.fields) {
         return Ok(None);
@@ -116,7 +117,7 @@ async fn look_up(
         let joined = cache.flights.open_to(&flight_key, &request.head.fields, gate.moment());
         let is_leader = joined.is_none();
         let flight = joined.unwrap_or_else(|| fetch::start(gate, origin, request, (&key, &flight_key), kept.as_ref()));
-        let waiting = Waiting::new(gate.new_answer(), &flight, is_leader);
+        let waiting = Waiting::new(gate.new_answer(), &flight, is_leader, cache.log.since_now());
         wait(exchange, &waiting).await?;
         match given(gate, request, waiting, stale.as_deref())? {
             Given::Answer(found) => return Ok(Some(found)),
@@ -151,13 +152,20 @@ fn given(gate: &Gate, request: &mut Request, waiting: Waiting, stale: Option<&Ob
     let is_leader = waiting.is_leader;
     let state = waiting.flight.state.borrow().clone();
     let response = match state {
-        State::Shared(shared) if is_leader || shared.policy.is_for(&request.head.fields) => {
-            let source = if is_leader { Source::Miss } else { Source::Joined };
+        State::Shared(shared)
+            if is_leader || shared.policy.is_for(&request.head.fields) && waiting.may_have(shared.tags()) =>
+        {
+            let is_stored = waiting.flight.is_kept.get();
+            let source = if is_leader { Source::Miss { is_stored } } else { Source::Joined };
             request.cached = Some(source.as_use());
             reply::shared(gate, &request.head, &shared, source)
         }
-        State::Kept(object) if is_leader || object.policy.borrow().is_for(&request.head.fields) => {
-            served(gate, request, &object, Source::Revalidated)
+        State::Kept(object)
+            if is_leader
+                || object.policy.borrow().is_for(&request.head.fields) && waiting.may_have(Tags::All(&object.tags)) =>
+        {
+            let is_stored = waiting.flight.is_kept.get();
+            served(gate, request, &object, Source::Revalidated { is_stored })
         }
         State::Shared(shared) => return Ok(Given::Again(Some(shared.policy.dimensions.clone()))),
         State::Kept(object) => return Ok(Given::Again(Some(object.policy.borrow().dimensions.clone()))),
@@ -200,8 +208,8 @@ pub(crate) fn note(gate: &Gate, origin: &Origin, request: &Request, response: &m
         let targets = named.filter_map(|place| purge::target_of(place, &head.authority));
         for target in std::iter::once(head.path_and_query.clone()).chain(targets) {
             let changed = RequestHead { method: Method::Get, path_and_query: target, ..head.clone() };
-            if let Some(key) = key_of(&changed, origin.is_https(head), &cache.key_rules) {
-                cache.outdate(&key);
+            if let Some(key) = cache.key_of(&changed, origin) {
+                gate.outdate(key);
             }
         }
     }

@@ -1,64 +1,143 @@
 //! What is kept no more, or only while a new one is fetched.
 
-use sluice_cache::TAG_FIELDS;
+use std::pin::pin;
+use std::rc::Rc;
+use std::time::Duration;
+
+use sluice_cache::{Moment, TAG_FIELDS, prefix_of};
 use sluice_catalog::config::OnReload;
 use sluice_catalog::snapshot::{CacheSnapshot, KeptSnapshot, Purge};
 use sluice_journal::CacheUse;
 use sluice_message::ResponseHead;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use super::Cache;
-use super::store::Object;
+use super::index::Walk;
+use super::log::Purged;
 use crate::gate::Gate;
 
-fn is_meant(purge: &Purge, key: &str, object: &Object) -> bool {
-    match purge {
-        Purge::Tag(tag) => object.tags.iter().any(|own| **own == **tag),
-        _ => is_url_meant(purge, key),
-    }
-}
+/// Variants of one page, on all hosts, that are shown.
+const KEPT_MAX: usize = 100;
+/// How long whoever asked for a purge waits for workers that do not say that they have purged their parts of pages.
+const PARTS_MAX: Duration = Duration::from_secs(5);
 
-/// A page that is still being rendered has its tags in a head that may not have come: it counts as meant.
-fn is_url_meant(purge: &Purge, key: &str) -> bool {
-    match purge {
-        Purge::All | Purge::Tag(_) => true,
-        Purge::Url(url) => key == url,
-        Purge::Prefix(prefix) => key.starts_with(prefix),
-    }
+/// Has workers purge the parts of pages that they keep themselves. Each receiver is done when a worker has done it, or is gone.
+pub type PartsPurger = Rc<dyn Fn(&Purge) -> Vec<oneshot::Receiver<()>>>;
+
+/// A purge on its way through the pages.
+struct Sweep {
+    purged: Rc<Purged>,
+    walk: Walk,
+    /// Variants that it has dropped, or made stale.
+    count: u64,
+    is_over: bool,
 }
 
 impl Cache {
-    /// The page was changed: what is kept of it, and what is on its way, is old.
-    pub(super) fn outdate(&self, key: &str) {
-        self.store.borrow_mut().remove(key);
-        self.flights.outdate(|url| url == key);
+    /// From here on nobody gets what the purge means, and no render that is under way is kept if it means that.
+    fn begin_sweep(&self, purge: &Purge, is_soft: bool, at: Moment) -> Sweep {
+        let purged = self.log.add(purge.clone(), is_soft, at);
+        let walk = self.store.borrow_mut().begin_sweep(&purged);
+        let mut sweep = Sweep { purged, walk, count: 0, is_over: false };
+        self.step(&mut sweep);
+        sweep
+    }
+
+    /// Goes on with the next pages.
+    fn step(&self, sweep: &mut Sweep) {
+        let mut store = self.store.borrow_mut();
+        let (count, is_over) = store.sweep(&mut sweep.walk, &sweep.purged);
+        sweep.count += count;
+        self.counts.purged.update(|purged| purged + count);
+        if is_over {
+            sweep.is_over = true;
+            store.swept(&sweep.purged);
+        }
+    }
+
+    /// Goes on to the end, a slice at a time, so that requests have their turn. Returns how many variants it has come to.
+    async fn finish(&self, mut sweep: Sweep) -> u64 {
+        while !sweep.is_over {
+            tokio::task::yield_now().await;
+            self.step(&mut sweep);
+        }
+        sweep.count
+    }
+
+    /// As keys are written.
+    fn normal(&self, purge: &Purge) -> Purge {
+        match purge {
+            Purge::Url(url) => Purge::Url(self.key_rules.url(url)),
+            Purge::Prefix(prefix) => Purge::Prefix(prefix_of(prefix)),
+            Purge::Tag(_) | Purge::All => purge.clone(),
+        }
     }
 }
 
 impl Gate {
-    /// Drops what is meant, or with `is_soft` lets it count as stale. Returns how many variants of pages.
-    pub fn purge(&self, purge: &Purge, is_soft: bool) -> u64 {
-        let (cache, now) = (&self.cache, self.moment());
-        cache.flights.outdate(|url| is_url_meant(purge, url));
-        let mut softened = 0;
-        let dropped = cache.store.borrow_mut().retain(|key, object| {
-            let is_meant = is_meant(purge, key, object);
-            if is_meant && is_soft {
-                object.policy.borrow_mut().expire(now);
-                softened += 1;
+    /// Drops what is meant, or with `is_soft` lets it count as stale: the one way of all purges. Nobody gets what is meant from now on; the
+    /// receiver gets how many variants of pages that were, once the pages are gone and the workers have purged the parts of pages that
+    /// they keep themselves.
+    pub fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {
+        let purge = self.cache.normal(purge);
+        let (sender, receiver) = oneshot::channel();
+        let parts = self.purge_parts(&purge);
+        let sweep = self.cache.begin_sweep(&purge, is_soft, self.moment());
+        if sweep.is_over && parts.is_empty() {
+            let _ = sender.send(sweep.count);
+            return receiver;
+        }
+        let gate = self.rc();
+        tokio::task::spawn_local(async move {
+            let mut count = gate.cache.finish(sweep).await;
+            if parts.is_empty() {
+                let _ = sender.send(count);
+                return;
             }
-            is_soft || !is_meant
+            let mut purged = pin!(all(parts));
+            let mut sender = Some(sender);
+            if timeout(PARTS_MAX, &mut purged).await.is_err() {
+                let _ = sender.take().map(|sender| sender.send(count));
+                purged.await;
+            }
+            // A page that was rendered meanwhile may have a part that was not purged yet.
+            let again = gate.cache.begin_sweep(&purge, is_soft, gate.moment());
+            count += gate.cache.finish(again).await;
+            let _ = sender.map(|sender| sender.send(count));
         });
-        let purged = dropped as u64 + softened;
-        cache.counts.purged.update(|count| count + purged);
-        purged
+        receiver
+    }
+
+    /// Workers purge what they keep by tags alone.
+    fn purge_parts(&self, purge: &Purge) -> Vec<oneshot::Receiver<()>> {
+        let purger = self.parts_purger.borrow().clone();
+        match purge {
+            Purge::Tag(_) | Purge::All => purger.map(|purger| purger(purge)).unwrap_or_default(),
+            Purge::Url(_) | Purge::Prefix(_) => Vec::new(),
+        }
+    }
+
+    /// The page was changed: what is kept of it, and what is on its way, is old.
+    pub(super) fn outdate(&self, key: String) {
+        self.purge_pages(&Purge::Url(key), false);
+    }
+
+    /// Purges pages alone.
+    fn purge_pages(&self, purge: &Purge, is_soft: bool) {
+        let sweep = self.cache.begin_sweep(purge, is_soft, self.moment());
+        if !sweep.is_over {
+            let gate = self.rc();
+            tokio::task::spawn_local(async move { gate.cache.finish(sweep).await });
+        }
     }
 
     /// A new version of the app has taken over.
     pub fn outdate_pages(&self) {
         match self.config().cache.on_reload {
             OnReload::Keep => {}
-            OnReload::Stale => _ = self.purge(&Purge::All, true),
-            OnReload::Drop => _ = self.purge(&Purge::All, false),
+            OnReload::Stale => self.purge_pages(&Purge::All, true),
+            OnReload::Drop => self.purge_pages(&Purge::All, false),
         }
     }
 
@@ -81,10 +160,11 @@ impl Gate {
         }
     }
 
-    /// What is kept of a page, by its URL.
+    /// What is kept of a page, by its URL, or its path on all hosts.
     pub fn kept(&self, url: &str) -> Vec<KeptSnapshot> {
         let (now, limits) = (self.moment(), self.stale_limits());
-        let variants = self.cache.store.borrow().variants(url);
+        let url = Purge::Url(self.cache.key_rules.url(url));
+        let variants = self.cache.store.borrow().meant_by(&url, KEPT_MAX);
         let told = variants.iter().map(|object| {
             let policy = object.policy.borrow();
             KeptSnapshot {
@@ -97,6 +177,13 @@ impl Gate {
             }
         });
         told.collect()
+    }
+}
+
+/// Until all are done or given up.
+async fn all(receivers: Vec<oneshot::Receiver<()>>) {
+    for receiver in receivers {
+        let _ = receiver.await;
     }
 }
 

@@ -25,9 +25,9 @@ pub(super) enum Source {
     /// It is kept and stale, and there is no other.
     StaleIfError,
     /// It was stale, and the app says that it has not changed.
-    Revalidated,
-    /// It was rendered for this client, and others may get it.
-    Miss,
+    Revalidated { is_stored: bool },
+    /// It was rendered for this client, and others may get it. Whether it is kept is often not known before its end.
+    Miss { is_stored: bool },
     /// It was rendered for another, who had asked first.
     Joined,
 }
@@ -37,7 +37,7 @@ impl Source {
         match self {
             Source::Hit => CacheUse::Hit,
             Source::Stale | Source::StaleIfError => CacheUse::Stale,
-            Source::Miss | Source::Revalidated => CacheUse::Miss,
+            Source::Miss { .. } | Source::Revalidated { .. } => CacheUse::Miss,
             Source::Joined => CacheUse::Joined,
         }
     }
@@ -54,11 +54,17 @@ impl Source {
             Source::Hit => tell(format_args!("Sluice; hit; ttl={ttl}")),
             Source::Stale => tell(format_args!("Sluice; hit; ttl={ttl}; detail=revalidating")),
             Source::StaleIfError => tell(format_args!("Sluice; hit; ttl={ttl}; detail=error")),
-            Source::Revalidated => tell(format_args!("Sluice; fwd=stale; fwd-status=304; ttl={ttl}; stored")),
-            Source::Miss => tell(format_args!("Sluice; fwd=uri-miss; ttl={ttl}; stored")),
+            Source::Revalidated { is_stored } => {
+                tell(format_args!("Sluice; fwd=stale; fwd-status=304; ttl={ttl}{}", stored(is_stored)));
+            }
+            Source::Miss { is_stored } => tell(format_args!("Sluice; fwd=uri-miss; ttl={ttl}{}", stored(is_stored))),
             Source::Joined => tell(format_args!("Sluice; fwd=uri-miss; ttl={ttl}; collapsed")),
         }
     }
+}
+
+fn stored(is_stored: bool) -> &'static str {
+    if is_stored { "; stored" } else { "" }
 }
 
 /// Room for the fields that are added to a kept head, here and where it is compressed.

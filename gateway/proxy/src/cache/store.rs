@@ -3,19 +3,26 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
+use quick_cache::{DefaultHashBuilder, Lifecycle, Weighter};
 use sluice_cache::{Dimensions, Policy};
+use sluice_catalog::snapshot::Purge;
 use sluice_message::{Fields, ResponseHead};
 
+use super::index::{Index, Walk};
+use super::log::{Purged, Tags};
 use crate::respond::compress::KeptBody;
 
 /// Variants of one page; further ones take the place of the oldest.
 const VARIANTS_MAX: usize = 16;
 /// What a variant takes besides its bytes, about.
 const OVERHEAD_BYTES: usize = 600;
+/// What a tag takes in the index, about.
+const TAG_BYTES: usize = 64;
 /// The size of a usual page, from which the number of places is guessed.
 const USUAL_BYTES: usize = 16 * 1024;
+/// Pages that a purge looks at before requests have their turn.
+pub(super) const SLICE: usize = 256;
 
 /// A whole answer.
 pub(crate) struct Object {
@@ -24,13 +31,19 @@ pub(crate) struct Object {
     pub(crate) body: Rc<KeptBody>,
     pub(crate) policy: RefCell<Policy>,
     pub(crate) tags: Vec<Box<str>>,
+    /// The latest purge before its render began.
+    pub(crate) born: u64,
 }
 
 impl Object {
     fn bytes(&self) -> usize {
         let fields: usize = self.head.fields.iter().map(|(name, value)| name.len() + value.len() + 48).sum();
-        let tags: usize = self.tags.iter().map(|tag| tag.len() + 16).sum();
+        let tags: usize = self.tags.iter().map(|tag| tag.len() + TAG_BYTES).sum();
         self.body.bytes() + fields + tags + self.policy.borrow().dimensions.bytes() + OVERHEAD_BYTES
+    }
+
+    fn is_meant_by(&self, purged: &Purged, key: &str) -> bool {
+        self.born < purged.number && purged.means(key, Tags::All(&self.tags))
     }
 }
 
@@ -45,31 +58,51 @@ impl Page {
         let bytes = variants.iter().map(|object| object.bytes() as u64).sum();
         Page { variants, bytes }
     }
+
+    fn tags(&self) -> impl Iterator<Item = &Box<str>> {
+        self.variants.iter().flat_map(|object| &object.tags)
+    }
 }
 
 #[derive(Clone)]
 struct ByBytes;
 
-impl Weighter<String, Page> for ByBytes {
-    fn weight(&self, key: &String, page: &Page) -> u64 {
+impl Weighter<Rc<str>, Page> for ByBytes {
+    fn weight(&self, key: &Rc<str>, page: &Page) -> u64 {
         page.bytes + key.len() as u64
     }
 }
 
+/// Tells what had to make room.
+struct Evictions;
+
+impl Lifecycle<Rc<str>, Page> for Evictions {
+    type RequestState = Vec<(Rc<str>, Page)>;
+
+    fn on_evict(&self, evicted: &mut Self::RequestState, key: Rc<str>, page: Page) {
+        evicted.push((key, page));
+    }
+}
+
 pub(crate) struct Store {
-    pages: Cache<String, Page, ByBytes>,
+    pages: Cache<Rc<str>, Page, ByBytes, DefaultHashBuilder, Evictions>,
+    index: Index,
+    /// Purges that have not come to all pages yet.
+    sweeping: Vec<Rc<Purged>>,
 }
 
 impl Store {
     pub(crate) fn new(bytes_max: usize) -> Self {
-        let pages = Cache::with_weighter((bytes_max / USUAL_BYTES).max(64), bytes_max as u64, ByBytes);
-        Store { pages }
+        let places = (bytes_max / USUAL_BYTES).max(64);
+        let pages = Cache::with(places, bytes_max as u64, ByBytes, DefaultHashBuilder::default(), Evictions);
+        Store { pages, index: Index::default(), sweeping: Vec::new() }
     }
 
     /// The variant for a request with these fields.
     pub(crate) fn find(&self, key: &str, request: &Fields) -> Option<Rc<Object>> {
         let page = self.pages.get(key)?;
-        page.variants.iter().find(|object| object.policy.borrow().is_for(request)).cloned()
+        let is_found = |object: &&Rc<Object>| object.policy.borrow().is_for(request) && self.is_left(key, object);
+        page.variants.iter().find(is_found).cloned()
     }
 
     /// What the latest variant of a page depends on.
@@ -80,38 +113,98 @@ impl Store {
 
     /// All variants of a page.
     pub(crate) fn variants(&self, key: &str) -> Vec<Rc<Object>> {
-        self.pages.get(key).map(|page| page.variants.clone()).unwrap_or_default()
+        let Some(page) = self.pages.peek(key) else { return Vec::new() };
+        page.variants.iter().filter(|object| self.is_left(key, object)).cloned().collect()
+    }
+
+    /// Whether no purge means it that has not come to it yet. A soft one is carried out here.
+    fn is_left(&self, key: &str, object: &Object) -> bool {
+        self.sweeping.iter().filter(|purged| object.is_meant_by(purged, key)).all(|purged| {
+            object.policy.borrow_mut().expire(purged.at);
+            purged.is_soft
+        })
     }
 
     /// Keeps it in place of what was for the same requests.
     pub(crate) fn put(&mut self, key: &str, request: &Fields, object: Rc<Object>) {
-        let others = self.variants(key).into_iter().filter(|other| !other.policy.borrow().is_for(request));
+        self.put_if(key, object, |other| !other.policy.borrow().is_for(request));
+    }
+
+    /// Keeps it beside those others that `stays` is true for.
+    pub(crate) fn put_if(&mut self, key: &str, object: Rc<Object>, stays: impl Fn(&Object) -> bool) {
+        let others = self.variants(key).into_iter().filter(|other| stays(other));
         let variants = std::iter::once(object).chain(others).take(VARIANTS_MAX).collect();
-        self.pages.insert(key.to_owned(), Page::of(variants));
+        self.replace(key, variants);
+    }
+
+    fn replace(&mut self, key: &str, variants: Vec<Rc<Object>>) {
+        if let Some(page) = self.pages.peek(key) {
+            self.index.remove(key, page.tags());
+        }
+        let key: Rc<str> = key.into();
+        let mut evicted = Vec::new();
+        self.pages.insert_with_lifecycle(Rc::clone(&key), Page::of(variants), &mut evicted);
+        for (other, page) in evicted.iter().filter(|(other, _)| *other != key) {
+            self.index.remove(other, page.tags());
+        }
+        // One that is too large for the memory is not there.
+        if let Some(page) = self.pages.peek(&key) {
+            self.index.add(&key, page.tags());
+        }
     }
 
     pub(crate) fn remove(&mut self, key: &str) -> usize {
-        self.pages.remove(key).map_or(0, |(_, page)| page.variants.len())
+        let Some((_, page)) = self.pages.remove(key) else { return 0 };
+        self.index.remove(key, page.tags());
+        page.variants.len()
     }
 
-    /// Drops the variants for which `keeps` is false. Returns how many.
-    pub(crate) fn retain(&mut self, mut keeps: impl FnMut(&str, &Object) -> bool) -> usize {
-        let mut changed = Vec::new();
-        for (key, page) in self.pages.iter() {
-            let kept: Vec<_> = page.variants.iter().filter(|object| keeps(key, object)).cloned().collect();
-            if kept.len() < page.variants.len() {
-                changed.push((key.clone(), page.variants.len() - kept.len(), kept));
+    /// Variants of pages that a purge would mean, of so many pages at most.
+    pub(super) fn meant_by(&self, purge: &Purge, pages_max: usize) -> Vec<Rc<Object>> {
+        let pages = self.next(&mut self.index.walk(purge), pages_max);
+        pages.into_iter().flat_map(|(_, variants)| variants).collect()
+    }
+
+    // Walks through many pages, in slices.
+
+    /// Begins to carry the purge out. Until [`Store::swept`] is called, what it means and it has not come to is not found either.
+    pub(super) fn begin_sweep(&mut self, purged: &Rc<Purged>) -> Walk {
+        self.sweeping.push(Rc::clone(purged));
+        self.index.walk(&purged.purge)
+    }
+
+    /// The purge has come to all pages.
+    pub(super) fn swept(&mut self, purged: &Rc<Purged>) {
+        self.sweeping.retain(|other| !Rc::ptr_eq(other, purged));
+    }
+
+    /// Carries the purge out on the next pages. Returns how many variants it has come to that it means, and whether that was all.
+    pub(super) fn sweep(&mut self, walk: &mut Walk, purged: &Purged) -> (u64, bool) {
+        let keys = self.index.next(walk, SLICE);
+        let is_over = keys.len() < SLICE;
+        let mut count = 0;
+        for key in keys {
+            let Some(page) = self.pages.peek(&key) else { continue };
+            let (meant, others): (Vec<_>, Vec<_>) =
+                page.variants.iter().cloned().partition(|object| object.is_meant_by(purged, &key));
+            count += meant.len() as u64;
+            if purged.is_soft {
+                for object in meant {
+                    object.policy.borrow_mut().expire(purged.at);
+                }
+            } else if others.is_empty() {
+                self.remove(&key);
+            } else if !meant.is_empty() {
+                self.replace(&key, others);
             }
         }
-        let mut dropped = 0;
-        for (key, gone, kept) in changed {
-            dropped += gone;
-            self.pages.remove(&key);
-            if !kept.is_empty() {
-                self.pages.insert(key, Page::of(kept));
-            }
-        }
-        dropped
+        (count, is_over)
+    }
+
+    /// The next pages of a walk, with their variants; none when it is over.
+    fn next(&self, walk: &mut Walk, count_max: usize) -> Vec<(Rc<str>, Vec<Rc<Object>>)> {
+        let keys = self.index.next(walk, count_max).into_iter();
+        keys.map(|key| (Rc::clone(&key), self.variants(&key))).collect()
     }
 
     /// Pages, and the memory that they take.

@@ -14,10 +14,11 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use sluice_cache::{PARTS_FIELD, Parts};
 use sluice_catalog::errors::Code;
 use sluice_http1::ReceivedResponse;
 use sluice_journal::Step;
-use sluice_message::ResponseHead;
+use sluice_message::{Fields, ResponseHead};
 use sluice_scheduler::WorkerId;
 use tokio::net::UnixStream;
 use tokio::time::Instant;
@@ -78,6 +79,8 @@ struct Inner {
     head: Option<ReceivedResponse>,
     head_taken: bool,
     trailers: Vec<(String, Vec<u8>)>,
+    /// Tags of the parts that the page was made of, which are between the worker and the gateway.
+    parts: Parts,
     end: Option<End>,
     upgraded: Option<Upgraded>,
 }
@@ -199,8 +202,16 @@ impl Answer {
         self.changed.set();
     }
 
-    pub(crate) fn complete(&self, trailers: Vec<(String, Vec<u8>)>) {
+    /// The worker names parts of the page in its head.
+    pub(crate) fn note_parts(&self, head: &Fields) {
+        head.get_all(PARTS_FIELD).for_each(|value| self.inner.borrow_mut().parts.read(value));
+    }
+
+    pub(crate) fn complete(&self, mut trailers: Vec<(String, Vec<u8>)>) {
         let mut inner = self.inner.borrow_mut();
+        for (_, value) in trailers.extract_if(.., |(name, _)| name.eq_ignore_ascii_case(PARTS_FIELD)) {
+            inner.parts.read(&value);
+        }
         if inner.end.is_none() {
             inner.trailers = trailers;
             inner.end = Some(End::Complete);
@@ -334,6 +345,11 @@ impl Answer {
         if !self.has_left.replace(true) {
             self.body.leave(self.reader);
         }
+    }
+
+    /// Tags of the parts of the page, as far as the worker has named them.
+    pub(crate) fn parts(&self) -> Parts {
+        self.inner.borrow().parts.clone()
     }
 
     pub(crate) fn take_trailers(&self) -> Vec<(String, Vec<u8>)> {

@@ -159,7 +159,7 @@ fn a_page_that_is_purged_while_it_is_rendered_is_sent_and_not_kept() {
         let worker = world.worker().await;
         let mut client = asking(&world, "/page", 1).await.remove(0);
         let mut call = worker.call().await;
-        world.gate.purge(&Purge::All, false);
+        drop(world.gate.purge(&Purge::All, false));
         let mut joined = asking(&world, "/page", 1).await.remove(0);
         answer_for_all(&mut call, "s-maxage=60", "old").await;
         assert_eq!(got(&mut client).await, "HTTP/1.1 200 OK, old");

@@ -49,6 +49,11 @@ impl Client {
         split(&head)
     }
 
+    /// The same, if it comes in so many milliseconds.
+    pub(super) async fn head_within(&mut self, ms: u64) -> Option<(String, Fields)> {
+        tokio::time::timeout(std::time::Duration::from_millis(ms), self.head()).await.ok()
+    }
+
     /// All that comes until the gateway closes the connection, and that it does: `HTTP/1.1 200 OK, hel|`.
     pub(super) async fn rest(&mut self) -> String {
         let mut rest = Vec::new();

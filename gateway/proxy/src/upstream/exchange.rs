@@ -261,6 +261,7 @@ async fn read_response(gate: &Gate, reader: &mut Reader<'_, '_>, job: &Job, proo
     if !is_own && proof == Proof::Token {
         return Err(Fault::Foreign);
     }
+    job.answer.note_parts(&received.head.fields);
     let received = received.passed_on();
     if received.head.status == 101 {
         return Ok(Ended::Upgraded { head: received });

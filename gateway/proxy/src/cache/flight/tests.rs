@@ -1,6 +1,6 @@
 //! Readers of one answer who take their time with it.
 
-use sluice_cache::{Rule, storable};
+use sluice_cache::{Answered, Rule, storable};
 use sluice_message::{Method, RequestHead};
 
 use super::*;
@@ -18,8 +18,16 @@ async fn who_takes_nothing_takes_nothing_from_others_where_there_is_no_room() {
     let store = TempStore::new(std::env::temp_dir(), 0, 1 << 20);
     let head = ResponseHead::new(200, [("Cache-Control", &b"s-maxage=9"[..])].into_iter().collect());
     let (request, now) = (RequestHead { method: Method::Get, ..RequestHead::default() }, Moment::default());
-    let policy = storable(&request, &head, &[], Rule::default(), now, now).unwrap();
-    let shared = Shared::new(head, Size::Unknown, policy, Fill::new(&store, 2000, 0));
+    let policy = storable(Answered {
+        request: &request,
+        response: &head,
+        chosen: &[],
+        rule: Rule::default(),
+        asked: now,
+        came: now,
+    })
+    .unwrap();
+    let shared = Shared::new(head, Size::Unknown, policy, (Vec::new(), false), Fill::new(&store, 2000, 0));
     let (fast, slow) = (shared.reader(), shared.reader());
     let mut read_bytes = 0;
     for _ in 0..10 {

@@ -1,0 +1,121 @@
+//! `POST /cache/purge` and `GET /cache/show` of the admin address. It must not know who may.
+
+use bytes::Bytes;
+use hyper::StatusCode;
+use percent_encoding::percent_decode_str;
+use serde::Deserialize;
+use serde_json::json;
+use sluice_catalog::snapshot::Purge;
+
+use crate::Operator;
+use crate::actions::{Done, done, failed, parsed};
+
+/// Tags of one request.
+const TAGS_MAX: usize = 1000;
+const WHICH: &str = "Say which pages: one of \"url\", \"prefix\", \"tag\", \"tags\" and \"all\": true, as in {\"tag\":\"product-1\"}. URLs begin with \
+                     https:// or http://, or with / for all hosts.";
+const OFF: &str = "The gateway keeps no pages: set cache.enabled = true, and start it again.";
+
+/// What is to be purged.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Wanted {
+    url: Option<String>,
+    prefix: Option<String>,
+    tag: Option<String>,
+    tags: Option<Vec<String>>,
+    all: bool,
+    soft: bool,
+}
+
+impl Wanted {
+    /// None where it is not one of them.
+    fn pages(self) -> Option<Vec<Purge>> {
+        let is_url = |url: &String| ["https://", "http://", "/"].iter().any(|begin| url.starts_with(begin));
+        match self {
+            Wanted { url: Some(url), prefix: None, tag: None, tags: None, all: false, .. } if is_url(&url) => {
+                Some(vec![Purge::Url(url)])
+            }
+            Wanted { prefix: Some(prefix), url: None, tag: None, tags: None, all: false, .. } if is_url(&prefix) => {
+                Some(vec![Purge::Prefix(prefix)])
+            }
+            Wanted { tag: Some(tag), url: None, prefix: None, tags: None, all: false, .. } if !tag.is_empty() => {
+                Some(vec![Purge::Tag(tag)])
+            }
+            Wanted { tags: Some(tags), url: None, prefix: None, tag: None, all: false, .. }
+                if tags.len() <= TAGS_MAX && tags.iter().all(|tag| !tag.is_empty()) =>
+            {
+                Some(tags.into_iter().map(Purge::Tag).collect())
+            }
+            Wanted { all: true, url: None, prefix: None, tag: None, tags: None, .. } => Some(vec![Purge::All]),
+            _ => None,
+        }
+    }
+}
+
+/// Purges, and answers when that is done.
+pub(crate) async fn purge(body: &Bytes, operator: &dyn Operator) -> Done {
+    let wanted: Wanted = match parsed(body) {
+        Ok(wanted) => wanted,
+        Err(refused) => return refused,
+    };
+    let is_soft = wanted.soft;
+    let Some(pages) = wanted.pages() else { return failed(StatusCode::BAD_REQUEST, WHICH) };
+    if !operator.cache(None).0.enabled {
+        return failed(StatusCode::CONFLICT, OFF);
+    }
+    // All of them first, so that each is in force before any is waited for.
+    let purges: Vec<_> = pages.iter().map(|pages| operator.purge(pages, is_soft)).collect();
+    let mut purged = 0;
+    for count in purges {
+        purged += count.await.unwrap_or_default();
+    }
+    done(StatusCode::OK, &json!({ "purged": purged }))
+}
+
+/// What is kept of the page that the query names.
+pub(crate) fn show(query: &str, operator: &dyn Operator) -> Done {
+    let url = query.split('&').find_map(|pair| pair.strip_prefix("url="));
+    let Some(url) = url.and_then(|url| percent_decode_str(url).decode_utf8().ok()) else {
+        return failed(
+            StatusCode::BAD_REQUEST,
+            "Which page: /cache/show?url=https%3A%2F%2Fshop.example%2Fproducts%2F1",
+        );
+    };
+    match operator.cache(Some(&url)) {
+        (cache, _) if !cache.enabled => failed(StatusCode::CONFLICT, OFF),
+        (_, kept) => done(StatusCode::OK, &json!({ "kept": kept })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pages(body: &str) -> Option<Vec<Purge>> {
+        serde_json::from_str::<Wanted>(body).ok()?.pages()
+    }
+
+    #[test]
+    fn one_way_of_naming_pages_is_asked_for_and_no_two() {
+        let url = "https://shop.example/".to_owned();
+        assert_eq!(pages(r#"{"url":"https://shop.example/"}"#), Some(vec![Purge::Url(url)]));
+        assert_eq!(pages(r#"{"prefix":"/blog/","soft":true}"#), Some(vec![Purge::Prefix("/blog/".to_owned())]));
+        assert_eq!(pages(r#"{"tag":"a b"}"#), Some(vec![Purge::Tag("a b".to_owned())]));
+        let tags = vec![Purge::Tag("a".to_owned()), Purge::Tag("b".to_owned())];
+        assert_eq!(pages(r#"{"tags":["a","b"]}"#), Some(tags));
+        assert_eq!(pages(r#"{"all":true}"#), Some(vec![Purge::All]));
+        for wrong in [
+            "{}",
+            r#"{"all":false}"#,
+            r#"{"url":"shop.example"}"#,
+            r#"{"tag":""}"#,
+            r#"{"tags":[""]}"#,
+            r#"{"tag":"a","all":true}"#,
+            r#"{"url":"/a","prefix":"/a"}"#,
+            r#"{"tag":"a","more":1}"#,
+        ] {
+            assert_eq!(pages(wrong), None, "{wrong}");
+        }
+    }
+}
