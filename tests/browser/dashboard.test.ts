@@ -128,8 +128,8 @@ void test('the page cache has a card while it is on', options, async (t) => {
   const card = page.locator('section:has(#pages)');
   await card.waitFor();
   const text = (await card.innerText()).replaceAll(/\s+/g, ' ');
-  assert.match(text, /answered without a render .*92,000 \(92 %\)/);
-  assert.match(text, /1,200 pages, 48\.0 MB of 268 MB/);
+  assert.match(text, /answered without a render \? 92k \(92 %\)/);
+  assert.match(text, /1200 pages, 45\.8 MiB of 256 MiB/);
 });
 
 void test('every figure has a help line that the keyboard reaches', options, async (t) => {
