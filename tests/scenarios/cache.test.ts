@@ -258,7 +258,7 @@ void test('pages are shown and purged by URL, prefix, tag and all, softly or not
   assert.equal((await sluice.cli(['cache', 'purge'])).code, 2);
   assert.match((await sluice.cli(['cache'])).stdout, /^Pages /);
   const shown = await sluice.cli(['cache', 'show', `${sluice.url}/none`]);
-  assert.match(shown.stdout, /^Nothing is kept of .*\/none\./);
+  assert.match(shown.stdout, /^Nothing is kept of .*\/none, and nobody/);
 });
 
 void test('pages are shown and purged over the admin address, for who has the token', async (t) => {
@@ -332,4 +332,28 @@ void test('without cache.enabled nothing is kept or said', async (t) => {
   const { code, stderr } = await sluice.cli(['cache', 'purge', '--all']);
   assert.equal(code, 1);
   assert.match(stderr, /cache\.enabled = true/);
+});
+
+void test('`sluice cache show` says why a page is not kept', async (t) => {
+  const config = `${on}page_bytes_max = 2048\nbypass = ["/never/"]\n`;
+  const { sluice } = await pages(t, { config });
+  const shown = async (target: string): Promise<string> =>
+    (await sluice.cli(['cache', 'show', `${sluice.url}${target}`])).stdout;
+  assert.match(await shown('/unasked'), /^Nothing is kept of .*nobody has asked for it lately/);
+  for (const [target, why] of [
+    ['/a?cc=private', 'private'],
+    ['/a?cc=public,max-age=60&h=set-cookie:a=b', 'it sets a cookie'],
+    ['/a', 'nothing says for how long it is fresh'],
+    ['/large?bytes=5000&cc=public,max-age=60', 'it is larger than cache.page_bytes_max'],
+    ['/truncated?cc=public,max-age=60', 'it has no whole answer: SLU-WORKER-ANSWER-TRUNCATED'],
+  ] as const) {
+    await get(sluice, target);
+    assert.match(
+      await shown(target),
+      new RegExp(`^Its latest answer, 200 of \\d s ago, was not kept: ${why}\\.$`, 'm'),
+    );
+  }
+  assert.equal(await shown('/never/x'), 'It was not kept: its path is in cache.bypass.\n');
+  await get(sluice, '/a?cc=public,max-age=60');
+  assert.match(await shown('/a?cc=public,max-age=60'), /^200 {2}\d+ bytes, .*fresh for/);
 });

@@ -137,7 +137,8 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
             }
             Request::Cache { url } => {
                 let (cache, kept) = operator.cache(url.as_deref());
-                Reply { cache: Some(cache), kept: url.map(|_| kept), ..Reply::done() }
+                let unkept = url.as_deref().and_then(|url| operator.unkept(url));
+                Reply { cache: Some(cache), kept: url.map(|_| kept), unkept, ..Reply::done() }
             }
             Request::Purge { pages, soft } => {
                 let purged = operator.purge(&pages, soft).await.unwrap_or_default();

@@ -23,7 +23,7 @@ use std::time::Duration;
 use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::refusals::{FlameError, ProfileError, ReloadError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot::{
-    CacheSnapshot, ClassesSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot,
+    CacheSnapshot, ClassesSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot, UnkeptSnapshot,
 };
 use sluice_journal::Page;
 use tokio::sync::{mpsc, oneshot};
@@ -53,6 +53,8 @@ pub trait Operator {
     fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot;
     /// The page cache, and what it keeps of the page with this URL.
     fn cache(&self, url: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>);
+    /// Why the latest answer for the page with this URL was not kept, if it was not.
+    fn unkept(&self, url: &str) -> Option<UnkeptSnapshot>;
     /// Drops what is meant from the page cache, or with `is_soft` lets it count as stale. Nobody gets it from now on; the receiver gets
     /// how many variants of pages that were, once all is done.
     fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64>;

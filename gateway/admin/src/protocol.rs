@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::snapshot::{
-    CacheSnapshot, ClassesSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot,
+    CacheSnapshot, ClassesSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot, UnkeptSnapshot,
 };
 
 /// The longest request line. Requests are far shorter.
@@ -119,6 +119,9 @@ pub struct Reply {
     /// After `cache` with a URL: what is kept of the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Vec<KeptSnapshot>>,
+    /// The same: why its latest answer was not kept, if it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unkept: Option<UnkeptSnapshot>,
     /// After `purge`: how many variants of pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purged: Option<u64>,

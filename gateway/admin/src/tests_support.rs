@@ -10,7 +10,7 @@ use std::time::Duration;
 use sluice_catalog::refusals::{FlameError, GivenUp, ProfileError, ReloadError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot::{
     CacheSnapshot, ClassesSnapshot, CurrentRequest, GatewayState, KeptSnapshot, Percentiles, Purge, QuarantinedRequest,
-    QueueSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
+    QueueSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, UnkeptSnapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Format, Journal, Options};
 
@@ -127,6 +127,10 @@ impl Operator for TestOperator {
     fn cache(&self, url: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>) {
         let kept = url.map(|url| KeptSnapshot { tags: vec![url.to_owned()], ..KeptSnapshot::default() });
         (CacheSnapshot { enabled: true, ..CacheSnapshot::default() }, kept.into_iter().collect())
+    }
+
+    fn unkept(&self, _: &str) -> Option<UnkeptSnapshot> {
+        None
     }
 
     fn purge(&self, purge: &Purge, is_soft: bool) -> tokio::sync::oneshot::Receiver<u64> {

@@ -13,6 +13,7 @@ mod paths;
 mod purge;
 mod reply;
 mod store;
+mod unkept;
 
 use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher as _, RandomState};
@@ -30,6 +31,7 @@ use flight::Flights;
 use log::Log;
 pub use purge::PartsPurger;
 use store::Store;
+use unkept::Unkept;
 
 /// Keys that are remembered as private.
 const PRIVATE_MAX: usize = 20_000;
@@ -50,6 +52,7 @@ pub(crate) struct Cache {
     /// page its sharing for a while; whole keys could take hundreds of megabytes.
     private: RefCell<quick_cache::unsync::Cache<u64, Instant>>,
     hashes: RandomState,
+    unkept: Unkept,
     pub(crate) counts: Counts,
 }
 
@@ -87,6 +90,7 @@ impl Cache {
             log: Rc::default(),
             private: RefCell::new(quick_cache::unsync::Cache::new(PRIVATE_MAX)),
             hashes: RandomState::new(),
+            unkept: Unkept::new(),
             counts: Counts::default(),
         }
     }
@@ -101,9 +105,13 @@ impl Cache {
         Rule { ttl_s: found.map(|(_, seconds)| *seconds) }
     }
 
+    fn is_bypassed(&self, path: &str) -> bool {
+        !self.bypass.is_empty() && paths::may_lie_below(path, &self.bypass)
+    }
+
     /// The key of a page that may be kept; none for other requests.
     fn key(&self, head: &RequestHead, origin: &Origin) -> Option<String> {
-        if !self.bypass.is_empty() && paths::may_lie_below(head.path(), &self.bypass) {
+        if self.is_bypassed(head.path()) {
             return None;
         }
         self.key_of(head, origin)

@@ -412,6 +412,16 @@ export interface CacheSnapshot {
   readonly purged: number;
 }
 
+/** Why the latest answer for a page was not kept. */
+export interface UnkeptSnapshot {
+  /** In a few words. */
+  readonly why: string;
+  /** Status of the answer; 0 where there was none. */
+  readonly status: number;
+  /** How long ago that was, seconds. */
+  readonly age_s: number;
+}
+
 /** What is kept of a page: one variant. */
 export interface KeptSnapshot {
   /** Status of the answer. */

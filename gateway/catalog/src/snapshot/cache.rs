@@ -29,6 +29,17 @@ pub struct CacheSnapshot {
     pub purged: u64,
 }
 
+/// Why the latest answer for a page was not kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnkeptSnapshot {
+    /// In a few words.
+    pub why: String,
+    /// Status of the answer; 0 where there was none.
+    pub status: u16,
+    /// How long ago that was, seconds.
+    pub age_s: u64,
+}
+
 /// What is kept of a page: one variant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptSnapshot {

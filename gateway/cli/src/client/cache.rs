@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use sluice_admin::protocol::Request;
-use sluice_catalog::snapshot::{CacheSnapshot, KeptSnapshot, Purge};
+use sluice_catalog::snapshot::{CacheSnapshot, KeptSnapshot, Purge, UnkeptSnapshot};
 
 use super::connect::{ClientError, Gateway};
 use super::status::{aligned, bytes, duration, harmless};
@@ -22,6 +22,7 @@ struct Disabled;
 #[derive(Serialize)]
 struct Kept {
     kept: Vec<KeptSnapshot>,
+    unkept: Option<UnkeptSnapshot>,
 }
 
 /// What `purge --json` prints.
@@ -72,21 +73,30 @@ fn show(args: &CacheShowArgs) -> Result<ExitCode, ClientError> {
     if !reply.cache.is_some_and(|cache| cache.enabled) {
         return Ok(Exit::Failed.because(Disabled));
     }
-    let kept = reply.kept.unwrap_or_default();
-    if args.asked.json { gateway.print_json(&Kept { kept }) } else { Ok(output::print(&variants(&args.url, &kept))) }
+    let (kept, unkept) = (reply.kept.unwrap_or_default(), reply.unkept);
+    if args.asked.json {
+        return gateway.print_json(&Kept { kept, unkept });
+    }
+    Ok(output::print(&variants(&args.url, &kept, unkept.as_ref())))
 }
 
-fn variants(url: &str, kept: &[KeptSnapshot]) -> String {
+fn variants(url: &str, kept: &[KeptSnapshot], unkept: Option<&UnkeptSnapshot>) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
-    if kept.is_empty() {
+    if let Some(UnkeptSnapshot { why, status, age_s }) = unkept {
+        let answer = if *status > 0 {
+            format!("Its latest answer, {status} of {age_s} s ago, was")
+        } else {
+            "It was".to_owned()
+        };
+        let _ = writeln!(out, "{answer} not kept: {}.", harmless(why));
+    } else if kept.is_empty() {
         let _ = writeln!(
             out,
-            "Nothing is kept of {}. The field Cache-Status of its answer says what the cache did; pages are kept where \
-             Cache-Control has s-maxage, or public and max-age, or where cache.ttl names them.",
+            "Nothing is kept of {}, and nobody has asked for it lately. Pages are kept where Cache-Control has s-maxage, or public and \
+             max-age, or where cache.ttl names them. The URL has to be the one that clients ask for, with scheme and host.",
             harmless(url)
         );
-        return out;
     }
     #[allow(clippy::cast_precision_loss)] // Ages are far below 2^53 s.
     let time = |s: u64| duration(s as f64);

@@ -317,8 +317,13 @@ pub(super) fn duration(seconds: f64) -> String {
 
 #[allow(clippy::cast_precision_loss, reason = "shown with one decimal")]
 pub(super) fn bytes(count: u64) -> String {
-    let mib = count as f64 / (1024.0 * 1024.0);
-    if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.2} GiB", mib / 1024.0) }
+    let in_units = |unit: u64| count as f64 / unit as f64;
+    match count {
+        0..1024 => format!("{count} bytes"),
+        1024..1_048_576 => format!("{:.1} KiB", in_units(1 << 10)),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", in_units(1 << 20)),
+        _ => format!("{:.2} GiB", in_units(1 << 30)),
+    }
 }
 
 #[cfg(test)]

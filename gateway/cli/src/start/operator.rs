@@ -13,7 +13,8 @@ use sluice_catalog::refusals::{FlameError, ProfileError, ScaleError, UpgradeErro
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
     CacheSnapshot, ClassesSnapshot, CurrentRequest, GatewayState, KeptSnapshot, Purge, QuarantinedRequest,
-    QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
+    QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, UnkeptSnapshot, WorkerSnapshot,
+    WorkerState,
 };
 use sluice_journal::{Alarm, CacheUse, Event, Journal, Level, Page, Tasks};
 use sluice_message::Coding;
@@ -330,6 +331,10 @@ impl Operator for Gateway {
 
     fn cache(&self, url: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>) {
         (self.gate.cache_snapshot(), url.map(|url| self.gate.kept(url)).unwrap_or_default())
+    }
+
+    fn unkept(&self, url: &str) -> Option<UnkeptSnapshot> {
+        self.gate.unkept(url)
     }
 
     fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {

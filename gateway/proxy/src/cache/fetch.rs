@@ -15,6 +15,7 @@ use super::flight::{Flight, Shared, State};
 use super::log::Tags;
 use super::reply;
 use super::store::Object;
+use super::unkept::Why;
 use crate::answers::refuse::Refusal;
 use crate::answers::{Response, ResponseBody, Size, worker};
 use crate::front::exchange::Exchange;
@@ -120,6 +121,9 @@ impl Fetch {
         let response = match answered {
             Ok(response) => response,
             Err(failure) => {
+                if let Failure::Refused(refusal) = &failure {
+                    self.unkept(0, Why::Failed(refusal.code));
+                }
                 self.leave(request);
                 return flight.set(match failure {
                     Failure::Refused(refusal) => State::Failed(refusal),
@@ -155,7 +159,16 @@ impl Fetch {
             (Ok(told), ResponseBody::Fill(answer, size)) if !is_too_large && !is_stream && !is_worse => {
                 self.share(told, response.head, (answer, size), request, bytes_max).await;
             }
-            (policy, body) => self.private(policy.err(), request, Response { head: response.head, body }),
+            (policy, body) => {
+                let why = match (policy.as_ref().err(), is_too_large, is_stream) {
+                    (Some(refused), ..) => Why::Refused(*refused),
+                    (None, true, _) => Why::TooLarge,
+                    (None, _, true) => Why::Endless,
+                    (None, ..) => Why::Worse,
+                };
+                self.unkept(response.head.status, why);
+                self.private(policy.err(), request, Response { head: response.head, body });
+            }
         }
     }
 
@@ -173,11 +186,15 @@ impl Fetch {
         let rule = gate.cache.rule(self.head.path());
         let chosen = &gate.cache.vary_by;
         let answered = Answered { request: &self.head, response: &head, chosen, rule, asked: began, came };
-        let Ok(policy) = renewed(answered) else {
-            // It is not for all any more, so nobody gets the old one either.
-            gate.cache.store.borrow_mut().remove(&self.key);
-            self.leave(request);
-            return self.flight.set(State::Over);
+        let policy = match renewed(answered) {
+            Ok(policy) => policy,
+            Err(refused) => {
+                self.unkept(not_modified.status, Why::Refused(refused));
+                // It is not for all any more, so nobody gets the old one either.
+                gate.cache.store.borrow_mut().remove(&self.key);
+                self.leave(request);
+                return self.flight.set(State::Over);
+            }
         };
         let object = Rc::new(Object {
             head: reply::cleaned(head, came),
@@ -210,9 +227,14 @@ impl Fetch {
         match copy(&answer, &shared, bytes_max).await {
             Ok(trailers) => {
                 self.leave(request);
+                let why = if trailers.is_empty() { Why::TooLarge } else { Why::HasTrailers };
+                let body = shared.complete(trailers);
+                if body.is_none() {
+                    self.unkept(shared.head.status, why);
+                }
                 // Parts that were rendered after the head have theirs in the trailers.
                 let tags = joined(shared.tags.clone(), &answer.parts());
-                if let (Some(body), Some(tags)) = (shared.complete(trailers), tags) {
+                if let (Some(body), Some(tags)) = (body, tags) {
                     let body = KeptBody::new(body, gate.compression.is_enabled());
                     let policy = shared.policy.clone().into();
                     let born = self.flight.since.number;
@@ -220,6 +242,7 @@ impl Fetch {
                 }
             }
             Err(code) => {
+                self.unkept(shared.head.status, Why::Failed(code));
                 self.leave(request);
                 shared.fail(code);
             }
@@ -227,7 +250,10 @@ impl Fetch {
     }
 
     fn keep(&self, object: &Rc<Object>) {
-        if !self.flight.since.is_purged(&self.key, Tags::All(&object.tags)) {
+        if self.flight.since.is_purged(&self.key, Tags::All(&object.tags)) {
+            self.unkept(object.head.status, Why::Outdated);
+        } else {
+            self.gate.cache.unkept.forget(&self.key);
             self.flight.is_kept.set(true);
             self.gate.cache.store.borrow_mut().put(&self.key, &self.head.fields, Rc::clone(object));
             self.gate.cache.counts.stored.update(|count| count + 1);
@@ -253,6 +279,10 @@ impl Fetch {
         // The log line first: whoever takes the answer takes that too.
         self.leave(request);
         self.flight.offer(if is_error { State::AppError } else { State::Private }, response);
+    }
+
+    fn unkept(&self, status: u16, why: Why) {
+        self.gate.cache.unkept.note(&self.key, status, why);
     }
 
     fn leave(&self, request: Request) {

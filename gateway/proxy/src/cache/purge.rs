@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sluice_cache::{Moment, TAG_FIELDS, prefix_of};
 use sluice_catalog::config::OnReload;
-use sluice_catalog::snapshot::{CacheSnapshot, KeptSnapshot, Purge};
+use sluice_catalog::snapshot::{CacheSnapshot, KeptSnapshot, Purge, UnkeptSnapshot};
 use sluice_journal::CacheUse;
 use sluice_message::ResponseHead;
 use tokio::sync::oneshot;
@@ -158,6 +158,15 @@ impl Gate {
             stored: self.cache.counts.stored.get(),
             purged: self.cache.counts.purged.get(),
         }
+    }
+
+    /// Why the latest answer for a page was not kept, if it was not.
+    pub fn unkept(&self, url: &str) -> Option<UnkeptSnapshot> {
+        let path = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]))?;
+        if self.cache.is_bypassed(path) {
+            return Some(UnkeptSnapshot { why: "its path is in cache.bypass".to_owned(), ..UnkeptSnapshot::default() });
+        }
+        self.cache.unkept.told(&self.cache.key_rules.url(url))
     }
 
     /// What is kept of a page, by its URL, or its path on all hosts.

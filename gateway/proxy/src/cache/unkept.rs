@@ -1,0 +1,77 @@
+//! Why pages were not kept: the latest reason for each URL, for whoever asks. Nothing is decided by it.
+
+use std::cell::RefCell;
+use std::hash::{BuildHasher as _, RandomState};
+
+use sluice_cache::Refused;
+use sluice_catalog::errors::Code;
+use sluice_catalog::snapshot::UnkeptSnapshot;
+use tokio::time::Instant;
+
+/// Pages of which the latest reason is remembered.
+const UNKEPT_MAX: usize = 20_000;
+
+/// Why a page was not kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Why {
+    /// By the rules of HTTP.
+    Refused(Refused),
+    TooLarge,
+    /// It is an event stream, or ends with its connection.
+    Endless,
+    /// It is an error, and an older page may still be used.
+    Worse,
+    HasTrailers,
+    /// It was purged, or changed by another request, while it was rendered.
+    Outdated,
+    /// It has no whole answer.
+    Failed(Code),
+}
+
+impl Why {
+    fn text(self) -> String {
+        match self {
+            Why::Refused(refused) => refused.as_str().to_owned(),
+            Why::TooLarge => "it is larger than cache.page_bytes_max".to_owned(),
+            Why::Endless => "it is an event stream, or nothing says where it ends".to_owned(),
+            Why::Worse => "it is an error, and the page from before may still be used".to_owned(),
+            Why::HasTrailers => "it has trailers".to_owned(),
+            Why::Outdated => "it was purged or changed while it was rendered".to_owned(),
+            Why::Failed(code) => format!("it has no whole answer: {}", code.entry().code),
+        }
+    }
+}
+
+struct Reason {
+    why: Why,
+    /// Of the answer; 0 where there was none.
+    status: u16,
+    at: Instant,
+}
+
+pub(super) struct Unkept {
+    /// By the hashes of keys: whole keys could take hundreds of megabytes.
+    reasons: RefCell<quick_cache::unsync::Cache<u64, Reason>>,
+    hashes: RandomState,
+}
+
+impl Unkept {
+    pub(super) fn new() -> Self {
+        Unkept { reasons: RefCell::new(quick_cache::unsync::Cache::new(UNKEPT_MAX)), hashes: RandomState::new() }
+    }
+
+    pub(super) fn note(&self, key: &str, status: u16, why: Why) {
+        self.reasons.borrow_mut().insert(self.hashes.hash_one(key), Reason { why, status, at: Instant::now() });
+    }
+
+    /// It was kept.
+    pub(super) fn forget(&self, key: &str) {
+        self.reasons.borrow_mut().remove(&self.hashes.hash_one(key));
+    }
+
+    pub(super) fn told(&self, key: &str) -> Option<UnkeptSnapshot> {
+        let reasons = self.reasons.borrow();
+        let Reason { why, status, at } = reasons.get(&self.hashes.hash_one(key))?;
+        Some(UnkeptSnapshot { why: why.text(), status: *status, age_s: at.elapsed().as_secs() })
+    }
+}
