@@ -32,6 +32,7 @@ pub static OPERATOR_METRICS: &[&Metric] = &[
     &metrics::CACHE_PURGED_TOTAL,
     &metrics::CACHE_PAGES,
     &metrics::CACHE_BYTES,
+    &metrics::INCLUDES_TOTAL,
     &metrics::REQUESTS_RETRIED_TOTAL,
     &metrics::QUARANTINED_REQUESTS,
     &metrics::QUARANTINE_REFUSED_TOTAL,

@@ -1,4 +1,5 @@
-//! The directives of `Cache-Control`, and of `CDN-Cache-Control` where that stands above it (RFC 9111 §5.2, RFC 9213).
+//! The directives of `Cache-Control`, and of `CDN-Cache-Control` and `Surrogate-Control` where those stand above it (RFC 9111 §5.2,
+//! RFC 9213, W3C Edge Architecture).
 
 use sluice_message::Fields;
 
@@ -56,6 +57,9 @@ pub fn of_response(fields: &Fields) -> Directives {
             found.take(name.as_bytes(), Some(value.as_bytes()));
         }
         found.targeted = true;
+        return found;
+    }
+    if let Some(found) = surrogate(fields) {
         return found;
     }
     for (name, value) in fields.get_all("cache-control").flat_map(list) {
@@ -120,6 +124,32 @@ fn list(line: &[u8]) -> Vec<(&[u8], Option<&[u8]>)> {
         .filter(|element| !element.is_empty())
         .map(|element| part(element).map_or((element, None), |at| (&element[..at], Some(&element[at + 1..]))))
         .collect()
+}
+
+/// The directives of `Surrogate-Control` (W3C Edge Architecture §2.2); none where it says nothing of caching, as `content` alone. In
+/// `max-age=60+30` what follows the sum's sign is for how long more it may be used while a new one is fetched.
+fn surrogate(fields: &Fields) -> Option<Directives> {
+    let mut found = Directives { targeted: true, ..Directives::default() };
+    for (name, value) in fields.get_all("surrogate-control").flat_map(list) {
+        // Parameters name the gateway that is meant.
+        let bare = |text: &'_ [u8]| text.iter().position(|byte| *byte == b';').unwrap_or(text.len());
+        let (name, value) = (&name[..bare(name)], value.map(|value| value[..bare(value)].trim_ascii()));
+        let sum = value.filter(|_| name.eq_ignore_ascii_case(b"max-age"));
+        match sum.and_then(|sum| sum.iter().position(|byte| *byte == b'+').map(|at| (&sum[..at], &sum[at + 1..]))) {
+            Some((fresh, extension)) => {
+                found.take(name, Some(fresh));
+                found.take(b"stale-while-revalidate", Some(extension));
+            }
+            None if is_surrogates(name) => found.take(name, value),
+            None => {}
+        }
+    }
+    (found.no_store || found.max_age.is_some()).then_some(found)
+}
+
+fn is_surrogates(name: &[u8]) -> bool {
+    let known: [&[u8]; 4] = [b"max-age", b"no-store", b"stale-while-revalidate", b"stale-if-error"];
+    known.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// The members of `CDN-Cache-Control`, a dictionary of RFC 9651, with the text of their values; none where the field is missing,

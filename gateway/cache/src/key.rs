@@ -166,7 +166,7 @@ pub fn site_of(key: &str) -> &str {
 /// asked for without such fields.
 #[must_use]
 pub fn is_reflected(name: &str) -> bool {
-    const REFLECTED: [&str; 21] = [
+    const REFLECTED: [&str; 22] = [
         // The gateway writes one of its own.
         "forwarded",
         "x-original-url",
@@ -190,6 +190,7 @@ pub fn is_reflected(name: &str) -> bool {
         "x-matched-path",
         "x-now-route-matches",
         "x-prerender-revalidate",
+        "surrogate-capability",
     ];
     REFLECTED.iter().any(|known| name.eq_ignore_ascii_case(known))
         || ["x-middleware-", "x-invoke-"].iter().any(|prefix| starts_with(name, prefix))

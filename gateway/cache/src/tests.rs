@@ -62,12 +62,29 @@ fn answers_are_fresh_for_as_long_as_they_say() {
         (&[("Cache-Control", "max-age=60"), ("CDN-Cache-Control", "")], 60),
         (&[("Cache-Control", "max-age=60"), ("CDN-Cache-Control", "max-age=5 x")], 60),
         (&[("Cache-Control", "no-store, must-understand, max-age=60")], 60),
+        (&[("Cache-Control", "private"), ("Surrogate-Control", "max-age=60, content=\"ESI/1.0\"")], 60),
+        (&[("Cache-Control", "max-age=5"), ("Surrogate-Control", "Max-Age=60;sluice")], 60),
+        (&[("Cache-Control", "max-age=60"), ("Surrogate-Control", "content=\"ESI/1.0\"")], 60),
+        (&[("CDN-Cache-Control", "max-age=60"), ("Surrogate-Control", "max-age=5")], 60),
     ] {
         assert_eq!(reuse(answer, 0), Reuse::Fresh(fresh_s), "{answer:?}");
         assert_eq!(reuse(answer, fresh_s - 1), Reuse::Fresh(1), "{answer:?}");
         assert_eq!(reuse(answer, fresh_s), Reuse::Never, "{answer:?}");
     }
     assert!(matches!(reuse(&[("Cache-Control", "max-age=99999999999999999999")], 1 << 30), Reuse::Fresh(_)));
+}
+
+#[test]
+fn what_surrogate_control_adds_to_a_lifetime_is_used_while_a_new_one_is_fetched() {
+    let answer = [("Cache-Control", "private"), ("Surrogate-Control", "max-age=60+30")];
+    for (after_s, expected) in [
+        (59, Reuse::Fresh(1)),
+        (60, Reuse::WhileRevalidating(0)),
+        (89, Reuse::WhileRevalidating(29)),
+        (90, Reuse::Never),
+    ] {
+        assert_eq!(reuse(&answer, after_s), expected);
+    }
 }
 
 #[test]
@@ -99,6 +116,7 @@ fn what_is_not_meant_for_others_is_not_stored() {
         (&[("Expires", "0")], Refused::Stale),
         (&[("Expires", DATE), ("Date", DATE)], Refused::Stale),
         (&[("Cache-Control", "max-age=60"), ("CDN-Cache-Control", "no-store")], Refused::NoStore),
+        (&[("Cache-Control", "max-age=60"), ("Surrogate-Control", "no-store, content=\"ESI/1.0\"")], Refused::NoStore),
         (&[("Cache-Control", "max-age=60"), ("CDN-Cache-Control", "private, max-age=60")], Refused::Private),
     ] {
         assert_eq!(stored(answer), Err(why), "{answer:?}");

@@ -108,6 +108,8 @@ lines! {
         "step" string "" "it was not for a worker" "What it was given: `render`, or where there was no room or time for that `stale` (a kept page), `shell` (a page that the browser fills) or `refuse`."
         "session" string "" "it was not for a worker, or no session was asked about" "Whether the worker that keeps the client's session got it: `kept`, `moved` where that worker has gone, or `new`."
         "cache" string "" "the page cache is off, or it was not for the app" "What the page cache made of it: `hit`, `stale`, `joined` (it got the render of another request), `miss` or `bypass`."
+        "includes" number "" "the page was not composed" "Includes that the page asked for."
+        "includes_failed" number "" "the page was not composed" "Those of them that left their `alt`, or nothing."
         "status" number "" "" "Status that the client got; 0 when it got none."
         "error" string "" "the gateway made no error" "Code of the error catalogue."
         "bytes_in" number "bytes" "" "Request body."

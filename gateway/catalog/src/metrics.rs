@@ -111,6 +111,12 @@ pub static LABELS: &[Label] = &[
         bound: "the five words",
     },
     Label {
+        name: "include",
+        text: "What came of an include: `sent`, `alt` (its `alt` was sent), `late`, `failed`, `refused` (by a bound, or because it is on \
+               another host) or `malformed` (its tag could not be read).",
+        bound: "the six words",
+    },
+    Label {
         name: "alarm",
         text: "What is alarming: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow` or `grows_with_age`.",
         bound: "the five words",
@@ -205,6 +211,8 @@ metrics! {
         "Pages that are kept now."
     CACHE_BYTES "sluice_cache_bytes" Gauge Bytes []
         "Memory that they take; `cache.bytes_max` bounds it."
+    INCLUDES_TOTAL "sluice_includes_total" Counter Count ["include"]
+        "Includes of composed pages, by what came of them."
     REQUESTS_IN_SERVICE "sluice_requests_in_service" Gauge Count []
         "Requests that workers have begun and not ended now."
     REQUESTS_HANDED "sluice_requests_handed" Gauge Count []

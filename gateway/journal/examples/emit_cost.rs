@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         tries: 1,
         session: None,
         cache: None,
+        includes: None,
         step: Some(Step::Render),
         status: 200,
         error: None,

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::Lane;
 
-pub use load::{Alarm, CacheUse, Session, Step};
+pub use load::{Alarm, CacheUse, IncludeEnd, Includes, Session, Step};
 pub use outcome::Outcome;
 pub use worker::{ExitReason, HeldRequest, Recycled, StuckPlace};
 
@@ -306,6 +306,8 @@ pub struct AccessRecord<'a> {
     pub session: Option<Session>,
     /// What the page cache made of it, where that is on.
     pub cache: Option<CacheUse>,
+    /// What came of the page's includes, if it was composed.
+    pub includes: Option<Includes>,
     /// The status the client got; 0 if it got none.
     pub status: u16,
     /// The catalogue's code where the gateway answered with an error.
@@ -354,6 +356,7 @@ pub(crate) mod tests_support {
             step: Some(Step::Render),
             session: None,
             cache: None,
+            includes: None,
             status: 200,
             error: None,
             bytes_in: 0,

@@ -40,8 +40,8 @@ use writer::Writer;
 
 pub use clock::Clock;
 pub use event::{
-    AccessRecord, Alarm, CacheUse, Event, ExitReason, HeldRequest, Level, Outcome, Recycled, Session, Step, Stream,
-    StuckPlace,
+    AccessRecord, Alarm, CacheUse, Event, ExitReason, HeldRequest, IncludeEnd, Includes, Level, Outcome, Recycled,
+    Session, Step, Stream, StuckPlace,
 };
 pub use moment::Moment;
 pub use prometheus::{Bucket, Exemplar, Exposition, Page};

@@ -231,6 +231,13 @@ fn json_access(fields: &mut Fields<'_>, record: &AccessRecord<'_>) {
     fields.text_or_null(b",\"step\":", record.step.map(Step::as_str), FIELD_BYTES_MAX);
     fields.text_or_null(b",\"session\":", record.session.map(Session::as_str), FIELD_BYTES_MAX);
     fields.text_or_null(b",\"cache\":", record.cache.map(CacheUse::as_str), FIELD_BYTES_MAX);
+    if let Some(includes) = record.includes {
+        fields.number(b",\"includes\":", u64::from(includes.asked));
+        fields.number(b",\"includes_failed\":", u64::from(includes.failed));
+    } else {
+        fields.null(b",\"includes\":");
+        fields.null(b",\"includes_failed\":");
+    }
     fields.number(b",\"status\":", u64::from(record.status));
     match record.error {
         Some(code) => fields.text(b",\"error\":", code.entry().code, FIELD_BYTES_MAX),

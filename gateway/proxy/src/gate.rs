@@ -50,6 +50,7 @@ pub(crate) use crate::ids::to_usize;
 use crate::receive::spool::TempStore;
 use crate::record::ANSWERED_MAX;
 use crate::respond::answer::{Answer, Times};
+use crate::respond::compose::rules::Composer;
 use crate::respond::compress::Compression;
 use crate::sessions::Sessions;
 use crate::unusable::Unusable;
@@ -91,6 +92,7 @@ pub struct Gate {
     pub(crate) shells: Shells,
     /// Who has workers purge the parts of pages that they keep.
     pub(crate) parts_purger: RefCell<Option<PartsPurger>>,
+    pub(crate) composer: Composer,
     pub(crate) compression: Compression,
     pub(crate) connections: ConnectionHandles,
     pub(crate) tokens: Tokens,
@@ -175,6 +177,7 @@ impl Gate {
             cache: Cache::new(&config.cache),
             shells: Shells::default(),
             parts_purger: RefCell::default(),
+            composer: Composer::new(&config.compose),
             compression: Compression::new(&config),
             connections: ConnectionHandles::default(),
             tokens: Tokens::default(),
@@ -237,6 +240,13 @@ impl Gate {
         let config = self.config();
         let limits = &config.response;
         Answer::new(&self.store, to_usize(limits.memory_bytes_max), limits.file_bytes_max)
+    }
+
+    /// One whose head is known.
+    pub(crate) fn new_body(&self) -> Rc<Answer> {
+        let config = self.config();
+        let limits = &config.response;
+        Answer::body(&self.store, to_usize(limits.memory_bytes_max), limits.file_bytes_max)
     }
 
     /// The client went away. Returns whether the request was still queued, so that no worker will ever see it.

@@ -4,16 +4,20 @@
 pub(crate) mod passage;
 pub(crate) mod ticket;
 
+use std::pin::Pin;
 use std::rc::Rc;
 
 use crate::answers::shell::given;
 use crate::answers::{edge, files, redirect, worker};
 use crate::cache::look_up;
 use crate::front::exchange::Exchange;
+use crate::front::own::Own;
 use crate::gate::Gate;
+use crate::receive::body::Body;
 use crate::record::ended;
+use crate::respond::compose::{self, rules};
 use crate::respond::{Sent, respond};
-use crate::route::{Route, log_in, route};
+use crate::route::{Asker, Route, log_in, route};
 use crate::upstream::forward::Origin;
 use passage::Request;
 use sluice_message::Method;
@@ -21,7 +25,10 @@ use tokio::time::Instant;
 
 /// One request, from its first byte to the last byte of its answer.
 pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, gate: &Rc<Gate>) -> Sent {
-    let mut request = Request::new(origin.peer);
+    let (asker, mut request) = match exchange.include() {
+        Some(wanted) => (Asker::Page, Request::of_include(origin.peer, wanted)),
+        None => (if exchange.is_own() { Asker::Gateway } else { Asker::Client }, Request::new(origin.peer)),
+    };
     let mut waiting = None;
     let answered = async {
         let asked = exchange.head().await.inspect_err(|_| {
@@ -34,7 +41,8 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
         if origin.is_redirected {
             return redirect::to_https(&request.head, gate.https_port());
         }
-        let route = route(gate, exchange.is_own(), &mut request)?;
+        compose::prepare(gate, &mut request);
+        let route = route(gate, asker, &mut request)?;
         log_in(gate, &route, &mut request).await?;
         let found = match route {
             Route::Ping => Some(edge::ping()),
@@ -50,17 +58,31 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
                 return Ok(found.response);
             }
             let mut response = worker::ask(exchange, origin, gate, &mut request, body).await?;
+            if gate.composer.is_unusable(&request.head, &response.head) {
+                rules::drop_conditions(&mut request.head);
+                response = worker::ask(exchange, origin, gate, &mut request, Body::default()).await?;
+            }
             look_up::note(gate, origin, &request, &mut response);
             return Ok(response);
         };
         Ok(response)
     };
-    let answered = answered.await.or_else(|failure| given::instead(gate, &mut request, failure));
+    let answered = answered.await.or_else(|failure| match asker {
+        Asker::Client => given::instead(gate, &mut request, failure),
+        // A shell is a page, and no part of one.
+        Asker::Page | Asker::Gateway => Err(failure),
+    });
     request.received.get_or_insert_with(Instant::now);
+    let answered = compose::compose(exchange, origin, gate, &mut request, answered, ask_itself);
     let sent = respond(exchange, gate, &request, answered).await;
     if let Some(waiting) = waiting {
         request.settle(&waiting);
     }
     ended::record(gate, exchange.is_own(), request, &sent);
     sent
+}
+
+/// A request of the gateway's own, from its beginning to its end.
+fn ask_itself(own: Own, origin: Origin, gate: Rc<Gate>) -> Pin<Box<dyn Future<Output = Sent>>> {
+    Box::pin(async move { serve_request(&mut Exchange::Own(own), &origin, &gate).await })
 }

@@ -1,6 +1,7 @@
 //! Sends an answer, whoever gives it. A slow client fills the answer's buffer and its file, never the worker's time (I2).
 
 pub(crate) mod answer;
+pub(crate) mod compose;
 pub(crate) mod compress;
 pub(crate) mod encode;
 pub(crate) mod fill;
@@ -58,10 +59,10 @@ pub(crate) async fn respond(
         return sent;
     }
     tell_hsts(gate, request, &mut response.head);
-    let (size, compressed) = if exchange.is_own() {
-        (response.size(), None)
-    } else {
+    let (size, compressed) = if exchange.is_client() {
         gate.compression.apply(&request.head, &mut response).await
+    } else {
+        (response.size(), None)
     };
     exchange.begin(&response.head, size, &request.id);
     let has_body = request.head.method != Method::Head;

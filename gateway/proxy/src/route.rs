@@ -19,12 +19,24 @@ pub(crate) enum Route {
     Own,
 }
 
+/// Who asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asker {
+    Client,
+    /// A page that is composed, of a client that was let in with it.
+    Page,
+    Gateway,
+}
+
 /// Refuses clients that may not ask or ask too often, before a body is taken.
-pub(crate) fn route(gate: &Gate, is_own: bool, request: &mut Request) -> Result<Route, Failure> {
-    if is_own {
+pub(crate) fn route(gate: &Gate, asker: Asker, request: &mut Request) -> Result<Route, Failure> {
+    if asker == Asker::Gateway {
         return Ok(Route::Own);
     }
     let route = find(gate, &request.head, request.upgrade.is_some());
+    if asker == Asker::Page {
+        return Ok(route);
+    }
     // Balancers ask many times a minute, and nobody looks for that in a trace.
     if let Route::Ping | Route::Ready = route {
         request.trace = None;
@@ -47,10 +59,11 @@ pub(crate) fn route(gate: &Gate, is_own: bool, request: &mut Request) -> Result<
 /// Lets a request through that needs no password or has one.
 pub(crate) async fn log_in(gate: &Gate, route: &Route, request: &mut Request) -> Result<(), Failure> {
     if let Route::Workers | Route::File(_) = route
+        && !request.is_logged_in
         && let Some(access) = gate.access()
         && let Some(login) = &access.login
     {
-        login.admit(request.peer, &mut request.head).await.map_err(Failure::Refused)?;
+        request.is_logged_in = login.admit(request.peer, &mut request.head).await.map_err(Failure::Refused)?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ mod cache_attacks;
 mod cached_pages;
 mod client;
 mod clients;
+mod composed;
 mod deaths;
 mod heads;
 mod http2;

@@ -102,7 +102,7 @@ async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &str, d
         path_and_query: target.to_owned(),
         fields: fields.into_iter().collect(),
     };
-    let mut exchange = Exchange::Own(Own::new(head, worker));
+    let mut exchange = Exchange::Own(Own::warm_up(head, worker));
     let began = Instant::now();
     let sent = tokio::time::timeout_at(deadline, serve_request(&mut exchange, &origin, gate)).await;
     let took = began.elapsed();

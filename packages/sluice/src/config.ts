@@ -74,6 +74,12 @@ export interface Config {
    * `Cache-Control: public, max-age=60` or `s-maxage=60`.
    */
   cache?: PageCacheConfig;
+  /**
+   * Pages that the gateway puts together (Edge Side Includes): one that many get, with `<esi:include
+   * src="/cart/summary"/>` where each visitor has something else. The app says which with
+   * `Surrogate-Control: content="ESI/1.0"`.
+   */
+  compose?: ComposeConfig;
   /** Compression of answers by the gateway, for clients that accept it. It runs on threads of its own. */
   compression?: CompressionConfig;
   /** Leaving. */
@@ -884,6 +890,43 @@ export interface PageCacheConfig {
    * @default "stale"
    */
   on_reload?: 'keep' | 'stale' | 'drop';
+}
+
+/** `[compose]` */
+export interface ComposeConfig {
+  /**
+   * Whether pages are composed at all. The app then gets `Surrogate-Capability: sluice="ESI/1.0"`, and
+   * no `Accept-Encoding`: what it compresses cannot be read. `compression.enabled` compresses the
+   * composed page.
+   * @default false
+   */
+  enabled?: boolean;
+  /**
+   * Beginnings of paths whose pages of type `text/html` are composed as well, for apps that cannot say
+   * so.
+   * @default []
+   */
+  paths?: string[];
+  /**
+   * How deep includes may stand in includes. In levels, from 1 to 10.
+   * @default 3
+   */
+  depth_max?: number;
+  /**
+   * Includes of one page, with those that stand in its includes. In includes, from 1 to 1000.
+   * @default 64
+   */
+  includes_max?: number;
+  /**
+   * How long a page waits for an include, and then for its `alt`. In milliseconds, from 1 to 60000.
+   * @default 1000
+   */
+  include_ms_max?: number;
+  /**
+   * A larger include is left out. In bytes, from 1024 to 67108864.
+   * @default 1048576
+   */
+  include_bytes_max?: number;
 }
 
 /** `[compression]` */

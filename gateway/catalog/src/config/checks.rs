@@ -98,7 +98,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     }
 }
 
-/// What pages are kept, and what stands for them.
+/// What pages are kept or composed, and what stands for them.
 fn check_pages(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     for (key, pages) in [("shell.files", &config.shell.files), ("shell.pages", &config.shell.pages)] {
         for prefix in pages.keys().filter(|prefix| !is_path(prefix)) {
@@ -128,6 +128,9 @@ fn check_pages(config: &Config, problem: &mut impl FnMut(&'static str, String)) 
     }
     for prefix in config.cache.bypass.iter().filter(|prefix| !is_path(prefix)) {
         problem("cache.bypass", format!("must hold paths that start with '/', not {prefix:?}"));
+    }
+    for prefix in config.compose.paths.iter().filter(|prefix| !is_path(prefix)) {
+        problem("compose.paths", format!("must hold paths that start with '/', not {prefix:?}"));
     }
 }
 
@@ -266,7 +269,7 @@ fn is_type_pattern(text: &str) -> bool {
     }
 }
 
-/// What is allowed and has no effect, a sentence each.
+/// What is allowed and has no effect, or one that is easily missed, a sentence each.
 pub(super) fn warnings(config: &Config) -> Vec<String> {
     let has_idle_hsts = config.server.hsts_max_age_s > 0 && !config.server.is_tls();
     let hsts =
@@ -277,7 +280,10 @@ pub(super) fn warnings(config: &Config) -> Vec<String> {
     let is_idle = config.queue.order == Order::Fifo && config.classes.routes.iter().any(has_priority);
     let text = "classes.routes sets a priority, which has no effect while queue.order is \"fifo\"; leave it out, or set \
                 queue.order to \"shortest\".";
-    let found = [(is_idle, text), (has_idle_hsts, hsts)];
+    let is_plain = config.compose.enabled && !config.compression.enabled;
+    let plain = "compose.enabled keeps Accept-Encoding from the app, so that no answer of it is compressed; set compression.enabled, or \
+                 leave compression to the proxy in front.";
+    let found = [(is_idle, text), (has_idle_hsts, hsts), (is_plain, plain)];
     let found = found.into_iter().filter(|(is_found, _)| *is_found).map(|(_, text)| text.to_owned());
     found.chain(access::warning(config)).collect()
 }

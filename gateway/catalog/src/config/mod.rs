@@ -469,6 +469,24 @@ config! {
         on_reload: OnReload = OnReload::Stale => reload;
     }
 
+    /// Pages that the gateway puts together (Edge Side Includes): one that many get, with `<esi:include src="/cart/summary"/>` where each
+    /// visitor has something else. The app says which with `Surrogate-Control: content="ESI/1.0"`.
+    compose: Compose {
+        /// Whether pages are composed at all. The app then gets `Surrogate-Capability: sluice="ESI/1.0"`, and no `Accept-Encoding`: what it
+        /// compresses cannot be read. `compression.enabled` compresses the composed page.
+        enabled: bool = false => restart;
+        /// Beginnings of paths whose pages of type `text/html` are composed as well, for apps that cannot say so.
+        paths: Vec<String> = Vec::new() => restart;
+        /// How deep includes may stand in includes.
+        depth_max: u32 = 3, in 1..=10, "levels" => reload;
+        /// Includes of one page, with those that stand in its includes.
+        includes_max: u32 = 64, in 1..=1_000, "includes" => reload;
+        /// How long a page waits for an include, and then for its `alt`.
+        include_ms_max: u64 = 1_000, in 1..=60_000, "milliseconds" => reload;
+        /// A larger include is left out.
+        include_bytes_max: u64 = 1_048_576, in 1_024..=67_108_864, "bytes" => reload;
+    }
+
     /// Compression of answers by the gateway, for clients that accept it. It runs on threads of its own.
     compression: Compression {
         /// Whether answers of workers, and files without a compressed sibling, are compressed. Off unless said: a balancer in front may

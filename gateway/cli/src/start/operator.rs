@@ -16,7 +16,7 @@ use sluice_catalog::snapshot::{
     QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, UnkeptSnapshot, WorkerSnapshot,
     WorkerState,
 };
-use sluice_journal::{Alarm, CacheUse, Event, Journal, Level, Page, Tasks};
+use sluice_journal::{Alarm, CacheUse, Event, IncludeEnd, Journal, Level, Page, Tasks};
 use sluice_message::Coding;
 use sluice_proxy::answers::edge;
 use sluice_proxy::gate::Gate;
@@ -128,6 +128,10 @@ impl Gateway {
         page.metric(&metrics::CACHE_PURGED_TOTAL).sample(&[], cache.purged);
         page.metric(&metrics::CACHE_PAGES).sample(&[], cache.pages);
         page.metric(&metrics::CACHE_BYTES).sample(&[], cache.bytes);
+        page.metric(&metrics::INCLUDES_TOTAL);
+        for end in IncludeEnd::ALL {
+            page.sample(&[("include", end.as_str())], self.gate.includes(end));
+        }
     }
 
     pub fn set_wanted(&self, workers: u32) {

@@ -90,6 +90,51 @@ impl CacheUse {
     }
 }
 
+/// What came of an include of a composed page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum IncludeEnd {
+    /// It is in the page.
+    Sent,
+    /// Its `alt` is.
+    Alt,
+    /// It came too late, and nothing is in its place.
+    Late,
+    /// It had an error, no end, or too many bytes.
+    Failed,
+    /// It was not asked for: a bound, or another host.
+    Refused,
+    /// Its tag could not be read.
+    Malformed,
+}
+
+impl IncludeEnd {
+    /// Every word, in the order of their discriminants.
+    pub const ALL: [Self; 6] = [Self::Sent, Self::Alt, Self::Late, Self::Failed, Self::Refused, Self::Malformed];
+
+    /// The name in metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Alt => "alt",
+            Self::Late => "late",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Malformed => "malformed",
+        }
+    }
+}
+
+/// What came of the includes of one page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Includes {
+    /// Those that it asked for.
+    pub asked: u32,
+    /// Those of them that left their `alt`, or nothing.
+    pub failed: u32,
+}
+
 /// What an operator is alarmed about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]

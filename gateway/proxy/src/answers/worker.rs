@@ -55,7 +55,7 @@ pub(crate) async fn fetch(
     request: &mut Request,
     body: Body,
 ) -> Result<Response, Failure> {
-    let own = if let Exchange::Own(own) = exchange { own.worker } else { None };
+    let own = if let Exchange::Own(own) = exchange { own.worker() } else { None };
     let answer = submit(own, origin, gate, request, body).await?;
     if exchange.is_half_closed() {
         answer.half_close();
@@ -80,7 +80,7 @@ async fn submit(
 ) -> Result<Rc<Answer>, Failure> {
     request.bytes_in = body.len();
     let none = RequestId(0);
-    let head = || worker_head(&outbound(request, &body), origin, none, gate.tokens.of(none));
+    let head = || worker_head(&outbound(gate, request, &body), origin, none, gate.tokens.of(none));
     let pass = match own {
         Some(_) => Some(Pass::default()),
         None => gate.admit(&request.head.method, &request.head.path_and_query, &body, head).await,
@@ -103,7 +103,7 @@ async fn submit(
     let profile = if may_be_profiled { gate.profiles(at, &request.class, number) } else { None };
     // A profile holds one request and nothing else.
     request.class.need.alone |= profile.is_some();
-    let outbound = Outbound { profile, ..outbound(request, &body) };
+    let outbound = Outbound { profile, ..outbound(gate, request, &body) };
     let head = worker_head(&outbound, origin, number, token);
     let job = Box::new(Job {
         request: number,
@@ -135,7 +135,7 @@ fn asked<'r>(request: &'r Request, origin: &Origin) -> Asked<'r> {
     }
 }
 
-fn outbound<'r>(request: &'r Request, body: &Body) -> Outbound<'r> {
+fn outbound<'r>(gate: &Gate, request: &'r Request, body: &Body) -> Outbound<'r> {
     let Request { head, upgrade, id, trace, .. } = request;
     Outbound {
         head,
@@ -144,6 +144,7 @@ fn outbound<'r>(request: &'r Request, body: &Body) -> Outbound<'r> {
         request_id: id,
         trace: *trace,
         profile: None,
+        is_composed: gate.composer.is_on() && upgrade.is_none(),
     }
 }
 

@@ -108,7 +108,8 @@ fn verdict(gate: &Gate, request: &RequestHead, head: &ResponseHead, bytes: u64) 
     let fields = &request.fields;
     let has_conditions =
         fields.iter().any(|(name, _)| sluice_message::starts_with(name, "if-") || name.eq_ignore_ascii_case("range"));
-    if head.status != 200 || !has_conditions {
+    // What the client has was composed of another.
+    if head.status != 200 || !has_conditions || gate.composer.takes(request, head) {
         return Verdict::Whole;
     }
     let etag = head.fields.get("etag").and_then(|etag| std::str::from_utf8(etag).ok()).unwrap_or_default();

@@ -2,6 +2,7 @@
 //! nor who answers it.
 
 use std::io;
+use std::rc::Rc;
 
 use sluice_message::ResponseHead;
 
@@ -13,6 +14,7 @@ use crate::answers::Size;
 use crate::receive::body::Body;
 use crate::request::passage::{Asked, Failure};
 use crate::respond::answer::{Answer, Upgraded};
+use crate::respond::compose::part::Wanted;
 
 pub(crate) enum Exchange<'c> {
     /// On a client's connection of HTTP/1.
@@ -76,7 +78,7 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.begin(head, size, request_id),
             Exchange::H2(h2) => h2.begin(head, size, request_id),
-            Exchange::Own(_) => {}
+            Exchange::Own(own) => own.begin(head),
         }
     }
 
@@ -150,7 +152,7 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.break_off(),
             Exchange::H2(h2) => h2.break_off(),
-            Exchange::Own(_) => {}
+            Exchange::Own(own) => own.break_off(),
         }
     }
 
@@ -163,9 +165,20 @@ impl Exchange<'_> {
         }
     }
 
-    /// What the gateway asks itself is in no log, and passes by what is there for clients.
+    /// What the gateway asks itself is in no log, and passes by what is there for clients. An include is asked for by the client of
+    /// its page.
     pub(crate) fn is_own(&self) -> bool {
-        matches!(self, Exchange::Own(_))
+        matches!(self, Exchange::Own(_)) && self.include().is_none()
+    }
+
+    /// The include that this is the request for.
+    pub(crate) fn include(&self) -> Option<&Rc<Wanted>> {
+        if let Exchange::Own(own) = self { own.wanted() } else { None }
+    }
+
+    /// Whether a client reads the answer as it is sent.
+    pub(crate) fn is_client(&self) -> bool {
+        !matches!(self, Exchange::Own(_))
     }
 
     pub(crate) fn is_half_closed(&self) -> bool {

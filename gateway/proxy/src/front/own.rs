@@ -1,5 +1,5 @@
-//! What the gateway asks itself: to warm a worker, whose answer is read and thrown away, or for a page that many are to get, or that it
-//! keeps for later.
+//! What the gateway asks itself: to warm a worker, whose answer is read and thrown away; for a page that many are to get, or that it
+//! keeps for later; or for a part of a page that is being composed.
 
 use std::io;
 use std::rc::Rc;
@@ -10,6 +10,7 @@ use sluice_scheduler::WorkerId;
 use super::exchange::Woke;
 use crate::cache::flight::Flight;
 use crate::respond::answer::Answer;
+use crate::respond::compose::part::Wanted;
 
 /// What is read of an answer; the rest is thrown away unread, as is an answer that never ends.
 pub(crate) const ANSWER_BYTES_MAX: usize = 1024 * 1024;
@@ -18,46 +19,88 @@ const ROOM_BYTES: usize = 64 * 1024;
 
 pub(crate) struct Own {
     pub(super) head: RequestHead,
-    /// The worker that has to answer; else it is any, in its turn.
-    pub(crate) worker: Option<WorkerId>,
     read_bytes: usize,
-    /// Those who wait for it.
-    flight: Option<Rc<Flight>>,
+    purpose: Purpose,
+}
+
+/// What it is for.
+enum Purpose {
+    /// To warm this worker, which has to answer; else it is any, in its turn.
+    WarmUp(WorkerId),
+    /// For all who wait for this page.
+    ForMany(Rc<Flight>),
+    /// For the gateway, which keeps the answer.
+    ForItself,
+    /// To stand in a page.
+    Include(Rc<Wanted>),
 }
 
 impl Own {
-    pub(crate) fn new(head: RequestHead, worker: WorkerId) -> Self {
-        Own { head, worker: Some(worker), read_bytes: 0, flight: None }
+    pub(crate) fn warm_up(head: RequestHead, worker: WorkerId) -> Self {
+        Own { head, read_bytes: 0, purpose: Purpose::WarmUp(worker) }
     }
 
-    /// For all who wait for this page.
     pub(crate) fn for_many(head: RequestHead, flight: &Rc<Flight>) -> Self {
-        Own { head, worker: None, read_bytes: 0, flight: Some(Rc::clone(flight)) }
+        Own { head, read_bytes: 0, purpose: Purpose::ForMany(Rc::clone(flight)) }
     }
 
-    /// For the gateway, which keeps the answer.
+    pub(crate) fn include(head: RequestHead, wanted: &Rc<Wanted>) -> Self {
+        Own { head, read_bytes: 0, purpose: Purpose::Include(Rc::clone(wanted)) }
+    }
+
+    /// The worker that has to answer.
+    pub(crate) fn worker(&self) -> Option<WorkerId> {
+        if let Purpose::WarmUp(worker) = &self.purpose { Some(*worker) } else { None }
+    }
+
+    pub(super) fn wanted(&self) -> Option<&Rc<Wanted>> {
+        if let Purpose::Include(wanted) = &self.purpose { Some(wanted) } else { None }
+    }
+
     pub(crate) fn for_itself(head: RequestHead) -> Self {
-        Own { head, worker: None, read_bytes: 0, flight: None }
+        Own { head, read_bytes: 0, purpose: Purpose::ForItself }
     }
 
     pub(super) fn inform(&self, head: &ResponseHead) {
-        if let Some(flight) = &self.flight {
+        if let Purpose::ForMany(flight) = &self.purpose {
             flight.inform(head);
         }
     }
 
+    pub(super) fn begin(&self, head: &ResponseHead) {
+        if let Purpose::Include(wanted) = &self.purpose {
+            wanted.begin(head);
+        }
+    }
+
     pub(super) fn room(&self) -> usize {
-        ROOM_BYTES.min((ANSWER_BYTES_MAX + 1).saturating_sub(self.read_bytes))
+        match &self.purpose {
+            Purpose::Include(_) => ROOM_BYTES,
+            _ => ROOM_BYTES.min((ANSWER_BYTES_MAX + 1).saturating_sub(self.read_bytes)),
+        }
     }
 
     pub(super) fn read(&mut self, data: &[u8]) {
-        self.read_bytes += data.len();
+        match &self.purpose {
+            Purpose::Include(wanted) => wanted.take(data),
+            _ => self.read_bytes += data.len(),
+        }
+    }
+
+    pub(super) fn break_off(&self) {
+        if let Purpose::Include(wanted) = &self.purpose {
+            wanted.break_off();
+        }
     }
 
     /// # Errors
-    /// When enough was read.
+    /// When enough was read, or nobody waits for the rest.
     pub(super) fn check(&self) -> io::Result<()> {
-        if self.read_bytes > ANSWER_BYTES_MAX { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+        let is_enough = match &self.purpose {
+            Purpose::Include(wanted) => wanted.is_over(),
+            _ => self.read_bytes > ANSWER_BYTES_MAX,
+        };
+        if is_enough { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
     }
 
     pub(super) async fn changed(&self, answer: &Answer) -> Woke {
@@ -65,14 +108,17 @@ impl Own {
             // It may never end, and its head says enough.
             return Woke::Gone;
         }
-        let Some(flight) = &self.flight else {
-            answer.changed.wait().await;
-            return Woke::Again;
+        let unwanted = async {
+            match &self.purpose {
+                Purpose::WarmUp(_) | Purpose::ForItself => std::future::pending().await,
+                Purpose::ForMany(flight) => flight.unwanted().await,
+                Purpose::Include(wanted) => wanted.unwanted().await,
+            }
         };
         tokio::select! {
             biased;
             () = answer.changed.wait() => Woke::Again,
-            () = flight.unwanted() => Woke::Gone,
+            () = unwanted => Woke::Gone,
         }
     }
 }

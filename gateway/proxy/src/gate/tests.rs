@@ -62,6 +62,7 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
         step: None,
         session: None,
         cache: None,
+        includes: None,
         status: 200,
         error: None,
         bytes_in: 0,

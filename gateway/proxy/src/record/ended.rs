@@ -39,6 +39,7 @@ pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
         step: request.step.or_else(|| answer.and_then(|answer| answer.step.get())),
         session: request.visit.session(worker),
         cache: request.cached,
+        includes: request.includes.map(|includes| includes.get()),
         status: sent.status,
         error: sent.error,
         bytes_in: request.bytes_in,

@@ -15,6 +15,7 @@ use crate::answers::refuse::Refusal;
 use crate::cache::flight::Waiting;
 use crate::gate::Gate;
 use crate::receive::trace::{self, Trace};
+use crate::respond::compose::part::{Tally, Wanted};
 use crate::sessions::Visit;
 use crate::upstream::forward::{self, Origin};
 
@@ -59,6 +60,10 @@ pub(crate) struct Request {
     pub(crate) cached: Option<CacheUse>,
     /// What it got in place of a render, if that is not an error.
     pub(crate) step: Option<Step>,
+    /// It had the password of a user, or stands in a page whose request had.
+    pub(crate) is_logged_in: bool,
+    /// What comes of its answer's includes, if that is composed.
+    pub(crate) includes: Option<Rc<Tally>>,
 }
 
 impl Request {
@@ -79,7 +84,14 @@ impl Request {
             ticket: None,
             cached: None,
             step: None,
+            is_logged_in: false,
+            includes: None,
         }
+    }
+
+    /// The request for an include: its page's client is known.
+    pub(crate) fn of_include(peer: IpAddr, wanted: &Wanted) -> Self {
+        Request { id: Rc::clone(&wanted.id), is_logged_in: wanted.is_logged_in, ..Request::new(peer) }
     }
 
     /// The same for all who want that page: with this head, and without a place.

@@ -151,6 +151,12 @@ impl Answer {
         Self::of(Body::Shared(Rc::clone(body)), Inner { head_taken: true, ..Inner::default() })
     }
 
+    /// A body that is not a worker's. It has its head already.
+    pub(crate) fn body(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -> Rc<Self> {
+        let inner = Inner { head_taken: true, ..Inner::default() };
+        Self::of(Body::Own(Fill::new(store, memory_bytes_max, file_bytes_max)), inner)
+    }
+
     fn of(body: Body, inner: Inner) -> Rc<Self> {
         Rc::new(Answer {
             inner: RefCell::new(inner),

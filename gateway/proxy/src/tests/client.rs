@@ -66,6 +66,23 @@ impl Client {
         shown(&start, &fields, &rest[at + 4..]) + ending
     }
 
+    /// A body in chunks, to its end.
+    pub(super) async fn chunks(&mut self) -> String {
+        let mut body = Vec::new();
+        loop {
+            let mut line = Vec::new();
+            while !line.ends_with(b"\r\n") {
+                line.push(self.end.read_u8().await.expect("a whole line comes"));
+            }
+            let len = usize::from_str_radix(std::str::from_utf8(&line).unwrap().trim_end(), 16).expect("a length");
+            let chunk = self.take(len + 2).await;
+            if len == 0 {
+                return String::from_utf8(body).unwrap();
+            }
+            body.extend_from_slice(&chunk[..len]);
+        }
+    }
+
     /// So many bytes.
     pub(super) async fn take(&mut self, len: usize) -> Vec<u8> {
         let mut bytes = vec![0; len];

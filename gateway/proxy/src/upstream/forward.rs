@@ -11,6 +11,7 @@ use sluice_scheduler::RequestId;
 
 use crate::receive::trace::{self, Trace};
 use crate::receive::trust::Trust;
+use crate::respond::compose::rules::CAPABILITY;
 use crate::tail::Wanted;
 use crate::upstream::token::Token;
 
@@ -105,15 +106,24 @@ pub(crate) struct Outbound<'r> {
     pub(crate) trace: Option<Trace>,
     /// It is profiled.
     pub(crate) profile: Option<Wanted>,
+    /// Its answer may be composed: the app gets to know that, and nothing of what the client can decompress.
+    pub(crate) is_composed: bool,
 }
 
 /// The head for the worker, complete with its empty line.
 pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: RequestId, token: Token) -> Vec<u8> {
-    let Outbound { head, framing, upgrade, request_id, trace, profile } = *outbound;
+    let Outbound { head, framing, upgrade, request_id, trace, profile, is_composed } = *outbound;
     let mut out = Vec::with_capacity(1024);
     write_request_start(&mut out, head, framing, upgrade, |name, _| {
-        if trace::is_field(name) { trace.is_some_and(|trace| trace.passes(name)) } else { keeps(name, origin) }
+        if trace::is_field(name) {
+            trace.is_some_and(|trace| trace.passes(name))
+        } else {
+            keeps(name, origin) && !(is_composed && is_of_composing(name))
+        }
     });
+    if is_composed {
+        write_line(&mut out, &["Surrogate-Capability: ", CAPABILITY]);
+    }
     if let Some(Trace::Own(context)) = &trace {
         write_line(&mut out, &["traceparent: ", &context.traceparent()]);
     }
@@ -173,6 +183,11 @@ fn keeps(name: &str, origin: &Origin) -> bool {
 /// Whether it says where a request came from.
 fn is_about_origin(name: &str) -> bool {
     starts_with(name, "x-forwarded-") || ["forwarded", "x-real-ip"].iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// Whether the gateway says in place of the client what this field says.
+fn is_of_composing(name: &str) -> bool {
+    name.eq_ignore_ascii_case("accept-encoding") || name.eq_ignore_ascii_case("surrogate-capability")
 }
 
 /// Bytes that were made of hexadecimal digits.

@@ -57,15 +57,16 @@ impl Login {
         }
     }
 
-    /// Lets the request of a user through, without the field that says so, and any request for an exempt path as it is.
-    pub(crate) async fn admit(&self, client: IpAddr, head: &mut RequestHead) -> Result<(), Refusal> {
+    /// Lets the request of a user through, without the field that says so, and any request for an exempt path as it is. Returns whether
+    /// it is a user's.
+    pub(crate) async fn admit(&self, client: IpAddr, head: &mut RequestHead) -> Result<bool, Refusal> {
         if self.exempt.iter().any(|exempt| is_plainly_below(head.path(), exempt)) {
-            return Ok(());
+            return Ok(false);
         }
         let Some(credentials) = Credentials::of(&head.fields) else { return Err(self.refusal("")) };
         self.verify(client.to_canonical(), credentials).await?;
         head.fields.retain(|name, _| !name.eq_ignore_ascii_case("authorization"));
-        Ok(())
+        Ok(true)
     }
 
     async fn verify(&self, client: IpAddr, credentials: Credentials) -> Result<(), Refusal> {

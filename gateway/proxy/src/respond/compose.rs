@@ -1,0 +1,119 @@
+//! Composes a page: the answer that many get, with the answers in it that are this visitor's own. What is kept and shared is always the
+//! page as the app wrote it; each client has it composed for itself.
+//!
+//! The step stands between whoever answers and the one who sends ([`super::respond`]). It must not know who answers.
+
+mod include;
+pub(crate) mod part;
+pub(crate) mod rules;
+mod target;
+mod weave;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use sluice_journal::{IncludeEnd, Level};
+use sluice_message::{Method, RequestHead, starts_with};
+
+use crate::answers::{Response, ResponseBody, Size};
+use crate::front::exchange::Exchange;
+use crate::gate::Gate;
+use crate::request::passage::{Failure, Request};
+use crate::upstream::forward::Origin;
+pub(crate) use include::Ask;
+use include::Parent;
+use weave::{Source, Weaving};
+
+impl Gate {
+    /// Includes that ended so, since the start.
+    pub fn includes(&self, end: IncludeEnd) -> u64 {
+        self.composer.counted(end)
+    }
+}
+
+/// Leaves out of the request what would have the app answer with a part of a page, or with none, where the config says that its pages
+/// are composed.
+pub(crate) fn prepare(gate: &Gate, request: &mut Request) {
+    if gate.composer.names(&request.head) {
+        rules::drop_conditions(&mut request.head);
+    }
+}
+
+/// The answer, or in its place the page that it becomes with its includes, which `ask` asks for.
+pub(crate) fn compose(
+    exchange: &Exchange<'_>,
+    origin: &Origin,
+    gate: &Rc<Gate>,
+    request: &mut Request,
+    answered: Result<Response, Failure>,
+    ask: Ask,
+) -> Result<Response, Failure> {
+    let mut response = answered?;
+    if exchange.is_own() || !(gate.composer.is_on() || gate.cache.is_on()) {
+        return Ok(response);
+    }
+    let is_composed = gate.composer.takes(&request.head, &response.head);
+    rules::hide(&mut response.head);
+    if !is_composed {
+        return Ok(response);
+    }
+    if rules::is_encoded(&response.head) {
+        tell_encoded(gate, request);
+        return Ok(response);
+    }
+    let Some(source) = Source::of(&response.body) else { return Ok(response) };
+    rules::become_composed(&mut response.head);
+    let output = gate.new_body();
+    if request.head.method == Method::Head {
+        output.complete(Vec::new());
+        // The worker's answer has no body, and is read to its end all the same.
+        if !matches!(response.body, ResponseBody::Fill(..)) {
+            response.body = ResponseBody::Fill(output, Size::Untold);
+        } else if let ResponseBody::Fill(_, size) = &mut response.body {
+            *size = Size::Untold;
+        }
+        return Ok(response);
+    }
+    response.body = ResponseBody::Fill(Rc::clone(&output), Size::Unknown);
+    let (page, depth) =
+        exchange.include().map_or_else(Default::default, |wanted| (Rc::clone(&wanted.page), wanted.depth));
+    let tally = Rc::default();
+    request.includes = Some(Rc::clone(&tally));
+    let parent = Parent {
+        gate: Rc::clone(gate),
+        origin: origin.clone(),
+        ask,
+        head: for_includes(&request.head),
+        id: Rc::clone(&request.id),
+        page,
+        depth,
+        is_logged_in: request.is_logged_in,
+        tally,
+        asked: Cell::new(0),
+    };
+    tokio::task::spawn_local(Weaving::new(parent, source, &output).run());
+    Ok(response)
+}
+
+/// The client's request, as far as it says who asks and how: not what it asks for.
+fn for_includes(head: &RequestHead) -> RequestHead {
+    let mut head = RequestHead { method: Method::Get, ..head.clone() };
+    rules::drop_conditions(&mut head);
+    head.fields.retain(|name, _| {
+        let is_of_body = starts_with(name, "content-") || name.eq_ignore_ascii_case("transfer-encoding");
+        !(is_of_body || name.eq_ignore_ascii_case("expect") || name.eq_ignore_ascii_case("x-request-id"))
+    });
+    head
+}
+
+fn tell_encoded(gate: &Gate, request: &Request) {
+    gate.composer.count(IncludeEnd::Failed, 1);
+    if gate.composer.may_tell() {
+        let text = format!(
+            "the page {} is to be composed, and the app has compressed it although it was not asked to: it was sent without its includes; \
+             have the app compress only what has Accept-Encoding, and set compression.enabled",
+            request.head.path()
+        );
+        gate.journal.emit(sluice_journal::Event::Note { level: Level::Warn, text: &text });
+    }
+}

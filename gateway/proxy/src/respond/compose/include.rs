@@ -1,0 +1,168 @@
+//! Asks for one include, by a request of the gateway's own that goes the way of any: files, cache, ladder, queue. It must not know the
+//! steps of that way, nor where the include stands.
+
+use std::cell::{Cell, RefCell};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::time::Duration;
+
+use sluice_esi::Include;
+use sluice_journal::{IncludeEnd, Outcome};
+use sluice_message::RequestHead;
+use tokio::time::Instant;
+
+use super::part::{Body, Bounds, Page, Tally, Wanted};
+use super::target;
+use crate::front::own::Own;
+use crate::gate::Gate;
+use crate::ids::to_usize;
+use crate::respond::Sent;
+use crate::signal::Signal;
+use crate::upstream::forward::Origin;
+
+/// The way that a request goes, for one of the gateway's own.
+pub(crate) type Ask = fn(Own, Origin, Rc<Gate>) -> Pin<Box<dyn Future<Output = Sent>>>;
+
+/// The answer that includes stand in.
+pub(super) struct Parent {
+    pub(super) gate: Rc<Gate>,
+    pub(super) origin: Origin,
+    pub(super) ask: Ask,
+    /// What the request for the answer was, as far as it is repeated for its includes.
+    pub(super) head: RequestHead,
+    pub(super) id: Rc<str>,
+    pub(super) page: Rc<Page>,
+    /// 0 for what a client asked for.
+    pub(super) depth: u32,
+    pub(super) is_logged_in: bool,
+    pub(super) tally: Rc<Tally>,
+    /// Requests that were made for includes.
+    pub(super) asked: Cell<u32>,
+}
+
+/// Where an include is to stand.
+pub(super) struct Place {
+    /// It is known what comes there, which may be nothing.
+    is_settled: Cell<bool>,
+    body: RefCell<Option<Body>>,
+    wanted: RefCell<Option<Rc<Wanted>>>,
+    /// Nobody reads the page any more.
+    is_left: Cell<bool>,
+    changed: Rc<Signal>,
+}
+
+impl Place {
+    pub(super) fn is_settled(&self) -> bool {
+        self.is_settled.get()
+    }
+
+    /// What comes there, if it is known and there is anything.
+    pub(super) fn take(&self) -> Option<Body> {
+        self.body.borrow_mut().take()
+    }
+
+    pub(super) fn leave(&self) {
+        self.is_left.set(true);
+        if let Some(wanted) = &*self.wanted.borrow() {
+            wanted.give_up();
+        }
+    }
+
+    fn settle(&self, body: Option<Body>) {
+        *self.body.borrow_mut() = body;
+        self.is_settled.set(true);
+        self.changed.set();
+    }
+}
+
+/// Has the place settled also where the task has panicked.
+struct Settles(Rc<Place>);
+
+impl Drop for Settles {
+    fn drop(&mut self) {
+        if !self.0.is_settled() {
+            self.0.settle(None);
+        }
+    }
+}
+
+impl Parent {
+    /// Begins to ask for the include; `changed` is set when it is known what comes of it.
+    pub(super) fn start(self: &Rc<Self>, include: Include, changed: &Rc<Signal>) -> Rc<Place> {
+        let place = Rc::new(Place {
+            is_settled: Cell::new(false),
+            body: RefCell::default(),
+            wanted: RefCell::default(),
+            is_left: Cell::new(false),
+            changed: Rc::clone(changed),
+        });
+        self.tally.ask();
+        if !self.has_room() {
+            self.end(IncludeEnd::Refused);
+            place.settle(None);
+            return place;
+        }
+        let (parent, settles) = (Rc::clone(self), Settles(Rc::clone(&place)));
+        tokio::task::spawn_local(async move {
+            let (end, body) = parent.fetch(&settles.0, &include).await;
+            if !settles.0.is_left.get() {
+                parent.end(end);
+                settles.0.settle(body);
+            }
+        });
+        place
+    }
+
+    /// Whether the page may have one more, here.
+    fn has_room(&self) -> bool {
+        let limits = &self.gate.config().compose;
+        let has_room = self.depth < limits.depth_max && self.page.includes.get() < limits.includes_max;
+        self.page.includes.update(|includes| includes + u32::from(has_room));
+        has_room
+    }
+
+    fn end(&self, end: IncludeEnd) {
+        self.gate.composer.count(end, 1);
+        if end != IncludeEnd::Sent {
+            self.tally.fail();
+        }
+    }
+
+    async fn fetch(&self, place: &Place, include: &Include) -> (IncludeEnd, Option<Body>) {
+        let why = match self.bring(place, &include.src).await {
+            Ok(body) => return (IncludeEnd::Sent, Some(body)),
+            Err(why) => why,
+        };
+        let alt = include.alt.as_ref().filter(|_| !place.is_left.get());
+        let Some(alt) = alt else { return (why, None) };
+        match self.bring(place, alt).await {
+            Ok(body) => (IncludeEnd::Alt, Some(body)),
+            Err(_) => (why, None),
+        }
+    }
+
+    /// # Errors
+    /// Why there is nothing that could stand in the page.
+    async fn bring(&self, place: &Place, reference: &str) -> Result<Body, IncludeEnd> {
+        let target = target::of_reference(reference, &self.head).ok_or(IncludeEnd::Refused)?;
+        self.asked.update(|asked| asked + 1);
+        let limits = self.gate.config().compose.clone();
+        let wanted = Wanted::new(
+            format!("{}-{}", self.id, self.asked.get()).into(),
+            (&self.page, self.depth + 1),
+            self.is_logged_in,
+            Bounds {
+                until: Instant::now() + Duration::from_millis(limits.include_ms_max),
+                bytes_max: to_usize(limits.include_bytes_max),
+            },
+            &self.gate.store.memory,
+        );
+        *place.wanted.borrow_mut() = Some(Rc::clone(&wanted));
+        let head = RequestHead { path_and_query: target, ..self.head.clone() };
+        let sent = (self.ask)(Own::include(head, &wanted), self.origin.clone(), Rc::clone(&self.gate)).await;
+        let is_whole = sent.error.is_none() && matches!(sent.outcome, Outcome::Answered | Outcome::Edge);
+        let is_of_use = is_whole && (200..300).contains(&sent.status);
+        let body = wanted.take_body().filter(|_| is_of_use);
+        body.ok_or_else(|| if wanted.is_late() { IncludeEnd::Late } else { IncludeEnd::Failed })
+    }
+}

@@ -1,0 +1,229 @@
+//! Puts a page together: reads it, has its includes asked for as they are seen, and writes text and includes in their order. The page's
+//! worker never waits for an include: what is read ahead has a bound, and beyond that the page's own buffer and its file take it (I2).
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use sluice_catalog::errors::Code;
+use sluice_esi::{Parser, Part};
+use sluice_journal::IncludeEnd;
+
+use super::include::{Parent, Place};
+use crate::answers::ResponseBody;
+use crate::receive::memory::Held;
+use crate::respond::answer::{Answer, Departure, End, Next};
+use crate::signal::Signal;
+
+/// Bounds the text that waits behind an include.
+const AHEAD_BYTES_MAX: usize = 1024 * 1024;
+/// How much is read at once, at most.
+const READ_BYTES: usize = 64 * 1024;
+
+/// Where the page comes from.
+pub(super) enum Source {
+    /// It is there, and was not read yet.
+    Whole(Bytes),
+    /// It is written while it is read.
+    Fill(Rc<Answer>),
+    /// Nothing more is to come, with these trailers.
+    Ended(Vec<(String, Vec<u8>)>),
+}
+
+impl Source {
+    /// `None` where the body is not one to compose.
+    pub(super) fn of(body: &ResponseBody) -> Option<Self> {
+        match body {
+            ResponseBody::Whole(data) => Some(Source::Whole(data.clone())),
+            ResponseBody::Kept(body) => Some(Source::Whole(body.data().clone())),
+            // A stream may have no end.
+            ResponseBody::Fill(answer, _) => (!answer.is_stream.get()).then(|| Source::Fill(Rc::clone(answer))),
+            ResponseBody::Empty | ResponseBody::File(_) => None,
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        matches!(self, Source::Ended(_))
+    }
+
+    async fn changed(&self) {
+        match self {
+            Source::Fill(answer) => answer.changed.wait().await,
+            Source::Whole(_) | Source::Ended(_) => std::future::pending().await,
+        }
+    }
+}
+
+/// What is to be written, in order.
+enum Segment {
+    Text(Bytes),
+    Include(Rc<Place>),
+}
+
+pub(super) struct Weaving {
+    parent: Rc<Parent>,
+    source: Source,
+    parser: Parser,
+    segments: VecDeque<Segment>,
+    /// The text among them.
+    held: Held,
+    /// Set when it is known what stands in a place.
+    settled: Rc<Signal>,
+    /// What the client reads.
+    output: Rc<Answer>,
+}
+
+impl Drop for Weaving {
+    /// Also where the task has panicked: the client must not wait for ever.
+    fn drop(&mut self) {
+        for segment in &self.segments {
+            if let Segment::Include(place) = segment {
+                place.leave();
+            }
+        }
+        if let Source::Fill(answer) = &self.source {
+            answer.abandon();
+        }
+        self.output.fail(Code::GatewayFailed);
+    }
+}
+
+impl Weaving {
+    pub(super) fn new(parent: Parent, source: Source, output: &Rc<Answer>) -> Self {
+        Weaving {
+            held: Held::of(&parent.gate.store.memory),
+            parent: Rc::new(parent),
+            source,
+            parser: Parser::new(),
+            segments: VecDeque::new(),
+            settled: Rc::default(),
+            output: Rc::clone(output),
+        }
+    }
+
+    /// Until the page is whole, cannot become so, or nobody reads it.
+    pub(super) async fn run(mut self) {
+        loop {
+            self.write().await;
+            match self.output.departure() {
+                _ if !self.output.is_wanted() => return,
+                Departure::Gone => return,
+                Departure::Half => self.half_close(),
+                Departure::None => {}
+            }
+            if let (Source::Ended(trailers), true) = (&mut self.source, self.segments.is_empty()) {
+                return self.output.complete(std::mem::take(trailers));
+            }
+            let may_read = self.may_read();
+            if may_read {
+                match self.read().await {
+                    Ok(true) => continue,
+                    Ok(false) => {}
+                    Err(End::Failed(code)) => return self.output.fail(code),
+                    Err(End::Left | End::Complete) => return self.output.leave(),
+                }
+            }
+            tokio::select! {
+                biased;
+                () = self.output.departing.wait() => {}
+                () = self.settled.wait() => {}
+                () = self.source.changed(), if may_read => {}
+            }
+        }
+    }
+
+    /// Writes what no include stands before that is still waited for.
+    async fn write(&mut self) {
+        while let Some(segment) = self.segments.pop_front() {
+            match segment {
+                Segment::Text(data) => {
+                    self.held.shrink(data.len());
+                    self.output.push(data).await;
+                }
+                Segment::Include(place) if !place.is_settled() => {
+                    return self.segments.push_front(Segment::Include(place));
+                }
+                Segment::Include(place) => {
+                    if let Some(body) = place.take() {
+                        self.output.push(body.data).await;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The app is to see that the client has closed its sending side.
+    fn half_close(&self) {
+        if let Source::Fill(answer) = &self.source {
+            answer.half_close();
+        }
+    }
+
+    fn may_read(&mut self) -> bool {
+        if self.source.has_ended() {
+            return false;
+        }
+        let before = self.held.bytes();
+        let has_room = self.held.try_grow(READ_BYTES, AHEAD_BYTES_MAX);
+        self.held.set(before);
+        has_room || self.segments.is_empty()
+    }
+
+    /// Takes what is there of the page. Returns whether there was anything.
+    ///
+    /// # Errors
+    /// How the page ended, where it did not become whole.
+    async fn read(&mut self) -> Result<bool, End> {
+        let data = match &mut self.source {
+            Source::Whole(data) => {
+                let data = std::mem::take(data);
+                self.take(data);
+                self.end(Vec::new());
+                return Ok(true);
+            }
+            Source::Fill(answer) => match answer.next() {
+                None => return Ok(false),
+                Some(Next::Data(data)) => data,
+                Some(Next::Spilled { .. }) => {
+                    answer.read_back(READ_BYTES).await.map_err(|_| End::Failed(Code::TempFull))?
+                }
+                Some(Next::End(End::Complete)) => {
+                    let trailers = answer.take_trailers();
+                    self.end(trailers);
+                    return Ok(true);
+                }
+                Some(Next::End(end)) => return Err(end),
+                Some(Next::Informational(_) | Next::Head(_)) => return Ok(true),
+            },
+            Source::Ended(_) => return Ok(false),
+        };
+        self.take(data);
+        Ok(true)
+    }
+
+    fn take(&mut self, data: Bytes) {
+        let mut parts = Vec::new();
+        self.parser.push(data, &mut parts);
+        self.add(parts);
+    }
+
+    fn end(&mut self, trailers: Vec<(String, Vec<u8>)>) {
+        let mut parts = Vec::new();
+        self.parser.finish(&mut parts);
+        self.add(parts);
+        self.parent.gate.composer.count(IncludeEnd::Malformed, self.parser.faults());
+        self.source = Source::Ended(trailers);
+    }
+
+    fn add(&mut self, parts: Vec<Part>) {
+        for part in parts {
+            self.segments.push_back(match part {
+                Part::Text(data) => {
+                    self.held.set(self.held.bytes() + data.len());
+                    Segment::Text(data)
+                }
+                Part::Include(include) => Segment::Include(self.parent.start(include, &self.settled)),
+            });
+        }
+    }
+}
