@@ -176,6 +176,12 @@ bench-schedule: build
 	bench/install-peers.sh nginx haproxy passenger
 	$(TSX) bench/schedule.ts $(ARGS)
 
+## bench-cache: hits, joined misses, hit ratio and p99 of the page cache, against Varnish and nginx; ARGS="--mode hits" for one of them
+.PHONY: bench-cache
+bench-cache: build
+	bench/install-peers.sh nginx varnish hitch nghttp2-client
+	$(TSX) bench/cache.ts $(ARGS)
+
 ## bench-react: renders of React pages, against react-dom and other libraries; ARGS="--only listing,libraries" for some
 .PHONY: bench-react
 bench-react: packages

@@ -1,13 +1,18 @@
 #!/bin/sh
 # Installs the servers that the benchmarks compare with, from Debian's own archive, where they are missing: nginx and haproxy,
-# or those that are named (`install-peers.sh nginx haproxy passenger`).
+# or those that are named (`install-peers.sh nginx haproxy passenger`). Packages whose program has another name are listed below.
 # None is left running as a service: the benchmarks start their own, with their own configuration.
 set -eu
 
 [ $# -gt 0 ] || set -- nginx haproxy
 missing=""
 for package in "$@"; do
-  command -v "$package" >/dev/null 2>&1 || [ -x "/usr/sbin/$package" ] || missing="$missing $package"
+  program=$package
+  case $package in
+  varnish) program=varnishd ;;
+  nghttp2-client) program=h2load ;;
+  esac
+  command -v "$program" >/dev/null 2>&1 || [ -x "/usr/sbin/$program" ] || missing="$missing $package"
 done
 if [ -z "$missing" ]; then
   echo "Installed: $*."

@@ -48,6 +48,7 @@ export interface Plan {
         measure_from_ms?: number;
         keep_alive?: boolean;
       }
+    | { kind: 'burst'; connections: number }
     | { kind: 'hold'; connections: number; duration_ms_max: number; connections_per_s?: number }
     | { kind: 'slow'; groups: SlowGroup[]; duration_ms_max: number; connections_per_s?: number };
   abort?: { fraction: number; after_ms_min?: number; after_ms_max: number; reset_fraction?: number };
@@ -110,7 +111,14 @@ export interface LoadResult {
     string,
     { ok: number; refused: number; failed: number; latency_ms: Times; samples?: Sample[] }
   >;
-  extra: { open_at_end?: number; closed_by_server?: number; groups?: SlowGroupResult[] };
+  extra: {
+    /** Of a burst: milliseconds from the first request, in order. */
+    first_byte_ms?: number[];
+    last_byte_ms?: number[];
+    open_at_end?: number;
+    closed_by_server?: number;
+    groups?: SlowGroupResult[];
+  };
 }
 
 /** Builds the generator when it is not up to date. */

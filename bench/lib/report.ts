@@ -17,11 +17,14 @@ export interface Bar {
   met: boolean;
 }
 
+/** How a peer is asked for its version. */
+const VERSION_FLAGS = { nginx: '-v', haproxy: '-v', varnishd: '-V', hitch: '-V', h2load: '--version' };
+
 /** Prints and returns what the figures depend on. `peers`: programs whose versions count besides Sluice and Node. */
 export function describe(
   title: string,
   options: Options,
-  peers: ('nginx' | 'haproxy')[] = [],
+  peers: (keyof typeof VERSION_FLAGS)[] = [],
 ): Record<string, unknown> {
   const cpus = os.cpus();
   const about = {
@@ -39,7 +42,7 @@ export function describe(
       .join(' '),
     node: process.version,
     sluice: sluiceVersion(),
-    ...Object.fromEntries(peers.map((peer) => [peer, versionOf(find(peer), '-v')])),
+    ...Object.fromEntries(peers.map((peer) => [peer, versionOf(find(peer), VERSION_FLAGS[peer])])),
     runs: options.runs,
     workers: options.workers,
     quick: options.quick,

@@ -47,10 +47,14 @@ export function configuration(name: string, text: string): string {
 export function run(
   program: string,
   args: string[],
-  options: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+  { isQuiet = false, ...options }: { env?: NodeJS.ProcessEnv; cwd?: string; isQuiet?: boolean } = {},
 ): ChildProcess {
   commands.push([path.basename(program), ...args].join(' '));
-  const child = spawn(program, args, { ...options, stdio: ['ignore', 'ignore', 'inherit'] });
+  // What some say on stderr is no news.
+  const child = spawn(program, args, {
+    ...options,
+    stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit'],
+  });
   const killAtExit = () => child.kill('SIGTERM');
   process.once('exit', killAtExit);
   child.once('exit', () => process.removeListener('exit', killAtExit));

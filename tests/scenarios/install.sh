@@ -5,6 +5,8 @@ missing=
 for tool in slowhttptest openssl; do
   command -v "$tool" >/dev/null 2>&1 || missing="$missing $tool"
 done
+# For tests/varnishtest: Debian's package varnish has it.
+command -v varnishtest >/dev/null 2>&1 || missing="$missing varnish"
 # For tests/browser; any of these does, as in tests/browser/chromium.ts.
 [ -x "${CHROMIUM:-}" ] || command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 ||
   command -v google-chrome >/dev/null 2>&1 || missing="$missing chromium"

@@ -2,6 +2,7 @@
 //!
 //! It knows nothing of what it loads: Sluice and its peers get the same bytes.
 
+mod burst;
 mod client;
 mod closed;
 mod hold;
@@ -31,6 +32,7 @@ PLAN is JSON, or the path of a file that holds it. Only loopback targets are acc
                  "mode":{"kind":"closed","connections":13,"requests":10000,"keep_alive":true}}
   open loop     "mode":{"kind":"open","rate_per_s":400,"duration_ms":10000,"requests_max":100000}
   idle          "mode":{"kind":"hold","connections":5000,"duration_ms_max":60000}
+  all at once   "mode":{"kind":"burst","connections":1000}
   slow clients  "mode":{"kind":"slow","duration_ms_max":60000,"groups":[
                  {"slow":"headers","connections":100,"interval_ms":1000,"bytes":1,"path":"/"}]}
 
@@ -103,6 +105,7 @@ async fn perform(traffic: Rc<Traffic>, mode: Mode) {
             };
             open::run(traffic, arrivals).await;
         }
+        Mode::Burst { connections } => burst::run(traffic, connections).await,
         Mode::Hold { connections, requests_per_connection, connections_per_s, duration_ms_max } => {
             let duration = Duration::from_millis(duration_ms_max);
             let hold = hold::Hold { connections, requests_per_connection, connections_per_s, duration };

@@ -73,6 +73,11 @@ pub enum Mode {
         #[serde(default = "yes")]
         keep_alive: bool,
     },
+    /// So many connections that ask for the first route at once.
+    Burst {
+        /// Connections to open before the first asks.
+        connections: usize,
+    },
     /// Idle keep-alive connections.
     Hold {
         /// Connections to open.
@@ -212,6 +217,7 @@ impl Plan {
                 }
                 (*connections_max, *requests_max)
             }
+            Mode::Burst { connections } => (*connections, 1),
             Mode::Hold { connections, connections_per_s, .. } => {
                 check_ramp(*connections_per_s)?;
                 (*connections, 1)

@@ -6,6 +6,7 @@
 mod ahead;
 mod bodies;
 mod cache_attacks;
+mod cache_simulation;
 mod cached_pages;
 mod client;
 mod clients;

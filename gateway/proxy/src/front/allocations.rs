@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use sluice_catalog::config::Config;
 use sluice_scheduler::RequestId;
 use sluice_supervisor::Gate as _;
 use tokio::net::TcpListener;
@@ -17,11 +18,13 @@ use tokio::time::Instant;
 use super::client::ClientStream;
 use super::connection::serve;
 use super::handles::Bounds;
-use crate::gate::tests::one_ready_worker_at;
+use crate::gate::tests::one_ready_worker_with;
 use crate::socket::Socket;
 
 /// Counted: 28.0, buffers that grow among them, one request at a time.
 const PER_REQUEST_MAX: u64 = 30;
+/// Of an answer that is kept. Counted: 33.0.
+const PER_HIT_MAX: u64 = 35;
 
 const WARM_UP: u64 = 200;
 const COUNTED: u64 = 1000;
@@ -44,7 +47,7 @@ fn work(listener: &WorkerListener) {
         let token = &label[..16];
         let answer = format!(
             "HTTP/1.1 200 OK\r\nx-sluice-answer: {token}\r\nDate: Mon, 23 Nov 2026 03:00:00 GMT\r\n\
-             Connection: keep-alive\r\nContent-Length: 5\r\n\r\nhello"
+             Cache-Control: s-maxage=600\r\nVary: Accept\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello"
         );
         stream.write_all(answer.as_bytes()).unwrap();
     }
@@ -63,13 +66,15 @@ fn ask(mut stream: Client, requests: u64, answered: &AtomicU64) {
 }
 
 /// Allocations of the gateway's thread while it serves so many requests on one connection.
-fn allocations_of(requests: u64) -> u64 {
-    let path = std::env::temp_dir().join(format!("slu-count-{}-{requests}.sock", std::process::id()));
+fn allocations_of(requests: u64, is_kept: bool) -> u64 {
+    let path = std::env::temp_dir().join(format!("slu-count-{}-{requests}-{is_kept}.sock", std::process::id()));
+    let mut config = Config::default();
+    config.cache.enabled = is_kept;
     let listener = WorkerListener::bind(&path).unwrap();
     std::thread::spawn(move || work(&listener));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let serve_all = async {
-        let (gate, worker) = one_ready_worker_at(path.clone(), true);
+        let (gate, worker) = one_ready_worker_with(config, path.clone(), true);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let local = listener.local_addr().unwrap();
         let answered = Arc::new(AtomicU64::new(0));
@@ -81,7 +86,7 @@ fn allocations_of(requests: u64) -> u64 {
         let reporting = Rc::clone(&gate);
         // As a preload does, for all that have ended.
         let reports = tokio::task::spawn_local(async move {
-            for request in 1..=requests {
+            for request in 1..=(if is_kept { 1 } else { requests }) {
                 while answered.load(Ordering::Relaxed) < request {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
@@ -101,8 +106,17 @@ fn allocations_of(requests: u64) -> u64 {
     counted.count_total
 }
 
+fn allocations_per(what: &str, is_kept: bool, max: u64) {
+    let counted = allocations_of(WARM_UP + COUNTED, is_kept) - allocations_of(WARM_UP, is_kept);
+    assert!(counted <= max * COUNTED, "{counted} allocations for {COUNTED} {what}");
+}
+
 #[test]
 fn a_light_request_costs_no_more_allocations_than_were_counted() {
-    let counted = allocations_of(WARM_UP + COUNTED) - allocations_of(WARM_UP);
-    assert!(counted <= PER_REQUEST_MAX * COUNTED, "{counted} allocations for {COUNTED} requests");
+    allocations_per("requests", false, PER_REQUEST_MAX);
+}
+
+#[test]
+fn a_hit_costs_no_more_allocations_than_were_counted() {
+    allocations_per("hits", true, PER_HIT_MAX);
 }

@@ -34,8 +34,12 @@ pub(crate) fn busy_gate() -> Rc<Gate> {
 }
 
 pub(crate) fn one_ready_worker_at(socket: std::path::PathBuf, marks: bool) -> (Rc<Gate>, WorkerId) {
+    one_ready_worker_with(Config::default(), socket, marks)
+}
+
+pub(crate) fn one_ready_worker_with(config: Config, socket: std::path::PathBuf, marks: bool) -> (Rc<Gate>, WorkerId) {
     let journal = Journal::to_stdout(Options { format: Format::Json, access: false }).unwrap();
-    let gate = crate::gate(ActiveConfig::read(Rc::new(Config::default())).unwrap(), journal).unwrap();
+    let gate = crate::gate(ActiveConfig::read(Rc::new(config)).unwrap(), journal).unwrap();
     let asked_for = Rc::new(Cell::new(None));
     let started = Rc::clone(&asked_for);
     gate.set_host(Rc::new(move |action| {

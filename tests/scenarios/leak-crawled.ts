@@ -1,0 +1,71 @@
+// A gateway with a page cache, a crawl of it, and trouble meanwhile.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { randomFrom, seed } from '../support/chance.ts';
+import { Crawl, TARGETS } from './leak-crawl.ts';
+import { ownApp, running } from './scenario.ts';
+import { reload } from './versions.ts';
+
+const LANES = 64;
+
+export async function crawled(
+  t: TestContext,
+  { answers, upgrades, targets = TARGETS }: { answers: number; upgrades: boolean; targets?: string[] },
+): Promise<Crawl> {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-leaks-'));
+  t.after(() => fs.rmSync(dir, { recursive: true, force: true }));
+  const failing = path.join(dir, 'failing');
+  const sluice = await running(t, {
+    entry: ownApp('pages.js'),
+    workers: 2,
+    config: '[cache]\nenabled = true\nprivate_s = 1\nbytes_max = 200000\n[compression]\nenabled = true\n',
+    env: {
+      FAILING_FILE: failing,
+      DIED_FILE: path.join(dir, 'died'),
+      SLUICE_LOG_ACCESS: 'false',
+      SLUICE_DRAIN_TIMEOUT_MS: '3000',
+    },
+  });
+  const random = randomFrom(seed);
+  const crawl = new Crawl(() => sluice.port, targets, random);
+  const counts = { purges: 0, kills: 0, reloads: 0, upgrades: 0 };
+  let isDone = false;
+
+  const trouble = async (): Promise<void> => {
+    for (let round = 0; !isDone; round += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      if (round % 2 === 0) fs.writeFileSync(failing, '');
+      else fs.rmSync(failing, { force: true });
+      if (round % 4 === 1) {
+        await sluice.cli(['cache', 'purge', '--all', ...(round % 8 === 1 ? ['--soft'] : [])]);
+        counts.purges += 1;
+      }
+      if (round % 12 === 6) {
+        const { workers } = await sluice.status();
+        const pid = workers[random(workers.length)]?.pid;
+        if (pid) process.kill(pid, 'SIGKILL');
+        counts.kills += 1;
+      }
+      if (round % 16 === 11) {
+        await reload(sluice).catch(() => '');
+        counts.reloads += 1;
+      }
+      if (upgrades && round % 100 === 50) {
+        const { code } = await sluice.cli(['upgrade']);
+        if (code === 0) counts.upgrades += 1;
+      }
+    }
+  };
+  const began = performance.now();
+  const troubled = trouble().finally(() => (isDone = true));
+  await crawl.run(LANES, answers, () => !isDone);
+  isDone = true;
+  await troubled;
+  const seconds = (performance.now() - began) / 1000;
+  t.diagnostic(
+    `${crawl.answers} answers in ${seconds.toFixed(0)} s, ${crawl.cut} of them cut off, ${JSON.stringify(counts)}: ${JSON.stringify(crawl.uses)}`,
+  );
+  return crawl;
+}
