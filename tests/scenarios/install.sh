@@ -2,7 +2,7 @@
 # Installs what scenarios and browser tests use, from Debian and from Go's module proxy, and is not there yet. Without it those parts are skipped.
 set -eu
 missing=
-for tool in slowhttptest openssl; do
+for tool in slowhttptest openssl redis-server; do
   command -v "$tool" >/dev/null 2>&1 || missing="$missing $tool"
 done
 # For tests/varnishtest: Debian's package varnish has it.

@@ -80,6 +80,7 @@ export interface Snapshot {
     bypassed: number;
     stored: number;
     purged: number;
+    shared: { address: string; up: boolean; hits: number; misses: number; skipped: number } | null;
   } | null;
   runs: { upper_us: number[]; counts: number[] };
   alarms: { alarm: string; class: string | null; text: string; age_s: number }[];

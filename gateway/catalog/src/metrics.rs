@@ -117,6 +117,23 @@ pub static LABELS: &[Label] = &[
         bound: "the six words",
     },
     Label {
+        name: "look_up",
+        text: "What came of a look-up in the shared cache: `hit`, `miss`, `timeout` (of `cache.shared_timeout_ms`), `error`, or `skipped` \
+               because the server did not answer in time before.",
+        bound: "the five words",
+    },
+    Label {
+        name: "write",
+        text: "What became of a page for the shared cache: `written`, `dropped` because too many waited or the connection was lost, or \
+               `refused` by the server.",
+        bound: "the three words",
+    },
+    Label {
+        name: "direction",
+        text: "Whether a purge was `told` to the other gateways or `heard` of one of them.",
+        bound: "the two words",
+    },
+    Label {
         name: "alarm",
         text: "What is alarming: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow` or `grows_with_age`.",
         bound: "the five words",
@@ -213,6 +230,14 @@ metrics! {
         "Memory that they take; `cache.bytes_max` bounds it."
     INCLUDES_TOTAL "sluice_includes_total" Counter Count ["include"]
         "Includes of composed pages, by what came of them."
+    CACHE_SHARED_UP "sluice_cache_shared_up" Gauge Count []
+        "Whether the shared cache is in use: 0 while its server is away or too slow. Only with `cache.shared_url`, like the next three."
+    CACHE_SHARED_LOOK_UPS_TOTAL "sluice_cache_shared_look_ups_total" Counter Count ["look_up"]
+        "Pages that were looked up in the shared cache; one for all clients that wait for a page."
+    CACHE_SHARED_WRITES_TOTAL "sluice_cache_shared_writes_total" Counter Count ["write"]
+        "Pages for the shared cache."
+    CACHE_SHARED_PURGES_TOTAL "sluice_cache_shared_purges_total" Counter Count ["direction"]
+        "Purges between gateways."
     REQUESTS_IN_SERVICE "sluice_requests_in_service" Gauge Count []
         "Requests that workers have begun and not ended now."
     REQUESTS_HANDED "sluice_requests_handed" Gauge Count []

@@ -91,10 +91,20 @@ fn as_toml(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> String {
 fn value_of(loaded: &Loaded, key: &Key) -> Value {
     match key.value(&loaded.config) {
         Value::String(_) if key.path == "admin.token" => Value::from("…"),
+        Value::String(url) if key.path == "cache.shared_url" => Value::from(without_login(&url)),
         Value::Object(users) if key.path == "access.basic_auth" => {
             users.into_iter().map(|(name, _)| (name, Value::from("…"))).collect()
         }
         value => value,
+    }
+}
+
+/// A URL whose user and password cannot be seen.
+fn without_login(url: &str) -> String {
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, place))) => format!("{scheme}://…@{place}"),
+        (None, Some(_)) => "…".to_owned(),
+        _ => url.to_owned(),
     }
 }
 

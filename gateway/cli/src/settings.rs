@@ -33,6 +33,7 @@ pub fn resolved(loaded: &Loaded) -> Config {
         }
     }
     resolve("access.basic_auth_file", &mut config.access.basic_auth_file);
+    resolve("cache.shared_password_file", &mut config.cache.shared_password_file);
     resolve("temp.dir", &mut config.temp.dir);
     for dir in config.files.paths.values_mut() {
         *dir = loaded.resolve("files.paths", dir).to_string_lossy().into_owned();

@@ -243,6 +243,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     if config.server.is_tls() {
         tasks.spawn("certificates", sluice_proxy::front::tls::watch(Rc::clone(&gate)));
     }
+    tasks.spawn("shared-cache", sluice_proxy::hear_other_gateways(Rc::clone(&gate)));
     learned::start(&gateway);
     compile_cache::start(&gateway, compile_cache);
     let wire = match wire {

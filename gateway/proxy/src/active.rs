@@ -22,6 +22,8 @@ pub struct ActiveConfig {
     pub(crate) shells: Rc<ShellFiles>,
     pub(crate) certificates: Option<Arc<Certificates>>,
     pub(crate) traces: Option<sluice_traces::Settings>,
+    /// `None` where no cache is shared.
+    pub(crate) shared_cache: Option<sluice_tier::Settings>,
 }
 
 impl ActiveConfig {
@@ -35,7 +37,8 @@ impl ActiveConfig {
         let access = Access::read(&config.access)?;
         let shells = Rc::new(ShellFiles::read(&config.shell)?);
         let traces = traces(&config)?;
-        Ok(ActiveConfig { config, trust: Rc::new(trust), access, shells, certificates, traces })
+        let shared_cache = crate::cache::shared_settings(&config.cache)?;
+        Ok(ActiveConfig { config, trust: Rc::new(trust), access, shells, certificates, traces, shared_cache })
     }
 
     /// The config.

@@ -13,6 +13,7 @@ mod paths;
 mod purge;
 mod reply;
 mod store;
+mod tier;
 mod unkept;
 
 use std::cell::{Cell, RefCell};
@@ -31,6 +32,9 @@ use flight::Flights;
 use log::Log;
 pub use purge::PartsPurger;
 use store::Store;
+use tier::SecondTier;
+pub use tier::hear_other_gateways;
+pub(crate) use tier::settings as shared_settings;
 use unkept::Unkept;
 
 /// Keys that are remembered as private.
@@ -54,6 +58,8 @@ pub(crate) struct Cache {
     hashes: RandomState,
     unkept: Unkept,
     pub(crate) counts: Counts,
+    /// What is shared with other gateways.
+    tier: Option<SecondTier>,
 }
 
 /// What came of requests that were looked up, since the start.
@@ -75,7 +81,7 @@ impl Counts {
 }
 
 impl Cache {
-    pub(crate) fn new(settings: &config::PageCache) -> Self {
+    pub(crate) fn new(settings: &config::PageCache, tier: Option<tier::Started>) -> Self {
         let seconds = |text: &String| Span::parse(text).map_or(0, |span| span.seconds);
         let mut ttl_s: Vec<_> = settings.ttl.iter().map(|(prefix, time)| (prefix.clone(), seconds(time))).collect();
         ttl_s.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
@@ -92,6 +98,14 @@ impl Cache {
             hashes: RandomState::new(),
             unkept: Unkept::new(),
             counts: Counts::default(),
+            tier: tier.map(SecondTier::new),
+        }
+    }
+
+    /// Puts in force what a reload may change.
+    pub(crate) fn set_config(&self, settings: &config::PageCache) {
+        if let Some(tier) = &self.tier {
+            tier.set_time_max(settings.shared_timeout_ms);
         }
     }
 

@@ -161,6 +161,8 @@ impl Gate {
         let tls = active.certificates.clone().map(|certificates| Tls::start(&config, certificates));
         let tls = tls.transpose().map_err(Unusable::Tls)?;
         let buffers_bytes_max = to_usize(config.memory.buffers_bytes_max);
+        let tier = active.shared_cache.clone().map(sluice_tier::Tier::start).transpose();
+        let tier = tier.map_err(Unusable::SharedThread)?;
         let store = TempStore::new(crate::temp_dir(&config), config.temp.bytes_max, buffers_bytes_max);
         let classes = Classes::new(&config);
         let sessions = Sessions::new(&config);
@@ -174,7 +176,7 @@ impl Gate {
             journal,
             store,
             files,
-            cache: Cache::new(&config.cache),
+            cache: Cache::new(&config.cache, tier),
             shells: Shells::default(),
             parts_purger: RefCell::default(),
             composer: Composer::new(&config.compose),

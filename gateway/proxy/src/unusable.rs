@@ -108,6 +108,20 @@ pub enum Unusable {
         /// The file.
         file: String,
     },
+    /// The URL of the shared cache is none. It is not shown: it may hold a password.
+    #[error("{0}")]
+    SharedUrl(#[from] sluice_tier::NoAddress),
+    /// The password of the shared cache cannot be read.
+    #[error("names {file}, which cannot be used: {source}. Name a file with the password that this user may read")]
+    SharedPassword {
+        /// The file.
+        file: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// There is no thread for the shared cache.
+    #[error("cannot be used: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)")]
+    SharedThread(#[source] io::Error),
     /// Traces cannot be exported.
     #[error("cannot be followed: {0}")]
     Traces(#[from] sluice_traces::Unusable),
@@ -181,6 +195,8 @@ impl Unusable {
             Self::Users { .. } | Self::UsersLine { .. } | Self::UsersCount { .. } | Self::NoUsers { .. } => {
                 "access.basic_auth_file"
             }
+            Self::SharedUrl(_) | Self::SharedThread(_) => "cache.shared_url",
+            Self::SharedPassword { .. } => "cache.shared_password_file",
             Self::Traces(_) => "traces.enabled",
             Self::Dir { .. } => "files.paths",
             Self::Shell { .. } => "shell.files",

@@ -410,6 +410,36 @@ export interface CacheSnapshot {
   readonly stored: number;
   /** Variants that were purged. */
   readonly purged: number;
+  /** The cache that it shares with other gateways; `None` where it shares none. */
+  readonly shared: SharedCacheSnapshot | null;
+}
+
+/** A server in which several gateways share their pages. Counts are since the start of the gateway. */
+export interface SharedCacheSnapshot {
+  /** Where it is, without user and password. */
+  readonly address: string;
+  /** Whether it is in use: it answers, and in time. */
+  readonly up: boolean;
+  /** Look-ups that found a page. */
+  readonly hits: number;
+  /** Look-ups that found none. */
+  readonly misses: number;
+  /** Look-ups that took longer than `cache.shared_timeout_ms`. */
+  readonly timeouts: number;
+  /** Look-ups that failed at once, and pages that were damaged. */
+  readonly errors: number;
+  /** Look-ups that were left out while it was not in use. */
+  readonly skipped: number;
+  /** Pages that it took. */
+  readonly written: number;
+  /** Pages that it was not given, because too many waited or the connection was lost. */
+  readonly dropped: number;
+  /** Pages that it refused. */
+  readonly refused: number;
+  /** Purges that the other gateways were told. */
+  readonly purges_told: number;
+  /** Purges that other gateways told. */
+  readonly purges_heard: number;
 }
 
 /** Why the latest answer for a page was not kept. */

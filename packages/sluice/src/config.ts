@@ -890,6 +890,26 @@ export interface PageCacheConfig {
    * @default "stale"
    */
   on_reload?: 'keep' | 'stale' | 'drop';
+  /**
+   * Server of Redis or Valkey in which several gateways share their pages, and tell each other of
+   * purges: `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`, with
+   * `user:password@` before the host where one is needed. Whoever can write into it can write pages.
+   * Without it each gateway has its own pages alone.
+   */
+  shared_url?: string;
+  /** File with the password of that server, in place of the one in the URL; relative to the config file. */
+  shared_password_file?: string;
+  /**
+   * How long a request may wait for that server before its page is rendered. In milliseconds, from 1 to
+   * 1000.
+   * @default 5
+   */
+  shared_timeout_ms?: number;
+  /**
+   * Beginning of all names in that server. Gateways with the same one share their pages.
+   * @default "sluice:"
+   */
+  shared_prefix?: string;
 }
 
 /** `[compose]` */

@@ -84,6 +84,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
         }
     }
     check_pages(config, &mut problem);
+    check_shared_cache(config, &mut problem);
     if !is_admin_address(&config.admin.address) {
         let written = &config.admin.address;
         problem("admin.address", format!("must be off or an address with a port like 127.0.0.1:9090, not {written:?}"));
@@ -131,6 +132,20 @@ fn check_pages(config: &Config, problem: &mut impl FnMut(&'static str, String)) 
     }
     for prefix in config.compose.paths.iter().filter(|prefix| !is_path(prefix)) {
         problem("compose.paths", format!("must hold paths that start with '/', not {prefix:?}"));
+    }
+}
+
+fn check_shared_cache(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
+    let cache = &config.cache;
+    if cache.shared_url.is_some() && !cache.enabled {
+        problem("cache.shared_url", "needs cache.enabled = true beside it".to_owned());
+    }
+    if cache.shared_password_file.is_some() && cache.shared_url.is_none() {
+        problem("cache.shared_password_file", "needs cache.shared_url beside it".to_owned());
+    }
+    let prefix = &cache.shared_prefix;
+    if prefix.is_empty() || prefix.len() > 64 || !prefix.bytes().all(|byte| byte.is_ascii_graphic()) {
+        problem("cache.shared_prefix", "must have 1 to 64 characters, of ASCII without spaces".to_owned());
     }
 }
 

@@ -467,6 +467,16 @@ config! {
         private_s: u64 = 120, in 0..=86_400, "seconds" => reload;
         /// What becomes of kept pages when a new version of the app takes over.
         on_reload: OnReload = OnReload::Stale => reload;
+        /// Server of Redis or Valkey in which several gateways share their pages, and tell each other of purges:
+        /// `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`, with `user:password@` before the host where one
+        /// is needed. Whoever can write into it can write pages. Without it each gateway has its own pages alone.
+        shared_url: Option<String> = None => restart;
+        /// File with the password of that server, in place of the one in the URL; relative to the config file.
+        shared_password_file: Option<String> = None => restart;
+        /// How long a request may wait for that server before its page is rendered.
+        shared_timeout_ms: u64 = 5, in 1..=1_000, "milliseconds" => reload;
+        /// Beginning of all names in that server. Gateways with the same one share their pages.
+        shared_prefix: String = "sluice:".to_owned() => restart;
     }
 
     /// Pages that the gateway puts together (Edge Side Includes): one that many get, with `<esi:include src="/cart/summary"/>` where each

@@ -27,6 +27,38 @@ pub struct CacheSnapshot {
     pub stored: u64,
     /// Variants that were purged.
     pub purged: u64,
+    /// The cache that it shares with other gateways; `None` where it shares none.
+    #[serde(default)]
+    pub shared: Option<SharedCacheSnapshot>,
+}
+
+/// A server in which several gateways share their pages. Counts are since the start of the gateway.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedCacheSnapshot {
+    /// Where it is, without user and password.
+    pub address: String,
+    /// Whether it is in use: it answers, and in time.
+    pub up: bool,
+    /// Look-ups that found a page.
+    pub hits: u64,
+    /// Look-ups that found none.
+    pub misses: u64,
+    /// Look-ups that took longer than `cache.shared_timeout_ms`.
+    pub timeouts: u64,
+    /// Look-ups that failed at once, and pages that were damaged.
+    pub errors: u64,
+    /// Look-ups that were left out while it was not in use.
+    pub skipped: u64,
+    /// Pages that it took.
+    pub written: u64,
+    /// Pages that it was not given, because too many waited or the connection was lost.
+    pub dropped: u64,
+    /// Pages that it refused.
+    pub refused: u64,
+    /// Purges that the other gateways were told.
+    pub purges_told: u64,
+    /// Purges that other gateways told.
+    pub purges_heard: u64,
 }
 
 /// Why the latest answer for a page was not kept.

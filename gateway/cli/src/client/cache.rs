@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use sluice_admin::protocol::Request;
-use sluice_catalog::snapshot::{CacheSnapshot, KeptSnapshot, Purge, UnkeptSnapshot};
+use sluice_catalog::snapshot::{CacheSnapshot, KeptSnapshot, Purge, SharedCacheSnapshot, UnkeptSnapshot};
 
 use super::connect::{ClientError, Gateway};
 use super::status::{aligned, bytes, duration, harmless};
@@ -54,7 +54,7 @@ fn table(cache: &CacheSnapshot) -> String {
     #[allow(clippy::cast_precision_loss)] // Counts are far below 2^53.
     let share = 100.0 * answered as f64 / (answered + cache.misses + cache.bypassed).max(1) as f64;
     let row = |name: &str, value: String| [name.to_owned(), value];
-    aligned(&[
+    let mut rows = vec![
         row("Pages", cache.pages.to_string()),
         row("Memory", format!("{} of {}", bytes(cache.bytes), bytes(cache.bytes_max))),
         row("Answered", format!("{share:.1} % of the requests that it was asked for")),
@@ -64,7 +64,24 @@ fn table(cache: &CacheSnapshot) -> String {
         row("Bypassed", cache.bypassed.to_string()),
         row("Stored", cache.stored.to_string()),
         row("Purged", cache.purged.to_string()),
-    ])
+    ];
+    rows.extend(cache.shared.iter().flat_map(shared));
+    aligned(&rows)
+}
+
+/// The rows of the cache that several gateways share.
+fn shared(cache: &SharedCacheSnapshot) -> [[String; 2]; 4] {
+    let SharedCacheSnapshot { hits, misses, timeouts, errors, skipped, written, dropped, refused, .. } = cache;
+    let state = if cache.up { "in use" } else { "not in use: it does not answer in time" };
+    [
+        ["Shared".to_owned(), format!("{}, {state}", harmless(&cache.address))],
+        [
+            "  Look-ups".to_owned(),
+            format!("{hits} hits, {misses} misses, {timeouts} too late, {errors} failed, {skipped} left out"),
+        ],
+        ["  Pages".to_owned(), format!("{written} written, {dropped} dropped, {refused} refused")],
+        ["  Purges".to_owned(), format!("{} told, {} heard", cache.purges_told, cache.purges_heard)],
+    ]
 }
 
 fn show(args: &CacheShowArgs) -> Result<ExitCode, ClientError> {

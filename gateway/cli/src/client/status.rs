@@ -161,8 +161,12 @@ fn component_cache_text(cache: &ComponentCacheSnapshot) -> String {
 fn page_cache_text(cache: &CacheSnapshot) -> String {
     let answered = cache.hits + cache.stale + cache.joined;
     let asked = answered + cache.misses + cache.bypassed;
+    let shared = match &cache.shared {
+        Some(shared) if !shared.up => ", shared cache not in use",
+        _ => "",
+    };
     format!(
-        "{:.1} % of {asked} requests answered without a render of their own, {} pages kept in {} of {}",
+        "{:.1} % of {asked} requests answered without a render of their own, {} pages kept in {} of {}{shared}",
         100.0 * answered as f64 / asked.max(1) as f64,
         cache.pages,
         bytes(cache.bytes),

@@ -13,8 +13,8 @@ use sluice_catalog::refusals::{FlameError, ProfileError, ScaleError, UpgradeErro
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
     CacheSnapshot, ClassesSnapshot, CurrentRequest, GatewayState, KeptSnapshot, Purge, QuarantinedRequest,
-    QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, UnkeptSnapshot, WorkerSnapshot,
-    WorkerState,
+    QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, SharedCacheSnapshot, Snapshot, UnkeptSnapshot,
+    WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Alarm, CacheUse, Event, IncludeEnd, Journal, Level, Page, Tasks};
 use sluice_message::Coding;
@@ -79,6 +79,32 @@ pub struct Whereabouts {
     pub run_dir: PathBuf,
 }
 
+/// Without a shared cache there are no samples.
+fn write_shared_cache(page: &mut Page, shared: Option<&SharedCacheSnapshot>) {
+    page.metric(&metrics::CACHE_SHARED_UP);
+    if let Some(shared) = shared {
+        page.sample(&[], u64::from(shared.up));
+    }
+    let look_ups = |shared: &SharedCacheSnapshot| {
+        let SharedCacheSnapshot { hits, misses, timeouts, errors, skipped, .. } = *shared;
+        vec![("hit", hits), ("miss", misses), ("timeout", timeouts), ("error", errors), ("skipped", skipped)]
+    };
+    let writes = |shared: &SharedCacheSnapshot| {
+        vec![("written", shared.written), ("dropped", shared.dropped), ("refused", shared.refused)]
+    };
+    let purges = |shared: &SharedCacheSnapshot| vec![("told", shared.purges_told), ("heard", shared.purges_heard)];
+    for (metric, label, counts) in [
+        (&metrics::CACHE_SHARED_LOOK_UPS_TOTAL, "look_up", shared.map(look_ups)),
+        (&metrics::CACHE_SHARED_WRITES_TOTAL, "write", shared.map(writes)),
+        (&metrics::CACHE_SHARED_PURGES_TOTAL, "direction", shared.map(purges)),
+    ] {
+        page.metric(metric);
+        for (what, count) in counts.into_iter().flatten() {
+            page.sample(&[(label, what)], count);
+        }
+    }
+}
+
 impl Gateway {
     pub fn new(
         gate: Rc<Gate>,
@@ -132,6 +158,7 @@ impl Gateway {
         for end in IncludeEnd::ALL {
             page.sample(&[("include", end.as_str())], self.gate.includes(end));
         }
+        write_shared_cache(page, cache.shared.as_ref());
     }
 
     pub fn set_wanted(&self, workers: u32) {

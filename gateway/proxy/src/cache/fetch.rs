@@ -8,7 +8,9 @@ use sluice_cache::{
     target_for_all,
 };
 use sluice_catalog::errors::Code;
+use sluice_catalog::snapshot::Purge;
 use sluice_message::{Method, RequestHead, ResponseHead, starts_with};
+use sluice_tier::Position;
 use tokio::time::Instant;
 
 use super::flight::{Flight, Shared, State};
@@ -45,6 +47,8 @@ struct Fetch {
     head: RequestHead,
     /// What is kept, and perhaps has not changed.
     known: Option<Rc<Object>>,
+    /// Where other gateways may find it once it is rendered.
+    position: Option<Position>,
 }
 
 /// Begins a flight. With `known` that is still used meanwhile it goes on without anybody who waits.
@@ -67,8 +71,9 @@ pub(super) fn start(
         flight_key: flight_key.to_owned(),
         head: asked_for_all(&request.head, &gate.cache.key_rules),
         known: known.cloned(),
+        position: None,
     };
-    let (asked, origin) = (request.for_many(conditional(&fetch.head, known)), origin.clone());
+    let (asked, origin) = (request.for_many(fetch.head.clone()), origin.clone());
     tokio::task::spawn_local(async move { fetch.run(asked, &origin).await });
     flight
 }
@@ -113,7 +118,11 @@ impl Drop for Fetch {
 }
 
 impl Fetch {
-    async fn run(self, mut request: Request, origin: &Origin) {
+    async fn run(mut self, mut request: Request, origin: &Origin) {
+        if self.is_found_elsewhere().await {
+            return;
+        }
+        request.head = conditional(&self.head, self.known.as_ref());
         let (gate, flight) = (&self.gate, &self.flight);
         let began = gate.moment();
         let mut exchange = Exchange::Own(Own::for_many(request.head.clone(), flight));
@@ -172,6 +181,40 @@ impl Fetch {
         }
     }
 
+    /// Asks the other gateways' cache. Returns whether no worker need be asked.
+    async fn is_found_elsewhere(&mut self) -> bool {
+        let (gate, flight) = (Rc::clone(&self.gate), Rc::clone(&self.flight));
+        let Some(tier) = &gate.cache.tier else { return false };
+        let (found, position) = tier.look_up(&gate, &self.key, &self.head.fields).await;
+        self.position = position;
+        let Some(found) = found else { return false };
+        let object = Rc::new(Object {
+            body: KeptBody::new(found.body, gate.compression.is_enabled()),
+            head: found.head,
+            policy: found.policy.into(),
+            tags: found.tags,
+            born: flight.since.number,
+        });
+        let reuse = object.policy.borrow().reuse(gate.moment(), gate.stale_limits());
+        if matches!(reuse, Reuse::Fresh(_)) {
+            self.put(&object);
+            flight.set(State::Found(object));
+            return true;
+        }
+        if self.known.is_none() {
+            match reuse {
+                Reuse::Fresh(_) | Reuse::Never => {}
+                Reuse::WhileRevalidating(_) => {
+                    self.put(&object);
+                    flight.set(State::Found(Rc::clone(&object)));
+                }
+                Reuse::IfError(_) => *flight.fallback.borrow_mut() = Some(Rc::clone(&object)),
+            }
+            self.known = Some(object);
+        }
+        false
+    }
+
     /// The page has not changed: what is kept is fresh again.
     fn freshen(
         &self,
@@ -191,7 +234,7 @@ impl Fetch {
             Err(refused) => {
                 self.unkept(not_modified.status, Why::Refused(refused));
                 // It is not for all any more, so nobody gets the old one either.
-                gate.cache.store.borrow_mut().remove(&self.key);
+                self.drop_kept();
                 self.leave(request);
                 return self.flight.set(State::Over);
             }
@@ -249,15 +292,27 @@ impl Fetch {
         }
     }
 
+    /// Keeps a page that was rendered, here and for other gateways.
     fn keep(&self, object: &Rc<Object>) {
-        if self.flight.since.is_purged(&self.key, Tags::All(&object.tags)) {
-            self.unkept(object.head.status, Why::Outdated);
-        } else {
+        if self.put(object) {
             self.gate.cache.unkept.forget(&self.key);
+            self.gate.cache.counts.stored.update(|count| count + 1);
+            if let (Some(tier), Some(position)) = (&self.gate.cache.tier, self.position) {
+                tier.store(&self.gate, &self.key, object, position);
+            }
+        } else {
+            self.unkept(object.head.status, Why::Outdated);
+        }
+    }
+
+    /// Returns whether no purge meant it meanwhile.
+    fn put(&self, object: &Rc<Object>) -> bool {
+        let is_left = !self.flight.since.is_purged(&self.key, Tags::All(&object.tags));
+        if is_left {
             self.flight.is_kept.set(true);
             self.gate.cache.store.borrow_mut().put(&self.key, &self.head.fields, Rc::clone(object));
-            self.gate.cache.counts.stored.update(|count| count + 1);
         }
+        is_left
     }
 
     /// The answer is for the first client alone. Whoever else waits asks for itself, and so do others for a while.
@@ -271,7 +326,7 @@ impl Fetch {
             self.gate.cache.remember_private(&self.flight_key, Instant::now() + time);
             // What is kept was for all, and the page no longer is.
             if !is_blamed && matches!(why, Some(Refused::NoStore | Refused::Private)) {
-                self.gate.cache.store.borrow_mut().remove(&self.key);
+                self.drop_kept();
             }
         }
         // From here on new requests begin a flight of their own.
@@ -279,6 +334,14 @@ impl Fetch {
         // The log line first: whoever takes the answer takes that too.
         self.leave(request);
         self.flight.offer(if is_error { State::AppError } else { State::Private }, response);
+    }
+
+    /// What is kept of the page is not for all any more, here and at other gateways.
+    fn drop_kept(&self) {
+        let cache = &self.gate.cache;
+        if cache.store.borrow_mut().remove(&self.key) > 0 || self.known.is_some() {
+            cache.tell_others(&Purge::Url(self.key.clone()), false);
+        }
     }
 
     fn unkept(&self, status: u16, why: Why) {

@@ -45,6 +45,8 @@ pub(super) enum State {
     Shared(Rc<Shared>),
     /// The page that is kept has not changed.
     Kept(Rc<Object>),
+    /// Another gateway has stored it where this one finds it.
+    Found(Rc<Object>),
     /// It is for the first client alone, who takes it.
     Private,
     /// The app has answered with an error of its own, which likewise is the first client's.
@@ -68,6 +70,8 @@ pub(crate) struct Flight {
     /// The client that it was begun for is still there.
     pub(super) has_leader: Cell<bool>,
     is_unwanted: Notify,
+    /// What another gateway has stored, and is of use only where there is no other.
+    pub(super) fallback: RefCell<Option<Rc<Object>>>,
     /// The page's.
     pub(super) key: String,
     /// When it began, as purges are counted.
@@ -87,6 +91,7 @@ impl Flight {
             is_background,
             has_leader: Cell::new(false),
             is_unwanted: Notify::new(),
+            fallback: RefCell::default(),
             key: key.to_owned(),
             since,
             is_kept: Cell::new(false),
@@ -210,6 +215,11 @@ impl Flights {
                 let is_usable = matches!(reuse, Reuse::Fresh(_) | Reuse::WhileRevalidating(_));
                 let is_old = flight.since.is_purged(&flight.key, shared.tags());
                 is_usable && !is_old && shared.is_whole_for_more() && shared.policy.is_for(request)
+            }
+            State::Found(object) => {
+                let policy = object.policy.borrow();
+                let is_usable = policy.reuse(now, StaleLimits::default()) != Reuse::Never && policy.is_for(request);
+                is_usable && !flight.since.is_purged(&flight.key, Tags::All(&object.tags))
             }
             _ => false,
         };

@@ -149,6 +149,9 @@ async fn wait(exchange: &mut Exchange<'_>, waiting: &Waiting) -> Result<(), Fail
 }
 
 fn given(gate: &Gate, request: &mut Request, waiting: Waiting, stale: Option<&Object>) -> Result<Given, Failure> {
+    let fallback = waiting.flight.fallback.borrow().clone();
+    let fallback = fallback.filter(|object| object.policy.borrow().is_for(&request.head.fields));
+    let stale = stale.or(fallback.as_deref());
     let is_leader = waiting.is_leader;
     let state = waiting.flight.state.borrow().clone();
     let response = match state {
@@ -167,8 +170,19 @@ fn given(gate: &Gate, request: &mut Request, waiting: Waiting, stale: Option<&Ob
             let is_stored = waiting.flight.is_kept.get();
             served(gate, request, &object, Source::Revalidated { is_stored })
         }
+        State::Found(object)
+            if object.policy.borrow().is_for(&request.head.fields) && waiting.may_have(Tags::All(&object.tags)) =>
+        {
+            let is_fresh = matches!(object.policy.borrow().reuse(gate.moment(), gate.stale_limits()), Reuse::Fresh(_));
+            // It goes on without this client where it is stale.
+            return Ok(Given::Answer(
+                served(gate, request, &object, if is_fresh { Source::Shared } else { Source::Stale }).into(),
+            ));
+        }
         State::Shared(shared) => return Ok(Given::Again(Some(shared.policy.dimensions.clone()))),
-        State::Kept(object) => return Ok(Given::Again(Some(object.policy.borrow().dimensions.clone()))),
+        State::Kept(object) | State::Found(object) => {
+            return Ok(Given::Again(Some(object.policy.borrow().dimensions.clone())));
+        }
         State::Asked | State::Over => return Ok(Given::Again(None)),
         State::Failed(_) | State::AppError if stale.is_some() => {
             let Some(object) = stale else { return Ok(Given::Again(None)) };

@@ -79,8 +79,16 @@ impl Gate {
     /// Drops what is meant, or with `is_soft` lets it count as stale: the one way of all purges. Nobody gets what is meant from now on; the
     /// receiver gets how many variants of pages that were, once the pages are gone and the workers have purged the parts of pages that
     /// they keep themselves.
+    ///
+    /// The other gateways that share a cache with this one purge it too.
     pub fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {
         let purge = self.cache.normal(purge);
+        self.cache.tell_others(&purge, is_soft);
+        self.purge_here(purge, is_soft)
+    }
+
+    /// Purges what is in this gateway and its workers.
+    pub(super) fn purge_here(&self, purge: Purge, is_soft: bool) -> oneshot::Receiver<u64> {
         let (sender, receiver) = oneshot::channel();
         let parts = self.purge_parts(&purge);
         let sweep = self.cache.begin_sweep(&purge, is_soft, self.moment());
@@ -120,11 +128,13 @@ impl Gate {
 
     /// The page was changed: what is kept of it, and what is on its way, is old.
     pub(super) fn outdate(&self, key: String) {
-        self.purge_pages(&Purge::Url(key), false);
+        let purge = Purge::Url(key);
+        self.cache.tell_others(&purge, false);
+        self.purge_pages(&purge, false);
     }
 
     /// Purges pages alone.
-    fn purge_pages(&self, purge: &Purge, is_soft: bool) {
+    pub(super) fn purge_pages(&self, purge: &Purge, is_soft: bool) {
         let sweep = self.cache.begin_sweep(purge, is_soft, self.moment());
         if !sweep.is_over {
             let gate = self.rc();
@@ -134,11 +144,15 @@ impl Gate {
 
     /// A new version of the app has taken over.
     pub fn outdate_pages(&self) {
-        match self.config().cache.on_reload {
-            OnReload::Keep => {}
-            OnReload::Stale => self.purge_pages(&Purge::All, true),
-            OnReload::Drop => self.purge_pages(&Purge::All, false),
-        }
+        let is_soft = match self.config().cache.on_reload {
+            OnReload::Keep => return,
+            OnReload::Stale => true,
+            OnReload::Drop => false,
+        };
+        // All pages, and not what the workers of other gateways keep of parts.
+        let purge = Purge::Prefix(String::new());
+        self.cache.tell_others(&purge, is_soft);
+        self.purge_pages(&purge, is_soft);
     }
 
     /// What is kept, and what came of requests so far.
@@ -157,6 +171,7 @@ impl Gate {
             bypassed: count(CacheUse::Bypass),
             stored: self.cache.counts.stored.get(),
             purged: self.cache.counts.purged.get(),
+            shared: self.cache.shared_snapshot(),
         }
     }
 

@@ -20,6 +20,8 @@ use crate::request::passage::Request;
 pub(super) enum Source {
     /// It is kept and fresh.
     Hit,
+    /// Another gateway has stored it, and it is fresh.
+    Shared,
     /// It is kept and stale, and a new one is on its way.
     Stale,
     /// It is kept and stale, and there is no other.
@@ -35,7 +37,7 @@ pub(super) enum Source {
 impl Source {
     pub(super) fn as_use(self) -> CacheUse {
         match self {
-            Source::Hit => CacheUse::Hit,
+            Source::Hit | Source::Shared => CacheUse::Hit,
             Source::Stale | Source::StaleIfError => CacheUse::Stale,
             Source::Miss { .. } | Source::Revalidated { .. } => CacheUse::Miss,
             Source::Joined => CacheUse::Joined,
@@ -52,6 +54,7 @@ impl Source {
         let mut tell = |value: std::fmt::Arguments<'_>| fields.push_written("Cache-Status", value);
         match self {
             Source::Hit => tell(format_args!("Sluice; hit; ttl={ttl}")),
+            Source::Shared => tell(format_args!("Sluice; hit; ttl={ttl}; detail=shared")),
             Source::Stale => tell(format_args!("Sluice; hit; ttl={ttl}; detail=revalidating")),
             Source::StaleIfError => tell(format_args!("Sluice; hit; ttl={ttl}; detail=error")),
             Source::Revalidated { is_stored } => {

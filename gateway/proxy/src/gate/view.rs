@@ -96,6 +96,7 @@ impl Gate {
         self.classes.set_routes(&config);
         self.sessions.set_config(&config);
         self.compression.set_config(&config);
+        self.cache.set_config(&config.cache);
         self.journal.reserve_classes(self.classes.route_names().iter().map(String::as_str));
         self.tell_costs();
     }

@@ -156,7 +156,7 @@ export function Pages({ cache }: { cache: Snapshot['page_cache'] }) {
   const answered = cache.hits + cache.stale + cache.joined;
   const asked = answered + cache.misses + cache.bypassed;
   const of = (many: number): string => `${count(many)} (${percent(many / Math.max(asked, 1))})`;
-  const facts: readonly [name: string, value: string, help: string][] = [
+  const facts: [name: string, value: string, help: string][] = [
     [
       'answered without a render',
       of(answered),
@@ -186,6 +186,14 @@ export function Pages({ cache }: { cache: Snapshot['page_cache'] }) {
       'Pages that were kept, and pages that were purged, since the start.',
     ],
   ];
+  if (cache.shared !== null) {
+    const { address, up, hits, misses } = cache.shared;
+    facts.push([
+      'shared',
+      `${up ? 'in use' : 'not in use'}, ${count(hits)} of ${count(hits + misses)} found`,
+      `Pages that other gateways had rendered, of those that were looked up in ${address}.`,
+    ]);
+  }
   return (
     <section class="card" aria-labelledby="pages">
       <h2 id="pages">Page cache</h2>

@@ -1,0 +1,165 @@
+//! The cache that this gateway shares with others: what it looks up there, what it stores there, and what others have purged.
+//!
+//! All of it may fail or be slow: a look-up gives nothing then, within its time limit. How the server is asked is in `sluice_tier`.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use sluice_cache::Page;
+use sluice_catalog::config::PageCache;
+use sluice_catalog::snapshot::{Purge, SharedCacheSnapshot};
+use sluice_journal::{Event as Happening, Level};
+use sluice_message::Fields;
+use sluice_tier::{Address, Answer, Heard, Position, Settings, Tier, ToStore};
+use tokio::sync::mpsc::Receiver;
+
+use super::Cache;
+use super::store::Object;
+use crate::gate::Gate;
+use crate::ids::to_usize;
+use crate::unusable::Unusable;
+
+/// The tier and what it tells, as [`Tier::start`] gives them.
+pub(crate) type Started = (Tier, Receiver<Heard>);
+
+/// What the config says of a shared cache; `None` where there is none.
+///
+/// # Errors
+/// When the URL names no server, or the password cannot be read.
+pub(crate) fn settings(config: &PageCache) -> Result<Option<Settings>, Unusable> {
+    let Some(url) = config.shared_url.as_ref().filter(|_| config.enabled) else { return Ok(None) };
+    let password = config.shared_password_file.as_ref().map(|file| {
+        let text = std::fs::read_to_string(file);
+        text.map_err(|source| Unusable::SharedPassword { file: file.clone(), source })
+    });
+    let password = password.transpose()?;
+    let password = password.as_deref().map(|text| text.trim_end_matches(['\r', '\n']));
+    Ok(Some(Settings {
+        address: Address::parse(url, password)?,
+        prefix: config.shared_prefix.clone(),
+        time_max: Duration::from_millis(config.shared_timeout_ms),
+        page_bytes_max: to_usize(config.page_bytes_max),
+    }))
+}
+
+/// The second tier of the page cache; the first one is in memory.
+pub(super) struct SecondTier {
+    tier: Tier,
+    heard: RefCell<Option<Receiver<Heard>>>,
+    /// Whether the operator was last told that it is in use; `None` before anything was told.
+    told_up: Cell<Option<bool>>,
+}
+
+impl SecondTier {
+    pub(super) fn new((tier, heard): Started) -> Self {
+        SecondTier { tier, heard: RefCell::new(Some(heard)), told_up: Cell::default() }
+    }
+
+    pub(super) fn set_time_max(&self, ms: u64) {
+        self.tier.set_time_max(Duration::from_millis(ms));
+    }
+
+    /// The page that another gateway has stored for such requests, and the place of one that is rendered now.
+    pub(super) async fn look_up(&self, gate: &Gate, key: &str, request: &Fields) -> (Option<Page>, Option<Position>) {
+        match self.tier.look_up(key, request, gate.moment()).await {
+            Answer::Page(page, position) => (Some(*page), position),
+            Answer::Nothing(position) => (None, position),
+            Answer::Away => (None, None),
+        }
+    }
+
+    /// Has other gateways find a page, some time.
+    pub(super) fn store(&self, gate: &Gate, key: &str, object: &Object, position: Position) {
+        let (now, policy) = (gate.moment(), object.policy.borrow().clone());
+        self.tier.store(ToStore {
+            url: key.to_owned(),
+            head: object.head.clone(),
+            useful_s: policy.useful_s(now, gate.stale_limits()),
+            policy,
+            tags: object.tags.clone(),
+            body: object.body.data().clone(),
+            position,
+            now,
+        });
+    }
+}
+
+impl Cache {
+    /// Has the gateways that share a cache with this one purge as well.
+    pub(super) fn tell_others(&self, purge: &Purge, is_soft: bool) {
+        if let Some(tier) = &self.tier {
+            tier.tier.purge(purge, is_soft);
+        }
+    }
+
+    pub(super) fn shared_snapshot(&self) -> Option<SharedCacheSnapshot> {
+        let tier = &self.tier.as_ref()?.tier;
+        let counts = tier.counts();
+        Some(SharedCacheSnapshot {
+            address: tier.address().to_owned(),
+            up: tier.is_up(),
+            hits: counts.hits.get(),
+            misses: counts.misses.get(),
+            timeouts: counts.timeouts.get(),
+            errors: counts.errors.get(),
+            skipped: counts.skipped.get(),
+            written: counts.written.get(),
+            dropped: counts.dropped.get(),
+            refused: counts.refused.get(),
+            purges_told: counts.purges_told.get(),
+            purges_heard: counts.purges_heard.get(),
+        })
+    }
+}
+
+/// Carries out what other gateways purge, and tells the operator when the shared cache comes and goes, for as long as there is one.
+pub async fn hear_other_gateways(gate: Rc<Gate>) {
+    let Some(tier) = &gate.cache.tier else { return };
+    let Some(mut heard) = tier.heard.take() else { return };
+    while let Some(heard) = heard.recv().await {
+        take(&gate, tier, heard);
+    }
+    tier.tier.went_down();
+    note(
+        &gate,
+        Level::Error,
+        "its thread was lost to a fault in the gateway; it stays out of use until the next start",
+    );
+}
+
+fn take(gate: &Gate, second: &SecondTier, heard: Heard) {
+    match heard {
+        Heard::Up => {
+            second.tier.came_up();
+            if second.told_up.replace(Some(true)) != Some(true) {
+                note(gate, Level::Info, "it is in use");
+            }
+        }
+        Heard::Down(why) => {
+            second.tier.went_down();
+            if second.told_up.replace(Some(false)) != Some(false) {
+                let text = format!("{why}; pages are kept in this gateway's memory alone until it answers in time");
+                note(gate, Level::Warn, &text);
+            }
+        }
+        Heard::Refuses(Some(why)) => note(gate, Level::Warn, &format!("it refuses pages: {why}")),
+        Heard::Refuses(None) => note(gate, Level::Info, "it takes pages again"),
+        // Workers purge what they keep themselves whatever comes of it.
+        Heard::Purge(purge, is_soft) => drop(gate.purge_here(purge, is_soft)),
+        Heard::Lost => {
+            gate.purge_pages(&Purge::Prefix(String::new()), true);
+            note(
+                gate,
+                Level::Warn,
+                "its purges were lost; all pages in memory count as stale, as one of them may have been purged",
+            );
+        }
+    }
+}
+
+fn note(gate: &Gate, level: Level, what: &str) {
+    let address = gate.cache.tier.as_ref().map_or("", |tier| tier.tier.address());
+    let text = format!("shared cache {address}: {what}");
+    gate.journal.emit(Happening::Note { level, text: &text });
+}

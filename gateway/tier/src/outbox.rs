@@ -1,0 +1,132 @@
+//! Purges of this gateway that the server does not have yet. Both threads use it, so that a purge counts for what is looked up from
+//! the moment when it is made. It has a bound.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use sluice_cache::{begins, is_page};
+use sluice_catalog::snapshot::Purge;
+use tokio::sync::Notify;
+
+use crate::log::Verdict;
+
+/// Purges that wait; more become one of everything.
+const WAITING_MAX: usize = 1_000;
+
+#[derive(Default)]
+pub(crate) struct Outbox {
+    purges: Mutex<VecDeque<(Purge, bool)>>,
+    changed: Notify,
+}
+
+impl Outbox {
+    fn purges(&self) -> MutexGuard<'_, VecDeque<(Purge, bool)>> {
+        // Nothing in here is ever half done.
+        self.purges.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn add(&self, purge: &Purge, is_soft: bool) {
+        let mut purges = self.purges();
+        if purges.len() >= WAITING_MAX {
+            let is_soft = is_soft && purges.iter().all(|(_, is_soft)| *is_soft);
+            purges.clear();
+            purges.push_back((Purge::All, is_soft));
+        } else if !purges.iter().skip(1).any(|(other, other_is_soft)| other == purge && *other_is_soft == is_soft) {
+            // The first one may be on its way already, and pages rendered since then are meant as well.
+            purges.push_back((purge.clone(), is_soft));
+        }
+        drop(purges);
+        self.changed.notify_one();
+    }
+
+    /// The next one that the server is to be told, as soon as there is one.
+    pub(crate) async fn next(&self) -> (Purge, bool) {
+        loop {
+            let next = self.purges().front().cloned();
+            if let Some(next) = next {
+                return next;
+            }
+            self.changed.notified().await;
+        }
+    }
+
+    /// The server has been told of this one.
+    pub(crate) fn told(&self, told: &(Purge, bool)) {
+        let mut purges = self.purges();
+        if purges.front() == Some(told) {
+            purges.pop_front();
+        }
+    }
+
+    /// What these purges make of a stored page, whenever it was stored.
+    pub(crate) fn judge(&self, url: &str, tags: &[Box<str>]) -> Verdict {
+        let purges = self.purges();
+        let meant = purges.iter().filter(|(purge, _)| means(purge, url, tags));
+        meant
+            .map(|(_, is_soft)| if *is_soft { Verdict::Stale } else { Verdict::Purged })
+            .max()
+            .unwrap_or(Verdict::Valid)
+    }
+}
+
+fn means(purge: &Purge, url: &str, tags: &[Box<str>]) -> bool {
+    match purge {
+        Purge::All => true,
+        Purge::Url(meant) => is_page(url, meant),
+        Purge::Prefix(prefix) => begins(url, prefix),
+        Purge::Tag(tag) => tags.iter().any(|own| **own == **tag),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tag(name: &str) -> Purge {
+        Purge::Tag(name.to_owned())
+    }
+
+    #[test]
+    fn purges_count_until_the_server_has_them() {
+        let outbox = Outbox::default();
+        let judge = |url: &str, tags: &[&str]| {
+            outbox.judge(url, &tags.iter().map(|tag| (*tag).into()).collect::<Vec<Box<str>>>())
+        };
+        outbox.add(&tag("a"), true);
+        outbox.add(&Purge::Prefix("https://a.test/b".to_owned()), false);
+        assert_eq!(judge("https://a.test/", &["a", "b"]), Verdict::Stale);
+        assert_eq!(judge("https://a.test/bc", &["a"]), Verdict::Purged);
+        assert_eq!(judge("https://a.test/", &["b"]), Verdict::Valid);
+        outbox.told(&(tag("a"), true));
+        assert_eq!(judge("https://a.test/", &["a"]), Verdict::Valid);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn they_go_in_their_order_and_one_that_is_made_again_goes_again() {
+        let outbox = Outbox::default();
+        for name in ["a", "a", "b", "a", "b"] {
+            outbox.add(&tag(name), false);
+        }
+        let mut told = Vec::new();
+        while told.len() < 3 {
+            let next = outbox.next().await;
+            outbox.told(&next);
+            told.push(next.0);
+        }
+        assert_eq!(
+            told,
+            [tag("a"), tag("a"), tag("b")],
+            "the first may have been on its way; of the others one is enough"
+        );
+        assert!(outbox.purges().is_empty());
+    }
+
+    #[test]
+    fn too_many_become_one_of_everything() {
+        let outbox = Outbox::default();
+        for number in 0..=WAITING_MAX {
+            outbox.add(&tag(&number.to_string()), number != 3);
+        }
+        assert_eq!(*outbox.purges(), [(Purge::All, false)]);
+    }
+}

@@ -1,0 +1,43 @@
+//! Asks the server for its time every second: that shows that it still answers when nobody looks anything up, whether its clock was
+//! set back, and, after look-ups took too long, when it is quick again. No request pays for that.
+
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, sleep};
+
+use super::{ANSWER_TIMEOUT, Session, first, time};
+use crate::client::Heard;
+use crate::link::{Commands, Fault};
+
+const PERIOD: Duration = Duration::from_secs(1);
+/// The longest wait before a server is tried again that was quick when it was probed, and then slow again.
+const PATIENCE_MAX: Duration = Duration::from_secs(32);
+/// What stays quick for so long counts as well.
+const WELL_AFTER: Duration = Duration::from_secs(60);
+
+pub(super) async fn serve(session: &Session, probe: &Notify, heard: &mpsc::Sender<Heard>) -> Result<(), Fault> {
+    let mut is_up = false;
+    let mut up_since = Instant::now();
+    let (mut patience, mut probed_at) = (PERIOD / 2, Instant::now());
+    loop {
+        let asked = Instant::now();
+        let now_ms = time(&first(session.reads.ask(Commands::of(&[b"TIME"]), ANSWER_TIMEOUT).await?)?)?;
+        let is_quick = asked.elapsed() <= session.time_max.get();
+        session.note_time(now_ms, asked).await?;
+        if !is_up && is_quick && Instant::now() >= probed_at {
+            is_up = true;
+            up_since = Instant::now();
+            let _ = heard.send(Heard::Up).await;
+        }
+        tokio::select! {
+            () = sleep(PERIOD) => {}
+            () = probe.notified() => {
+                patience = if up_since.elapsed() > WELL_AFTER { PERIOD } else { (patience * 2).min(PATIENCE_MAX) };
+                is_up = false;
+                probed_at = Instant::now() + patience;
+                sleep(PERIOD).await;
+            }
+        }
+    }
+}
