@@ -262,6 +262,7 @@ function status(workers: number): Snapshot {
     streams: 0,
     quarantined: 0,
     alarms: [],
+    certificates: [],
     growing: [],
     react: { renders_total: 9000, fallbacks: { suspense: 90 } },
     component_cache: {

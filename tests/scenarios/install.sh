@@ -14,6 +14,10 @@ command -v varnishtest >/dev/null 2>&1 || missing="$missing varnish"
 if command -v go >/dev/null 2>&1 && ! command -v h2spec >/dev/null 2>&1 && [ ! -x "$(go env GOPATH)/bin/h2spec" ]; then
   go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible >/dev/null 2>&1 || true
 fi
+# For acme-pebble.slow.test.ts, the same.
+if command -v go >/dev/null 2>&1 && ! command -v pebble >/dev/null 2>&1 && [ ! -x "$(go env GOPATH)/bin/pebble" ]; then
+  go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1 >/dev/null 2>&1 || true
+fi
 [ -n "$missing" ] || exit 0
 left=$missing
 if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then

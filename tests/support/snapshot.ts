@@ -83,6 +83,14 @@ export interface Snapshot {
     shared: { address: string; up: boolean; hits: number; misses: number; skipped: number } | null;
   } | null;
   runs: { upper_us: number[]; counts: number[] };
+  certificates: {
+    name: string;
+    key: string;
+    file: string | null;
+    expires_in_s: number | null;
+    asked_in_s: number | null;
+    problem: string | null;
+  }[];
   alarms: { alarm: string; class: string | null; text: string; age_s: number }[];
   growing: {
     what: string;

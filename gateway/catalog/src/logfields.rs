@@ -245,7 +245,7 @@ lines! {
         "target" string "" "it was no request's run, or that is not known" "Its path and query, cut after 2,048 bytes."
     }
     "alarm_raised" Gateway "Something is wrong that lasts. Said once; it stays in `sluice status` until it is over." {
-        "alarm" string "" "" "What: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow` or `grows_with_age`."
+        "alarm" string "" "" "What: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow`, `grows_with_age` or `certificates`."
         "class" string "" "it is about no single class" "The class that it is about."
         "text" string "" "" "What was seen, and what to do about it."
     }

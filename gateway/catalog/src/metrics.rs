@@ -135,8 +135,9 @@ pub static LABELS: &[Label] = &[
     },
     Label {
         name: "alarm",
-        text: "What is alarming: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow` or `grows_with_age`.",
-        bound: "the five words",
+        text: "What is alarming: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow`, `grows_with_age` or \
+               `certificates`.",
+        bound: "the eight words",
     },
     Label {
         name: "why",
@@ -158,6 +159,11 @@ pub static LABELS: &[Label] = &[
         name: "encoding",
         text: "What answers are compressed in: `zstd`, `br` or `gzip`.",
         bound: "the three words",
+    },
+    Label {
+        name: "certificate",
+        text: "The first name that a certificate is for, else its file.",
+        bound: "`server.certificates` (1,000), `acme.names` (100) and `server.tls_cert`",
     },
     Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
     Label { name: "version", text: "Version of the binary.", bound: "one" },
@@ -343,6 +349,8 @@ metrics! {
         "What these entries may take, all workers added up."
     ALARMS "sluice_alarms" Gauge Count ["alarm"]
         "Alarms that are raised now; of those about a class, how many classes. `sluice status` says what each is about."
+    CERTIFICATE_EXPIRY_SECONDS "sluice_certificate_expiry_seconds" Gauge Seconds ["certificate"]
+        "Time until a certificate expires; negative where it has. A name of `acme.names` without a certificate has no series."
     OVERLAPS_TOTAL "sluice_overlaps_total" Counter Count []
         "Times that a worker held more requests than its slots. Anything but 0 is a bug: please report it."
     TRACE_SPANS_TOTAL "sluice_trace_spans_total" Counter Count ["export"]

@@ -64,6 +64,9 @@ pub struct Snapshot {
     /// What is wrong now and lasts.
     #[serde(default)]
     pub alarms: Vec<AlarmSnapshot>,
+    /// Certificates: those that get none first, then in the order of their ends. At most 100.
+    #[serde(default)]
+    pub certificates: Vec<CertificateSnapshot>,
     /// What grows steadily with the age of workers.
     #[serde(default)]
     pub growing: Vec<GrowthSnapshot>,
@@ -136,6 +139,23 @@ pub struct AlarmSnapshot {
     pub text: String,
     /// Seconds since it was raised.
     pub age_s: f64,
+}
+
+/// A certificate that clients get, or a name for which a CA is asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CertificateSnapshot {
+    /// The first name that it is for, else its file.
+    pub name: String,
+    /// Key of the config that names it: `server.tls_cert`, `server.certificates` or `acme.names`.
+    pub key: String,
+    /// Its file; `None` where the CA has not given it yet.
+    pub file: Option<String>,
+    /// Seconds until it expires, negative where it has; `None` where there is none.
+    pub expires_in_s: Option<f64>,
+    /// Seconds until the CA is asked for the next one; `None` for files of yours.
+    pub asked_in_s: Option<f64>,
+    /// Why the CA gave none when it was asked last; `None` where it did.
+    pub problem: Option<String>,
 }
 
 /// Something that grows with the age of workers.

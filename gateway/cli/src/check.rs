@@ -90,7 +90,7 @@ fn as_toml(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> String {
 /// The value, without those that nobody should read over a shoulder or in a log.
 fn value_of(loaded: &Loaded, key: &Key) -> Value {
     match key.value(&loaded.config) {
-        Value::String(_) if key.path == "admin.token" => Value::from("…"),
+        Value::String(_) if matches!(key.path, "admin.token" | "acme.eab_hmac_key") => Value::from("…"),
         Value::String(url) if key.path == "cache.shared_url" => Value::from(without_login(&url)),
         Value::Object(users) if key.path == "access.basic_auth" => {
             users.into_iter().map(|(name, _)| (name, Value::from("…"))).collect()

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use sluice_catalog::config::{ConfigError, Loaded, Location, Origin, Problem};
+use sluice_certificates::acme::{Store, folder};
 use sluice_proxy::{ActiveConfig, Unusable};
 use sluice_supervisor::Start;
 
@@ -39,6 +40,7 @@ pub fn check(loaded: &Loaded) -> Result<(), ConfigError> {
         problems.push(unusable(loaded, &error));
     }
     problems.extend(temp_problem(loaded));
+    problems.extend(acme_problem(loaded));
     problems.extend(config.files.paths.iter().filter(|(_, dir)| !Path::new(dir).is_dir()).map(|(prefix, dir)| {
         let message = format!("names {dir} for {prefix}, which is no directory. Build the files, or mend the path");
         problem(loaded, "files.paths", message)
@@ -48,7 +50,7 @@ pub fn check(loaded: &Loaded) -> Result<(), ConfigError> {
 
 /// What a start does not find out by itself in good time.
 pub fn check_for_start(loaded: &Loaded, app: &Resolved) -> Result<(), ConfigError> {
-    told(missing_node(loaded, app).into_iter().chain(temp_problem(loaded)).collect())
+    told(missing_node(loaded, app).into_iter().chain(temp_problem(loaded)).chain(acme_problem(loaded)).collect())
 }
 
 /// Whether there is a Node.js to run the script with.
@@ -81,6 +83,14 @@ fn temp_problem(loaded: &Loaded) -> Option<Problem> {
         dir.display()
     );
     Some(problem(loaded, "temp.dir", message))
+}
+
+/// A folder without room is none: certificates that it has are served, and the log says what is wrong.
+fn acme_problem(loaded: &Loaded) -> Option<Problem> {
+    // Without a folder the config itself cannot be used, which is told elsewhere.
+    let folder = folder(&settings::resolved(loaded)).ok().flatten()?;
+    let error = Store::new(folder).create().err()?;
+    Some(problem(loaded, "acme.dir", format!("cannot be used: {error}")))
 }
 
 fn node_problem(loaded: &Loaded, node: &str, cwd: &Path) -> Option<Problem> {

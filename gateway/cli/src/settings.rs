@@ -1,6 +1,7 @@
 //! Loads the configuration from the real world: the current directory, the process's environment and flags.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use sluice_catalog::config::{self, Config, ConfigError, Loaded, Sources};
 
@@ -32,6 +33,11 @@ pub fn resolved(loaded: &Loaded) -> Config {
             *file = loaded.resolve("server.certificates", file).to_string_lossy().into_owned();
         }
     }
+    resolve("acme.ca_file", &mut config.acme.ca_file);
+    resolve("acme.dir", &mut config.acme.dir);
+    if !config.acme.names.is_empty() && config.acme.dir.is_none() {
+        config.acme.dir = default_state(|name| std::env::var_os(name)).map(|dir| dir.to_string_lossy().into_owned());
+    }
     resolve("access.basic_auth_file", &mut config.access.basic_auth_file);
     resolve("cache.shared_password_file", &mut config.cache.shared_password_file);
     resolve("temp.dir", &mut config.temp.dir);
@@ -42,4 +48,36 @@ pub fn resolved(loaded: &Loaded) -> Config {
         *file = loaded.resolve("shell.files", file).to_string_lossy().into_owned();
     }
     config
+}
+
+/// Where account and certificates outlive a restart: systemd's `StateDirectory=`, else the user's state.
+fn default_state(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let absolute = |path: PathBuf| Some(path).filter(|path| path.is_absolute());
+    // Of several directories, which systemd separates by colons, the first.
+    let of_service = variable("STATE_DIRECTORY").and_then(|text| absolute(text.to_str()?.split(':').next()?.into()));
+    if let Some(dir) = of_service {
+        return Some(dir.join("acme"));
+    }
+    let of_user = variable("XDG_STATE_HOME").and_then(|dir| absolute(dir.into()));
+    let home = || Some(absolute(variable("HOME")?.into())?.join(".local/state"));
+    Some(of_user.or_else(home)?.join("sluice/acme"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_is_the_services_else_the_users() {
+        let place = |known: &[(&str, &str)]| {
+            let known: Vec<(String, String)> = known.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+            default_state(move |name| known.iter().find(|(known, _)| known == name).map(|(_, value)| value.into()))
+        };
+        assert_eq!(place(&[("HOME", "/h")]), Some(PathBuf::from("/h/.local/state/sluice/acme")));
+        assert_eq!(place(&[("HOME", "/h"), ("XDG_STATE_HOME", "/x")]), Some(PathBuf::from("/x/sluice/acme")));
+        let of_service = [("HOME", "/h"), ("STATE_DIRECTORY", "/var/lib/shop:/var/lib/other")];
+        assert_eq!(place(&of_service), Some(PathBuf::from("/var/lib/shop/acme")));
+        assert_eq!(place(&[("HOME", "relative")]), None);
+        assert_eq!(place(&[]), None);
+    }
 }

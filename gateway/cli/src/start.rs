@@ -240,7 +240,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     gateway.set_wanted(workers);
     tasks.spawn("tick", tick(Rc::clone(&gateway), number == 1));
     tasks.spawn("mend", mend::run(Rc::clone(&gateway), run_dir.clone(), Rc::clone(&estate.lock)));
-    if config.server.is_tls() {
+    if config.is_tls() {
         tasks.spawn("certificates", sluice_proxy::front::tls::watch(Rc::clone(&gate)));
     }
     tasks.spawn("shared-cache", sluice_proxy::hear_other_gateways(Rc::clone(&gate)));
@@ -261,6 +261,10 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
         }
     };
     gateway.in_charge.set(true);
+    // The gateway before this one asks for certificates until it has handed over.
+    if config.is_tls() {
+        tasks.spawn("acme", sluice_proxy::front::tls::renew(Rc::clone(&gate)));
+    }
     let stop_accepting = accept(&tasks, &gate, listener, redirect);
     if let Some(metrics) = metrics {
         let (gateway, journal) = (gateway.clone(), journal.clone());

@@ -33,6 +33,7 @@ impl ActiveConfig {
     /// When one of them cannot be used, traces cannot be exported, or an entry of `server.trusted_peers` is no network.
     pub fn read(config: Rc<Config>) -> Result<Self, Unusable> {
         let certificates = Certificates::read(&config)?.map(Arc::new);
+        sluice_certificates::acme::Settings::read(&config, config.server.port)?;
         let trust = Trust::parse(&config.server.trusted_peers)?;
         let access = Access::read(&config.access)?;
         let shells = Rc::new(ShellFiles::read(&config.shell)?);

@@ -49,6 +49,8 @@ pub(crate) struct Reading {
     pub(crate) growing_routes: Option<String>,
     /// What is told of what grows with the age of workers: of classes, and of what workers need.
     pub(crate) growing: Vec<(Option<Rc<str>>, String)>,
+    /// What is told of certificates that are about to expire, and of names that get none.
+    pub(crate) certificates: Option<String>,
 }
 
 /// What has changed with a look.
@@ -107,6 +109,8 @@ impl Judge {
         sights.extend(growing_routes.map(|text| ((Alarm::RoutesGrow, None), Sight::There(text))));
         let growing = reading.growing.iter().cloned();
         sights.extend(growing.map(|(class, text)| ((Alarm::GrowsWithAge, class), Sight::There(text))));
+        let certificates = reading.certificates.clone();
+        sights.extend(certificates.map(|text| ((Alarm::Certificates, None), Sight::There(text))));
         let mut changes = self.clear(now_ms, limits, &sights);
         for (key, sight) in sights {
             let Sight::There(text) = sight else { continue };

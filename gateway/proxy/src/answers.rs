@@ -1,5 +1,6 @@
 //! Who answers a request: the gateway itself, a file, or a worker. Each gives a [`Response`], and none writes bytes.
 
+pub(crate) mod challenge;
 pub(crate) mod conditions;
 pub mod edge;
 pub(crate) mod files;

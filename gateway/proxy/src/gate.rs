@@ -44,7 +44,7 @@ use crate::admit::rate::Rates;
 use crate::answers::files::Files;
 use crate::answers::shell::Shells;
 use crate::front::handles::ConnectionHandles;
-use crate::front::tls::Tls;
+use crate::front::tls::{Renewals, Tls};
 use crate::ids::WorkerMap;
 pub(crate) use crate::ids::to_usize;
 use crate::receive::spool::TempStore;
@@ -96,6 +96,8 @@ pub struct Gate {
     pub(crate) compression: Compression,
     pub(crate) connections: ConnectionHandles,
     pub(crate) tokens: Tokens,
+    /// Who asks a CA for certificates.
+    pub(crate) renewals: Renewals,
     /// Where the spans of requests go.
     pub traces: Traces,
     /// Workers that report what requests cost, with when each was last known to have done so for all that had ended.
@@ -183,6 +185,7 @@ impl Gate {
             compression: Compression::new(&config),
             connections: ConnectionHandles::default(),
             tokens: Tokens::default(),
+            renewals: Renewals::default(),
             traces: Traces::default(),
             reporters: RefCell::default(),
             warm_up_failure: RefCell::default(),

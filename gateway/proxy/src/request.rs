@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use crate::answers::shell::given;
-use crate::answers::{edge, files, redirect, worker};
+use crate::answers::{challenge, edge, files, redirect, worker};
 use crate::cache::look_up;
 use crate::front::exchange::Exchange;
 use crate::front::own::Own;
@@ -38,15 +38,16 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
             }
         })?;
         request.take_head(asked, origin, gate);
-        if origin.is_redirected {
-            return redirect::to_https(&request.head, gate.https_port());
+        if let Some(response) = challenge::answer(gate, &request.head).await {
+            return Ok(response);
         }
         compose::prepare(gate, &mut request);
-        let route = route(gate, asker, &mut request)?;
+        let route = route(gate, origin, asker, &mut request)?;
         log_in(gate, &route, &mut request).await?;
         let found = match route {
             Route::Ping => Some(edge::ping()),
             Route::Ready => Some(edge::ready(gate)),
+            Route::Redirect => Some(redirect::to_https(&request.head, gate.https_port())?),
             Route::File(path) => files::find(&gate.files, path, &request.head).await,
             Route::Workers | Route::Own => None,
         };

@@ -7,6 +7,7 @@ use crate::answers::files::FilePath;
 use crate::answers::refuse::Refusal;
 use crate::gate::Gate;
 use crate::request::passage::{Failure, Request};
+use crate::upstream::forward::Origin;
 
 /// Where a request goes.
 pub(crate) enum Route {
@@ -15,6 +16,8 @@ pub(crate) enum Route {
     /// Perhaps: where there is no such file, the request is for the workers.
     File(FilePath),
     Workers,
+    /// To the same by HTTPS.
+    Redirect,
     /// The gateway's own, for the worker that it warms.
     Own,
 }
@@ -29,11 +32,12 @@ pub(crate) enum Asker {
 }
 
 /// Refuses clients that may not ask or ask too often, before a body is taken.
-pub(crate) fn route(gate: &Gate, asker: Asker, request: &mut Request) -> Result<Route, Failure> {
+pub(crate) fn route(gate: &Gate, origin: &Origin, asker: Asker, request: &mut Request) -> Result<Route, Failure> {
     if asker == Asker::Gateway {
         return Ok(Route::Own);
     }
-    let route = find(gate, &request.head, request.upgrade.is_some());
+    let route =
+        if origin.is_redirected { Route::Redirect } else { find(gate, &request.head, request.upgrade.is_some()) };
     if asker == Asker::Page {
         return Ok(route);
     }
@@ -41,7 +45,7 @@ pub(crate) fn route(gate: &Gate, asker: Asker, request: &mut Request) -> Result<
     if let Route::Ping | Route::Ready = route {
         request.trace = None;
     }
-    if let Route::Workers | Route::File(_) = route
+    if let Route::Workers | Route::File(_) | Route::Redirect = route
         && gate.access().is_some_and(|access| access.denies(request.peer))
     {
         return Err(Code::AccessDenied.into());

@@ -49,6 +49,9 @@ pub enum Unusable {
         /// What is wrong with them.
         source: rustls::Error,
     },
+    /// No certificate can be asked for.
+    #[error("{0}")]
+    Acme(#[from] sluice_certificates::acme::Unusable),
     /// There is no thread for handshakes, or no randomness.
     #[error("cannot be served: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)")]
     Tls(#[source] io::Error),
@@ -189,6 +192,8 @@ impl Unusable {
             Self::NoHost { .. } => "server.certificates",
             Self::Cert { .. } | Self::NoCert { .. } | Self::Tls(_) => "server.tls_cert",
             Self::Key { .. } | Self::Pair { .. } => "server.tls_key",
+            Self::Acme(sluice_certificates::acme::Unusable::NoDir) => "acme.dir",
+            Self::Acme(sluice_certificates::acme::Unusable::Binding) => "acme.eab_hmac_key",
             Self::Network { key, .. } => key,
             Self::Rate { .. } => "rate.limits",
             Self::User { .. } => "access.basic_auth",

@@ -50,6 +50,8 @@ export interface Snapshot {
   readonly quarantined: number;
   /** What is wrong now and lasts. */
   readonly alarms: readonly AlarmSnapshot[];
+  /** Certificates: those that get none first, then in the order of their ends. At most 100. */
+  readonly certificates: readonly CertificateSnapshot[];
   /** What grows steadily with the age of workers. */
   readonly growing: readonly GrowthSnapshot[];
   /** Renders by `@sluice/react` since the start; `None` while there were none. */
@@ -116,6 +118,22 @@ export interface AlarmSnapshot {
   readonly text: string;
   /** Seconds since it was raised. */
   readonly age_s: number;
+}
+
+/** A certificate that clients get, or a name for which a CA is asked. */
+export interface CertificateSnapshot {
+  /** The first name that it is for, else its file. */
+  readonly name: string;
+  /** Key of the config that names it: `server.tls_cert`, `server.certificates` or `acme.names`. */
+  readonly key: string;
+  /** Its file; `None` where the CA has not given it yet. */
+  readonly file: string | null;
+  /** Seconds until it expires, negative where it has; `None` where there is none. */
+  readonly expires_in_s: number | null;
+  /** Seconds until the CA is asked for the next one; `None` for files of yours. */
+  readonly asked_in_s: number | null;
+  /** Why the CA gave none when it was asked last; `None` where it did. */
+  readonly problem: string | null;
 }
 
 /** Something that grows with the age of workers. */

@@ -6,6 +6,8 @@ export interface Config {
   app?: AppConfig;
   /** What clients connect to, and how much of the gateway one of them may take. */
   server?: ServerConfig;
+  /** Certificates that the gateway gets from a CA by itself, by ACME (RFC 8555), and renews. */
+  acme?: AcmeConfig;
   /** How often one client may ask. Requests over a limit get 429 from the gateway and reach no worker. */
   rate?: RateLimitsConfig;
   /**
@@ -200,7 +202,8 @@ export interface ServerConfig {
    */
   hsts_max_age_s?: number;
   /**
-   * Further port, without TLS, that redirects to HTTPS with 308. 0 for none. From 0 to 65535.
+   * Further port, without TLS, that redirects to HTTPS with 308 and answers the CA's challenge http-01.
+   * 0 for none. From 0 to 65535.
    * @default 0
    */
   redirect_port?: number;
@@ -300,6 +303,54 @@ export interface ServerConfig {
    * @default 60000
    */
   send_timeout_ms?: number;
+}
+
+/** `[acme]` */
+export interface AcmeConfig {
+  /**
+   * Names that clients ask for, such as `["shop.example", "www.shop.example"]`, a certificate each.
+   * Files of `server.tls_cert` and `server.certificates` for the same name go before. Until a name has
+   * its certificate, clients that ask for it get `server.tls_cert`; without that the handshake fails.
+   * @default []
+   */
+  names?: string[];
+  /**
+   * Whether you agree to the terms of service of the CA; those of Let's Encrypt are at
+   * <https://letsencrypt.org/repository/>. Needed.
+   * @default false
+   */
+  terms_agreed?: boolean;
+  /** E-mail address that a new account with the CA gets. Many CAs do without. */
+  contact?: string;
+  /**
+   * Address of the CA's directory, by HTTPS.
+   * @default "https://acme-v02.api.letsencrypt.org/directory"
+   */
+  directory?: string;
+  /**
+   * How the CA is shown that a name leads here.
+   * @default "auto"
+   */
+  challenge?: 'auto' | 'http-01' | 'tls-alpn-01';
+  /**
+   * File with the certificates (PEM) to trust the CA by, relative to the config file; without it, those
+   * that the system trusts. For a CA of your own.
+   */
+  ca_file?: string;
+  /**
+   * Folder for account key, certificates and their keys, relative to the config file. Without it the
+   * folder is `$STATE_DIRECTORY/acme` (systemd), else `sluice/acme` in the user's state
+   * (`$XDG_STATE_HOME`, `~/.local/state`). It must outlive a restart and be this user's alone. Gateways
+   * that share it ask once for all of them.
+   */
+  dir?: string;
+  /**
+   * Id of an account that the CA knows already, for a CA that wants to be told (external account
+   * binding).
+   */
+  eab_key_id?: string;
+  /** Key of that account, as the CA shows it. Better set by `SLUICE_ACME_EAB_HMAC_KEY` than in a file. */
+  eab_hmac_key?: string;
 }
 
 /** `[rate]` */

@@ -88,7 +88,7 @@ pub(super) fn check(access: &Access, problem: &mut impl FnMut(&'static str, Stri
 /// Passwords that can be read on their way, as far as the config tells.
 pub(super) fn warning(config: &Config) -> Option<String> {
     let has_users = !config.access.basic_auth.is_empty() || config.access.basic_auth_file.is_some();
-    let is_plain = !config.server.is_tls() && config.server.trusted_peers.is_empty();
+    let is_plain = !config.is_tls() && config.server.trusted_peers.is_empty();
     let text = "access.basic_auth has users, and clients speak HTTP without TLS, as far as the config tells: everybody on the \
                 way can read the passwords. Set server.tls_cert and server.tls_key, or name the proxy that ends TLS in \
                 server.trusted_peers.";

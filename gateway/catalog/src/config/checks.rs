@@ -7,7 +7,7 @@ use super::certificates::CERTIFICATES_MAX;
 use super::rate::{LIMITS_MAX, Rate, path_fault};
 use super::route::{ROUTES_MAX, Route};
 use super::span::Span;
-use super::{Config, Order, access};
+use super::{Config, Order, access, acme};
 
 /// Encodings that the gateway compresses in.
 const ENCODINGS: [&str; 3] = ["zstd", "br", "gzip"];
@@ -36,6 +36,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
         problem("server.host", format!("must be an IP address or a host name, not {:?}", config.server.host));
     }
     check_tls(config, &mut problem);
+    acme::check(config, &mut problem);
     check_networks(config, &mut problem);
     check_rates(config, &mut problem);
     access::check(&config.access, &mut problem);
@@ -166,10 +167,10 @@ fn check_tls(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
             problem("server.certificates", text);
         }
     }
-    if server.redirect_port > 0 && !server.is_tls() {
+    if server.redirect_port > 0 && !config.is_tls() {
         problem(
             "server.redirect_port",
-            "needs server.tls_cert or server.certificates, to redirect to HTTPS".to_owned(),
+            "needs server.tls_cert, server.certificates or acme.names, to redirect to HTTPS".to_owned(),
         );
     }
     if server.redirect_port > 0 && server.redirect_port == server.port {
@@ -286,9 +287,8 @@ fn is_type_pattern(text: &str) -> bool {
 
 /// What is allowed and has no effect, or one that is easily missed, a sentence each.
 pub(super) fn warnings(config: &Config) -> Vec<String> {
-    let has_idle_hsts = config.server.hsts_max_age_s > 0 && !config.server.is_tls();
-    let hsts =
-        "server.hsts_max_age_s has no effect without a certificate; name one with server.tls_cert, or leave it out.";
+    let has_idle_hsts = config.server.hsts_max_age_s > 0 && !config.is_tls();
+    let hsts = "server.hsts_max_age_s has no effect without a certificate; name one with server.tls_cert or acme.names, or leave it out.";
     let has_priority = |(pattern, settings): (&String, &String)| {
         Route::parse(pattern, settings).is_ok_and(|route| route.priority != 0)
     };
@@ -300,14 +300,14 @@ pub(super) fn warnings(config: &Config) -> Vec<String> {
                  leave compression to the proxy in front.";
     let found = [(is_idle, text), (has_idle_hsts, hsts), (is_plain, plain)];
     let found = found.into_iter().filter(|(is_found, _)| *is_found).map(|(_, text)| text.to_owned());
-    found.chain(access::warning(config)).collect()
+    found.chain(access::warning(config)).chain(acme::warning(config)).collect()
 }
 
 fn is_host(text: &str) -> bool {
     text.parse::<IpAddr>().is_ok() || is_host_name(text)
 }
 
-fn is_host_name(text: &str) -> bool {
+pub(super) fn is_host_name(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 253
         && text.split('.').all(|label| {

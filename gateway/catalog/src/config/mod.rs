@@ -5,6 +5,7 @@
 //! for, beyond what its description says.
 
 mod access;
+mod acme;
 mod certificates;
 mod checks;
 mod load;
@@ -31,17 +32,17 @@ pub use span::{NotASpan, Span};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use value_error::ValueError;
 pub use values::{
-    Choice, Column, Concurrency, Immutable, Kind, Lanes, LogFormat, OnReload, Order, Renderer, SameSite, Sticky, Tails,
-    TraceContext, UnderscoreHeaders, Value,
+    AcmeChallenge, Choice, Column, Concurrency, Immutable, Kind, Lanes, LogFormat, OnReload, Order, Renderer, SameSite,
+    Sticky, Tails, TraceContext, UnderscoreHeaders, Value,
 };
 
 use table::config;
 
-impl Server {
+impl Config {
     /// Whether clients speak TLS.
     #[must_use]
     pub fn is_tls(&self) -> bool {
-        self.tls_cert.is_some() || !self.certificates.is_empty()
+        self.server.tls_cert.is_some() || !self.server.certificates.is_empty() || !self.acme.names.is_empty()
     }
 }
 
@@ -116,7 +117,7 @@ config! {
         /// Seconds for which browsers are told to use HTTPS alone: `Strict-Transport-Security: max-age=` in answers over TLS whose
         /// app sends none of its own. 0 for no such header.
         hsts_max_age_s: u64 = 0, in 0..=157_680_000, "seconds" => reload;
-        /// Further port, without TLS, that redirects to HTTPS with 308. 0 for none.
+        /// Further port, without TLS, that redirects to HTTPS with 308 and answers the CA's challenge http-01. 0 for none.
         redirect_port: u16 = 0, in 0..=65_535 => restart;
         /// Port that redirects name, where clients reach HTTPS at another than `port` (a mapped port). 0 for `port`.
         redirect_to_port: u16 = 0, in 0..=65_535 => reload;
@@ -157,6 +158,34 @@ config! {
         body_memory_bytes_max: u64 = 262_144, in 0..=1_073_741_824, "bytes" => reload;
         /// How long a client may take in no bytes of its response before it is cut off.
         send_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds" => reload;
+    }
+
+    /// Certificates that the gateway gets from a CA by itself, by ACME (RFC 8555), and renews.
+    acme: Acme {
+        /// Names that clients ask for, such as `["shop.example", "www.shop.example"]`, a certificate each. Files of
+        /// `server.tls_cert` and `server.certificates` for the same name go before. Until a name has its certificate, clients that
+        /// ask for it get `server.tls_cert`; without that the handshake fails.
+        names: Vec<String> = Vec::new() => reload;
+        /// Whether you agree to the terms of service of the CA; those of Let's Encrypt are at <https://letsencrypt.org/repository/>.
+        /// Needed.
+        terms_agreed: bool = false => reload;
+        /// E-mail address that a new account with the CA gets. Many CAs do without.
+        contact: Option<String> = None => reload;
+        /// Address of the CA's directory, by HTTPS.
+        directory: String = "https://acme-v02.api.letsencrypt.org/directory".to_owned() => reload;
+        /// How the CA is shown that a name leads here.
+        challenge: AcmeChallenge = AcmeChallenge::Auto => reload;
+        /// File with the certificates (PEM) to trust the CA by, relative to the config file; without it, those that the system
+        /// trusts. For a CA of your own.
+        ca_file: Option<String> = None => reload;
+        /// Folder for account key, certificates and their keys, relative to the config file. Without it the folder is
+        /// `$STATE_DIRECTORY/acme` (systemd), else `sluice/acme` in the user's state (`$XDG_STATE_HOME`, `~/.local/state`). It must
+        /// outlive a restart and be this user's alone. Gateways that share it ask once for all of them.
+        dir: Option<String> = None => reload;
+        /// Id of an account that the CA knows already, for a CA that wants to be told (external account binding).
+        eab_key_id: Option<String> = None => reload;
+        /// Key of that account, as the CA shows it. Better set by `SLUICE_ACME_EAB_HMAC_KEY` than in a file.
+        eab_hmac_key: Option<String> = None => reload;
     }
 
     /// How often one client may ask. Requests over a limit get 429 from the gateway and reach no worker.

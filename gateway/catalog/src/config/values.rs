@@ -290,6 +290,15 @@ macro_rules! words {
 }
 
 words! {
+    /// How a CA is shown that a name leads to the gateway.
+    AcmeChallenge {
+        /// `http-01` where there is a `server.redirect_port`, and `tls-alpn-01` at the next attempt; else `tls-alpn-01`.
+        Auto = "auto",
+        /// The CA asks at port 80 of the name, which must lead to `server.redirect_port`.
+        Http01 = "http-01",
+        /// The CA asks at port 443 of the name, which must lead to `server.port` with nothing before it that ends TLS.
+        TlsAlpn01 = "tls-alpn-01",
+    }
     /// Which of the free workers gets the next request.
     Choice {
         /// The lowest place in the pool: packs work onto few, hot workers.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use sluice_catalog::snapshot::{
-    AlarmSnapshot, BootsSnapshot, CacheSnapshot, ComponentCacheSnapshot, Lane, ReactSnapshot, ReloadSnapshot, Snapshot,
-    WorkerSnapshot,
+    AlarmSnapshot, BootsSnapshot, CacheSnapshot, CertificateSnapshot, ComponentCacheSnapshot, Lane, ReactSnapshot,
+    ReloadSnapshot, Snapshot, WorkerSnapshot,
 };
 
 use super::connect::{ClientError, Gateway};
@@ -114,6 +114,7 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     if snapshot.quarantined > 0 {
         writeln!(out, "quarantine    {} requests  (`sluice quarantine` lists them)", snapshot.quarantined)?;
     }
+    write_certificates(out, &snapshot.certificates)?;
     for alarm in &snapshot.alarms {
         writeln!(out, "ALARM         {}", alarm_text(alarm))?;
     }
@@ -125,6 +126,33 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
         )?;
     }
     writeln!(out)
+}
+
+/// How many there are and which ends first, and each name that gets none.
+fn write_certificates(out: &mut String, certificates: &[CertificateSnapshot]) -> std::fmt::Result {
+    let there = certificates.iter().filter_map(|one| Some((one, one.expires_in_s?)));
+    let count = there.clone().count();
+    if let Some((first, left_s)) = there.min_by(|(_, one), (_, other)| one.total_cmp(other)) {
+        let end = if left_s < 0.0 {
+            format!("expired {} ago", duration(-left_s))
+        } else {
+            format!("expires in {}", duration(left_s))
+        };
+        let first = format!("{} {end}", harmless(&first.name));
+        if count == 1 {
+            writeln!(out, "certificate   {first}")?;
+        } else {
+            writeln!(out, "certificates  {count}, of which {first}")?;
+        }
+    }
+    for one in certificates.iter().filter(|one| one.expires_in_s.is_none() || one.problem.is_some()) {
+        let missing = if one.expires_in_s.is_none() { "no certificate yet" } else { "not renewed" };
+        let why = one.problem.as_deref().map_or_else(String::new, |problem| format!(": {}", harmless(problem)));
+        let again =
+            one.asked_in_s.map_or_else(String::new, |wait_s| format!(" (the CA is asked in {})", duration(wait_s)));
+        writeln!(out, "ACME          {}: {missing}{why}{again}", harmless(&one.name))?;
+    }
+    Ok(())
 }
 
 fn alarm_text(alarm: &AlarmSnapshot) -> String {

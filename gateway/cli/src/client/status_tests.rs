@@ -67,6 +67,7 @@ pub fn snapshot() -> Snapshot {
         growing: Vec::new(),
         concurrency: sluice_catalog::snapshot::ConcurrencySnapshot::default(),
         runs: sluice_catalog::snapshot::RunsSnapshot::default(),
+        certificates: Vec::new(),
         tails: Vec::new(),
         react: None,
         component_cache: None,

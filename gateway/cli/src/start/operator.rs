@@ -326,6 +326,7 @@ impl Operator for Gateway {
             streams: gate.stream_count(),
             quarantined: gate.quarantined_count(),
             alarms: gate.alarms(),
+            certificates: gate.certificate_snapshots(),
             growing: gate.growing(),
             concurrency: gate.concurrency(),
             runs: gate.runs(),
@@ -488,6 +489,10 @@ impl Operator for Gateway {
         page.metric(&metrics::ALARMS);
         for alarm in Alarm::ALL {
             page.sample(&[("alarm", alarm.as_str())], self.gate.alarms_count(alarm));
+        }
+        page.metric(&metrics::CERTIFICATE_EXPIRY_SECONDS);
+        for (name, left_s) in self.gate.certificate_ends() {
+            page.sample(&[("certificate", &name)], left_s);
         }
         page.metric(&metrics::WORKERS_WANTED).sample(&[], self.wanted.get());
         let views: Vec<_> =

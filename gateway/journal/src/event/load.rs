@@ -153,11 +153,13 @@ pub enum Alarm {
     RoutesGrow,
     /// Something grows steadily with the age of workers.
     GrowsWithAge,
+    /// A certificate is about to expire, or a name gets none.
+    Certificates,
 }
 
 impl Alarm {
     /// Every alarm, in the order of their discriminants.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::SteadyQueue,
         Self::CostDrift,
         Self::Overlap,
@@ -165,6 +167,7 @@ impl Alarm {
         Self::LongRun,
         Self::RoutesGrow,
         Self::GrowsWithAge,
+        Self::Certificates,
     ];
 
     /// The name in logs, metrics and `status --json`.
@@ -178,6 +181,7 @@ impl Alarm {
             Self::LongRun => "long_run",
             Self::RoutesGrow => "routes_grow",
             Self::GrowsWithAge => "grows_with_age",
+            Self::Certificates => "certificates",
         }
     }
 }

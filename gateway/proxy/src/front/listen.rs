@@ -98,12 +98,13 @@ fn welcome(stream: TcpStream, peer: SocketAddr, gate: &Rc<Gate>) {
         let accepted = async { gate.tls()?.accept(stream).await };
         match tokio::time::timeout(deadline, accepted).await {
             Ok(Some(stream)) => {
-                let is_http2 = stream.get_ref().1.alpn_protocol() == Some(tls::HTTP2);
+                let protocol = stream.get_ref().1.alpn_protocol().unwrap_or_default().to_owned();
                 let stream = ClientStream::Tls(Box::new(stream));
-                if is_http2 {
-                    h2::connection::serve(stream, peer, local, gate, handle).await;
-                } else {
-                    connection::serve(stream, peer, local, gate, handle).await;
+                match &protocol[..] {
+                    tls::HTTP2 => h2::connection::serve(stream, peer, local, gate, handle).await,
+                    // The certificate was all that the CA wanted to see.
+                    tls::ACME => gate.connections.remove(handle.key),
+                    _ => connection::serve(stream, peer, local, gate, handle).await,
                 }
             }
             _ => gate.connections.remove(handle.key),

@@ -3,6 +3,7 @@
 
 mod certificates;
 mod handshakes;
+mod renew;
 mod tickets;
 mod watch;
 
@@ -15,9 +16,11 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::server::TlsStream;
 
-pub(crate) use certificates::Certificates;
 use certificates::Served;
+pub(crate) use certificates::{Certificates, Known};
 use handshakes::Handshakes;
+pub(crate) use renew::Renewals;
+pub use renew::run as renew;
 pub use tickets::TicketKeys;
 use tickets::Tickets;
 pub use watch::run as watch;
@@ -25,6 +28,8 @@ pub use watch::run as watch;
 /// What ALPN (RFC 7301) calls the protocols of the port.
 pub(super) const HTTP2: &[u8] = b"h2";
 const HTTP1: &[u8] = b"http/1.1";
+/// What a CA speaks that looks for the answer to its challenge (RFC 8737): a handshake, and nothing after it.
+pub(super) const ACME: &[u8] = b"acme-tls/1";
 
 /// What TLS may hold encrypted for a client: a record.
 const UNSENT_BYTES_MAX: usize = 16 * 1024;
@@ -43,7 +48,7 @@ impl Tls {
     pub(crate) fn start(config: &Config, certificates: Arc<Certificates>) -> io::Result<Self> {
         let (served, tickets) = (Arc::new(Served::new(certificates)), Arc::new(Tickets::new()?));
         let mut tls = ServerConfig::builder().with_no_client_auth().with_cert_resolver(Arc::clone(&served) as _);
-        let protocols = if config.server.http2 { &[HTTP2, HTTP1][..] } else { &[HTTP1] };
+        let protocols = if config.server.http2 { &[HTTP2, HTTP1, ACME][..] } else { &[HTTP1, ACME] };
         tls.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
         tls.ticketer = Arc::clone(&tickets) as _;
         let handshakes = Handshakes::start(config.server.handshakes_max)?;

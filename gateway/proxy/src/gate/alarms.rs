@@ -85,6 +85,7 @@ impl Gate {
             long_runs: self.unjudged.take(),
             growing_routes: self.growing_routes(now),
             growing: self.growing_with_age(now),
+            certificates: self.certificates_in_need(),
         };
         let changes = alarms.judge.borrow_mut().look(self.alarm_ms(now), &limits(&self.config()), &reading);
         for change in &changes {

@@ -1,12 +1,15 @@
 //! Certificates as the config names them, and the one that a client gets by the name it asks for (SNI, RFC 6066 §3).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use sluice_catalog::config::Config;
+use sluice_certificates::Validity;
+use sluice_certificates::acme::{Store, folder};
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -19,8 +22,32 @@ use crate::unusable::{PairOfFiles, Unusable};
 pub(crate) struct Certificates {
     /// By host in lower case; `*.example.com` for every name with one label more than `example.com`.
     by_host: HashMap<String, Arc<CertifiedKey>>,
-    fallback: Arc<CertifiedKey>,
+    /// For clients that ask for no name or another one.
+    fallback: Option<Arc<CertifiedKey>>,
+    asked: Option<Asked>,
+    known: Vec<Known>,
     stamps: Vec<Option<Stamp>>,
+}
+
+/// What a CA is asked for (`acme.names`).
+struct Asked {
+    store: Store,
+    /// Names in lower case.
+    names: HashSet<String>,
+    /// For the names that have no certificate yet.
+    stand_in: Option<Arc<CertifiedKey>>,
+}
+
+/// A certificate that is served, for those who want to know until when.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    /// The first of the names that it is for, else its file.
+    pub(crate) name: String,
+    /// Its file.
+    pub(crate) file: String,
+    /// The key of the config that names it.
+    pub(crate) key: &'static str,
+    pub(crate) validity: Option<Validity>,
 }
 
 /// What tells one state of a file from another.
@@ -33,7 +60,7 @@ pub(crate) struct Stamp {
 }
 
 impl Certificates {
-    /// The certificates that the config names, if it names any.
+    /// The certificates that the config names; `None` where clients speak no TLS. Those that a CA has not given yet are missing.
     ///
     /// # Errors
     /// When a file cannot be read or is not what it should be, a key belongs to another certificate, or a certificate is for no
@@ -41,7 +68,7 @@ impl Certificates {
     pub(crate) fn read(config: &Config) -> Result<Option<Self>, Unusable> {
         // Before the files are read, so that what changes meanwhile is noticed.
         let stamps = stamps(config);
-        let mut by_host = HashMap::new();
+        let (mut by_host, mut known) = (HashMap::new(), Vec::new());
         let mut fallback = None;
         for files in pairs(config) {
             let certificate = Arc::new(read_pair(&files)?);
@@ -50,12 +77,26 @@ impl Certificates {
             if named.is_empty() && fallback.is_some() {
                 return Err(Unusable::NoHost { files: Box::new(files) });
             }
+            let key = if files.is_default { "server.tls_cert" } else { "server.certificates" };
+            known.push(Known::of(&certificate, named.first(), &files.cert, key));
             for host in named {
                 by_host.entry(host.to_ascii_lowercase()).or_insert_with(|| Arc::clone(&certificate));
             }
             fallback.get_or_insert(certificate);
         }
-        Ok(fallback.map(|fallback| Self { by_host, fallback, stamps }))
+        let asked = folder(config)?.map(|folder| Asked {
+            store: Store::new(folder),
+            names: config.acme.names.iter().map(|name| name.to_ascii_lowercase()).collect(),
+            stand_in: fallback.clone(),
+        });
+        for (name, files) in asked_pairs(config) {
+            // There is none yet, or one that cannot be used, for which the CA is asked again.
+            let Ok(certificate) = read_pair(&files).map(Arc::new) else { continue };
+            known.push(Known::of(&certificate, Some(&name), &files.cert, "acme.names"));
+            by_host.entry(name).or_insert_with(|| Arc::clone(&certificate));
+            fallback.get_or_insert(certificate);
+        }
+        Ok(config.is_tls().then_some(Self { by_host, fallback, asked, known, stamps }))
     }
 
     /// State of each file when it was read.
@@ -63,14 +104,62 @@ impl Certificates {
         &self.stamps
     }
 
-    fn of(&self, host: Option<&str>) -> &Arc<CertifiedKey> {
-        let found = host.and_then(|host| {
-            let host = host.to_ascii_lowercase();
-            // RFC 6125 §6.4.3: a wildcard stands for one label.
-            self.by_host.get(&host).or_else(|| self.by_host.get(&format!("*.{}", host.split_once('.')?.1)))
-        });
-        found.unwrap_or(&self.fallback)
+    /// Every certificate that is there.
+    pub(crate) fn known(&self) -> &[Known] {
+        &self.known
     }
+
+    /// Where the CA's challenges are answered from.
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.asked.as_ref().map(|asked| &asked.store)
+    }
+
+    fn of(&self, host: Option<&str>) -> Option<&Arc<CertifiedKey>> {
+        let host = host.map(str::to_ascii_lowercase);
+        let found = host.as_ref().and_then(|host| {
+            // RFC 6125 §6.4.3: a wildcard stands for one label.
+            self.by_host.get(host).or_else(|| self.by_host.get(&format!("*.{}", host.split_once('.')?.1)))
+        });
+        let awaited = self.asked.as_ref().filter(|asked| host.is_some_and(|host| asked.names.contains(&host)));
+        match (found, awaited) {
+            (Some(found), _) => Some(found),
+            // The certificate of another name would look like an attack.
+            (None, Some(asked)) => asked.stand_in.as_ref(),
+            (None, None) => self.fallback.as_ref(),
+        }
+    }
+
+    /// What the CA that looks for this name is to see (RFC 8737). Reads a file, which no other client makes it do.
+    fn challenge(&self, host: &str) -> Option<Arc<CertifiedKey>> {
+        let host = host.to_ascii_lowercase();
+        let asked = self.asked.as_ref().filter(|asked| asked.names.contains(&host))?;
+        let (chain, key) = read_files(&one_file(&asked.store.challenge_certificate(&host))).ok()?;
+        // Not compared with its key: the parser of certificates refuses the extension, which it must not ignore.
+        let key = default_provider().key_provider.load_private_key(key).ok()?;
+        Some(Arc::new(CertifiedKey::new(chain, key)))
+    }
+}
+
+impl Known {
+    fn of(certificate: &CertifiedKey, name: Option<&String>, file: &str, key: &'static str) -> Self {
+        let validity = certificate.cert.first().and_then(|der| Validity::of(der));
+        Known { name: name.map_or(file, String::as_str).to_owned(), file: file.to_owned(), key, validity }
+    }
+}
+
+/// Name and file of each certificate that a CA is asked for.
+fn asked_pairs(config: &Config) -> impl Iterator<Item = (String, PairOfFiles)> {
+    let store = folder(config).ok().flatten().map(Store::new);
+    let names = config.acme.names.iter().map(|name| name.to_ascii_lowercase());
+    names
+        .filter_map(move |name| Some((one_file(&store.as_ref()?.certificate(&name)), name)))
+        .map(|(files, name)| (name, files))
+}
+
+/// Key and certificate in one file, so that both are replaced in one step.
+fn one_file(path: &Path) -> PairOfFiles {
+    let file = path.to_string_lossy().into_owned();
+    PairOfFiles { cert: file.clone(), key: file, hosts: Vec::new(), is_default: false }
 }
 
 /// The default certificate, if there is one, and then the others.
@@ -99,10 +188,19 @@ pub(crate) fn stamps(config: &Config) -> Vec<Option<Stamp>> {
         let (modified, bytes) = (found.modified().ok(), found.len());
         Some(Stamp { modified, bytes, device: found.dev(), inode: found.ino() })
     };
-    pairs(config).flat_map(|files| [stamp(&files.cert), stamp(&files.key)]).collect()
+    let files = pairs(config).chain(asked_pairs(config).map(|(_, files)| files));
+    files.flat_map(|files| [stamp(&files.cert), stamp(&files.key)]).collect()
 }
 
 fn read_pair(files: &PairOfFiles) -> Result<CertifiedKey, Unusable> {
+    let (chain, key) = read_files(files)?;
+    CertifiedKey::from_der(chain, key, &default_provider())
+        .map_err(|source| Unusable::Pair { files: Box::new(files.clone()), source })
+}
+
+type ChainAndKey = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+fn read_files(files: &PairOfFiles) -> Result<ChainAndKey, Unusable> {
     let chain = CertificateDer::pem_file_iter(&files.cert)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|source| Unusable::Cert { files: Box::new(files.clone()), source })?;
@@ -111,8 +209,7 @@ fn read_pair(files: &PairOfFiles) -> Result<CertifiedKey, Unusable> {
     }
     let key = PrivateKeyDer::from_pem_file(&files.key)
         .map_err(|source| Unusable::Key { files: Box::new(files.clone()), source })?;
-    CertifiedKey::from_der(chain, key, &default_provider())
-        .map_err(|source| Unusable::Pair { files: Box::new(files.clone()), source })
+    Ok((chain, key))
 }
 
 /// DNS names that the certificate is for (`subjectAltName`).
@@ -144,6 +241,14 @@ impl Served {
 impl ResolvesServerCert for Served {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let certificates = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
-        Some(Arc::clone(certificates.of(hello.server_name())))
+        if is_challenge(&hello) {
+            return certificates.challenge(hello.server_name()?);
+        }
+        certificates.of(hello.server_name()).cloned()
     }
+}
+
+/// RFC 8737 §3: whoever looks for the answer to a challenge speaks nothing else.
+fn is_challenge(hello: &ClientHello<'_>) -> bool {
+    hello.alpn().is_some_and(|mut protocols| protocols.next() == Some(super::ACME) && protocols.next().is_none())
 }
