@@ -197,4 +197,7 @@ export const TARGETS = [
   `/validated?${FOR_ALL}`,
   `/truncated?${FOR_ALL}`,
   `/large?bytes=20000&${FOR_ALL}`,
+  // For all, with each user's own parts put in.
+  '/composed',
+  '/composed?at=1',
 ];

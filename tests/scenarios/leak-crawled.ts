@@ -20,7 +20,8 @@ export async function crawled(
   const sluice = await running(t, {
     entry: ownApp('pages.js'),
     workers: 2,
-    config: '[cache]\nenabled = true\nprivate_s = 1\nbytes_max = 200000\n[compression]\nenabled = true\n',
+    config:
+      '[cache]\nenabled = true\nprivate_s = 1\nbytes_max = 200000\n[compression]\nenabled = true\n[compose]\nenabled = true\n',
     env: {
       FAILING_FILE: failing,
       DIED_FILE: path.join(dir, 'died'),

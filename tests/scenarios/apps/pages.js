@@ -50,6 +50,12 @@ http
       case '/user':
         response.end(`canary ${request.headers.cookie ?? 'nobody'} ${at}\n`);
         return undefined;
+      case '/composed':
+        response.setHeader('content-type', 'text/html');
+        response.setHeader('surrogate-control', 'max-age=1+2, content="ESI/1.0"');
+        return response.end(
+          `for all ${at} <esi:include src="/user"/> <esi:include src="/user?cc=public,max-age=2&amp;h=vary:cookie"/>\n`,
+        );
       case '/echo':
         return response.end(`${JSON.stringify(request.headers)}\n`);
       default:

@@ -192,3 +192,29 @@ fn a_render_that_breaks_off_is_broken_for_all_and_not_kept() {
         assert_eq!(got(&mut again).await, "HTTP/1.1 200 OK, whole");
     });
 }
+
+#[test]
+fn where_there_is_no_room_on_the_disk_a_page_is_sent_to_who_reads_it_and_not_kept() {
+    let set = |config: &mut Config| {
+        on(config);
+        config.response.memory_bytes_max = 64 * 1024;
+        config.temp.bytes_max = 1;
+    };
+    play_with(set, async |world| {
+        let worker = world.worker().await;
+        let mut client = asking(&world, "/page", 1).await.remove(0);
+        let mut call = worker.call().await;
+        let head = format!("HTTP/1.1 200 OK\r\n{MARK}Cache-Control: s-maxage=60\r\nContent-Length: 400000\r\n\r\n");
+        call.write(&head).await;
+        client.head().await;
+        for _ in 0..100 {
+            call.write(&"x".repeat(4000)).await;
+            assert_eq!(client.take(4000).await, [b'x'; 4000]);
+        }
+        call.report();
+        let mut again = asking(&world, "/page", 1).await.remove(0);
+        let mut call = call.next().await.expect("it is not kept");
+        call.answer("small").await;
+        assert_eq!(got(&mut again).await, "HTTP/1.1 200 OK, small");
+    });
+}

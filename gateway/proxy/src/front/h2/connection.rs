@@ -15,7 +15,7 @@ use tokio::time::{Instant, Sleep};
 use super::H2;
 use super::metered::{Meter, Metered};
 use super::shared::{Piece, Running, Shared};
-use crate::front::client::{Client, ClientStream};
+use crate::front::client::{self, Client, ClientStream, For};
 use crate::front::connection::{Counted, canonical, send_timeout};
 use crate::front::exchange::Exchange;
 use crate::front::handles::Handle;
@@ -72,7 +72,16 @@ pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketA
     }
     let Ok(meter) = Rc::try_unwrap(meter) else { return };
     let is_stalled = meter.stalled_since.get().is_some();
-    let client = Client::new(meter.stream.into_inner(), Rc::default(), gate.store.memory.unsent_bytes_max());
+    let (stream, unsent) = meter.into_parts();
+    let mut client = Client::new(stream, Rc::default(), gate.store.memory.unsent_bytes_max());
+    client.set_deadline(Some(Instant::now() + LAST_WORDS));
+    let mut at = 0;
+    while at < unsent.len() && !is_stalled {
+        match client.wait(For { write: &unsent[at..], ..For::default() }).await {
+            client::Woke::Wrote(len) => at += len,
+            _ => break,
+        }
+    }
     // What the client still sends would otherwise reset the connection, and could eat the last of an answer.
     client.close(!is_stalled, send_timeout(&gate)).await;
 }
@@ -175,7 +184,12 @@ impl Driver<'_> {
     /// The client does nothing but harm.
     async fn calm(&mut self) {
         self.connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
-        let closed = std::future::poll_fn(|cx| self.connection.poll_closed(cx));
+        let closed = std::future::poll_fn(|cx| {
+            let closed = self.connection.poll_closed(cx);
+            // Whatever came of that, the client is to learn of it.
+            let _ = self.meter.poll_send(cx);
+            closed
+        });
         let _ = tokio::time::timeout(Duration::from_secs(1), closed).await;
     }
 
@@ -187,6 +201,9 @@ impl Driver<'_> {
                 Poll::Pending => {}
             }
         } else if self.connection.poll_closed(cx).is_ready() {
+            return Poll::Ready(Woke::Closed);
+        }
+        if matches!(self.meter.poll_send(cx), Poll::Ready(Err(_))) {
             return Poll::Ready(Woke::Closed);
         }
         if self.shared.changed.poll(cx).is_ready() || self.handle.draining.poll(cx).is_ready() {

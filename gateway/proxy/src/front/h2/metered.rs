@@ -1,4 +1,5 @@
-//! A client's connection as the `h2` crate sees it, and since when the client has taken nothing of what waits for it.
+//! A client's connection as the `h2` crate sees it: it gathers frames that follow one another at once, and knows since when the client
+//! has taken nothing of what waits for it.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -11,19 +12,61 @@ use tokio::time::Instant;
 
 use crate::front::client::ClientStream;
 
+/// Frames are gathered up to here, which is what fits into one record of TLS.
+const GATHER_BYTES: usize = 16 * 1024;
+
 pub(super) struct Meter {
     pub(super) stream: RefCell<ClientStream>,
+    gathered: RefCell<Gathered>,
     /// Since when a write waits for the client.
     pub(super) stalled_since: Cell<Option<Instant>>,
     /// What is written at once: see [`crate::receive::memory::Memory::unsent_bytes_max`].
     write_bytes_max: usize,
 }
 
+/// Frames of several answers that leave together, so that each costs no record and no write of its own. An idle connection has no
+/// buffer for them.
+#[derive(Default)]
+struct Gathered {
+    bytes: Vec<u8>,
+    /// How much of them is written.
+    at: usize,
+}
+
 pub(super) struct Metered(pub(super) Rc<Meter>);
 
 impl Meter {
     pub(super) fn new(stream: ClientStream, write_bytes_max: usize) -> Rc<Self> {
-        Rc::new(Meter { stream: RefCell::new(stream), stalled_since: Cell::default(), write_bytes_max })
+        Rc::new(Meter {
+            stream: RefCell::new(stream),
+            gathered: RefCell::default(),
+            stalled_since: Cell::default(),
+            write_bytes_max,
+        })
+    }
+
+    /// Sends what was gathered. Whoever drives the connection calls it when nothing else is left to do.
+    pub(super) fn poll_send(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let (mut stream, mut gathered) = (self.stream.borrow_mut(), self.gathered.borrow_mut());
+        while gathered.at < gathered.bytes.len() {
+            let end = gathered.bytes.len().min(gathered.at + self.write_bytes_max);
+            let wrote = Pin::new(&mut *stream).poll_write(cx, &gathered.bytes[gathered.at..end]);
+            self.note(&wrote);
+            match ready!(wrote)? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                len => gathered.at += len,
+            }
+        }
+        *gathered = Gathered::default();
+        let flushed = Pin::new(&mut *stream).poll_flush(cx);
+        self.note(&flushed);
+        flushed
+    }
+
+    /// The stream, and what was gathered and not sent.
+    pub(super) fn into_parts(self) -> (ClientStream, Vec<u8>) {
+        let Gathered { mut bytes, at } = self.gathered.into_inner();
+        (self.stream.into_inner(), bytes.split_off(at))
     }
 
     fn note<T>(&self, polled: &Poll<T>) {
@@ -34,25 +77,45 @@ impl Meter {
 
 impl AsyncRead for Metered {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.0.stream.borrow_mut()).poll_read(cx, buf)
+        let read = Pin::new(&mut *self.0.stream.borrow_mut()).poll_read(cx, buf);
+        // In the handshake nobody else sends the first frames.
+        if read.is_pending()
+            && let Poll::Ready(Err(error)) = self.0.poll_send(cx)
+        {
+            return Poll::Ready(Err(error));
+        }
+        read
     }
 }
 
 impl AsyncWrite for Metered {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
-        let data = &data[..data.len().min(self.0.write_bytes_max)];
-        let wrote = Pin::new(&mut *self.0.stream.borrow_mut()).poll_write(cx, data);
-        self.0.note(&wrote);
-        Poll::Ready(ready!(wrote))
+        let meter = &self.0;
+        let gathered_bytes = meter.gathered.borrow().bytes.len();
+        if gathered_bytes + data.len() > GATHER_BYTES && gathered_bytes > 0 {
+            ready!(meter.poll_send(cx))?;
+        }
+        if data.len() < GATHER_BYTES {
+            let bytes = &mut meter.gathered.borrow_mut().bytes;
+            if bytes.capacity() == 0 {
+                bytes.reserve_exact(GATHER_BYTES);
+            }
+            bytes.extend_from_slice(data);
+            return Poll::Ready(Ok(data.len()));
+        }
+        let data = &data[..data.len().min(meter.write_bytes_max)];
+        let wrote = Pin::new(&mut *meter.stream.borrow_mut()).poll_write(cx, data);
+        meter.note(&wrote);
+        wrote
     }
 
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let flushed = Pin::new(&mut *self.0.stream.borrow_mut()).poll_flush(cx);
-        self.0.note(&flushed);
-        flushed
+    /// Nothing waits for long: see [`Meter::poll_send`].
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.0.poll_send(cx))?;
         Pin::new(&mut *self.0.stream.borrow_mut()).poll_shutdown(cx)
     }
 }
