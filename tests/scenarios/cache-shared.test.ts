@@ -58,6 +58,7 @@ interface Shared {
   skipped: number;
   written: number;
   refused: number;
+  purges_heard: number;
 }
 
 async function shared(sluice: Sluice): Promise<Shared> {
@@ -190,6 +191,72 @@ void test('a purge at one gateway reaches the other one and what is stored', { s
   await reload(b);
   await eventually(async () => (await get(a, own)).body !== kept, { what: 'a new version at b' });
 });
+
+/** Two whose app fails, and says that a page is private, once the file is there. */
+async function fickle(t: TestContext): Promise<{ a: Sluice; b: Sluice; fail: () => void }> {
+  const redis = await Redis.start(t);
+  const file = path.join(redis.dir, 'failing');
+  const begin = async (): Promise<Sluice> => {
+    const env = { FAILING_FILE: file };
+    const sluice = await running(t, {
+      entry: ownApp('pages.js'),
+      workers: 1,
+      config: config(redis.url),
+      env,
+    });
+    await isUp(sluice);
+    return sluice;
+  };
+  const [a, b] = await Promise.all([begin(), begin()]);
+  return { a, b, fail: () => fs.writeFileSync(file, '') };
+}
+
+/** Waits until a page that is kept is so old. */
+async function passes(sluice: Sluice, seconds: number): Promise<void> {
+  const clock = '/clock?cc=public,max-age=600';
+  const { age } = await get(sluice, clock);
+  await eventually(async () => (await get(sluice, clock)).age >= (Number.isNaN(age) ? 0 : age) + seconds);
+}
+
+void test(
+  'stale pages of another gateway are sent while a new one is rendered, and where none can be',
+  { skip },
+  async (t) => {
+    const { a, b, fail } = await fickle(t);
+    const soon = '/a?cc=s-maxage=1,stale-while-revalidate=600';
+    const { body } = await get(a, soon);
+    const last = '/failing?cc=public,max-age=1,stale-if-error=600';
+    const kept = (await get(a, last)).body;
+    await written(a, 2);
+    await passes(a, 2);
+    const stale = await get(b, soon);
+    assert.equal(stale.body, body);
+    assert.match(stale.did, /detail=revalidating$/);
+    await eventually(async () => (await get(b, soon)).body !== body, { what: 'the render of b' });
+    fail();
+    const saved = await get(b, last);
+    assert.deepEqual([saved.status, saved.body], [200, kept]);
+    assert.match(saved.did, /detail=error$/);
+  },
+);
+
+void test(
+  'i7 a page that turns out to be private is dropped at the other gateway too',
+  { skip },
+  async (t) => {
+    const { a, b, fail } = await fickle(t);
+    const target = '/fickle?cc=s-maxage=1,stale-while-revalidate=600';
+    const { body } = await get(a, target);
+    await written(a, 1);
+    assert.equal((await get(b, target)).body, body);
+    await passes(a, 2);
+    fail();
+    // The one that is stale is sent, and renewing it shows that there is none for all any more.
+    assert.equal((await get(a, target)).body, body);
+    await eventually(async () => (await shared(b)).purges_heard === 1);
+    assert.match((await get(b, target)).did, /fwd=/);
+  },
+);
 
 void test('i7 what is private is not stored', { skip }, async (t) => {
   const redis = await Redis.start(t);

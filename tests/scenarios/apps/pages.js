@@ -36,6 +36,9 @@ http
           return response.end('broken\n');
         }
         break;
+      case '/fickle':
+        if (fs.existsSync(process.env.FAILING_FILE)) response.setHeader('cache-control', 'private');
+        break;
       case '/truncated':
         response.write('begun ');
         await wait(50);
