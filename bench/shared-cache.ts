@@ -17,6 +17,8 @@ import { type Bar, conclude, describe, median, printTable, short } from './lib/r
 const pages = fileURLToPath(new URL('../tests/scenarios/apps/pages.js', import.meta.url));
 /** Requests after a fault among which those are that wait for it. */
 const FIRST = 10;
+/** Requests before each round. */
+const WARM = 50;
 
 interface State {
   name: string;
@@ -91,6 +93,8 @@ try {
   let number = 0;
   for (let round = 0; round < options.runs; round += 1)
     for (const one of tried) {
+      // What was idle for long is slow at first, whatever is shared.
+      for (let at = 0; at < WARM; at += 1) await statusOf(one.sluice, `/warm-${round}-${at}?cc=s-maxage=60`);
       await one.state.breakIt(one.server);
       const times: number[] = [];
       const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
@@ -184,9 +188,9 @@ async function isUp({ admin }: Sluice): Promise<void> {
 }
 
 /** 0 where there is no whole answer. */
-function statusOf({ url }: Sluice, target: string, agent: http.Agent): Promise<number> {
+function statusOf({ url }: Sluice, target: string, agent?: http.Agent): Promise<number> {
   return new Promise((resolve) => {
-    const request = http.get(`${url}${target}`, { agent }, (answer) => {
+    const request = http.get(`${url}${target}`, agent === undefined ? {} : { agent }, (answer) => {
       answer.resume();
       answer.on('end', () => resolve(answer.statusCode ?? 0));
       answer.on('error', () => resolve(0));

@@ -30,6 +30,9 @@ const WRITES_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// What this gateway has not been told yet.
 const HEARD_MAX: usize = 1_024;
 
+/// How much later than asked for timers of the runtime go off at most: they count whole milliseconds, twice.
+const TIMER_LATE_MAX: Duration = Duration::from_millis(2);
+
 /// Where the tier is, and what it may take.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -122,6 +125,12 @@ pub(crate) struct TimeMax(AtomicU64);
 impl TimeMax {
     pub(crate) fn get(&self) -> Duration {
         Duration::from_micros(self.0.load(Ordering::Relaxed))
+    }
+
+    /// For a timer that is to have gone off by then.
+    fn for_timer(&self) -> Duration {
+        let time_max = self.get();
+        time_max.saturating_sub(TIMER_LATE_MAX.min(time_max / 2))
     }
 
     fn set(&self, time_max: Duration) {
@@ -224,7 +233,7 @@ impl Tier {
             self.counts.skipped.add(1);
             return Answer::Away;
         }
-        let until = Instant::now() + self.time_max.get();
+        let until = Instant::now() + self.time_max.for_timer();
         let (answer, answered) = oneshot::channel();
         let wish = Wish { url: url.to_owned(), request: request.clone(), now, answer };
         let answer = match self.wishes.try_send(wish) {
