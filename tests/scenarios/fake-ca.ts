@@ -63,7 +63,7 @@ export class FakeCa {
   readonly caFile: string;
   readonly root: Buffer;
   readonly #dir: string;
-  readonly #tls: { cert: Buffer; key: Buffer };
+  readonly #tls: { cert: string; key: string };
   readonly #nonces = new Set<string>();
   #noncesGiven = 0;
   #server: https.Server | undefined;
@@ -82,12 +82,7 @@ export class FakeCa {
     ].join('\n');
     fs.writeFileSync(path.join(this.#dir, 'config'), config);
     fs.writeFileSync(path.join(this.#dir, 'index'), '');
-    const key = path.join(this.#dir, 'key');
-    const form = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -outform DER -subj /CN=localhost';
-    const names = ['-addext', 'subjectAltName=DNS:localhost'];
-    const request = spawnSync('openssl', ['req', ...form.split(' '), '-keyout', key, ...names]);
-    assert.equal(request.status, 0, request.stderr.toString());
-    this.#tls = { cert: Buffer.from(this.#sign('localhost', request.stdout)), key: fs.readFileSync(key) };
+    this.#tls = this.issue('localhost');
     t.after(async () => {
       await this.stop();
       fs.rmSync(this.#dir, { recursive: true, force: true });
@@ -103,6 +98,16 @@ export class FakeCa {
   /** As after the loss of a database. */
   forgetAccounts(): void {
     this.accounts.length = 0;
+  }
+
+  /** A certificate that was signed so long ago, with its key. */
+  issue(name: string, ageS = 0): { cert: string; key: string } {
+    const key = path.join(this.#dir, 'key');
+    const form = `-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -outform DER -subj /CN=${name}`;
+    const names = ['-addext', `subjectAltName=DNS:${name}`];
+    const request = spawnSync('openssl', ['req', ...form.split(' '), '-keyout', key, ...names]);
+    assert.equal(request.status, 0, request.stderr.toString());
+    return { cert: this.#sign(name, request.stdout, ageS), key: fs.readFileSync(key, 'utf8') };
   }
 
   /** Certificate and key of the CA's own HTTPS, written there for another. */
@@ -295,14 +300,15 @@ export class FakeCa {
     }
   }
 
-  #sign(name: string, request: Buffer): string {
+  #sign(name: string, request: Buffer, ageS = 0): string {
     const [csr, out] = [path.join(this.#dir, 'request'), path.join(this.#dir, 'signed')];
     fs.writeFileSync(
       csr,
       `-----BEGIN CERTIFICATE REQUEST-----\n${request.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE REQUEST-----\n`,
     );
     const time = (at: number) => new Date(at).toISOString().replace(/[-:T]|\.\d+/g, '');
-    const dates = ['-startdate', time(Date.now()), '-enddate', time(Date.now() + this.lifetimeS * 1000)];
+    const from = Date.now() - ageS * 1000;
+    const dates = ['-startdate', time(from), '-enddate', time(from + this.lifetimeS * 1000)];
     const files = ['-config', path.join(this.#dir, 'config'), '-in', csr, '-out', out];
     const made = spawnSync('openssl', [
       'ca',

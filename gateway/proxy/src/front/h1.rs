@@ -16,8 +16,6 @@ use crate::respond::answer::Answer;
 use crate::respond::encode::{Carriage, write_head, write_interim};
 use crate::respond::outgoing::{Framed, Outgoing};
 
-/// So little stays in memory for a client that takes nothing: a file would cost more.
-const KEPT_BYTES_MAX: usize = 2048;
 /// What a client may send ahead while its answer is on the way.
 const PIPELINE_BYTES_MAX: usize = 16 * 1024;
 
@@ -111,7 +109,7 @@ impl<'c> H1<'c> {
                 }
                 client::Woke::Deadline => {
                     if let Some(answer) = aside {
-                        at = self.set_aside(answer, at).await;
+                        at = self.out.set_aside(answer, at).await;
                     }
                     self.client.set_deadline(Some(moved + self.send_timeout));
                     match self.client.wait(For { writable: true, ..For::default() }).await {
@@ -125,18 +123,6 @@ impl<'c> H1<'c> {
         }
         self.out.clear(moved);
         Ok(())
-    }
-
-    /// Moves what is left of the output from `at`, and what the answer has in memory, to the answer's file. Returns from where on
-    /// to write what stays here. Where the file takes nothing, the memory stays taken, up to its bound.
-    async fn set_aside(&mut self, answer: &Answer, at: usize) -> usize {
-        let rest = &self.out.bytes[at..];
-        let is_kept = rest.len() <= KEPT_BYTES_MAX;
-        if answer.set_aside(if is_kept { &[] } else { rest }).await.is_err() {
-            return at;
-        }
-        self.out.keep_only(if is_kept { rest.to_vec() } else { Vec::new() });
-        0
     }
 
     fn lost(&mut self, kind: io::ErrorKind) -> io::Result<()> {

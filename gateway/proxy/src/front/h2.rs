@@ -31,8 +31,6 @@ use crate::request::passage::Failure;
 use crate::respond::answer::{Answer, Upgraded};
 use crate::respond::outgoing::Outgoing;
 
-/// So little stays in memory for a client that takes nothing: a file would cost more.
-const KEPT_BYTES_MAX: usize = 2048;
 /// Interim responses that one request gets; more are dropped, they are hints, and nothing holds them back on their way.
 const INTERIM_MAX: u32 = 16;
 /// Fields that belong to a connection of HTTP/1 (RFC 9113 §8.2.2).
@@ -182,7 +180,7 @@ impl<'c> H2<'c> {
                 Err(_) if moved.elapsed() >= self.send_timeout => return self.lost(io::ErrorKind::TimedOut),
                 Err(_) => {
                     if let Some(answer) = aside {
-                        at = self.set_aside(answer, at).await;
+                        at = self.out.set_aside(answer, at).await;
                     }
                     let wanted = (self.out.bytes.len() - at).max(1);
                     match timeout_at(moved + self.send_timeout, self.sending.room(wanted)).await {
@@ -237,17 +235,6 @@ impl<'c> H2<'c> {
         self.is_over = true;
         let sent = if trailers.is_empty() { self.sending.data(&[], true) } else { self.sending.trailers(trailers) };
         sent.or_else(|_| self.lost(io::ErrorKind::BrokenPipe))
-    }
-
-    /// As with HTTP/1: moves what is left of the output from `at`, and what the answer has in memory, to the answer's file.
-    async fn set_aside(&mut self, answer: &Answer, at: usize) -> usize {
-        let rest = &self.out.bytes[at..];
-        let is_kept = rest.len() <= KEPT_BYTES_MAX;
-        if answer.set_aside(if is_kept { &[] } else { rest }).await.is_err() {
-            return at;
-        }
-        self.out.keep_only(if is_kept { rest.to_vec() } else { Vec::new() });
-        0
     }
 
     fn lost(&mut self, kind: io::ErrorKind) -> io::Result<()> {

@@ -7,6 +7,7 @@ use sluice_http1::{CHUNK_END, write_chunk_header, write_last_chunk};
 use tokio::time::Instant;
 
 use crate::receive::memory::{Held, Memory};
+use crate::respond::answer::Answer;
 
 /// Pieces are gathered up to here before they are written, where several are there at once.
 const GATHER_BYTES: usize = 64 * 1024;
@@ -21,6 +22,8 @@ const CRUMB_BYTES: usize = 1400;
 /// second at most.
 const CRUMB_WAIT: Duration = Duration::from_millis(5);
 
+/// So little stays in memory for a client that takes nothing: a file would cost more.
+const KEPT_BYTES_MAX: usize = 2048;
 /// A buffer grown beyond this is given back after its write.
 const KEPT_BYTES: usize = 16 * 1024;
 
@@ -140,8 +143,20 @@ impl Outgoing {
         self.is_prepared = false;
     }
 
+    /// Moves what is left from `at`, and what the answer has in memory, to the answer's file. Returns from where on to write what stays
+    /// here. Where the file takes nothing, the memory stays taken, up to its bound.
+    pub(crate) async fn set_aside(&mut self, answer: &Answer, at: usize) -> usize {
+        let rest = &self.bytes[at..];
+        let is_kept = rest.len() <= KEPT_BYTES_MAX;
+        if answer.set_aside(if is_kept { &[] } else { rest }).await.is_err() {
+            return at;
+        }
+        self.keep_only(if is_kept { rest.to_vec() } else { Vec::new() });
+        0
+    }
+
     /// Lets go of the buffers, for a client that has taken nothing for a while; `rest` stays.
-    pub(crate) fn keep_only(&mut self, rest: Vec<u8>) {
+    fn keep_only(&mut self, rest: Vec<u8>) {
         self.is_slow = true;
         self.small = Vec::new();
         self.bytes = rest;
