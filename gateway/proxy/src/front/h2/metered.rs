@@ -12,8 +12,8 @@ use tokio::time::Instant;
 
 use crate::front::client::ClientStream;
 
-/// Frames are gathered up to here, which is what fits into one record of TLS.
-const GATHER_BYTES: usize = 16 * 1024;
+/// Frames are gathered up to here: an answer of a usual size, whose last frame is short, with its head.
+const GATHER_BYTES: usize = 32 * 1024;
 
 pub(super) struct Meter {
     pub(super) stream: RefCell<ClientStream>,
