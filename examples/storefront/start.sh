@@ -18,6 +18,7 @@ Try, from another terminal in this directory:
 
   npx sluice status
   npx sluice top
+  npx sluice cache
   npx sluice logs -f --kind access
   npx sluice scale 3
   npx sluice stop
@@ -25,4 +26,4 @@ Try, from another terminal in this directory:
 Ctrl-C finishes what was accepted, then leaves.
 
 TEXT
-exec npx sluice start examples/storefront/dist/server.js --port "$port" --admin "$admin" ${WORKERS:+--workers "$WORKERS"}
+exec npx sluice start examples/storefront/dist/server.js --config examples/storefront/sluice.toml --port "$port" --admin "$admin" ${WORKERS:+--workers "$WORKERS"}

@@ -80,6 +80,25 @@ describe('pages', () => {
     });
   }
 
+  test('a_listing_is_for_all_where_somebody_composes_pages_and_whole_where_nobody_does', async () => {
+    const composes = { 'surrogate-capability': 'sluice="ESI/1.0"' };
+    const cookie = cookiesOf(await post('/cart', buy()));
+    const summary = await get('/cart/summary', { cookie });
+    assert.equal(summary.text, '2');
+    assert.match(summary.res.headers.get('cache-control') ?? '', /private/);
+    for (const path of ['/products', '/c/kitchen']) {
+      const forAll = await get(path, { ...composes, cookie });
+      assert.match(forAll.res.headers.get('surrogate-control') ?? '', /max-age=.*content="ESI\/1\.0"/);
+      assert.equal(forAll.res.headers.get('vary'), null);
+      assert.equal((await get(path, composes)).text, forAll.text, 'nothing of the visitor is in it');
+      const whole = await get(path, { cookie });
+      assert.equal(whole.res.headers.get('surrogate-control'), null);
+      const include = '<esi:include src="/cart/summary"></esi:include>';
+      assert.equal(forAll.text.replace(include, summary.text), whole.text);
+    }
+    assert.equal((await get('/cart', composes)).res.headers.get('surrogate-control'), null);
+  });
+
   test('a_listing_shows_sixty_cards_and_the_next_page_others', async () => {
     const links = (text: string): Set<string> => new Set(text.match(/card-link" href="[^"]+/g));
     const first = links((await get('/products')).text);

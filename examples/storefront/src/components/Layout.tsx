@@ -1,7 +1,7 @@
 /** The document around every page: head, header with search and cart, navigation, footer. */
 
 import { createContext, useContext } from 'react';
-import type { ReactNode } from 'react';
+import type { ComponentType, ReactNode } from 'react';
 import type { Category } from '../catalogue/types.js';
 import { Island } from './Island.js';
 import { SearchBox } from './SearchBox.js';
@@ -10,10 +10,14 @@ import { SearchBox } from './SearchBox.js';
 export interface Site {
   categories: readonly Category[];
   stylesheet: string;
-  cart_count: number;
+  /** `null` on a page that is for every visitor: who composes it puts the visitor's own number in. */
+  cart_count: number | null;
   path: string;
   text: string;
 }
+
+/** A place for another answer (Edge Side Includes), for whoever composes the page. */
+const Include = 'esi:include' as unknown as ComponentType<{ src: string }>;
 
 const SiteContext = createContext<Site | null>(null);
 
@@ -80,7 +84,7 @@ function Header(): ReactNode {
           <a className="cart-link" href="/cart">
             Cart{' '}
             <span className="cart-count" data-cart-count="" aria-label="items in the cart">
-              {cart_count}
+              {cart_count ?? <Include src="/cart/summary" />}
             </span>
           </a>
         </nav>

@@ -41,7 +41,7 @@ export function browseRoutes({ kit, catalogue, recommend, search, services }: Br
     const filters = readFilters(kit.query(req), catalogue);
     const listing = listingOf(catalogue, catalogue.products, filters, { per_page: filters.show });
     const blurb = 'The whole shop, to be narrowed down by what matters to you.';
-    kit.send(req, res, next, (site) => (
+    kit.sendToAll(req, res, next, (site) => (
       <ListingPage site={site} listing={listing} title="Everything" blurb={blurb} path="/products" />
     ));
   });
@@ -57,7 +57,7 @@ export function browseRoutes({ kit, catalogue, recommend, search, services }: Br
       { per_page: perPage.listing, fixed: ['category'] },
     );
     const { name, blurb, slug } = category;
-    kit.send(req, res, next, (site) => (
+    kit.sendToAll(req, res, next, (site) => (
       <ListingPage site={site} listing={listing} title={name} blurb={blurb} path={`/c/${slug}`} />
     ));
   });

@@ -6,7 +6,7 @@ import type { Request, Response } from 'express';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { CartPage } from '../pages/CartPage.js';
 import { Checkout, Thanks } from '../pages/Checkout.js';
-import { formatCart, totalsOf, withQuantity } from '../shop/cart.js';
+import { countOf, formatCart, totalsOf, withQuantity } from '../shop/cart.js';
 import type { Cart } from '../shop/cart.js';
 import { emptyCheckout, readCheckout } from '../shop/checkout.js';
 import { readCookie, seal, unseal } from '../shop/signed-cookie.js';
@@ -38,6 +38,12 @@ export function cartRoutes({ kit, catalogue, secret }: CartOptions): Router {
   routes.get('/cart', (req, res, next) => {
     const totals = totalsOf(kit.cart(req), catalogue);
     kit.send(req, res, next, (site) => <CartPage site={site} totals={totals} />);
+  });
+
+  // What a page for all leaves open: it is put in where the page is composed.
+  routes.get('/cart/summary', (req, res) => {
+    res.setHeader('cache-control', 'private, no-store');
+    res.type('html').send(String(countOf(kit.cart(req))));
   });
 
   routes.post('/cart', form, (req, res) => {

@@ -20,7 +20,15 @@ export interface PageKit {
     page: (site: Site) => ReactNode,
     status?: number,
   ): void;
+  /**
+   * Sends a page that is the same for every visitor but for the cart's count. Where the gateway composes pages it may keep this
+   * one, without the count; elsewhere it is a page as any.
+   */
+  sendToAll(req: Request, res: Response, next: NextFunction, page: (site: Site) => ReactNode): void;
 }
+
+/** For how long a page for all is kept, and then used while a new one is rendered. */
+const keptForAll = 'max-age=60+60, content="ESI/1.0"';
 
 export const cartCookie = 'cart';
 
@@ -34,21 +42,30 @@ export function pageKit(options: { assets: Assets; secret: string; catalogue: Ca
     const at = req.originalUrl.indexOf('?');
     return new URLSearchParams(at < 0 ? '' : req.originalUrl.slice(at + 1));
   };
+  const siteOf = (req: Request, cart_count: number | null): Site => ({
+    categories: catalogue.categories,
+    stylesheet: assets.stylesheet,
+    cart_count,
+    path: req.path,
+    text: (query(req).get('q') ?? '').slice(0, 80),
+  });
+  const send: PageKit['send'] = (req, res, next, page, status = 200) => {
+    // The page shows the visitor's own cart count, so it may not be kept for somebody else.
+    res.setHeader('cache-control', 'private, no-cache');
+    res.setHeader('vary', 'cookie');
+    sendPage(res, next, page(siteOf(req, countOf(cart(req)))), { status, script: assets.script });
+  };
   return {
     cart,
     query,
-    send(req, res, next, page, status = 200) {
-      const site: Site = {
-        categories: catalogue.categories,
-        stylesheet: assets.stylesheet,
-        cart_count: countOf(cart(req)),
-        path: req.path,
-        text: (query(req).get('q') ?? '').slice(0, 80),
-      };
-      // Every page shows the visitor's own cart count, so none may be kept for somebody else.
+    send,
+    sendToAll(req, res, next, page) {
+      const isComposed = req.get('surrogate-capability')?.includes('ESI/1.0') ?? false;
+      if (!isComposed) return send(req, res, next, page);
+      // The first is for the gateway, the second for browsers.
+      res.setHeader('surrogate-control', keptForAll);
       res.setHeader('cache-control', 'private, no-cache');
-      res.setHeader('vary', 'cookie');
-      sendPage(res, next, page(site), { status, script: assets.script });
+      sendPage(res, next, page(siteOf(req, null)), { status: 200, script: assets.script });
     },
   };
 }
