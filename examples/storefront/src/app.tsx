@@ -47,6 +47,8 @@ export function createApp(options: AppOptions): Express {
       },
     }),
   );
+  // The cart first: its summary is asked for with each listing that is composed.
+  app.use(cartRoutes({ kit, catalogue, secret: options.secret }));
   app.use(
     browseRoutes({
       kit,
@@ -56,7 +58,6 @@ export function createApp(options: AppOptions): Express {
       services: createServices(catalogue, recommend, options.wait_scale),
     }),
   );
-  app.use(cartRoutes({ kit, catalogue, secret: options.secret }));
   app.use((req, res, next) => {
     kit.send(req, res, next, (site) => <NotFound site={site} />, 404);
   });

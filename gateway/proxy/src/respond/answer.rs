@@ -118,6 +118,8 @@ pub(crate) struct Answer {
     /// It reads no more.
     has_left: Cell<bool>,
     pub(crate) changed: Signal,
+    /// Set when the client's side has taken some of the body.
+    pub(crate) taken: Signal,
     client_gone: Cell<bool>,
     client_half_closed: Cell<bool>,
     /// Set with each step of the client's leaving: see [`Answer::departure`].
@@ -164,6 +166,7 @@ impl Answer {
             body,
             has_left: Cell::new(false),
             changed: Signal::default(),
+            taken: Signal::default(),
             client_gone: Cell::new(false),
             client_half_closed: Cell::new(false),
             departing: Signal::default(),
@@ -242,6 +245,11 @@ impl Answer {
         self.changed.set();
     }
 
+    /// Bytes of the body that wait for the client.
+    pub(crate) fn unread(&self) -> u64 {
+        self.body.unread(self.reader)
+    }
+
     /// Whether the response's head has come.
     pub(crate) fn has_head(&self) -> bool {
         let inner = self.inner.borrow();
@@ -302,7 +310,10 @@ impl Answer {
         }
         let next = if self.has_left.get() { None } else { self.body.next(self.reader) };
         match next {
-            Some(Part::Data(data)) => Some(Next::Data(data)),
+            Some(Part::Data(data)) => {
+                self.taken.set();
+                Some(Next::Data(data))
+            }
             Some(Part::Spilled { is_framed }) => Some(Next::Spilled { is_framed }),
             None if self.body.is_appending() => None,
             None => inner.end.map(Next::End),
@@ -319,7 +330,9 @@ impl Answer {
     /// # Errors
     /// What the file system says.
     pub(crate) async fn read_back(&self, bytes_max: usize) -> io::Result<Bytes> {
-        self.body.read_back(self.reader, bytes_max).await
+        let data = self.body.read_back(self.reader, bytes_max).await;
+        self.taken.set();
+        data
     }
 
     /// Moves what waits in memory to the file: the client takes nothing for now. `rest` was framed and comes before it.

@@ -432,3 +432,25 @@ fn include_has_the_fields_of_its_client_and_none_that_are_about_its_page() {
         assert_eq!(page(&mut client).await, "200 OK C");
     });
 }
+
+#[test]
+fn i6_kept_page_is_written_for_a_slow_client_no_faster_than_it_takes_it() {
+    play_with(with_cache, async |world| {
+        let worker = world.worker().await;
+        let (mut client, mut call) = asked(&world, &worker, "/page").await;
+        let text = "x".repeat(3 << 20);
+        answer(&mut call, KEPT, &format!("<esi:include src='/a'/>{text}<esi:include src='/a'/>")).await;
+        let mut a = call.next().await.expect("the include");
+        answer(&mut a, "Cache-Control: s-maxage=60\r\n", "A").await;
+        assert!(page(&mut client).await == format!("200 OK A{text}A"));
+        let before = world.gate.store.memory.used_bytes();
+        let mut slow = world.client_that_takes(4096);
+        slow.get("/page").await;
+        for _ in 0..50 {
+            world.pass(100).await;
+            let held = world.gate.store.memory.used_bytes() - before;
+            assert!(held < 512 * 1024 && world.gate.store.used_bytes() < 512 * 1024, "{held}");
+        }
+        assert!(page(&mut slow).await == format!("200 OK A{text}A"));
+    });
+}

@@ -13,17 +13,22 @@ use super::include::{Parent, Place};
 use crate::answers::ResponseBody;
 use crate::receive::memory::Held;
 use crate::respond::answer::{Answer, Departure, End, Next};
+use crate::respond::compress::KeptBody;
 use crate::signal::Signal;
 
 /// Bounds the text that waits behind an include.
 const AHEAD_BYTES_MAX: usize = 1024 * 1024;
-/// How much is read at once, at most.
+/// How much is read or written at once, at most.
 const READ_BYTES: usize = 64 * 1024;
+/// Bounds what is written for a client that has not taken it: the rest stays where it is, in the cache or in the page's own buffer.
+const UNREAD_BYTES_MAX: u64 = 256 * 1024;
 
 /// Where the page comes from.
 pub(super) enum Source {
     /// It is there, and was not read yet.
     Whole(Bytes),
+    /// It is kept.
+    Kept(Rc<KeptBody>),
     /// It is written while it is read.
     Fill(Rc<Answer>),
     /// Nothing more is to come, with these trailers.
@@ -35,7 +40,7 @@ impl Source {
     pub(super) fn of(body: &ResponseBody) -> Option<Self> {
         match body {
             ResponseBody::Whole(data) => Some(Source::Whole(data.clone())),
-            ResponseBody::Kept(body) => Some(Source::Whole(body.data().clone())),
+            ResponseBody::Kept(body) => Some(Source::Kept(Rc::clone(body))),
             // A stream may have no end.
             ResponseBody::Fill(answer, _) => (!answer.is_stream.get()).then(|| Source::Fill(Rc::clone(answer))),
             ResponseBody::Empty | ResponseBody::File(_) => None,
@@ -49,7 +54,7 @@ impl Source {
     async fn changed(&self) {
         match self {
             Source::Fill(answer) => answer.changed.wait().await,
-            Source::Whole(_) | Source::Ended(_) => std::future::pending().await,
+            Source::Whole(_) | Source::Kept(_) | Source::Ended(_) => std::future::pending().await,
         }
     }
 }
@@ -127,28 +132,36 @@ impl Weaving {
                 biased;
                 () = self.output.departing.wait() => {}
                 () = self.settled.wait() => {}
+                () = self.output.taken.wait() => {}
                 () = self.source.changed(), if may_read => {}
             }
         }
     }
 
-    /// Writes what no include stands before that is still waited for.
+    /// Writes what no include stands before that is still waited for, as far as the client takes it.
     async fn write(&mut self) {
-        while let Some(segment) = self.segments.pop_front() {
-            match segment {
+        while self.output.unread() < UNREAD_BYTES_MAX {
+            let Some(segment) = self.segments.front_mut() else { return };
+            let data = match segment {
                 Segment::Text(data) => {
-                    self.held.shrink(data.len());
-                    self.output.push(data).await;
+                    let piece = data.split_to(data.len().min(READ_BYTES));
+                    self.held.shrink(piece.len());
+                    piece
                 }
-                Segment::Include(place) if !place.is_settled() => {
-                    return self.segments.push_front(Segment::Include(place));
-                }
+                Segment::Include(place) if !place.is_settled() => return,
                 Segment::Include(place) => {
-                    if let Some(body) = place.take() {
+                    let body = place.take();
+                    self.segments.pop_front();
+                    if let Some(body) = body {
                         self.output.push(body.data).await;
                     }
+                    continue;
                 }
+            };
+            if matches!(segment, Segment::Text(rest) if rest.is_empty()) {
+                self.segments.pop_front();
             }
+            self.output.push(data).await;
         }
     }
 
@@ -181,6 +194,14 @@ impl Weaving {
                 self.end(Vec::new());
                 return Ok(true);
             }
+            Source::Kept(body) => {
+                let parts = body.parts();
+                self.add(parts.parts.iter().cloned());
+                // Its bytes are the cache's.
+                self.held.set(0);
+                self.ended(parts.faults, Vec::new());
+                return Ok(true);
+            }
             Source::Fill(answer) => match answer.next() {
                 None => return Ok(false),
                 Some(Next::Data(data)) => data,
@@ -211,11 +232,15 @@ impl Weaving {
         let mut parts = Vec::new();
         self.parser.finish(&mut parts);
         self.add(parts);
-        self.parent.gate.composer.count(IncludeEnd::Malformed, self.parser.faults());
+        self.ended(self.parser.faults(), trailers);
+    }
+
+    fn ended(&mut self, faults: u64, trailers: Vec<(String, Vec<u8>)>) {
+        self.parent.gate.composer.count(IncludeEnd::Malformed, faults);
         self.source = Source::Ended(trailers);
     }
 
-    fn add(&mut self, parts: Vec<Part>) {
+    fn add(&mut self, parts: impl IntoIterator<Item = Part>) {
         for part in parts {
             self.segments.push_back(match part {
                 Part::Text(data) => {

@@ -1,10 +1,12 @@
-//! A body that is kept and sent often, with the compressed forms that clients have asked for. It must not know who keeps it.
+//! A body that is kept and sent often, with the compressed forms that clients have asked for, and its parts if it is composed. It must not
+//! know who keeps it.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell as Once};
 use std::rc::Rc;
 
 use bytes::Bytes;
 use sluice_compression::{Busy, Effort, Pool};
+use sluice_esi::{Parser, Part};
 use sluice_message::Coding;
 use tokio::sync::OnceCell;
 
@@ -16,17 +18,49 @@ pub(crate) struct KeptBody {
     /// Bytes that forms may still take.
     room: Cell<usize>,
     has_forms: bool,
+    /// The text and the includes that it is composed of; `None` where they are too many to be kept.
+    parts: Once<Option<Rc<Parts>>>,
+}
+
+/// Parts of a page that are kept with it: next to nothing beside it. Those of others are looked for each time.
+const PARTS_MAX: usize = 64;
+
+/// What a page is composed of.
+pub(crate) struct Parts {
+    pub(crate) parts: Vec<Part>,
+    /// Tags that could not be read.
+    pub(crate) faults: u64,
+}
+
+impl Parts {
+    fn of(page: &Bytes) -> Self {
+        let (mut parser, mut parts) = (Parser::new(), Vec::new());
+        parser.push(page.clone(), &mut parts);
+        parser.finish(&mut parts);
+        Parts { parts, faults: parser.faults() }
+    }
 }
 
 impl KeptBody {
     /// A body whose forms are kept with it if `has_forms`.
     pub(crate) fn new(data: Bytes, has_forms: bool) -> Rc<Self> {
         let room = Cell::new(if has_forms { data.len() } else { 0 });
-        Rc::new(KeptBody { data, forms: Default::default(), room, has_forms })
+        Rc::new(KeptBody { data, forms: Default::default(), room, has_forms, parts: Once::new() })
     }
 
     pub(crate) fn data(&self) -> &Bytes {
         &self.data
+    }
+
+    /// What it is composed of. Its text is not copied.
+    pub(crate) fn parts(&self) -> Rc<Parts> {
+        let mut made = None;
+        let kept = self.parts.get_or_init(|| {
+            let parts = Rc::new(Parts::of(&self.data));
+            made = Some(Rc::clone(&parts));
+            (parts.parts.len() <= PARTS_MAX).then_some(parts)
+        });
+        made.or_else(|| kept.clone()).unwrap_or_else(|| Rc::new(Parts::of(&self.data)))
     }
 
     /// Bytes that the body takes with its forms at most, so that whoever keeps it need not look again when there is one more.

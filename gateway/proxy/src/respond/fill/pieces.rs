@@ -222,6 +222,12 @@ impl Pieces {
         Some(Stretch { offset: offset + read, len: len - read })
     }
 
+    /// Bytes that this reader has still to read.
+    pub(super) fn unread(&self, reader: Key) -> u64 {
+        let place = self.readers.get(reader.0).and_then(Option::as_ref);
+        place.map_or(0, |place| self.len - place.at + place.framed.iter().map(|framed| framed.len).sum::<u64>())
+    }
+
     /// The reader has read so much.
     pub(super) fn advance(&mut self, reader: Key, read: u64) {
         let Some(Some(place)) = self.readers.get_mut(reader.0) else { return };
