@@ -42,6 +42,10 @@ export async function crawled(
       if (round % 4 === 1) {
         await sluice.cli(['cache', 'purge', '--all', ...(round % 8 === 1 ? ['--soft'] : [])]);
         counts.purges += 1;
+        // The app purges as well.
+        const pages = [{ tag: 'one' }, { prefix: '/page' }, { url: '/user', soft: true }][(round >> 2) % 3];
+        const target = `/purge?pages=${encodeURIComponent(JSON.stringify(pages))}`;
+        await fetch(`${sluice.url}${target}`, { method: 'POST' }).catch(() => {});
       }
       if (round % 12 === 6) {
         const { workers } = await sluice.status();

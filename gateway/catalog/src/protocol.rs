@@ -95,6 +95,7 @@ const NUMBER: Field =
     field("number", Kind::Whole, "Counts what the gateway asks of this worker in the way of profiles.");
 const DURATION: Field = field("duration_ms", Kind::Whole, "");
 const FILE: Field = field("file", Kind::Text, "");
+const SERIAL: Field = field("serial", Kind::Whole, "Counts such lines, so that the answer names its own.");
 const SOCKET: Field = field("socket", Kind::Text, "Path of the unix socket where the worker takes its connections.");
 
 /// What lines consist of.
@@ -159,6 +160,17 @@ pub static RECORDS: &[Message] = &[
             field("used_ms", Kind::Number, "CPU time of the process meanwhile, its helper threads included."),
             field("renders", Kind::Whole, "React renders that `@sluice/react` began meanwhile."),
             field("node", Kind::Text, "Path of the Node.js that runs the worker."),
+        ],
+    },
+    Message {
+        name: "Wanted",
+        text: "Pages that the app wants purged: one of the first four.",
+        fields: &[
+            field("url", Kind::Text, "A URL, or a path on all hosts.").or_absent(),
+            field("prefix", Kind::Text, "The beginning of URLs, or of paths on all hosts.").or_absent(),
+            field("tag", Kind::Text, "").or_absent(),
+            field("all", Kind::Flag, "").or_absent(),
+            field("soft", Kind::Flag, "They stay as stale ones.").or_absent(),
         ],
     },
 ];
@@ -391,6 +403,16 @@ pub static TO_GATEWAY: &[Message] = &[
         text: "What the app gave to `process.send`; `\"ready\"` counts where `workers.wait_ready` asks for it.",
         fields: &[field("message", Kind::Any, "")],
     },
+    Message {
+        name: "purge",
+        text: "The app wants pages purged. The next such line comes after the answer, `purged`.",
+        fields: &[SERIAL, field("purges", Kind::Record("Wanted"), "").many()],
+    },
+    Message {
+        name: "parts-purged",
+        text: "The answer to `purge-parts`.",
+        fields: &[SERIAL],
+    },
 ];
 
 /// What the gateway says.
@@ -440,6 +462,17 @@ pub static TO_WORKER: &[Message] = &[
         name: "drop-profile",
         text: "Whoever asked for the profile that is being taken has gone: end it, and write nothing.",
         fields: &[],
+    },
+    Message {
+        name: "purged",
+        text: "What the `purge` of this number asked for is done.",
+        fields: &[SERIAL, field("counts", Kind::Whole, "Variants of pages, of each of its purges.").many()],
+    },
+    Message {
+        name: "purge-parts",
+        text: "Purge the HTML of `<Cached>` with these tags, or all of it, so that no page is made of it. The next such line comes after \
+               the answer.",
+        fields: &[SERIAL, field("tags", Kind::Text, "").many(), field("all", Kind::Flag, "")],
     },
 ];
 

@@ -360,6 +360,7 @@ fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: Path
         concurrency: config.workers.held_max(),
         is_while_waiting: config.workers.concurrency == Concurrency::WhileWaiting,
         renders_fast: config.react.renderer == Renderer::Fast,
+        keeps_pages: config.cache.enabled,
         compile_cache: None,
     }
 }

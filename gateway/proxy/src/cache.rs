@@ -30,7 +30,6 @@ use crate::ids::to_usize;
 use crate::upstream::forward::Origin;
 use flight::Flights;
 use log::Log;
-pub use purge::PartsPurger;
 use store::Store;
 use tier::SecondTier;
 pub use tier::hear_other_gateways;

@@ -57,10 +57,11 @@ use crate::unusable::Unusable;
 use crate::upstream::token::Tokens;
 use crate::upstream::{Job, Lease, Lost, Patience, Slots, StreamLease};
 use sluice_classes::Classes;
+use sluice_supervisor::PartsPurger;
 use sluice_traces::Traces;
 use sluice_trends::{Ages, GrowingRoutes, Runs, Spending};
 
-use crate::cache::{Cache, PartsPurger};
+use crate::cache::Cache;
 use ahead::Ahead;
 use alarms::Alarms;
 use connections::Refusals;

@@ -55,6 +55,8 @@ pub struct App {
     pub is_while_waiting: bool,
     /// Whether `@sluice/react` renders in place of react-dom.
     pub renders_fast: bool,
+    /// The gateway keeps pages, and wants to know the tags of their parts.
+    pub keeps_pages: bool,
     /// Where Node.js keeps what it has compiled.
     pub compile_cache: Option<PathBuf>,
 }
@@ -164,6 +166,7 @@ impl App {
             .env("SLUICE_CONTROL", self.control_socket())
             .env("SLUICE_WORKER_COUNT", self.workers.to_string())
             .env("SLUICE_CONCURRENCY", self.concurrency.to_string())
+            .env("SLUICE_PAGES", if self.keeps_pages { "1" } else { "0" })
             .env("SLUICE_WHILE_WAITING", if self.is_while_waiting { "1" } else { "0" })
             .env("SLUICE_PORT_PUBLIC", self.port.to_string())
             .stdin(Stdio::null())

@@ -10,7 +10,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_catalog::snapshot::ComponentCacheSnapshot;
+use serde_json::json;
+use sluice_catalog::snapshot::{ComponentCacheSnapshot, Purge};
 use sluice_journal::{Event, Level};
 use sluice_scheduler::Event::{HoldsOne, Overweight};
 use sluice_scheduler::{RequestId, WorkerId};
@@ -26,11 +27,15 @@ use crate::process::Process;
 use crate::process::known::Renders;
 use crate::{ProcessView, Supervisor, Tailed, sample};
 
-use line::{Kind, Leaving, Line};
+use line::{Kind, Leaving, Line, Wanted};
 pub(crate) use line::{Requested, Taken};
 
 /// The longest line of a worker on the control channel; a longer one is skipped.
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
+/// Purges of one line that are listened to.
+const PURGES_MAX: usize = 100;
+/// Longest URL or tag of a purge that is listened to.
+const PURGE_BYTES_MAX: usize = 4096;
 /// Longest template of a route that is listened to.
 const ROUTE_BYTES_MAX: usize = 256;
 /// Long runs of one line that are listened to.
@@ -98,6 +103,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
     }
     if let Some(process) = &process {
         drop(process.profiled.borrow_mut().take());
+        process.parts.forget();
     }
     // The process that serves has gone, even if npm or a shell above it has not noticed yet.
     if let Some(process) = process
@@ -192,6 +198,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         Kind::Turn => supervisor.gate.has_reported_all(process.worker, Instant::now()),
         Kind::Beat => {
             supervisor.gate.has_reported_all(process.worker, Instant::now());
+            process.parts.tell(|line| process.say(line));
             hear_beat(supervisor, process, &said);
         }
         Kind::React => {
@@ -220,6 +227,8 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         Kind::Profiled => {
             process.heard_profile(said.number, said.taken, said.error.as_deref().unwrap_or_default());
         }
+        Kind::Purge => purge(supervisor, process, said.serial, &said.purges),
+        Kind::PartsPurged => process.parts.heard(said.serial, |line| process.say(line)),
         Kind::HearsMessages => process.hears_messages.set(true),
         Kind::Breathes => supervisor.breathes(process, Instant::now()),
         Kind::Look => process.heard_look(said.rests, said.run_us, said.active_us),
@@ -228,6 +237,35 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         Kind::Send if said.message == "ready" => supervisor.said_ready(process),
         // Nothing else that an app says means anything, `hello` was heard, and the last is of a version that knows more.
         Kind::Send | Kind::Hello | Kind::Unknown => {}
+    }
+}
+
+/// The app has asked for purges; it is told when all of them are done.
+fn purge(supervisor: &Supervisor, process: &Rc<Process>, serial: u64, wanted: &[Wanted]) {
+    let wanted = wanted.iter().take(PURGES_MAX);
+    let purges: Vec<_> =
+        wanted.map(|wanted| meant(wanted).map(|purge| supervisor.gate.purge(&purge, wanted.soft))).collect();
+    let process = Rc::clone(process);
+    supervisor.tasks.spawn("purge", async move {
+        let mut counts = Vec::with_capacity(purges.len());
+        for purge in purges {
+            counts.push(match purge {
+                Some(count) => count.await.unwrap_or_default(),
+                None => 0,
+            });
+        }
+        process.say(&json!({ "type": "purged", "serial": serial, "counts": counts }).to_string());
+    });
+}
+
+/// None where it names nothing, or something too long.
+fn meant(wanted: &Wanted) -> Option<Purge> {
+    let fine = |text: &Option<String>| text.clone().filter(|text| (1..=PURGE_BYTES_MAX).contains(&text.len()));
+    match (fine(&wanted.url), fine(&wanted.prefix), fine(&wanted.tag)) {
+        (Some(url), ..) => Some(Purge::Url(url)),
+        (_, Some(prefix), _) => Some(Purge::Prefix(prefix)),
+        (.., Some(tag)) => Some(Purge::Tag(tag)),
+        _ => wanted.all.then_some(Purge::All),
     }
 }
 

@@ -7,9 +7,12 @@ use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_catalog::refusals::WarmUpError;
+use sluice_catalog::snapshot::Purge;
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, WorkerId};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
+
+use crate::parts::PartsPurger;
 
 /// What a worker says of a request that the app has let go.
 #[derive(Clone, Debug, Default)]
@@ -91,6 +94,8 @@ pub trait Gate {
     /// Names who carries out the actions on processes; before this nothing is started. The actions of a step are carried
     /// out after it, so the host may call the gate.
     fn set_host(&self, host: Host);
+    /// Names who has workers purge the parts of pages that they keep.
+    fn set_parts_purger(&self, purger: PartsPurger);
     /// Whether priorities of workers can be raised again; no, unless this is said.
     fn set_may_raise(&self, may_raise: bool);
 
@@ -150,6 +155,8 @@ pub trait Gate {
     fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)>;
     /// When the worker was given the latest of the requests that it holds.
     fn latest_given(&self, worker: WorkerId) -> Option<Instant>;
+    /// Purges pages for an app. The receiver gets how many variants of pages that were.
+    fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64>;
     /// Why the warm-up of this worker failed, if it was the latest that did.
     fn warm_up_failure(&self, worker: WorkerId) -> Option<WarmUpError>;
 }

@@ -17,6 +17,7 @@ mod guardian;
 mod looks;
 mod main_server;
 mod output;
+mod parts;
 mod pipe;
 mod preface;
 mod priority;
@@ -40,7 +41,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use sluice_catalog::errors::Code;
-use sluice_catalog::snapshot::ComponentCacheSnapshot;
+use sluice_catalog::snapshot::{ComponentCacheSnapshot, Purge};
 use sluice_journal::{Event, Journal, Level, Tasks};
 use sluice_scheduler::{KillReason, WorkerId};
 use tokio::sync::{mpsc, oneshot};
@@ -48,6 +49,7 @@ use tokio::sync::{mpsc, oneshot};
 pub use app::{App, Start};
 pub use gate::{Gate, Host, LongRun, Reported, RoutesGrown, RunsTold, Tailed, Vitals};
 pub use guardian::{program as own_program, run as run_guardian};
+pub use parts::PartsPurger;
 pub use process::known::Renders;
 pub use reload::{Abandoned, ReloadEnd};
 pub use stuck::{make_room, write_whole};
@@ -164,6 +166,10 @@ impl Supervisor {
         supervisor.tasks.spawn("waits", waits::run(Rc::clone(&supervisor)));
         supervisor.gate.set_may_raise(supervisor.may_raise);
         let host = Rc::clone(&supervisor);
+        let purging = Rc::downgrade(&supervisor);
+        supervisor.gate.set_parts_purger(Rc::new(move |purge| {
+            purging.upgrade().map(|supervisor| supervisor.purge_parts(purge)).unwrap_or_default()
+        }));
         supervisor.gate.set_host(Rc::new(move |action| host.carry_out(action)));
         Ok((supervisor, Told { gave_up, reloads }))
     }
@@ -242,6 +248,13 @@ impl Supervisor {
     /// Whether any worker's process is left.
     pub fn has_processes(&self) -> bool {
         !self.processes.borrow().is_empty()
+    }
+
+    /// Has all workers purge parts of pages.
+    fn purge_parts(&self, purge: &Purge) -> Vec<oneshot::Receiver<()>> {
+        let processes: Vec<_> = self.processes.borrow().values().cloned().collect();
+        let hearing = processes.iter().filter(|process| process.control.borrow().is_some());
+        hearing.map(|process| process.parts.purge(purge, |line| process.say(line))).collect()
     }
 
     /// The worker that a new control connection may speak for: one that has none yet.

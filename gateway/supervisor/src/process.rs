@@ -17,6 +17,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::forensics::Inspector;
 use crate::output::Tail;
+use crate::parts::Parts;
 use crate::priority::{self, Priority};
 use crate::{App, ProcessView};
 use known::{Answer, Asked, Excuse, Renders, Track, Trouble};
@@ -98,6 +99,8 @@ pub(crate) struct Process {
     pub(crate) react: RefCell<Renders>,
     /// What it has last said of its component cache.
     pub(crate) component_cache: Cell<ComponentCacheSnapshot>,
+    /// What it is still to purge of the parts of pages that it keeps.
+    pub(crate) parts: Parts,
     /// Whoever waits for a profile of it, by the number of what was asked.
     pub(crate) profiled: RefCell<Option<(u64, oneshot::Sender<Answer>)>>,
     /// How many profiles it was asked for.
@@ -154,6 +157,7 @@ impl Process {
             is_breath_taken: Cell::default(),
             react: RefCell::default(),
             component_cache: Cell::default(),
+            parts: Parts::default(),
             profiled: RefCell::default(),
             profile_number: Cell::default(),
             excuse: Cell::default(),

@@ -192,7 +192,7 @@ impl Process {
     }
 
     /// Says a line to the preload. False where it takes none.
-    fn say(&self, line: &str) -> bool {
+    pub(crate) fn say(&self, line: &str) -> bool {
         let line = format!("{line}\n");
         let control = self.control.borrow();
         control.as_ref().is_some_and(|control| control.try_write(line.as_bytes()).ok() == Some(line.len()))

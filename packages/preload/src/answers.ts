@@ -12,6 +12,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ToGateway } from './messages.js';
+import { tagsLine } from './page-tags.js';
 
 /** Name of the field that carries the token back. The gateway removes it. */
 const FIELD = 'x-sluice-answer';
@@ -72,7 +73,7 @@ export function keepAnswersApart(prototype: ServerResponse, send: Tell, writes: 
   const replaced: Internals = {
     _storeHeader(firstLine, headers) {
       const token = this[tokenKey];
-      const start = token === undefined ? firstLine : `${firstLine}${FIELD}: ${token}\r\n`;
+      const start = token === undefined ? firstLine : `${firstLine}${FIELD}: ${token}\r\n${tagsLine(this)}`;
       _storeHeader.call(this, start, headers);
     },
     _send(data, encoding, callback, byteLength) {

@@ -1,12 +1,12 @@
 /**
- * What an app imports from `@sluice/preload`: hooks around each request. The preload, loaded by the gateway, is another
+ * What an app imports from `@sluice/preload`: hooks around each request, and purges of pages. The preload, loaded by the gateway, is another
  * instance of this package, so the two meet at a global symbol. Where it is missing, the app runs without Sluice: the
- * hooks are accepted and never called.
+ * hooks are accepted and never called, and there are no pages to purge.
  *
  * It is built twice, for `import` and for `require`, so it must keep nothing itself.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Registry, registryKey } from './registry.js';
+import { type Purge, type Registry, purgeKey, registryKey } from './registry.js';
 
 /** A request as the app gets it. */
 export interface HookedRequest {
@@ -33,6 +33,19 @@ export interface FinishedRequest extends HookedRequest {
 export type Hook<T extends HookedRequest = HookedRequest> = (request: T) => void | Promise<void>;
 export type Unsubscribe = () => void;
 
+/** Pages that the gateway keeps: one of the first four. */
+export interface Pages {
+  /** `https://host/path?query`, or `/path?query` for the page on all hosts. */
+  readonly url?: string;
+  /** The beginning of URLs, or of paths on all hosts. */
+  readonly prefix?: string;
+  /** One of `Cache-Tag`, `Surrogate-Key`, or the tags of `<Cached>` parts. */
+  readonly tag?: string;
+  readonly all?: true;
+  /** They stay as stale ones: used while new ones are rendered, or where none can be. */
+  readonly soft?: boolean;
+}
+
 const registry = (globalThis as { readonly [registryKey]?: Registry })[registryKey];
 const unsubscribeNothing: Unsubscribe = () => {};
 
@@ -58,4 +71,26 @@ export function afterRequest(hook: Hook<FinishedRequest>): Unsubscribe {
 /** The same, after all `afterRequest` hooks: the place to put global state back, so that no request sees another's. */
 export function onReset(hook: Hook): Unsubscribe {
   return registry?.addReset(hook) ?? unsubscribeNothing;
+}
+
+/**
+ * Has the gateway purge pages, and all workers the parts of pages with that tag (`<Cached>`). Resolves with the number of pages when that is done: nobody who asks
+ * from then on gets an old one. Resolves with 0 without Sluice, before this process listens, and in a process or thread that does not serve.
+ *
+ * Rejects with a TypeError where it is not said which pages, and with a RangeError while too many purges wait.
+ */
+export function purge(pages: Pages): Promise<number> {
+  const { url, prefix, tag, all } = pages;
+  const texts = [url, prefix, tag].filter((text) => text !== undefined);
+  const isOne = texts.length + (all === true ? 1 : 0) === 1;
+  const isUrl = (text: string | undefined): boolean => text === undefined || /^(https?:\/)?\//i.test(text);
+  const isText = texts.every((text) => typeof text === 'string' && text.length > 0 && text.length <= 1024);
+  if (!isOne || !isText || !isUrl(url) || !isUrl(prefix))
+    return Promise.reject(
+      new TypeError(
+        'purge needs one of url, prefix, tag and all: true, as in purge({ tag: "product-1" }). URLs begin with https://, http:// or /, and texts have 1,024 characters at most',
+      ),
+    );
+  const purging = (globalThis as { readonly [purgeKey]?: Purge })[purgeKey];
+  return purging?.(pages) ?? Promise.resolve(0);
 }

@@ -1,5 +1,5 @@
 /**
- * What the component cache of `@sluice/react` did in this process, told with a beat where it has changed. All copies of that package share
+ * What the component cache of `@sluice/react` did in this process, told with a beat where it has changed, and purges of it. All copies of that package share
  * one cache; this package must not know it otherwise.
  */
 import type { ToGateway } from './messages.js';
@@ -9,10 +9,16 @@ const cacheKey = Symbol.for('sluice.react.caches.3');
 
 interface Shared {
   readonly cache: {
+    purge(tag?: string): number;
     readonly statistics: Readonly<
       Record<'hits' | 'misses' | 'evictions' | 'entries' | 'bytes' | 'bytes_max', number>
     >;
   };
+}
+
+/** Drops the HTML that was made with the tag, or all of it. */
+export function purgeParts(tag: string | undefined): void {
+  (globalThis as { readonly [cacheKey]?: Shared })[cacheKey]?.cache.purge(tag);
 }
 
 export class ComponentCache {

@@ -21,6 +21,7 @@ export class Control {
   readonly #early: string[] = [];
   #socket: Socket | undefined;
   readonly #listeners: ((message: FromGateway) => void)[] = [];
+  readonly #openers: (() => void)[] = [];
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -28,6 +29,11 @@ export class Control {
 
   onMessage(listener: (message: FromGateway) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** Called when this process has got the role, after `hello`. */
+  onOpen(opener: () => void): void {
+    this.#openers.push(opener);
   }
 
   /**
@@ -49,6 +55,7 @@ export class Control {
       takes_ahead: takesAhead,
     });
     for (const line of this.#early.splice(0)) socket.write(line);
+    for (const opener of this.#openers) opener();
   }
 
   /** False when the line could not be taken: too much is waiting for the gateway to read. */
@@ -105,7 +112,16 @@ function parseFromGateway(line: string): FromGateway | undefined {
   if (value.type === 'message' && 'message' in value) return { type: 'message', message: value.message };
   if (value.type === 'look' || value.type === 'drop-profile') return { type: value.type };
   if (value.type === 'routes') return parseRoutes({ ...value });
+  if (value.type === 'purged' || value.type === 'purge-parts') return parsePurging({ ...value });
   return value.type === 'profile' || value.type === 'heap' ? parseProfiling({ ...value }) : undefined;
+}
+
+function parsePurging(value: Readonly<Record<string, unknown>>): FromGateway | undefined {
+  const { type, serial, counts, tags, all } = value;
+  if (typeof serial !== 'number') return undefined;
+  if (type === 'purged' && Array.isArray(counts)) return { type, serial, counts: counts.map(Number) };
+  if (type !== 'purge-parts' || !Array.isArray(tags)) return undefined;
+  return { type, serial, tags: tags.map(String), all: all === true };
 }
 
 function parseRoutes({ number, file }: Readonly<Record<string, unknown>>): FromGateway | undefined {

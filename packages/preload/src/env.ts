@@ -19,6 +19,8 @@ export interface Settings {
   readonly mainWait_ms: number;
   /** Whether `@sluice/react` renders what the app asks react-dom for. */
   readonly rendersFast: boolean;
+  /** Whether the gateway keeps pages, and wants to know the tags of their parts. */
+  readonly keepsPages: boolean;
   /** Whether the CPU time of requests that share the worker is measured; benchmarks compare with a worker that does not. */
   readonly measuresShared: boolean;
   /** Whether uninterrupted runs are counted; benchmarks compare with a worker that counts none. */
@@ -41,6 +43,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings | undefined {
     mainWait_ms:
       env['SLUICE_MAIN_WAIT_MS'] === 'never' ? Infinity : readInteger(env['SLUICE_MAIN_WAIT_MS'], 3000),
     rendersFast: env['SLUICE_REACT'] === 'fast',
+    keepsPages: env['SLUICE_PAGES'] === '1',
     measuresShared: env['SLUICE_MEASURES_SHARED'] !== '0',
     watchesRuns: env['SLUICE_WATCHES_RUNS'] !== '0',
   };

@@ -14,7 +14,9 @@ import { freeInspectorPort } from './inspector-port.js';
 import { catchListen } from './listen.js';
 import { offerProcessMessages } from './process-messages.js';
 import { catchReactDOM } from './react.js';
-import { registryKey } from './registry.js';
+import { PageTags } from './page-tags.js';
+import { Purges } from './purges.js';
+import { purgeKey, registryKey } from './registry.js';
 import { catchRouters } from './route-catch.js';
 import { importRouters } from './route-imports.js';
 import { RouteTables } from './route-tables.js';
@@ -26,10 +28,13 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   const control = new Control(settings);
   const hooks = new Hooks(() => control.send({ type: 'resets' }));
   Object.defineProperty(globalThis, registryKey, { value: hooks });
+  const { purge } = new Purges(control);
+  Object.defineProperty(globalThis, purgeKey, { value: purge });
+  const pageTags = settings.keepsPages ? new PageTags(purge) : undefined;
   const listenToEarly = takeEarlyCalls();
   const tables = new RouteTables();
   const catcher = catchRouters(tables);
-  const decide = catchListen(settings, control, hooks, tables);
+  const decide = catchListen(settings, control, hooks, tables, pageTags);
   // An app that says so has opened all its servers.
   if (isMainThread) offerProcessMessages(control, decide);
   if (settings.rendersFast) catchReactDOM((why) => control.send({ type: 'react-off', why }));

@@ -36,6 +36,7 @@ import { prepareMainServer } from './main-server.js';
 import type { Requested, ToGateway } from './messages.js';
 import { isSecureHttp2, Misfits } from './misfits.js';
 import { OwnCpu } from './own-cpu.js';
+import type { PageTags } from './page-tags.js';
 import { Prefaces } from './preface.js';
 import { offerProfiles } from './profiles.js';
 import { Report } from './report.js';
@@ -58,9 +59,10 @@ export function catchListen(
   control: Control,
   hooks: Hooks,
   tables: RouteTables,
+  pageTags?: PageTags,
 ): () => void {
   const listen = Server.prototype.listen as Listen;
-  const roles = new Roles(settings, control, hooks, tables, listen);
+  const roles = new Roles(settings, control, hooks, tables, listen, pageTags);
   Object.assign(Server.prototype, {
     listen(this: Server, ...parts: unknown[]): Server {
       tables.serves(this);
@@ -85,6 +87,7 @@ class Roles {
   readonly #hooks: Hooks;
   readonly #tables: RouteTables;
   readonly #listen: Listen;
+  readonly #pageTags: PageTags | undefined;
   #requests: Requests | undefined;
   readonly #candidates: Candidates;
   readonly #misfits: Misfits;
@@ -94,12 +97,20 @@ class Roles {
   #socketsMade = 0;
   #isReminded = false;
 
-  constructor(settings: Settings, control: Control, hooks: Hooks, tables: RouteTables, listen: Listen) {
+  constructor(
+    settings: Settings,
+    control: Control,
+    hooks: Hooks,
+    tables: RouteTables,
+    listen: Listen,
+    pageTags?: PageTags,
+  ) {
     this.#settings = settings;
     this.#control = control;
     this.#hooks = hooks;
     this.#tables = tables;
     this.#listen = listen;
+    this.#pageTags = pageTags;
     this.#candidates = new Candidates(settings.mainWait_ms, (waited_ms) => this.decide(waited_ms));
     this.#misfits = new Misfits(
       () => this.#requests !== undefined || this.#candidates.areThere || isClaimed(settings.socketPath),
@@ -157,13 +168,14 @@ class Roles {
     const report = new Report(this.#control, this.#settings.rendersFast, cpu, this.#tables);
     const handed = new Handed();
     const tails = new Tails(this.#control, this.#settings.socketPath);
-    this.#requests = new Requests(this.#settings, report, this.#hooks, cpu, handed, tails);
+    this.#requests = new Requests(this.#settings, report, this.#hooks, cpu, handed, tails, this.#pageTags);
     const requests = this.#requests;
     offerLooks(this.#control, () => requests.moves);
     offerProfiles(this.#control, requests, this.#tables, () => cpu.watch.serveOperator());
     offerBreathing(this.#control, requests, cpu, this.#settings.socketPath);
     const responses = http().ServerResponse.prototype;
     watchEventStreams(responses);
+    this.#pageTags?.watch(responses);
     const send = (message: ToGateway): void => void this.#control.send(message);
     const marks = keepAnswersApart(responses, send, (response) => cpu.writes(response));
     this.#control.open(marks, handed.open(this.#settings.socketPath));

@@ -67,6 +67,18 @@ export interface Taken {
   readonly node: string;
 }
 
+/** Pages that the app wants purged: one of the first four. */
+export interface Wanted {
+  /** A URL, or a path on all hosts. */
+  readonly url?: string;
+  /** The beginning of URLs, or of paths on all hosts. */
+  readonly prefix?: string;
+  readonly tag?: string;
+  readonly all?: boolean;
+  /** They stay as stale ones. */
+  readonly soft?: boolean;
+}
+
 export type ToGateway =
   /** The first line. The pid that is signalled is the kernel's word for it, and one process speaks for a worker. */
   | {
@@ -261,6 +273,19 @@ export type ToGateway =
   | {
       readonly type: 'send';
       readonly message: unknown;
+    }
+  /** The app wants pages purged. The next such line comes after the answer, `purged`. */
+  | {
+      readonly type: 'purge';
+      /** Counts such lines, so that the answer names its own. */
+      readonly serial: number;
+      readonly purges: readonly Wanted[];
+    }
+  /** The answer to `purge-parts`. */
+  | {
+      readonly type: 'parts-purged';
+      /** Counts such lines, so that the answer names its own. */
+      readonly serial: number;
     };
 
 export type FromGateway =
@@ -302,4 +327,20 @@ export type FromGateway =
   /** Whoever asked for the profile that is being taken has gone: end it, and write nothing. */
   | {
       readonly type: 'drop-profile';
+    }
+  /** What the `purge` of this number asked for is done. */
+  | {
+      readonly type: 'purged';
+      /** Counts such lines, so that the answer names its own. */
+      readonly serial: number;
+      /** Variants of pages, of each of its purges. */
+      readonly counts: readonly number[];
+    }
+  /** Purge the HTML of `<Cached>` with these tags, or all of it, so that no page is made of it. The next such line comes after the answer. */
+  | {
+      readonly type: 'purge-parts';
+      /** Counts such lines, so that the answer names its own. */
+      readonly serial: number;
+      readonly tags: readonly string[];
+      readonly all: boolean;
     };

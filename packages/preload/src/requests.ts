@@ -20,6 +20,7 @@ import { leaveAtFirstWrite, leaveWithResponse } from './leaving.js';
 import type { Leaving } from './messages.js';
 import { idOf, setPeer, takeLabel, waits } from './peer.js';
 import type { OwnCpu } from './own-cpu.js';
+import type { PageTags } from './page-tags.js';
 import type { Account } from './own-cpu-runs.js';
 import type { Report } from './report.js';
 import { type EndTail, type Tails, tailOf } from './tail.js';
@@ -66,10 +67,19 @@ export class Requests {
   readonly #cpu: OwnCpu;
   readonly #handed: Handed;
   readonly #tails: Tails | undefined;
+  readonly #pageTags: PageTags | undefined;
   readonly #ends = new Map<Ticket, EndTail>();
   #follower: Follower | undefined;
 
-  constructor(limits: Limits, report: Report, hooks: Hooks, cpu: OwnCpu, handed: Handed, tails?: Tails) {
+  constructor(
+    limits: Limits,
+    report: Report,
+    hooks: Hooks,
+    cpu: OwnCpu,
+    handed: Handed,
+    tails?: Tails,
+    pageTags?: PageTags,
+  ) {
     this.#limits = limits;
     this.#gate = new Gate(() => this.#held_max, WAITING_MAX);
     this.#cpu = cpu;
@@ -77,6 +87,7 @@ export class Requests {
     this.#hooks = hooks;
     this.#handed = handed;
     this.#tails = tails;
+    this.#pageTags = pageTags;
   }
 
   /** The app holds no request. */
@@ -272,7 +283,10 @@ export class Requests {
   }
 
   #hand(ticket: Ticket, handOver: HandOver): void {
-    const hand = this.#hooks.hasBefore ? () => this.#prepare(ticket, handOver) : handOver;
+    const { response } = ticket;
+    const tags = response === undefined ? undefined : this.#pageTags;
+    const make = tags === undefined ? handOver : () => tags.enter(response as ServerResponse, handOver);
+    const hand = this.#hooks.hasBefore ? () => this.#prepare(ticket, make) : make;
     this.#cpu.run(ticket.cpu, ticket.response, hand);
   }
 

@@ -4,6 +4,7 @@
 
 const fs = require('node:fs');
 const http = require('node:http');
+const { purge } = require('@sluice/preload');
 
 let renders = 0;
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -50,6 +51,8 @@ http
           return response.end();
         }
         break;
+      case '/purge':
+        return response.end(String(await purge(JSON.parse(searchParams.get('pages')))));
       case '/user':
         response.end(`canary ${request.headers.cookie ?? 'nobody'} ${at}\n`);
         return undefined;

@@ -22,9 +22,6 @@ const KEPT_MAX: usize = 100;
 /// How long whoever asked for a purge waits for workers that do not say that they have purged their parts of pages.
 const PARTS_MAX: Duration = Duration::from_secs(5);
 
-/// Has workers purge the parts of pages that they keep themselves. Each receiver is done when a worker has done it, or is gone.
-pub type PartsPurger = Rc<dyn Fn(&Purge) -> Vec<oneshot::Receiver<()>>>;
-
 /// A purge on its way through the pages.
 struct Sweep {
     purged: Rc<Purged>,

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_catalog::refusals::WarmUpError;
+use sluice_catalog::snapshot::Purge;
 use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::{Event, RequestId, Scheduler, WorkerId};
-use sluice_supervisor::{Host, Reported, RoutesGrown, RunsTold, Vitals};
-use tokio::sync::Notify;
+use sluice_supervisor::{Host, PartsPurger, Reported, RoutesGrown, RunsTold, Vitals};
+use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
 use super::{Cause, Gate};
@@ -26,6 +27,14 @@ impl sluice_supervisor::Gate for Gate {
 
     fn set_host(&self, host: Host) {
         *self.host.borrow_mut() = Some(host);
+    }
+
+    fn set_parts_purger(&self, purger: PartsPurger) {
+        *self.parts_purger.borrow_mut() = Some(purger);
+    }
+
+    fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {
+        Gate::purge(self, purge, is_soft)
     }
 
     fn set_may_raise(&self, may_raise: bool) {

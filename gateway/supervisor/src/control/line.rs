@@ -103,6 +103,9 @@ pub(crate) struct Line {
     /// What the profile took of the worker before and after it.
     pub(crate) overhead_us: u64,
     pub(crate) message: serde_json::Value,
+    /// Counts such lines, so that the answer names its own.
+    pub(crate) serial: u64,
+    pub(crate) purges: Vec<Wanted>,
 }
 
 /// Which line it is.
@@ -133,6 +136,8 @@ pub(crate) enum Kind {
     Tailed,
     HearsMessages,
     Send,
+    Purge,
+    PartsPurged,
     /// Of a version that knows more.
     #[default]
     #[serde(other)]
@@ -222,4 +227,18 @@ pub(crate) struct Taken {
     pub(crate) renders: u64,
     /// Path of the Node.js that runs the worker.
     pub(crate) node: String,
+}
+
+/// Pages that the app wants purged: one of the first four.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Wanted {
+    /// A URL, or a path on all hosts.
+    pub(crate) url: Option<String>,
+    /// The beginning of URLs, or of paths on all hosts.
+    pub(crate) prefix: Option<String>,
+    pub(crate) tag: Option<String>,
+    pub(crate) all: bool,
+    /// They stay as stale ones.
+    pub(crate) soft: bool,
 }

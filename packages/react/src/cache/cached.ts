@@ -39,13 +39,13 @@ export interface CachedProps {
 /** Where the server's part of this package, if it is there, gathers the tags of what other renderers render. */
 export const TAGS_STORAGE = Symbol.for('sluice.react.tags.1');
 
-export interface TagsStorage<Storage extends { getStore(): Set<string> | undefined }> {
+export interface TagsStorage<Storage extends { getStore(): { add(tag: string): unknown } | undefined }> {
   [TAGS_STORAGE]?: Storage;
 }
 
 export function Cached({ tags, children }: CachedProps): ReactNode {
   if (tags !== undefined) {
-    const collected = (globalThis as TagsStorage<{ getStore(): Set<string> | undefined }>)[
+    const collected = (globalThis as TagsStorage<{ getStore(): { add(tag: string): unknown } | undefined }>)[
       TAGS_STORAGE
     ]?.getStore();
     for (const tag of tags) collected?.add(tag);

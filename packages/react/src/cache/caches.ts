@@ -35,9 +35,21 @@ export function configureCache({ bytes_max }: CacheOptions): void {
   shared().cache.resize(bytes_max);
 }
 
-/** Drops the HTML that was made with the tag, or all of it, in this process; returns how many entries. */
+/** Where the gateway's preload can be asked to purge pages; nothing is there without it. The number changes with the shape. */
+const purgeKey = Symbol.for('sluice.preload.purge.1');
+
+type PurgePages = (pages: { readonly tag: string } | { readonly all: true }) => Promise<number>;
+
+/**
+ * Drops the HTML that was made with the tag, or all of it; returns how many entries of this process. Below Sluice, the other workers drop theirs too,
+ * and the gateway the pages with that tag, or all pages: `purge` of `@sluice/preload` does the same and can be waited for.
+ */
 export function purge(tag?: string): number {
-  return shared().cache.purge(tag);
+  const count = shared().cache.purge(tag);
+  const purgePages = (globalThis as { readonly [purgeKey]?: PurgePages })[purgeKey];
+  // It rejects while too many wait; then so many purges are under way that whoever wants to know waits for them.
+  purgePages?.(tag === undefined ? { all: true } : { tag }).catch((error: unknown) => console.error(error));
+  return count;
 }
 
 /** Since the process began. */

@@ -2,9 +2,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { TAGS_STORAGE, type TagsStorage } from './cached.js';
 
+/** What gathers tags: the set of who collects them, or the page that a worker of Sluice makes. */
+interface Gatherer {
+  add(tag: string): unknown;
+}
+
+/** What of an `AsyncLocalStorage` is used. In a worker of Sluice that keeps pages, its preload has put one here, which gathers the tags of pages. */
+interface Storage {
+  run<Result>(tags: Gatherer, run: () => Result): Result;
+  getStore(): Gatherer | undefined;
+}
+
 /** One for all copies of this package in the process, and for `<Cached>` when react-dom renders it. */
-const holder = globalThis as TagsStorage<AsyncLocalStorage<Set<string>>>;
-const storage = (holder[TAGS_STORAGE] ??= new AsyncLocalStorage<Set<string>>());
+const holder = globalThis as TagsStorage<Storage>;
+const storage = (holder[TAGS_STORAGE] ??= new AsyncLocalStorage<Gatherer>());
 
 export interface Tagged<Result> {
   readonly result: Result;
