@@ -108,7 +108,9 @@ impl Gate {
             }
             // A page that was rendered meanwhile may have a part that was not purged yet.
             let again = gate.cache.begin_sweep(&purge, is_soft, gate.moment());
-            count += gate.cache.finish(again).await;
+            let more = gate.cache.finish(again).await;
+            // What was softened before is come to once more.
+            count = if is_soft { count.max(more) } else { count + more };
             let _ = sender.map(|sender| sender.send(count));
         });
         receiver
