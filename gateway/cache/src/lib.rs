@@ -22,7 +22,7 @@ pub use key::{
     KeyRules, MAX_KEY_BYTES, Site, begins, is_page, is_path, is_reflected, is_switch, key_of, prefix_of, site_of,
     target_for_all,
 };
-pub use storable::{Answered, Refused, Rule, renewed, storable};
+pub use storable::{Answered, Refused, Rule, is_of_request, renewed, storable};
 pub use stored::{Policy, Reuse, StaleLimits};
 pub use tags::{PARTS_FIELD, Parts, TAG_FIELDS, TAGS_MAX, joined, tags};
 pub use update::freshened;

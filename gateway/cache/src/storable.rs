@@ -110,8 +110,7 @@ pub fn renewed(answered: Answered<'_>) -> Result<Policy, Refused> {
     if request.method != Method::Get {
         return Err(Refused::Method);
     }
-    if !(200..600).contains(&response.status) || matches!(response.status, 206 | 304) || is_of_request(response.status)
-    {
+    if !(200..600).contains(&response.status) || matches!(response.status, 206 | 304) {
         return Err(Refused::Status);
     }
     if told.must_understand && !is_understood {
@@ -149,13 +148,15 @@ pub fn renewed(answered: Answered<'_>) -> Result<Policy, Refused> {
     }
     let lifetime_s = if is_by_rule { rule.ttl_s } else { lifetime_s }.ok_or(Refused::NoFreshness)?;
     let stamp = Stamp::of(&response.fields, asked, came);
-    Ok(Policy::new(&told, dimensions, lifetime_s, stamp))
+    let policy = Policy::new(&told, dimensions, lifetime_s, stamp);
+    Ok(if is_of_request(response.status) { policy.for_a_moment(came) } else { policy })
 }
 
 /// Errors that a request can be to blame for with what no two pages are told apart by: a header that is malformed or too large, a
-/// range, a client that asks too often. Stricter than RFC 9111, because an app whose `Cache-Control` is set before its handler runs
-/// sends such errors as public pages.
-fn is_of_request(status: u16) -> bool {
+/// range, a client that asks too often. An app whose `Cache-Control` is set before its handler runs sends such errors as public pages, so
+/// they are used for a moment only, and take the place of no page that may be used.
+#[must_use]
+pub fn is_of_request(status: u16) -> bool {
     status >= 400 && !matches!(status, 404 | 410 | 414 | 451 | 501)
 }
 

@@ -6,6 +6,9 @@ use crate::directives::Directives;
 use crate::freshness::{Moment, Stamp};
 use crate::vary::Dimensions;
 
+/// Seconds for which an error is used that a request may be to blame for.
+const ERROR_S_MAX: u64 = 10;
+
 /// What governs the use of a stored response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -56,6 +59,12 @@ impl Policy {
             only_as_told: told.s_maxage.is_some(),
             no_transform: told.no_transform,
         }
+    }
+
+    /// The same for a few seconds from now on at most, and never stale.
+    pub(crate) fn for_a_moment(self, now: Moment) -> Self {
+        let lifetime_s = self.lifetime_s.min(self.age_s(now).saturating_add(ERROR_S_MAX));
+        Policy { lifetime_s, never_stale: true, ..self }
     }
 
     /// Its age, seconds.

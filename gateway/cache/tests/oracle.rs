@@ -83,7 +83,7 @@ const STRICTER: &[Explained] = &[
     ("answers to requests with cookies have to say that they are for all", |case| {
         case.was_asked_with("cookie") && !case.says("public") && !case.says("s-maxage")
     }),
-    ("errors that a request may be to blame for are not stored", |case| case.status == 405),
+    ("errors that a request may be to blame for are used for seconds", |case| case.status == 405),
     ("a duration without a value is 0 seconds", |case| {
         case.answered
             .iter()
@@ -120,7 +120,9 @@ const LOOSER: &[Explained] = &[
     ("must-understand stands above no-store (RFC 9111 §5.2.2.3)", |case| {
         case.says("must-understand") && case.says("no-store")
     }),
-    ("a status that is not known is stored where it says for how long (RFC 9111 §3)", |case| case.status == 299),
+    ("a status that is not known is stored where it says for how long (RFC 9111 §3)", |case| {
+        matches!(case.status, 299 | 400 | 500 | 503)
+    }),
     ("of fields with lists only the meaning is compared (RFC 9111 §4.1)", |case| {
         case.varies_by("accept-encoding") || case.varies_by("accept-language")
     }),

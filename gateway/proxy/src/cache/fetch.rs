@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_cache::{
-    Answered, KeyRules, Policy, Refused, Reuse, freshened, is_reflected, joined, renewed, storable, tags,
-    target_for_all,
+    Answered, KeyRules, Policy, Refused, Reuse, freshened, is_of_request, is_reflected, joined, renewed, storable,
+    tags, target_for_all,
 };
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::Purge;
@@ -163,7 +163,7 @@ impl Fetch {
         let is_stream = matches!(&response.body, ResponseBody::Fill(answer, _) if is_endless(answer));
         // An error that may be kept must not take the place of a page that may still be used.
         let is_usable = |object: &Rc<Object>| object.policy.borrow().reuse(came, gate.stale_limits()) != Reuse::Never;
-        let is_worse = response.head.status >= 500 && self.known.as_ref().is_some_and(is_usable);
+        let is_worse = is_of_request(response.head.status) && self.known.as_ref().is_some_and(is_usable);
         match (policy, response.body) {
             (Ok(told), ResponseBody::Fill(answer, size)) if !is_too_large && !is_stream && !is_worse => {
                 self.share(told, response.head, (answer, size), request, bytes_max).await;

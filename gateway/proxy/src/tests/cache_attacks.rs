@@ -162,9 +162,30 @@ fn cookies_that_pages_depend_on_count_however_they_are_written() {
 }
 
 #[test]
-fn errors_that_a_request_may_be_to_blame_for_are_not_given_to_others() {
-    for status in ["400 Bad Request", "403 Forbidden", "416 Range Not Satisfiable", "429 Too Many Requests", "431 x"] {
-        assert!(second_call_with(on, ("/page", ""), (status, KEPT), ("/page", "")).is_some(), "{status}");
+fn an_error_that_a_request_may_be_to_blame_for_is_used_for_seconds_and_takes_no_pages_place() {
+    for status in ["400 Bad Request", "403 Forbidden", "416 Range Not Satisfiable", "431 x", "500 x"] {
+        play_with(on, async |world| {
+            let worker = world.worker().await;
+            let mut client = asking(&world, "/page", "").await;
+            let mut call = worker.call().await;
+            answer(&mut call, status, KEPT, "broken").await;
+            client.answer().await;
+            world.pass(11_000).await;
+            let mut client = asking(&world, "/page", "").await;
+            let mut call = next(&worker, call).await;
+            answer(&mut call, "200 OK", "Cache-Control: public, max-age=1, stale-while-revalidate=60\r\n", "page")
+                .await;
+            client.answer().await;
+            world.pass(1500).await;
+            let mut client = asking(&world, "/page", "X-Bad: x\r\n").await;
+            client.answer().await;
+            let mut call = next(&worker, call).await;
+            answer(&mut call, status, KEPT, "broken").await;
+            world.settle().await;
+            let mut client = asking(&world, "/page", "").await;
+            let got = client.answer().await;
+            assert!(got.ends_with("revalidating, page"), "{status}: {got}");
+        });
     }
     assert!(second_call_with(on, ("/page", ""), ("404 Not Found", KEPT), ("/page", "")).is_none());
 }
