@@ -121,7 +121,7 @@ const LOOSER: &[Explained] = &[
         case.says("must-understand") && case.says("no-store")
     }),
     ("a status that is not known is stored where it says for how long (RFC 9111 §3)", |case| {
-        matches!(case.status, 299 | 400 | 500 | 503)
+        matches!(case.status, 299 | 400 | 403 | 500 | 503)
     }),
     ("of fields with lists only the meaning is compared (RFC 9111 §4.1)", |case| {
         case.varies_by("accept-encoding") || case.varies_by("accept-language")
