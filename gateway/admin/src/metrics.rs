@@ -17,6 +17,7 @@ use crate::Operator;
 
 /// Metrics of the catalogue that [`Operator::write_metrics`] has to write.
 pub static OPERATOR_METRICS: &[&Metric] = &[
+    &metrics::CERTIFICATE_EXPIRY_SECONDS,
     &metrics::TRACE_SPANS_TOTAL,
     &metrics::CONNECTIONS_TOTAL,
     &metrics::STREAMS_TOTAL,
