@@ -50,13 +50,13 @@ void test('all that is missing is installed on a bare machine', (t) => {
   assert.deepEqual(install(t, {}), {
     status: 0,
     stderr: '',
-    installed: ['slowhttptest', 'openssl', 'redis-server', 'chromium'],
+    installed: ['slowhttptest', 'openssl', 'redis-server', 'varnish', 'chromium'],
   });
 });
 
 void test('what is there is left alone, whatever the browser is called', (t) => {
   for (const browser of ['chromium', 'chromium-browser', 'google-chrome']) {
-    const has = ['slowhttptest', 'openssl', 'redis-server', browser];
+    const has = ['slowhttptest', 'openssl', 'redis-server', 'varnishtest', browser];
     assert.deepEqual(install(t, { has }), { status: 0, stderr: '', installed: [] });
   }
 });
@@ -64,12 +64,12 @@ void test('what is there is left alone, whatever the browser is called', (t) => 
 void test('a package that is unknown keeps no other away, nor does a source that does not answer', (t) => {
   const { status, stderr, installed } = install(t, { unknown: ['chromium'], update: 100 });
   assert.equal(status, 0);
-  assert.deepEqual(installed, ['slowhttptest', 'openssl', 'redis-server', 'chromium']);
+  assert.deepEqual(installed, ['slowhttptest', 'openssl', 'redis-server', 'varnish', 'chromium']);
   assert.match(stderr, /^not installed: chromium; /);
 });
 
 void test('somebody who may not install is told what is missing', (t) => {
   const { status, stderr, installed } = install(t, { user: 1000, has: ['openssl'] });
   assert.deepEqual([status, installed], [0, []]);
-  assert.match(stderr, /^not installed: slowhttptest redis-server chromium; /);
+  assert.match(stderr, /^not installed: slowhttptest redis-server varnish chromium; /);
 });

@@ -37,7 +37,14 @@ async function shop(t: TestContext, config: string) {
     return got;
   };
   const told = (name: string): void => fs.writeFileSync(version, name);
-  return { sluice, html, whileFull, told };
+  /** Until this version was asked for its shell: while the worker is held there is no room for that either. */
+  const asked = async (name: string): Promise<void> => {
+    const file = `${version}.asked`;
+    await eventually(() => fs.existsSync(file) && fs.readFileSync(file, 'utf8').includes(name), {
+      what: `a look at the shell of ${name}`,
+    });
+  };
+  return { sluice, html, whileFull, told, asked };
 }
 
 const page = (sluice: Sluice, target: string, more = {}): Promise<RawResponse> =>
@@ -74,12 +81,13 @@ void test('a browser gets the shell of a file where the queue has no room, and o
 });
 
 void test('the app gives a shell for each of its versions, and one that fails leaves the last in use', async (t) => {
-  const { sluice, whileFull, told } = await shop(
+  const { sluice, whileFull, told, asked } = await shop(
     t,
     '[shell]\nfiles = { "/" = "FILE" }\npages = { "/shop/" = "/shop/shell" }\n',
   );
   const title = async (target: string): Promise<string | undefined> =>
     whileFull(async () => /<title>(.*)<\/title>/.exec((await page(sluice, target)).body.toString())?.[1]);
+  await asked('one');
   await eventually(async () => (await title('/shop/a')) === 'shop one', {
     what: 'the shell of the first version',
   });
@@ -88,6 +96,7 @@ void test('the app gives a shell for each of its versions, and one that fails le
   assert.deepEqual([got.headers.get('set-cookie'), got.headers.get('x-cookies')], [undefined, 'none']);
   told('two');
   await reload(sluice);
+  await asked('two');
   await eventually(async () => (await title('/shop/a')) === 'shop two', {
     what: 'the shell of the second version',
   });

@@ -1,4 +1,4 @@
-// Holds `/hold` until RELEASE_FILE exists. `/shop/shell` is a page without content, of the version that VERSION_FILE said at the start.
+// Holds `/hold` until RELEASE_FILE exists. `/shop/shell` is a page without content, of the version that VERSION_FILE said at the start; VERSION_FILE.asked says which was asked for it.
 'use strict';
 
 const fs = require('node:fs');
@@ -17,6 +17,7 @@ http
       return;
     }
     if (request.url === '/shop/shell') {
+      fs.appendFileSync(`${process.env.VERSION_FILE}.asked`, `${version}\n`);
       const headers = {
         'content-type': 'text/html',
         'set-cookie': 'seen=1',

@@ -27,6 +27,8 @@ use crate::upstream::forward::Origin;
 const READ_BYTES: usize = 64 * 1024;
 /// How long the app may take, and how soon it is asked again after it failed.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How soon it is asked again where the queue had no room.
+const SOON: Duration = Duration::from_secs(1);
 
 /// Why the app gave no shell.
 #[derive(Debug, thiserror::Error)]
@@ -114,10 +116,15 @@ impl Gate {
 
     /// What was given before stays in use.
     fn failed(&self, target: &str, why: &NoShell) {
-        self.shells.0.borrow_mut().again = Some(Instant::now() + PATIENCE);
+        let is_full = matches!(why, NoShell::Refused(code) if is_for_lack_of_room(*code));
+        let pause = if is_full { SOON } else { PATIENCE };
+        self.shells.0.borrow_mut().again = Some(Instant::now() + pause);
+        if is_full {
+            return;
+        }
         let text = format!(
             "shell.pages: the app gave no shell for {target}: {why}. It is asked again in {} s",
-            PATIENCE.as_secs()
+            pause.as_secs()
         );
         self.journal.emit(Event::Note { level: Level::Warn, text: &text });
     }
