@@ -1,4 +1,4 @@
-// What a cached listing with the visitor's cart in it saves: requests per CPU second of all processes, against rendering it whole. All are
+// The gain of a cached listing with the visitor's cart in it: requests per CPU second of all processes, against rendering it whole. All are
 // the storefront under Sluice. One keeps listings and has the cart's count put in by an include of its own for each request; the others
 // render each listing: with react-dom, as the app would without Sluice's renderer, and with that renderer, without and with its component
 // cache, which keeps the HTML of the cards. Pages are compared before, byte for byte.

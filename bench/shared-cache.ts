@@ -1,4 +1,4 @@
-// What a shared cache that is dead, stopped, late or comes and goes costs requests that no cache has an answer to, against a gateway
+// The cost of a shared cache that is dead, stopped, late or comes and goes, for requests that no cache has an answer to, against a gateway
 // without one: its time limit for a few, nothing for the others, and none an answer.
 //
 //   npx tsx bench/shared-cache.ts [--quick] [--runs N] [--requests N] [--timeout MS]
@@ -93,7 +93,7 @@ try {
   let number = 0;
   for (let round = 0; round < options.runs; round += 1)
     for (const one of tried) {
-      // What was idle for long is slow at first, whatever is shared.
+      // A process that was idle for long is slow at first, whatever is shared.
       for (let at = 0; at < WARM; at += 1) await statusOf(one.sluice, `/warm-${round}-${at}?cc=s-maxage=60`);
       await one.state.breakIt(one.server);
       const times: number[] = [];

@@ -1,4 +1,4 @@
-// What a hit costs: pages of 2 and 20 KB, plain, compressed, over TLS and over HTTP/2, from all caches in turn.
+// The cost of a hit: pages of 2 and 20 KB, plain, compressed, over TLS and over HTTP/2, from all caches in turn.
 import { cpuMeter } from '../lib/processes.ts';
 import { type Bar, median, short, sum } from '../lib/report.ts';
 import { h2load } from './h2load.ts';

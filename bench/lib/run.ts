@@ -50,7 +50,7 @@ export function run(
   { isQuiet = false, ...options }: { env?: NodeJS.ProcessEnv; cwd?: string; isQuiet?: boolean } = {},
 ): ChildProcess {
   commands.push([path.basename(program), ...args].join(' '));
-  // What some say on stderr is no news.
+  // Words of some on stderr are no news.
   const child = spawn(program, args, {
     ...options,
     stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit'],
