@@ -59,10 +59,10 @@ void test(
       const streams = Array.from({ length: 40 }, (_, at) => {
         return session.request({ ':path': `/back/${round}/${at}` }).on('error', () => {});
       });
-      // Each is accepted before it is taken back.
+      // Each is accepted before it is taken back. The GOAWAY may arrive between two rounds; it destroys the session.
       await statusWhen(
         gateway.sluice,
-        ({ queue }) => queue.length === 40 || session.closed,
+        ({ queue }) => queue.length === 40 || session.destroyed,
         'forty in the queue',
       );
       for (const stream of streams) stream.close(NGHTTP2_CANCEL);
