@@ -81,7 +81,7 @@ test-rust:
 .PHONY: test-node
 test-node: packages binary-$(TESTED)
 	tests/scenarios/install.sh
-	$(NODE_TEST) $(call short,packages examples tests bench)
+	node --import tsx tests/support/run.ts $(call short,packages examples tests bench)
 
 ## test-scenario: the scenarios with F in their names: make test-scenario F=drain
 .PHONY: test-scenario
