@@ -127,6 +127,10 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
                 Ok(before) => Reply { workers_before: Some(before), ..Reply::done() },
                 Err(error) => Reply::failed("scale-refused", error),
             },
+            Request::Dial { server, replaces } => match operator.turn(&server, replaces) {
+                Ok(dial) => Reply { dial: Some(dial), ..Reply::done() },
+                Err(error) => Reply::failed("dial-refused", error),
+            },
             Request::Reload => match follow_reload(&mut requests, &mut writer, operator.reload()).await? {
                 Some(reply) => reply,
                 None => return Ok(()),

@@ -16,14 +16,16 @@ mod metrics;
 mod packed;
 pub mod protocol;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_catalog::profiles::{Taken, Wish};
-use sluice_catalog::refusals::{FlameError, ProfileError, ReloadError, ScaleError, UpgradeError};
+use sluice_catalog::refusals::{DialError, FlameError, ProfileError, ReloadError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot::{
-    CacheSnapshot, ClassesSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot, UnkeptSnapshot,
+    CacheSnapshot, ClassesSnapshot, DialSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot,
+    UnkeptSnapshot,
 };
 use sluice_journal::Page;
 use tokio::sync::{mpsc, oneshot};
@@ -44,6 +46,11 @@ pub trait Operator {
     /// # Errors
     /// If that many cannot be had.
     fn scale(&self, workers: u32) -> Result<u32, ScaleError>;
+    /// Render on the server for other shares of visitors, until the next reload; with `replaces`, entries that are not named go.
+    ///
+    /// # Errors
+    /// If an entry cannot be used; then none is.
+    fn turn(&self, server: &BTreeMap<String, String>, replaces: bool) -> Result<DialSnapshot, DialError>;
     /// Put a new version of the app in place of the present one. Returns at once; how it goes comes through the receiver,
     /// [`Progress::Ended`] last. Who drops the receiver stops nothing.
     fn reload(&self) -> mpsc::Receiver<Progress>;

@@ -48,6 +48,14 @@ pub static OPERATOR_METRICS: &[&Metric] = &[
     &metrics::WORKER_EVENT_LOOP_DELAY_SECONDS,
     &metrics::WORKER_GC_RATIO,
     &metrics::WORKER_UNATTRIBUTED_CPU_RATIO,
+    &metrics::COMPONENT_RENDERS_TOTAL,
+    &metrics::COMPONENT_CPU_SECONDS_TOTAL,
+    &metrics::SETTING_PAGES_TOTAL,
+    &metrics::SETTING_CPU_SECONDS_TOTAL,
+    &metrics::VITALS_REPORTS_TOTAL,
+    &metrics::VITALS_SECONDS,
+    &metrics::VITALS_LAYOUT_SHIFT,
+    &metrics::VITALS_BYTES_TOTAL,
 ];
 
 /// Everything there is to know.

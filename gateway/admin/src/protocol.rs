@@ -4,13 +4,15 @@
 //! `upgrade` is answered when the new gateway serves or has failed.
 //! After the reply to `stop` the connection stays open until the gateway is gone. It must not know who sends or answers.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::snapshot::{
-    CacheSnapshot, ClassesSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot, UnkeptSnapshot,
+    CacheSnapshot, ClassesSnapshot, DialSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot,
+    UnkeptSnapshot,
 };
 
 /// The longest request line. Requests are far shorter.
@@ -28,6 +30,14 @@ pub enum Request {
     Scale {
         /// How many from now on.
         workers: u32,
+    },
+    /// Change for whom the server renders, until the next reload.
+    Dial {
+        /// Shares by entry, as in `render.server`.
+        server: BTreeMap<String, String>,
+        /// Whether entries that are not named go.
+        #[serde(default)]
+        replaces: bool,
     },
     /// Put a new version of the app in place of the present one. Closing the connection does not stop it.
     Reload,
@@ -107,6 +117,9 @@ pub struct Reply {
     /// After `scale`: workers wanted before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workers_before: Option<u32>,
+    /// After `dial`: the one in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dial: Option<DialSnapshot>,
     /// The answer to `classes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<ClassesSnapshot>,
@@ -204,6 +217,10 @@ mod tests {
                 Request::Profile(Wish { worker: Some(3), duration_ms: 9, ..Wish::default() }),
             ),
             (r#"{"command":"scale","workers":4}"#, Request::Scale { workers: 4 }),
+            (
+                r#"{"command":"dial","server":{"*":"5%"},"replaces":false}"#,
+                Request::Dial { server: BTreeMap::from([("*".to_owned(), "5%".to_owned())]), replaces: false },
+            ),
             (r#"{"command":"quarantine","release":null}"#, Request::Quarantine { release: None }),
             (r#"{"command":"upgrade","timeout_ms":9}"#, Request::Upgrade { binary: None, cwd: None, timeout_ms: 9 }),
             (

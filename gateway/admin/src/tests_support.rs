@@ -1,16 +1,19 @@
 //! A gateway that does nothing but answer.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use sluice_catalog::refusals::{FlameError, GivenUp, ProfileError, ReloadError, ScaleError, UpgradeError};
+use sluice_catalog::config::Dial;
+use sluice_catalog::refusals::{DialError, FlameError, GivenUp, ProfileError, ReloadError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot::{
-    CacheSnapshot, ClassesSnapshot, CurrentRequest, GatewayState, KeptSnapshot, Percentiles, Purge, QuarantinedRequest,
-    QueueSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, UnkeptSnapshot, WorkerSnapshot, WorkerState,
+    CacheSnapshot, ClassesSnapshot, CurrentRequest, DialSnapshot, GatewayState, KeptSnapshot, Percentiles, Purge,
+    QuarantinedRequest, QueueSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, UnkeptSnapshot, WorkerSnapshot,
+    WorkerState,
 };
 use sluice_journal::{Format, Journal, Options};
 
@@ -89,6 +92,8 @@ impl Operator for TestOperator {
             react: None,
             component_cache: None,
             page_cache: None,
+            dial: DialSnapshot::default(),
+            effects: None,
         }
     }
 
@@ -102,6 +107,12 @@ impl Operator for TestOperator {
         }
         self.scaled.borrow_mut().push(workers);
         Ok(2)
+    }
+
+    fn turn(&self, server: &BTreeMap<String, String>, replaces: bool) -> Result<DialSnapshot, DialError> {
+        let dial = Dial::default();
+        let turned = if replaces { Dial::read(server) } else { dial.with(server) }.map_err(DialError::Faults)?;
+        Ok(DialSnapshot { server: turned.texts(), turned: turned != dial })
     }
 
     fn reload(&self) -> mpsc::Receiver<Progress> {

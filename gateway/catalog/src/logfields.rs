@@ -222,6 +222,9 @@ lines! {
         "from" number "" "" "Workers wanted before."
         "to" number "" "" "Workers wanted from now on."
     }
+    "dial_changed" Gateway "`sluice dial` or a reload has changed for whom the server renders (`render.server`)." {
+        "shares" string "" "" "The shares of visitors in force."
+    }
     "task_lost" Gateway "A fault in the gateway itself has ended one of its tasks. It leaves as on SIGTERM, with exit code 6. It is a bug: please report it with this line." {
         "task" string "" "" "The task: `tick`, `accept`, `watch` and the like."
         "place" string "" "" "Where the fault was, in the gateway's code."

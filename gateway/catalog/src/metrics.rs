@@ -74,7 +74,12 @@ pub static LABELS: &[Label] = &[
         text: "Status that the client got; 0 when it got none.",
         bound: "three-digit statuses and 0",
     },
-    Label { name: "outcome", text: "How the request ended and who ended it.", bound: "the words of the access log" },
+    Label {
+        name: "outcome",
+        text: "How the request ended and who ended it. Of a component how its render ended: `rendered`, `cached`, `error`, `late`, \
+               `client` and the like.",
+        bound: "the words of the access log; of components 16, and `other`",
+    },
     Label { name: "code", text: "Error code.", bound: "the error catalogue" },
     Label { name: "state", text: "Where the worker is in its life.", bound: "the worker states" },
     Label {
@@ -165,6 +170,15 @@ pub static LABELS: &[Label] = &[
         text: "The first name that a certificate is for, else its file.",
         bound: "`server.certificates` (1,000), `acme.names` (100) and `server.tls_cert`",
     },
+    Label { name: "component", text: "Component of `@sluice/render`.", bound: "500, and `other`" },
+    Label {
+        name: "setting",
+        text: "Setting of the dial that a page got, in the renderer's words. Only what workers have named counts by name.",
+        bound: "32, and `other`",
+    },
+    Label { name: "device", text: "The visitor's device: `mobile`, `desktop` or `bot`.", bound: "the three words" },
+    Label { name: "vital", text: "What a browser measured: `ttfb`, `fcp`, `lcp` or `inp`.", bound: "the four words" },
+    Label { name: "content", text: "What the bytes are of: `html` or `js`.", bound: "the two words" },
     Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
     Label { name: "version", text: "Version of the binary.", bound: "one" },
 ];
@@ -347,6 +361,22 @@ metrics! {
         "About what the entries of workers that run take in memory."
     COMPONENT_CACHE_MAX_BYTES "sluice_component_cache_max_bytes" Gauge Bytes []
         "What these entries may take, all workers added up."
+    COMPONENT_RENDERS_TOTAL "sluice_component_renders_total" Counter Count ["component" "outcome"]
+        "Components that `@sluice/render` was asked for, by how that ended."
+    COMPONENT_CPU_SECONDS_TOTAL "sluice_component_cpu_seconds_total" Counter Seconds ["component"]
+        "CPU time of these renders."
+    SETTING_PAGES_TOTAL "sluice_setting_pages_total" Counter Count ["setting"]
+        "Pages that `@sluice/render` has made, by setting of the dial (`render.server`)."
+    SETTING_CPU_SECONDS_TOTAL "sluice_setting_cpu_seconds_total" Counter Seconds ["setting"]
+        "CPU time of their components. With `sluice_setting_pages_total` it is what a page costs the server."
+    VITALS_REPORTS_TOTAL "sluice_vitals_reports_total" Counter Count ["setting" "device"]
+        "Beacons of browsers that were counted. Refused ones are in `sluice_errors_total`."
+    VITALS_SECONDS "sluice_vitals_seconds" Histogram Seconds ["vital" "setting" "device"]
+        "Times that browsers measured."
+    VITALS_LAYOUT_SHIFT "sluice_vitals_layout_shift" Histogram Count ["setting" "device"]
+        "Cumulative layout shift of pages. The buckets are 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5 and 1."
+    VITALS_BYTES_TOTAL "sluice_vitals_bytes_total" Counter Bytes ["content" "setting" "device"]
+        "Bytes of pages and of their JavaScript, as browsers measured them."
     ALARMS "sluice_alarms" Gauge Count ["alarm"]
         "Alarms that are raised now; of those about a class, how many classes. `sluice status` says what each is about."
     CERTIFICATE_EXPIRY_SECONDS "sluice_certificate_expiry_seconds" Gauge Seconds ["certificate"]

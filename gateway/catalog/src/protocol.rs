@@ -163,6 +163,25 @@ pub static RECORDS: &[Message] = &[
         ],
     },
     Message {
+        name: "Rendered",
+        text: "Renders of one component that ended alike.",
+        fields: &[
+            field("component", Kind::Text, ""),
+            field("outcome", Kind::Text, "`rendered`, `cached`, `error` and the like."),
+            field("count", Kind::Whole, ""),
+            field("cpu_us", Kind::Whole, ""),
+        ],
+    },
+    Message {
+        name: "Spent",
+        text: "Pages with one setting of the dial.",
+        fields: &[
+            field("setting", Kind::Text, "The label that the pages carry."),
+            field("pages", Kind::Whole, ""),
+            field("cpu_us", Kind::Whole, "CPU time of their components."),
+        ],
+    },
+    Message {
         name: "Wanted",
         text: "Pages that the app wants purged: one of the first four.",
         fields: &[
@@ -394,6 +413,16 @@ pub static TO_GATEWAY: &[Message] = &[
         ],
     },
     Message {
+        name: "rendered",
+        text: "Components and pages that were rendered since the line before, for `sluice status`, metrics and the dashboard. A \
+               second after the first of them.",
+        fields: &[
+            field("components", Kind::Record("Rendered"), "").many(),
+            field("settings", Kind::Record("Spent"), "").many(),
+            field("variants", Kind::Text, "Labels of variants that pages carried.").many(),
+        ],
+    },
+    Message {
         name: "hears-messages",
         text: "The app has a `'message'` listener, so SIGTERM waits a while.",
         fields: &[],
@@ -422,6 +451,18 @@ pub static TO_WORKER: &[Message] = &[
         text: "A `'message'` for the app, today only `\"shutdown\"`. It goes out before SIGTERM, which follows at once, or \
                after half of `workers.stop_timeout_ms` if the app has said `hears-messages`.",
         fields: &[field("message", Kind::Any, "")],
+    },
+    Message {
+        name: "render",
+        text: "How much of a page the server renders, and where browsers report to. After `hello`, and within a second of a change.",
+        fields: &[
+            field(
+                "server",
+                Kind::Other { typescript: "Readonly<Record<string, number>>", rust: "BTreeMap<String, f64>" },
+                "Shares of visitors from 0 to 1, by the entries of `render.server`; always one for `*`.",
+            ),
+            field("vitals", Kind::Text, "`render.vitals_path`; empty where beacons are not taken."),
+        ],
     },
     Message {
         name: "look",

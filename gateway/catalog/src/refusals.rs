@@ -8,6 +8,8 @@ mod upgrade;
 use std::io;
 use std::path::PathBuf;
 
+use crate::config::DialFault;
+
 pub use app::AppError;
 pub use reload::{GivenUp, NotBegun, OvertakenBy, ReloadError, WarmUpError};
 pub use upgrade::{SuccessorError, UpgradeError};
@@ -26,6 +28,17 @@ pub enum ScaleError {
         /// How many there may be.
         max: u32,
     },
+}
+
+/// Why `sluice dial` changed nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DialError {
+    /// The gateway finishes what it has.
+    #[error("the gateway is leaving; start another one once it is gone")]
+    Leaving,
+    /// The dial cannot be like that.
+    #[error("the dial {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; it "))]
+    Faults(Vec<DialFault>),
 }
 
 /// Why the dashboard gets no flame graph.

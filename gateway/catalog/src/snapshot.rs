@@ -4,6 +4,7 @@
 
 mod cache;
 mod purge;
+mod render;
 mod runs;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use cache::{CacheSnapshot, KeptSnapshot, SharedCacheSnapshot, UnkeptSnapshot};
 pub use purge::Purge;
+pub use render::{ComponentSnapshot, DialSnapshot, EffectsSnapshot, SettingSnapshot, VitalsSnapshot};
 pub use runs::{LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RUN_CLASSES_US, RunsSnapshot};
 
 /// The whole gateway at one moment.
@@ -76,6 +78,12 @@ pub struct Snapshot {
     /// Caches of `<Cached>` of `@sluice/react`; `None` while nobody looked into one.
     #[serde(default)]
     pub component_cache: Option<ComponentCacheSnapshot>,
+    /// For whom the server renders (`render.server`).
+    #[serde(default)]
+    pub dial: DialSnapshot,
+    /// What `@sluice/render` and browsers have reported; `None` while they did not.
+    #[serde(default)]
+    pub effects: Option<EffectsSnapshot>,
     /// Pages that are kept; `None` while `cache.enabled` is off.
     #[serde(default)]
     pub page_cache: Option<CacheSnapshot>,

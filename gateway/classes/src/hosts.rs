@@ -47,6 +47,11 @@ impl Hosts {
     }
 
     /// The host that a root is for.
+    /// The root of a host that is told apart, if it is.
+    pub(super) fn found(&self, host: &str) -> Option<NodeId> {
+        self.entries.iter().find(|entry| entry.host.eq_ignore_ascii_case(host))?.root
+    }
+
     pub(super) fn name(&self, root: NodeId) -> Option<&str> {
         self.entries.iter().find(|entry| entry.root == Some(root)).map(|entry| &*entry.host)
     }

@@ -125,6 +125,11 @@ impl Classes {
         }
     }
 
+    /// The name of the class of such a request, if it has one by now: what somebody says of a page makes no class.
+    pub fn known(&self, asked: &Traits<'_>) -> Option<Rc<str>> {
+        self.table.borrow().known(&Traits { host: site(asked.host), ..*asked })
+    }
+
     /// The app's router has answered such a request by this template.
     pub fn tell_route(&self, target: &str, template: &str) {
         self.table.borrow_mut().tell_route(path_of(target), template);

@@ -184,6 +184,19 @@ impl Table {
         (class, None)
     }
 
+    /// The name of the class of such a request, if there is one. Makes none and counts nothing.
+    pub(super) fn known(&self, asked: &Traits<'_>) -> Option<Rc<str>> {
+        let path = path_of(asked.target);
+        let rule = self.rules.find(asked.method, asked.host, path).and_then(|rule| self.rules.get(rule));
+        let class = if let Some(rule) = rule {
+            rule.class
+        } else {
+            let place = self.tree.find(self.hosts.found(asked.host).unwrap_or(self.root), path)?;
+            self.tree.class(place, method_of(asked.method).0)?
+        };
+        (class != ClassId::OTHER).then(|| Rc::clone(&self.row(class).name))
+    }
+
     /// Counts a request; returns the class's name.
     pub(super) fn hit(&mut self, class: ClassId) -> Rc<str> {
         let row = self.row_mut(class);

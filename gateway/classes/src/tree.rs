@@ -81,6 +81,20 @@ impl Tree {
         Some(at)
     }
 
+    /// The place of a path, if there is one.
+    pub(super) fn find(&self, root: NodeId, path: &str) -> Option<NodeId> {
+        let mut at = root;
+        for (depth, segment) in segments(path).enumerate() {
+            let node = self.node(at);
+            if depth == SEGMENTS_MAX {
+                return node.rest;
+            }
+            let child = node.children.iter().find(|child| &*child.segment == segment);
+            at = child.map(|child| child.node).or(node.parameter)?;
+        }
+        Some(at)
+    }
+
     fn step(&mut self, at: NodeId, segment: &str) -> Option<NodeId> {
         let node = self.node_mut(at);
         if let Some(child) = node.children.iter_mut().find(|child| &*child.segment == segment) {

@@ -5,6 +5,7 @@
 
 mod access;
 mod cache;
+mod dial;
 mod hidden;
 mod hotspots;
 mod init;
@@ -22,6 +23,7 @@ use sluice_catalog::profiles::Kind;
 
 pub use access::{AccessAction, AccessArgs};
 pub use cache::{CacheArgs, CacheCommand, CachePurgeArgs, CacheShowArgs, CacheStatusArgs};
+pub use dial::DialArgs;
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
 pub use init::InitArgs;
@@ -153,6 +155,8 @@ pub enum Command {
     Reload(ReloadArgs),
     /// Change how many workers run
     Scale(ScaleArgs),
+    /// Show or change for which share of visitors the server renders, without a reload
+    Dial(DialArgs),
     /// Put a new gateway in the place of the one that runs, without losing a connection
     Upgrade(UpgradeArgs),
     /// Show workers, queue and rates

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Stop(args) => client::stop(&args),
         Command::Reload(args) => client::reload(&args),
         Command::Scale(args) => client::scale(&args),
+        Command::Dial(args) => client::dial(&args),
         Command::Upgrade(args) => client::upgrade(&args),
         Command::Status(args) => client::status(&args),
         Command::Top(args) => client::top(&args),

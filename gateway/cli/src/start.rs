@@ -12,6 +12,7 @@ mod memory;
 mod mend;
 mod operator;
 mod reload;
+mod rendering;
 mod retire;
 mod service;
 mod shepherd;

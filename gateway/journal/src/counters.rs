@@ -134,6 +134,7 @@ impl Counters {
             | Event::Stopped
             | Event::TaskLost { .. }
             | Event::Scaled { .. }
+            | Event::DialChanged { .. }
             | Event::LongRun { .. }
             | Event::AlarmRaised { .. }
             | Event::AlarmCleared { .. }

@@ -183,6 +183,11 @@ pub enum Event<'a> {
         /// Workers wanted from now on.
         to: u32,
     },
+    /// Another share of visitors gets pages that the server has rendered.
+    DialChanged {
+        /// The shares in force, as one reads them.
+        shares: &'a str,
+    },
     /// A worker held more requests at once than it may: an invariant was broken.
     OverlapSeen {
         /// Unique id of the worker.

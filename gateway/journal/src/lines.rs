@@ -57,6 +57,7 @@ pub(crate) fn head(event: &Event<'_>) -> Head {
         Event::Stopped => ("stopped", Level::Info, None),
         Event::TaskLost { .. } => ("task_lost", Level::Error, None),
         Event::Scaled { .. } => ("scaled", Level::Info, None),
+        Event::DialChanged { .. } => ("dial_changed", Level::Info, None),
         Event::OverlapSeen { worker, .. } => ("overlap_seen", Level::Error, Some(worker)),
         Event::LongRun { worker, .. } => ("long_run", Level::Warn, Some(worker)),
         Event::AlarmRaised { .. } => ("alarm_raised", Level::Warn, None),
@@ -116,13 +117,7 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
             json_held(fields, request);
             fields.text_or_null(b",\"profile\":", profile, APP_BYTES_MAX);
         }
-        Event::WorkerOverdue { silent_ms, request, .. } => {
-            match silent_ms {
-                Some(silent_ms) => fields.number(b",\"silent_ms\":", silent_ms),
-                None => fields.0.extend_from_slice(b",\"silent_ms\":null"),
-            }
-            json_held(fields, request);
-        }
+        Event::WorkerOverdue { silent_ms, request, .. } => json_overdue(fields, silent_ms, request),
         Event::WorkerBlocked { silent_ms, waits_in, request, .. } => {
             fields.number(b",\"silent_ms\":", silent_ms);
             fields.text(b",\"waits_in\":", waits_in, FIELD_BYTES_MAX);
@@ -172,6 +167,7 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
             fields.number(b",\"from\":", u64::from(from));
             fields.number(b",\"to\":", u64::from(to));
         }
+        Event::DialChanged { shares } => fields.text(b",\"shares\":", shares, APP_BYTES_MAX),
         Event::OverlapSeen { count, .. } => fields.number(b",\"count\":", count),
         Event::LongRun { ms, collected_ms, request, class, .. } => {
             fields.milliseconds(b",\"run_ms\":", Some(ms));
@@ -195,6 +191,14 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
         }
         Event::Note { text, .. } => fields.text(b",\"text\":", text, APP_BYTES_MAX),
     }
+}
+
+fn json_overdue(fields: &mut Fields<'_>, silent_ms: Option<u64>, request: Option<HeldRequest<'_>>) {
+    match silent_ms {
+        Some(silent_ms) => fields.number(b",\"silent_ms\":", silent_ms),
+        None => fields.null(b",\"silent_ms\":"),
+    }
+    json_held(fields, request);
 }
 
 fn json_place(fields: &mut Fields<'_>, place: Result<StuckPlace<'_>, &str>) {

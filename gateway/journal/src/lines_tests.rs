@@ -45,6 +45,7 @@ fn every_event() -> Vec<Event<'static>> {
         Event::TaskLost { task: "tick", place: "cli/src/start.rs:3:5" },
         Event::Quarantined { request_id: "0198c0de", text: "it is answered without a worker" },
         Event::Scaled { from: 2, to: 4 },
+        Event::DialChanged { shares: "* = 50%, Reviews@mobile = 0%" },
         Event::WorkerRecycled { worker: 3, reason: Recycled::Age },
         Event::ReloadStarted { generation: 2, by: "SIGHUP" },
         Event::ReloadFinished { generation: 2, after_ms: 1200 },

@@ -60,7 +60,8 @@ fn kind(event: &Event<'_>) -> Option<MarkKind> {
         | Event::ReloadFinished { .. }
         | Event::ReloadAbandoned { .. }
         | Event::ReloadRefused { .. }
-        | Event::ReloadCompared { .. } => MarkKind::Deploy,
+        | Event::ReloadCompared { .. }
+        | Event::DialChanged { .. } => MarkKind::Deploy,
         Event::WorkerExited { expected: false, .. }
         | Event::WorkerStartFailed { .. }
         | Event::WorkerBackoff { .. }

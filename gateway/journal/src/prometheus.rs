@@ -91,18 +91,29 @@ impl Page {
 
     /// All samples of a histogram, whose last bucket has no bound.
     pub fn histogram(&mut self, buckets: impl Iterator<Item = Bucket>, sum: f64) -> &mut Self {
+        self.histogram_of(&[], buckets, sum)
+    }
+
+    /// The same of a histogram of which there are several, told apart by these labels.
+    pub fn histogram_of(
+        &mut self,
+        labels: &[(&str, &str)],
+        buckets: impl Iterator<Item = Bucket>,
+        sum: f64,
+    ) -> &mut Self {
         let mut below = 0;
         for Bucket { bound, own, exemplar } in buckets {
             below += own;
             let bound = if bound.is_infinite() { "+Inf".to_owned() } else { bound.to_string() };
-            self.sample_of("_bucket", &[("le", &bound)], below);
+            let labels: Vec<_> = labels.iter().copied().chain([("le", bound.as_str())]).collect();
+            self.sample_of("_bucket", &labels, below);
             if self.format == Exposition::OpenMetrics
                 && let Some(exemplar) = exemplar
             {
                 self.exemplify(exemplar);
             }
         }
-        self.sample_of("_sum", &[], sum).sample_of("_count", &[], below)
+        self.sample_of("_sum", labels, sum).sample_of("_count", labels, below)
     }
 
     /// The page.

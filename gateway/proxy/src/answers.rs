@@ -7,6 +7,7 @@ pub(crate) mod files;
 pub(crate) mod redirect;
 pub(crate) mod refuse;
 pub(crate) mod shell;
+pub(crate) mod vitals;
 pub(crate) mod worker;
 
 use std::rc::Rc;

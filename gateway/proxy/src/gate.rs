@@ -13,6 +13,7 @@ mod followed;
 mod growth;
 mod mode;
 mod quarantined;
+mod rendering;
 mod requests;
 mod retry;
 mod runs;
@@ -115,6 +116,7 @@ pub struct Gate {
     /// Long runs since the latest look for alarms.
     unjudged: RefCell<Vec<Alarming>>,
     mode: mode::Mode,
+    rendering: rendering::Rendering,
     ahead: Ahead,
     followers: Followers,
     tails: tails::TailProfiles,
@@ -199,6 +201,7 @@ impl Gate {
             spending: RefCell::default(),
             unjudged: RefCell::default(),
             mode: mode::Mode::default(),
+            rendering: rendering::Rendering::new(&config.render),
             ahead: Ahead::default(),
             followers: Followers::default(),
             tails: tails::TailProfiles::default(),

@@ -103,11 +103,11 @@ impl H1<'_> {
     }
 
     /// The whole body. Refuses at once what declares to be too large; asks for it where the client waits to be asked.
-    pub(crate) async fn body(&mut self) -> Result<Body, Failure> {
+    pub(crate) async fn body(&mut self, bytes_max: u64) -> Result<Body, Failure> {
         if !self.has_body() {
             return Ok(Body::empty(self.framing != Framing::None));
         }
-        let body = take(self.client, self.gate, self.framing, self.expects_continue).await?;
+        let body = take(self.client, self.gate, self.framing, bytes_max, self.expects_continue).await?;
         self.persists = self.keep_alive;
         Ok(body)
     }
@@ -157,8 +157,13 @@ pub(crate) fn is_known(method: &Method) -> bool {
     !matches!(method, Method::Other(name) if !NODE_METHODS.contains(&&**name))
 }
 
-async fn take(client: &mut Client, gate: &Gate, framing: Framing, expects_continue: bool) -> Result<Body, Failure> {
-    let bytes_max = gate.config().server.body_bytes_max;
+async fn take(
+    client: &mut Client,
+    gate: &Gate,
+    framing: Framing,
+    bytes_max: u64,
+    expects_continue: bool,
+) -> Result<Body, Failure> {
     if matches!(framing, Framing::Length(len) if len > bytes_max) {
         return Err(refused(Code::BodyTooLarge, "the declared length is over the limit"));
     }

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use crate::answers::shell::given;
-use crate::answers::{challenge, edge, files, redirect, worker};
+use crate::answers::{challenge, edge, files, redirect, vitals, worker};
 use crate::cache::look_up;
 use crate::front::exchange::Exchange;
 use crate::front::own::Own;
@@ -47,12 +47,13 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
         let found = match route {
             Route::Ping => Some(edge::ping()),
             Route::Ready => Some(edge::ready(gate)),
+            Route::Vitals => Some(vitals::take(exchange, gate, &mut request).await?),
             Route::Redirect => Some(redirect::to_https(&request.head, gate.https_port())?),
             Route::File(path) => files::find(&gate.files, path, &request.head).await,
             Route::Workers | Route::Own => None,
         };
         let Some(response) = found else {
-            let body = exchange.body().await?;
+            let body = exchange.body(gate.config().server.body_bytes_max).await?;
             request.bytes_in = body.len();
             if let Some(found) = look_up::answer(exchange, origin, gate, &mut request).await? {
                 waiting = found.waiting;

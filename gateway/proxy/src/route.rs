@@ -13,6 +13,8 @@ use crate::upstream::forward::Origin;
 pub(crate) enum Route {
     Ping,
     Ready,
+    /// What a browser has measured.
+    Vitals,
     /// Perhaps: where there is no such file, the request is for the workers.
     File(FilePath),
     Workers,
@@ -41,16 +43,16 @@ pub(crate) fn route(gate: &Gate, origin: &Origin, asker: Asker, request: &mut Re
     if asker == Asker::Page {
         return Ok(route);
     }
-    // Balancers ask many times a minute, and nobody looks for that in a trace.
-    if let Route::Ping | Route::Ready = route {
+    // Balancers and browsers ask many times a minute, and nobody looks for that in a trace.
+    if let Route::Ping | Route::Ready | Route::Vitals = route {
         request.trace = None;
     }
-    if let Route::Workers | Route::File(_) | Route::Redirect = route
+    if let Route::Workers | Route::File(_) | Route::Redirect | Route::Vitals = route
         && gate.access().is_some_and(|access| access.denies(request.peer))
     {
         return Err(Code::AccessDenied.into());
     }
-    if let Route::Workers | Route::File(_) = route
+    if let Route::Workers | Route::File(_) | Route::Vitals = route
         && let Some(wait_s) = gate.over_rate(request.peer, &request.head.path_and_query)
     {
         request.classify(gate);
@@ -62,7 +64,7 @@ pub(crate) fn route(gate: &Gate, origin: &Origin, asker: Asker, request: &mut Re
 
 /// Lets a request through that needs no password or has one.
 pub(crate) async fn log_in(gate: &Gate, route: &Route, request: &mut Request) -> Result<(), Failure> {
-    if let Route::Workers | Route::File(_) = route
+    if let Route::Workers | Route::File(_) | Route::Vitals = route
         && !request.is_logged_in
         && let Some(access) = gate.access()
         && let Some(login) = &access.login
@@ -74,6 +76,9 @@ pub(crate) async fn log_in(gate: &Gate, route: &Route, request: &mut Request) ->
 
 fn find(gate: &Gate, head: &RequestHead, is_upgrade: bool) -> Route {
     let path = head.path();
+    if head.method == Method::Post && path == gate.config().render.vitals_path {
+        return Route::Vitals;
+    }
     if !matches!(head.method, Method::Get | Method::Head) {
         return Route::Workers;
     }

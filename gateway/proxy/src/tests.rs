@@ -4,6 +4,7 @@
 //! [`world`] has the gate and who stands for the supervisor, [`worker`] and [`client`] the two sides.
 
 mod ahead;
+mod beacons;
 mod bodies;
 mod cache_attacks;
 mod cache_simulation;

@@ -3,6 +3,7 @@
 //! Workers are input (I8): lines are bounded, what is not understood is ignored, and a worker speaks only for itself.
 
 mod line;
+mod render;
 
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -95,6 +96,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
                     process.marks.set(said.marks);
                     process.takes_ahead.set(said.takes_ahead);
                     *process.control.borrow_mut() = writing.take();
+                    render::tell_dial(&supervisor, process);
                 }
             }
         } else if let Some(process) = &process {
@@ -199,6 +201,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         Kind::Beat => {
             supervisor.gate.has_reported_all(process.worker, Instant::now());
             process.parts.tell(|line| process.say(line));
+            render::tell_dial(supervisor, process);
             hear_beat(supervisor, process, &said);
         }
         Kind::React => {
@@ -218,6 +221,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
             supervisor.heard_component_cache(process, now);
         }
         Kind::ReactOff => supervisor.heard_react_off(process, &said.why),
+        Kind::Rendered => render::hear(supervisor, &said),
         Kind::Tailed => {
             let Line { id, file, file_bytes, used_us, service_us, overhead_us, .. } = said;
             let request = RequestId(id);

@@ -1,6 +1,7 @@
 //! The gate as the supervisor knows it: what gives requests to workers, is told what happens to them, and says what is to be
 //! done with their processes. Its other side is in `sluice_proxy`, of which the supervisor knows nothing.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use sluice_catalog::config::Config;
 use sluice_catalog::refusals::WarmUpError;
 use sluice_catalog::snapshot::Purge;
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, WorkerId};
+use sluice_vitals::{Rendered, Spent};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
@@ -81,6 +83,28 @@ pub struct RoutesGrown<'a> {
     pub places: Vec<(&'a str, u64, u64)>,
 }
 
+/// What workers are told of rendering.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DialInForce {
+    /// Counts changes, from 1.
+    pub version: u64,
+    /// Shares of visitors for whom the server renders, 0 to 1, by entry of `render.server`.
+    pub server: BTreeMap<String, f64>,
+    /// Where browsers report to; empty where they do not.
+    pub vitals_path: String,
+}
+
+/// What a worker says of components and pages since it said so last.
+#[derive(Clone, Debug)]
+pub struct RenderedTold<'a> {
+    /// By component and outcome.
+    pub components: Vec<Rendered<'a>>,
+    /// By setting of the dial.
+    pub settings: Vec<Spent<'a>>,
+    /// Variants that pages had.
+    pub variants: Vec<&'a str>,
+}
+
 /// Who carries out actions on processes.
 pub type Host = Rc<dyn Fn(Action)>;
 
@@ -89,6 +113,8 @@ pub type Host = Rc<dyn Fn(Action)>;
 pub trait Gate {
     /// The config in force.
     fn config(&self) -> Rc<Config>;
+    /// How much of pages workers are to render.
+    fn dial(&self) -> Rc<DialInForce>;
     /// Shows the scheduler's state; `read` must not call the gate.
     fn read_scheduler(&self, read: &mut dyn FnMut(&Scheduler));
     /// Names who carries out the actions on processes; before this nothing is started. The actions of a step are carried
@@ -125,6 +151,9 @@ pub trait Gate {
 
     /// The tables of the app's routers have grown or shrunk.
     fn routes_grown(&self, worker: WorkerId, told: &RoutesGrown<'_>);
+
+    /// The worker has rendered components and pages.
+    fn rendered(&self, told: &RenderedTold<'_>);
 
     // What a worker says of requests.
 

@@ -99,6 +99,8 @@ pub(crate) struct Process {
     pub(crate) react: RefCell<Renders>,
     /// What it has last said of its component cache.
     pub(crate) component_cache: Cell<ComponentCacheSnapshot>,
+    /// The version of the dial that it was told last.
+    pub(crate) dial_told: Cell<u64>,
     /// What it is still to purge of the parts of pages that it keeps.
     pub(crate) parts: Parts,
     /// Whoever waits for a profile of it, by the number of what was asked.
@@ -157,6 +159,7 @@ impl Process {
             is_breath_taken: Cell::default(),
             react: RefCell::default(),
             component_cache: Cell::default(),
+            dial_told: Cell::default(),
             parts: Parts::default(),
             profiled: RefCell::default(),
             profile_number: Cell::default(),

@@ -58,6 +58,10 @@ export interface Snapshot {
   readonly react: ReactSnapshot | null;
   /** Caches of `<Cached>` of `@sluice/react`; `None` while nobody looked into one. */
   readonly component_cache: ComponentCacheSnapshot | null;
+  /** For whom the server renders (`render.server`). */
+  readonly dial: DialSnapshot;
+  /** What `@sluice/render` and browsers have reported; `None` while they did not. */
+  readonly effects: EffectsSnapshot | null;
   /** Pages that are kept; `None` while `cache.enabled` is off. */
   readonly page_cache: CacheSnapshot | null;
   /** How many requests a worker holds, and whether that fits the app. */
@@ -484,6 +488,77 @@ export interface KeptSnapshot {
   readonly useful_s: number;
   /** Tags that the app gave it. */
   readonly tags: readonly string[];
+}
+
+/** The dial in force. */
+export interface DialSnapshot {
+  /** Shares of visitors for whom the server renders, as in `render.server`. */
+  readonly server: Readonly<Record<string, string>>;
+  /** Whether `sluice dial` has changed it since the config came into force. */
+  readonly turned: boolean;
+}
+
+/** What workers and browsers have reported of rendering since the start. */
+export interface EffectsSnapshot {
+  /** The 50 components that took most CPU time, that one first. */
+  readonly components: readonly ComponentSnapshot[];
+  /** Components in all; those beyond 500 are one, `other`. */
+  readonly components_count: number;
+  /** By setting of the dial. */
+  readonly settings: readonly SettingSnapshot[];
+  /** By variant. */
+  readonly variants: readonly VitalsSnapshot[];
+  /** By class of the page: the 20 with most reports, that with most first. */
+  readonly pages: readonly VitalsSnapshot[];
+}
+
+/** One component since the start. */
+export interface ComponentSnapshot {
+  /** Its name. */
+  readonly name: string;
+  /** Renders by outcome: `rendered`, `cached`, `error`, `late`, `client` and the like. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** CPU time of all of them, milliseconds. */
+  readonly cpu_ms_total: number;
+}
+
+/** Pages with one setting of the dial. */
+export interface SettingSnapshot {
+  /** The setting, in the words of the renderer. */
+  readonly name: string;
+  /** Pages that workers have made with it. */
+  readonly pages_total: number;
+  /** CPU time of their components, milliseconds. */
+  readonly cpu_ms_total: number;
+  /** The same for one page; `None` where no page was counted. */
+  readonly cpu_ms_per_page: number | null;
+  /** What browsers measured, by device. */
+  readonly devices: readonly VitalsSnapshot[];
+}
+
+/**
+ * What browsers measured of one kind of page. Each figure is the 75th percentile of the last one to
+ * two hours; `None` where nothing was measured.
+ */
+export interface VitalsSnapshot {
+  /** Device, variant or class. */
+  readonly name: string;
+  /** Reports since the start. */
+  readonly reports_total: number;
+  /** Time to the first byte, milliseconds. */
+  readonly ttfb_ms: number | null;
+  /** First contentful paint, milliseconds. */
+  readonly fcp_ms: number | null;
+  /** Largest contentful paint, milliseconds. */
+  readonly lcp_ms: number | null;
+  /** Interaction to next paint, milliseconds. */
+  readonly inp_ms: number | null;
+  /** Cumulative layout shift. */
+  readonly cls: number | null;
+  /** HTML of a page. */
+  readonly html_bytes: number | null;
+  /** JavaScript of a page. */
+  readonly js_bytes: number | null;
 }
 
 /**

@@ -111,9 +111,18 @@ function parseFromGateway(line: string): FromGateway | undefined {
   if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
   if (value.type === 'message' && 'message' in value) return { type: 'message', message: value.message };
   if (value.type === 'look' || value.type === 'drop-profile') return { type: value.type };
+  if (value.type === 'render') return parseRender({ ...value });
   if (value.type === 'routes') return parseRoutes({ ...value });
   if (value.type === 'purged' || value.type === 'purge-parts') return parsePurging({ ...value });
   return value.type === 'profile' || value.type === 'heap' ? parseProfiling({ ...value }) : undefined;
+}
+
+function parseRender({ server, vitals }: Readonly<Record<string, unknown>>): FromGateway | undefined {
+  if (typeof server !== 'object' || server === null || typeof vitals !== 'string') return undefined;
+  const shares = Object.entries(server).filter(
+    (entry): entry is [string, number] => typeof entry[1] === 'number' && entry[1] >= 0 && entry[1] <= 1,
+  );
+  return { type: 'render', server: Object.fromEntries(shares), vitals };
 }
 
 function parsePurging(value: Readonly<Record<string, unknown>>): FromGateway | undefined {

@@ -1,7 +1,7 @@
 /**
  * Entry of the preload, loaded with `node --import` before the app. It arranges what must be in place when the
  * app's first line runs: `listen()` is caught, `process.send` exists, hooks can be registered, the inspector's port is
- * a free one, routers tell where their routes are registered, and the server modules of react-dom are caught where
+ * a free one, routers tell where their routes are registered, `@sluice/render` finds its host, and the server modules of react-dom are caught where
  * `@sluice/react` is to render. Everything else waits until this process (or thread) is the one that serves. Without `SLUICE_SOCKET` in the
  * environment it does nothing at all.
  */
@@ -17,6 +17,7 @@ import { catchReactDOM } from './react.js';
 import { PageTags } from './page-tags.js';
 import { Purges } from './purges.js';
 import { purgeKey, registryKey } from './registry.js';
+import { offerRenderHost } from './render-host.js';
 import { catchRouters } from './route-catch.js';
 import { importRouters } from './route-imports.js';
 import { RouteTables } from './route-tables.js';
@@ -30,6 +31,7 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   Object.defineProperty(globalThis, registryKey, { value: hooks });
   const { purge } = new Purges(control);
   Object.defineProperty(globalThis, purgeKey, { value: purge });
+  offerRenderHost(control);
   const pageTags = settings.keepsPages ? new PageTags(purge) : undefined;
   const listenToEarly = takeEarlyCalls();
   const tables = new RouteTables();

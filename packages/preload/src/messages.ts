@@ -67,6 +67,24 @@ export interface Taken {
   readonly node: string;
 }
 
+/** Renders of one component that ended alike. */
+export interface Rendered {
+  readonly component: string;
+  /** `rendered`, `cached`, `error` and the like. */
+  readonly outcome: string;
+  readonly count: number;
+  readonly cpu_us: number;
+}
+
+/** Pages with one setting of the dial. */
+export interface Spent {
+  /** The label that the pages carry. */
+  readonly setting: string;
+  readonly pages: number;
+  /** CPU time of their components. */
+  readonly cpu_us: number;
+}
+
 /** Pages that the app wants purged: one of the first four. */
 export interface Wanted {
   /** A URL, or a path on all hosts. */
@@ -265,6 +283,14 @@ export type ToGateway =
       /** What the profile took of the worker before and after it. */
       readonly overhead_us: number;
     }
+  /** Components and pages that were rendered since the line before, for `sluice status`, metrics and the dashboard. A second after the first of them. */
+  | {
+      readonly type: 'rendered';
+      readonly components: readonly Rendered[];
+      readonly settings: readonly Spent[];
+      /** Labels of variants that pages carried. */
+      readonly variants: readonly string[];
+    }
   /** The app has a `'message'` listener, so SIGTERM waits a while. */
   | {
       readonly type: 'hears-messages';
@@ -293,6 +319,14 @@ export type FromGateway =
   | {
       readonly type: 'message';
       readonly message: unknown;
+    }
+  /** How much of a page the server renders, and where browsers report to. After `hello`, and within a second of a change. */
+  | {
+      readonly type: 'render';
+      /** Shares of visitors from 0 to 1, by the entries of `render.server`; always one for `*`. */
+      readonly server: Readonly<Record<string, number>>;
+      /** `render.vitals_path`; empty where beacons are not taken. */
+      readonly vitals: string;
     }
   /** Say whether all that the app holds waits. While requests are queued, elsewhere than on Linux. */
   | {

@@ -17,6 +17,11 @@ export interface Config {
   access?: AccessConfig;
   /** How React renders on the server. `react = "fast"` is short for this section with that renderer. */
   react?: ReactConfig | 'react-dom' | 'fast';
+  /**
+   * How much of a page the server renders (`@sluice/render`), and what browsers report of it
+   * (`@sluice/browser`).
+   */
+  render?: RenderConfig;
   /** The processes that run the app. */
   workers?: WorkersConfig;
   /**
@@ -422,6 +427,25 @@ export interface ReactConfig {
    * @default "react-dom"
    */
   renderer?: 'react-dom' | 'fast';
+}
+
+/** `[render]` */
+export interface RenderConfig {
+  /**
+   * Share of visitors for whom the server renders, from `"0%"` to `"100%"`; for the others the browser
+   * does. The entry `"*"` is for all components, `"Reviews"` for one, and `"Reviews@mobile"` or
+   * `"*@bot"` for visitors with one device (`mobile`, `desktop` or `bot`). The most specific entry
+   * counts: component and device, component, device, `"*"`. `sluice dial` changes shares without a
+   * reload.
+   * @default {"*":"100%"}
+   */
+  server?: Record<string, string>;
+  /**
+   * Path at which the gateway takes what browsers measure: TTFB, LCP, INP, CLS, bytes. Empty switches it
+   * off.
+   * @default "/.sluice/vitals"
+   */
+  vitals_path?: string;
 }
 
 /** `[workers]` */

@@ -4,6 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::certificates::CERTIFICATES_MAX;
+use super::dial::Dial;
 use super::rate::{LIMITS_MAX, Rate, path_fault};
 use super::route::{ROUTES_MAX, Route};
 use super::span::Span;
@@ -60,13 +61,9 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
             problem(key, format!("must be 0 or at least {least_ms}, not {wait_ms}"));
         }
     }
-    for (key, path) in [("edge.ping_path", &config.edge.ping_path), ("edge.ready_path", &config.edge.ready_path)] {
-        if !path.is_empty() && !is_path(path) {
-            problem(key, format!("must be empty or a path that starts with '/', not {path:?}"));
-        }
-    }
-    if !config.edge.ping_path.is_empty() && config.edge.ping_path == config.edge.ready_path {
-        problem("edge.ready_path", "must differ from edge.ping_path".to_owned());
+    check_own_paths(config, &mut problem);
+    for fault in Dial::read(&config.render.server).err().into_iter().flatten() {
+        problem("render.server", fault.to_string());
     }
     for (prefix, dir) in &config.files.paths {
         if !is_path(prefix) || !prefix.ends_with('/') {
@@ -97,6 +94,22 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
         .is_some_and(|token| token.len() < 16 || !token.bytes().all(|byte| byte.is_ascii_graphic()))
     {
         problem("admin.token", "must have 16 characters at least, of ASCII without spaces".to_owned());
+    }
+}
+
+/// Paths that the gateway answers by itself.
+fn check_own_paths(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
+    let (edge, vitals_path) = (&config.edge, &config.render.vitals_path);
+    let paths = [
+        ("edge.ping_path", &edge.ping_path),
+        ("edge.ready_path", &edge.ready_path),
+        ("render.vitals_path", vitals_path),
+    ];
+    for (key, path) in paths.into_iter().filter(|(_, path)| !path.is_empty() && !is_path(path)) {
+        problem(key, format!("must be empty or a path that starts with '/', not {path:?}"));
+    }
+    if !edge.ping_path.is_empty() && edge.ping_path == edge.ready_path {
+        problem("edge.ready_path", "must differ from edge.ping_path".to_owned());
     }
 }
 

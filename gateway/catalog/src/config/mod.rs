@@ -8,6 +8,7 @@ mod access;
 mod acme;
 mod certificates;
 mod checks;
+mod dial;
 mod load;
 mod nearest;
 mod problem;
@@ -23,6 +24,7 @@ use std::collections::BTreeMap;
 
 pub use access::{HashFault, PasswordHash, USERS_MAX};
 pub use certificates::Certificate;
+pub use dial::{DEVICES, Dial, DialFault, EVERY_COMPONENT, Share};
 pub use load::{FILE_NAME, Loaded, Origin, Sources, environment, find_file};
 pub use nearest::nearest;
 pub use problem::{ConfigError, Location, Problem};
@@ -226,6 +228,17 @@ config! {
         /// for from the app, then beside Sluice; without it, or with a version of React that it does not know, react-dom
         /// renders. A bundle with react-dom inside has no such imports.
         renderer: Renderer = Renderer::ReactDom => reload;
+    }
+
+    /// How much of a page the server renders (`@sluice/render`), and what browsers report of it (`@sluice/browser`).
+    render: Render {
+        /// Share of visitors for whom the server renders, from `"0%"` to `"100%"`; for the others the browser does. The entry `"*"` is
+        /// for all components, `"Reviews"` for one, and `"Reviews@mobile"` or `"*@bot"` for visitors with one device (`mobile`,
+        /// `desktop` or `bot`). The most specific entry counts: component and device, component, device, `"*"`. `sluice dial` changes
+        /// shares without a reload.
+        server: BTreeMap<String, String> = BTreeMap::from([("*".to_owned(), "100%".to_owned())]) => reload;
+        /// Path at which the gateway takes what browsers measure: TTFB, LCP, INP, CLS, bytes. Empty switches it off.
+        vitals_path: String = "/.sluice/vitals".to_owned() => reload;
     }
 
     /// The processes that run the app.

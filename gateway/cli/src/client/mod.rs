@@ -6,12 +6,14 @@
 mod cache;
 mod classes;
 pub mod connect;
+mod dial;
 mod heap;
 mod hotspots;
 mod logs;
 mod profile;
 mod quarantine;
 mod reload;
+mod rendering;
 mod report;
 mod routes;
 mod runs;
@@ -26,8 +28,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::args::{
-    CacheArgs, ClassesArgs, DrawFlameArgs, HeapArgs, HotspotsArgs, LogsArgs, ProfileArgs, QuarantineArgs, ReloadArgs,
-    ReportArgs, RoutesArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs,
+    CacheArgs, ClassesArgs, DialArgs, DrawFlameArgs, HeapArgs, HotspotsArgs, LogsArgs, ProfileArgs, QuarantineArgs,
+    ReloadArgs, ReportArgs, RoutesArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs,
 };
 
 /// `sluice status`: how things are, as a table or as JSON.
@@ -58,6 +60,11 @@ pub fn reload(args: &ReloadArgs) -> ExitCode {
 /// `sluice scale`: another number of workers.
 pub fn scale(args: &ScaleArgs) -> ExitCode {
     scale::run(args).unwrap_or_else(connect::ClientError::exit)
+}
+
+/// `sluice dial`: for whom the server renders.
+pub fn dial(args: &DialArgs) -> ExitCode {
+    dial::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
 /// `sluice classes`: what requests cost.

@@ -10,6 +10,7 @@ use sluice_catalog::snapshot::{
 };
 
 use super::connect::{ClientError, Gateway};
+use super::rendering::write_rendering;
 use super::runs::write_runs;
 use crate::args::StatusArgs;
 use crate::output;
@@ -108,6 +109,7 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     if let Some(cache) = &snapshot.component_cache {
         writeln!(out, "cached        {}", component_cache_text(cache))?;
     }
+    write_rendering(out, &snapshot.dial, snapshot.effects.as_ref())?;
     if let Some(cache) = &snapshot.page_cache {
         writeln!(out, "pages         {}  (`sluice cache`)", page_cache_text(cache))?;
     }

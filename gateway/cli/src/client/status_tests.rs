@@ -72,6 +72,8 @@ pub fn snapshot() -> Snapshot {
         react: None,
         component_cache: None,
         page_cache: None,
+        dial: sluice_catalog::snapshot::DialSnapshot::default(),
+        effects: None,
     }
 }
 

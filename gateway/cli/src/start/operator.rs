@@ -1,6 +1,7 @@
 //! The gateway as the operator sees it: what the control socket and the metrics address ask for.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -9,12 +10,12 @@ use std::time::Duration;
 use sluice_admin::{FlameOf, Operator, Progress, Readiness, Upgrade};
 use sluice_catalog::metrics;
 use sluice_catalog::profiles::{Taken, Wish};
-use sluice_catalog::refusals::{FlameError, ProfileError, ScaleError, UpgradeError};
+use sluice_catalog::refusals::{DialError, FlameError, ProfileError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
-    CacheSnapshot, ClassesSnapshot, CurrentRequest, GatewayState, KeptSnapshot, Purge, QuarantinedRequest,
-    QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, SharedCacheSnapshot, Snapshot, UnkeptSnapshot,
-    WorkerSnapshot, WorkerState,
+    CacheSnapshot, ClassesSnapshot, CurrentRequest, DialSnapshot, GatewayState, KeptSnapshot, Purge,
+    QuarantinedRequest, QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, SharedCacheSnapshot, Snapshot,
+    UnkeptSnapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Alarm, CacheUse, Event, IncludeEnd, Journal, Level, Page, Tasks};
 use sluice_message::Coding;
@@ -29,7 +30,7 @@ use tokio::time::Instant;
 use super::flames::Flames;
 use super::reload::Reloads;
 use super::upgrade::Wanted;
-use super::{boots, learned};
+use super::{boots, learned, rendering};
 
 /// As for `workers.count`.
 const WORKERS_MAX: u32 = 1024;
@@ -332,6 +333,8 @@ impl Operator for Gateway {
             runs: gate.runs(),
             tails: gate.tails(),
             component_cache: self.supervisor.component_cache(),
+            dial: gate.dial_snapshot(),
+            effects: gate.effects_snapshot(),
             page_cache: Some(gate.cache_snapshot()).filter(|cache| cache.enabled),
             react: self
                 .supervisor
@@ -355,6 +358,13 @@ impl Operator for Gateway {
         self.set_wanted(workers);
         self.journal.emit(Event::Scaled { from: before, to: workers });
         Ok(before)
+    }
+
+    fn turn(&self, server: &BTreeMap<String, String>, replaces: bool) -> Result<DialSnapshot, DialError> {
+        if self.gate.is_leaving() {
+            return Err(DialError::Leaving);
+        }
+        self.gate.turn(server, replaces).map_err(DialError::Faults)
     }
 
     fn reload(&self) -> mpsc::Receiver<Progress> {
@@ -483,6 +493,7 @@ impl Operator for Gateway {
         page.metric(&metrics::MEMORY_BUFFERS_BYTES).sample(&[], self.gate.buffers_bytes());
         page.metric(&metrics::TEMP_BYTES).sample(&[], self.gate.temp_bytes());
         self.write_cache_metrics(page);
+        self.gate.read_effects(|effects| rendering::write_metrics(page, effects));
         page.metric(&metrics::REQUESTS_RETRIED_TOTAL).sample(&[], self.gate.retried_total());
         page.metric(&metrics::QUARANTINED_REQUESTS).sample(&[], self.gate.quarantined_count());
         page.metric(&metrics::QUARANTINE_REFUSED_TOTAL).sample(&[], self.gate.quarantine_refused_total());

@@ -108,6 +108,9 @@ fn say(words: &mut Words<'_>, event: &Event<'_>) {
         Event::Scaled { from, to } => {
             words.put("workers wanted: ").number(u64::from(to)).put(", were ").number(u64::from(from));
         }
+        Event::DialChanged { shares } => {
+            words.put("the server renders for these shares of visitors: ").safe(shares, APP_BYTES_MAX);
+        }
         Event::OverlapSeen { count, .. } => {
             words.put("held more requests at once than it may, times: ").number(count);
         }

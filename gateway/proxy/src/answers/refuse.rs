@@ -60,7 +60,8 @@ pub(crate) fn outcome(code: Code) -> Outcome {
         | Code::TempFull
         | Code::StreamsFull
         | Code::RateLimited
-        | Code::LoginLimited => Outcome::Shed,
+        | Code::LoginLimited
+        | Code::VitalsLimited => Outcome::Shed,
         Code::QueueDeadline | Code::WorkerTimeout | Code::WorkerStuck | Code::HeadersTimeout | Code::BodyTooSlow => {
             Outcome::TimedOut
         }
@@ -84,6 +85,7 @@ pub(crate) fn outcome(code: Code) -> Outcome {
         | Code::ExpectationUnknown
         | Code::AccessDenied
         | Code::LoginRequired
+        | Code::VitalsRefused
         | Code::RequestQuarantined
         // No request ends with these: there is no gateway yet, or no worker.
         | Code::AppNeverListened

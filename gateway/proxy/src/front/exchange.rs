@@ -55,11 +55,11 @@ impl Exchange<'_> {
         }
     }
 
-    /// The request's whole body.
-    pub(crate) async fn body(&mut self) -> Result<Body, Failure> {
+    /// The request's whole body. A larger one than `bytes_max` is refused, at once where its length is announced.
+    pub(crate) async fn body(&mut self, bytes_max: u64) -> Result<Body, Failure> {
         match self {
-            Exchange::H1(h1) => h1.body().await,
-            Exchange::H2(h2) => h2.body().await,
+            Exchange::H1(h1) => h1.body(bytes_max).await,
+            Exchange::H2(h2) => h2.body(bytes_max).await,
             Exchange::Own(_) => Ok(Body::default()),
         }
     }

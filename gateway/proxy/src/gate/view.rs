@@ -97,6 +97,7 @@ impl Gate {
         self.sessions.set_config(&config);
         self.compression.set_config(&config);
         self.cache.set_config(&config.cache);
+        self.set_rendering(&config.render);
         self.journal.reserve_classes(self.classes.route_names().iter().map(String::as_str));
         self.tell_costs();
     }

@@ -9,7 +9,7 @@ use sluice_catalog::refusals::WarmUpError;
 use sluice_catalog::snapshot::Purge;
 use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::{Event, RequestId, Scheduler, WorkerId};
-use sluice_supervisor::{Host, PartsPurger, Reported, RoutesGrown, RunsTold, Vitals};
+use sluice_supervisor::{DialInForce, Host, PartsPurger, RenderedTold, Reported, RoutesGrown, RunsTold, Vitals};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
@@ -19,6 +19,14 @@ use crate::upstream::{Ahead, InFlight, Job, Slots};
 impl sluice_supervisor::Gate for Gate {
     fn config(&self) -> Rc<Config> {
         Gate::config(self)
+    }
+
+    fn dial(&self) -> Rc<DialInForce> {
+        self.dial_in_force()
+    }
+
+    fn rendered(&self, told: &RenderedTold<'_>) {
+        self.take_rendered(told);
     }
 
     fn read_scheduler(&self, read: &mut dyn FnMut(&Scheduler)) {

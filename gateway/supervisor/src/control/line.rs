@@ -102,6 +102,10 @@ pub(crate) struct Line {
     pub(crate) service_us: u64,
     /// What the profile took of the worker before and after it.
     pub(crate) overhead_us: u64,
+    pub(crate) components: Vec<Rendered>,
+    pub(crate) settings: Vec<Spent>,
+    /// Labels of variants that pages carried.
+    pub(crate) variants: Vec<String>,
     pub(crate) message: serde_json::Value,
     /// Counts such lines, so that the answer names its own.
     pub(crate) serial: u64,
@@ -134,6 +138,7 @@ pub(crate) enum Kind {
     ReactOff,
     Profiled,
     Tailed,
+    Rendered,
     HearsMessages,
     Send,
     Purge,
@@ -227,6 +232,28 @@ pub(crate) struct Taken {
     pub(crate) renders: u64,
     /// Path of the Node.js that runs the worker.
     pub(crate) node: String,
+}
+
+/// Renders of one component that ended alike.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Rendered {
+    pub(crate) component: String,
+    /// `rendered`, `cached`, `error` and the like.
+    pub(crate) outcome: String,
+    pub(crate) count: u64,
+    pub(crate) cpu_us: u64,
+}
+
+/// Pages with one setting of the dial.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Spent {
+    /// The label that the pages carry.
+    pub(crate) setting: String,
+    pub(crate) pages: u64,
+    /// CPU time of their components.
+    pub(crate) cpu_us: u64,
 }
 
 /// Pages that the app wants purged: one of the first four.

@@ -54,14 +54,11 @@ impl H2<'_> {
     }
 
     /// The whole body. Refuses at once what declares to be too large.
-    pub(crate) async fn body(&mut self) -> Result<Body, Failure> {
+    pub(crate) async fn body(&mut self, bytes_max: u64) -> Result<Body, Failure> {
         if self.asks_for == AsksFor::WebSocket || self.receive.is_end_stream() {
             return Ok(Body::empty(self.declared_bytes.is_some()));
         }
-        let (bytes_max, memory_bytes_max) = {
-            let config = self.gate.config();
-            (config.server.body_bytes_max, to_usize(config.server.body_memory_bytes_max))
-        };
+        let memory_bytes_max = to_usize(self.gate.config().server.body_memory_bytes_max);
         if self.declared_bytes.is_some_and(|bytes| bytes > bytes_max) {
             return Err(refused(Code::BodyTooLarge, "the declared length is over the limit"));
         }

@@ -1,0 +1,79 @@
+//! Rendering as operators see it: the dial, components, and what settings of the dial do to pages.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The dial in force.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DialSnapshot {
+    /// Shares of visitors for whom the server renders, as in `render.server`.
+    pub server: BTreeMap<String, String>,
+    /// Whether `sluice dial` has changed it since the config came into force.
+    pub turned: bool,
+}
+
+/// What workers and browsers have reported of rendering since the start.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EffectsSnapshot {
+    /// The 50 components that took most CPU time, that one first.
+    pub components: Vec<ComponentSnapshot>,
+    /// Components in all; those beyond 500 are one, `other`.
+    pub components_count: u64,
+    /// By setting of the dial.
+    pub settings: Vec<SettingSnapshot>,
+    /// By variant.
+    pub variants: Vec<VitalsSnapshot>,
+    /// By class of the page: the 20 with most reports, that with most first.
+    pub pages: Vec<VitalsSnapshot>,
+}
+
+/// One component since the start.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ComponentSnapshot {
+    /// Its name.
+    pub name: String,
+    /// Renders by outcome: `rendered`, `cached`, `error`, `late`, `client` and the like.
+    pub outcomes: BTreeMap<String, u64>,
+    /// CPU time of all of them, milliseconds.
+    pub cpu_ms_total: f64,
+}
+
+/// Pages with one setting of the dial.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SettingSnapshot {
+    /// The setting, in the words of the renderer.
+    pub name: String,
+    /// Pages that workers have made with it.
+    pub pages_total: u64,
+    /// CPU time of their components, milliseconds.
+    pub cpu_ms_total: f64,
+    /// The same for one page; `None` where no page was counted.
+    pub cpu_ms_per_page: Option<f64>,
+    /// What browsers measured, by device.
+    pub devices: Vec<VitalsSnapshot>,
+}
+
+/// What browsers measured of one kind of page. Each figure is the 75th percentile of the last one to two hours; `None` where
+/// nothing was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VitalsSnapshot {
+    /// Device, variant or class.
+    pub name: String,
+    /// Reports since the start.
+    pub reports_total: u64,
+    /// Time to the first byte, milliseconds.
+    pub ttfb_ms: Option<f64>,
+    /// First contentful paint, milliseconds.
+    pub fcp_ms: Option<f64>,
+    /// Largest contentful paint, milliseconds.
+    pub lcp_ms: Option<f64>,
+    /// Interaction to next paint, milliseconds.
+    pub inp_ms: Option<f64>,
+    /// Cumulative layout shift.
+    pub cls: Option<f64>,
+    /// HTML of a page.
+    pub html_bytes: Option<f64>,
+    /// JavaScript of a page.
+    pub js_bytes: Option<f64>,
+}

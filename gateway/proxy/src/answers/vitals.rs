@@ -1,0 +1,42 @@
+//! Beacons of browsers: taken, counted and answered without a worker. It must not know what they are added to.
+
+use sluice_catalog::errors::Code;
+use sluice_message::{Fields, RequestHead, ResponseHead};
+use sluice_vitals::{BEACON_BYTES_MAX, Beacon};
+
+use super::refuse::Refusal;
+use super::{Response, ResponseBody};
+use crate::front::exchange::Exchange;
+use crate::gate::Gate;
+use crate::ids::to_usize;
+use crate::receive::refused;
+use crate::request::passage::{Failure, Request};
+
+/// Takes a beacon. What is refused for its sender is refused before its body is received.
+pub(crate) async fn take(exchange: &mut Exchange<'_>, gate: &Gate, request: &mut Request) -> Result<Response, Failure> {
+    // Fetch Metadata: browsers say where a request comes from. Another site must not have its visitors speak of this one.
+    if request.head.fields.get("sec-fetch-site").is_some_and(|site| site != b"same-origin") {
+        return Err(refused(Code::VitalsRefused, "it comes from a page of another site"));
+    }
+    if let Some(wait_s) = gate.over_beacons(request.peer) {
+        let refusal = Refusal { retry_after_s: Some(wait_s), ..Refusal::of(Code::VitalsLimited) };
+        return Err(Failure::Refused(refusal));
+    }
+    let body = exchange.body(BEACON_BYTES_MAX).await?;
+    request.bytes_in = body.len();
+    let read = body.beginning(to_usize(BEACON_BYTES_MAX)).read().await;
+    let bytes = read.map_err(|_| refused(Code::TempFull, "the temporary file could not be read"))?;
+    let beacon = Beacon::parse(&bytes).map_err(|why| refused(Code::VitalsRefused, why.as_str()))?;
+    gate.take_beacon(&beacon, &request.head);
+    Ok(Response { head: ResponseHead::new(204, Fields::default()), body: ResponseBody::Empty })
+}
+
+/// The path of the page that a beacon is about: its own word, where that is a path, else the referrer's.
+pub(crate) fn page_path<'a>(beacon: &'a Beacon, head: &'a RequestHead) -> Option<&'a str> {
+    let said = beacon.page.as_deref().filter(|page| page.starts_with('/'));
+    said.or_else(|| {
+        let referrer = std::str::from_utf8(head.fields.get("referer")?).ok()?;
+        let (_, after) = referrer.split_once("://")?;
+        Some(&after[after.find('/')?..])
+    })
+}

@@ -1,0 +1,134 @@
+//! How much of pages workers render, and what they and browsers report of it. It must not know how a share is drawn.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::rc::Rc;
+
+use sluice_catalog::config::{self, Dial, DialFault};
+use sluice_catalog::snapshot::{DialSnapshot, EffectsSnapshot};
+use sluice_classes::Traits;
+use sluice_journal::Event as Happening;
+use sluice_message::{Method, RequestHead};
+use sluice_supervisor::{DialInForce, RenderedTold};
+use sluice_vitals::{Beacon, Effects};
+
+use super::Gate;
+use crate::admit::beacons::Beacons;
+use crate::answers::vitals::page_path;
+
+/// The dial, and its effects.
+pub(super) struct Rendering {
+    dial: RefCell<Dial>,
+    /// `sluice dial` has changed it since the config came into force.
+    is_turned: Cell<bool>,
+    in_force: RefCell<Rc<DialInForce>>,
+    beacons: RefCell<Beacons>,
+    effects: RefCell<Effects>,
+}
+
+impl Rendering {
+    pub(super) fn new(config: &config::Render) -> Self {
+        let dial = of_config(config);
+        let in_force = DialInForce { version: 1, server: ratios(&dial), vitals_path: config.vitals_path.clone() };
+        Rendering {
+            dial: RefCell::new(dial),
+            is_turned: Cell::new(false),
+            in_force: RefCell::new(Rc::new(in_force)),
+            beacons: RefCell::default(),
+            effects: RefCell::default(),
+        }
+    }
+
+    /// Puts a dial in force. Whether its shares are others than before.
+    fn set(&self, dial: Dial, vitals_path: String) -> bool {
+        let server = ratios(&dial);
+        let mut in_force = self.in_force.borrow_mut();
+        let is_changed = *self.dial.borrow() != dial;
+        if is_changed || in_force.vitals_path != vitals_path {
+            *in_force = Rc::new(DialInForce { version: in_force.version + 1, server, vitals_path });
+        }
+        *self.dial.borrow_mut() = dial;
+        is_changed
+    }
+}
+
+/// A config that is in force has been checked.
+fn of_config(config: &config::Render) -> Dial {
+    Dial::read(&config.server).unwrap_or_default()
+}
+
+fn ratios(dial: &Dial) -> BTreeMap<String, f64> {
+    dial.shares().iter().map(|(name, share)| (name.clone(), share.ratio())).collect()
+}
+
+impl Gate {
+    /// What workers are told.
+    pub(super) fn dial_in_force(&self) -> Rc<DialInForce> {
+        Rc::clone(&self.rendering.in_force.borrow())
+    }
+
+    /// The config's dial comes into force, whatever it was turned to before.
+    pub(super) fn set_rendering(&self, config: &config::Render) {
+        self.rendering.is_turned.set(false);
+        if self.rendering.set(of_config(config), config.vitals_path.clone()) {
+            self.tell_shares();
+        }
+    }
+
+    /// Changes the shares of some entries, or with `replaces` those of all, until the next reload. Workers hear of it within a second.
+    ///
+    /// # Errors
+    /// All that is wrong with the entries.
+    pub fn turn(&self, entries: &BTreeMap<String, String>, replaces: bool) -> Result<DialSnapshot, Vec<DialFault>> {
+        let dial = if replaces { Dial::read(entries)? } else { self.rendering.dial.borrow().with(entries)? };
+        let config = self.config();
+        self.rendering.is_turned.set(dial != of_config(&config.render));
+        if self.rendering.set(dial, config.render.vitals_path.clone()) {
+            self.tell_shares();
+        }
+        Ok(self.dial_snapshot())
+    }
+
+    fn tell_shares(&self) {
+        let DialSnapshot { server, .. } = self.dial_snapshot();
+        let shares: Vec<_> = server.iter().map(|(name, share)| format!("{name} = {share}")).collect();
+        self.journal.emit(Happening::DialChanged { shares: &shares.join(", ") });
+    }
+
+    /// The dial as operators see it.
+    pub fn dial_snapshot(&self) -> DialSnapshot {
+        DialSnapshot { server: self.rendering.dial.borrow().texts(), turned: self.rendering.is_turned.get() }
+    }
+
+    /// What was reported, as operators see it.
+    pub fn effects_snapshot(&self) -> Option<EffectsSnapshot> {
+        self.rendering.effects.borrow_mut().snapshot(self.elapsed())
+    }
+
+    /// Shows what was reported to whoever writes metrics.
+    pub fn read_effects<T>(&self, read: impl FnOnce(&Effects) -> T) -> T {
+        read(&self.rendering.effects.borrow())
+    }
+
+    /// Counts a beacon of this client. If it is over its limit: after how many seconds it may send the next.
+    pub(crate) fn over_beacons(&self, client: IpAddr) -> Option<u32> {
+        let now_ns = u64::try_from(self.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.rendering.beacons.borrow_mut().refuses(client, now_ns)
+    }
+
+    /// A browser has measured a page of this host.
+    pub(crate) fn take_beacon(&self, beacon: &Beacon, head: &RequestHead) {
+        let class = page_path(beacon, head).and_then(|target| {
+            self.classes.known(&Traits { method: &Method::Get, host: &head.authority, target, body_bytes: 0 })
+        });
+        self.rendering.effects.borrow_mut().measured(beacon, class.as_deref(), self.elapsed());
+    }
+
+    pub(super) fn take_rendered(&self, told: &RenderedTold<'_>) {
+        let (mut effects, now) = (self.rendering.effects.borrow_mut(), self.elapsed());
+        told.components.iter().for_each(|rendered| effects.rendered(rendered, now));
+        told.settings.iter().for_each(|spent| effects.spent(spent, now));
+        told.variants.iter().for_each(|variant| effects.varied(variant, now));
+    }
+}

@@ -1,0 +1,42 @@
+//! What a worker is told of rendering, and what it says of it. It must not know what comes of either.
+
+use serde_json::json;
+use sluice_vitals::{Rendered, Spent};
+
+use super::line::Line;
+use crate::Supervisor;
+use crate::gate::{DialInForce, RenderedTold};
+use crate::process::Process;
+
+/// Components, settings or variants of one line that are listened to.
+const RENDERED_MAX: usize = 1000;
+
+/// Tells the worker the dial, unless it knows the one in force. A worker that does not take the line is told with its next beat.
+pub(super) fn tell_dial(supervisor: &Supervisor, process: &Process) {
+    let dial = supervisor.gate.dial();
+    let DialInForce { version, server, vitals_path } = &*dial;
+    if process.dial_told.get() == *version {
+        return;
+    }
+    if process.say(&json!({ "type": "render", "server": server, "vitals": vitals_path }).to_string()) {
+        process.dial_told.set(*version);
+    }
+}
+
+/// The worker has rendered components and pages.
+pub(super) fn hear(supervisor: &Supervisor, said: &Line) {
+    let components = said.components.iter().take(RENDERED_MAX).map(|one| Rendered {
+        component: &one.component,
+        outcome: &one.outcome,
+        count: one.count,
+        cpu_us: one.cpu_us,
+    });
+    let settings = said.settings.iter().take(RENDERED_MAX);
+    let settings = settings.map(|one| Spent { setting: &one.setting, pages: one.pages, cpu_us: one.cpu_us });
+    let variants = said.variants.iter().take(RENDERED_MAX).map(String::as_str);
+    supervisor.gate.rendered(&RenderedTold {
+        components: components.collect(),
+        settings: settings.collect(),
+        variants: variants.collect(),
+    });
+}

@@ -1,0 +1,142 @@
+//! Renders of components, as workers report them: counts by outcome, and CPU time. It must not know pages or browsers.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use sluice_catalog::snapshot::ComponentSnapshot;
+
+use crate::names::{Names, OTHER};
+
+/// Components that are told apart.
+const COMPONENTS_MAX: usize = 500;
+/// Outcomes that are told apart, over all components.
+const OUTCOMES_MAX: usize = 16;
+/// Longest name of a component.
+const NAME_CHARS_MAX: usize = 100;
+/// Longest outcome.
+const OUTCOME_BYTES_MAX: usize = 24;
+/// Components that are shown to operators; metrics have all.
+const SHOWN_MAX: usize = 50;
+/// CPU time that one report is believed, microseconds: an hour.
+const CPU_US_MAX: u64 = 3_600_000_000;
+
+/// What a worker says of the renders of one component that ended alike, since it said so last.
+#[derive(Clone, Copy, Debug)]
+pub struct Rendered<'a> {
+    /// Its name.
+    pub component: &'a str,
+    /// How they ended.
+    pub outcome: &'a str,
+    /// How many.
+    pub count: u64,
+    /// Their CPU time, microseconds.
+    pub cpu_us: u64,
+}
+
+#[derive(Debug, Default)]
+struct Component {
+    outcomes: BTreeMap<String, u64>,
+    cpu_us: u64,
+}
+
+/// All components since the start.
+#[derive(Debug, Default)]
+pub(crate) struct Components {
+    rows: Names<Component, COMPONENTS_MAX>,
+    outcomes: Names<(), OUTCOMES_MAX>,
+}
+
+impl Components {
+    pub(crate) fn add(&mut self, rendered: &Rendered<'_>, now: Duration) {
+        let Rendered { component, outcome, count, cpu_us } = *rendered;
+        let name = component.char_indices().nth(NAME_CHARS_MAX).map_or(component, |(end, _)| &component[..end]);
+        let is_word = (1..=OUTCOME_BYTES_MAX).contains(&outcome.len())
+            && outcome.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+        let outcome = if is_word && self.outcomes.has(outcome, now) { outcome } else { OTHER };
+        let row = self.rows.used(if name.is_empty() { OTHER } else { name }, now);
+        let total = match row.outcomes.get_mut(outcome) {
+            Some(total) => total,
+            None => row.outcomes.entry(outcome.to_owned()).or_default(),
+        };
+        *total = total.saturating_add(count);
+        row.cpu_us = row.cpu_us.saturating_add(cpu_us.min(CPU_US_MAX));
+    }
+
+    /// Those that took most CPU time, and how many there are in all.
+    pub(crate) fn snapshot(&self) -> (Vec<ComponentSnapshot>, u64) {
+        let mut all: Vec<_> = self.rows.iter().collect();
+        let count = all.len() as u64;
+        all.sort_by_key(|(_, component)| std::cmp::Reverse(component.cpu_us));
+        let shown = all.into_iter().take(SHOWN_MAX).map(|(name, component)| ComponentSnapshot {
+            name: name.to_owned(),
+            outcomes: component.outcomes.clone(),
+            cpu_ms_total: in_ms(component.cpu_us),
+        });
+        (shown.collect(), count)
+    }
+
+    /// By component and outcome.
+    pub(crate) fn renders(&self) -> impl Iterator<Item = (&str, &str, u64)> {
+        self.rows.iter().flat_map(|(name, component)| {
+            component.outcomes.iter().map(move |(outcome, count)| (name, outcome.as_str(), *count))
+        })
+    }
+
+    /// CPU time by component, microseconds.
+    pub(crate) fn cpu_us(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.rows.iter().map(|(name, component)| (name, component.cpu_us))
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "microseconds of CPU time are below 2^52 for a century")]
+pub(crate) fn in_ms(us: u64) -> f64 {
+    us as f64 / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered<'a>(component: &'a str, outcome: &'a str, count: u64, cpu_us: u64) -> Rendered<'a> {
+        Rendered { component, outcome, count, cpu_us }
+    }
+
+    #[test]
+    fn renders_add_up_by_component_and_outcome() {
+        let (mut components, now) = (Components::default(), Duration::ZERO);
+        for report in [
+            rendered("Price", "rendered", 3, 900),
+            rendered("Reviews", "rendered", 1, 5000),
+            rendered("Price", "error", 1, 100),
+            rendered("Price", "rendered", 2, 0),
+        ] {
+            components.add(&report, now);
+        }
+        let (shown, count) = components.snapshot();
+        assert_eq!(count, 2);
+        assert_eq!(shown.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["Reviews", "Price"]);
+        assert_eq!(shown[1].outcomes, BTreeMap::from([("rendered".to_owned(), 5), ("error".to_owned(), 1)]));
+        assert!((shown[1].cpu_ms_total - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn whatever_a_worker_says_is_bounded_i6() {
+        let (mut components, now) = (Components::default(), Duration::ZERO);
+        for number in 0..10_000 {
+            components.add(&rendered(&format!("C{number}"), "rendered", 1, 1), now);
+        }
+        for number in 0..100_u8 {
+            let outcome = format!("o{}", "x".repeat(usize::from(number)));
+            components.add(&rendered("C1", &outcome, 1, 1), now);
+        }
+        for outcome in ["", "a\"b", "Ünwort", "x\n"] {
+            components.add(&rendered(&"é".repeat(5000), outcome, u64::MAX, u64::MAX), now);
+        }
+        let names: std::collections::BTreeSet<_> = components.renders().map(|(name, ..)| name).collect();
+        let outcomes: std::collections::BTreeSet<_> = components.renders().map(|(_, outcome, _)| outcome).collect();
+        assert_eq!((names.len(), outcomes.len()), (COMPONENTS_MAX + 1, OUTCOMES_MAX + 1));
+        assert!(outcomes.iter().all(|outcome| outcome.len() <= OUTCOME_BYTES_MAX));
+        assert!(components.cpu_us().all(|(name, us)| name.len() <= 200 && us <= 5 * CPU_US_MAX));
+        assert_eq!(components.snapshot().0.len(), SHOWN_MAX);
+    }
+}

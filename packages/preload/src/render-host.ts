@@ -1,0 +1,168 @@
+/**
+ * What `@sluice/render` finds of Sluice in a worker: for whom the server is to render, and who is told of what it rendered. Reports
+ * are summed up and told once a second. It must not know what a component is, nor how a share of visitors is drawn;
+ * `@sluice/render` has the same types in its own words.
+ */
+import type { Control } from './control.js';
+import { later } from './timers.js';
+
+/** Where the host is. The number changes with its shape. */
+export const renderKey = Symbol.for('sluice.render.1');
+
+/** One component of one page. */
+export interface ComponentReport {
+  readonly component: string;
+  /** How it ended: `rendered`, `cached`, `error`, `late`, `client` and the like; lower-case letters and `-`, 24 at most. */
+  readonly outcome: string;
+  /** CPU time, microseconds. */
+  readonly cpu_us: number;
+  /** Label of the setting that the page got, as the page's beacon will carry it. */
+  readonly setting: string;
+}
+
+/** One page. */
+export interface PageReport {
+  /** Its setting: letters, digits and `._:%-`, 64 at most. */
+  readonly setting: string;
+  /** Label of the variant that the visitor is in, written likewise; null for none. */
+  readonly variant: string | null;
+}
+
+export interface RenderHost {
+  /**
+   * Shares of visitors for whom the server renders, 0 to 1, by `*`, `Name`, `Name@device` and `*@device`. There is always one for
+   * `*`. The same object until the dial is turned.
+   */
+  readonly server: () => Readonly<Record<string, number>>;
+  /** Path that takes browsers' beacons; empty where none does. */
+  readonly vitalsPath: () => string;
+  readonly rendered: (report: ComponentReport) => void;
+  readonly page: (report: PageReport) => void;
+}
+
+interface Count {
+  count: number;
+  cpu_us: number;
+}
+
+/** How long reports are summed up. */
+const EVERY_MS = 1000;
+/** Components that are told by name within that time; the rest counts as `other`. */
+const COMPONENTS_MAX = 500;
+/** Outcomes of one component likewise. */
+const OUTCOMES_MAX = 16;
+/** Settings likewise, and variants, of which further ones are not told. */
+const LABELS_MAX = 32;
+/** What of a name is told. */
+const NAME_CHARACTERS_MAX = 100;
+/** Components of one line, which has a bound. */
+const LINE_COMPONENTS_MAX = 1000;
+const OTHER = 'other';
+
+/** Puts the host where the app's copies of `@sluice/render` look for it. */
+export function offerRenderHost(control: Control): void {
+  Object.defineProperty(globalThis, renderKey, { value: new Rendering(control).host });
+}
+
+export class Rendering {
+  readonly #control: Control;
+  #server = frozen([['*', 1]]);
+  #vitalsPath = '/.sluice/vitals';
+  #components = new Map<string, Map<string, Count>>();
+  #settings = new Map<string, Count>();
+  #variants = new Set<string>();
+  #isDue = false;
+  #isWatchingExit = false;
+
+  constructor(control: Control) {
+    this.#control = control;
+    control.onMessage((message) => {
+      if (message.type !== 'render') return;
+      this.#server = frozen(Object.entries(message.server));
+      this.#vitalsPath = message.vitals;
+    });
+  }
+
+  /** What the app's code gets; a report that is none is ignored, as a render must not fail because of it. */
+  readonly host: RenderHost = Object.freeze({
+    server: () => this.#server,
+    vitalsPath: () => this.#vitalsPath,
+    rendered: ({ component, outcome, cpu_us, setting }: ComponentReport) => {
+      const cost_us = Number.isFinite(cpu_us) && cpu_us > 0 ? Math.round(cpu_us) : 0;
+      const outcomes = within(this.#components, component, COMPONENTS_MAX, () => new Map<string, Count>());
+      const ended = within(outcomes, outcome, OUTCOMES_MAX, noCount);
+      ended.count += 1;
+      ended.cpu_us += cost_us;
+      within(this.#settings, setting, LABELS_MAX, noCount).cpu_us += cost_us;
+      this.#tellSoon();
+    },
+    page: ({ setting, variant }: PageReport) => {
+      within(this.#settings, setting, LABELS_MAX, noCount).count += 1;
+      if (typeof variant === 'string' && this.#variants.size < LABELS_MAX) this.#variants.add(named(variant));
+      this.#tellSoon();
+    },
+  });
+
+  #tellSoon(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    later(() => this.#tell(), EVERY_MS).unref();
+    if (this.#isWatchingExit) return;
+    this.#isWatchingExit = true;
+    // A small line to a unix socket still goes out while the process exits.
+    process.once('exit', () => this.#tell());
+  }
+
+  #tell(): void {
+    this.#isDue = false;
+    const components = [...this.#components].flatMap(([component, outcomes]) =>
+      [...outcomes].map(([outcome, count]) => ({ component, outcome, ...count })),
+    );
+    const settings = [...this.#settings].map(([setting, { count, cpu_us }]) => ({
+      setting,
+      pages: count,
+      cpu_us,
+    }));
+    const variants = [...this.#variants];
+    this.#components = new Map();
+    this.#settings = new Map();
+    this.#variants = new Set();
+    const first = components.splice(0, LINE_COMPONENTS_MAX);
+    if (first.length + settings.length === 0) return;
+    this.#control.send({ type: 'rendered', components: first, settings, variants });
+    while (components.length > 0)
+      this.#control.send({
+        type: 'rendered',
+        components: components.splice(0, LINE_COMPONENTS_MAX),
+        settings: [],
+        variants: [],
+      });
+  }
+}
+
+function noCount(): Count {
+  return { count: 0, cpu_us: 0 };
+}
+
+/** The entry of a name; `other`'s where there are too many. */
+function within<T>(entries: Map<string, T>, name: unknown, names_max: number, make: () => T): T {
+  let key = typeof name === 'string' && name !== '' ? named(name) : OTHER;
+  if (!entries.has(key) && entries.size >= names_max) key = OTHER;
+  let entry = entries.get(key);
+  if (entry === undefined) {
+    entry = make();
+    entries.set(key, entry);
+  }
+  return entry;
+}
+
+function named(text: string): string {
+  return text.length > NAME_CHARACTERS_MAX ? text.slice(0, NAME_CHARACTERS_MAX) : text;
+}
+
+/** Without a prototype: a component may be called `constructor`. */
+function frozen(entries: readonly (readonly [string, number])[]): Readonly<Record<string, number>> {
+  const shares: Record<string, number> = Object.create(null) as Record<string, number>;
+  for (const [name, share] of entries) shares[name] = share;
+  return Object.freeze(shares);
+}
