@@ -24,6 +24,15 @@ export interface WorkerSnapshot {
   lane: 'short' | 'long' | null;
 }
 
+/** What browsers measured of one kind of page: 75th percentiles. */
+export interface VitalsSnapshot {
+  name: string;
+  reports_total: number;
+  ttfb_ms: number | null;
+  lcp_ms: number | null;
+  inp_ms: number | null;
+}
+
 export interface Snapshot {
   version: string;
   pid: number;
@@ -68,6 +77,19 @@ export interface Snapshot {
     entries: number;
     bytes: number;
     bytes_max: number;
+  } | null;
+  dial: { server: Record<string, string>; turned: boolean };
+  effects: {
+    components: { name: string; outcomes: Record<string, number>; cpu_ms_total: number }[];
+    components_count: number;
+    settings: {
+      name: string;
+      pages_total: number;
+      cpu_ms_per_page: number | null;
+      devices: VitalsSnapshot[];
+    }[];
+    variants: VitalsSnapshot[];
+    pages: VitalsSnapshot[];
   } | null;
   page_cache: {
     pages: number;

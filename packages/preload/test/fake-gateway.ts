@@ -203,7 +203,12 @@ export class FakeGateway {
   }
 
   tell(message: unknown): void {
-    for (const socket of this.#connections) socket.write(`${JSON.stringify({ type: 'message', message })}\n`);
+    this.say({ type: 'message', message });
+  }
+
+  /** Says a line to the worker. */
+  say(line: Line): void {
+    for (const socket of this.#connections) socket.write(`${JSON.stringify(line)}\n`);
   }
 
   label(rest = 'peer=203.0.113.9:51234;local=192.0.2.1:3000;proto=http'): string {
