@@ -132,6 +132,39 @@ void test('the page cache has a card while it is on', options, async (t) => {
   assert.match(text, /1200 pages, 45\.8 MiB of 256 MiB/);
 });
 
+void test(
+  'effect of the dial stands beside what pages cost, by setting, variant and page',
+  options,
+  async (t) => {
+    const gateway = await fakeGateway(t, {});
+    const { page, faults } = await open(t, gateway.url);
+    const card = page.locator('section:has(#dial)');
+    await card.waitFor();
+    const text = async () => (await card.innerText()).replaceAll(/\s+/g, ' ');
+    assert.match(await text(), /renders for 50% of visitors, 0% for Reviews@mobile until the next reload/);
+    assert.match(
+      await text(),
+      /s0 mobile 3750 43\.8 ms 4\.8 s poor 620 ms poor 0\.19 needs improvement .* 5 ms of 20k/,
+    );
+    assert.match(await text(), /s100 desktop 12k 140 ms 1\.5 s – 0\.06 93\.8 KiB 56\.6 KiB 10 ms of 20k/);
+    await card.getByRole('button', { name: 'Variants' }).click();
+    assert.match(await text(), /hero:b 10k 117 ms 1\.8 s/);
+    assert.equal(await card.getByRole('columnheader', { name: 'Server CPU' }).count(), 0);
+    await card.getByRole('button', { name: 'Pages' }).click();
+    assert.match(await text(), /shop\.example GET \/product\/:id 12k/);
+
+    const components = page.locator('section:has(#components)');
+    const rows = components.locator('tbody tr');
+    assert.equal(await rows.count(), 15);
+    assert.match((await rows.nth(3).innerText()).replaceAll(/\s+/g, ' '), /late 2\.25 %, error 0\.09 %/);
+    await components.getByRole('button', { name: 'show all 40' }).click();
+    assert.equal(await rows.count(), 40);
+    assert.deepEqual(await barriers(page), []);
+    await shot(page, 'dial');
+    assert.deepEqual(faults, []);
+  },
+);
+
 void test('every figure has a help line that the keyboard reaches', options, async (t) => {
   const gateway = await fakeGateway(t, {});
   const { page } = await open(t, gateway.url);

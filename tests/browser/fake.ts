@@ -10,12 +10,15 @@ import type {
   ClassSnapshot,
   Columns,
   Costs,
+  EffectsSnapshot,
   Frame,
   Hello,
   Mark,
   Point,
+  SettingSnapshot,
   Snapshot,
   Tail,
+  VitalsSnapshot,
   WorkerSnapshot,
 } from '../../packages/dashboard/src/snapshot.ts';
 import { repositoryDir } from '../support/sluice.ts';
@@ -209,6 +212,39 @@ export function classesOf(many: number): ClassSnapshot[] {
   }));
 }
 
+/** Pages of two settings, one of which is the browser's work, and 40 components. */
+function effects(): EffectsSnapshot {
+  const vitals = (name: string, scale: number): VitalsSnapshot => ({
+    name,
+    reports_total: Math.round(12_000 / scale),
+    ttfb_ms: 140 / scale,
+    fcp_ms: 700 * scale,
+    lcp_ms: 1500 * scale,
+    inp_ms: scale > 2 ? 620 : null,
+    cls: 0.06 * scale,
+    html_bytes: 96_000 / scale,
+    js_bytes: 58_000,
+  });
+  const setting = (name: string, scale: number): SettingSnapshot => ({
+    name,
+    pages_total: 20_000,
+    cpu_ms_total: 200_000 / scale,
+    cpu_ms_per_page: 10 / scale,
+    devices: [vitals('desktop', scale), vitals('mobile', scale * 1.6)],
+  });
+  return {
+    components: Array.from({ length: 40 }, (_, at) => ({
+      name: `shop/Component${at}`,
+      outcomes: { rendered: 9000 - at, cached: 4000, ...(at === 3 ? { late: 300, error: 12 } : {}) },
+      cpu_ms_total: 90_000 / (at + 1),
+    })),
+    components_count: 412,
+    settings: [setting('s0', 2), setting('s100', 1)],
+    variants: [vitals('hero:a', 1), vitals('hero:b', 1.2)],
+    pages: [vitals('shop.example GET /product/:id', 1), vitals('other', 3)],
+  };
+}
+
 function status(workers: number): Snapshot {
   const worker = (at: number): WorkerSnapshot => ({
     id: at + 1,
@@ -273,6 +309,8 @@ function status(workers: number): Snapshot {
       bytes: 5e6,
       bytes_max: 4 * 32 * 2 ** 20,
     },
+    dial: { server: { '*': '50%', 'Reviews@mobile': '0%' }, turned: true },
+    effects: effects(),
     page_cache: {
       enabled: true,
       pages: 1200,

@@ -10,6 +10,7 @@ import { Classes } from './parts/classes.js';
 import { Events } from './parts/events.js';
 import { Flame } from './parts/flame.js';
 import { Alarms, Pages, Quarantine, Renders, Tails } from './parts/more.js';
+import { Rendering } from './parts/rendering.js';
 import { Tiles } from './parts/tiles.js';
 import { Workers } from './parts/workers.js';
 import type { Point } from './snapshot.js';
@@ -104,6 +105,7 @@ export function App({ model, store }: { model: Model; store: Store }) {
               <HeatMap points={model.points} runs={status.runs} theme={theme} />
               <Renders status={status} />
             </div>
+            <Rendering status={status} />
             <Pages cache={status.page_cache} />
             <Tails tails={status.tails} show={(tail) => setFlame({ tail })} />
           </div>

@@ -1,0 +1,278 @@
+// Rendering: for whom the server renders, what that does to visitors and costs, and what each component costs.
+import { useState } from 'preact/hooks';
+import { bytes, count, percent, time, trimmed } from '../format.js';
+import type {
+  ComponentSnapshot,
+  DialSnapshot,
+  EffectsSnapshot,
+  SettingSnapshot,
+  Snapshot,
+  VitalsSnapshot,
+} from '../snapshot.js';
+import { Help } from './help.js';
+
+/** Components that are shown before more are asked for. */
+const COMPONENTS_FIRST = 15;
+/** Bounds of Core Web Vitals: up to the first a page is good, beyond the second poor. */
+const BOUNDS = {
+  ttfb_ms: [800, 1800],
+  lcp_ms: [2500, 4000],
+  inp_ms: [200, 500],
+  cls: [0.1, 0.25],
+} as const;
+
+/** Nothing where neither `@sluice/render` nor `render.server` is in use. */
+export function Rendering({ status: { dial, effects } }: { status: Snapshot }) {
+  const isSet =
+    dial.turned || Object.entries(dial.server).some(([of, share]) => of !== '*' || share !== '100%');
+  if (effects === null && !isSet) return null;
+  return (
+    <>
+      <Effect dial={dial} effects={effects} />
+      {effects !== null && effects.components.length > 0 && (
+        <Components components={effects.components} total={effects.components_count} />
+      )}
+    </>
+  );
+}
+
+const VIEWS = {
+  settings: { name: 'Settings', help: 'What the page says it got of the dial: a setting, and the device.' },
+  variants: { name: 'Variants', help: 'The variant of an experiment that the visitor is in.' },
+  pages: {
+    name: 'Pages',
+    help: 'The class of the page, as in the table of classes. The 20 with most visitors.',
+  },
+} as const;
+type View = keyof typeof VIEWS;
+
+interface Row {
+  key: string;
+  name: string;
+  device: string;
+  setting: SettingSnapshot | null;
+  vitals: VitalsSnapshot | null;
+}
+
+function rowsOf(view: View, effects: EffectsSnapshot | null): Row[] {
+  if (effects === null) return [];
+  if (view !== 'settings')
+    return effects[view].map((vitals) => ({
+      key: vitals.name,
+      name: vitals.name,
+      device: '',
+      setting: null,
+      vitals,
+    }));
+  return effects.settings.flatMap((setting) => {
+    const { name, devices } = setting;
+    const row = (device: string, vitals: VitalsSnapshot | null) => ({
+      key: `${name} ${device}`,
+      name,
+      device,
+      setting,
+      vitals,
+    });
+    return devices.length === 0 ? [row('', null)] : devices.map((vitals) => row(vitals.name, vitals));
+  });
+}
+
+function Effect({ dial, effects }: { dial: DialSnapshot; effects: EffectsSnapshot | null }) {
+  const [view, setView] = useState<View>('settings');
+  const rows = rowsOf(view, effects);
+  return (
+    <section class="card" aria-labelledby="dial">
+      <div class="head">
+        <h2 id="dial">
+          Effect of the dial{' '}
+          <Help
+            of="effect of the dial"
+            text="What visitors got with each setting of render.server, beside what a page cost the server. Figures of browsers are 75th percentiles of the last one to two hours."
+          />
+        </h2>
+        <div class="chips" role="group" aria-label="Rows of the effect of the dial">
+          {(Object.keys(VIEWS) as View[]).map((one) => (
+            <button
+              type="button"
+              key={one}
+              class="chip"
+              aria-pressed={view === one}
+              onClick={() => setView(one)}
+            >
+              {VIEWS[one].name}
+            </button>
+          ))}
+        </div>
+      </div>
+      <p class="dial">
+        The server renders for{' '}
+        {Object.entries(dial.server).map(([of, share], at) => (
+          <span key={of}>
+            {at > 0 && ', '}
+            <b>{share}</b> {of === '*' ? 'of visitors' : 'for '}
+            {of !== '*' && <code>{of}</code>}
+          </span>
+        ))}
+        {dial.turned && <small> until the next reload</small>}
+      </p>
+      {rows.length === 0 ? (
+        <p class="empty">Nothing has been reported yet.</p>
+      ) : (
+        <div class="scroll" role="region" aria-label="Table of the effect of the dial" tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">
+                  {VIEWS[view].name.slice(0, -1)} <Help of={VIEWS[view].name} text={VIEWS[view].help} />
+                </th>
+                {view === 'settings' && <th scope="col">Device</th>}
+                <Column name="Visitors" help="Pages whose browser has reported, since the start." />
+                <Column name="TTFB" help="Time to the first byte of the page." />
+                <Column name="LCP" help="Largest contentful paint: when the main content is there." />
+                <Column
+                  name="INP"
+                  help="Interaction to next paint: how long the slowest click or key took."
+                />
+                <Column name="CLS" help="Cumulative layout shift: how far content jumped." />
+                <Column name="HTML" help="Bytes of the page." />
+                <Column name="JS" help="Bytes of its JavaScript." />
+                {view === 'settings' && (
+                  <Column
+                    name="Server CPU"
+                    help="CPU time of the components of one page with this setting, all devices together, mean since the start."
+                  />
+                )}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <EffectRow key={row.key} row={row} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Column({ name, help }: { name: string; help: string }) {
+  return (
+    <th scope="col" class="number">
+      {name} <Help of={name} text={help} />
+    </th>
+  );
+}
+
+function EffectRow({ row: { name, device, setting, vitals } }: { row: Row }) {
+  return (
+    <tr>
+      <th scope="row" class="name">
+        <code>{name}</code>
+      </th>
+      {setting !== null && <td>{device}</td>}
+      <td class="number">{count(vitals?.reports_total ?? 0)}</td>
+      <Vital vitals={vitals} measure="ttfb_ms" />
+      <Vital vitals={vitals} measure="lcp_ms" />
+      <Vital vitals={vitals} measure="inp_ms" />
+      <Vital vitals={vitals} measure="cls" />
+      <td class="number">{bytes(vitals?.html_bytes)}</td>
+      <td class="number">{bytes(vitals?.js_bytes)}</td>
+      {setting !== null && (
+        <td class="number">
+          {time(setting.cpu_ms_per_page)} <small>of {count(setting.pages_total)}</small>
+        </td>
+      )}
+    </tr>
+  );
+}
+
+function Vital({ vitals, measure }: { vitals: VitalsSnapshot | null; measure: keyof typeof BOUNDS }) {
+  const value = vitals?.[measure] ?? null;
+  if (value === null) return <td class="number">–</td>;
+  const [good, poor] = BOUNDS[measure];
+  const judged = value <= good ? '' : value <= poor ? 'warn' : 'bad';
+  return (
+    <td class={`number ${judged}`}>
+      {measure === 'cls' ? trimmed(value) : time(value)}
+      {judged !== '' && <small class="unseen"> {judged === 'bad' ? 'poor' : 'needs improvement'}</small>}
+    </td>
+  );
+}
+
+function Components({ components, total }: { components: readonly ComponentSnapshot[]; total: number }) {
+  const [all, setAll] = useState(false);
+  const shown = all ? components : components.slice(0, COMPONENTS_FIRST);
+  const cpu_ms = components.reduce((sum, component) => sum + component.cpu_ms_total, 0);
+  return (
+    <section class="card" aria-labelledby="components">
+      <h2 id="components">
+        Components <small>{total}</small>{' '}
+        <Help
+          of="components"
+          text="Components that @sluice/render was asked for since the start, those with most CPU time first. Metrics have all of them."
+        />
+      </h2>
+      <div class="scroll" role="region" aria-label="Table of components" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Component</th>
+              <Column name="Count" help="How often it was asked for." />
+              <Column name="CPU share" help="Part of the CPU time of the components in this table." />
+              <Column name="CPU each" help="Mean CPU time of one." />
+              <th scope="col">
+                How they ended{' '}
+                <Help
+                  of="how they ended"
+                  text="rendered and cached are in the HTML; client was left to the browser by the dial; of error, late and unknown the page has the placeholder, and the browser renders them."
+                />
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((component) => (
+              <ComponentRow key={component.name} component={component} cpu_ms={cpu_ms} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {components.length > COMPONENTS_FIRST && (
+        <button type="button" class="quiet" onClick={() => setAll(!all)}>
+          {all ? `show the first ${COMPONENTS_FIRST}` : `show all ${components.length}`}
+        </button>
+      )}
+    </section>
+  );
+}
+
+/** Ends that are no fault, so that the others can be seen. */
+const WELL = new Set(['rendered', 'cached', 'static', 'client']);
+
+function ComponentRow({ component, cpu_ms }: { component: ComponentSnapshot; cpu_ms: number }) {
+  const { name, outcomes, cpu_ms_total } = component;
+  const asked = Object.values(outcomes).reduce((sum, many) => sum + many, 0);
+  const share = cpu_ms === 0 ? 0 : cpu_ms_total / cpu_ms;
+  const ended = Object.entries(outcomes).sort(([, one], [, other]) => other - one);
+  return (
+    <tr>
+      <th scope="row" class="name">
+        <code>{name}</code>
+      </th>
+      <td class="number">{count(asked)}</td>
+      <td class="number share">
+        <i style={{ width: `${share * 100}%` }} />
+        {percent(share)}
+      </td>
+      <td class="number">{time(cpu_ms_total / Math.max(asked, 1))}</td>
+      <td>
+        {ended.map(([outcome, many], at) => (
+          <span key={outcome} class={WELL.has(outcome) ? '' : 'warn'}>
+            {at > 0 && ', '}
+            {outcome.replaceAll('-', ' ')} {percent(many / asked)}
+          </span>
+        ))}
+      </td>
+    </tr>
+  );
+}
