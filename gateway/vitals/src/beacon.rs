@@ -193,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_the_parser_panic_i8(bytes in proptest::collection::vec(any::<u8>(), 0..300), at in 0..WHOLE.len()) {
+        fn i8_no_bytes_make_the_parser_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), at in 0..WHOLE.len()) {
             let _ = Beacon::parse(&bytes);
             let mut mangled = WHOLE.as_bytes().to_vec();
             mangled.splice(at..at, bytes);

@@ -17,7 +17,7 @@ const NAME_CHARS_MAX: usize = 100;
 const OUTCOME_BYTES_MAX: usize = 24;
 /// Components that are shown to operators; metrics have all.
 const SHOWN_MAX: usize = 50;
-/// CPU time that one report is believed, microseconds: an hour.
+/// Most CPU time that one report can add, microseconds: an hour.
 const CPU_US_MAX: u64 = 3_600_000_000;
 
 /// What a worker says of the renders of one component that ended alike, since it said so last.
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_worker_says_is_bounded_i6() {
+    fn i6_whatever_a_worker_says_is_bounded() {
         let (mut components, now) = (Components::default(), Duration::ZERO);
         for number in 0..10_000 {
             components.add(&rendered(&format!("C{number}"), "rendered", 1, 1), now);

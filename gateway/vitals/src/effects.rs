@@ -15,9 +15,9 @@ const SETTINGS_MAX: usize = 32;
 const VARIANTS_MAX: usize = 32;
 /// Classes of pages that are told apart.
 const PAGES_MAX: usize = 100;
-/// Of these, how many are shown to operators.
+/// Classes of pages that are shown to operators.
 const PAGES_SHOWN_MAX: usize = 20;
-/// CPU time that one report is believed, microseconds: an hour.
+/// Most CPU time that one report can add, microseconds: an hour.
 const CPU_US_MAX: u64 = 3_600_000_000;
 
 /// What a worker says of pages with one setting, since it said so last.
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_thousand_made_up_settings_take_one_row_and_hide_no_real_one_i6() {
+    fn i6_ten_thousand_made_up_settings_take_one_row_and_hide_no_real_one() {
         let mut effects = Effects::default();
         for number in 0..10_000 {
             let name = format!("made-up-{number}");

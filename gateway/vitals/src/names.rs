@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_bounded_and_the_rest_counts_as_other_i6() {
+    fn i6_names_are_bounded_and_the_rest_counts_as_other() {
         let (mut table, now) = (Names::<u64, 3>::default(), Duration::ZERO);
         assert_eq!(names(&table), []);
         for name in ["a", "b", "c", "d", "e", "a"] {

@@ -47,15 +47,15 @@ interface Count {
 
 /** How long reports are summed up. */
 const EVERY_MS = 1000;
-/** Components that are told by name within that time; the rest counts as `other`. */
+/** Components that one report names; the rest counts as `other`. */
 const COMPONENTS_MAX = 500;
-/** Outcomes of one component likewise. */
+/** Outcomes of one component that one report names. */
 const OUTCOMES_MAX = 16;
-/** Settings likewise, and variants, of which further ones are not told. */
+/** Settings that one report names, and variants. */
 const LABELS_MAX = 32;
-/** What of a name is told. */
+/** Longest name of a component, an outcome, a setting or a variant that is reported. */
 const NAME_CHARACTERS_MAX = 100;
-/** Components of one line, which has a bound. */
+/** Components of one line of a report. */
 const LINE_COMPONENTS_MAX = 1000;
 const OTHER = 'other';
 

@@ -7,7 +7,7 @@ use sluice_catalog::snapshot::{DialSnapshot, EffectsSnapshot, SettingSnapshot, V
 
 use super::status::{duration, harmless, milliseconds};
 
-/// Settings that are shown; the dashboard and `--json` have all.
+/// Settings of the dial that `sluice status` shows; the dashboard and `--json` have all.
 const SETTINGS_MAX: usize = 6;
 
 /// Nothing where neither `@sluice/render` nor `render.server` is in use.

@@ -90,7 +90,7 @@ function Effect({ dial, effects }: { dial: DialSnapshot; effects: EffectsSnapsho
             text="What visitors got with each setting of render.server, beside what a page cost the server. Figures of browsers are 75th percentiles of the last one to two hours."
           />
         </h2>
-        <div class="chips" role="group" aria-label="Rows of the effect of the dial">
+        <div class="chips views" role="group" aria-label="Rows of the effect of the dial">
           {(Object.keys(VIEWS) as View[]).map((one) => (
             <button
               type="button"
