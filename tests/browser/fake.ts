@@ -217,6 +217,8 @@ function effects(): EffectsSnapshot {
   const vitals = (name: string, scale: number): VitalsSnapshot => ({
     name,
     reports_total: Math.round(12_000 / scale),
+    mismatches_total: scale === 2 ? 12 : 0,
+    failed_total: name === 'mobile' ? 3 : 0,
     ttfb_ms: 140 / scale,
     fcp_ms: 700 * scale,
     lcp_ms: 1500 * scale,

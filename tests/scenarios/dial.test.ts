@@ -120,7 +120,16 @@ void test('components, pages and beacons are counted by setting, in status, metr
   await effects(sluice, ({ components_count: count }) => count === 3);
   for (const lcp_ms of [900, 1000, 1100, 4000]) {
     const headers = { 'sec-fetch-site': 'same-origin', 'content-type': 'text/plain;charset=UTF-8' };
-    const sent = { lcp_ms, ttfb_ms: 120, cls: 0.2, html_bytes: 40_000, js_bytes: 60_000, variant: 'hero:b' };
+    const sent = {
+      lcp_ms,
+      ttfb_ms: 120,
+      cls: 0.2,
+      html_bytes: 40_000,
+      js_bytes: 60_000,
+      variant: 'hero:b',
+      mismatches: 1,
+      failed: 0,
+    };
     const answer = await send(sluice, beacon(sent), headers);
     assert.deepEqual([answer.status, await answer.text()], [204, '']);
   }
@@ -165,6 +174,8 @@ void test('components, pages and beacons are counted by setting, in status, metr
     ['sluice_vitals_seconds_count{vital="inp",setting="s50",device="mobile"}', 0],
     ['sluice_vitals_layout_shift_bucket{setting="s50",device="mobile",le="0.25"}', 4],
     ['sluice_vitals_bytes_total{content="js",setting="s50",device="mobile"}', 240_000],
+    ['sluice_vitals_faults_total{fault="mismatch",setting="s50",device="mobile"}', 4],
+    ['sluice_vitals_faults_total{fault="failed",setting="s50",device="mobile"}', 0],
   ] as const)
     assert.equal(await metric(sluice, name), value, name);
   const { stdout } = await sluice.cli(['status']);

@@ -56,6 +56,7 @@ pub static OPERATOR_METRICS: &[&Metric] = &[
     &metrics::VITALS_SECONDS,
     &metrics::VITALS_LAYOUT_SHIFT,
     &metrics::VITALS_BYTES_TOTAL,
+    &metrics::VITALS_FAULTS_TOTAL,
 ];
 
 /// Everything there is to know.

@@ -111,7 +111,7 @@ errors! {
         "The request has more header lines than `server.headers_count_max`."
     BodyTooLarge "SLU-BODY-TOO-LARGE" 413 final Client
         "The request body is too large."
-        "The declared or received body is over `server.body_bytes_max`. Raise it if the app takes uploads of that size."
+        "The declared or received body is over `server.body_bytes_max`, or that of a beacon to `render.vitals_path` over 4 KiB. Raise the former if the app takes uploads of that size."
     ExpectationUnknown "SLU-EXPECTATION-UNKNOWN" 417 final Client
         "The Expect header asks for something that is not supported."
         "Only `Expect: 100-continue` is known (RFC 9110 §10.1.1)."

@@ -178,6 +178,11 @@ pub static LABELS: &[Label] = &[
     },
     Label { name: "device", text: "The visitor's device: `mobile`, `desktop` or `bot`.", bound: "the three words" },
     Label { name: "vital", text: "What a browser measured: `ttfb`, `fcp`, `lcp` or `inp`.", bound: "the four words" },
+    Label {
+        name: "fault",
+        text: "What was wrong with a component in a browser: `mismatch` of its HTML (the browser renders it again), or `failed`.",
+        bound: "the two words",
+    },
     Label { name: "content", text: "What the bytes are of: `html` or `js`.", bound: "the two words" },
     Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
     Label { name: "version", text: "Version of the binary.", bound: "one" },
@@ -377,6 +382,8 @@ metrics! {
         "Cumulative layout shift of pages. The buckets are 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5 and 1."
     VITALS_BYTES_TOTAL "sluice_vitals_bytes_total" Counter Bytes ["content" "setting" "device"]
         "Bytes of pages and of their JavaScript, as browsers measured them."
+    VITALS_FAULTS_TOTAL "sluice_vitals_faults_total" Counter Count ["fault" "setting" "device"]
+        "Components that did not come to life in browsers as they should."
     ALARMS "sluice_alarms" Gauge Count ["alarm"]
         "Alarms that are raised now; of those about a class, how many classes. `sluice status` says what each is about."
     CERTIFICATE_EXPIRY_SECONDS "sluice_certificate_expiry_seconds" Gauge Seconds ["certificate"]

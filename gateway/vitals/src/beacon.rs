@@ -13,6 +13,8 @@ const TIME_MS_MAX: f64 = 600_000.0;
 const CLS_MAX: f64 = 100.0;
 /// Most bytes that a page and its code can have.
 const BYTES_MAX: f64 = 1e9;
+/// Most components of a page that something can be wrong with.
+const FAULTS_MAX: u64 = 10_000;
 /// Longest path or id of a page.
 const PAGE_BYTES_MAX: usize = 2048;
 
@@ -50,7 +52,8 @@ pub struct Beacon {
     /// Path or id of the page.
     #[serde(default)]
     pub page: Option<String>,
-    /// The setting of the dial that this page got, as the page says it.
+    /// The setting of the dial that this page got, as the page says it; empty where it says none.
+    #[serde(default)]
     pub setting: String,
     /// The variant that the visitor is in.
     #[serde(default)]
@@ -78,6 +81,12 @@ pub struct Beacon {
     /// Bytes of JavaScript.
     #[serde(default)]
     pub js_bytes: Option<f64>,
+    /// Components whose HTML was not what the browser would have rendered.
+    #[serde(default)]
+    pub mismatches: u64,
+    /// Components that the browser could not bring to life.
+    #[serde(default)]
+    pub failed: u64,
 }
 
 /// Why bytes are no beacon.
@@ -117,14 +126,16 @@ impl Beacon {
         if beacon.v != VERSION {
             return Err(NotABeacon::Version);
         }
-        let is_named = is_label(&beacon.setting) && beacon.variant.as_deref().is_none_or(is_label);
+        let is_named =
+            (beacon.setting.is_empty() || is_label(&beacon.setting)) && beacon.variant.as_deref().is_none_or(is_label);
         if !is_named || beacon.page.as_ref().is_some_and(|page| page.len() > PAGE_BYTES_MAX) {
             return Err(NotABeacon::Label);
         }
         let times = [beacon.ttfb_ms, beacon.fcp_ms, beacon.lcp_ms, beacon.inp_ms].map(|time| (time, TIME_MS_MAX));
         let others = [(beacon.cls, CLS_MAX), (beacon.html_bytes, BYTES_MAX), (beacon.js_bytes, BYTES_MAX)];
         let is_plausible = |(value, max): &(Option<f64>, f64)| value.is_none_or(|value| (0.0..=*max).contains(&value));
-        if times.iter().chain(&others).all(is_plausible) { Ok(beacon) } else { Err(NotABeacon::Range) }
+        let is_counted = beacon.mismatches.max(beacon.failed) <= FAULTS_MAX;
+        if is_counted && times.iter().chain(&others).all(is_plausible) { Ok(beacon) } else { Err(NotABeacon::Range) }
     }
 }
 
@@ -151,8 +162,9 @@ mod tests {
         let beacon = Beacon::parse(WHOLE.as_bytes()).unwrap();
         assert_eq!((beacon.setting.as_str(), beacon.variant.as_deref()), ("s50", Some("hero:b")));
         assert_eq!((beacon.device, beacon.ttfb_ms, beacon.inp_ms), (Device::Mobile, Some(120.5), None));
-        let least = Beacon::parse(br#"{"v":1,"setting":"s0","device":"bot","later":{"a":[1]}}"#).unwrap();
+        let least = Beacon::parse(br#"{"v":1,"device":"bot","later":{"a":[1]}}"#).unwrap();
         assert_eq!((least.page, least.lcp_ms, least.device), (None, None, Device::Bot));
+        assert_eq!((least.setting.as_str(), least.mismatches, least.failed), ("", 0, 0));
     }
 
     #[test]
@@ -166,7 +178,9 @@ mod tests {
         for (from, to, why) in [
             (r#""v":1"#, r#""v":2"#, NotABeacon::Version),
             (r#""v":1,"#, "", NotABeacon::Form),
-            (r#""setting":"s50""#, r#""setting":"""#, NotABeacon::Label),
+            (r#""setting":"s50""#, r#""variant":"""#, NotABeacon::Form),
+            (r#""v":1,"#, r#""v":1,"failed":10001,"#, NotABeacon::Range),
+            (r#""v":1,"#, r#""v":1,"failed":-1,"#, NotABeacon::Form),
             (r#""setting":"s50""#, r#""setting":"a\nb""#, NotABeacon::Label),
             (r#""setting":"s50""#, &long, NotABeacon::Label),
             (r#""variant":"hero:b""#, r#""variant":"<b>""#, NotABeacon::Label),

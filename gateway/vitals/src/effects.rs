@@ -144,6 +144,11 @@ impl Effects {
         self.cells().map(|(name, device, _, totals)| (name, device, [totals.html_bytes, totals.js_bytes]))
     }
 
+    /// Components with another HTML than expected, and such that failed, by setting and device.
+    pub fn faults(&self) -> impl Iterator<Item = (&str, Device, [u64; 2])> {
+        self.cells().map(|(name, device, _, totals)| (name, device, [totals.mismatches, totals.failed]))
+    }
+
     fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         self.settings.iter().flat_map(|(name, setting)| {
             let rows = Device::ALL.into_iter().zip(setting.rows.iter().zip(&setting.totals));

@@ -78,6 +78,8 @@ impl<const BUCKETS: usize> Histogram<BUCKETS> {
 #[derive(Debug, Default)]
 pub(crate) struct Row {
     pub(crate) reports: u64,
+    mismatches: u64,
+    failed: u64,
     times: [Spread; 4],
     cls: Spread,
     html_bytes: Spread,
@@ -91,6 +93,8 @@ pub(crate) struct Totals {
     pub(crate) cls: Histogram<{ CLS_BOUNDS.len() + 1 }>,
     pub(crate) html_bytes: f64,
     pub(crate) js_bytes: f64,
+    pub(crate) mismatches: u64,
+    pub(crate) failed: u64,
 }
 
 impl Totals {
@@ -105,12 +109,16 @@ impl Totals {
         }
         self.html_bytes += beacon.html_bytes.unwrap_or_default();
         self.js_bytes += beacon.js_bytes.unwrap_or_default();
+        self.mismatches += beacon.mismatches;
+        self.failed += beacon.failed;
     }
 }
 
 impl Row {
     pub(crate) fn add(&mut self, beacon: &Beacon, now: Duration) {
         self.reports += 1;
+        self.mismatches += beacon.mismatches;
+        self.failed += beacon.failed;
         for (measure, spread) in Measure::ALL.into_iter().zip(&mut self.times) {
             if let Some(ms) = measure.of(beacon) {
                 spread.record(whole(ms), now);
@@ -132,6 +140,8 @@ impl Row {
         VitalsSnapshot {
             name: name.to_owned(),
             reports_total: self.reports,
+            mismatches_total: self.mismatches,
+            failed_total: self.failed,
             ttfb_ms: p75(ttfb),
             fcp_ms: p75(fcp),
             lcp_ms: p75(lcp),

@@ -537,14 +537,18 @@ export interface SettingSnapshot {
 }
 
 /**
- * What browsers measured of one kind of page. Each figure is the 75th percentile of the last one to
- * two hours; `None` where nothing was measured.
+ * What browsers measured of one kind of page. Figures without `_total` are 75th percentiles of the
+ * last one to two hours; `None` where nothing was measured.
  */
 export interface VitalsSnapshot {
   /** Device, variant or class. */
   readonly name: string;
   /** Reports since the start. */
   readonly reports_total: number;
+  /** Components whose HTML was not what the browser would have rendered, since the start. */
+  readonly mismatches_total: number;
+  /** Components that the browser could not bring to life, since the start. */
+  readonly failed_total: number;
   /** Time to the first byte, milliseconds. */
   readonly ttfb_ms: number | null;
   /** First contentful paint, milliseconds. */

@@ -54,14 +54,18 @@ pub struct SettingSnapshot {
     pub devices: Vec<VitalsSnapshot>,
 }
 
-/// What browsers measured of one kind of page. Each figure is the 75th percentile of the last one to two hours; `None` where
-/// nothing was measured.
+/// What browsers measured of one kind of page. Figures without `_total` are 75th percentiles of the last one to two hours; `None`
+/// where nothing was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VitalsSnapshot {
     /// Device, variant or class.
     pub name: String,
     /// Reports since the start.
     pub reports_total: u64,
+    /// Components whose HTML was not what the browser would have rendered, since the start.
+    pub mismatches_total: u64,
+    /// Components that the browser could not bring to life, since the start.
+    pub failed_total: u64,
     /// Time to the first byte, milliseconds.
     pub ttfb_ms: Option<f64>,
     /// First contentful paint, milliseconds.

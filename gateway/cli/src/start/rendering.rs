@@ -47,6 +47,13 @@ fn write_vitals(page: &mut Page, effects: &Effects) {
             page.sample(&[("content", content), setting, device], bytes);
         }
     }
+    page.metric(&metrics::VITALS_FAULTS_TOTAL);
+    for (setting, device, faults) in effects.faults() {
+        let [setting, device] = of(setting, device);
+        for (fault, count) in ["mismatch", "failed"].into_iter().zip(faults) {
+            page.sample(&[("fault", fault), setting, device], count);
+        }
+    }
 }
 
 fn of(setting: &str, device: Device) -> [(&'static str, &str); 2] {

@@ -185,3 +185,21 @@ fn dial_is_turned_for_some_entries_or_replaced_and_each_change_is_another_versio
         assert_eq!(world.gate.dial().version, 3);
     });
 }
+
+#[test]
+fn streams_of_http2_bring_beacons_as_well_within_the_same_bound() {
+    play(async |world| {
+        let (_worker, (end, _serving)) = (world.worker().await, world.http2(64 * 1024));
+        makes_page(&world, "s50");
+        let (mut ask, connection) = h2::client::handshake(end).await.expect("the gateway reads");
+        tokio::task::spawn_local(connection);
+        for (body, status) in [(beacon("s50", "/", "1"), 204), (" ".repeat(4097), 413), ("garbage".to_owned(), 400)] {
+            let post = http::Request::post(format!("https://app.test{PATH}")).body(()).unwrap();
+            let (answer, mut sending) = ask.send_request(post, false).unwrap();
+            // Without a declared length, so that it is counted as it comes.
+            sending.send_data(bytes::Bytes::from(body), true).unwrap();
+            assert_eq!(answer.await.unwrap().status(), status);
+        }
+        assert_eq!(reports(&world, "s50"), 1);
+    });
+}

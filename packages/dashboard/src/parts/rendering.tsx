@@ -134,6 +134,10 @@ function Effect({ dial, effects }: { dial: DialSnapshot; effects: EffectsSnapsho
                   help="Interaction to next paint: how long the slowest click or key took."
                 />
                 <Column name="CLS" help="Cumulative layout shift: how far content jumped." />
+                <Column
+                  name="Faults"
+                  help="Components of 1000 pages, since the start, whose HTML was not what the browser would have rendered, or that it could not bring to life."
+                />
                 <Column name="HTML" help="Bytes of the page." />
                 <Column name="JS" help="Bytes of its JavaScript." />
                 {view === 'settings' && (
@@ -176,6 +180,7 @@ function EffectRow({ row: { name, device, setting, vitals } }: { row: Row }) {
       <Vital vitals={vitals} measure="lcp_ms" />
       <Vital vitals={vitals} measure="inp_ms" />
       <Vital vitals={vitals} measure="cls" />
+      <Faults vitals={vitals} />
       <td class="number">{bytes(vitals?.html_bytes)}</td>
       <td class="number">{bytes(vitals?.js_bytes)}</td>
       {setting !== null && (
@@ -196,6 +201,23 @@ function Vital({ vitals, measure }: { vitals: VitalsSnapshot | null; measure: ke
     <td class={`number ${judged}`}>
       {measure === 'cls' ? trimmed(value) : time(value)}
       {judged !== '' && <small class="unseen"> {judged === 'bad' ? 'poor' : 'needs improvement'}</small>}
+    </td>
+  );
+}
+
+function Faults({ vitals }: { vitals: VitalsSnapshot | null }) {
+  if (vitals === null || vitals.reports_total === 0) return <td class="number">–</td>;
+  const { mismatches_total: mismatches, failed_total: failed, reports_total: pages } = vitals;
+  const many = ((mismatches + failed) / pages) * 1000;
+  return (
+    <td class={`number ${failed > 0 ? 'bad' : mismatches > 0 ? 'warn' : ''}`}>
+      {trimmed(many)}
+      {many > 0 && (
+        <small class="unseen">
+          {' '}
+          ({count(mismatches)} mismatches, {count(failed)} failed)
+        </small>
+      )}
     </td>
   );
 }
@@ -225,7 +247,7 @@ function Components({ components, total }: { components: readonly ComponentSnaps
                 How they ended{' '}
                 <Help
                   of="how they ended"
-                  text="rendered and cached are in the HTML; client was left to the browser by the dial; of error, late and unknown the page has the placeholder, and the browser renders them."
+                  text="rendered, cached and over budget are in the HTML; client was left to the browser by the dial. Of the others the page has a placeholder."
                 />
               </th>
             </tr>
