@@ -129,7 +129,7 @@ errors! {
         "The client is over its limit of `rate.limits`. `Retry-After` says when its next request is let through. If real clients meet it, raise the rate or the burst; if all of them seem to be one, name the proxy in front in `server.trusted_peers`."
     VitalsRefused "SLU-VITALS-REFUSED" 400 final Client
         "This is no report that is taken here."
-        "A beacon to `render.vitals_path` is not one that `@sluice/browser` sends: another form, a measure that no page can have, or it comes from a page of another site. It was not counted. Where real browsers meet this, page and gateway are of different versions."
+        "A beacon to `render.vitals_path` is not one that `@sluice/browser` sends: another form, a measure that no page can have, or it comes from a page of another site. It was not counted. If real browsers meet this, page and gateway are of different versions."
     VitalsLimited "SLU-VITALS-LIMITED" 429 retry Client
         "There were too many reports from this address."
         "One address sent more than 60 beacons a minute to `render.vitals_path`; those beyond are not counted. If all clients seem to be one, name the proxy in front in `server.trusted_peers`."

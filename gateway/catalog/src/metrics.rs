@@ -76,7 +76,7 @@ pub static LABELS: &[Label] = &[
     },
     Label {
         name: "outcome",
-        text: "How the request ended and who ended it. Of a component how its render ended: `rendered`, `cached`, `error`, `late`, \
+        text: "How the request ended and who ended it. A component's render ended as `rendered`, `cached`, `error`, `late`, \
                `client` and the like.",
         bound: "the words of the access log; of components 16, and `other`",
     },
