@@ -8,6 +8,7 @@
 mod directives;
 mod encode;
 mod freshness;
+mod index;
 mod key;
 mod storable;
 mod stored;
@@ -18,11 +19,12 @@ mod vary;
 pub use directives::{Directives, of_request, of_response};
 pub use encode::{Page, Unreadable, Written, checksum, decode, encode};
 pub use freshness::{Moment, Stamp};
+pub use index::{Index, Walk};
 pub use key::{
     KeyRules, MAX_KEY_BYTES, Site, begins, is_page, is_path, is_reflected, is_switch, key_of, prefix_of, site_of,
     target_for_all,
 };
-pub use storable::{Answered, Refused, Rule, is_of_request, renewed, storable};
+pub use storable::{Answered, RULES_VERSION, Refused, Rule, is_of_request, renewed, storable};
 pub use stored::{Policy, Reuse, StaleLimits};
 pub use tags::{PARTS_FIELD, Parts, TAG_FIELDS, TAGS_MAX, joined, tags};
 pub use update::freshened;

@@ -7,6 +7,9 @@ use crate::freshness::{Moment, Stamp, lifetime_s};
 use crate::stored::Policy;
 use crate::vary::Dimensions;
 
+/// Counted up when this version would not store what an earlier one has, or for others: pages that outlive a gateway are of no use then.
+pub const RULES_VERSION: u32 = 1;
+
 /// What the config says of a page, besides what its answer says.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rule {

@@ -73,6 +73,12 @@ impl Policy {
         self.stamp.age_s(now)
     }
 
+    /// Its age, milliseconds.
+    #[must_use]
+    pub fn age_ms(&self, now: Moment) -> u64 {
+        self.stamp.age_ms(now)
+    }
+
     /// For how long it was to be fresh, seconds.
     #[must_use]
     pub fn lifetime_s(&self) -> u64 {
@@ -110,6 +116,11 @@ impl Policy {
     /// Makes it stale as of now, so that it is used at most while a new one is fetched or where none can be.
     pub fn expire(&mut self, now: Moment) {
         self.lifetime_s = self.lifetime_s.min(self.age_s(now));
+    }
+
+    /// The same as of some time ago, milliseconds.
+    pub fn expire_ago(&mut self, ago_ms: u64, now: Moment) {
+        self.lifetime_s = self.lifetime_s.min(self.age_ms(now).saturating_sub(ago_ms) / 1000);
     }
 
     /// For how many seconds from now it is of use at most.

@@ -183,6 +183,16 @@ fn tidy(run_dir: &RunDir, number: u32) {
     }
 }
 
+/// Warnings about the config. On a terminal they stand just above, on stderr.
+fn log_warnings(journal: &Journal, loaded: &Loaded) {
+    if io::stdout().is_terminal() && io::stderr().is_terminal() {
+        return;
+    }
+    for text in &loaded.warnings {
+        journal.emit(Event::Note { level: Level::Warn, text });
+    }
+}
+
 /// Without a directory for profiles of slow requests the gateway does all the rest.
 async fn keep_tails(gate: &Gate, run_dir: &Path) {
     if let Err(error) = gate.keep_tails_in(run_dir.join(TAILS_DIR)).await {
@@ -195,21 +205,19 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     let Prepared { loaded, app: start, sources, preload, run_dir, number, lock, launch, descriptors_max } = prepared;
     let (workers, settings) = first_settings(&loaded, descriptors_max)?;
     let config = Rc::clone(settings.used.config());
+    let pages = predecessor.as_ref().and_then(|predecessor| predecessor.offer.pages.clone());
     let (doors, wire) = doors::open(&config, predecessor).await?;
     let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));
     let estate = estate(launch, &run_dir, number, lock, &doors).map_err(failed)?;
     let Doors { listener, metrics, redirect } = doors;
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Failed, error))?;
     let journal = journal(&config).map_err(|error| Failure::new(Exit::Failed, error))?;
-    // On a terminal they stand just above, on stderr.
-    if !(io::stdout().is_terminal() && io::stderr().is_terminal()) {
-        for text in &loaded.warnings {
-            journal.emit(Event::Note { level: Level::Warn, text });
-        }
-    }
+    log_warnings(&journal, &loaded);
     let tasks = Tasks::new(journal.clone());
     let gate = sluice_proxy::gate(settings.used.clone(), journal.clone()).map_err(|error| unusable(&loaded, &error))?;
     gate.set_port(address.port());
+    // First of all, so that each of the two knows what the other purges.
+    successor::take_pages_over(&gate, pages.as_deref());
     // The gateway before this one keeps them until it has handed over.
     if wire.is_none() {
         keep_tails(&gate, run_dir.path()).await;

@@ -6,12 +6,13 @@
 
 mod fetch;
 pub(crate) mod flight;
-mod index;
 mod log;
 pub(crate) mod look_up;
+mod neighbour;
 mod paths;
 mod purge;
 mod reply;
+mod rules;
 mod store;
 mod tier;
 mod unkept;
@@ -30,6 +31,7 @@ use crate::ids::to_usize;
 use crate::upstream::forward::Origin;
 use flight::Flights;
 use log::Log;
+use neighbour::Neighbour;
 use store::Store;
 use tier::SecondTier;
 pub use tier::hear_other_gateways;
@@ -59,6 +61,8 @@ pub(crate) struct Cache {
     pub(crate) counts: Counts,
     /// What is shared with other gateways.
     tier: Option<SecondTier>,
+    /// The other gateway of an upgrade.
+    neighbour: Neighbour,
 }
 
 /// What came of requests that were looked up, since the start.
@@ -98,6 +102,7 @@ impl Cache {
             unkept: Unkept::new(),
             counts: Counts::default(),
             tier: tier.map(SecondTier::new),
+            neighbour: Neighbour::default(),
         }
     }
 

@@ -435,6 +435,11 @@ impl Gate {
     }
 
     /// Time since the gateway began.
+    /// When its clock began.
+    pub(crate) fn epoch(&self) -> Instant {
+        self.epoch
+    }
+
     pub(crate) fn elapsed(&self) -> Duration {
         self.epoch.elapsed()
     }

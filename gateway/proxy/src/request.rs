@@ -64,7 +64,7 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
                 rules::drop_conditions(&mut request.head);
                 response = worker::ask(exchange, origin, gate, &mut request, Body::default()).await?;
             }
-            look_up::note(gate, origin, &request, &mut response);
+            look_up::note(gate, origin, &request, &mut response).await;
             return Ok(response);
         };
         Ok(response)

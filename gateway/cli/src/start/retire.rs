@@ -36,6 +36,8 @@ pub async fn retire(
     // Before the next gateway could leave behind one that nobody collects.
     shepherd::adopt_orphans();
     let mut signals = finish_beside(gateway, &mut successor, run_dir, stop_accepting).await?;
+    // The last worker has gone, and with it whoever could purge something here.
+    gateway.gate.part_from_neighbour().await;
     if !shepherd::must_stay(number) {
         return Ok(if gateway.tasks.has_lost() { Exit::Fault } else { Exit::Ok }.into());
     }

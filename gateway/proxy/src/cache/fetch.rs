@@ -8,7 +8,6 @@ use sluice_cache::{
     tags, target_for_all,
 };
 use sluice_catalog::errors::Code;
-use sluice_catalog::snapshot::Purge;
 use sluice_message::{Method, RequestHead, ResponseHead, starts_with};
 use sluice_tier::Position;
 use tokio::time::Instant;
@@ -311,6 +310,7 @@ impl Fetch {
         if is_left {
             self.flight.is_kept.set(true);
             self.gate.cache.store.borrow_mut().put(&self.key, &self.head.fields, Rc::clone(object));
+            self.gate.cache.neighbour.kept(&self.gate, &self.key, object);
         }
         is_left
     }
@@ -336,11 +336,12 @@ impl Fetch {
         self.flight.offer(if is_error { State::AppError } else { State::Private }, response);
     }
 
-    /// What is kept of the page is not for all any more, here and at other gateways.
+    /// What is kept of the page is not for all any more, wherever it is.
     fn drop_kept(&self) {
         let cache = &self.gate.cache;
-        if cache.store.borrow_mut().remove(&self.key) > 0 || self.known.is_some() {
-            cache.tell_others(&Purge::Url(self.key.clone()), false);
+        let is_kept = !cache.store.borrow().variants(&self.key).is_empty();
+        if is_kept || self.known.is_some() || cache.neighbour.is_there() {
+            drop(self.gate.outdate(self.key.clone()));
         }
     }
 

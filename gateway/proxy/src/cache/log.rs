@@ -72,6 +72,11 @@ impl Log {
         purged
     }
 
+    /// The number of the latest purge.
+    pub(super) fn latest(&self) -> u64 {
+        self.number.get()
+    }
+
     /// Begins to remember, for as long as the value lives.
     pub(super) fn since_now(self: &Rc<Self>) -> Since {
         *self.asked.borrow_mut().entry(self.number.get()).or_default() += 1;

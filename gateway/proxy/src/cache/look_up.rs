@@ -210,7 +210,7 @@ fn served(gate: &Gate, request: &mut Request, object: &Object, source: Source) -
 }
 
 /// What a worker's answer to one client says to the cache: after a change, what is kept of the page is old (RFC 9111 §4.4).
-pub(crate) fn note(gate: &Gate, origin: &Origin, request: &Request, response: &mut Response) {
+pub(crate) async fn note(gate: &Gate, origin: &Origin, request: &Request, response: &mut Response) {
     let cache = &gate.cache;
     if !cache.is_on {
         return;
@@ -220,12 +220,11 @@ pub(crate) fn note(gate: &Gate, origin: &Origin, request: &Request, response: &m
         let fields = &response.head.fields;
         let named = ["location", "content-location"].iter().filter_map(|name| fields.get(name));
         let targets = named.filter_map(|place| purge::target_of(place, &head.authority));
-        for target in std::iter::once(head.path_and_query.clone()).chain(targets) {
+        let keys = std::iter::once(head.path_and_query.clone()).chain(targets).filter_map(|target| {
             let changed = RequestHead { method: Method::Get, path_and_query: target, ..head.clone() };
-            if let Some(key) = cache.key_of(&changed, origin) {
-                gate.outdate(key);
-            }
-        }
+            cache.key_of(&changed, origin)
+        });
+        purge::known(keys.map(|key| gate.outdate(key)).collect()).await;
     }
     if request.cached.is_some() && !elements_have(&response.head, "sluice") {
         let why = if matches!(head.method, Method::Get | Method::Head) { "bypass" } else { "method" };

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_cache::{Moment, TAG_FIELDS, prefix_of};
+use sluice_cache::{Moment, TAG_FIELDS, Walk, prefix_of};
 use sluice_catalog::config::OnReload;
 use sluice_catalog::snapshot::{CacheSnapshot, KeptSnapshot, Purge, UnkeptSnapshot};
 use sluice_journal::CacheUse;
@@ -13,7 +13,6 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::Cache;
-use super::index::Walk;
 use super::log::Purged;
 use crate::gate::Gate;
 
@@ -21,6 +20,21 @@ use crate::gate::Gate;
 const KEPT_MAX: usize = 100;
 /// How long whoever asked for a purge waits for workers that do not say that they have purged their parts of pages.
 const PARTS_MAX: Duration = Duration::from_secs(5);
+
+/// How long the answer to a change waits until the purge is in force wherever pages outlive this gateway.
+const CHANGE_MAX: Duration = Duration::from_secs(1);
+
+/// Who has purged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purger {
+    /// This gateway, or one that shares a cache with it.
+    Own,
+    /// The other gateway of an upgrade, which need not be told.
+    Neighbour,
+}
+
+/// Words of those who are to carry a purge out besides this gateway's thread.
+type Others = Vec<oneshot::Receiver<()>>;
 
 /// A purge on its way through the pages.
 struct Sweep {
@@ -62,6 +76,12 @@ impl Cache {
         sweep.count
     }
 
+    /// Has the other gateway of an upgrade purge this too.
+    fn tell_neighbour(&self, by: Purger, purge: &Purge, is_soft: bool, has_parts: bool) -> Others {
+        let told = (by == Purger::Own).then(|| self.neighbour.tell(purge, is_soft, has_parts));
+        told.flatten().into_iter().collect()
+    }
+
     /// As keys are written.
     fn normal(&self, purge: &Purge) -> Purge {
         match purge {
@@ -81,26 +101,22 @@ impl Gate {
     pub fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {
         let purge = self.cache.normal(purge);
         self.cache.tell_others(&purge, is_soft);
-        self.purge_here(purge, is_soft)
+        self.purge_here(purge, is_soft, Purger::Own)
     }
 
-    /// Purges what is in this gateway and its workers.
-    pub(super) fn purge_here(&self, purge: Purge, is_soft: bool) -> oneshot::Receiver<u64> {
-        let (sender, receiver) = oneshot::channel();
+    /// Purges what is in this gateway and its workers, and in the other one of an upgrade.
+    pub(super) fn purge_here(&self, purge: Purge, is_soft: bool, by: Purger) -> oneshot::Receiver<u64> {
         let parts = self.purge_parts(&purge);
-        let sweep = self.cache.begin_sweep(&purge, is_soft, self.moment());
-        if sweep.is_over && parts.is_empty() {
-            let _ = sender.send(sweep.count);
-            return receiver;
+        if parts.is_empty() {
+            return self.purge_pages(&purge, is_soft, by);
         }
+        let (sender, receiver) = oneshot::channel();
+        let sweep = self.cache.begin_sweep(&purge, is_soft, self.moment());
+        let others = self.cache.tell_neighbour(by, &purge, is_soft, true);
         let gate = self.rc();
         tokio::task::spawn_local(async move {
             let mut count = gate.cache.finish(sweep).await;
-            if parts.is_empty() {
-                let _ = sender.send(count);
-                return;
-            }
-            let mut purged = pin!(all(parts));
+            let mut purged = pin!(all(parts.into_iter().chain(others)));
             let mut sender = Some(sender);
             if timeout(PARTS_MAX, &mut purged).await.is_err() {
                 let _ = sender.take().map(|sender| sender.send(count));
@@ -108,7 +124,9 @@ impl Gate {
             }
             // A page that was rendered meanwhile may have a part that was not purged yet.
             let again = gate.cache.begin_sweep(&purge, is_soft, gate.moment());
+            let others = gate.cache.tell_neighbour(by, &purge, is_soft, false);
             let more = gate.cache.finish(again).await;
+            let _ = timeout(PARTS_MAX, all(others)).await;
             // What was softened before is come to once more.
             count = if is_soft { count.max(more) } else { count + more };
             let _ = sender.map(|sender| sender.send(count));
@@ -117,7 +135,7 @@ impl Gate {
     }
 
     /// Workers purge what they keep by tags alone.
-    fn purge_parts(&self, purge: &Purge) -> Vec<oneshot::Receiver<()>> {
+    fn purge_parts(&self, purge: &Purge) -> Others {
         let purger = self.parts_purger.borrow().clone();
         match purge {
             Purge::Tag(_) | Purge::All => purger.map(|purger| purger(purge)).unwrap_or_default(),
@@ -126,19 +144,28 @@ impl Gate {
     }
 
     /// The page was changed: what is kept of it, and what is on its way, is old.
-    pub(super) fn outdate(&self, key: String) {
+    pub(super) fn outdate(&self, key: String) -> oneshot::Receiver<u64> {
         let purge = Purge::Url(key);
         self.cache.tell_others(&purge, false);
-        self.purge_pages(&purge, false);
+        self.purge_pages(&purge, false, Purger::Own)
     }
 
-    /// Purges pages alone.
-    pub(super) fn purge_pages(&self, purge: &Purge, is_soft: bool) {
+    /// Purges pages alone. The receiver gets how many variants that were, once nobody has them any more.
+    pub(super) fn purge_pages(&self, purge: &Purge, is_soft: bool, by: Purger) -> oneshot::Receiver<u64> {
+        let (sender, receiver) = oneshot::channel();
         let sweep = self.cache.begin_sweep(purge, is_soft, self.moment());
-        if !sweep.is_over {
-            let gate = self.rc();
-            tokio::task::spawn_local(async move { gate.cache.finish(sweep).await });
+        let others = self.cache.tell_neighbour(by, purge, is_soft, false);
+        if sweep.is_over && others.is_empty() {
+            let _ = sender.send(sweep.count);
+            return receiver;
         }
+        let gate = self.rc();
+        tokio::task::spawn_local(async move {
+            let count = gate.cache.finish(sweep).await;
+            let _ = timeout(PARTS_MAX, all(others)).await;
+            let _ = sender.send(count);
+        });
+        receiver
     }
 
     /// A new version of the app has taken over.
@@ -151,7 +178,7 @@ impl Gate {
         // All pages, and not what the workers of other gateways keep of parts.
         let purge = Purge::Prefix(String::new());
         self.cache.tell_others(&purge, is_soft);
-        self.purge_pages(&purge, is_soft);
+        drop(self.purge_pages(&purge, is_soft, Purger::Own));
     }
 
     /// What is kept, and what came of requests so far.
@@ -203,8 +230,13 @@ impl Gate {
     }
 }
 
+/// Until changes are known wherever pages outlive this gateway, so that whoever has made them finds no page from before.
+pub(super) async fn known(changes: Vec<oneshot::Receiver<u64>>) {
+    let _ = timeout(CHANGE_MAX, all(changes)).await;
+}
+
 /// Until all are done or given up.
-async fn all(receivers: Vec<oneshot::Receiver<()>>) {
+async fn all<T>(receivers: impl IntoIterator<Item = oneshot::Receiver<T>>) {
     for receiver in receivers {
         let _ = receiver.await;
     }

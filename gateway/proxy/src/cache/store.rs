@@ -5,11 +5,10 @@ use std::rc::Rc;
 
 use quick_cache::unsync::Cache;
 use quick_cache::{DefaultHashBuilder, Lifecycle, Weighter};
-use sluice_cache::{Dimensions, Policy};
+use sluice_cache::{Dimensions, Index, Policy, Walk};
 use sluice_catalog::snapshot::Purge;
 use sluice_message::{Fields, ResponseHead};
 
-use super::index::{Index, Walk};
 use super::log::{Purged, Tags};
 use crate::respond::compress::KeptBody;
 
@@ -201,8 +200,13 @@ impl Store {
         (count, is_over)
     }
 
+    /// A walk through all pages.
+    pub(super) fn walk(&self) -> Walk {
+        self.index.walk(&Purge::All)
+    }
+
     /// The next pages of a walk, with their variants; none when it is over.
-    fn next(&self, walk: &mut Walk, count_max: usize) -> Vec<(Rc<str>, Vec<Rc<Object>>)> {
+    pub(super) fn next(&self, walk: &mut Walk, count_max: usize) -> Vec<(Rc<str>, Vec<Rc<Object>>)> {
         let keys = self.index.next(walk, count_max).into_iter();
         keys.map(|key| (Rc::clone(&key), self.variants(&key))).collect()
     }

@@ -15,6 +15,7 @@ use sluice_tier::{Address, Answer, Heard, Position, Settings, Tier, ToStore};
 use tokio::sync::mpsc::Receiver;
 
 use super::Cache;
+use super::purge::Purger;
 use super::store::Object;
 use crate::gate::Gate;
 use crate::ids::to_usize;
@@ -146,9 +147,9 @@ fn take(gate: &Gate, second: &SecondTier, heard: Heard) {
         Heard::Refuses(Some(why)) => note(gate, Level::Warn, &format!("it refuses pages: {why}")),
         Heard::Refuses(None) => note(gate, Level::Info, "it takes pages again"),
         // Workers purge what they keep themselves whatever comes of it.
-        Heard::Purge(purge, is_soft) => drop(gate.purge_here(purge, is_soft)),
+        Heard::Purge(purge, is_soft) => drop(gate.purge_here(purge, is_soft, Purger::Own)),
         Heard::Lost => {
-            gate.purge_pages(&Purge::Prefix(String::new()), true);
+            drop(gate.purge_pages(&Purge::Prefix(String::new()), true, Purger::Own));
             note(
                 gate,
                 Level::Warn,

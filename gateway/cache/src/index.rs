@@ -5,27 +5,43 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
 use std::rc::Rc;
 
-use sluice_cache::{begins, is_page, is_path, site_of};
 use sluice_catalog::snapshot::Purge;
 
+use crate::key::{begins, is_page, is_path, site_of};
+
 /// Keys of pages in their order, and by tag.
-#[derive(Default)]
-pub(super) struct Index {
+#[derive(Debug, Default)]
+pub struct Index {
     keys: BTreeSet<Rc<str>>,
     by_tag: HashMap<Box<str>, BTreeSet<Rc<str>>>,
 }
 
 /// Where a walk through the pages that a purge means has come to.
 #[derive(Debug)]
-pub(super) enum Walk {
+pub enum Walk {
     /// Through the pages with this tag.
-    Tag { tag: Box<str>, after: Option<Rc<str>> },
+    Tag {
+        /// The tag.
+        tag: Box<str>,
+        /// The latest page.
+        after: Option<Rc<str>>,
+    },
     /// Through the pages whose keys begin so, on each of these sites.
-    Keys { sites: Vec<String>, target: String, is_whole: bool, after: Option<Rc<str>> },
+    Keys {
+        /// Schemes and hosts that are still to come.
+        sites: Vec<String>,
+        /// What follows the site in the beginning of a key.
+        target: String,
+        /// The target is a page and not a prefix.
+        is_whole: bool,
+        /// The latest page.
+        after: Option<Rc<str>>,
+    },
 }
 
 impl Index {
-    pub(super) fn add<'t>(&mut self, key: &Rc<str>, tags: impl Iterator<Item = &'t Box<str>>) {
+    /// Adds a page with its tags.
+    pub fn add<'t>(&mut self, key: &Rc<str>, tags: impl Iterator<Item = &'t Box<str>>) {
         self.keys.insert(Rc::clone(key));
         for tag in tags {
             if let Some(keys) = self.by_tag.get_mut(tag) {
@@ -36,7 +52,8 @@ impl Index {
         }
     }
 
-    pub(super) fn remove<'t>(&mut self, key: &str, tags: impl Iterator<Item = &'t Box<str>>) {
+    /// Removes a page that was added with these tags.
+    pub fn remove<'t>(&mut self, key: &str, tags: impl Iterator<Item = &'t Box<str>>) {
         self.keys.remove(key);
         for tag in tags {
             if let Some(keys) = self.by_tag.get_mut(tag) {
@@ -49,7 +66,8 @@ impl Index {
     }
 
     /// A walk through what the purge means.
-    pub(super) fn walk(&self, purge: &Purge) -> Walk {
+    #[must_use]
+    pub fn walk(&self, purge: &Purge) -> Walk {
         let (url, is_whole) = match purge {
             Purge::Tag(tag) => return Walk::Tag { tag: tag.as_str().into(), after: None },
             Purge::All => ("", false),
@@ -75,7 +93,7 @@ impl Index {
     }
 
     /// The next of the walk, `count_max` of them at most; none when it is over. What was added meanwhile may be left out.
-    pub(super) fn next(&self, walk: &mut Walk, count_max: usize) -> Vec<Rc<str>> {
+    pub fn next(&self, walk: &mut Walk, count_max: usize) -> Vec<Rc<str>> {
         match walk {
             Walk::Tag { tag, after } => {
                 let Some(keys) = self.by_tag.get(tag) else { return Vec::new() };

@@ -1,0 +1,36 @@
+//! A page that leaves a gateway's memory, as its thread gives it away: nothing is copied but the head.
+
+use bytes::Bytes;
+use sluice_cache::{Moment, Policy, Written, encode};
+use sluice_message::ResponseHead;
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    /// Its URL, as [`sluice_cache::key_of`] gives it.
+    pub key: String,
+    /// Its head, without its age.
+    pub head: ResponseHead,
+    /// For whom it may be used, and until when.
+    pub policy: Policy,
+    /// The tags that the app gave it.
+    pub tags: Vec<Box<str>>,
+    /// Its body.
+    pub body: Bytes,
+    /// Now, by the gateway's clock.
+    pub now: Moment,
+    /// The same moment by [`crate::clock_ms`].
+    pub clock_ms: u64,
+}
+
+impl Outgoing {
+    /// Bytes that it takes, about.
+    pub(crate) fn bytes(&self) -> usize {
+        self.key.len() + self.body.len() + self.tags.iter().map(|tag| tag.len()).sum::<usize>() + 1024
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let Outgoing { key, head, policy, tags, body, now, clock_ms } = self;
+        encode(&Written { key, head, policy, tags, body }, *now, *clock_ms)
+    }
+}
