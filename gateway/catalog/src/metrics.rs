@@ -123,14 +123,14 @@ pub static LABELS: &[Label] = &[
     },
     Label {
         name: "look_up",
-        text: "What came of a look-up in the shared cache: `hit`, `miss`, `timeout` (of `cache.shared_timeout_ms`), `error`, or `skipped` \
-               because the server did not answer in time before.",
+        text: "What came of a look-up on disk or in the shared cache: `hit`, `miss`, `timeout` (of 50 ms, or `cache.shared_timeout_ms`), \
+               `error`, or `skipped` because it did not answer in time before or is not in use.",
         bound: "the five words",
     },
     Label {
         name: "write",
-        text: "What became of a page for the shared cache: `written`, `dropped` because too many waited or the connection was lost, or \
-               `refused` by the server.",
+        text: "What became of a page for the disk or the shared cache: `written`, `dropped` because too many waited or it was not in use, \
+               or `refused` by the disk or the server.",
         bound: "the three words",
     },
     Label {
@@ -255,6 +255,16 @@ metrics! {
         "Memory that they take; `cache.bytes_max` bounds it."
     INCLUDES_TOTAL "sluice_includes_total" Counter Count ["include"]
         "Includes of composed pages, by what came of them."
+    CACHE_DISK_UP "sluice_cache_disk_up" Gauge Count []
+        "Whether pages on disk are in use: 0 while another gateway has the directory, or it cannot be used. Only with `cache.disk_dir`, like the next four."
+    CACHE_DISK_PAGES "sluice_cache_disk_pages" Gauge Count []
+        "Pages on disk now."
+    CACHE_DISK_BYTES "sluice_cache_disk_bytes" Gauge Bytes []
+        "Bytes that they take there; `cache.disk_bytes_max` bounds them."
+    CACHE_DISK_LOOK_UPS_TOTAL "sluice_cache_disk_look_ups_total" Counter Count ["look_up"]
+        "Pages that were looked up on disk; one for all clients that wait for a page."
+    CACHE_DISK_WRITES_TOTAL "sluice_cache_disk_writes_total" Counter Count ["write"]
+        "Pages for the disk."
     CACHE_SHARED_UP "sluice_cache_shared_up" Gauge Count []
         "Whether the shared cache is in use: 0 while its server is away or too slow. Only with `cache.shared_url`, like the next three."
     CACHE_SHARED_LOOK_UPS_TOTAL "sluice_cache_shared_look_ups_total" Counter Count ["look_up"]

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use cache::{CacheSnapshot, KeptSnapshot, SharedCacheSnapshot, UnkeptSnapshot};
+pub use cache::{CacheSnapshot, DiskCacheSnapshot, KeptSnapshot, SharedCacheSnapshot, UnkeptSnapshot};
 pub use purge::Purge;
 pub use render::{ComponentSnapshot, DialSnapshot, EffectsSnapshot, SettingSnapshot, VitalsSnapshot};
 pub use runs::{LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RUN_CLASSES_US, RunsSnapshot};

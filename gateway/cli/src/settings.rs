@@ -39,6 +39,7 @@ pub fn resolved(loaded: &Loaded) -> Config {
         config.acme.dir = default_state(|name| std::env::var_os(name)).map(|dir| dir.to_string_lossy().into_owned());
     }
     resolve("access.basic_auth_file", &mut config.access.basic_auth_file);
+    resolve("cache.disk_dir", &mut config.cache.disk_dir);
     resolve("cache.shared_password_file", &mut config.cache.shared_password_file);
     resolve("temp.dir", &mut config.temp.dir);
     for dir in config.files.paths.values_mut() {

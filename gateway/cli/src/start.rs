@@ -218,6 +218,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     gate.set_port(address.port());
     // First of all, so that each of the two knows what the other purges.
     successor::take_pages_over(&gate, pages.as_deref());
+    gate.keep_pages_on_disk(run_dir.path(), wire.is_some());
     // The gateway before this one keeps them until it has handed over.
     if wire.is_none() {
         keep_tails(&gate, run_dir.path()).await;

@@ -4,6 +4,7 @@
 //! `fetch`), and heads of what is sent (`reply`). The road asks [`look_up::answer`] before it asks a worker. This must not know how a
 //! worker is chosen.
 
+mod disk;
 mod fetch;
 pub(crate) mod flight;
 mod log;
@@ -29,6 +30,7 @@ use tokio::time::Instant;
 
 use crate::ids::to_usize;
 use crate::upstream::forward::Origin;
+use disk::DiskTier;
 use flight::Flights;
 use log::Log;
 use neighbour::Neighbour;
@@ -61,6 +63,8 @@ pub(crate) struct Cache {
     pub(crate) counts: Counts,
     /// What is shared with other gateways.
     tier: Option<SecondTier>,
+    /// What outlives this gateway.
+    disk: DiskTier,
     /// The other gateway of an upgrade.
     neighbour: Neighbour,
 }
@@ -102,6 +106,7 @@ impl Cache {
             unkept: Unkept::new(),
             counts: Counts::default(),
             tier: tier.map(SecondTier::new),
+            disk: DiskTier::default(),
             neighbour: Neighbour::default(),
         }
     }

@@ -432,8 +432,40 @@ export interface CacheSnapshot {
   readonly stored: number;
   /** Variants that were purged. */
   readonly purged: number;
+  /** Pages on disk; `None` where there are none. */
+  readonly disk: DiskCacheSnapshot | null;
   /** The cache that it shares with other gateways; `None` where it shares none. */
   readonly shared: SharedCacheSnapshot | null;
+}
+
+/** Pages on disk, which outlive the gateway. Counts are since the start of the gateway. */
+export interface DiskCacheSnapshot {
+  /** Its directory (`cache.disk_dir`). */
+  readonly dir: string;
+  /** Whether it is in use: no other gateway has it, and it can be used. */
+  readonly in_use: boolean;
+  /** Pages there. */
+  readonly pages: number;
+  /** What its files take, bytes. */
+  readonly bytes: number;
+  /** What they may take, bytes. */
+  readonly bytes_max: number;
+  /** Look-ups that found a page. */
+  readonly hits: number;
+  /** Look-ups that found none. */
+  readonly misses: number;
+  /** Look-ups that took too long. */
+  readonly timeouts: number;
+  /** Pages that were damaged or could not be read. */
+  readonly errors: number;
+  /** Look-ups that were left out while it was not in use or owed others an answer. */
+  readonly skipped: number;
+  /** Pages that were written. */
+  readonly written: number;
+  /** Pages that were not written, because too many waited, or it was not in use. */
+  readonly dropped: number;
+  /** Pages and purges that the disk refused. */
+  readonly refused: number;
 }
 
 /** A server in which several gateways share their pages. Counts are since the start of the gateway. */

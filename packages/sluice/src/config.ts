@@ -961,10 +961,22 @@ export interface PageCacheConfig {
    */
   private_s?: number;
   /**
-   * What becomes of kept pages when a new version of the app takes over.
+   * What becomes of kept pages when a new version of the app takes over: at a reload, an upgrade, and
+   * for pages on disk at a start.
    * @default "stale"
    */
   on_reload?: 'keep' | 'stale' | 'drop';
+  /**
+   * Directory for pages that outlive the gateway: a restart, a kill, and what memory lets go. Without it
+   * they are in memory alone. They do not outlive a start of the machine. `cache.on_reload` says what
+   * becomes of them at the start. Relative to the config file.
+   */
+  disk_dir?: string;
+  /**
+   * What the files in that directory may take. In bytes, from 65536 to 1099511627776.
+   * @default 1073741824
+   */
+  disk_bytes_max?: number;
   /**
    * Server of Redis or Valkey in which several gateways share their pages, and tell each other of
    * purges: `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`, with

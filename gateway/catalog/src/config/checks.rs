@@ -154,6 +154,9 @@ fn check_shared_cache(config: &Config, problem: &mut impl FnMut(&'static str, St
     if cache.shared_url.is_some() && !cache.enabled {
         problem("cache.shared_url", "needs cache.enabled = true beside it".to_owned());
     }
+    if cache.disk_dir.is_some() && !cache.enabled {
+        problem("cache.disk_dir", "needs cache.enabled = true beside it".to_owned());
+    }
     if cache.shared_password_file.is_some() && cache.shared_url.is_none() {
         problem("cache.shared_password_file", "needs cache.shared_url beside it".to_owned());
     }

@@ -507,8 +507,13 @@ config! {
         stale_if_error_s: u64 = 60, in 0..=31_536_000, "seconds" => reload;
         /// For how long requests for a page that turned out not to be for all are not gathered again.
         private_s: u64 = 120, in 0..=86_400, "seconds" => reload;
-        /// What becomes of kept pages when a new version of the app takes over.
+        /// What becomes of kept pages when a new version of the app takes over: at a reload, an upgrade, and for pages on disk at a start.
         on_reload: OnReload = OnReload::Stale => reload;
+        /// Directory for pages that outlive the gateway: a restart, a kill, and what memory lets go. Without it they are in memory alone. They
+        /// do not outlive a start of the machine. `cache.on_reload` says what becomes of them at the start. Relative to the config file.
+        disk_dir: Option<String> = None => restart;
+        /// What the files in that directory may take.
+        disk_bytes_max: u64 = 1_073_741_824, in 65_536..=1_099_511_627_776, "bytes" => restart;
         /// Server of Redis or Valkey in which several gateways share their pages, and tell each other of purges:
         /// `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`, with `user:password@` before the host where one
         /// is needed. Whoever can write into it can write pages. Without it each gateway has its own pages alone.

@@ -27,9 +27,43 @@ pub struct CacheSnapshot {
     pub stored: u64,
     /// Variants that were purged.
     pub purged: u64,
+    /// Pages on disk; `None` where there are none.
+    #[serde(default)]
+    pub disk: Option<DiskCacheSnapshot>,
     /// The cache that it shares with other gateways; `None` where it shares none.
     #[serde(default)]
     pub shared: Option<SharedCacheSnapshot>,
+}
+
+/// Pages on disk, which outlive the gateway. Counts are since the start of the gateway.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskCacheSnapshot {
+    /// Its directory (`cache.disk_dir`).
+    pub dir: String,
+    /// Whether it is in use: no other gateway has it, and it can be used.
+    pub in_use: bool,
+    /// Pages there.
+    pub pages: u64,
+    /// What its files take, bytes.
+    pub bytes: u64,
+    /// What they may take, bytes.
+    pub bytes_max: u64,
+    /// Look-ups that found a page.
+    pub hits: u64,
+    /// Look-ups that found none.
+    pub misses: u64,
+    /// Look-ups that took too long.
+    pub timeouts: u64,
+    /// Pages that were damaged or could not be read.
+    pub errors: u64,
+    /// Look-ups that were left out while it was not in use or owed others an answer.
+    pub skipped: u64,
+    /// Pages that were written.
+    pub written: u64,
+    /// Pages that were not written, because too many waited, or it was not in use.
+    pub dropped: u64,
+    /// Pages and purges that the disk refused.
+    pub refused: u64,
 }
 
 /// A server in which several gateways share their pages. Counts are since the start of the gateway.

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use sluice_admin::protocol::Request;
-use sluice_catalog::snapshot::{CacheSnapshot, KeptSnapshot, Purge, SharedCacheSnapshot, UnkeptSnapshot};
+use sluice_catalog::snapshot::{
+    CacheSnapshot, DiskCacheSnapshot, KeptSnapshot, Purge, SharedCacheSnapshot, UnkeptSnapshot,
+};
 
 use super::connect::{ClientError, Gateway};
 use super::status::{aligned, bytes, duration, harmless};
@@ -65,8 +67,24 @@ fn table(cache: &CacheSnapshot) -> String {
         row("Stored", cache.stored.to_string()),
         row("Purged", cache.purged.to_string()),
     ];
+    rows.extend(cache.disk.iter().flat_map(disk));
     rows.extend(cache.shared.iter().flat_map(shared));
     aligned(&rows)
+}
+
+/// The rows of the pages on disk.
+fn disk(cache: &DiskCacheSnapshot) -> [[String; 2]; 4] {
+    let DiskCacheSnapshot { hits, misses, timeouts, errors, skipped, written, dropped, refused, .. } = cache;
+    let state = if cache.in_use { "in use" } else { "not in use: the log says why" };
+    [
+        ["Disk".to_owned(), format!("{}, {state}", harmless(&cache.dir))],
+        ["  Pages".to_owned(), format!("{}, {} of {}", cache.pages, bytes(cache.bytes), bytes(cache.bytes_max))],
+        [
+            "  Look-ups".to_owned(),
+            format!("{hits} hits, {misses} misses, {timeouts} too late, {errors} failed, {skipped} left out"),
+        ],
+        ["  Writes".to_owned(), format!("{written} written, {dropped} dropped, {refused} refused")],
+    ]
 }
 
 /// The rows of the cache that several gateways share.

@@ -13,7 +13,7 @@ use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::refusals::{DialError, FlameError, ProfileError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
-    CacheSnapshot, ClassesSnapshot, CurrentRequest, DialSnapshot, GatewayState, KeptSnapshot, Purge,
+    CacheSnapshot, ClassesSnapshot, CurrentRequest, DialSnapshot, DiskCacheSnapshot, GatewayState, KeptSnapshot, Purge,
     QuarantinedRequest, QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, SharedCacheSnapshot, Snapshot,
     UnkeptSnapshot, WorkerSnapshot, WorkerState,
 };
@@ -78,6 +78,34 @@ pub struct Whereabouts {
     pub url: String,
     pub admin_url: Option<String>,
     pub run_dir: PathBuf,
+}
+
+/// Without pages on disk there are no samples.
+fn write_disk_cache(page: &mut Page, disk: Option<&DiskCacheSnapshot>) {
+    let gauges = |disk: &DiskCacheSnapshot| [u64::from(disk.in_use), disk.pages, disk.bytes];
+    let metrics = [&metrics::CACHE_DISK_UP, &metrics::CACHE_DISK_PAGES, &metrics::CACHE_DISK_BYTES];
+    for (nth, metric) in metrics.into_iter().enumerate() {
+        page.metric(metric);
+        if let Some(disk) = disk {
+            page.sample(&[], gauges(disk)[nth]);
+        }
+    }
+    let look_ups = |disk: &DiskCacheSnapshot| {
+        let DiskCacheSnapshot { hits, misses, timeouts, errors, skipped, .. } = *disk;
+        vec![("hit", hits), ("miss", misses), ("timeout", timeouts), ("error", errors), ("skipped", skipped)]
+    };
+    let writes = |disk: &DiskCacheSnapshot| {
+        vec![("written", disk.written), ("dropped", disk.dropped), ("refused", disk.refused)]
+    };
+    for (metric, label, counts) in [
+        (&metrics::CACHE_DISK_LOOK_UPS_TOTAL, "look_up", disk.map(look_ups)),
+        (&metrics::CACHE_DISK_WRITES_TOTAL, "write", disk.map(writes)),
+    ] {
+        page.metric(metric);
+        for (what, count) in counts.into_iter().flatten() {
+            page.sample(&[(label, what)], count);
+        }
+    }
 }
 
 /// Without a shared cache there are no samples.
@@ -159,6 +187,7 @@ impl Gateway {
         for end in IncludeEnd::ALL {
             page.sample(&[("include", end.as_str())], self.gate.includes(end));
         }
+        write_disk_cache(page, cache.disk.as_ref());
         write_shared_cache(page, cache.shared.as_ref());
     }
 

@@ -38,6 +38,7 @@ pub async fn retire(
     let mut signals = finish_beside(gateway, &mut successor, run_dir, stop_accepting).await?;
     // The last worker has gone, and with it whoever could purge something here.
     gateway.gate.part_from_neighbour().await;
+    gateway.gate.let_go_of_disk().await;
     if !shepherd::must_stay(number) {
         return Ok(if gateway.tasks.has_lost() { Exit::Fault } else { Exit::Ok }.into());
     }
@@ -67,6 +68,7 @@ async fn finish_beside(
     gateway.gate.hand_over(&format!("sluice upgrade: process {pid} serves now"));
     let _ = stop_accepting.send(Then::HandOver);
     gateway.retiring.notify_waiters();
+    gateway.gate.hand_disk_over().await;
     gateway.supervisor.release_auxiliaries().await;
     let _ = successor.wire().say(&Word::Released).await;
     let began = Instant::now();

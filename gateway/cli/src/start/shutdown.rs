@@ -116,6 +116,7 @@ pub async fn leave(
         () = gateway.stop_requested.notified() => at_once(gateway, "a second sluice stop"),
     };
     gateway.gate.part_from_neighbour().await;
+    gateway.gate.let_go_of_disk().await;
     learned::save(gateway);
     Ok(match finished {
         _ if gateway.tasks.has_lost() => Exit::Fault.into(),

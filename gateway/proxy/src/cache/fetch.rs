@@ -1,5 +1,7 @@
 //! Asks a worker for a page that many may get, and writes what it says for all of them.
 
+mod elsewhere;
+
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -8,12 +10,14 @@ use sluice_cache::{
     tags, target_for_all,
 };
 use sluice_catalog::errors::Code;
+use sluice_catalog::snapshot::Purge;
 use sluice_message::{Method, RequestHead, ResponseHead, starts_with};
 use sluice_tier::Position;
 use tokio::time::Instant;
 
 use super::flight::{Flight, Shared, State};
 use super::log::Tags;
+use super::purge::Purger;
 use super::reply;
 use super::store::Object;
 use super::unkept::Why;
@@ -180,40 +184,6 @@ impl Fetch {
         }
     }
 
-    /// Asks the other gateways' cache. Returns whether no worker need be asked.
-    async fn is_found_elsewhere(&mut self) -> bool {
-        let (gate, flight) = (Rc::clone(&self.gate), Rc::clone(&self.flight));
-        let Some(tier) = &gate.cache.tier else { return false };
-        let (found, position) = tier.look_up(&gate, &self.key, &self.head.fields).await;
-        self.position = position;
-        let Some(found) = found else { return false };
-        let object = Rc::new(Object {
-            body: KeptBody::new(found.body, gate.compression.is_enabled()),
-            head: found.head,
-            policy: found.policy.into(),
-            tags: found.tags,
-            born: flight.since.number,
-        });
-        let reuse = object.policy.borrow().reuse(gate.moment(), gate.stale_limits());
-        if matches!(reuse, Reuse::Fresh(_)) {
-            self.put(&object);
-            flight.set(State::Found(object));
-            return true;
-        }
-        if self.known.is_none() {
-            match reuse {
-                Reuse::Fresh(_) | Reuse::Never => {}
-                Reuse::WhileRevalidating(_) => {
-                    self.put(&object);
-                    flight.set(State::Found(Rc::clone(&object)));
-                }
-                Reuse::IfError(_) => *flight.fallback.borrow_mut() = Some(Rc::clone(&object)),
-            }
-            self.known = Some(object);
-        }
-        false
-    }
-
     /// The page has not changed: what is kept is fresh again.
     fn freshen(
         &self,
@@ -296,6 +266,7 @@ impl Fetch {
         if self.put(object) {
             self.gate.cache.unkept.forget(&self.key);
             self.gate.cache.counts.stored.update(|count| count + 1);
+            self.gate.cache.disk.kept(&self.gate, &self.key, object);
             if let (Some(tier), Some(position)) = (&self.gate.cache.tier, self.position) {
                 tier.store(&self.gate, &self.key, object, position);
             }
@@ -339,9 +310,16 @@ impl Fetch {
     /// What is kept of the page is not for all any more, wherever it is.
     fn drop_kept(&self) {
         let cache = &self.gate.cache;
-        let is_kept = !cache.store.borrow().variants(&self.key).is_empty();
-        if is_kept || self.known.is_some() || cache.neighbour.is_there() {
-            drop(self.gate.outdate(self.key.clone()));
+        let is_kept = !cache.store.borrow().variants(&self.key).is_empty() || self.known.is_some();
+        let purge = Purge::Url(self.key.clone());
+        if is_kept {
+            cache.tell_others(&purge, false);
+        }
+        if is_kept || cache.neighbour.is_there() {
+            drop(self.gate.purge_pages(&purge, false, Purger::Own));
+        } else {
+            // There may be a variant for other requests.
+            drop(cache.disk.purge(&purge, false));
         }
     }
 

@@ -13,6 +13,7 @@ use sluice_message::{Fields, ResponseHead};
 use tokio::sync::Notify;
 
 use super::log::{Since, Tags};
+use super::reply::Source;
 use super::store::Object;
 use crate::answers::refuse::Refusal;
 use crate::answers::{Response, Size};
@@ -45,8 +46,8 @@ pub(super) enum State {
     Shared(Rc<Shared>),
     /// The page that is kept has not changed.
     Kept(Rc<Object>),
-    /// Another gateway has stored it where this one finds it.
-    Found(Rc<Object>),
+    /// It is on disk, or another gateway has stored it where this one finds it.
+    Found(Rc<Object>, Source),
     /// It is for the first client alone, who takes it.
     Private,
     /// The app has answered with an error of its own, which likewise is the first client's.
@@ -70,7 +71,7 @@ pub(crate) struct Flight {
     /// The client that it was begun for is still there.
     pub(super) has_leader: Cell<bool>,
     is_unwanted: Notify,
-    /// What another gateway has stored, and is of use only where there is no other.
+    /// What is on disk, or another gateway has stored, and is of use only where there is no other.
     pub(super) fallback: RefCell<Option<Rc<Object>>>,
     /// The page's.
     pub(super) key: String,
@@ -216,7 +217,7 @@ impl Flights {
                 let is_old = flight.since.is_purged(&flight.key, shared.tags());
                 is_usable && !is_old && shared.is_whole_for_more() && shared.policy.is_for(request)
             }
-            State::Found(object) => {
+            State::Found(object, _) => {
                 let policy = object.policy.borrow();
                 let is_usable = policy.reuse(now, StaleLimits::default()) != Reuse::Never && policy.is_for(request);
                 is_usable && !flight.since.is_purged(&flight.key, Tags::All(&object.tags))

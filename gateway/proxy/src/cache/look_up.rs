@@ -170,17 +170,17 @@ fn given(gate: &Gate, request: &mut Request, waiting: Waiting, stale: Option<&Ob
             let is_stored = waiting.flight.is_kept.get();
             served(gate, request, &object, Source::Revalidated { is_stored })
         }
-        State::Found(object)
+        State::Found(object, source)
             if object.policy.borrow().is_for(&request.head.fields) && waiting.may_have(Tags::All(&object.tags)) =>
         {
             let is_fresh = matches!(object.policy.borrow().reuse(gate.moment(), gate.stale_limits()), Reuse::Fresh(_));
             // It goes on without this client where it is stale.
             return Ok(Given::Answer(
-                served(gate, request, &object, if is_fresh { Source::Shared } else { Source::Stale }).into(),
+                served(gate, request, &object, if is_fresh { source } else { Source::Stale }).into(),
             ));
         }
         State::Shared(shared) => return Ok(Given::Again(Some(shared.policy.dimensions.clone()))),
-        State::Kept(object) | State::Found(object) => {
+        State::Kept(object) | State::Found(object, _) => {
             return Ok(Given::Again(Some(object.policy.borrow().dimensions.clone())));
         }
         State::Asked | State::Over => return Ok(Given::Again(None)),

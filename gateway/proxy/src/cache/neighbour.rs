@@ -66,6 +66,8 @@ struct Link {
     /// All pages have been given to the relay, or none are wanted.
     has_sent: Cell<bool>,
     sent: Notify,
+    /// All pages that the other side had at first have come. What comes later it has only just rendered.
+    has_all: Cell<bool>,
     pages: Cell<u64>,
     bytes: Cell<u64>,
 }
@@ -188,6 +190,7 @@ impl Gate {
             wants_pages: Cell::default(),
             has_sent: Cell::default(),
             sent: Notify::new(),
+            has_all: Cell::default(),
             pages: Cell::default(),
             bytes: Cell::default(),
         });
@@ -236,6 +239,7 @@ impl Gate {
                 let _ = done.map(|done| done.send(()));
             }
             Heard::AllSent => {
+                link.has_all.set(true);
                 let (pages, mib) = (link.pages.get(), link.bytes.get() >> 20);
                 let text = format!("{pages} were taken over from the gateway before, {mib} MiB");
                 self.note_pages(Level::Info, &text);
@@ -314,7 +318,12 @@ impl Gate {
             tags: page.tags,
             born: cache.log.latest(),
         };
-        store.put_if(&page.key, Rc::new(object), is_other);
+        let object = Rc::new(object);
+        store.put_if(&page.key, Rc::clone(&object), is_other);
+        // The other gateway has let go of the disk by now, and what is there of the page is older.
+        if link.has_all.get() {
+            cache.disk.kept(self, &page.key, &object);
+        }
     }
 
     fn carry_out_told(&self, link: &Rc<Link>, told: Told) {

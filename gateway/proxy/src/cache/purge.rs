@@ -76,10 +76,10 @@ impl Cache {
         sweep.count
     }
 
-    /// Has the other gateway of an upgrade purge this too.
-    fn tell_neighbour(&self, by: Purger, purge: &Purge, is_soft: bool, has_parts: bool) -> Others {
-        let told = (by == Purger::Own).then(|| self.neighbour.tell(purge, is_soft, has_parts));
-        told.flatten().into_iter().collect()
+    /// Has what outlives this gateway purged too: on disk, and in the other gateway of an upgrade.
+    fn tell_outside(&self, by: Purger, purge: &Purge, is_soft: bool, has_parts: bool) -> Others {
+        let neighbour = (by == Purger::Own).then(|| self.neighbour.tell(purge, is_soft, has_parts)).flatten();
+        self.disk.purge(purge, is_soft).into_iter().chain(neighbour).collect()
     }
 
     /// As keys are written.
@@ -112,7 +112,7 @@ impl Gate {
         }
         let (sender, receiver) = oneshot::channel();
         let sweep = self.cache.begin_sweep(&purge, is_soft, self.moment());
-        let others = self.cache.tell_neighbour(by, &purge, is_soft, true);
+        let others = self.cache.tell_outside(by, &purge, is_soft, true);
         let gate = self.rc();
         tokio::task::spawn_local(async move {
             let mut count = gate.cache.finish(sweep).await;
@@ -124,7 +124,7 @@ impl Gate {
             }
             // A page that was rendered meanwhile may have a part that was not purged yet.
             let again = gate.cache.begin_sweep(&purge, is_soft, gate.moment());
-            let others = gate.cache.tell_neighbour(by, &purge, is_soft, false);
+            let others = gate.cache.tell_outside(by, &purge, is_soft, false);
             let more = gate.cache.finish(again).await;
             let _ = timeout(PARTS_MAX, all(others)).await;
             // What was softened before is come to once more.
@@ -154,7 +154,7 @@ impl Gate {
     pub(super) fn purge_pages(&self, purge: &Purge, is_soft: bool, by: Purger) -> oneshot::Receiver<u64> {
         let (sender, receiver) = oneshot::channel();
         let sweep = self.cache.begin_sweep(purge, is_soft, self.moment());
-        let others = self.cache.tell_neighbour(by, purge, is_soft, false);
+        let others = self.cache.tell_outside(by, purge, is_soft, false);
         if sweep.is_over && others.is_empty() {
             let _ = sender.send(sweep.count);
             return receiver;
@@ -197,6 +197,7 @@ impl Gate {
             bypassed: count(CacheUse::Bypass),
             stored: self.cache.counts.stored.get(),
             purged: self.cache.counts.purged.get(),
+            disk: self.disk_snapshot(),
             shared: self.cache.shared_snapshot(),
         }
     }

@@ -20,6 +20,8 @@ use crate::request::passage::Request;
 pub(super) enum Source {
     /// It is kept and fresh.
     Hit,
+    /// It was found on disk, and is fresh.
+    Disk,
     /// Another gateway has stored it, and it is fresh.
     Shared,
     /// It is kept and stale, and a new one is on its way.
@@ -37,7 +39,7 @@ pub(super) enum Source {
 impl Source {
     pub(super) fn as_use(self) -> CacheUse {
         match self {
-            Source::Hit | Source::Shared => CacheUse::Hit,
+            Source::Hit | Source::Disk | Source::Shared => CacheUse::Hit,
             Source::Stale | Source::StaleIfError => CacheUse::Stale,
             Source::Miss { .. } | Source::Revalidated { .. } => CacheUse::Miss,
             Source::Joined => CacheUse::Joined,
@@ -54,6 +56,7 @@ impl Source {
         let mut tell = |value: std::fmt::Arguments<'_>| fields.push_written("Cache-Status", value);
         match self {
             Source::Hit => tell(format_args!("Sluice; hit; ttl={ttl}")),
+            Source::Disk => tell(format_args!("Sluice; hit; ttl={ttl}; detail=disk")),
             Source::Shared => tell(format_args!("Sluice; hit; ttl={ttl}; detail=shared")),
             Source::Stale => tell(format_args!("Sluice; hit; ttl={ttl}; detail=revalidating")),
             Source::StaleIfError => tell(format_args!("Sluice; hit; ttl={ttl}; detail=error")),

@@ -1,0 +1,269 @@
+//! The pages on disk as the thread that serves sees them: nothing here waits for the disk but [`Disk::look_up`], and that not for long.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc as std_mpsc};
+use std::time::Duration;
+
+use sluice_cache::Page;
+use sluice_catalog::snapshot::Purge;
+use sluice_message::Fields;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use super::record::PurgeMeta;
+use super::thread;
+use crate::clock::{Clock, clock_ms};
+use crate::outgoing::Outgoing;
+
+/// For one look-up. A page that takes longer is rendered.
+const LOOK_UP_TIMEOUT: Duration = Duration::from_millis(50);
+/// Bytes of pages that wait to be written; further pages are dropped.
+const QUEUED_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Purges that wait for a directory that another gateway uses; with more of them everything in it goes.
+const PURGES_MAX: usize = 10_000;
+
+/// Where pages are kept, and which of those that are there are of use.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The directory. What is in it is this cache's own in a directory below.
+    pub dir: PathBuf,
+    /// What all files may take.
+    pub bytes_max: u64,
+    /// For whom and by which rules pages are kept. Those of another owner are taken away.
+    pub owner: String,
+    /// What becomes of pages that are there.
+    pub found: Found,
+    /// The gateway's clock.
+    pub clock: Clock,
+}
+
+/// What becomes of pages that are found at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// They are used as they are.
+    Kept,
+    /// They count as stale.
+    Stale,
+    /// They are taken away.
+    Dropped,
+}
+
+/// What the gateway is told.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// It is in use, with so many pages of before.
+    Ready(usize),
+    /// Another gateway uses the directory.
+    Busy,
+    /// It cannot be used: why.
+    Unusable(String),
+    /// What it is to write cannot be written: why.
+    Fails(String),
+    /// It can be written again.
+    Works,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum State {
+    /// Another gateway may use the directory.
+    Waiting,
+    /// What is there is being read.
+    Opening,
+    InUse,
+    Over,
+}
+
+/// One count.
+#[derive(Debug, Default)]
+pub struct Count(AtomicU64);
+
+impl Count {
+    pub(super) fn add(&self, count: u64) {
+        self.0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    pub(super) fn set(&self, count: u64) {
+        self.0.store(count, Ordering::Relaxed);
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What came of it, since the start.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Pages on disk now.
+    pub pages: Count,
+    /// Bytes on disk now.
+    pub bytes: Count,
+    /// Look-ups that found a page.
+    pub hits: Count,
+    /// Look-ups that found none.
+    pub misses: Count,
+    /// Look-ups that took too long.
+    pub timeouts: Count,
+    /// Look-ups that failed, and pages that were damaged.
+    pub errors: Count,
+    /// Look-ups that were left out, because the disk was not in use or owed others an answer.
+    pub skipped: Count,
+    /// Pages that were written.
+    pub written: Count,
+    /// Pages that were not, because too many waited or the disk was not in use.
+    pub dropped: Count,
+    /// Pages and purges that the disk refused.
+    pub failed: Count,
+}
+
+/// What both threads know.
+#[derive(Default)]
+pub(super) struct Common {
+    state: AtomicU8,
+    /// Look-ups that nobody waits for any more, and that the disk has not come to.
+    pub(super) late: AtomicIsize,
+    pub(super) queued_bytes: AtomicUsize,
+    queued_purges: AtomicUsize,
+    /// More was purged than could wait.
+    pub(super) has_lost_purges: AtomicBool,
+    pub(super) counts: Counts,
+}
+
+impl Common {
+    fn state(&self) -> State {
+        const ALL: [State; 4] = [State::Waiting, State::Opening, State::InUse, State::Over];
+        ALL[usize::from(self.state.load(Ordering::Acquire)).min(3)]
+    }
+
+    /// The directory is this gateway's from now on. Returns false where that is not wanted any more.
+    pub(super) fn begin(&self) -> bool {
+        let (from, to) = (State::Waiting as u8, State::Opening as u8);
+        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    pub(super) fn set_state(&self, state: State) {
+        self.state.store(state as u8, Ordering::Release);
+    }
+}
+
+pub(super) enum Wish {
+    LookUp { key: String, request: Fields, answer: oneshot::Sender<Option<Page>> },
+    Store(Box<Outgoing>),
+    Purge { purged: PurgeMeta, done: oneshot::Sender<()> },
+    Close(oneshot::Sender<()>),
+}
+
+/// See the module's text.
+pub struct Disk {
+    wishes: std_mpsc::Sender<Wish>,
+    common: Arc<Common>,
+}
+
+impl Disk {
+    /// Starts the thread, which waits for the directory if another gateway uses it.
+    ///
+    /// # Errors
+    /// When there is no thread to be had.
+    pub fn start(settings: Settings) -> io::Result<(Self, mpsc::UnboundedReceiver<Heard>)> {
+        let (wishes, wished) = std_mpsc::channel();
+        let (tell, heard) = mpsc::unbounded_channel();
+        let common = Arc::<Common>::default();
+        thread::start(settings, wished, tell, Arc::clone(&common))?;
+        Ok((Disk { wishes, common }, heard))
+    }
+
+    /// What came of it.
+    #[must_use]
+    pub fn counts(&self) -> &Counts {
+        &self.common.counts
+    }
+
+    /// Whether pages are looked up and stored.
+    #[must_use]
+    pub fn is_in_use(&self) -> bool {
+        self.common.state() == State::InUse
+    }
+
+    /// The page for this key and a request with these fields.
+    pub async fn look_up(&self, key: &str, request: &Fields) -> Option<Page> {
+        let counts = &self.common.counts;
+        if !self.is_in_use() || self.common.late.load(Ordering::Relaxed) > 0 {
+            counts.skipped.add(1);
+            return None;
+        }
+        let (answer, mut answered) = oneshot::channel();
+        let wish = Wish::LookUp { key: key.to_owned(), request: request.clone(), answer };
+        self.wishes.send(wish).ok()?;
+        let mut found = timeout(LOOK_UP_TIMEOUT, &mut answered).await.ok();
+        if found.is_none() {
+            answered.close();
+            // It may have come just now.
+            found = answered.try_recv().ok().map(Ok);
+        }
+        let Some(found) = found else {
+            self.common.late.fetch_add(1, Ordering::Relaxed);
+            counts.timeouts.add(1);
+            return None;
+        };
+        let page = found.ok().flatten();
+        let count = if page.is_some() { &counts.hits } else { &counts.misses };
+        count.add(1);
+        page
+    }
+
+    /// Has a page written, some time. Returns false where it will not be.
+    #[must_use]
+    pub fn store(&self, page: Outgoing) -> bool {
+        let bytes = page.bytes();
+        let has_room = self.common.queued_bytes.load(Ordering::Relaxed) + bytes <= QUEUED_BYTES_MAX;
+        if !self.is_in_use() || !has_room {
+            self.common.counts.dropped.add(1);
+            return false;
+        }
+        self.common.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.wishes.send(Wish::Store(Box::new(page))).is_ok()
+    }
+
+    /// Purges there too. No look-up from now on finds what is meant; the receiver gets its word when no later gateway does either, even if
+    /// this one is killed.
+    #[must_use]
+    pub fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<()> {
+        let (done, when_done) = oneshot::channel();
+        let purged = PurgeMeta { purge: purge.clone(), is_soft, clock_ms: clock_ms() };
+        match self.common.state() {
+            State::Over => {}
+            State::Opening | State::InUse => {
+                let _ = self.wishes.send(Wish::Purge { purged, done });
+            }
+            // Whoever uses the directory answers for it; this gateway remembers the purge for when it does itself.
+            State::Waiting => {
+                if self.common.queued_purges.fetch_add(1, Ordering::Relaxed) >= PURGES_MAX {
+                    self.common.has_lost_purges.store(true, Ordering::Release);
+                } else {
+                    let (unwanted, _) = oneshot::channel();
+                    let _ = self.wishes.send(Wish::Purge { purged, done: unwanted });
+                }
+            }
+        }
+        when_done
+    }
+
+    /// Lets go of the directory, for another gateway, when all that was purged is written.
+    #[must_use]
+    pub fn close(&self) -> oneshot::Receiver<()> {
+        let (closed, when_closed) = oneshot::channel();
+        let is_waiting = self.common.state() == State::Waiting;
+        self.common.set_state(State::Over);
+        // One that waits for the directory hears nothing, and has nothing to write.
+        if !is_waiting {
+            let _ = self.wishes.send(Wish::Close(closed));
+        }
+        when_closed
+    }
+}

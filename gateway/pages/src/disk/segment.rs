@@ -1,0 +1,100 @@
+//! One file of the log: records, one behind the other.
+
+use std::fs::File;
+use std::io::{self, BufReader, Seek as _, SeekFrom};
+use std::os::unix::fs::FileExt as _;
+
+use bytes::Bytes;
+
+use super::folder::Folder;
+use super::record::{self, FRONT_BYTES, Kind, Next};
+
+#[derive(Debug)]
+pub(super) struct Segment {
+    pub(super) number: u64,
+    file: File,
+    pub(super) bytes: u64,
+}
+
+/// What a segment turned out to be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// Whole.
+    Sound,
+    /// Its last record was not written to its end.
+    Torn,
+    /// Another has written it, or it is not what was written.
+    Useless,
+}
+
+impl Segment {
+    /// Begins a new one. If that fails, nothing is left of it.
+    pub(super) fn begin(folder: &Folder, number: u64, identity: &str) -> io::Result<Self> {
+        let mut segment = Segment { number, file: folder.create(number)?, bytes: 0 };
+        let begun = record::head(Kind::Start, &identity, 0).and_then(|head| segment.append(&head, &[]));
+        match begun {
+            Ok(_) => Ok(segment),
+            Err(error) => {
+                folder.remove(number)?;
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn open(folder: &Folder, number: u64) -> io::Result<Self> {
+        let file = folder.open(number)?;
+        let bytes = file.metadata()?.len();
+        Ok(Segment { number, file, bytes })
+    }
+
+    /// Appends a record. Returns where its body stands. After an error nothing of it is there, or what counts as damage.
+    pub(super) fn append(&mut self, head: &[u8], body: &[u8]) -> io::Result<u64> {
+        let at = self.bytes + head.len() as u64;
+        let written = self.file.write_all_at(head, self.bytes).and_then(|()| self.file.write_all_at(body, at));
+        if let Err(error) = written {
+            self.file.set_len(self.bytes)?;
+            return Err(error);
+        }
+        self.bytes = at + body.len() as u64;
+        Ok(at)
+    }
+
+    pub(super) fn read(&self, at: u64, len: u32) -> io::Result<Bytes> {
+        let mut bytes = vec![0; len as usize];
+        self.file.read_exact_at(&mut bytes, at)?;
+        Ok(bytes.into())
+    }
+
+    /// Calls back for each record with its kind, what it says, and place and length of its body. What was torn off is taken away.
+    pub(super) fn replay(
+        &mut self,
+        identity: &str,
+        mut take: impl FnMut(Kind, &[u8], u64, u32) -> Option<()>,
+    ) -> io::Result<Condition> {
+        let mut input = BufReader::with_capacity(16 * 1024, &self.file);
+        let mut at = input.seek(SeekFrom::Start(0))?;
+        loop {
+            let (kind, meta, body_len) = match record::next(&mut input, self.bytes - at)? {
+                Next::Record(kind, meta, body_len) => (kind, meta, body_len),
+                Next::Damaged => return Ok(Condition::Useless),
+                Next::End if at == self.bytes && at > 0 => return Ok(Condition::Sound),
+                Next::End => {
+                    self.file.set_len(at)?;
+                    self.bytes = at;
+                    return Ok(Condition::Torn);
+                }
+            };
+            let body_at = at + FRONT_BYTES as u64 + meta.len() as u64;
+            let is_first = at == 0;
+            let is_ours = || record::read::<String>(&meta).as_deref() == Some(identity);
+            if is_first != (kind == Kind::Start) || is_first && !is_ours() {
+                return Ok(Condition::Useless);
+            }
+            if !is_first && take(kind, &meta, body_at, body_len).is_none() {
+                return Ok(Condition::Useless);
+            }
+            input.seek_relative(i64::from(body_len))?;
+            at = body_at + u64::from(body_len);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Pages on disk, for gateways after this one and for those that memory has let go: what is looked up there, what is written, and what
+//! the operator is told. How the disk is used is in `sluice_pages`.
+
+use std::cell::OnceCell;
+use std::path::Path;
+use std::time::Duration;
+
+use sluice_cache::Page;
+use sluice_catalog::config::OnReload;
+use sluice_catalog::snapshot::{DiskCacheSnapshot, Purge};
+use sluice_journal::{Event as Happening, Level};
+use sluice_message::Fields;
+use sluice_pages::Clock;
+use sluice_pages::disk::{Disk, Found, Heard, Settings};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::neighbour::outgoing;
+use super::rules::rules;
+use super::store::Object;
+use crate::gate::Gate;
+
+/// A page that is of use for less is not written: it would hardly be found again.
+const USEFUL_S_MIN: u64 = 10;
+/// For what is still to be written when the gateway leaves.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The disk, where the config names a directory.
+#[derive(Default)]
+pub(super) struct DiskTier(OnceCell<Disk>);
+
+impl DiskTier {
+    /// The page for this key and a request with these fields.
+    pub(super) async fn look_up(&self, key: &str, request: &Fields) -> Option<Page> {
+        self.0.get()?.look_up(key, request).await
+    }
+
+    /// A page was kept in memory. One that is not written takes what is there of it away: that is older.
+    pub(super) fn kept(&self, gate: &Gate, key: &str, object: &Object) {
+        let Some(disk) = self.0.get() else { return };
+        let useful_s = object.policy.borrow().useful_s(gate.moment(), gate.stale_limits());
+        if useful_s < USEFUL_S_MIN || !disk.store(outgoing(gate, key, object)) {
+            drop(disk.purge(&Purge::Url(key.to_owned()), false));
+        }
+    }
+
+    /// Purges there too. The receiver gets its word when no later gateway finds what is meant.
+    pub(super) fn purge(&self, purge: &Purge, is_soft: bool) -> Option<oneshot::Receiver<()>> {
+        Some(self.0.get()?.purge(purge, is_soft))
+    }
+}
+
+impl Gate {
+    /// Keeps pages on disk from now on, if the config wants it, for this instance alone. `is_successor`: another gateway still uses the
+    /// directory, and lets go of it soon.
+    pub fn keep_pages_on_disk(&self, instance: &Path, is_successor: bool) {
+        let config = self.config();
+        let Some(dir) = config.cache.disk_dir.as_ref().filter(|_| config.cache.enabled) else { return };
+        let found = match config.cache.on_reload {
+            OnReload::Keep => Found::Kept,
+            OnReload::Stale => Found::Stale,
+            OnReload::Drop => Found::Dropped,
+        };
+        let settings = Settings {
+            dir: dir.into(),
+            bytes_max: config.cache.disk_bytes_max,
+            owner: format!("{} {}", rules(&config), instance.display()),
+            found,
+            clock: Clock::since(self.epoch()),
+        };
+        match Disk::start(settings) {
+            Ok((disk, heard)) => {
+                let gate = self.rc();
+                tokio::task::spawn_local(async move { gate.hear_disk(heard, is_successor).await });
+                let _ = self.cache.disk.0.set(disk);
+            }
+            Err(error) => self.note_disk(Level::Error, &format!("there is no thread for it: {error}")),
+        }
+    }
+
+    /// Leaves the directory to the next gateway while this one still finishes what it has, if that one hears of purges from here.
+    pub async fn hand_disk_over(&self) {
+        if self.cache.neighbour.is_there() {
+            self.let_go_of_disk().await;
+        }
+    }
+
+    /// Writes what is still to be written, and leaves the directory to the next gateway.
+    pub async fn let_go_of_disk(&self) {
+        if let Some(disk) = self.cache.disk.0.get() {
+            let _ = timeout(CLOSE_TIMEOUT, disk.close()).await;
+        }
+    }
+
+    async fn hear_disk(&self, mut heard: UnboundedReceiver<Heard>, is_successor: bool) {
+        while let Some(heard) = heard.recv().await {
+            match heard {
+                Heard::Ready(pages) => {
+                    self.note_disk(Level::Info, &format!("it is in use, with {pages} pages of before"));
+                }
+                Heard::Busy if is_successor => {}
+                Heard::Busy => {
+                    let text = "another gateway uses it; pages are kept in memory alone until that one has gone";
+                    self.note_disk(Level::Warn, text);
+                }
+                Heard::Unusable(why) => self.note_disk(Level::Error, &format!("pages are kept in memory alone: {why}")),
+                Heard::Fails(why) => {
+                    let text = format!("it cannot be written, and pages are kept in memory alone meanwhile: {why}");
+                    self.note_disk(Level::Warn, &text);
+                }
+                Heard::Works => self.note_disk(Level::Info, "it can be written again"),
+            }
+        }
+    }
+
+    fn note_disk(&self, level: Level, what: &str) {
+        let config = self.config();
+        let text = format!("cache.disk_dir {}: {what}", config.cache.disk_dir.as_deref().unwrap_or_default());
+        self.journal.emit(Happening::Note { level, text: &text });
+    }
+
+    pub(super) fn disk_snapshot(&self) -> Option<DiskCacheSnapshot> {
+        let (disk, config) = (self.cache.disk.0.get()?, self.config());
+        let counts = disk.counts();
+        Some(DiskCacheSnapshot {
+            dir: config.cache.disk_dir.clone().unwrap_or_default(),
+            in_use: disk.is_in_use(),
+            pages: counts.pages.get(),
+            bytes: counts.bytes.get(),
+            bytes_max: config.cache.disk_bytes_max,
+            hits: counts.hits.get(),
+            misses: counts.misses.get(),
+            timeouts: counts.timeouts.get(),
+            errors: counts.errors.get(),
+            skipped: counts.skipped.get(),
+            written: counts.written.get(),
+            dropped: counts.dropped.get(),
+            refused: counts.failed.get(),
+        })
+    }
+}
