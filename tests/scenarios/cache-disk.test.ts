@@ -29,7 +29,7 @@ class Place {
     this.failing = path.join(this.dir, 'failing');
     t.after(async () => {
       // They have one run directory, so the latest goes first.
-      for (const sluice of this.#started.reverse()) await end(sluice);
+      for (const sluice of this.#started.toReversed()) await end(sluice);
       fs.rmSync(this.dir, { recursive: true, force: true });
     });
   }

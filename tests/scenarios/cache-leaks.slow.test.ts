@@ -1,4 +1,5 @@
-// The crawl of cache-leaks.test.ts for a million answers, or as many as SLUICE_TEST_CRAWL says, with upgrades of the gateway as well.
+// The crawl of cache-leaks.test.ts for a million answers, or as many as SLUICE_TEST_CRAWL says, with upgrades of the gateway as well, which
+// hand their pages over, and with gateways that are killed and find theirs on disk.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crawled } from './leak-crawled.ts';

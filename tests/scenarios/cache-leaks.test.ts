@@ -8,7 +8,7 @@ import { crawled } from './leak-crawled.ts';
 void test('i7 no user ever gets a byte of another’s, whatever is kept, joined, stale or broken', async (t) => {
   const { leaks, uses } = await crawled(t, { answers: 10_000, upgrades: false });
   assert.deepEqual(leaks.slice(0, 3), []);
-  for (const word of ['hit', 'collapsed', 'stored', 'bypass', 'revalidating']) {
+  for (const word of ['hit', 'collapsed', 'stored', 'bypass', 'revalidating', 'disk']) {
     const isSeen = Object.keys(uses).some((use) => use.includes(word));
     assert.ok(isSeen, `${word} was never seen: ${JSON.stringify(uses)}`);
   }

@@ -189,9 +189,12 @@ export const TARGETS = [
   '/user?h=expires:Thu,%2001%20Jan%202099%2000:00:00%20GMT',
   // Varied.
   '/user?cc=public,max-age=2&h=vary:cookie',
+  // For longer, so that it is written to disk.
+  '/user?cc=public,max-age=60&h=vary:cookie',
   '/user?cc=s-maxage=1,stale-while-revalidate=1&h=vary:accept,cookie',
   // For all.
   ...[0, 1, 2, 3].map((at) => `/page?${FOR_ALL}&at=${at}`),
+  ...[0, 1, 2, 3, 4, 5].map((at) => `/large?bytes=30000&cc=s-maxage=60&at=${at}`),
   `/stream?ms=20&${FOR_ALL}`,
   `/failing?${FOR_ALL}`,
   `/validated?${FOR_ALL}`,

@@ -5,7 +5,8 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { randomFrom, seed } from '../support/chance.ts';
 import { Crawl, TARGETS } from './leak-crawl.ts';
-import { ownApp, running } from './scenario.ts';
+import { type Sluice, startSluice } from '../support/sluice.ts';
+import { end, nothingLeftOf, ownApp } from './scenario.ts';
 import { reload } from './versions.ts';
 
 const LANES = 64;
@@ -15,23 +16,30 @@ export async function crawled(
   { answers, upgrades, targets = TARGETS }: { answers: number; upgrades: boolean; targets?: string[] },
 ): Promise<Crawl> {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-leaks-'));
-  t.after(() => fs.rmSync(dir, { recursive: true, force: true }));
   const failing = path.join(dir, 'failing');
-  const sluice = await running(t, {
-    entry: ownApp('pages.js'),
-    workers: 2,
-    config:
-      '[cache]\nenabled = true\nprivate_s = 1\nbytes_max = 200000\n[compression]\nenabled = true\n[compose]\nenabled = true\n',
-    env: {
-      FAILING_FILE: failing,
-      DIED_FILE: path.join(dir, 'died'),
-      SLUICE_LOG_ACCESS: 'false',
-      SLUICE_DRAIN_TIMEOUT_MS: '3000',
-    },
+  // Small memory, so that much is found on disk alone; pages stay as they are over upgrades and kills.
+  const cache = `[cache]\nenabled = true\nprivate_s = 1\nbytes_max = 200000\non_reload = "keep"\ndisk_dir = "${dir}/pages"\n`;
+  const start = (): Promise<Sluice> =>
+    startSluice({
+      entry: ownApp('pages.js'),
+      workers: 2,
+      config: `${cache}[compression]\nenabled = true\n[compose]\nenabled = true\n`,
+      runDir: path.join(dir, 'run'),
+      env: {
+        FAILING_FILE: failing,
+        DIED_FILE: path.join(dir, 'died'),
+        SLUICE_LOG_ACCESS: 'false',
+        SLUICE_DRAIN_TIMEOUT_MS: '3000',
+      },
+    });
+  let sluice = await start();
+  t.after(async () => {
+    await end(sluice);
+    fs.rmSync(dir, { recursive: true, force: true });
   });
   const random = randomFrom(seed);
   const crawl = new Crawl(() => sluice.port, targets, random);
-  const counts = { purges: 0, kills: 0, reloads: 0, upgrades: 0 };
+  const counts = { purges: 0, kills: 0, reloads: 0, upgrades: 0, crashes: 0 };
   let isDone = false;
 
   const trouble = async (): Promise<void> => {
@@ -57,9 +65,17 @@ export async function crawled(
         await reload(sluice).catch(() => '');
         counts.reloads += 1;
       }
-      if (upgrades && round % 100 === 50) {
+      if (upgrades && round % 40 === 20) {
         const { code } = await sluice.cli(['upgrade']);
         if (code === 0) counts.upgrades += 1;
+      }
+      if (upgrades && round % 60 === 59) {
+        // The next one finds on disk what this one has left there.
+        await sluice.kill9();
+        await nothingLeftOf(sluice);
+        fs.rmSync(sluice.dir, { recursive: true, force: true });
+        sluice = await start();
+        counts.crashes += 1;
       }
     }
   };
