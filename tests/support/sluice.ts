@@ -269,7 +269,10 @@ export function sluiceCommand(args: string[]): [string, string[]] {
   return binary === undefined ? [process.execPath, [program, ...args]] : [program, args];
 }
 
-/** The environment of a fresh shell: nothing of a test runner's or of the caller's own settings reaches the gateway. */
+/**
+ * The environment of a fresh shell: nothing of a test runner's or of the caller's own settings reaches the gateway, but for
+ * SLUICE_TEST_FRONTS, which gives every gateway so many threads for connections.
+ */
 function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const dropped =
     /^(SLUICE_|npm_)|^(PORT|HOST|NODE_ENV|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_CHANNEL_FD|WEB_CONCURRENCY)$/;
@@ -277,7 +280,11 @@ function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv
   const preload = process.env['SLUICE_PRELOAD'] ?? path.join(repositoryDir, 'packages/preload/dist/index.js');
   const direct = process.env['SLUICE_BINARY'] === undefined ? {} : { SLUICE_PRELOAD: preload };
   const cache = path.join(os.tmpdir(), `slu-compiled-${process.getuid?.() ?? 0}`);
-  const own = { SLUICE_WORKERS_COMPILE_CACHE_DIR: cache };
+  const fronts = process.env['SLUICE_TEST_FRONTS'];
+  const own = {
+    SLUICE_WORKERS_COMPILE_CACHE_DIR: cache,
+    ...(fronts === undefined ? {} : { SLUICE_SERVER_FRONTS: fronts }),
+  };
   return { ...Object.fromEntries(kept), ...direct, ...own, ...extra };
 }
 

@@ -61,21 +61,25 @@ impl Tasks {
 
     /// Runs the task on the `LocalSet`. It may end by itself, or by the handle.
     pub fn spawn(&self, name: &'static str, task: impl Future<Output = ()> + 'static) -> AbortHandle {
-        #[cfg(debug_assertions)]
-        let task = injected::panicking(name, task);
-        let running = tokio::task::spawn_local(task);
+        let running = tokio::task::spawn_local(with_faults(name, task));
         let handle = running.abort_handle();
-        let Tasks { journal, lost } = self.clone();
+        let tasks = self.clone();
         tokio::task::spawn_local(async move {
             if running.await.is_err_and(|error| error.is_panic()) {
-                journal.emit(Event::TaskLost { task: name, place: &place() });
-                // The task that does so may be the one that is lost.
-                journal.flush();
-                lost.is_any.set(true);
-                lost.told.notify_waiters();
+                tasks.lose(name, &place());
             }
         });
         handle
+    }
+
+    /// Tells that a task is lost, which may have been on another thread.
+    pub fn lose(&self, task: &'static str, place: &str) {
+        let Tasks { journal, lost } = self;
+        journal.emit(Event::TaskLost { task, place });
+        // The task that does so may be the one that is lost.
+        journal.flush();
+        lost.is_any.set(true);
+        lost.told.notify_waiters();
     }
 
     /// Whether a task was lost.
@@ -90,6 +94,17 @@ impl Tasks {
         if !self.has_lost() {
             told.await;
         }
+    }
+}
+
+/// The task, which a test may make panic.
+pub async fn with_faults(name: &'static str, task: impl Future<Output = ()>) {
+    #[cfg(debug_assertions)]
+    injected::panicking(name, task).await;
+    #[cfg(not(debug_assertions))]
+    {
+        let _ = name;
+        task.await;
     }
 }
 

@@ -4,11 +4,14 @@
 mod allocations;
 pub(crate) mod client;
 pub(crate) mod connection;
+pub(crate) mod course;
 pub(crate) mod exchange;
 pub(crate) mod h1;
 pub(crate) mod h2;
 pub(crate) mod handles;
 pub mod listen;
+pub(crate) mod lobby;
 pub(crate) mod own;
+pub(crate) mod road;
 pub mod tls;
 mod tunnel;

@@ -29,7 +29,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::rc::{Rc, Weak};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use sluice_catalog::config::Concurrency;
@@ -44,11 +44,13 @@ use crate::active::ActiveConfig;
 use crate::admit::rate::Rates;
 use crate::answers::files::Files;
 use crate::answers::shell::Shells;
-use crate::front::handles::ConnectionHandles;
+use crate::front::lobby::Lobby;
 use crate::front::tls::{Renewals, Tls};
+use crate::fronts::{self, Fronts};
 use crate::ids::WorkerMap;
 pub(crate) use crate::ids::to_usize;
-use crate::receive::spool::TempStore;
+use crate::receive::memory::{Memory, Used};
+use crate::receive::spool::{TempFiles, TempStore};
 use crate::record::ANSWERED_MAX;
 use crate::respond::answer::{Answer, Times};
 use crate::respond::compose::rules::Composer;
@@ -83,7 +85,7 @@ pub struct Gate {
     /// Itself, for tasks that outlast a call.
     me: Weak<Gate>,
     active: RefCell<ActiveConfig>,
-    tls: Option<Tls>,
+    tls: Option<Arc<Tls>>,
     /// Where events are told.
     pub journal: Journal,
     pub(crate) store: Rc<TempStore>,
@@ -96,7 +98,8 @@ pub struct Gate {
     pub(crate) parts_purger: RefCell<Option<PartsPurger>>,
     pub(crate) composer: Composer,
     pub(crate) compression: Compression,
-    pub(crate) connections: ConnectionHandles,
+    pub(crate) lobby: Rc<Lobby>,
+    fronts: Option<Fronts>,
     pub(crate) tokens: Tokens,
     /// Who asks a CA for certificates.
     pub(crate) renewals: Renewals,
@@ -153,8 +156,6 @@ struct Service {
     streams_total: Cell<u64>,
     last_progress: Cell<Option<Instant>>,
     leaving: Cell<bool>,
-    draining: Cell<bool>,
-    handed_over: Cell<bool>,
     is_cutting: Cell<bool>,
 }
 
@@ -164,17 +165,22 @@ impl Gate {
         let rates = Rates::parse(&config)?.map(RefCell::new);
         let files = Files::new(&config.files)?;
         let tls = active.certificates.clone().map(|certificates| Tls::start(&config, certificates));
-        let tls = tls.transpose().map_err(Unusable::Tls)?;
+        let tls = tls.transpose().map_err(Unusable::Tls)?.map(Arc::new);
         let buffers_bytes_max = to_usize(config.memory.buffers_bytes_max);
         let tier = active.shared_cache.clone().map(sluice_tier::Tier::start).transpose();
         let tier = tier.map_err(Unusable::SharedThread)?;
-        let store = TempStore::new(crate::temp_dir(&config), config.temp.bytes_max, buffers_bytes_max);
+        let temp = TempFiles::new(crate::temp_dir(&config), config.temp.bytes_max);
+        let fronts = Fronts::start(&config, &temp, tls.as_ref()).map_err(Unusable::Fronts)?;
+        let core_bytes_max = fronts::core_bytes(fronts.is_some(), buffers_bytes_max);
+        let store = TempStore::sharing(&temp, Memory::part(core_bytes_max, buffers_bytes_max, Used::default()));
         let classes = Classes::new(&config);
         let sessions = Sessions::new(&config);
         journal.reserve_classes(classes.route_names().iter().map(String::as_str));
         Ok(Rc::new_cyclic(|me| Gate {
             me: Weak::clone(me),
             tls,
+            lobby: Lobby::new(Rc::clone(&config), Rc::clone(&store)),
+            fronts,
             deaths: Retries::new(&config),
             classes,
             sessions,
@@ -186,7 +192,6 @@ impl Gate {
             parts_purger: RefCell::default(),
             composer: Composer::new(&config.compose),
             compression: Compression::new(&config),
-            connections: ConnectionHandles::default(),
             tokens: Tokens::default(),
             renewals: Renewals::default(),
             traces: Traces::default(),
@@ -371,7 +376,7 @@ impl Gate {
 
     /// A temporary file could not be written or read: the operator has to know, but not once a request.
     fn note_temp_failure(&self, now: Instant) {
-        let Some(error) = self.store.take_failure() else { return };
+        let Some(error) = self.store.files.take_failure() else { return };
         if self.temp_noted.get().is_none_or(|noted| now.duration_since(noted) >= NOTE_PERIOD) {
             self.temp_noted.set(Some(now));
             let text = format!(

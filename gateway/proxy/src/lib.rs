@@ -12,6 +12,7 @@ mod alarms;
 pub mod answers;
 mod cache;
 pub mod front;
+pub mod fronts;
 pub mod gate;
 mod ids;
 mod receive;

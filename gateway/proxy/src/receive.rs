@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use crate::answers::refuse::Refusal;
 use crate::front::client::{Client, For, Woke};
 use crate::front::h1::H1;
-use crate::gate::Gate;
+use crate::front::lobby::Lobby;
 use crate::ids::to_usize;
 use crate::receive::body::Body;
 use crate::receive::pace::Pace;
@@ -58,8 +58,8 @@ impl From<Rejection> for Failure {
     }
 }
 
-pub(crate) fn head_limits(gate: &Gate) -> HeadLimits {
-    let config = gate.config();
+pub(crate) fn head_limits(lobby: &Lobby) -> HeadLimits {
+    let config = lobby.config();
     let server = &config.server;
     HeadLimits {
         request_line_bytes_max: to_usize(server.request_line_bytes_max),
@@ -71,10 +71,10 @@ pub(crate) fn head_limits(gate: &Gate) -> HeadLimits {
 impl H1<'_> {
     /// The head of the next request, whose first byte has just come; the whole head must follow within the deadline.
     pub(crate) async fn head(&mut self) -> Result<Asked, Failure> {
-        let H1 { client, gate, .. } = self;
-        let limits = head_limits(gate);
+        let H1 { client, lobby, .. } = self;
+        let limits = head_limits(lobby);
         let mut reader = HeadReader::new();
-        client.set_deadline(Some(Instant::now() + Duration::from_millis(gate.config().server.headers_timeout_ms)));
+        client.set_deadline(Some(Instant::now() + Duration::from_millis(lobby.config().server.headers_timeout_ms)));
         let received = loop {
             match reader.request(&client.unread, &limits)? {
                 Parse::Complete { received, consumed } => {
@@ -91,7 +91,7 @@ impl H1<'_> {
             }
         };
         let Received { mut head, version, framing, keep_alive, expect_continue, upgrade } = received;
-        check_underscores(&head.fields, underscores(gate.config().server.underscore_headers))?;
+        check_underscores(&head.fields, underscores(lobby.config().server.underscore_headers))?;
         if !is_known(&head.method) {
             return Err(refused(Code::MethodUnsupported, "Node.js does not know this method"));
         }
@@ -104,10 +104,10 @@ impl H1<'_> {
 
     /// The whole body. Refuses at once what declares to be too large; asks for it where the client waits to be asked.
     pub(crate) async fn body(&mut self, bytes_max: u64) -> Result<Body, Failure> {
-        if !self.has_body() {
-            return Ok(Body::empty(self.framing != Framing::None));
+        if let Some(is_announced) = self.empty_body() {
+            return Ok(Body::empty(is_announced));
         }
-        let body = take(self.client, self.gate, self.framing, bytes_max, self.expects_continue).await?;
+        let body = take(self.client, self.lobby, self.framing, bytes_max, self.expects_continue).await?;
         self.persists = self.keep_alive;
         Ok(body)
     }
@@ -159,7 +159,7 @@ pub(crate) fn is_known(method: &Method) -> bool {
 
 async fn take(
     client: &mut Client,
-    gate: &Gate,
+    lobby: &Lobby,
     framing: Framing,
     bytes_max: u64,
     expects_continue: bool,
@@ -167,11 +167,11 @@ async fn take(
     if matches!(framing, Framing::Length(len) if len > bytes_max) {
         return Err(refused(Code::BodyTooLarge, "the declared length is over the limit"));
     }
-    let mut body = Body::new(&gate.store, to_usize(gate.config().server.body_memory_bytes_max));
+    let mut body = Body::new(&lobby.store, to_usize(lobby.config().server.body_memory_bytes_max));
     if expects_continue && client.unread.is_empty() {
         write_continue(client).await?;
     }
-    let mut pace = Pace::start(gate);
+    let mut pace = Pace::start(lobby);
     client.set_deadline(Some(pace.deadline()));
     match framing {
         Framing::Length(len) => {
@@ -179,7 +179,7 @@ async fn take(
             while missing > 0 {
                 let here = client.unread.len().min(to_usize(missing));
                 if here == 0 {
-                    more(client, gate, &body, &mut pace).await?;
+                    more(client, lobby, &body, &mut pace).await?;
                     continue;
                 }
                 let piece = client.unread.split_to(here);
@@ -187,7 +187,7 @@ async fn take(
                 store(&body, piece.freeze()).await?;
             }
         }
-        Framing::Chunked => chunked(client, gate, &mut body, &mut pace, bytes_max).await?,
+        Framing::Chunked => chunked(client, lobby, &mut body, &mut pace, bytes_max).await?,
         Framing::None => {}
     }
     Ok(body)
@@ -195,12 +195,12 @@ async fn take(
 
 async fn chunked(
     client: &mut Client,
-    gate: &Gate,
+    lobby: &Lobby,
     body: &mut Body,
     pace: &mut Pace,
     bytes_max: u64,
 ) -> Result<(), Failure> {
-    let mut decoder = ChunkedDecoder::for_request(&head_limits(gate));
+    let mut decoder = ChunkedDecoder::for_request(&head_limits(lobby));
     loop {
         let decoded = decoder.decode(&client.unread)?;
         let data = client.unread.split_to(decoded.consumed).freeze().slice(decoded.data);
@@ -215,17 +215,17 @@ async fn chunked(
             return Ok(());
         }
         if decoded.consumed == 0 || client.unread.is_empty() {
-            more(client, gate, body, pace).await?;
+            more(client, lobby, body, pace).await?;
         }
     }
 }
 
-async fn more(client: &mut Client, gate: &Gate, body: &Body, pace: &mut Pace) -> Result<(), Failure> {
+async fn more(client: &mut Client, lobby: &Lobby, body: &Body, pace: &mut Pace) -> Result<(), Failure> {
     let before = client.unread.len();
     let mut may_spill = true;
     loop {
         let deadline = pace.deadline();
-        let patience = pace.started + gate.store.memory.patience();
+        let patience = pace.started + lobby.store.memory.patience();
         let spills = may_spill && body.memory_bytes() > KEPT_BYTES_MAX;
         client.set_deadline(Some(if spills { deadline.min(patience) } else { deadline }));
         match client.wait(For { read: true, ..For::default() }).await {

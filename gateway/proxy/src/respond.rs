@@ -1,6 +1,7 @@
 //! Sends an answer, whoever gives it. A slow client fills the answer's buffer and its file, never the worker's time (I2).
 
 pub(crate) mod answer;
+pub(crate) mod aside;
 pub(crate) mod compose;
 pub(crate) mod compress;
 pub(crate) mod encode;

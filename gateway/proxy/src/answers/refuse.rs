@@ -1,6 +1,6 @@
 //! The one place that turns an error of the catalogue into an answer.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use sluice_catalog::errors::Code;
 use sluice_journal::Outcome;
@@ -17,7 +17,7 @@ pub(crate) struct Refusal {
     /// After how many seconds the client may ask again, where that is known.
     pub(crate) retry_after_s: Option<u32>,
     /// How the client may say who it is (RFC 9110 §11.6.1).
-    pub(crate) challenge: Option<Rc<str>>,
+    pub(crate) challenge: Option<Arc<str>>,
 }
 
 impl Refusal {

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sluice_catalog::config::Config;
+use sluice_message::Scheme;
 use sluice_scheduler::RequestId;
 use sluice_supervisor::Gate as _;
 use tokio::net::TcpListener;
@@ -18,6 +19,7 @@ use tokio::time::Instant;
 use super::client::ClientStream;
 use super::connection::serve;
 use super::handles::Bounds;
+use super::road::Road;
 use crate::gate::tests::one_ready_worker_with;
 use crate::socket::Socket;
 
@@ -82,7 +84,9 @@ fn allocations_of(requests: u64, is_kept: bool) -> u64 {
         let asking = std::thread::spawn(move || ask(Client::connect(local).unwrap(), requests, &counting));
         let (stream, peer) = listener.accept().await.unwrap();
         let bounds = Bounds { all: 10, of_address: None };
-        let Ok(handle) = gate.connections.admit(peer.ip(), bounds, Instant::now()) else { panic!("there is room") };
+        let Ok(handle) = gate.lobby.connections.admit(peer.ip(), bounds, Instant::now()) else {
+            panic!("there is room")
+        };
         let reporting = Rc::clone(&gate);
         // As a preload does, for all that have ended.
         let reports = tokio::task::spawn_local(async move {
@@ -97,7 +101,7 @@ fn allocations_of(requests: u64, is_kept: bool) -> u64 {
                 );
             }
         });
-        serve(ClientStream::Plain(Socket::Os(stream)), peer, local, gate, handle).await;
+        serve(ClientStream::Plain(Socket::Os(stream)), Road::here(&gate, peer, local, Scheme::Http), handle).await;
         reports.abort();
         asking.join().unwrap();
     };

@@ -11,30 +11,28 @@ use super::client::{Client, ClientStream, For, Woke};
 use super::exchange::Exchange;
 use super::h1::H1;
 use super::handles::Handle;
+use super::lobby::Lobby;
+use super::road::Road;
 use crate::answers::refuse::Refusal;
 use crate::gate::Gate;
 use crate::request::passage::{Failure, Request};
-use crate::request::serve_request;
 use crate::respond::respond;
-use crate::upstream::forward::Origin;
 
 /// How long a connection may be open, while the gateway drains, until its first request begins.
 const DRAIN_GRACE_MS: u64 = 1000;
 
 /// Serves one connection until it ends. Its handle counts it, from before a TLS handshake to after the last byte.
-pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketAddr, gate: Rc<Gate>, handle: Handle) {
-    let _counted = Counted::new(&gate, &handle);
-    let mut client = Client::new(stream, Rc::clone(&handle.draining), gate.store.memory.unsent_bytes_max());
-    let mut origin = Origin::new(&gate.trust(), canonical(peer), canonical(local), client.scheme());
-    origin.is_redirected = gate.redirects_at(local.port());
+pub(crate) async fn serve(stream: ClientStream, mut road: Road, handle: Handle) {
+    let lobby = Rc::clone(road.lobby());
+    let _counted = Counted::new(&lobby, &handle);
+    let mut client = Client::new(stream, Rc::clone(&handle.draining), lobby.store.memory.unsent_bytes_max());
     let mut idle_since = Instant::now();
     let mut is_first = true;
     let mut linger = false;
-    while next_request(&mut client, &gate, &handle, idle_since, is_first).await {
-        origin.judge(&gate.trust());
+    while next_request(&mut client, &lobby, &handle, idle_since, is_first).await {
         let request = async {
-            let mut exchange = Exchange::H1(H1::new(&mut client, &gate));
-            serve_request(&mut exchange, &origin, &gate).await;
+            let mut exchange = Exchange::H1(H1::new(&mut client, &lobby));
+            road.serve(&mut exchange).await;
             exchange.persists()
         };
         // Boxed, so that an idle connection does not pay for the room that a request needs.
@@ -47,22 +45,28 @@ pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketA
         }
         client.shed_buffer();
     }
-    client.close(linger, send_timeout(&gate)).await;
+    client.close(linger, send_timeout(&lobby)).await;
 }
 
 /// Waits for the first byte of the next request; false ends the connection. A new connection gets the time for headers,
 /// one that has been used the time for keep-alive.
-async fn next_request(client: &mut Client, gate: &Gate, handle: &Handle, idle_since: Instant, is_first: bool) -> bool {
+async fn next_request(
+    client: &mut Client,
+    lobby: &Lobby,
+    handle: &Handle,
+    idle_since: Instant,
+    is_first: bool,
+) -> bool {
     let mut idle_ms = {
-        let config = gate.config();
+        let config = lobby.config();
         if is_first { config.server.headers_timeout_ms } else { config.server.keep_alive_timeout_ms }
     };
-    gate.connections.rests(handle.key);
+    lobby.rests(handle.key);
     while client.unread.is_empty() {
         if handle.makes_room() {
             return false;
         }
-        if gate.is_draining() && !gate.is_handed_over() {
+        if lobby.is_draining() && !lobby.is_handed_over() {
             // A connection that was just opened has a request on its way; one that has had an answer knows the risk.
             if !is_first {
                 return false;
@@ -75,7 +79,7 @@ async fn next_request(client: &mut Client, gate: &Gate, handle: &Handle, idle_si
             _ => return false,
         }
     }
-    gate.connections.works(handle.key);
+    lobby.works(handle.key);
     true
 }
 
@@ -84,35 +88,35 @@ pub(crate) async fn refuse_connection(stream: ClientStream, peer: IpAddr, gate: 
     let mut client = Client::new(stream, Rc::default(), gate.store.memory.unsent_bytes_max());
     let refusal = Refusal { retry_after_s: Some(1), ..Refusal::of(Code::ConnectionsFull) };
     let (request, patience) = (Request::new(peer), Duration::from_secs(1));
-    let mut exchange = Exchange::H1(H1::new(&mut client, &gate));
+    let mut exchange = Exchange::H1(H1::new(&mut client, &gate.lobby));
     let refused = respond(&mut exchange, &gate, &request, Err(Failure::Refused(refusal)));
     let _ = tokio::time::timeout(patience, refused).await;
     client.close(false, patience).await;
 }
 
-pub(super) fn send_timeout(gate: &Gate) -> Duration {
-    Duration::from_millis(gate.config().server.send_timeout_ms)
+pub(super) fn send_timeout(lobby: &Lobby) -> Duration {
+    Duration::from_millis(lobby.config().server.send_timeout_ms)
 }
 
 /// An IPv4 client on a dual-stack socket is an IPv4 client.
-pub(super) fn canonical(address: SocketAddr) -> SocketAddr {
+pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
 /// A connection's place in the count.
 pub(super) struct Counted {
-    gate: Rc<Gate>,
+    lobby: Rc<Lobby>,
     key: usize,
 }
 
 impl Counted {
-    pub(super) fn new(gate: &Rc<Gate>, handle: &Handle) -> Self {
-        Counted { gate: Rc::clone(gate), key: handle.key }
+    pub(super) fn new(lobby: &Rc<Lobby>, handle: &Handle) -> Self {
+        Counted { lobby: Rc::clone(lobby), key: handle.key }
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.gate.connections.remove(self.key);
+        self.lobby.closed(self.key);
     }
 }

@@ -10,9 +10,10 @@ use tokio::time::Instant;
 
 use super::client::{self, Client, For};
 use super::exchange::Woke;
+use super::lobby::Lobby;
 use crate::answers::Size;
-use crate::gate::Gate;
 use crate::respond::answer::Answer;
+use crate::respond::aside::Aside;
 use crate::respond::encode::{Carriage, write_head, write_interim};
 use crate::respond::outgoing::{Framed, Outgoing};
 
@@ -21,7 +22,7 @@ const PIPELINE_BYTES_MAX: usize = 16 * 1024;
 
 pub(crate) struct H1<'c> {
     pub(crate) client: &'c mut Client,
-    pub(crate) gate: &'c Rc<Gate>,
+    pub(crate) lobby: &'c Rc<Lobby>,
     pub(super) out: Outgoing,
     pub(crate) version: Version,
     /// How the request's body is delimited.
@@ -36,23 +37,28 @@ pub(crate) struct H1<'c> {
 }
 
 impl<'c> H1<'c> {
-    pub(crate) fn new(client: &'c mut Client, gate: &'c Rc<Gate>) -> Self {
+    pub(crate) fn new(client: &'c mut Client, lobby: &'c Rc<Lobby>) -> Self {
         H1 {
             client,
-            gate,
-            out: Outgoing::new(&gate.store.memory),
+            lobby,
+            out: Outgoing::new(&lobby.store.memory),
             version: Version::Http11,
             framing: Framing::None,
             expects_continue: false,
             keep_alive: false,
             persists: false,
-            send_timeout: Duration::from_millis(gate.config().server.send_timeout_ms),
+            send_timeout: Duration::from_millis(lobby.config().server.send_timeout_ms),
         }
     }
 
     /// Whether the request has a body, which may have to be taken.
     pub(crate) fn has_body(&self) -> bool {
         !matches!(self.framing, Framing::None | Framing::Length(0))
+    }
+
+    /// Whether the request says that it has a body, if none is to come.
+    pub(crate) fn empty_body(&self) -> Option<bool> {
+        (!self.has_body()).then_some(self.framing != Framing::None)
     }
 
     pub(super) fn inform(&mut self, head: &ResponseHead) {
@@ -69,7 +75,7 @@ impl<'c> H1<'c> {
             _ => Framed::Plain,
         };
         let goes_on = self.out.framed != Framed::UntilClose && head.status != 101;
-        self.persists &= goes_on && !self.gate.is_draining() && !self.client.is_spent();
+        self.persists &= goes_on && !self.lobby.is_draining() && !self.client.is_spent();
         let carriage = Carriage { version: self.version, framed: self.out.framed, persists: self.persists };
         write_head(&mut self.out.bytes, head, size, carriage, request_id);
     }
@@ -87,13 +93,13 @@ impl<'c> H1<'c> {
 
     /// Writes all that was gathered. A client that takes nothing for a while leaves its memory to others: what waits for it
     /// goes to the answer's file until it takes bytes again.
-    pub(super) async fn flush(&mut self, aside: Option<&Answer>) -> io::Result<()> {
+    pub(super) async fn flush(&mut self, aside: Aside<'_>) -> io::Result<()> {
         self.out.seal();
         self.out.hold();
         let (mut at, mut moved) = (0, Instant::now());
         let mut waits_since = moved;
         while at < self.out.bytes.len() {
-            let patience = self.gate.store.memory.patience().min(self.send_timeout);
+            let patience = self.lobby.store.memory.patience().min(self.send_timeout);
             self.client.set_deadline(Some(waits_since + patience));
             match self.client.wait(For { write: &self.out.bytes[at..], ..For::default() }).await {
                 client::Woke::Wrote(len) => {
@@ -108,9 +114,7 @@ impl<'c> H1<'c> {
                     return self.lost(io::ErrorKind::TimedOut);
                 }
                 client::Woke::Deadline => {
-                    if let Some(answer) = aside {
-                        at = self.out.set_aside(answer, at).await;
-                    }
+                    at = self.out.set_aside(aside, at).await;
                     self.client.set_deadline(Some(moved + self.send_timeout));
                     match self.client.wait(For { writable: true, ..For::default() }).await {
                         client::Woke::Writable => waits_since = Instant::now(),
@@ -125,6 +129,24 @@ impl<'c> H1<'c> {
         Ok(())
     }
 
+    /// Waits for the client to leave, while what comes of it is another's business.
+    pub(super) async fn left(&mut self) -> Woke {
+        self.client.set_deadline(None);
+        loop {
+            let read = self.client.unread.len() < PIPELINE_BYTES_MAX;
+            match self.client.wait(For { read, ..For::default() }).await {
+                client::Woke::Eof => return self.half_closed(),
+                client::Woke::Broken => return Woke::Gone,
+                _ => {}
+            }
+        }
+    }
+
+    fn half_closed(&mut self) -> Woke {
+        self.persists &= !self.client.unread.is_empty();
+        Woke::HalfClosed
+    }
+
     fn lost(&mut self, kind: io::ErrorKind) -> io::Result<()> {
         self.persists = false;
         Err(kind.into())
@@ -134,10 +156,7 @@ impl<'c> H1<'c> {
         self.client.set_deadline(None);
         let read = self.client.unread.len() < PIPELINE_BYTES_MAX;
         match self.client.wait(For { read, answer: Some(answer), ..For::default() }).await {
-            client::Woke::Eof => {
-                self.persists &= !self.client.unread.is_empty();
-                Woke::HalfClosed
-            }
+            client::Woke::Eof => self.half_closed(),
             client::Woke::Broken => Woke::Gone,
             _ => Woke::Again,
         }

@@ -18,18 +18,22 @@ use h2::{Reason, RecvStream};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use sluice_message::ResponseHead;
+use tokio::net::UnixStream;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
 use self::sending::{Room, Sending};
 use self::shared::{Piece, Shared};
+use super::course::Course;
 use super::exchange::Woke;
+use super::lobby::Lobby;
 use crate::answers::Size;
-use crate::gate::Gate;
 use crate::receive::GONE;
 use crate::request::passage::Failure;
-use crate::respond::answer::{Answer, Upgraded};
+use crate::respond::answer::Answer;
+use crate::respond::aside::Aside;
 use crate::respond::outgoing::Outgoing;
+use crate::socket::Socket;
 
 /// Interim responses that one request gets; more are dropped, they are hints, and nothing holds them back on their way.
 const INTERIM_MAX: u32 = 16;
@@ -46,7 +50,7 @@ enum AsksFor {
 }
 
 pub(crate) struct H2<'c> {
-    gate: &'c Rc<Gate>,
+    lobby: &'c Rc<Lobby>,
     /// Until the head is taken.
     parts: Option<Parts>,
     asks_for: AsksFor,
@@ -73,12 +77,12 @@ impl<'c> H2<'c> {
     pub(super) fn new(
         request: Request<RecvStream>,
         respond: SendResponse<Piece>,
-        gate: &'c Rc<Gate>,
+        lobby: &'c Rc<Lobby>,
         shared: &Rc<Shared>,
     ) -> Self {
         let (parts, receive) = request.into_parts();
         H2 {
-            gate,
+            lobby,
             asks_for: if parts.method == http::Method::HEAD { AsksFor::Head } else { AsksFor::Answer },
             parts: Some(parts),
             receive,
@@ -91,8 +95,8 @@ impl<'c> H2<'c> {
             trailers: None,
             is_over: false,
             informed: 0,
-            out: Outgoing::new(&gate.store.memory),
-            send_timeout: Duration::from_millis(gate.config().server.send_timeout_ms),
+            out: Outgoing::new(&lobby.store.memory),
+            send_timeout: Duration::from_millis(lobby.config().server.send_timeout_ms),
         }
     }
 
@@ -164,7 +168,7 @@ impl<'c> H2<'c> {
 
     /// Hands on all that was gathered, as far as the client's windows and the connection let it. What the client does not take
     /// goes to the answer's file, as in [`super::h1::H1`].
-    pub(super) async fn flush(&mut self, aside: Option<&Answer>) -> io::Result<()> {
+    pub(super) async fn flush(&mut self, aside: Aside<'_>) -> io::Result<()> {
         self.out.hold();
         if self.is_over {
             self.out.clear(Instant::now());
@@ -174,14 +178,12 @@ impl<'c> H2<'c> {
         let (mut at, mut moved) = (0, Instant::now());
         let mut waits_since = moved;
         while at < self.out.bytes.len() {
-            let patience = self.gate.store.memory.patience().min(self.send_timeout);
+            let patience = self.lobby.store.memory.patience().min(self.send_timeout);
             let room = match timeout_at(waits_since + patience, self.sending.room(self.out.bytes.len() - at)).await {
                 Ok(room) => room,
                 Err(_) if moved.elapsed() >= self.send_timeout => return self.lost(io::ErrorKind::TimedOut),
                 Err(_) => {
-                    if let Some(answer) = aside {
-                        at = self.out.set_aside(answer, at).await;
-                    }
+                    at = self.out.set_aside(aside, at).await;
                     let wanted = (self.out.bytes.len() - at).max(1);
                     match timeout_at(moved + self.send_timeout, self.sending.room(wanted)).await {
                         Ok(Room::Bytes(_)) => {
@@ -202,7 +204,7 @@ impl<'c> H2<'c> {
             }
         }
         // What was set aside comes before the end.
-        if !aside.is_some_and(Answer::has_framed) {
+        if !aside.has_framed() {
             self.send_end()?;
         }
         self.out.clear(moved);
@@ -255,8 +257,8 @@ impl<'c> H2<'c> {
     }
 
     /// The stream is a WebSocket until either side ends it.
-    pub(super) async fn switch(&mut self, upgraded: Upgraded, answer: &Answer) {
-        tunnel::run(&mut self.receive, &mut self.sending, upgraded, answer).await;
+    pub(super) async fn switch(&mut self, worker: Socket<UnixStream>, first: &[u8], course: Course<'_>) {
+        tunnel::run(&mut self.receive, &mut self.sending, worker, first, course).await;
         self.is_over = true;
     }
 
@@ -272,6 +274,19 @@ impl<'c> H2<'c> {
             let _ = self.gone();
         }
         woke
+    }
+
+    /// Waits for the client to take the request back, or to leave.
+    pub(super) async fn left(&mut self) -> Woke {
+        poll_fn(|cx| self.sending.poll_reset(cx)).await;
+        let _ = self.gone();
+        Woke::Gone
+    }
+
+    /// Whether the request says that it has a body, if none is to come.
+    pub(super) fn empty_body(&self) -> Option<bool> {
+        let is_empty = self.asks_for == AsksFor::WebSocket || self.receive.is_end_stream();
+        is_empty.then_some(self.declared_bytes.is_some())
     }
 }
 

@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use nix::sys::socket::Shutdown;
 use slab::Slab;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
+use crate::fronts::words::ToFront;
 use crate::signal::Signal;
 
 /// A connection that has not asked for anything yet is left alone for so long: its request is most likely on its way.
@@ -69,6 +71,8 @@ struct Entry {
     makes_room: Rc<Cell<bool>>,
     /// Its socket, which is open for as long as this entry is there.
     socket: Option<RawFd>,
+    /// The front that has the connection, if one has.
+    front: Option<UnboundedSender<ToFront>>,
     group: usize,
     opened: Instant,
     is_used: bool,
@@ -160,6 +164,21 @@ impl ConnectionHandles {
         }
     }
 
+    /// A front has the connection from now on.
+    pub(crate) fn handed(&self, key: usize, front: UnboundedSender<ToFront>) {
+        if let Some(entry) = self.books.borrow_mut().open.get_mut(key) {
+            entry.front = Some(front);
+        }
+    }
+
+    /// The connection closes as soon as no request is under way.
+    pub(crate) fn leave(&self, key: usize) {
+        if let Some(entry) = self.books.borrow().open.get(key) {
+            entry.makes_room.set(true);
+            entry.draining.set();
+        }
+    }
+
     /// Cuts all of them, so that whoever waits for a client learns that none is there any more.
     pub(crate) fn cut(&self) {
         for (_, entry) in &self.books.borrow().open {
@@ -195,6 +214,7 @@ impl Books {
             draining: Rc::clone(&draining),
             makes_room: Rc::clone(&makes_room),
             socket: None,
+            front: None,
             group,
             opened: now,
             is_used: false,
@@ -227,6 +247,10 @@ impl Books {
         }
         entry.makes_room.set(true);
         entry.draining.set();
+        if let Some(front) = &entry.front {
+            // Where the front is no more, the gateway is about to leave.
+            let _ = front.send(ToFront::MakeRoom(key));
+        }
         self.leaving += 1;
         self.groups[entry.group].leaving += 1;
         self.stops_resting(key);

@@ -4,14 +4,19 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd as _;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use sluice_journal::{Event, Level};
+use sluice_message::Scheme;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 
 use crate::front::client::ClientStream;
+use crate::front::handles::Handle;
+use crate::front::road::{self, Road};
+use crate::front::tls::Tls;
 use crate::front::{connection, h2, tls};
 use crate::gate::Gate;
 use crate::socket::Socket;
@@ -80,36 +85,48 @@ fn is_the_connections_fault(error: &io::Error) -> bool {
 }
 
 fn welcome(stream: TcpStream, peer: SocketAddr, gate: &Rc<Gate>) {
-    let gate = Rc::clone(gate);
     let _ = stream.set_nodelay(true);
-    bound_unsent(&stream, &gate);
+    bound_unsent(&stream, gate);
     let handle = match gate.take_in(peer.ip().to_canonical()) {
         Ok(handle) => handle,
-        Err(refused) => return refuse(stream, peer.ip(), gate.tls().is_some(), refused, gate),
+        Err(refused) => return refuse(stream, peer.ip(), gate.tls().is_some(), refused, Rc::clone(gate)),
     };
-    gate.connections.opened(handle.key, stream.as_raw_fd());
-    let Ok(local) = stream.local_addr() else { return gate.connections.remove(handle.key) };
-    if gate.tls().is_none() || gate.redirects_at(local.port()) {
-        tokio::task::spawn_local(connection::serve(ClientStream::Plain(Socket::Os(stream)), peer, local, gate, handle));
-        return;
+    let Ok(local) = stream.local_addr() else { return gate.lobby.connections.remove(handle.key) };
+    let tls = gate.tls().filter(|_| !gate.redirects_at(local.port()));
+    let scheme = if tls.is_some() { Scheme::Https } else { Scheme::Http };
+    if let Some(fronts) = gate.fronts() {
+        let origin = road::origin(gate, peer, local, scheme);
+        return fronts.hand(stream, origin, scheme, &handle, &gate.lobby.connections);
     }
-    tokio::task::spawn_local(async move {
-        let deadline = Duration::from_millis(gate.config().server.headers_timeout_ms);
-        let accepted = async { gate.tls()?.accept(stream).await };
-        match tokio::time::timeout(deadline, accepted).await {
-            Ok(Some(stream)) => {
-                let protocol = stream.get_ref().1.alpn_protocol().unwrap_or_default().to_owned();
-                let stream = ClientStream::Tls(Box::new(stream));
-                match &protocol[..] {
-                    tls::HTTP2 => h2::connection::serve(stream, peer, local, gate, handle).await,
-                    // The certificate was all that the CA wanted to see.
-                    tls::ACME => gate.connections.remove(handle.key),
-                    _ => connection::serve(stream, peer, local, gate, handle).await,
-                }
-            }
-            _ => gate.connections.remove(handle.key),
+    serve(stream, tls, Road::here(gate, peer, local, scheme), handle);
+}
+
+/// Serves a connection on the thread that calls this.
+pub(crate) fn serve(stream: TcpStream, tls: Option<&Arc<Tls>>, road: Road, handle: Handle) {
+    road.lobby().connections.opened(handle.key, stream.as_raw_fd());
+    match tls {
+        None => {
+            tokio::task::spawn_local(connection::serve(ClientStream::Plain(Socket::Os(stream)), road, handle));
         }
-    });
+        Some(tls) => {
+            tokio::task::spawn_local(serve_tls(stream, Arc::clone(tls), road, handle));
+        }
+    }
+}
+
+async fn serve_tls(stream: TcpStream, tls: Arc<Tls>, road: Road, handle: Handle) {
+    let deadline = Duration::from_millis(road.lobby().config().server.headers_timeout_ms);
+    let Ok(Some(stream)) = tokio::time::timeout(deadline, tls.accept(stream)).await else {
+        return road.lobby().closed(handle.key);
+    };
+    let protocol = stream.get_ref().1.alpn_protocol().unwrap_or_default().to_owned();
+    let stream = ClientStream::Tls(Box::new(stream));
+    match &protocol[..] {
+        tls::HTTP2 => h2::connection::serve(stream, road, handle).await,
+        // The certificate was all that the CA wanted to see.
+        tls::ACME => road.lobby().closed(handle.key),
+        _ => connection::serve(stream, road, handle).await,
+    }
 }
 
 /// `refused`: how many have been, since the operator was told.

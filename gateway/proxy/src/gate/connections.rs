@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::{Gate, NOTE_PERIOD, to_usize};
 use crate::front::handles::{Bounds, Full, Handle};
+use crate::fronts::Fronts;
 
 /// The part of all connections that one address may have unless the config says otherwise.
 const SHARE_OF_ADDRESS: u64 = 4;
@@ -28,7 +29,7 @@ impl Gate {
             all: to_usize(self.config().server.connections_max),
             of_address: self.connections_of_address_max(address),
         };
-        self.connections.admit(address, bounds, Instant::now()).map_err(|full| {
+        self.lobby.connections.admit(address, bounds, Instant::now()).map_err(|full| {
             self.refusals.count.set(self.refusals.count.get() + 1);
             if full == Full::Address {
                 self.refusals.address.set(Some(address));
@@ -40,7 +41,8 @@ impl Gate {
     /// Cuts what is open: the gateway has waited for as long as it may.
     pub fn cut_connections(&self) {
         self.service.is_cutting.set(true);
-        self.connections.cut();
+        self.lobby.connections.cut();
+        self.tell_fronts(Fronts::cut);
     }
 
     /// Whether a client that is gone now was cut off.

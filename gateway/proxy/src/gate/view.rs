@@ -15,6 +15,7 @@ use crate::active::ActiveConfig;
 use crate::admit::access::Access;
 use crate::answers::shell::ShellFiles;
 use crate::front::tls::{Certificates, TicketKeys, Tls};
+use crate::fronts::Fronts;
 use crate::receive::trust::Trust;
 use crate::upstream::InFlight;
 
@@ -40,8 +41,13 @@ impl Gate {
         Rc::clone(&self.active.borrow().shells)
     }
 
+    /// The threads that have the connections; `None` where this one has them.
+    pub(crate) fn fronts(&self) -> Option<&Fronts> {
+        self.fronts.as_ref()
+    }
+
     /// What clients begin with, where they speak TLS.
-    pub(crate) fn tls(&self) -> Option<&Tls> {
+    pub(crate) fn tls(&self) -> Option<&Arc<Tls>> {
         self.tls.as_ref()
     }
 
@@ -73,7 +79,7 @@ impl Gate {
 
     /// The keys of session tickets, for the gateway that takes over.
     pub fn ticket_keys(&self) -> Option<TicketKeys> {
-        self.tls.as_ref().map(Tls::ticket_keys)
+        self.tls.as_ref().map(|tls| tls.ticket_keys())
     }
 
     /// Uses the keys of the gateway before this one, whose clients resume their sessions here.
@@ -88,6 +94,10 @@ impl Gate {
         let config = Rc::clone(&active.config);
         if let (Some(tls), Some(certificates)) = (&self.tls, &active.certificates) {
             tls.serve(Arc::clone(certificates));
+        }
+        self.lobby.set_config(Rc::clone(&config));
+        if let Some(fronts) = &self.fronts {
+            fronts.tell_config(&config);
         }
         self.traces.apply(active.traces.clone());
         *self.active.borrow_mut() = active;
@@ -143,40 +153,54 @@ impl Gate {
     /// From now on connections are closed after their request, and readiness says no.
     pub fn drain(&self, reason: &str) {
         self.leave_soon(reason);
-        if !self.service.draining.replace(true) {
-            self.connections.close_idle();
+        if self.lobby.drain() {
+            self.lobby.connections.close_idle();
+            self.tell_fronts(Fronts::drain);
         }
     }
 
     /// Another gateway takes new connections from now on. Those that are open are closed with the answer to their next
     /// request, not before: a client may be sending on an idle one just now. [`Gate::close_idle`] ends the waiting.
     pub fn hand_over(&self, reason: &str) {
-        self.service.handed_over.set(true);
+        self.lobby.set_handed_over(true);
         self.hand_tails_over();
-        if !self.service.draining.replace(true) {
+        if self.lobby.drain() {
             self.journal.emit(Happening::Draining { reason });
         }
+        self.tell_fronts(Fronts::hand_over);
     }
 
     /// After [`Gate::hand_over`]: connections without a request are closed now.
     pub fn close_idle(&self) {
-        self.service.handed_over.set(false);
-        self.connections.close_idle();
+        self.lobby.set_handed_over(false);
+        self.lobby.connections.close_idle();
+        self.tell_fronts(Fronts::close_idle);
+    }
+
+    /// Whether other threads than this one have the connections.
+    pub fn has_fronts(&self) -> bool {
+        self.fronts.is_some()
+    }
+
+    pub(super) fn tell_fronts(&self, tell: fn(&Fronts)) {
+        if let Some(fronts) = &self.fronts {
+            tell(fronts);
+        }
     }
 
     /// Whether idle connections wait for one more request while the gateway drains.
     pub(crate) fn is_handed_over(&self) -> bool {
-        self.service.handed_over.get()
+        self.lobby.is_handed_over()
     }
 
     /// Whether [`Gate::drain`] or [`Gate::hand_over`] was called.
     pub fn is_draining(&self) -> bool {
-        self.service.draining.get()
+        self.lobby.is_draining()
     }
 
     /// Client connections since the start.
     pub fn connections_total(&self) -> u64 {
-        self.connections.total()
+        self.lobby.connections.total()
     }
 
     /// Upgraded connections and event streams since the start.
@@ -186,7 +210,7 @@ impl Gate {
 
     /// Open client connections.
     pub fn connection_count(&self) -> usize {
-        self.connections.len()
+        self.lobby.connections.len()
     }
 
     /// Upgraded connections and event streams.
@@ -196,12 +220,12 @@ impl Gate {
 
     /// Bytes in temporary files.
     pub fn temp_bytes(&self) -> u64 {
-        self.store.used_bytes()
+        self.store.files.used_bytes()
     }
 
     /// Bounds how many temporary files may be open at once.
     pub fn set_temp_files_max(&self, files_max: u64) {
-        self.store.set_files_max(super::to_usize(files_max));
+        self.store.files.set_files_max(super::to_usize(files_max));
     }
 
     /// What compression of answers has done.
@@ -211,7 +235,8 @@ impl Gate {
 
     /// Bytes of bodies and answers that wait in memory.
     pub fn buffers_bytes(&self) -> u64 {
-        self.store.memory.used_bytes() as u64
+        let of_fronts = self.fronts.as_ref().map_or(0, Fronts::used_bytes);
+        (self.store.memory.used_bytes() + of_fronts) as u64
     }
 
     /// When a worker last finished a request.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::gate::Gate;
+use crate::front::lobby::Lobby;
 
 /// The minimum rate as a deadline that moves with each byte: after the grace time, `rate` bytes a second on average.
 pub(crate) struct Pace {
@@ -16,8 +16,8 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    pub(crate) fn start(gate: &Gate) -> Self {
-        let config = gate.config();
+    pub(crate) fn start(lobby: &Lobby) -> Self {
+        let config = lobby.config();
         let server = &config.server;
         Pace {
             started: Instant::now(),

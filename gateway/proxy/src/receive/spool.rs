@@ -3,66 +3,111 @@
 
 mod closer;
 
-use std::cell::Cell;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use tokio::runtime::Handle;
 
 use crate::receive::memory::Memory;
 use closer::{Closer, Counted, Opened};
 
-/// Where temporary files go, and how much they and the memory before them may hold together.
+/// Where bytes go that wait for a slow side: a thread's part of the memory, and the files that all threads share.
 pub(crate) struct TempStore {
     pub(crate) memory: Rc<Memory>,
-    dir: PathBuf,
-    bytes_max: u64,
-    used_bytes: Cell<u64>,
-    files_max: Cell<usize>,
-    files: Arc<AtomicUsize>,
-    closer: Arc<Closer>,
-    failure: Cell<Option<io::Error>>,
+    pub(crate) files: Arc<TempFiles>,
 }
 
 impl TempStore {
+    #[cfg(test)]
     pub(crate) fn new(dir: PathBuf, bytes_max: u64, memory_bytes_max: usize) -> Rc<Self> {
-        let memory = Memory::new(memory_bytes_max);
-        Rc::new(TempStore {
-            memory,
+        Self::sharing(&TempFiles::new(dir, bytes_max), Memory::new(memory_bytes_max))
+    }
+
+    pub(crate) fn sharing(files: &Arc<TempFiles>, memory: Rc<Memory>) -> Rc<Self> {
+        Rc::new(TempStore { memory, files: Arc::clone(files) })
+    }
+
+    /// Bytes in temporary files now.
+    #[cfg(test)]
+    pub(crate) fn used_bytes(&self) -> u64 {
+        self.files.used_bytes()
+    }
+}
+
+/// Where temporary files go, and how much they may hold together.
+pub(crate) struct TempFiles {
+    dir: PathBuf,
+    bytes_max: u64,
+    used_bytes: AtomicU64,
+    files_max: AtomicUsize,
+    files: Arc<AtomicUsize>,
+    closer: Arc<Closer>,
+    failure: Mutex<Option<io::Error>>,
+    /// The threads for work on files, which exist from the start; `None` where the runtime in use has its own.
+    threads: Option<Handle>,
+}
+
+impl TempFiles {
+    pub(crate) fn new(dir: PathBuf, bytes_max: u64) -> Arc<Self> {
+        Arc::new(TempFiles {
             dir,
             bytes_max,
-            used_bytes: Cell::new(0),
-            files_max: Cell::new(usize::MAX),
+            used_bytes: AtomicU64::new(0),
+            files_max: AtomicUsize::new(usize::MAX),
             files: Arc::default(),
             closer: Arc::default(),
-            failure: Cell::new(None),
+            failure: Mutex::default(),
+            threads: Handle::try_current().ok(),
         })
     }
 
     /// Bounds how many files are open at once: each takes a descriptor, which others may need.
     pub(crate) fn set_files_max(&self, files_max: usize) {
-        self.files_max.set(files_max);
+        self.files_max.store(files_max, Ordering::Relaxed);
     }
 
     /// What last went wrong, if anything has since this was asked; for the operator.
     pub(crate) fn take_failure(&self) -> Option<io::Error> {
-        self.failure.take()
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn told<T>(&self, result: io::Result<T>) -> io::Result<T> {
         if let Err(error) = &result {
-            self.failure.set(Some(io::Error::new(error.kind(), error.to_string())));
+            let told = io::Error::new(error.kind(), error.to_string());
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
         }
         result
     }
 
     /// Bytes in temporary files now.
     pub(crate) fn used_bytes(&self) -> u64 {
-        self.used_bytes.get()
+        self.used_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Takes room for so many bytes, if the bound leaves it.
+    fn take(&self, bytes: u64) -> bool {
+        let grown = |used: u64| used.checked_add(bytes).filter(|used| *used <= self.bytes_max);
+        self.used_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown).is_ok()
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.used_bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Runs file work where it stops nobody else.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        match &self.threads {
+            Some(threads) => threads.spawn_blocking(work).await.unwrap_or_else(|join| Err(io::Error::other(join))),
+            None => blocking(work).await,
+        }
     }
 }
 
@@ -70,22 +115,22 @@ impl TempStore {
 pub(crate) struct TempFile {
     opened: Arc<Opened>,
     len: u64,
-    store: Rc<TempStore>,
+    files: Arc<TempFiles>,
 }
 
 impl TempFile {
     /// # Errors
     /// When the directory cannot be written.
-    pub(crate) async fn create(store: &Rc<TempStore>) -> io::Result<Self> {
-        if store.files.load(Ordering::Relaxed) >= store.files_max.get() {
-            return store
+    pub(crate) async fn create(files: &Arc<TempFiles>) -> io::Result<Self> {
+        if files.files.load(Ordering::Relaxed) >= files.files_max.load(Ordering::Relaxed) {
+            return files
                 .told(Err(io::Error::new(io::ErrorKind::StorageFull, "no more files may be open (ulimit -n)")));
         }
-        let dir = store.dir.clone();
-        let (counted, closer) = (Counted::of(&store.files), Arc::clone(&store.closer));
-        let opened = blocking(move || Ok(Opened::new(tempfile::tempfile_in(dir)?, counted, closer))).await;
-        let opened = store.told(opened)?;
-        Ok(TempFile { opened: Arc::new(opened), len: 0, store: Rc::clone(store) })
+        let dir = files.dir.clone();
+        let (counted, closer) = (Counted::of(&files.files), Arc::clone(&files.closer));
+        let opened = files.blocking(move || Ok(Opened::new(tempfile::tempfile_in(dir)?, counted, closer))).await;
+        let opened = files.told(opened)?;
+        Ok(TempFile { opened: Arc::new(opened), len: 0, files: Arc::clone(files) })
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -99,38 +144,36 @@ impl TempFile {
     /// what it held before.
     pub(crate) async fn append_all(&mut self, pieces: Vec<Bytes>) -> io::Result<()> {
         let added = pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
-        let used_bytes = self.store.used_bytes.get() + added;
-        if used_bytes > self.store.bytes_max {
-            return self.store.told(Err(io::Error::new(io::ErrorKind::StorageFull, "temp.bytes_max is reached")));
+        if !self.files.take(added) {
+            return self.files.told(Err(io::Error::new(io::ErrorKind::StorageFull, "temp.bytes_max is reached")));
         }
-        self.store.used_bytes.set(used_bytes);
         let (opened, at) = (Arc::clone(&self.opened), self.len);
         self.len += added;
-        let written = blocking(move || {
+        let append = move || {
             let (file, mut at) = (opened.file()?, at);
             for piece in pieces {
                 file.write_all_at(&piece, at)?;
                 at += piece.len() as u64;
             }
             Ok(())
-        })
-        .await;
+        };
+        let written = self.files.blocking(append).await;
         if written.is_err() {
             self.len -= added;
-            self.store.used_bytes.set(self.store.used_bytes.get() - added);
+            self.files.give_back(added);
         }
-        self.store.told(written)
+        self.files.told(written)
     }
 
     /// A handle to read with while another task appends.
     pub(crate) fn reader(&self) -> TempReader {
-        TempReader { opened: Arc::clone(&self.opened) }
+        TempReader { opened: Arc::clone(&self.opened), files: Arc::clone(&self.files) }
     }
 }
 
 impl Drop for TempFile {
     fn drop(&mut self) {
-        self.store.used_bytes.set(self.store.used_bytes.get().saturating_sub(self.len));
+        self.files.give_back(self.len);
     }
 }
 
@@ -138,6 +181,7 @@ impl Drop for TempFile {
 #[derive(Clone)]
 pub(crate) struct TempReader {
     opened: Arc<Opened>,
+    files: Arc<TempFiles>,
 }
 
 impl TempReader {
@@ -147,13 +191,13 @@ impl TempReader {
     /// What the file system says.
     pub(crate) async fn read_at(&self, offset: u64, bytes_max: usize) -> io::Result<Bytes> {
         let opened = Arc::clone(&self.opened);
-        blocking(move || {
+        let read = move || {
             let mut data = vec![0; bytes_max];
             let read = opened.file()?.read_at(&mut data, offset)?;
             data.truncate(read);
             if read == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(Bytes::from(data)) }
-        })
-        .await
+        };
+        self.files.blocking(read).await
     }
 }
 
@@ -175,11 +219,11 @@ mod tests {
     #[tokio::test]
     async fn files_open_at_once_are_bounded() {
         let store = store(1000);
-        store.set_files_max(1);
-        let first = TempFile::create(&store).await.unwrap();
-        assert!(TempFile::create(&store).await.is_err());
+        store.files.set_files_max(1);
+        let first = TempFile::create(&store.files).await.unwrap();
+        assert!(TempFile::create(&store.files).await.is_err());
         drop(first);
-        while TempFile::create(&store).await.is_err() {
+        while TempFile::create(&store.files).await.is_err() {
             tokio::task::yield_now().await;
         }
     }
@@ -194,13 +238,13 @@ mod tests {
             }
         }
         let store = store(1000);
-        let file = TempFile::create(&store).await.unwrap();
+        let file = TempFile::create(&store.files).await.unwrap();
         let (freed, slow) = std::sync::mpsc::channel();
-        store.closer.close(Box::new(Slow(slow)));
+        store.files.closer.close(Box::new(Slow(slow)));
         drop(file);
-        assert_eq!(store.files.load(Ordering::Relaxed), 1, "it is open until its turn comes");
+        assert_eq!(store.files.files.load(Ordering::Relaxed), 1, "it is open until its turn comes");
         freed.send(()).unwrap();
-        while store.files.load(Ordering::Relaxed) > 0 {
+        while store.files.files.load(Ordering::Relaxed) > 0 {
             tokio::task::yield_now().await;
         }
     }
@@ -208,7 +252,7 @@ mod tests {
     #[tokio::test]
     async fn i6_bound_of_all_files_together_is_an_error_and_loses_nothing() {
         let store = store(10);
-        let mut file = TempFile::create(&store).await.unwrap();
+        let mut file = TempFile::create(&store.files).await.unwrap();
         file.append_all(vec![Bytes::from_static(b"12345678")]).await.unwrap();
         let full = file.append_all(vec![Bytes::from_static(b"abc")]).await.unwrap_err();
         assert_eq!(full.kind(), io::ErrorKind::StorageFull);

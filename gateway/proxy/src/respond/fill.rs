@@ -10,18 +10,19 @@ mod pieces;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::ids::to_usize;
 use crate::receive::memory::Held;
-use crate::receive::spool::{TempFile, TempStore};
-pub(crate) use pieces::{Key, Part};
+use crate::receive::spool::{TempFile, TempFiles, TempStore};
+pub(crate) use pieces::{Data, Key, Part};
 use pieces::{Pieces, Stretch};
 
 pub(crate) struct Fill {
-    store: Rc<TempStore>,
+    files: Arc<TempFiles>,
     memory_bytes_max: usize,
     file_bytes_max: u64,
     pieces: RefCell<Pieces>,
@@ -35,13 +36,28 @@ impl Fill {
     pub(crate) fn new(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -> Self {
         let held = Held::of(&store.memory);
         Fill {
-            store: Rc::clone(store),
+            files: Arc::clone(&store.files),
             memory_bytes_max,
             file_bytes_max,
             pieces: RefCell::new(Pieces::new(held)),
             file: Mutex::default(),
             may_have_file: Cell::new(false),
         }
+    }
+
+    /// All bytes, for another thread. Nothing is written or read any more.
+    pub(crate) fn take(&self) -> (Vec<Data>, Option<TempFile>) {
+        let file = self.file.try_lock().ok().and_then(|mut file| file.take());
+        (self.pieces.borrow_mut().take(), file)
+    }
+
+    /// Takes what another thread has [taken](Fill::take). Returns whether the memory has room for what is not in the file.
+    pub(crate) fn put(&self, all: Vec<Data>, file: Option<TempFile>) -> bool {
+        if let Ok(mut own) = self.file.try_lock() {
+            self.may_have_file.set(file.is_some());
+            *own = file;
+        }
+        self.pieces.borrow_mut().put(all)
     }
 
     /// Bytes written in all.
@@ -90,7 +106,7 @@ impl Fill {
         }
         let mut opened = match file.take() {
             Some(file) => file,
-            None => TempFile::create(&self.store).await?,
+            None => TempFile::create(&self.files).await?,
         };
         let appended = opened.append_all(data).await;
         *file = Some(opened);

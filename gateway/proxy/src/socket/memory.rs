@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -27,18 +28,6 @@ struct Way {
 }
 
 impl Way {
-    fn new(bytes_max: usize) -> Rc<RefCell<Self>> {
-        Rc::new(RefCell::new(Way {
-            bytes: VecDeque::new(),
-            bytes_max,
-            is_ended: false,
-            is_deaf: false,
-            is_reset: false,
-            reader: None,
-            writer: None,
-        }))
-    }
-
     fn wake(waker: &mut Option<Waker>) {
         if let Some(waker) = waker.take() {
             waker.wake();
@@ -46,29 +35,51 @@ impl Way {
     }
 }
 
+/// One direction, whose ends may be on different threads.
+#[derive(Clone)]
+struct Shared(Arc<Mutex<Way>>);
+
+impl Shared {
+    fn new(bytes_max: usize) -> Self {
+        Shared(Arc::new(Mutex::new(Way {
+            bytes: VecDeque::new(),
+            bytes_max,
+            is_ended: false,
+            is_deaf: false,
+            is_reset: false,
+            reader: None,
+            writer: None,
+        })))
+    }
+
+    fn look(&self) -> MutexGuard<'_, Way> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// One end of a pipe; it closes with its last clone.
 #[derive(Clone)]
-pub(crate) struct End(Rc<Ways>);
+pub(crate) struct End(Arc<Ways>);
 
 struct Ways {
-    inward: Rc<RefCell<Way>>,
-    outward: Rc<RefCell<Way>>,
+    inward: Shared,
+    outward: Shared,
 }
 
 /// The two ends of a pipe that holds so many bytes each way.
 pub(crate) fn pipe(bytes_max: usize) -> (End, End) {
-    let (there, back) = (Way::new(bytes_max), Way::new(bytes_max));
+    let (there, back) = (Shared::new(bytes_max), Shared::new(bytes_max));
     let end =
-        |inward: &Rc<_>, outward: &Rc<_>| End(Rc::new(Ways { inward: Rc::clone(inward), outward: Rc::clone(outward) }));
+        |inward: &Shared, outward: &Shared| End(Arc::new(Ways { inward: inward.clone(), outward: outward.clone() }));
     (end(&there, &back), end(&back, &there))
 }
 
 impl Drop for Ways {
     fn drop(&mut self) {
-        let mut inward = self.inward.borrow_mut();
+        let mut inward = self.inward.look();
         inward.is_deaf = true;
         Way::wake(&mut inward.writer);
-        let mut outward = self.outward.borrow_mut();
+        let mut outward = self.outward.look();
         outward.is_ended = true;
         outward.is_reset |= !inward.bytes.is_empty();
         Way::wake(&mut outward.reader);
@@ -77,7 +88,7 @@ impl Drop for Ways {
 
 impl End {
     pub(super) fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut way = self.0.inward.borrow_mut();
+        let mut way = self.0.inward.look();
         if !way.bytes.is_empty() || way.is_ended {
             return Poll::Ready(());
         }
@@ -86,7 +97,7 @@ impl End {
     }
 
     pub(super) fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut way = self.0.outward.borrow_mut();
+        let mut way = self.0.outward.look();
         if way.bytes.len() < way.bytes_max || way.is_deaf {
             return Poll::Ready(());
         }
@@ -96,14 +107,14 @@ impl End {
 
     /// Closes with an error for the other side, as a client that is killed does.
     pub(crate) fn reset(self) {
-        self.0.outward.borrow_mut().is_reset = true;
+        self.0.outward.look().is_reset = true;
     }
 }
 
 impl AsyncRead for End {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_read_ready(cx));
-        let mut way = self.0.inward.borrow_mut();
+        let mut way = self.0.inward.look();
         if way.bytes.is_empty() && std::mem::take(&mut way.is_reset) {
             return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
         }
@@ -119,7 +130,7 @@ impl AsyncRead for End {
 impl AsyncWrite for End {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         ready!(self.poll_write_ready(cx));
-        let mut way = self.0.outward.borrow_mut();
+        let mut way = self.0.outward.look();
         if way.is_deaf || way.is_ended {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
@@ -134,7 +145,7 @@ impl AsyncWrite for End {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut way = self.0.outward.borrow_mut();
+        let mut way = self.0.outward.look();
         way.is_ended = true;
         Way::wake(&mut way.reader);
         Poll::Ready(Ok(()))

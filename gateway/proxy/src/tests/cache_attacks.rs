@@ -45,7 +45,7 @@ fn second_call(first: (&str, &str), answered: &str, second: (&str, &str)) -> Opt
 }
 
 fn second_call_with(
-    set: impl FnOnce(&mut Config),
+    set: impl Fn(&mut Config),
     first: (&str, &str),
     (status, fields): (&str, &str),
     second: (&str, &str),

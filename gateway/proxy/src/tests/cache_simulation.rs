@@ -146,7 +146,6 @@ async fn ask(world: &World, method: &str, target: &str, lang: &str) -> String {
 }
 
 fn simulate(seed: u64) {
-    let mut rng = fastrand::Rng::with_seed(seed);
     let story = RefCell::new(String::new());
     play_with(
         |config| {
@@ -158,6 +157,8 @@ fn simulate(seed: u64) {
             config.cache.bypass = vec!["/none".to_owned()];
         },
         async |world| {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            story.take();
             let renders = Rc::new(Cell::new(0));
             spawn_local(serve(world.worker().await, Rc::clone(&renders)));
             let (mut model, url) = (Model::default(), |target: &str| format!("http://app.test{target}"));

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use sluice_catalog::config::{Config, Lanes};
 use sluice_journal::{Filter, Format, Journal, Options, Subscription};
+use sluice_message::Scheme;
 use sluice_scheduler::{Action, WorkerId, WorkerState};
 use sluice_supervisor::Gate as _;
 use tokio::sync::Notify;
@@ -22,6 +23,9 @@ use crate::front::client::ClientStream;
 use crate::front::connection::serve;
 use crate::front::h2;
 use crate::front::handles::Handle;
+use crate::front::road::{self, Road};
+use crate::fronts::carry::Desk;
+use crate::fronts::{self, thread};
 use crate::gate::Gate;
 use crate::socket::{Socket, memory};
 
@@ -40,15 +44,6 @@ struct Asked {
     killed: RefCell<Vec<WorkerId>>,
 }
 
-/// A client's connection before anybody serves it.
-struct Arrived {
-    ours: memory::End,
-    stream: ClientStream,
-    peer: SocketAddr,
-    local: SocketAddr,
-    handle: Handle,
-}
-
 pub(super) struct World {
     pub(super) gate: Rc<Gate>,
     began: Instant,
@@ -58,22 +53,32 @@ pub(super) struct World {
     lines: RefCell<VecDeque<String>>,
     notes: RefCell<Vec<String>>,
     ports: Cell<u16>,
+    /// Of the fronts, if there are any.
+    desks: Vec<Rc<Desk>>,
 }
 
 /// Plays a story with the config that users get, but for the lanes: whether there is a second one is left to the machine.
-pub(super) fn play(story: impl AsyncFnOnce(World)) {
+pub(super) fn play(story: impl AsyncFnMut(World)) {
     play_with(|_| {}, story);
 }
 
-pub(super) fn play_with(set: impl FnOnce(&mut Config), story: impl AsyncFnOnce(World)) {
+/// The same with another config. Each story is told twice: to a gateway of one thread, and to one whose connections are a front's.
+pub(super) fn play_with(set: impl Fn(&mut Config), mut story: impl AsyncFnMut(World)) {
+    for fronts in [1, 2] {
+        play_on(fronts, &set, &mut story);
+    }
+}
+
+fn play_on(fronts: u32, set: &impl Fn(&mut Config), story: &mut impl AsyncFnMut(World)) {
     let mut config = Config::default();
     config.workers.lanes = Lanes::Off;
     config.memory.buffers_bytes_max = 64 << 20;
+    config.server.fronts = fronts;
     set(&mut config);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     LocalSet::new().block_on(&runtime, async {
         let told = timeout(STORY_MAX, async { story(World::new(config)).await }).await;
-        assert!(told.is_ok(), "the story has no end");
+        assert!(told.is_ok(), "the story has no end, with server.fronts = {fronts}");
     });
 }
 
@@ -98,6 +103,12 @@ impl World {
                 ticking.tick();
             }
         });
+        let fronts = thread::started();
+        let desks = fronts.iter().map(|front| Rc::clone(&front.desk)).collect();
+        for front in fronts {
+            spawn_local(front.run());
+        }
+        spawn_local(fronts::hear(Rc::clone(&gate), |place| panic!("a front was lost at {place}")));
         gate.scale(1);
         World {
             gate,
@@ -107,6 +118,7 @@ impl World {
             lines: RefCell::default(),
             notes: RefCell::default(),
             ports: Cell::new(40_000),
+            desks,
         }
     }
 
@@ -152,24 +164,34 @@ impl World {
 
     /// A client behind a connection that holds so many bytes.
     pub(super) fn client_that_takes(&self, bytes: usize) -> Client {
-        let Arrived { ours, stream, peer, local, handle } = self.arrive(bytes);
-        Client::new(ours, spawn_local(serve(stream, peer, local, Rc::clone(&self.gate), handle)))
+        let (ours, stream, road, handle) = self.arrive(bytes, Scheme::Http);
+        Client::new(ours, spawn_local(serve(stream, road, handle)))
     }
 
     /// The same for HTTP/2: the client's end, and the task of the gateway's.
     pub(super) fn http2(&self, bytes: usize) -> (memory::End, JoinHandle<()>) {
-        let Arrived { ours, stream, peer, local, handle } = self.arrive(bytes);
-        let serving = h2::connection::serve(stream, peer, local, Rc::clone(&self.gate), handle);
+        let (ours, stream, road, handle) = self.arrive(bytes, Scheme::Https);
+        let serving = h2::connection::serve(stream, road, handle);
         (ours, spawn_local(serving))
     }
 
-    fn arrive(&self, bytes: usize) -> Arrived {
+    /// The client's end of a new connection, and what serves it.
+    fn arrive(&self, bytes: usize, scheme: Scheme) -> (memory::End, ClientStream, Road, Handle) {
         self.ports.set(self.ports.get() + 1);
         let peer = SocketAddr::from(([203, 0, 113, 9], self.ports.get()));
         let (ours, theirs) = memory::pipe(bytes);
         let Ok(handle) = self.gate.take_in(peer.ip()) else { panic!("there is room for a client") };
         let local = SocketAddr::from(([192, 0, 2, 1], 3000));
-        Arrived { ours, stream: ClientStream::Plain(Socket::Memory(theirs)), peer, local, handle }
+        let stream = ClientStream::Plain(Socket::Memory(theirs));
+        let Some(fronts) = self.gate.fronts() else {
+            return (ours, stream, Road::here(&self.gate, peer, local, scheme), handle);
+        };
+        let key = handle.key;
+        fronts.admit(&handle, road::origin(&self.gate, peer, local, scheme), &self.gate.lobby.connections);
+        let turn = usize::from(self.ports.get()) % self.desks.len();
+        let desk = Rc::clone(&self.desks[turn]);
+        let Some(handle) = desk.lobby().take_in(key) else { panic!("a front takes what the core has admitted") };
+        (ours, stream, Road::Core { desk, key }, handle)
     }
 
     /// A client asks for this, and the only worker has read that.

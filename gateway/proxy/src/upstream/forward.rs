@@ -46,11 +46,6 @@ impl Origin {
         }
     }
 
-    /// Looks again whether the peer's word is trusted, which a reload may have changed since the last request.
-    pub(crate) fn judge(&mut self, trust: &Trust) {
-        self.is_trusted = trust.allows(self.peer);
-    }
-
     /// Where requests come from that the gateway makes itself; `port` is its own.
     pub(crate) fn own(trust: &Trust, port: u16, scheme: Scheme) -> Self {
         let here = SocketAddr::from((Ipv4Addr::LOCALHOST, port));

@@ -1,6 +1,5 @@
 //! A client's connection of HTTP/2: requests side by side, and the end that both sides learn of.
 
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -9,19 +8,17 @@ use std::time::Duration;
 use h2::server::{Connection, SendResponse};
 use h2::{Reason, RecvStream};
 use http::Request;
-use sluice_message::Scheme;
 use tokio::time::{Instant, Sleep};
 
 use super::H2;
 use super::metered::{Meter, Metered};
 use super::shared::{Piece, Running, Shared};
 use crate::front::client::{self, Client, ClientStream, For};
-use crate::front::connection::{Counted, canonical, send_timeout};
+use crate::front::connection::{Counted, send_timeout};
 use crate::front::exchange::Exchange;
 use crate::front::handles::Handle;
-use crate::gate::Gate;
-use crate::request::serve_request;
-use crate::upstream::forward::Origin;
+use crate::front::lobby::Lobby;
+use crate::front::road::Road;
 
 /// What a client may send of a request's body before the gateway asks for more.
 pub(super) const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
@@ -49,13 +46,14 @@ enum Woke {
 }
 
 /// Serves one connection until it ends. Its handle counts it, from before the TLS handshake to after the last byte.
-pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketAddr, gate: Rc<Gate>, handle: Handle) {
-    let _counted = Counted::new(&gate, &handle);
-    gate.connections.rests(handle.key);
-    let meter = Meter::new(stream, gate.store.memory.unsent_bytes_max());
-    let shared = Shared::new(&gate);
-    let patience = Duration::from_millis(gate.config().server.headers_timeout_ms);
-    let handshake = builder(&gate, &shared).handshake(Metered(Rc::clone(&meter)));
+pub(crate) async fn serve(stream: ClientStream, road: Road, handle: Handle) {
+    let lobby = Rc::clone(road.lobby());
+    let _counted = Counted::new(&lobby, &handle);
+    lobby.rests(handle.key);
+    let meter = Meter::new(stream, lobby.store.memory.unsent_bytes_max());
+    let shared = Shared::new(&lobby);
+    let patience = Duration::from_millis(lobby.config().server.headers_timeout_ms);
+    let handshake = builder(&lobby, &shared).handshake(Metered(Rc::clone(&meter)));
     if let Ok(Ok(connection)) = tokio::time::timeout(patience, handshake).await {
         let driver = Driver {
             connection,
@@ -65,15 +63,16 @@ pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketA
             is_used: false,
             leaving_since: None,
             sleep: Box::pin(tokio::time::sleep(patience)),
-            gate: &gate,
+            lobby: &lobby,
+            road,
             handle: &handle,
         };
-        Box::pin(driver.run(canonical(peer), canonical(local))).await;
+        Box::pin(driver.run()).await;
     }
     let Ok(meter) = Rc::try_unwrap(meter) else { return };
     let is_stalled = meter.stalled_since.get().is_some();
     let (stream, unsent) = meter.into_parts();
-    let mut client = Client::new(stream, Rc::default(), gate.store.memory.unsent_bytes_max());
+    let mut client = Client::new(stream, Rc::default(), lobby.store.memory.unsent_bytes_max());
     client.set_deadline(Some(Instant::now() + LAST_WORDS));
     let mut at = 0;
     while at < unsent.len() && !is_stalled {
@@ -83,11 +82,11 @@ pub(crate) async fn serve(stream: ClientStream, peer: SocketAddr, local: SocketA
         }
     }
     // What the client still sends would otherwise reset the connection, and could eat the last of an answer.
-    client.close(!is_stalled, send_timeout(&gate)).await;
+    client.close(!is_stalled, send_timeout(&lobby)).await;
 }
 
-fn builder(gate: &Gate, shared: &Shared) -> h2::server::Builder {
-    let config = gate.config();
+fn builder(lobby: &Lobby, shared: &Shared) -> h2::server::Builder {
+    let config = lobby.config();
     let server = &config.server;
     let streams_max = server.http2_streams_max;
     // The gateway judges the fields by itself, and says what is wrong; this is for what is out of all proportion.
@@ -119,14 +118,14 @@ struct Driver<'c> {
     /// Since when the client knows that it is to open no further requests.
     leaving_since: Option<Instant>,
     sleep: Pin<Box<Sleep>>,
-    gate: &'c Rc<Gate>,
+    lobby: &'c Rc<Lobby>,
+    road: Road,
     handle: &'c Handle,
 }
 
 impl Driver<'_> {
-    async fn run(mut self, peer: SocketAddr, local: SocketAddr) {
-        let mut origin = Rc::new(Origin::new(&self.gate.trust(), peer, local, Scheme::Https));
-        let streams_max = self.gate.config().server.http2_streams_max as usize;
+    async fn run(mut self) {
+        let streams_max = self.lobby.config().server.http2_streams_max as usize;
         let mut is_idle = true;
         loop {
             if self.shared.is_flooded() {
@@ -136,10 +135,9 @@ impl Driver<'_> {
             if is_idle != (self.shared.running() == 0) {
                 is_idle = !is_idle;
                 self.idle_since = Instant::now();
-                let connections = &self.gate.connections;
-                if is_idle { connections.rests(self.handle.key) } else { connections.works(self.handle.key) }
+                if is_idle { self.lobby.rests(self.handle.key) } else { self.lobby.works(self.handle.key) }
             }
-            if self.gate.is_draining() || is_idle && self.handle.makes_room() {
+            if self.lobby.is_draining() || is_idle && self.handle.makes_room() {
                 self.leave();
             }
             // Who takes requests back leaves their tasks behind for a moment.
@@ -147,11 +145,7 @@ impl Driver<'_> {
             match std::future::poll_fn(|cx| self.poll(cx, may_accept, is_idle)).await {
                 Woke::Request(accepted) => {
                     self.is_used = true;
-                    let trust = self.gate.trust();
-                    if origin.is_trusted != trust.allows(origin.peer) {
-                        origin = Rc::new(Origin::new(&trust, peer, local, Scheme::Https));
-                    }
-                    self.start(*accepted, &origin);
+                    self.start(*accepted);
                 }
                 Woke::Told => {}
                 Woke::Deadline if self.is_unasked(is_idle) => self.leave(),
@@ -160,11 +154,12 @@ impl Driver<'_> {
         }
     }
 
-    fn start(&self, (request, respond): Accepted, origin: &Rc<Origin>) {
-        let (gate, origin, running) = (Rc::clone(self.gate), Rc::clone(origin), Running::new(&self.shared));
+    fn start(&self, (request, respond): Accepted) {
+        let (mut road, running) = (self.road.clone(), Running::new(&self.shared));
+        let lobby = Rc::clone(self.lobby);
         tokio::task::spawn_local(async move {
-            let mut exchange = Exchange::H2(Box::new(H2::new(request, respond, &gate, &running.0)));
-            serve_request(&mut exchange, &origin, &gate).await;
+            let mut exchange = Exchange::H2(Box::new(H2::new(request, respond, &lobby, &running.0)));
+            road.serve(&mut exchange).await;
         });
     }
 
@@ -218,11 +213,11 @@ impl Driver<'_> {
 
     /// When a client that takes nothing is cut off.
     fn stalled_until(&self) -> Option<Instant> {
-        self.meter.stalled_since.get().map(|since| since + send_timeout(self.gate))
+        self.meter.stalled_since.get().map(|since| since + send_timeout(self.lobby))
     }
 
     fn deadline(&self, is_idle: bool) -> Option<Instant> {
-        let config = self.gate.config();
+        let config = self.lobby.config();
         let server = &config.server;
         let idle_ms = if self.is_used { server.keep_alive_timeout_ms } else { server.headers_timeout_ms };
         let idle = match self.leaving_since {

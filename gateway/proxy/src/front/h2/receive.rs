@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout_at};
 use super::connection::STREAM_WINDOW_BYTES;
 use super::shared::BLOCK_BYTES;
 use super::{AsksFor, H2};
-use crate::gate::Gate;
+use crate::front::lobby::Lobby;
 use crate::ids::to_usize;
 use crate::receive::body::Body;
 use crate::receive::pace::Pace;
@@ -35,7 +35,7 @@ impl H2<'_> {
     /// The request's head, which was received whole.
     pub(crate) fn head(&mut self) -> Result<Asked, Failure> {
         let Some(parts) = self.parts.take() else { return Err(GONE) };
-        let mut head = head(&parts, self.gate)?;
+        let mut head = head(&parts, self.lobby)?;
         if let Some(protocol) = parts.extensions.get::<Protocol>() {
             if protocol.as_str() != WEBSOCKET {
                 return Err(refused(Code::MethodUnsupported, "CONNECT for another protocol than WebSocket"));
@@ -43,7 +43,7 @@ impl H2<'_> {
             self.asks_for = AsksFor::WebSocket;
             handshake(&mut head.fields);
         }
-        check_underscores(&head.fields, underscores(self.gate.config().server.underscore_headers))?;
+        check_underscores(&head.fields, underscores(self.lobby.config().server.underscore_headers))?;
         if !is_known(&head.method) {
             return Err(refused(Code::MethodUnsupported, "Node.js does not know this method"));
         }
@@ -55,18 +55,18 @@ impl H2<'_> {
 
     /// The whole body. Refuses at once what declares to be too large.
     pub(crate) async fn body(&mut self, bytes_max: u64) -> Result<Body, Failure> {
-        if self.asks_for == AsksFor::WebSocket || self.receive.is_end_stream() {
-            return Ok(Body::empty(self.declared_bytes.is_some()));
+        if let Some(is_announced) = self.empty_body() {
+            return Ok(Body::empty(is_announced));
         }
-        let memory_bytes_max = to_usize(self.gate.config().server.body_memory_bytes_max);
+        let memory_bytes_max = to_usize(self.lobby.config().server.body_memory_bytes_max);
         if self.declared_bytes.is_some_and(|bytes| bytes > bytes_max) {
             return Err(refused(Code::BodyTooLarge, "the declared length is over the limit"));
         }
-        let mut body = Body::new(&self.gate.store, memory_bytes_max);
+        let mut body = Body::new(&self.lobby.store, memory_bytes_max);
         if std::mem::take(&mut self.expects_continue) {
             self.go_on();
         }
-        let mut pace = Pace::start(self.gate);
+        let mut pace = Pace::start(self.lobby);
         let mut unreleased_bytes = 0;
         while let Some(data) = self.piece(&body, &mut pace).await? {
             if body.len().saturating_add(data.len() as u64) > bytes_max {
@@ -99,7 +99,7 @@ impl H2<'_> {
         let mut may_spill = true;
         loop {
             let deadline = pace.deadline();
-            let patience = pace.started + self.gate.store.memory.patience();
+            let patience = pace.started + self.lobby.store.memory.patience();
             let spills = may_spill && body.memory_bytes() > KEPT_BYTES_MAX;
             let until = if spills { deadline.min(patience) } else { deadline };
             match timeout_at(until, poll_fn(|cx| self.receive.poll_data(cx))).await {
@@ -119,7 +119,7 @@ impl H2<'_> {
         match timeout_at(pace.deadline(), poll_fn(|cx| self.receive.poll_trailers(cx))).await {
             Ok(Ok(None)) => Ok(None),
             Ok(Ok(Some(fields))) => {
-                let limits = head_limits(self.gate);
+                let limits = head_limits(self.lobby);
                 let fields = checked(&fields, limits.headers_count_max, limits.headers_bytes_max)?;
                 let kept = fields.iter().filter(|(name, _)| may_be_trailer(&without_underscores(name)));
                 Ok(Some(kept.map(|(name, value)| (name.to_owned(), value.to_vec())).collect()))
@@ -138,7 +138,7 @@ impl H2<'_> {
             return Ok(());
         }
         let since = Instant::now();
-        let until = since + Duration::from_millis(self.gate.config().queue.wait_ms_max);
+        let until = since + Duration::from_millis(self.lobby.config().queue.wait_ms_max);
         let mut acquiring = std::pin::pin!(bodies.acquire_many_owned(blocks));
         let waited = poll_fn(|cx| match acquiring.as_mut().poll(cx) {
             Poll::Ready(acquired) => Poll::Ready(Some(acquired)),
@@ -163,8 +163,8 @@ impl H2<'_> {
     }
 }
 
-fn head(parts: &Parts, gate: &Gate) -> Result<RequestHead, Failure> {
-    let limits = head_limits(gate);
+fn head(parts: &Parts, lobby: &Lobby) -> Result<RequestHead, Failure> {
+    let limits = head_limits(lobby);
     let method = match parts.extensions.get::<Protocol>() {
         // RFC 8441 §5: what GET with Upgrade is in HTTP/1.1.
         Some(_) => Method::Get,

@@ -11,7 +11,7 @@ use bytes::{Buf, Bytes};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::gate::Gate;
+use crate::front::lobby::Lobby;
 use crate::ids::to_usize;
 use crate::receive::memory::{Held, Memory};
 use crate::signal::Signal;
@@ -48,11 +48,11 @@ struct Resets {
 }
 
 impl Shared {
-    pub(super) fn new(gate: &Gate) -> Rc<Self> {
-        let config = gate.config();
+    pub(super) fn new(lobby: &Lobby) -> Rc<Self> {
+        let config = lobby.config();
         let bodies_bytes_max = config.server.http2_bodies_bytes_max.max(config.server.body_bytes_max);
         let blocks_max = u32::try_from(bodies_bytes_max.div_ceil(BLOCK_BYTES)).unwrap_or(u32::MAX).max(1);
-        let memory = Rc::clone(&gate.store.memory);
+        let memory = Rc::clone(&lobby.store.memory);
         Rc::new(Shared {
             running: Cell::new(0),
             changed: Signal::default(),

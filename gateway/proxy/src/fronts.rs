@@ -1,0 +1,179 @@
+//! Threads for connections, where there are cores for them. Each front has a runtime and connections of its own, with their TLS records and
+//! codecs; the core accepts connections, hands them over, and decides about every request. With one thread there is no front, and
+//! nothing of this is on a request's way.
+//!
+//! What crosses is in `words`: connections and requests one way, orders the other. Nothing that decides is shared.
+
+pub(crate) mod carry;
+mod front;
+mod hear;
+pub(crate) mod link;
+pub(crate) mod outbox;
+pub(crate) mod remote;
+pub(crate) mod thread;
+pub(crate) mod words;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use sluice_catalog::config::Config;
+use sluice_message::Scheme;
+use tokio::net::TcpStream;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::front::handles::{ConnectionHandles, Handle};
+use crate::front::tls::Tls;
+use crate::receive::memory::Used;
+use crate::receive::spool::TempFiles;
+use crate::upstream::forward::Origin;
+pub use hear::hear;
+use outbox::Told;
+use thread::Seed;
+use words::{Arrived, ToFront};
+
+/// All fronts, as the core sees them.
+pub(crate) struct Fronts {
+    all: Vec<Front>,
+    /// Connections that fronts have.
+    known: RefCell<HashMap<usize, Known>>,
+    /// Where the search for the front with the fewest connections begins.
+    next: Cell<usize>,
+    told: Cell<Option<UnboundedReceiver<Told>>>,
+}
+
+struct Front {
+    inbox: UnboundedSender<ToFront>,
+    connections: Cell<usize>,
+    used: Used,
+}
+
+/// A connection that a front has.
+struct Known {
+    front: usize,
+    origin: Rc<Origin>,
+}
+
+/// Threads that a config asks for besides the core; none where the core serves all by itself.
+pub(crate) fn count(config: &Config) -> usize {
+    let fronts = crate::to_usize(config.server.fronts.into());
+    if fronts > 1 { fronts } else { 0 }
+}
+
+/// How the memory for what waits is parted: half of it for the core, which has the answers, and the rest for the fronts alike.
+pub(crate) fn core_bytes(has_fronts: bool, bytes_max: usize) -> usize {
+    if has_fronts { bytes_max / 2 } else { bytes_max }
+}
+
+impl Fronts {
+    /// # Errors
+    /// When the operating system gives no thread.
+    pub(crate) fn start(config: &Config, files: &Arc<TempFiles>, tls: Option<&Arc<Tls>>) -> io::Result<Option<Self>> {
+        let count = count(config);
+        if count == 0 {
+            return Ok(None);
+        }
+        let (core, told) = unbounded_channel();
+        let start = |number| {
+            let (inbox, words) = unbounded_channel();
+            let used = Used::default();
+            let bytes_max = crate::to_usize(config.memory.buffers_bytes_max);
+            thread::start(Seed {
+                number,
+                config: config.clone(),
+                memory_bytes_max: bytes_max / 2 / count,
+                all_memory_bytes_max: bytes_max,
+                used: used.clone(),
+                files: Arc::clone(files),
+                tls: tls.map(Arc::clone),
+                core: core.clone(),
+                words,
+            })?;
+            Ok(Front { inbox, connections: Cell::new(0), used })
+        };
+        let all = (0..count).map(start).collect::<io::Result<_>>()?;
+        let (known, next) = (RefCell::default(), Cell::new(0));
+        Ok(Some(Fronts { all, known, next, told: Cell::new(Some(told)) }))
+    }
+
+    /// Hands a connection to the front that has the fewest.
+    pub(crate) fn hand(
+        &self,
+        stream: TcpStream,
+        origin: Origin,
+        scheme: Scheme,
+        handle: &Handle,
+        connections: &ConnectionHandles,
+    ) {
+        // It is another runtime's from now on.
+        let Ok(stream) = stream.into_std() else { return connections.remove(handle.key) };
+        let inbox = self.admit(handle, origin, connections);
+        // Where the front is no more, the gateway is about to leave, and its connections are closed.
+        let _ = inbox.send(ToFront::Connection(Arrived { stream, key: handle.key, scheme }));
+    }
+
+    /// Chooses a front for the connection, and notes that it has it.
+    pub(crate) fn admit(
+        &self,
+        handle: &Handle,
+        origin: Origin,
+        connections: &ConnectionHandles,
+    ) -> &UnboundedSender<ToFront> {
+        let begin = self.next.replace(self.next.get().wrapping_add(1));
+        let turns = (0..self.all.len()).map(|turn| begin.wrapping_add(turn) % self.all.len());
+        let front = turns.min_by_key(|front| self.all[*front].connections.get()).unwrap_or_default();
+        let Front { inbox, connections: count, .. } = &self.all[front];
+        connections.handed(handle.key, inbox.clone());
+        count.set(count.get() + 1);
+        self.known.borrow_mut().insert(handle.key, Known { front, origin: Rc::new(origin) });
+        inbox
+    }
+
+    /// Says the same to all.
+    pub(crate) fn tell(&self, word: impl Fn() -> ToFront) {
+        for front in &self.all {
+            let _ = front.inbox.send(word());
+        }
+    }
+
+    pub(crate) fn tell_config(&self, config: &Config) {
+        self.tell(|| ToFront::Config(Box::new(config.clone())));
+    }
+
+    pub(crate) fn drain(&self) {
+        self.tell(|| ToFront::Drain);
+    }
+
+    pub(crate) fn hand_over(&self) {
+        self.tell(|| ToFront::HandOver);
+    }
+
+    pub(crate) fn close_idle(&self) {
+        self.tell(|| ToFront::CloseIdle);
+    }
+
+    pub(crate) fn cut(&self) {
+        self.tell(|| ToFront::Cut);
+    }
+
+    /// Bytes of memory that fronts have taken.
+    pub(crate) fn used_bytes(&self) -> usize {
+        self.all.iter().map(|front| front.used.bytes()).sum()
+    }
+
+    /// The connection is no more.
+    fn forget(&self, key: usize) {
+        if let Some(Known { front, .. }) = self.known.borrow_mut().remove(&key) {
+            let count = &self.all[front].connections;
+            count.set(count.get().saturating_sub(1));
+        }
+    }
+
+    /// Numbers of the connections that a front has.
+    fn of_front(&self, front: usize) -> Vec<usize> {
+        let known = self.known.borrow();
+        known.iter().filter(|(_, known)| known.front == front).map(|(key, _)| *key).collect()
+    }
+}

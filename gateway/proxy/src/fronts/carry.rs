@@ -1,0 +1,145 @@
+//! A front's side of its requests: it hands each to the core, and does with the client's exchange what the core says. It must not
+//! know what the request is for.
+
+use std::cell::Cell;
+use std::io;
+use std::rc::Rc;
+
+use sluice_journal::tasks;
+use tokio::time::Instant;
+
+use super::link::{FrontEnd, link};
+use super::words::{Departed, Order, Part, Question, Reply, Sending, Switch, ToCore};
+use crate::front::course::Course;
+use crate::front::exchange::{Exchange, Woke};
+use crate::front::lobby::Lobby;
+use crate::fronts::outbox::Outbox;
+use crate::receive::body::Body;
+use crate::respond::aside::Aside;
+
+/// Where a front's requests are handed over.
+pub(crate) struct Desk {
+    lobby: Rc<Lobby>,
+    outbox: Rc<Outbox>,
+}
+
+impl Desk {
+    pub(super) fn new(lobby: Rc<Lobby>, outbox: Rc<Outbox>) -> Rc<Self> {
+        Rc::new(Desk { lobby, outbox })
+    }
+
+    pub(crate) fn lobby(&self) -> &Rc<Lobby> {
+        &self.lobby
+    }
+
+    /// One request, from its first byte to the last byte of its answer.
+    pub(crate) async fn carry(&self, exchange: &mut Exchange<'_>, key: usize) {
+        let started = Instant::now();
+        let asked = exchange.head().await;
+        let (link, end) = link();
+        let end = Watched { end, outbox: &self.outbox };
+        self.outbox.ask(Question {
+            key,
+            link,
+            started,
+            begins_with_head: asked.is_err() && exchange.begins_with_head(),
+            empty_body: if asked.is_ok() { exchange.empty_body() } else { Some(false) },
+            asked,
+            is_half_closed: exchange.is_half_closed(),
+        });
+        obey(exchange, &end.end).await;
+    }
+}
+
+/// The core is told where the task has panicked that drops this.
+struct Watched<'o> {
+    end: FrontEnd,
+    outbox: &'o Outbox,
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.outbox.say_now(ToCore::Fault(tasks::place()));
+        }
+    }
+}
+
+async fn obey(exchange: &mut Exchange<'_>, end: &FrontEnd) {
+    // What comes before the body is taken is the body.
+    let mut is_watching = exchange.empty_body().is_some();
+    loop {
+        let order = tokio::select! {
+            biased;
+            order = end.order() => order,
+            woke = exchange.left(), if is_watching => {
+                is_watching = woke != Woke::Gone;
+                end.departed(if woke == Woke::Gone { Departed::Gone } else { Departed::Half });
+                continue;
+            }
+        };
+        match order {
+            None => return,
+            Some(Order::TakeBody { bytes_max }) => {
+                let body = exchange.body(bytes_max).await;
+                is_watching = body.is_ok();
+                end.reply(Reply::Body(body.map(Body::into_sent)));
+            }
+            Some(Order::Send(sending)) => {
+                let sent = send(exchange, end, sending).await;
+                end.reply(Reply::Sent(sent.map_err(|error| error.kind())));
+            }
+            Some(Order::Switch(Switch { worker, first, moved })) => {
+                if let Ok(worker) = worker.come_here() {
+                    exchange.carry_over(worker, &first, Course::Core(end, &moved)).await;
+                }
+                is_watching = false;
+                end.reply(Reply::Switched);
+            }
+            Some(Order::BreakOff) => exchange.break_off(),
+            // It is for bytes that were set aside, and none are.
+            Some(Order::Aside(_)) => {}
+        }
+    }
+}
+
+async fn send(exchange: &mut Exchange<'_>, end: &FrontEnd, sending: Sending) -> io::Result<()> {
+    let Sending { parts, may_set_aside, has_framed } = sending;
+    for part in parts {
+        match part {
+            Part::Interim(head) => exchange.inform(&head),
+            Part::Head { head, size, request_id } => exchange.begin(&head, size, &request_id),
+            Part::Data(data) => exchange.write(&data),
+            Part::Framed(data) => exchange.write_framed(&data),
+            Part::End(trailers) => exchange.end(&trailers),
+            Part::BreakOff => exchange.break_off(),
+        }
+    }
+    let core = AtCore { end, has_framed: Cell::new(has_framed) };
+    exchange.flush_or(if may_set_aside { Aside::Core(&core) } else { Aside::Nowhere }).await
+}
+
+/// The answer of a request, which the core has.
+pub(crate) struct AtCore<'e> {
+    end: &'e FrontEnd,
+    has_framed: Cell<bool>,
+}
+
+impl AtCore<'_> {
+    /// # Errors
+    /// When the core cannot take them.
+    pub(crate) async fn set_aside(&self, rest: &[u8]) -> io::Result<()> {
+        self.end.reply(Reply::Aside(rest.to_vec()));
+        match self.end.order().await {
+            Some(Order::Aside(true)) => {
+                self.has_framed.set(self.has_framed.get() || !rest.is_empty());
+                Ok(())
+            }
+            _ => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    pub(crate) fn has_framed(&self) -> bool {
+        self.has_framed.get()
+    }
+}
