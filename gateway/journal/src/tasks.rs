@@ -98,9 +98,9 @@ impl Tasks {
 }
 
 /// The task, which a test may make panic.
-pub async fn with_faults(name: &'static str, task: impl Future<Output = ()>) {
+pub async fn with_faults(name: impl AsRef<str>, task: impl Future<Output = ()>) {
     #[cfg(debug_assertions)]
-    injected::panicking(name, task).await;
+    injected::panicking(name.as_ref(), task).await;
     #[cfg(not(debug_assertions))]
     {
         let _ = name;
@@ -117,7 +117,7 @@ mod injected {
     const SWITCH: &str = "SLUICE_TEST_PANIC_IN";
     const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-    pub(super) async fn panicking(name: &'static str, task: impl Future<Output = ()>) {
+    pub(super) async fn panicking(name: &str, task: impl Future<Output = ()>) {
         let switch = std::env::var(SWITCH).ok();
         let trigger = switch.as_deref().and_then(|switch| switch.split_once(':')).filter(|(task, _)| *task == name);
         let Some((_, path)) = trigger else { return task.await };

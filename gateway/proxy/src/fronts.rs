@@ -109,18 +109,13 @@ impl Fronts {
     ) {
         // It is another runtime's from now on.
         let Ok(stream) = stream.into_std() else { return connections.remove(handle.key) };
-        let inbox = self.admit(handle, origin, connections);
+        let front = self.admit(handle, origin, connections);
         // Where the front is no more, the gateway is about to leave, and its connections are closed.
-        let _ = inbox.send(ToFront::Connection(Arrived { stream, key: handle.key, scheme }));
+        let _ = self.all[front].inbox.send(ToFront::Connection(Arrived { stream, key: handle.key, scheme }));
     }
 
-    /// Chooses a front for the connection, and notes that it has it.
-    pub(crate) fn admit(
-        &self,
-        handle: &Handle,
-        origin: Origin,
-        connections: &ConnectionHandles,
-    ) -> &UnboundedSender<ToFront> {
+    /// Chooses the front for the connection, and notes that it has it.
+    pub(crate) fn admit(&self, handle: &Handle, origin: Origin, connections: &ConnectionHandles) -> usize {
         let begin = self.next.replace(self.next.get().wrapping_add(1));
         let turns = (0..self.all.len()).map(|turn| begin.wrapping_add(turn) % self.all.len());
         let front = turns.min_by_key(|front| self.all[*front].connections.get()).unwrap_or_default();
@@ -128,7 +123,7 @@ impl Fronts {
         connections.handed(handle.key, inbox.clone());
         count.set(count.get() + 1);
         self.known.borrow_mut().insert(handle.key, Known { front, origin: Rc::new(origin) });
-        inbox
+        front
     }
 
     /// Says the same to all.

@@ -13,6 +13,7 @@ mod client;
 mod clients;
 mod composed;
 mod deaths;
+mod fronts;
 mod heads;
 mod http2;
 mod panics;

@@ -160,3 +160,7 @@ impl Drop for FrontEnd {
         self.0.change_for_core(|state| state.front.has_left = true);
     }
 }
+
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;

@@ -40,12 +40,12 @@ pub(super) fn start(seed: Seed) -> io::Result<()> {
     // Work on files is for the threads of the core's runtime, so this one never needs any.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let name = format!("front-{}", seed.number + 1);
-    std::thread::Builder::new().name(name).spawn(move || {
+    std::thread::Builder::new().name(name.clone()).spawn(move || {
         // Signals are for the main thread.
         let _ = SigSet::all().thread_block();
         let (number, core) = (seed.number, seed.core.clone());
         let local = LocalSet::new();
-        let front = tasks::with_faults("front", async { Front::new(seed).run().await });
+        let front = tasks::with_faults(name, async { Front::new(seed).run().await });
         let ended = local.block_on(&runtime, async { spawn_local(front).await });
         if ended.is_err() {
             // All its connections are closed before the core hears of it.

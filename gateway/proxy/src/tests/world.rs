@@ -187,9 +187,8 @@ impl World {
             return (ours, stream, Road::here(&self.gate, peer, local, scheme), handle);
         };
         let key = handle.key;
-        fronts.admit(&handle, road::origin(&self.gate, peer, local, scheme), &self.gate.lobby.connections);
-        let turn = usize::from(self.ports.get()) % self.desks.len();
-        let desk = Rc::clone(&self.desks[turn]);
+        let origin = road::origin(&self.gate, peer, local, scheme);
+        let desk = Rc::clone(&self.desks[fronts.admit(&handle, origin, &self.gate.lobby.connections)]);
         let Some(handle) = desk.lobby().take_in(key) else { panic!("a front takes what the core has admitted") };
         (ours, stream, Road::Core { desk, key }, handle)
     }

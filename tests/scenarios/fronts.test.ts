@@ -1,0 +1,120 @@
+// Threads for connections: what clients, operators and the log see is what they see with one thread.
+// A fault can be injected only into a binary with debug assertions, as `make test` builds it.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { ask, Hold, nothingLeftOf, recordOf, running, sent, statusWhen } from './scenario.ts';
+import { upgraded } from './upgrades.ts';
+
+const TWO = { SLUICE_SERVER_FRONTS: '2' };
+
+/** Nanoseconds that each front has run, by the name of its thread. */
+function ranNs(pid: number): Map<string, number> {
+  const ran = new Map<string, number>();
+  for (const id of fs.readdirSync(`/proc/${pid}/task`)) {
+    const name = fs.readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim();
+    const [ns] = fs.readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ');
+    if (name.startsWith('front-')) ran.set(name, Number(ns));
+  }
+  return ran;
+}
+
+void describe('fronts', { concurrency: 2 }, () => {
+  void test('connections are spread over the fronts, and one front is none', async (t) => {
+    const hold = new Hold(t);
+    const sluice = await running(t, { entry: hold.app, workers: 1, env: { ...hold.env, ...TWO } });
+    const before = ranNs(await sluice.gatewayPid());
+    assert.deepEqual([...before.keys()].toSorted(), ['front-1', 'front-2']);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => ask(sluice, `/page/${index}`)),
+    );
+    assert.deepEqual([...new Set(answers.map((answer) => answer.status))], [200]);
+    const ran = ranNs(await sluice.gatewayPid());
+    for (const [name, ns] of before) assert.ok((ran.get(name) ?? 0) > ns, `${name} has served none`);
+    const alone = await running(t, {
+      entry: hold.app,
+      workers: 1,
+      env: { ...hold.env, SLUICE_SERVER_FRONTS: '1' },
+    });
+    assert.equal(ranNs(await alone.gatewayPid()).size, 0);
+  });
+
+  void test('I3: what every front has is finished, and idle connections close, when the gateway leaves', async (t) => {
+    const hold = new Hold(t);
+    const sluice = await running(t, { entry: hold.app, workers: 4, env: { ...hold.env, ...TWO } });
+    const busy = await Promise.all([1, 2, 3, 4].map((index) => sent(sluice, `/hold/${index}`)));
+    await Promise.all([1, 2, 3, 4].map((index) => hold.began(`/hold/${index}`)));
+    const idle = await Promise.all([1, 2, 3, 4].map((index) => sent(sluice, `/${index}`)));
+    for (const index of [1, 2, 3, 4]) hold.release(String(index));
+    for (const client of idle) assert.equal((await client.response()).status, 200);
+    await statusWhen(sluice, ({ requests }) => requests.in_service === 0, 'no request');
+    const last = await sent(sluice, '/hold/last');
+    await hold.began('/hold/last');
+    sluice.signal('SIGTERM');
+    await eventually(() => [...busy, ...idle].every((client) => client.closed), {
+      what: 'the end of idle connections',
+    });
+    hold.release('last');
+    const answer = await last.response();
+    assert.deepEqual([answer.status, answer.headers.get('connection')], [200, 'close']);
+    assert.equal((await sluice.finished()).code, 0);
+    await nothingLeftOf(sluice);
+  });
+
+  void test('an upgrade moves the port to another gateway, and the fronts of the first finish', async (t) => {
+    const hold = new Hold(t);
+    const sluice = await running(t, { entry: hold.app, workers: 2, env: { ...hold.env, ...TWO } });
+    const old = await Promise.all([1, 2].map((index) => sent(sluice, `/hold/${index}`)));
+    await Promise.all([1, 2].map((index) => hold.began(`/hold/${index}`)));
+    const pid = await upgraded(sluice);
+    assert.equal(ranNs(pid).size, 2, 'the new gateway has fronts of its own');
+    assert.equal((await ask(sluice, '/new')).status, 200);
+    for (const index of [1, 2]) hold.release(String(index));
+    for (const client of old) assert.equal((await client.response()).status, 200);
+  });
+
+  void test('a client that is killed in the middle of its answer is seen, and leaves nothing', async (t) => {
+    const hold = new Hold(t);
+    const sluice = await running(t, { entry: hold.app, workers: 1, env: { ...hold.env, ...TWO } });
+    const first = await sent(sluice, '/hold/first');
+    await hold.began('/hold/first');
+    const leavers = [first, await sent(sluice, '/queued')];
+    await statusWhen(sluice, ({ queue }) => queue.length === 1, 'a queued request');
+    for (const client of leavers) client.reset();
+    await statusWhen(sluice, ({ queue, connections }) => queue.length + connections === 0, 'no client');
+    hold.release('first');
+    assert.equal((await recordOf(sluice, '/hold/first'))['outcome'], 'client_gone_in_service');
+    assert.equal((await recordOf(sluice, '/queued'))['outcome'], 'client_gone_queued');
+    assert.equal((await ask(sluice, '/next')).status, 200);
+  });
+
+  void test('a front that is lost is told with its place, what others have is finished, and the gateway leaves with 6', async (t) => {
+    const hold = new Hold(t);
+    const trigger = path.join(hold.dir, 'trigger');
+    const env = { ...hold.env, ...TWO, SLUICE_TEST_PANIC_IN: `front-1:${trigger}` };
+    const sluice = await running(t, { entry: hold.app, workers: 2, env });
+    const clients = [await sent(sluice, '/hold/1'), await sent(sluice, '/hold/2')];
+    await Promise.all([1, 2].map((index) => hold.began(`/hold/${index}`)));
+    fs.writeFileSync(trigger, '');
+    await eventually(() => sluice.logs.some((line) => line['event'] === 'task_lost'), {
+      what: 'the line that names the lost front',
+    });
+    for (const index of [1, 2]) hold.release(String(index));
+    const answers = await Promise.all(
+      clients.map(async (client) =>
+        client.response().then(
+          ({ status }) => status,
+          () => 'closed',
+        ),
+      ),
+    );
+    assert.deepEqual(answers.map(String).toSorted(), ['200', 'closed']);
+    assert.equal((await sluice.finished()).code, 6);
+    const [lost] = sluice.logs.filter((line) => line['event'] === 'task_lost');
+    assert.equal(lost?.['task'], 'front');
+    assert.match(String(lost?.['place']), /tasks\.rs:\d+:\d+$/);
+    await nothingLeftOf(sluice);
+  });
+});
