@@ -5,7 +5,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { ask, Hold, nothingLeftOf, recordOf, running, sent, statusWhen } from './scenario.ts';
+import type { Sluice } from '../support/sluice.ts';
+import { ask, Hold, nothingLeftOf, ownApp, recordOf, running, sent, statusWhen } from './scenario.ts';
 import { upgraded } from './upgrades.ts';
 
 const TWO = { SLUICE_SERVER_FRONTS: '2' };
@@ -19,6 +20,11 @@ function ranNs(pid: number): Map<string, number> {
     if (name.startsWith('front-')) ran.set(name, Number(ns));
   }
   return ran;
+}
+
+async function answeredByFronts(sluice: Sluice): Promise<number> {
+  const page = await (await fetch(`${sluice.admin}/metrics`)).text();
+  return Number(/^sluice_front_answers_total (\d+)$/m.exec(page)?.[1]);
 }
 
 void describe('fronts', { concurrency: 2 }, () => {
@@ -88,6 +94,36 @@ void describe('fronts', { concurrency: 2 }, () => {
     assert.equal((await recordOf(sluice, '/hold/first'))['outcome'], 'client_gone_in_service');
     assert.equal((await recordOf(sluice, '/queued'))['outcome'], 'client_gone_queued');
     assert.equal((await ask(sluice, '/next')).status, 200);
+  });
+
+  void test('I7: fronts answer with kept pages while every worker is busy, and with none that is purged', async (t) => {
+    const config = '[cache]\nenabled = true\n';
+    const sluice = await running(t, { entry: ownApp('pages.js'), workers: 1, env: TWO, config });
+    const page = '/page?cc=s-maxage%3D600';
+    const first = (await ask(sluice, page)).body.toString();
+    // The core grants each front the page with the first hit there.
+    for (let hit = 0; hit < 4; hit++) assert.equal((await ask(sluice, page)).body.toString(), first);
+    const before = await answeredByFronts(sluice);
+    const slow = await sent(sluice, '/page?ms=4000');
+    await statusWhen(sluice, ({ requests }) => requests.in_service === 1, 'a busy worker');
+    for (const hit of await Promise.all(Array.from({ length: 40 }, () => ask(sluice, page)))) {
+      assert.deepEqual([hit.status, hit.body.toString()], [200, first]);
+      assert.match(String(hit.headers.get('cache-status')), /^Sluice; hit; ttl=\d+$/);
+      assert.match(String(hit.headers.get('age')), /^\d+$/);
+    }
+    await eventually(async () => (await answeredByFronts(sluice)) >= before + 40, {
+      what: '40 answers that the core has only taken note of',
+    });
+    assert.equal((await slow.response()).status, 200);
+    assert.equal((await sluice.cli(['cache', 'purge', '--all'])).code, 0);
+    const second = (await ask(sluice, page)).body.toString();
+    assert.notEqual(second, first);
+    for (let hit = 0; hit < 4; hit++) assert.equal((await ask(sluice, page)).body.toString(), second);
+    const lines = sluice.logs.filter((line) => line['target'] === page);
+    assert.deepEqual(
+      [...new Set(lines.map((line) => `${String(line['cache'])} ${String(line['status'])}`))].toSorted(),
+      ['hit 200', 'miss 200'],
+    );
   });
 
   void test('a front that is lost is told with its place, what others have is finished, and the gateway leaves with 6', async (t) => {

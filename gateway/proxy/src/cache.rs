@@ -7,12 +7,13 @@
 mod disk;
 mod fetch;
 pub(crate) mod flight;
+pub(crate) mod grant;
 mod log;
 pub(crate) mod look_up;
 mod neighbour;
 mod paths;
 mod purge;
-mod reply;
+pub(crate) mod reply;
 mod rules;
 mod store;
 mod tier;
@@ -46,12 +47,10 @@ const PRIVATE_MAX: usize = 20_000;
 /// All that is kept, and all that is being fetched.
 pub(crate) struct Cache {
     is_on: bool,
-    key_rules: KeyRules,
+    keys: Keys,
     vary_by: Vec<String>,
     /// Longest prefix first.
     ttl_s: Vec<(String, u64)>,
-    /// In lower case.
-    bypass: Vec<String>,
     store: RefCell<Store>,
     flights: Flights,
     log: Rc<Log>,
@@ -94,10 +93,9 @@ impl Cache {
         ttl_s.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
         Cache {
             is_on: settings.enabled,
-            key_rules: KeyRules { ignored_params: settings.ignored_params.clone() },
+            keys: Keys::new(settings),
             vary_by: settings.vary_by.clone(),
             ttl_s,
-            bypass: settings.bypass.iter().map(|prefix| prefix.to_ascii_lowercase()).collect(),
             store: RefCell::new(Store::new(to_usize(settings.bytes_max))),
             flights: Flights::default(),
             log: Rc::default(),
@@ -128,12 +126,48 @@ impl Cache {
         Rule { ttl_s: found.map(|(_, seconds)| *seconds) }
     }
 
+    /// Another thread has answered with a page.
+    pub(crate) fn note_hit(&self, key: &str) {
+        self.store.borrow().touch(key);
+        self.counts.count(CacheUse::Hit);
+    }
+
+    /// From here on no other thread answers with any page.
+    pub(crate) fn revoke_all(&self) {
+        self.store.borrow_mut().revoke_all();
+    }
+
+    fn is_private(&self, key: &str) -> bool {
+        let key = self.hashes.hash_one(key);
+        self.private.borrow().get(&key).is_some_and(|until| Instant::now() < *until)
+    }
+
+    fn remember_private(&self, key: &str, until: Instant) {
+        self.private.borrow_mut().insert(self.hashes.hash_one(key), until);
+    }
+}
+
+/// What tells pages apart.
+pub(crate) struct Keys {
+    rules: KeyRules,
+    /// In lower case.
+    bypass: Vec<String>,
+}
+
+impl Keys {
+    pub(crate) fn new(settings: &config::PageCache) -> Self {
+        Keys {
+            rules: KeyRules { ignored_params: settings.ignored_params.clone() },
+            bypass: settings.bypass.iter().map(|prefix| prefix.to_ascii_lowercase()).collect(),
+        }
+    }
+
     fn is_bypassed(&self, path: &str) -> bool {
         !self.bypass.is_empty() && paths::may_lie_below(path, &self.bypass)
     }
 
     /// The key of a page that may be kept; none for other requests.
-    fn key(&self, head: &RequestHead, origin: &Origin) -> Option<String> {
+    pub(crate) fn key(&self, head: &RequestHead, origin: &Origin) -> Option<String> {
         if self.is_bypassed(head.path()) {
             return None;
         }
@@ -149,15 +183,6 @@ impl Cache {
         if hosts.next().is_some() || !told("x-forwarded-proto").all(is_scheme) {
             return None;
         }
-        key_of(head, Site { is_https: origin.is_https(head), forwarded_host }, &self.key_rules)
-    }
-
-    fn is_private(&self, key: &str) -> bool {
-        let key = self.hashes.hash_one(key);
-        self.private.borrow().get(&key).is_some_and(|until| Instant::now() < *until)
-    }
-
-    fn remember_private(&self, key: &str, until: Instant) {
-        self.private.borrow_mut().insert(self.hashes.hash_one(key), until);
+        key_of(head, Site { is_https: origin.is_https(head), forwarded_host }, &self.rules)
     }
 }

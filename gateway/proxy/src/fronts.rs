@@ -9,6 +9,7 @@ mod front;
 mod hear;
 pub(crate) mod link;
 pub(crate) mod outbox;
+pub(crate) mod pages;
 pub(crate) mod remote;
 pub(crate) mod thread;
 pub(crate) mod words;
@@ -16,6 +17,7 @@ pub(crate) mod words;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -24,13 +26,16 @@ use sluice_message::Scheme;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::cache::grant::Grant;
 use crate::front::handles::{ConnectionHandles, Handle};
 use crate::front::tls::Tls;
 use crate::receive::memory::Used;
 use crate::receive::spool::TempFiles;
+use crate::receive::trust::Trust;
 use crate::upstream::forward::Origin;
 pub use hear::hear;
 use outbox::Told;
+use pages::Unheard;
 use thread::Seed;
 use words::{Arrived, ToFront};
 
@@ -42,12 +47,15 @@ pub(crate) struct Fronts {
     /// Where the search for the front with the fewest connections begins.
     next: Cell<usize>,
     told: Cell<Option<UnboundedReceiver<Told>>>,
+    /// Requests that fronts have answered by themselves.
+    answered: Cell<u64>,
 }
 
 struct Front {
     inbox: UnboundedSender<ToFront>,
     connections: Cell<usize>,
     used: Used,
+    unheard: Unheard,
 }
 
 /// A connection that a front has.
@@ -70,7 +78,12 @@ pub(crate) fn core_bytes(has_fronts: bool, bytes_max: usize) -> usize {
 impl Fronts {
     /// # Errors
     /// When the operating system gives no thread.
-    pub(crate) fn start(config: &Config, files: &Arc<TempFiles>, tls: Option<&Arc<Tls>>) -> io::Result<Option<Self>> {
+    pub(crate) fn start(
+        config: &Config,
+        trust: &Trust,
+        files: &Arc<TempFiles>,
+        tls: Option<&Arc<Tls>>,
+    ) -> io::Result<Option<Self>> {
         let count = count(config);
         if count == 0 {
             return Ok(None);
@@ -78,30 +91,33 @@ impl Fronts {
         let (core, told) = unbounded_channel();
         let start = |number| {
             let (inbox, words) = unbounded_channel();
-            let used = Used::default();
+            let (used, unheard) = (Used::default(), Unheard::default());
             let bytes_max = crate::to_usize(config.memory.buffers_bytes_max);
             thread::start(Seed {
                 number,
                 config: config.clone(),
+                trust: trust.clone(),
                 memory_bytes_max: bytes_max / 2 / count,
                 all_memory_bytes_max: bytes_max,
                 used: used.clone(),
+                unheard: unheard.clone(),
                 files: Arc::clone(files),
                 tls: tls.map(Arc::clone),
                 core: core.clone(),
                 words,
             })?;
-            Ok(Front { inbox, connections: Cell::new(0), used })
+            Ok(Front { inbox, connections: Cell::new(0), used, unheard })
         };
         let all = (0..count).map(start).collect::<io::Result<_>>()?;
         let (known, next) = (RefCell::default(), Cell::new(0));
-        Ok(Some(Fronts { all, known, next, told: Cell::new(Some(told)) }))
+        Ok(Some(Fronts { all, known, next, told: Cell::new(Some(told)), answered: Cell::new(0) }))
     }
 
     /// Hands a connection to the front that has the fewest.
     pub(crate) fn hand(
         &self,
         stream: TcpStream,
+        (peer, local): (SocketAddr, SocketAddr),
         origin: Origin,
         scheme: Scheme,
         handle: &Handle,
@@ -109,9 +125,17 @@ impl Fronts {
     ) {
         // It is another runtime's from now on.
         let Ok(stream) = stream.into_std() else { return connections.remove(handle.key) };
+        let is_redirected = origin.is_redirected;
         let front = self.admit(handle, origin, connections);
         // Where the front is no more, the gateway is about to leave, and its connections are closed.
-        let _ = self.all[front].inbox.send(ToFront::Connection(Arrived { stream, key: handle.key, scheme }));
+        let _ = self.all[front].inbox.send(ToFront::Connection(Arrived {
+            stream,
+            key: handle.key,
+            peer,
+            local,
+            scheme,
+            is_redirected,
+        }));
     }
 
     /// Chooses the front for the connection, and notes that it has it.
@@ -133,8 +157,8 @@ impl Fronts {
         }
     }
 
-    pub(crate) fn tell_config(&self, config: &Config) {
-        self.tell(|| ToFront::Config(Box::new(config.clone())));
+    pub(crate) fn tell_config(&self, config: &Config, trust: &Trust) {
+        self.tell(|| ToFront::Config(Box::new(config.clone()), trust.clone()));
     }
 
     pub(crate) fn drain(&self) {
@@ -151,6 +175,16 @@ impl Fronts {
 
     pub(crate) fn cut(&self) {
         self.tell(|| ToFront::Cut);
+    }
+
+    /// Lets a front answer with a page.
+    fn grant(&self, front: usize, grant: Grant) {
+        let _ = self.all[front].inbox.send(ToFront::Page(Box::new(grant)));
+    }
+
+    /// Requests that fronts have answered by themselves, since the start.
+    pub(crate) fn answered(&self) -> u64 {
+        self.answered.get()
     }
 
     /// Bytes of memory that fronts have taken.

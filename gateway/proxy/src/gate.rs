@@ -134,7 +134,7 @@ pub struct Gate {
     is_stepping: Cell<bool>,
     /// The list of a step's actions, kept for its memory, and for what a panic has left of them.
     actions: Cell<Vec<Action>>,
-    epoch: Instant,
+    pub(crate) epoch: Instant,
     /// The scheduler's clock as of the latest step.
     stepped: Cell<Time>,
     /// Who carries out actions on processes.
@@ -170,7 +170,7 @@ impl Gate {
         let tier = active.shared_cache.clone().map(sluice_tier::Tier::start).transpose();
         let tier = tier.map_err(Unusable::SharedThread)?;
         let temp = TempFiles::new(crate::temp_dir(&config), config.temp.bytes_max);
-        let fronts = Fronts::start(&config, &temp, tls.as_ref()).map_err(Unusable::Fronts)?;
+        let fronts = Fronts::start(&config, &active.trust, &temp, tls.as_ref()).map_err(Unusable::Fronts)?;
         let core_bytes_max = fronts::core_bytes(fronts.is_some(), buffers_bytes_max);
         let store = TempStore::sharing(&temp, Memory::part(core_bytes_max, buffers_bytes_max, Used::default()));
         let classes = Classes::new(&config);
@@ -234,6 +234,11 @@ impl Gate {
     /// For a task that outlasts the call.
     pub(crate) fn rc(&self) -> Rc<Self> {
         self.me.upgrade().expect("whoever calls the gate holds it")
+    }
+
+    /// Whether some clients may ask no more than so often.
+    pub(crate) fn has_rates(&self) -> bool {
+        self.rates.is_some()
     }
 
     /// Counts a request of this client. If it is over its limit: after how many seconds it may ask again.
@@ -437,16 +442,6 @@ impl Gate {
         for exchange in &unreported {
             self.measure_by_service(exchange);
         }
-    }
-
-    /// Time since the gateway began.
-    /// When its clock began.
-    pub(crate) fn epoch(&self) -> Instant {
-        self.epoch
-    }
-
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.epoch.elapsed()
     }
 
     fn now(&self) -> Time {

@@ -67,7 +67,7 @@ impl Gate {
             bytes_max: config.cache.disk_bytes_max,
             owner: format!("{} {}", rules(&config), instance.display()),
             found,
-            clock: Clock::since(self.epoch()),
+            clock: Clock::since(self.epoch),
         };
         match Disk::start(settings) {
             Ok((disk, heard)) => {

@@ -72,7 +72,7 @@ pub(super) fn start(
         flight: Rc::clone(&flight),
         key: key.to_owned(),
         flight_key: flight_key.to_owned(),
-        head: asked_for_all(&request.head, &gate.cache.key_rules),
+        head: asked_for_all(&request.head, &gate.cache.keys.rules),
         known: known.cloned(),
         position: None,
     };

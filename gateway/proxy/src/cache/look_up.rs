@@ -10,7 +10,7 @@ use super::flight::{self, State, Waiting};
 use super::log::Tags;
 use super::reply::{self, Source};
 use super::store::Object;
-use super::{fetch, purge};
+use super::{fetch, grant, purge};
 use crate::answers::Response;
 use crate::front::exchange::{Exchange, Woke};
 use crate::gate::Gate;
@@ -45,9 +45,7 @@ const WAITS_MAX: u32 = 3;
 impl Gate {
     /// Now, by both clocks.
     pub(crate) fn moment(&self) -> Moment {
-        let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let steady_ms = self.elapsed().as_millis();
-        Moment { wall_s: wall.as_secs(), steady_ms: u64::try_from(steady_ms).unwrap_or(u64::MAX) }
+        grant::moment(self.epoch)
     }
 
     pub(super) fn stale_limits(&self) -> StaleLimits {
@@ -82,7 +80,7 @@ async fn look_up(
     }
     request.cached = Some(CacheUse::Bypass);
     let is_get = request.head.method == Method::Get;
-    let key = if is_get || request.head.method == Method::Head { cache.key(&request.head, origin) } else { None };
+    let key = if is_get || request.head.method == Method::Head { cache.keys.key(&request.head, origin) } else { None };
     let Some(key) = key else { return Ok(None) };
     if origin.hides_from_worker(&mut request.head.fields) {
         return Ok(None);
@@ -94,6 +92,12 @@ async fn look_up(
         let mut stale = None;
         let reuse = kept.as_ref().map(|object| object.policy.borrow().reuse(gate.moment(), gate.stale_limits()));
         if let (Some(object), Some(Reuse::Fresh(_))) = (&kept, reuse) {
+            if let Exchange::Remote(remote) = exchange
+                && remote.wants_page()
+                && let Some(grant) = gate.grant(&request.head, &key, object)
+            {
+                remote.give_page(gate, grant);
+            }
             return Ok(Some(served(gate, request, object, Source::Hit).into()));
         }
         let known = depends_on.take().or_else(|| cache.store.borrow().dimensions(&key));
@@ -222,7 +226,7 @@ pub(crate) async fn note(gate: &Gate, origin: &Origin, request: &Request, respon
         let targets = named.filter_map(|place| purge::target_of(place, &head.authority));
         let keys = std::iter::once(head.path_and_query.clone()).chain(targets).filter_map(|target| {
             let changed = RequestHead { method: Method::Get, path_and_query: target, ..head.clone() };
-            cache.key_of(&changed, origin)
+            cache.keys.key_of(&changed, origin)
         });
         purge::known(keys.map(|key| gate.outdate(key)).collect()).await;
     }

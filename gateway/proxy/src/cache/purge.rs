@@ -85,7 +85,7 @@ impl Cache {
     /// As keys are written.
     fn normal(&self, purge: &Purge) -> Purge {
         match purge {
-            Purge::Url(url) => Purge::Url(self.key_rules.url(url)),
+            Purge::Url(url) => Purge::Url(self.keys.rules.url(url)),
             Purge::Prefix(prefix) => Purge::Prefix(prefix_of(prefix)),
             Purge::Tag(_) | Purge::All => purge.clone(),
         }
@@ -205,16 +205,16 @@ impl Gate {
     /// Why the latest answer for a page was not kept, if it was not.
     pub fn unkept(&self, url: &str) -> Option<UnkeptSnapshot> {
         let path = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]))?;
-        if self.cache.is_bypassed(path) {
+        if self.cache.keys.is_bypassed(path) {
             return Some(UnkeptSnapshot { why: "its path is in cache.bypass".to_owned(), ..UnkeptSnapshot::default() });
         }
-        self.cache.unkept.told(&self.cache.key_rules.url(url))
+        self.cache.unkept.told(&self.cache.keys.rules.url(url))
     }
 
     /// What is kept of a page, by its URL, or its path on all hosts.
     pub fn kept(&self, url: &str) -> Vec<KeptSnapshot> {
         let (now, limits) = (self.moment(), self.stale_limits());
-        let url = Purge::Url(self.cache.key_rules.url(url));
+        let url = Purge::Url(self.cache.keys.rules.url(url));
         let variants = self.cache.store.borrow().meant_by(&url, KEPT_MAX);
         let told = variants.iter().map(|object| {
             let policy = object.policy.borrow();

@@ -96,7 +96,7 @@ fn welcome(stream: TcpStream, peer: SocketAddr, gate: &Rc<Gate>) {
     let scheme = if tls.is_some() { Scheme::Https } else { Scheme::Http };
     if let Some(fronts) = gate.fronts() {
         let origin = road::origin(gate, peer, local, scheme);
-        return fronts.hand(stream, origin, scheme, &handle, &gate.lobby.connections);
+        return fronts.hand(stream, (peer, local), origin, scheme, &handle, &gate.lobby.connections);
     }
     serve(stream, tls, Road::here(gate, peer, local, scheme), handle);
 }

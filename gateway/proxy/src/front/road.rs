@@ -19,7 +19,12 @@ pub(crate) enum Road {
     /// The thread of the connection is the one that decides.
     Here { gate: Rc<Gate>, origin: Rc<Origin> },
     /// The connection is a front's, and has this number in the core.
-    Core { desk: Rc<Desk>, key: usize },
+    Core {
+        desk: Rc<Desk>,
+        key: usize,
+        /// Where the front may answer by itself.
+        origin: Option<Rc<Origin>>,
+    },
 }
 
 impl Road {
@@ -41,7 +46,7 @@ impl Road {
                 judge(origin, gate);
                 serve_request(exchange, origin, gate).await;
             }
-            Road::Core { desk, key } => desk.carry(exchange, *key).await,
+            Road::Core { desk, key, origin } => desk.carry(exchange, *key, origin.as_mut()).await,
         }
     }
 }

@@ -3,39 +3,73 @@
 
 use std::cell::Cell;
 use std::io;
+use std::net::SocketAddr;
 use std::rc::Rc;
 
-use sluice_journal::tasks;
+use sluice_journal::{Outcome, tasks};
+use sluice_message::Scheme;
 use tokio::time::Instant;
 
 use super::link::{FrontEnd, link};
-use super::words::{Departed, Order, Part, Question, Reply, Sending, Switch, ToCore};
+use super::pages::{Found, Page, Pages, Unheard};
+use super::words::{Answered, Departed, Order, Part, Question, Reply, Sending, Switch, ToCore};
 use crate::front::course::Course;
 use crate::front::exchange::{Exchange, Woke};
 use crate::front::lobby::Lobby;
+use crate::front::road::Road;
 use crate::fronts::outbox::Outbox;
+use crate::receive::GONE;
 use crate::receive::body::Body;
+use crate::request::passage::Asked;
 use crate::respond::aside::Aside;
+use crate::respond::{Sent, send_whole};
+use crate::upstream::forward::{Origin, new_request_id, trusted_request_id};
 
 /// Where a front's requests are handed over.
 pub(crate) struct Desk {
     lobby: Rc<Lobby>,
     outbox: Rc<Outbox>,
+    pub(super) pages: Pages,
+    unheard: Unheard,
 }
 
 impl Desk {
-    pub(super) fn new(lobby: Rc<Lobby>, outbox: Rc<Outbox>) -> Rc<Self> {
-        Rc::new(Desk { lobby, outbox })
+    pub(super) fn new(lobby: Rc<Lobby>, outbox: Rc<Outbox>, pages: Pages, unheard: Unheard) -> Rc<Self> {
+        Rc::new(Desk { lobby, outbox, pages, unheard })
     }
 
     pub(crate) fn lobby(&self) -> &Rc<Lobby> {
         &self.lobby
     }
 
+    /// The road of one connection's requests.
+    pub(crate) fn road(
+        self: &Rc<Self>,
+        key: usize,
+        (peer, local): (SocketAddr, SocketAddr),
+        scheme: Scheme,
+        is_redirected: bool,
+    ) -> Road {
+        let origin = if is_redirected { None } else { self.pages.origin(peer, local, scheme) };
+        Road::Core { desk: Rc::clone(self), key, origin }
+    }
+
     /// One request, from its first byte to the last byte of its answer.
-    pub(crate) async fn carry(&self, exchange: &mut Exchange<'_>, key: usize) {
+    pub(crate) async fn carry(&self, exchange: &mut Exchange<'_>, key: usize, origin: Option<&mut Rc<Origin>>) {
         let started = Instant::now();
-        let asked = exchange.head().await;
+        let mut asked = exchange.head().await;
+        let mut wants_page = false;
+        if let (Ok(head), Some(origin), Some(false)) = (&asked, origin, exchange.empty_body()) {
+            self.pages.judge(origin);
+            match self.pages.find(head, origin) {
+                Found::NotHere => {}
+                Found::Nothing => wants_page = true,
+                Found::Page(page) => {
+                    let Ok(head) = std::mem::replace(&mut asked, Err(GONE)) else { return };
+                    return self.answer(exchange, (key, started), head, origin, page).await;
+                }
+            }
+        }
         let (link, end) = link();
         let end = Watched { end, outbox: &self.outbox };
         self.outbox.ask(Question {
@@ -46,8 +80,36 @@ impl Desk {
             empty_body: if asked.is_ok() { exchange.empty_body() } else { Some(false) },
             asked,
             is_half_closed: exchange.is_half_closed(),
+            wants_page,
         });
         obey(exchange, &end.end).await;
+    }
+
+    /// Answers with a page, and has the core take note of it.
+    async fn answer(
+        &self,
+        exchange: &mut Exchange<'_>,
+        (key, started): (usize, Instant),
+        asked: Asked,
+        origin: &Origin,
+        page: Page,
+    ) {
+        let received = Instant::now();
+        let id = trusted_request_id(&asked.0, origin).unwrap_or_else(new_request_id);
+        exchange.begin(&page.head, page.size(), &id);
+        let mut sent = Sent { outcome: Outcome::Answered, status: page.head.status, error: None, bytes_out: 0 };
+        send_whole(exchange, &page.data, &mut sent).await;
+        self.unheard.add();
+        self.outbox.say(ToCore::Answered(Box::new(Answered {
+            key,
+            asked,
+            id: id.to_string(),
+            page: page.key,
+            started,
+            received,
+            ended: Instant::now(),
+            bytes_out: sent.bytes_out,
+        })));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sluice_message::Scheme;
 use tokio::net::TcpStream;
@@ -9,14 +10,17 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::carry::Desk;
 use super::outbox::Outbox;
+use super::pages::Pages;
 use super::thread::Seed;
 use super::words::{Arrived, ToFront};
 use crate::front::listen;
 use crate::front::lobby::Lobby;
-use crate::front::road::Road;
 use crate::front::tls::Tls;
 use crate::receive::memory::Memory;
 use crate::receive::spool::TempStore;
+
+/// How often pages are let go that are of no use any more.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) struct Front {
     words: UnboundedReceiver<ToFront>,
@@ -27,20 +31,47 @@ pub(crate) struct Front {
 
 impl Front {
     pub(super) fn new(seed: Seed) -> Self {
-        let Seed { number, config, memory_bytes_max, all_memory_bytes_max, used, files, tls, core, words } = seed;
+        let Seed {
+            number,
+            config,
+            trust,
+            memory_bytes_max,
+            all_memory_bytes_max,
+            used,
+            unheard,
+            files,
+            tls,
+            core,
+            words,
+        } = seed;
         let store = TempStore::sharing(&files, Memory::part(memory_bytes_max, all_memory_bytes_max, used));
+        let pages = Pages::new(&config, trust, unheard.clone());
         let outbox = Outbox::new(number, core);
         let lobby = Lobby::of_front(Rc::new(config), store, &outbox);
-        Front { words, desk: Desk::new(Rc::clone(&lobby), outbox), lobby, tls }
+        let desk = Desk::new(Rc::clone(&lobby), outbox, pages, unheard);
+        Front { words, lobby, desk, tls }
     }
 
     /// Ends with the gateway.
     pub(crate) async fn run(mut self) {
-        while let Some(word) = self.words.recv().await {
+        let mut sweeping = tokio::time::interval(SWEEP_EVERY);
+        loop {
+            let word = tokio::select! {
+                word = self.words.recv() => word,
+                _ = sweeping.tick() => {
+                    self.desk.pages.sweep();
+                    continue;
+                }
+            };
+            let Some(word) = word else { return };
             match word {
+                ToFront::Page(grant) => self.desk.pages.take(*grant),
                 ToFront::Connection(arrived) => self.take(arrived),
                 ToFront::MakeRoom(key) => self.lobby.make_room(key),
-                ToFront::Config(config) => self.lobby.set_config(Rc::new(*config)),
+                ToFront::Config(config, trust) => {
+                    self.desk.pages.set_config(&config, trust);
+                    self.lobby.set_config(Rc::new(*config));
+                }
                 ToFront::Drain => {
                     self.lobby.drain();
                     self.lobby.connections.close_idle();
@@ -59,10 +90,10 @@ impl Front {
     }
 
     fn take(&self, arrived: Arrived) {
-        let Arrived { stream, key, scheme } = arrived;
+        let Arrived { stream, key, peer, local, scheme, is_redirected } = arrived;
         let Some(handle) = self.lobby.take_in(key) else { return };
         let Ok(stream) = TcpStream::from_std(stream) else { return self.lobby.closed(handle.key) };
         let tls = self.tls.as_ref().filter(|_| scheme == Scheme::Https);
-        listen::serve(stream, tls, Road::Core { desk: Rc::clone(&self.desk), key }, handle);
+        listen::serve(stream, tls, self.desk.road(key, (peer, local), scheme, is_redirected), handle);
     }
 }

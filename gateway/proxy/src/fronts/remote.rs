@@ -13,8 +13,10 @@ use tokio::time::{Instant, timeout_at};
 use super::link::CoreEnd;
 use super::words::{Departed, Order, Part, Question, Reply, Sending, Switch};
 use crate::answers::Size;
+use crate::cache::grant::Grant;
 use crate::front::course::Moved;
 use crate::front::exchange::Woke;
+use crate::gate::Gate;
 use crate::receive::GONE;
 use crate::receive::body::Body;
 use crate::receive::spool::TempStore;
@@ -34,11 +36,15 @@ pub(crate) struct Remote {
     parts: Vec<Part>,
     out: Outgoing,
     is_half_closed: bool,
+    wants_page: bool,
+    /// The front that has the connection.
+    front: usize,
 }
 
 impl Remote {
-    pub(super) fn new(question: Question, store: &Rc<TempStore>) -> Self {
-        let Question { key: _, link, started, asked, begins_with_head, empty_body, is_half_closed } = question;
+    pub(super) fn new(question: Question, front: usize, store: &Rc<TempStore>) -> Self {
+        let Question { key: _, link, started, asked, begins_with_head, empty_body, is_half_closed, wants_page } =
+            question;
         Remote {
             link,
             started,
@@ -49,6 +55,8 @@ impl Remote {
             parts: Vec::new(),
             out: Outgoing::new(&store.memory),
             is_half_closed,
+            wants_page,
+            front,
         }
     }
 
@@ -59,6 +67,17 @@ impl Remote {
 
     pub(crate) fn head(&mut self) -> Result<Asked, Failure> {
         self.asked.take().unwrap_or(Err(GONE))
+    }
+
+    /// Whether the front would answer such requests by itself, if it had their page.
+    pub(crate) fn wants_page(&self) -> bool {
+        self.wants_page
+    }
+
+    pub(crate) fn give_page(&self, gate: &Gate, grant: Grant) {
+        if let Some(fronts) = gate.fronts() {
+            fronts.grant(self.front, grant);
+        }
     }
 
     pub(crate) fn begins_with_head(&self) -> bool {

@@ -7,19 +7,23 @@ use sluice_catalog::config::Config;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::outbox::Told;
+use super::pages::Unheard;
 use super::words::ToFront;
 use crate::front::tls::Tls;
 use crate::receive::memory::Used;
 use crate::receive::spool::TempFiles;
+use crate::receive::trust::Trust;
 
 /// What a front begins with.
 pub(crate) struct Seed {
     pub(super) number: usize,
     pub(super) config: Config,
+    pub(super) trust: Trust,
     pub(super) memory_bytes_max: usize,
     /// Of all threads together.
     pub(super) all_memory_bytes_max: usize,
     pub(super) used: Used,
+    pub(super) unheard: Unheard,
     pub(super) files: Arc<TempFiles>,
     pub(super) tls: Option<Arc<Tls>>,
     pub(super) core: UnboundedSender<Told>,

@@ -2,7 +2,7 @@
 //! needs.
 
 use std::io;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,18 +13,22 @@ use tokio::time::Instant;
 
 use super::link::CoreEnd;
 use crate::answers::Size;
+use crate::cache::grant::Grant;
 use crate::front::course::Moved;
 use crate::receive::body::Sent;
+use crate::receive::trust::Trust;
 use crate::request::passage::{Asked, Failure};
 use crate::socket::Socket;
 
 /// To a front. `usize` is the connection's number in the core.
 pub(crate) enum ToFront {
     Connection(Arrived),
+    /// A page that the front may answer with.
+    Page(Box<Grant>),
     /// This connection is to close for another once it has no request.
     MakeRoom(usize),
     /// Another config is in force.
-    Config(Box<Config>),
+    Config(Box<Config>, Trust),
     /// Connections are closed after their request, and idle ones now.
     Drain,
     /// Connections are closed after their next request.
@@ -39,12 +43,18 @@ pub(crate) enum ToFront {
 pub(crate) struct Arrived {
     pub(super) stream: TcpStream,
     pub(super) key: usize,
+    pub(super) peer: SocketAddr,
+    pub(super) local: SocketAddr,
     pub(super) scheme: Scheme,
+    /// It came to the port that redirects to HTTPS.
+    pub(super) is_redirected: bool,
 }
 
 /// To the core, from a front. `usize` is the connection's number.
 pub(crate) enum ToCore {
     Asked(Box<Question>),
+    /// The front has answered a request with a page.
+    Answered(Box<Answered>),
     /// The connection has a request under way.
     Works(usize),
     /// It has none.
@@ -70,6 +80,21 @@ pub(crate) struct Question {
     pub(super) empty_body: Option<bool>,
     /// The client has closed its sending side.
     pub(super) is_half_closed: bool,
+    /// The front would answer such requests by itself, if it had their page.
+    pub(super) wants_page: bool,
+}
+
+/// A request that a front has answered with a kept page.
+pub(crate) struct Answered {
+    pub(super) key: usize,
+    pub(super) asked: Asked,
+    /// What its answer calls it.
+    pub(super) id: String,
+    pub(super) page: String,
+    pub(super) started: Instant,
+    pub(super) received: Instant,
+    pub(super) ended: Instant,
+    pub(super) bytes_out: u64,
 }
 
 /// What a front is to do with a request. Each is replied to unless it says otherwise.

@@ -96,8 +96,9 @@ impl Gate {
             tls.serve(Arc::clone(certificates));
         }
         self.lobby.set_config(Rc::clone(&config));
+        self.cache.revoke_all();
         if let Some(fronts) = &self.fronts {
-            fronts.tell_config(&config);
+            fronts.tell_config(&config, &active.trust);
         }
         self.traces.apply(active.traces.clone());
         *self.active.borrow_mut() = active;
@@ -180,6 +181,11 @@ impl Gate {
     /// Whether other threads than this one have the connections.
     pub fn has_fronts(&self) -> bool {
         self.fronts.is_some()
+    }
+
+    /// Requests that those have answered by themselves, since the start.
+    pub fn answered_by_fronts(&self) -> u64 {
+        self.fronts.as_ref().map_or(0, Fronts::answered)
     }
 
     pub(super) fn tell_fronts(&self, tell: fn(&Fronts)) {

@@ -10,6 +10,7 @@ use ipnet::IpNet;
 use crate::unusable::Unusable;
 
 /// A list of networks from the config.
+#[derive(Clone)]
 pub(crate) struct Networks(Vec<IpNet>);
 
 impl Networks {
@@ -33,6 +34,7 @@ impl Networks {
     }
 }
 
+#[derive(Clone)]
 pub(crate) struct Trust {
     peers: Networks,
 }

@@ -190,7 +190,7 @@ impl World {
         let origin = road::origin(&self.gate, peer, local, scheme);
         let desk = Rc::clone(&self.desks[fronts.admit(&handle, origin, &self.gate.lobby.connections)]);
         let Some(handle) = desk.lobby().take_in(key) else { panic!("a front takes what the core has admitted") };
-        (ours, stream, Road::Core { desk, key }, handle)
+        (ours, stream, desk.road(key, (peer, local), scheme, false), handle)
     }
 
     /// A client asks for this, and the only worker has read that.

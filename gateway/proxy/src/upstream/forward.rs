@@ -67,6 +67,12 @@ impl Origin {
         Forwardable::new(fields).removes_any()
     }
 
+    /// Whether [`Origin::hides_from_worker`] would leave these fields as they are, and say nothing of them.
+    pub(crate) fn hides_nothing(&self, fields: &Fields) -> bool {
+        let is_hidden = |name: &str| !self.is_trusted && is_about_origin(name);
+        !fields.iter().any(|(name, _)| is_hidden(name)) && !Forwardable::new(fields).removes_any()
+    }
+
     /// Whether the client speaks HTTPS, here or, as a trusted peer says, there.
     pub(crate) fn is_https(&self, head: &RequestHead) -> bool {
         let told = head.fields.get("x-forwarded-proto").filter(|_| self.is_trusted);

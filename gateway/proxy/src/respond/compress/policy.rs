@@ -11,7 +11,7 @@ use crate::answers::Size;
 
 /// What is done with an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     /// It is sent as it is, to whoever asks.
     Never,
     /// There is no body; the one that the client has may have been compressed.
@@ -22,7 +22,7 @@ pub(super) enum Verdict {
 }
 
 /// What the config says.
-pub(super) struct Policy {
+pub(crate) struct Policy {
     pub(super) is_enabled: bool,
     codings: Vec<Coding>,
     size_min: u64,
@@ -43,7 +43,7 @@ enum Pattern {
 
 impl Policy {
     /// What does not parse was refused before it came here.
-    pub(super) fn read(config: &Config) -> Self {
+    pub(crate) fn read(config: &Config) -> Self {
         let compression = &config.compression;
         Policy {
             is_enabled: compression.enabled,
@@ -56,7 +56,7 @@ impl Policy {
         }
     }
 
-    pub(super) fn verdict(&self, request: &RequestHead, head: &ResponseHead, size: Size) -> Verdict {
+    pub(crate) fn verdict(&self, request: &RequestHead, head: &ResponseHead, size: Size) -> Verdict {
         if !self.is_enabled || self.codings.is_empty() {
             return Verdict::Never;
         }
@@ -139,7 +139,7 @@ fn lower(path: &[u8]) -> Cow<'_, str> {
 // What changes in heads.
 
 /// Says that the answer depends on what its client accepts.
-pub(super) fn vary(head: &mut ResponseHead) {
+pub(crate) fn vary(head: &mut ResponseHead) {
     let says_so = |name: &[u8]| name == b"*" || name.eq_ignore_ascii_case(b"accept-encoding");
     if !head.fields.get_all("vary").flat_map(elements).any(says_so) {
         head.fields.push("Vary", "Accept-Encoding");
@@ -147,7 +147,7 @@ pub(super) fn vary(head: &mut ResponseHead) {
 }
 
 /// Says that the body is compressed. Its bytes are not those that a strong entity tag was for, nor can parts of them be asked for.
-pub(super) fn announce(head: &mut ResponseHead, coding: Coding) {
+pub(crate) fn announce(head: &mut ResponseHead, coding: Coding) {
     weaken(head);
     head.fields.retain(|name, _| !name.eq_ignore_ascii_case("accept-ranges"));
     head.fields.push("Content-Encoding", coding.token());

@@ -1,0 +1,71 @@
+//! Kept pages that fronts answer with by themselves. A grant is a copy of the page for one front, and of use for as long as the page stays in
+//! the memory as it is: a purge, a new version or an eviction ends it at that moment, on every thread.
+
+use bytes::Bytes;
+use sluice_cache::{Moment, Policy, Reuse, StaleLimits};
+use sluice_message::{Fields, RequestHead, ResponseHead};
+use tokio::time::Instant;
+
+use super::store::{Live, Object};
+use crate::gate::Gate;
+use crate::respond::compose::rules;
+use crate::respond::compress::Forms;
+
+pub(crate) struct Grant {
+    pub(crate) key: Box<str>,
+    /// Without `Age`, and without what is between app and gateway.
+    pub(crate) head: ResponseHead,
+    pub(crate) data: Bytes,
+    pub(crate) forms: Forms,
+    pub(crate) policy: Policy,
+    live: Live,
+    /// When the clock of [`Moment`] began.
+    epoch: Instant,
+}
+
+impl Grant {
+    /// Now, by both clocks.
+    pub(crate) fn moment(&self) -> Moment {
+        moment(self.epoch)
+    }
+
+    /// Whether the page is to be answered with at all.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live.is()
+    }
+
+    /// Whether it is the answer to a request with these fields now.
+    pub(crate) fn answers(&self, fields: &Fields, now: Moment) -> bool {
+        self.is_live()
+            && matches!(self.policy.reuse(now, StaleLimits::default()), Reuse::Fresh(_))
+            && self.policy.is_for(fields)
+    }
+}
+
+/// Now, by the wall clock and one that began at `epoch`.
+pub(super) fn moment(epoch: Instant) -> Moment {
+    let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Moment { wall_s: wall.as_secs(), steady_ms: u64::try_from(epoch.elapsed().as_millis()).unwrap_or(u64::MAX) }
+}
+
+impl Gate {
+    /// A copy of the page for a front, if nothing stands before the cache that a front knows nothing of.
+    pub(super) fn grant(&self, request: &RequestHead, key: &str, object: &Object) -> Option<Grant> {
+        let is_alone = self.access().is_none() && !self.has_rates();
+        let is_composed = self.composer.names(request) || self.composer.takes(request, &object.head);
+        if !is_alone || is_composed || object.head.status != 200 {
+            return None;
+        }
+        let mut head = object.head.clone();
+        rules::hide(&mut head);
+        Some(Grant {
+            key: key.into(),
+            head,
+            data: object.body.data().clone(),
+            forms: object.body.forms(),
+            policy: object.policy.borrow().clone(),
+            live: self.cache.store.borrow_mut().live(key)?,
+            epoch: self.epoch,
+        })
+    }
+}
