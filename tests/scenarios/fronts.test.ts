@@ -129,7 +129,8 @@ void describe('fronts', { concurrency: 2 }, () => {
   void test('a front that is lost is told with its place, what others have is finished, and the gateway leaves with 6', async (t) => {
     const hold = new Hold(t);
     const trigger = path.join(hold.dir, 'trigger');
-    const env = { ...hold.env, ...TWO, SLUICE_TEST_PANIC_IN: `front-1:${trigger}` };
+    const switched = { SLUICE_TEST_PANIC_IN: `front-1:${trigger}`, SLUICE_DRAIN_DELAY_MS: '4000' };
+    const env = { ...hold.env, ...TWO, ...switched };
     const sluice = await running(t, { entry: hold.app, workers: 2, env });
     const clients = [await sent(sluice, '/hold/1'), await sent(sluice, '/hold/2')];
     await Promise.all([1, 2].map((index) => hold.began(`/hold/${index}`)));
@@ -137,6 +138,8 @@ void describe('fronts', { concurrency: 2 }, () => {
     await eventually(() => sluice.logs.some((line) => line['event'] === 'task_lost'), {
       what: 'the line that names the lost front',
     });
+    // Until it stops to accept, the front that is left has all new connections.
+    for (const index of [3, 4, 5]) assert.equal((await ask(sluice, `/${index}`)).status, 200);
     for (const index of [1, 2]) hold.release(String(index));
     const answers = await Promise.all(
       clients.map(async (client) =>

@@ -53,9 +53,12 @@ pub(crate) struct Fronts {
 
 struct Front {
     inbox: UnboundedSender<ToFront>,
+    makes_room: Rc<dyn Fn(usize)>,
     connections: Cell<usize>,
     used: Used,
     unheard: Unheard,
+    /// It has panicked.
+    is_lost: Cell<bool>,
 }
 
 /// A connection that a front has.
@@ -106,7 +109,10 @@ impl Fronts {
                 core: core.clone(),
                 words,
             })?;
-            Ok(Front { inbox, connections: Cell::new(0), used, unheard })
+            let there = inbox.clone();
+            // Where the front is no more, the gateway is about to leave.
+            let makes_room = Rc::new(move |key| drop(there.send(ToFront::MakeRoom(key))));
+            Ok(Front { inbox, makes_room, connections: Cell::new(0), used, unheard, is_lost: Cell::new(false) })
         };
         let all = (0..count).map(start).collect::<io::Result<_>>()?;
         let (known, next) = (RefCell::default(), Cell::new(0));
@@ -127,24 +133,22 @@ impl Fronts {
         let Ok(stream) = stream.into_std() else { return connections.remove(handle.key) };
         let is_redirected = origin.is_redirected;
         let front = self.admit(handle, origin, connections);
-        // Where the front is no more, the gateway is about to leave, and its connections are closed.
-        let _ = self.all[front].inbox.send(ToFront::Connection(Arrived {
-            stream,
-            key: handle.key,
-            peer,
-            local,
-            scheme,
-            is_redirected,
-        }));
+        let arrived = Arrived { stream, key: handle.key, peer, local, scheme, is_redirected };
+        if self.all[front].inbox.send(ToFront::Connection(arrived)).is_err() {
+            // The front is no more, and the gateway is about to leave.
+            connections.remove(handle.key);
+            self.forget(handle.key);
+        }
     }
 
     /// Chooses the front for the connection, and notes that it has it.
     pub(crate) fn admit(&self, handle: &Handle, origin: Origin, connections: &ConnectionHandles) -> usize {
         let begin = self.next.replace(self.next.get().wrapping_add(1));
         let turns = (0..self.all.len()).map(|turn| begin.wrapping_add(turn) % self.all.len());
-        let front = turns.min_by_key(|front| self.all[*front].connections.get()).unwrap_or_default();
-        let Front { inbox, connections: count, .. } = &self.all[front];
-        connections.handed(handle.key, inbox.clone());
+        let there = turns.filter(|front| !self.all[*front].is_lost.get());
+        let front = there.min_by_key(|front| self.all[*front].connections.get()).unwrap_or_default();
+        let Front { makes_room, connections: count, .. } = &self.all[front];
+        connections.handed(handle.key, Rc::clone(makes_room));
         count.set(count.get() + 1);
         self.known.borrow_mut().insert(handle.key, Known { front, origin: Rc::new(origin) });
         front
@@ -200,8 +204,9 @@ impl Fronts {
         }
     }
 
-    /// Numbers of the connections that a front has.
-    fn of_front(&self, front: usize) -> Vec<usize> {
+    /// The front has panicked. Returns the numbers of the connections that it had.
+    fn lose(&self, front: usize) -> Vec<usize> {
+        self.all[front].is_lost.set(true);
         let known = self.known.borrow();
         known.iter().filter(|(_, known)| known.front == front).map(|(key, _)| *key).collect()
     }

@@ -91,3 +91,13 @@ fn held_thread() -> io::Result<(mpsc::Sender<()>, thread::JoinHandle<()>)> {
     })?;
     Ok((hold, thread))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_have_threads_of_their_own_from_8_cpus_on() {
+        assert_eq!([1, 2, 7, 8, 16, 24, 64, 256].map(fronts_of), [1, 1, 1, 2, 2, 3, 8, 8]);
+    }
+}

@@ -3,12 +3,10 @@
 
 use bytes::Bytes;
 use sluice_cache::{Moment, Policy, Reuse, StaleLimits};
-use sluice_message::{Fields, RequestHead, ResponseHead};
+use sluice_message::{Fields, ResponseHead};
 use tokio::time::Instant;
 
 use super::store::{Live, Object};
-use crate::gate::Gate;
-use crate::respond::compose::rules;
 use crate::respond::compress::Forms;
 
 pub(crate) struct Grant {
@@ -24,6 +22,19 @@ pub(crate) struct Grant {
 }
 
 impl Grant {
+    /// `head`: that of the object, without what is between app and gateway.
+    pub(super) fn new(key: &str, head: ResponseHead, object: &Object, live: Live, epoch: Instant) -> Self {
+        Grant {
+            key: key.into(),
+            head,
+            data: object.body.data().clone(),
+            forms: object.body.forms(),
+            policy: object.policy.borrow().clone(),
+            live,
+            epoch,
+        }
+    }
+
     /// Now, by both clocks.
     pub(crate) fn moment(&self) -> Moment {
         moment(self.epoch)
@@ -46,26 +57,4 @@ impl Grant {
 pub(super) fn moment(epoch: Instant) -> Moment {
     let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Moment { wall_s: wall.as_secs(), steady_ms: u64::try_from(epoch.elapsed().as_millis()).unwrap_or(u64::MAX) }
-}
-
-impl Gate {
-    /// A copy of the page for a front, if nothing stands before the cache that a front knows nothing of.
-    pub(super) fn grant(&self, request: &RequestHead, key: &str, object: &Object) -> Option<Grant> {
-        let is_alone = self.access().is_none() && !self.has_rates();
-        let is_composed = self.composer.names(request) || self.composer.takes(request, &object.head);
-        if !is_alone || is_composed || object.head.status != 200 {
-            return None;
-        }
-        let mut head = object.head.clone();
-        rules::hide(&mut head);
-        Some(Grant {
-            key: key.into(),
-            head,
-            data: object.body.data().clone(),
-            forms: object.body.forms(),
-            policy: object.policy.borrow().clone(),
-            live: self.cache.store.borrow_mut().live(key)?,
-            epoch: self.epoch,
-        })
-    }
 }

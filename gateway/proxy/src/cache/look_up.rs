@@ -7,14 +7,16 @@ use sluice_journal::{CacheUse, Outcome, Step};
 use sluice_message::{Method, RequestHead, ResponseHead, elements, starts_with};
 
 use super::flight::{self, State, Waiting};
+use super::grant::{self, Grant};
 use super::log::Tags;
 use super::reply::{self, Source};
 use super::store::Object;
-use super::{fetch, grant, purge};
+use super::{fetch, purge};
 use crate::answers::Response;
 use crate::front::exchange::{Exchange, Woke};
 use crate::gate::Gate;
 use crate::request::passage::{Failure, Request};
+use crate::respond::compose::rules;
 use crate::upstream::forward::Origin;
 
 /// What the cache has for a client.
@@ -94,7 +96,7 @@ async fn look_up(
         if let (Some(object), Some(Reuse::Fresh(_))) = (&kept, reuse) {
             if let Exchange::Remote(remote) = exchange
                 && remote.wants_page()
-                && let Some(grant) = gate.grant(&request.head, &key, object)
+                && let Some(grant) = granted(gate, &request.head, &key, object)
             {
                 remote.give_page(gate, grant);
             }
@@ -130,6 +132,19 @@ async fn look_up(
         }
     }
     Ok(None)
+}
+
+/// A copy of the page for a front, if nothing stands before the cache that a front knows nothing of.
+fn granted(gate: &Gate, request: &RequestHead, key: &str, object: &Object) -> Option<Grant> {
+    let is_alone = gate.access().is_none() && !gate.has_rates();
+    let is_composed = gate.composer.names(request) || gate.composer.takes(request, &object.head);
+    if !is_alone || is_composed || object.head.status != 200 {
+        return None;
+    }
+    let mut head = object.head.clone();
+    rules::hide(&mut head);
+    let live = gate.cache.store.borrow_mut().live(key)?;
+    Some(Grant::new(key, head, object, live, gate.epoch))
 }
 
 /// Waits until the render's head is there, or will never be.

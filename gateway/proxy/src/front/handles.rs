@@ -9,10 +9,8 @@ use std::time::Duration;
 
 use nix::sys::socket::Shutdown;
 use slab::Slab;
-use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
-use crate::fronts::words::ToFront;
 use crate::signal::Signal;
 
 /// A connection that has not asked for anything yet is left alone for so long: its request is most likely on its way.
@@ -71,8 +69,8 @@ struct Entry {
     makes_room: Rc<Cell<bool>>,
     /// Its socket, which is open for as long as this entry is there.
     socket: Option<RawFd>,
-    /// The front that has the connection, if one has.
-    front: Option<UnboundedSender<ToFront>>,
+    /// Tells another thread, which has the connection, that it is to make room.
+    told_there: Option<Rc<dyn Fn(usize)>>,
     group: usize,
     opened: Instant,
     is_used: bool,
@@ -164,10 +162,10 @@ impl ConnectionHandles {
         }
     }
 
-    /// A front has the connection from now on.
-    pub(crate) fn handed(&self, key: usize, front: UnboundedSender<ToFront>) {
+    /// Another thread has the connection from now on, which `tell` tells that it is to make room.
+    pub(crate) fn handed(&self, key: usize, tell: Rc<dyn Fn(usize)>) {
         if let Some(entry) = self.books.borrow_mut().open.get_mut(key) {
-            entry.front = Some(front);
+            entry.told_there = Some(tell);
         }
     }
 
@@ -214,7 +212,7 @@ impl Books {
             draining: Rc::clone(&draining),
             makes_room: Rc::clone(&makes_room),
             socket: None,
-            front: None,
+            told_there: None,
             group,
             opened: now,
             is_used: false,
@@ -247,9 +245,8 @@ impl Books {
         }
         entry.makes_room.set(true);
         entry.draining.set();
-        if let Some(front) = &entry.front {
-            // Where the front is no more, the gateway is about to leave.
-            let _ = front.send(ToFront::MakeRoom(key));
+        if let Some(tell) = &entry.told_there {
+            tell(key);
         }
         self.leaving += 1;
         self.groups[entry.group].leaving += 1;

@@ -10,8 +10,6 @@ use sluice_catalog::config::Config;
 use tokio::time::Instant;
 
 use super::handles::{Bounds, ConnectionHandles, Handle};
-use crate::fronts::outbox::Outbox;
-use crate::fronts::words::ToCore;
 use crate::receive::spool::TempStore;
 
 pub(crate) struct Lobby {
@@ -24,18 +22,29 @@ pub(crate) struct Lobby {
     core: Option<Core>,
 }
 
+/// What the core is told of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// A request is under way.
+    Works,
+    /// None is.
+    Rests,
+    Closed,
+}
+
 /// The core, which decides how many connections there may be.
 struct Core {
-    outbox: Rc<Outbox>,
+    /// Tells it of the connection of this number of its own.
+    tell: Box<dyn Fn(News, usize)>,
     /// The core's numbers of connections, by those of the books here, and the other way round.
     theirs: RefCell<HashMap<usize, usize>>,
     ours: RefCell<HashMap<usize, usize>>,
 }
 
 impl Core {
-    fn say(&self, key: usize, word: fn(usize) -> ToCore) {
+    fn say(&self, key: usize, news: News) {
         if let Some(key) = self.theirs.borrow().get(&key) {
-            self.outbox.say(word(*key));
+            (self.tell)(news, *key);
         }
     }
 }
@@ -45,9 +54,9 @@ impl Lobby {
         Self::of(config, store, None)
     }
 
-    /// The lobby of a front.
-    pub(crate) fn of_front(config: Rc<Config>, store: Rc<TempStore>, outbox: &Rc<Outbox>) -> Rc<Self> {
-        let core = Core { outbox: Rc::clone(outbox), theirs: RefCell::default(), ours: RefCell::default() };
+    /// The lobby of a front; `tell` tells the core of a connection by the core's number.
+    pub(crate) fn of_front(config: Rc<Config>, store: Rc<TempStore>, tell: impl Fn(News, usize) + 'static) -> Rc<Self> {
+        let core = Core { tell: Box::new(tell), theirs: RefCell::default(), ours: RefCell::default() };
         Self::of(config, store, Some(core))
     }
 
@@ -115,7 +124,7 @@ impl Lobby {
     pub(crate) fn rests(&self, key: usize) {
         match &self.core {
             None => self.connections.rests(key),
-            Some(core) => core.say(key, ToCore::Rests),
+            Some(core) => core.say(key, News::Rests),
         }
     }
 
@@ -123,7 +132,7 @@ impl Lobby {
     pub(crate) fn works(&self, key: usize) {
         match &self.core {
             None => self.connections.works(key),
-            Some(core) => core.say(key, ToCore::Works),
+            Some(core) => core.say(key, News::Works),
         }
     }
 
@@ -133,7 +142,7 @@ impl Lobby {
         let core_key = core.theirs.borrow_mut().remove(&key);
         if let Some(core_key) = core_key {
             core.ours.borrow_mut().remove(&core_key);
-            core.outbox.say_now(ToCore::Closed(core_key));
+            (core.tell)(News::Closed, core_key);
         }
     }
 }

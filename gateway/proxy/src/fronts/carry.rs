@@ -1,7 +1,6 @@
 //! A front's side of its requests: it hands each to the core, and does with the client's exchange what the core says. It must not
 //! know what the request is for.
 
-use std::cell::Cell;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -10,7 +9,7 @@ use sluice_journal::{Outcome, tasks};
 use sluice_message::Scheme;
 use tokio::time::Instant;
 
-use super::link::{FrontEnd, link};
+use super::link::{AtCore, FrontEnd, link};
 use super::pages::{Found, Page, Pages, Unheard};
 use super::words::{Answered, Departed, Order, Part, Question, Reply, Sending, Switch, ToCore};
 use crate::front::course::Course;
@@ -149,7 +148,12 @@ async fn obey(exchange: &mut Exchange<'_>, end: &FrontEnd) {
             }
             Some(Order::Send(sending)) => {
                 let sent = send(exchange, end, sending).await;
-                end.reply(Reply::Sent(sent.map_err(|error| error.kind())));
+                let is_over = matches!(sent, Ok(true));
+                end.reply(Reply::Sent(sent.map(drop).map_err(|error| error.kind())));
+                if is_over {
+                    // The core has nothing to say any more, and the client need not wait until it has said so.
+                    return;
+                }
             }
             Some(Order::Switch(Switch { worker, first, moved })) => {
                 if let Ok(worker) = worker.come_here() {
@@ -165,8 +169,10 @@ async fn obey(exchange: &mut Exchange<'_>, end: &FrontEnd) {
     }
 }
 
-async fn send(exchange: &mut Exchange<'_>, end: &FrontEnd, sending: Sending) -> io::Result<()> {
+/// Returns whether that was the end of the answer.
+async fn send(exchange: &mut Exchange<'_>, end: &FrontEnd, sending: Sending) -> io::Result<bool> {
     let Sending { parts, may_set_aside, has_framed } = sending;
+    let is_whole = matches!(parts.last(), Some(Part::End(_)));
     for part in parts {
         match part {
             Part::Interim(head) => exchange.inform(&head),
@@ -177,31 +183,7 @@ async fn send(exchange: &mut Exchange<'_>, end: &FrontEnd, sending: Sending) -> 
             Part::BreakOff => exchange.break_off(),
         }
     }
-    let core = AtCore { end, has_framed: Cell::new(has_framed) };
-    exchange.flush_or(if may_set_aside { Aside::Core(&core) } else { Aside::Nowhere }).await
-}
-
-/// The answer of a request, which the core has.
-pub(crate) struct AtCore<'e> {
-    end: &'e FrontEnd,
-    has_framed: Cell<bool>,
-}
-
-impl AtCore<'_> {
-    /// # Errors
-    /// When the core cannot take them.
-    pub(crate) async fn set_aside(&self, rest: &[u8]) -> io::Result<()> {
-        self.end.reply(Reply::Aside(rest.to_vec()));
-        match self.end.order().await {
-            Some(Order::Aside(true)) => {
-                self.has_framed.set(self.has_framed.get() || !rest.is_empty());
-                Ok(())
-            }
-            _ => Err(io::ErrorKind::BrokenPipe.into()),
-        }
-    }
-
-    pub(crate) fn has_framed(&self) -> bool {
-        self.has_framed.get()
-    }
+    let core = AtCore::new(end, has_framed);
+    exchange.flush_or(if may_set_aside { Aside::Core(&core) } else { Aside::Nowhere }).await?;
+    Ok(is_whole && !core.has_framed())
 }

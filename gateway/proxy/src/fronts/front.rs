@@ -12,9 +12,9 @@ use super::carry::Desk;
 use super::outbox::Outbox;
 use super::pages::Pages;
 use super::thread::Seed;
-use super::words::{Arrived, ToFront};
+use super::words::{Arrived, ToCore, ToFront};
 use crate::front::listen;
-use crate::front::lobby::Lobby;
+use crate::front::lobby::{Lobby, News};
 use crate::front::tls::Tls;
 use crate::receive::memory::Memory;
 use crate::receive::spool::TempStore;
@@ -47,7 +47,13 @@ impl Front {
         let store = TempStore::sharing(&files, Memory::part(memory_bytes_max, all_memory_bytes_max, used));
         let pages = Pages::new(&config, trust, unheard.clone());
         let outbox = Outbox::new(number, core);
-        let lobby = Lobby::of_front(Rc::new(config), store, &outbox);
+        let teller = Rc::clone(&outbox);
+        let lobby = Lobby::of_front(Rc::new(config), store, move |news, key| match news {
+            News::Works => teller.say(ToCore::Works(key)),
+            News::Rests => teller.say(ToCore::Rests(key)),
+            // Whoever leaves waits for it.
+            News::Closed => teller.say_now(ToCore::Closed(key)),
+        });
         let desk = Desk::new(Rc::clone(&lobby), outbox, pages, unheard);
         Front { words, lobby, desk, tls }
     }

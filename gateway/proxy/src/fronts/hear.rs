@@ -32,7 +32,7 @@ pub async fn hear(gate: Rc<Gate>, lost: impl Fn(&str)) {
                     gate.journal.emit(Event::Note { level: Level::Error, text: &text });
                 }
                 ToCore::Ended(place) => {
-                    let keys = gate.fronts().map(|fronts| fronts.of_front(front)).unwrap_or_default();
+                    let keys = gate.fronts().map(|fronts| fronts.lose(front)).unwrap_or_default();
                     for key in keys {
                         close(&gate, key);
                     }

@@ -1,7 +1,9 @@
 //! One request between its front and the core: the core gives one order at a time, the front says what came of it, and either learns
 //! when the other has left. At most one order and one reply wait here, so neither side can flood the other.
 
+use std::cell::Cell;
 use std::future::poll_fn;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -158,6 +160,35 @@ impl FrontEnd {
 impl Drop for FrontEnd {
     fn drop(&mut self) {
         self.0.change_for_core(|state| state.front.has_left = true);
+    }
+}
+
+/// The answer of a request, which the core has.
+pub(crate) struct AtCore<'e> {
+    end: &'e FrontEnd,
+    has_framed: Cell<bool>,
+}
+
+impl<'e> AtCore<'e> {
+    pub(super) fn new(end: &'e FrontEnd, has_framed: bool) -> Self {
+        AtCore { end, has_framed: Cell::new(has_framed) }
+    }
+
+    /// # Errors
+    /// When the core cannot take them.
+    pub(crate) async fn set_aside(&self, rest: &[u8]) -> io::Result<()> {
+        self.end.reply(Reply::Aside(rest.to_vec()));
+        match self.end.order().await {
+            Some(Order::Aside(true)) => {
+                self.has_framed.set(self.has_framed.get() || !rest.is_empty());
+                Ok(())
+            }
+            _ => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    pub(crate) fn has_framed(&self) -> bool {
+        self.has_framed.get()
     }
 }
 

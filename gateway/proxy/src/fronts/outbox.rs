@@ -33,7 +33,7 @@ impl Outbox {
     }
 
     /// Says it at once, and all that waits.
-    pub(crate) fn say_now(&self, word: ToCore) {
+    pub(super) fn say_now(&self, word: ToCore) {
         self.words.borrow_mut().push(word);
         self.flush();
     }
@@ -43,7 +43,7 @@ impl Outbox {
     }
 
     /// Says it in a moment.
-    pub(crate) fn say(&self, word: ToCore) {
+    pub(super) fn say(&self, word: ToCore) {
         let count = {
             let mut words = self.words.borrow_mut();
             words.push(word);

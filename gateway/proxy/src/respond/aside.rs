@@ -4,7 +4,7 @@
 use std::io;
 
 use super::answer::Answer;
-use crate::fronts::carry::AtCore;
+use crate::fronts::link::AtCore;
 
 #[derive(Clone, Copy)]
 pub(crate) enum Aside<'a> {
