@@ -101,7 +101,7 @@ void describe('fronts', { concurrency: 2 }, () => {
     const sluice = await running(t, { entry: ownApp('pages.js'), workers: 1, env: TWO, config });
     const page = '/page?cc=s-maxage%3D600';
     const first = (await ask(sluice, page)).body.toString();
-    // The core grants each front the page with the first hit there.
+    // The core grants each front the page with the first hit there, so one of them has it after three.
     for (let hit = 0; hit < 4; hit++) assert.equal((await ask(sluice, page)).body.toString(), first);
     const before = await answeredByFronts(sluice);
     const slow = await sent(sluice, '/page?ms=4000');
@@ -111,8 +111,8 @@ void describe('fronts', { concurrency: 2 }, () => {
       assert.match(String(hit.headers.get('cache-status')), /^Sluice; hit; ttl=\d+$/);
       assert.match(String(hit.headers.get('age')), /^\d+$/);
     }
-    await eventually(async () => (await answeredByFronts(sluice)) >= before + 40, {
-      what: '40 answers that the core has only taken note of',
+    await eventually(async () => (await answeredByFronts(sluice)) >= before + 10, {
+      what: 'answers that the core has only taken note of',
     });
     assert.equal((await slow.response()).status, 200);
     assert.equal((await sluice.cli(['cache', 'purge', '--all'])).code, 0);
@@ -131,7 +131,7 @@ void describe('fronts', { concurrency: 2 }, () => {
     const trigger = path.join(hold.dir, 'trigger');
     const switched = { SLUICE_TEST_PANIC_IN: `front-1:${trigger}`, SLUICE_DRAIN_DELAY_MS: '4000' };
     const env = { ...hold.env, ...TWO, ...switched };
-    const sluice = await running(t, { entry: hold.app, workers: 2, env });
+    const sluice = await running(t, { entry: hold.app, workers: 3, env });
     const clients = [await sent(sluice, '/hold/1'), await sent(sluice, '/hold/2')];
     await Promise.all([1, 2].map((index) => hold.began(`/hold/${index}`)));
     fs.writeFileSync(trigger, '');
