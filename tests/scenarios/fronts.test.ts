@@ -5,8 +5,19 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
+import { RawConnection } from '../support/raw.ts';
 import type { Sluice } from '../support/sluice.ts';
-import { ask, Hold, nothingLeftOf, ownApp, recordOf, running, sent, statusWhen } from './scenario.ts';
+import {
+  ask,
+  bytesOf,
+  Hold,
+  nothingLeftOf,
+  ownApp,
+  recordOf,
+  running,
+  sent,
+  statusWhen,
+} from './scenario.ts';
 import { upgraded } from './upgrades.ts';
 
 const TWO = { SLUICE_SERVER_FRONTS: '2' };
@@ -154,6 +165,31 @@ void describe('fronts', { concurrency: 2 }, () => {
     const [lost] = sluice.logs.filter((line) => line['event'] === 'task_lost');
     assert.equal(lost?.['task'], 'front');
     assert.match(String(lost?.['place']), /tasks\.rs:\d+:\d+$/);
+    await nothingLeftOf(sluice);
+  });
+
+  void test('a core that hears its fronts no more finishes what it has, breaks off the rest, and leaves with 6', async (t) => {
+    const hold = new Hold(t);
+    const trigger = path.join(hold.dir, 'trigger');
+    const switched = { SLUICE_TEST_PANIC_IN: `fronts:${trigger}`, SLUICE_DRAIN_TIMEOUT_MS: '3000' };
+    // Long enough that no drain closes the connection.
+    const delay = { SLUICE_DRAIN_DELAY_MS: '6000' };
+    const env = { ...hold.env, ...TWO, ...switched, ...delay };
+    const sluice = await running(t, { entry: hold.app, workers: 1, env });
+    const [held, kept] = [await sent(sluice, '/hold/1'), await RawConnection.connect(sluice.port)];
+    await hold.began('/hold/1');
+    fs.writeFileSync(trigger, '');
+    await eventually(() => sluice.logs.some((line) => line['event'] === 'task_lost'), {
+      what: 'the lost task',
+    });
+    kept.send(bytesOf('/nobody-hears-it'));
+    await eventually(() => kept.closed, {
+      deadlineMs: 4_000,
+      what: 'the end of a connection whose request nobody takes',
+    });
+    hold.release('1');
+    assert.equal((await held.response()).status, 200);
+    assert.equal((await sluice.finished()).code, 6);
     await nothingLeftOf(sluice);
   });
 });

@@ -128,7 +128,7 @@ impl Drop for Watched<'_> {
 
 async fn obey(exchange: &mut Exchange<'_>, end: &FrontEnd) {
     // What comes before the body is taken is the body.
-    let mut is_watching = exchange.empty_body().is_some();
+    let (mut is_watching, mut is_begun) = (exchange.empty_body().is_some(), false);
     loop {
         let order = tokio::select! {
             biased;
@@ -140,6 +140,8 @@ async fn obey(exchange: &mut Exchange<'_>, end: &FrontEnd) {
             }
         };
         match order {
+            // Nobody has taken the request: only a fault is the cause.
+            None if !is_begun => return exchange.break_off(),
             None => return,
             Some(Order::TakeBody { bytes_max }) => {
                 let body = exchange.body(bytes_max).await;
@@ -147,6 +149,7 @@ async fn obey(exchange: &mut Exchange<'_>, end: &FrontEnd) {
                 end.reply(Reply::Body(body.map(Body::into_sent)));
             }
             Some(Order::Send(sending)) => {
+                is_begun |= sending.parts.iter().any(|part| matches!(part, Part::Head { .. }));
                 let sent = send(exchange, end, sending).await;
                 let is_over = matches!(sent, Ok(true));
                 end.reply(Reply::Sent(sent.map(drop).map_err(|error| error.kind())));
@@ -162,7 +165,10 @@ async fn obey(exchange: &mut Exchange<'_>, end: &FrontEnd) {
                 is_watching = false;
                 end.reply(Reply::Switched);
             }
-            Some(Order::BreakOff) => exchange.break_off(),
+            Some(Order::BreakOff) => {
+                is_begun = true;
+                exchange.break_off();
+            }
             // It is for bytes that were set aside, and none are.
             Some(Order::Aside(_)) => {}
         }
