@@ -103,7 +103,7 @@ impl Gate {
 
     /// What was reported, as operators see it.
     pub fn effects_snapshot(&self) -> Option<EffectsSnapshot> {
-        self.rendering.effects.borrow_mut().snapshot(self.elapsed())
+        self.rendering.effects.borrow_mut().snapshot(self.epoch.elapsed())
     }
 
     /// Shows what was reported to whoever writes metrics.
@@ -113,7 +113,7 @@ impl Gate {
 
     /// Counts a beacon of this client. If it is over its limit: after how many seconds it may send the next.
     pub(crate) fn over_beacons(&self, client: IpAddr) -> Option<u32> {
-        let now_ns = u64::try_from(self.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let now_ns = u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.rendering.beacons.borrow_mut().refuses(client, now_ns)
     }
 
@@ -122,11 +122,11 @@ impl Gate {
         let class = page_path(beacon, head).and_then(|target| {
             self.classes.known(&Traits { method: &Method::Get, host: &head.authority, target, body_bytes: 0 })
         });
-        self.rendering.effects.borrow_mut().measured(beacon, class.as_deref(), self.elapsed());
+        self.rendering.effects.borrow_mut().measured(beacon, class.as_deref(), self.epoch.elapsed());
     }
 
     pub(super) fn take_rendered(&self, told: &RenderedTold<'_>) {
-        let (mut effects, now) = (self.rendering.effects.borrow_mut(), self.elapsed());
+        let (mut effects, now) = (self.rendering.effects.borrow_mut(), self.epoch.elapsed());
         told.components.iter().for_each(|rendered| effects.rendered(rendered, now));
         told.settings.iter().for_each(|spent| effects.spent(spent, now));
         told.variants.iter().for_each(|variant| effects.varied(variant, now));
