@@ -61,6 +61,15 @@ impl Exposition {
             Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
         }
     }
+
+    /// The label `le` of a bucket. `OpenMetrics` writes whole numbers as `1.0` (section "Considerations: Canonical Numbers").
+    fn bound(self, bound: f64) -> String {
+        match self {
+            _ if bound.is_infinite() => "+Inf".to_owned(),
+            Self::OpenMetrics if bound.fract() == 0.0 => format!("{bound:.1}"),
+            Self::Prometheus | Self::OpenMetrics => bound.to_string(),
+        }
+    }
 }
 
 const OPENMETRICS: &str = "application/openmetrics-text";
@@ -104,7 +113,7 @@ impl Page {
         let mut below = 0;
         for Bucket { bound, own, exemplar } in buckets {
             below += own;
-            let bound = if bound.is_infinite() { "+Inf".to_owned() } else { bound.to_string() };
+            let bound = self.format.bound(bound);
             let labels: Vec<_> = labels.iter().copied().chain([("le", bound.as_str())]).collect();
             self.sample_of("_bucket", &labels, below);
             if self.format == Exposition::OpenMetrics
@@ -198,7 +207,7 @@ mod tests {
             text.contains("\n# TYPE sluice_requests counter\nsluice_requests_total{outcome=\"shed\"} 3\n"),
             "{text}"
         );
-        let line = "_bucket{le=\"1\"} 5 # {trace_id=\"0000000000000000000000000af76519\"} 0.75 1767225599.007\n";
+        let line = "_bucket{le=\"1.0\"} 5 # {trace_id=\"0000000000000000000000000af76519\"} 0.75 1767225599.007\n";
         assert!(text.contains(line) && text.ends_with("_count 6\n# EOF\n"), "{text}");
         let mut plain = Page::default();
         plain.metric(&metrics::QUEUE_WAIT_SECONDS).histogram(buckets(Some(exemplar)), 4.25);
