@@ -437,7 +437,7 @@ pub struct HeapArgs {
     #[arg(long, group = "what")]
     pub allocations: bool,
     /// How long to look, in seconds, from 0.05 to 60; not for a snapshot
-    #[arg(id = "seconds", long = "seconds", short, value_name = "N", default_value = "10", value_parser = seconds)]
+    #[arg(id = "seconds", long = "seconds", short, value_name = "N", default_value = "10", value_parser = seconds, conflicts_with = "snapshot")]
     seconds_ms: u64,
     /// Do not ask before a snapshot
     #[arg(long, short)]

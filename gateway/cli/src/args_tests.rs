@@ -103,3 +103,22 @@ fn hidden_commands_work_and_stay_hidden() {
     let help = Cli::command().render_long_help().to_string();
     assert!(!help.contains("guardian") && !help.contains("generate"));
 }
+
+#[test]
+fn times_are_refused_where_nothing_takes_them_and_may_be_parts_of_a_second_elsewhere() {
+    let parse = |line: &str| Cli::try_parse_from(line.split(' '));
+    for line in ["sluice heap --snapshot --seconds 3", "sluice hotspots a.cpuprofile -s 3"] {
+        assert!(parse(line).is_err(), "{line}");
+    }
+    for line in ["sluice profile", "sluice heap", "sluice heap --allocations", "sluice hotspots --live"] {
+        for seconds in ["-s 0.05", "--seconds 60"] {
+            assert!(parse(&format!("{line} {seconds}")).is_ok(), "{line} {seconds}");
+        }
+        for seconds in ["-s 0", "-s 61", "-s nan"] {
+            assert!(parse(&format!("{line} {seconds}")).is_err(), "{line} {seconds}");
+        }
+    }
+    let Command::Hotspots(args) = parse("sluice hotspots --live -s 0.25").unwrap().command else { panic!() };
+    assert_eq!(args.seconds_ms, 250);
+    assert!(parse("sluice heap --snapshot").is_ok(), "its default counts as no wish");
+}

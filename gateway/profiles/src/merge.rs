@@ -38,11 +38,23 @@ pub enum Wrong {
     /// Two nodes with one id.
     #[error("there are two nodes {0}")]
     Twice(u32),
+    /// A file that lacks times: its last samples would seem to last until the end of the profile.
+    #[error("there are {samples} samples and {times} times of samples (`timeDeltas`)")]
+    Times {
+        /// Samples of the profile.
+        samples: usize,
+        /// Times of samples.
+        times: usize,
+    },
 }
 
 impl Profile {
     /// Takes one profile in as a track of this name.
     pub(crate) fn add(&mut self, name: String, mut raw: Raw) -> Result<(), Wrong> {
+        let (samples, times) = (raw.samples.len(), raw.deltas_us.len());
+        if times > 0 && times < samples {
+            return Err(Wrong::Times { samples, times });
+        }
         let nodes = self.graft(&raw)?;
         let ticks = raw.ticks.iter().map(|ticks| Ok(Ticks { node: nodes.get(ticks.node)?, ..*ticks }));
         let ticks: Vec<Ticks> = ticks.collect::<Result<_, _>>()?;
@@ -125,9 +137,7 @@ fn on_a_scale(name: String, mut raw: Raw) -> Track {
     if raw.deltas_us.is_empty() {
         raw.deltas_us = evenly(&raw);
     }
-    let count = raw.samples.len().min(raw.deltas_us.len());
-    raw.samples.truncate(count);
-    raw.deltas_us.truncate(count);
+    raw.deltas_us.truncate(raw.samples.len());
     let mut at_us = raw.deltas_us;
     let mut now_us = raw.start_us;
     let mut is_sorted = true;

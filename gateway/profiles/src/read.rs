@@ -1,9 +1,10 @@
 //! Reads a profile as it comes: nothing of the file stays in memory but the columns of [`crate::Profile`].
 
 use std::fmt;
-use std::io::{BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::marker::PhantomData;
 
+use flate2::bufread::MultiGzDecoder;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -15,12 +16,19 @@ use crate::trace::Trace;
 const NODES_MAX: usize = 8_000_000;
 /// The most samples of a profile that are read; each takes 12 bytes meanwhile.
 const SAMPLES_MAX: usize = 64_000_000;
+/// Size that a compressed profile may unpack to, bytes.
+const UNPACKED_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// The first bytes of a file that gzip has made (RFC 1952 §2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// Longest name of a function or a script that is kept.
 const NAME_CHARS_MAX: usize = 1024;
 
 /// Why a profile could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
+    /// The file system's error.
+    #[error("{0}")]
+    Io(#[from] io::Error),
     /// It is no JSON, is cut off, or is no profile; with what is wrong where.
     #[error("{0}")]
     Syntax(#[from] serde_json::Error),
@@ -37,12 +45,21 @@ pub enum ReadError {
 
 impl Profile {
     /// Takes in the profile that `reader` gives: a `.cpuprofile` of Node.js or Chrome, which becomes a track of this name, or a
-    /// trace of Chrome, which becomes a track for each thread that it profiled.
+    /// trace of Chrome, which becomes a track for each thread that it profiled. Chrome saves both with gzip too.
     ///
     /// # Errors
     /// Says what is wrong with it. What was read before stays in the tree, without samples.
     pub fn read(&mut self, name: &str, reader: impl Read) -> Result<(), ReadError> {
-        let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, reader));
+        let mut reader = BufReader::with_capacity(1 << 16, reader);
+        if reader.fill_buf()?.starts_with(&GZIP) {
+            let unpacked = MultiGzDecoder::new(reader).take(UNPACKED_BYTES_MAX);
+            return self.read_json(name, BufReader::with_capacity(1 << 16, unpacked));
+        }
+        self.read_json(name, reader)
+    }
+
+    fn read_json(&mut self, name: &str, reader: impl Read) -> Result<(), ReadError> {
+        let mut json = serde_json::Deserializer::from_reader(reader);
         let mut found =
             Found { profile: self, raw: Raw::default(), trace: Trace::default(), has_nodes: false, is_old: false };
         json.deserialize_any(&mut found)?;

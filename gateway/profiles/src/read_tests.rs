@@ -1,5 +1,8 @@
 use std::collections::HashSet;
+use std::io::Write as _;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use super::*;
@@ -65,9 +68,9 @@ fn times_that_are_missing_are_spread_and_an_end_before_the_last_sample_is_its_ti
     let mut value = cpuprofile(&calls(), &[(0, 300), (1, 300), (2, 300)]);
     value["timeDeltas"] = json!([]);
     assert_eq!(read(&value).unwrap().tracks[0].spent_us, [300, 300, 0]);
-    value["timeDeltas"] = json!([0, 1.4]);
+    value["timeDeltas"] = json!([0, 1.4, 2]);
     value["endTime"] = json!(0);
-    assert_eq!(read(&value).unwrap().tracks[0].spent_us, [1, 0]);
+    assert_eq!(read(&value).unwrap().tracks[0].spent_us, [1, 2, 0]);
     value["timeDeltas"] = json!([0, i64::MAX, i64::MAX]);
     assert_eq!(read(&value).unwrap().tracks[0].spent_us[0], u32::MAX);
 }
@@ -110,6 +113,7 @@ fn parts_that_do_not_fit_are_errors() {
             with(json!([node(1, &[]), node(2, &[3]), node(3, &[2])]), json!([3])),
             "node 3 is named and is not in the tree of calls",
         ),
+        (with(json!([node(1, &[])]), json!([1, 1, 1])), "there are 3 samples and 1 times of samples (`timeDeltas`)"),
         (with(json!([{ "id": -1, "callFrame": {} }]), json!([])), "invalid value: integer `-1`, expected u32"),
         (with(json!([]), json!(["a"])), "invalid type: string \"a\", expected u32"),
     ] {
@@ -119,6 +123,21 @@ fn parts_that_do_not_fit_are_errors() {
     let text = cpuprofile(&calls(), &[(0, 1)]).to_string();
     for cut in 0..text.len() {
         assert!(Profile::default().read("cut", &text.as_bytes()[..cut]).is_err(), "{cut}");
+    }
+}
+
+/// Chrome's developer tools save profiles and traces so.
+#[test]
+fn a_profile_that_gzip_has_packed_is_read_and_one_that_is_cut_off_is_an_error() {
+    let text = cpuprofile(&calls(), &[(0, 500), (1, 700), (2, 300)]).to_string();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(text.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    let mut profile = Profile::default();
+    profile.read("packed", packed.as_slice()).unwrap();
+    assert_eq!(profile.tracks[0].duration_us(), 1500);
+    for cut in 0..packed.len() {
+        assert!(Profile::default().read("cut", &packed[..cut]).is_err(), "{cut}");
     }
 }
 

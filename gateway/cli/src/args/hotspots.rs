@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use sluice_profiles::hotspots::{Budget, Figure, milliseconds};
 
-use super::RunDirArg;
+use super::{RunDirArg, seconds};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +28,7 @@ and gc the limit may be a part of the busy time in %. With --compare it is what 
 pub struct HotspotsArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// Profiles of Node.js or Chrome (.cpuprofile), or traces of Chrome; several count together
+    /// Profiles of Node.js or Chrome (.cpuprofile), or traces of Chrome, also with gzip; several count together
     #[arg(value_name = "FILE", required_unless_present_any = ["live", "compare"], conflicts_with_all = ["live", "compare"])]
     pub files: Vec<PathBuf>,
     /// Take the profile from a worker now
@@ -40,9 +40,9 @@ pub struct HotspotsArgs {
     /// Look at every worker that serves
     #[arg(long, requires = "live", conflicts_with_all = ["worker", "files", "compare"])]
     pub all: bool,
-    /// How long to look
-    #[arg(long, value_name = "S", requires = "live", conflicts_with_all = ["files", "compare"], default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=60))]
-    pub seconds: u64,
+    /// How long to look, in seconds, from 0.05 to 60
+    #[arg(id = "seconds", long = "seconds", short, value_name = "N", requires = "live", conflicts_with_all = ["files", "compare"], default_value = "10", value_parser = seconds)]
+    pub seconds_ms: u64,
     /// Show what has changed from one profile to another, the largest effect first
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
     pub compare: Vec<PathBuf>,

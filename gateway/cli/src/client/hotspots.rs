@@ -117,7 +117,7 @@ fn compared(args: &HotspotsArgs, before: &Path, after: &Path) -> Result<ExitCode
 fn live(args: &HotspotsArgs) -> Result<(Profile, String), Failure> {
     clean_up_at_signals();
     let mut gateway = Gateway::connect(&args.run_dir)?;
-    let duration_ms = args.seconds * 1000;
+    let duration_ms = args.seconds_ms;
     gateway.set_patience(Some(Duration::from_millis(duration_ms) + LAST_STEPS_TIMEOUT))?;
     let wish = Wish { kind: Kind::Cpu, worker: args.worker, all: args.all, duration_ms, route: None };
     let taken = gateway.ask(&Request::Profile(wish))?.profiles.unwrap_or_default();
