@@ -4,6 +4,7 @@
 
 mod line;
 mod render;
+mod writer;
 
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -30,11 +31,14 @@ use crate::{ProcessView, Supervisor, Tailed, sample};
 
 use line::{Kind, Leaving, Line, Wanted};
 pub(crate) use line::{Requested, Taken};
+pub(crate) use writer::Writer;
 
 /// The longest line of a worker on the control channel; a longer one is skipped.
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
 /// Purges of one line that are listened to.
 const PURGES_MAX: usize = 100;
+/// Time between two attempts to tell a worker that reads nothing how its purges went.
+const PURGED_PAUSE: Duration = Duration::from_millis(100);
 /// Longest URL or tag of a purge that is listened to.
 const PURGE_BYTES_MAX: usize = 4096;
 /// Longest template of a route that is listened to.
@@ -83,7 +87,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
         .filter(|pid| *pid > 1);
     let (reading, writing) = stream.into_split();
     let mut lines = Lines { reader: BufReader::new(reading), line: Vec::new() };
-    let mut writing = Some(writing);
+    let mut writing = Some(Writer::new(writing));
     let mut process: Option<Rc<Process>> = None;
     while let Some(line) = lines.next().await {
         let Ok(said) = serde_json::from_slice::<Line>(line) else { continue };
@@ -200,6 +204,10 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         Kind::Turn => supervisor.gate.has_reported_all(process.worker, Instant::now()),
         Kind::Beat => {
             supervisor.gate.has_reported_all(process.worker, Instant::now());
+            // It reads again, after whatever held it up.
+            if let Some(control) = &*process.control.borrow() {
+                control.finish();
+            }
             process.parts.tell(|line| process.say(line));
             render::tell_dial(supervisor, process);
             hear_beat(supervisor, process, &said);
@@ -258,7 +266,11 @@ fn purge(supervisor: &Supervisor, process: &Rc<Process>, serial: u64, wanted: &[
                 None => 0,
             });
         }
-        process.say(&json!({ "type": "purged", "serial": serial, "counts": counts }).to_string());
+        let answer = json!({ "type": "purged", "serial": serial, "counts": counts }).to_string();
+        // The app waits for it, and asks for nothing more before.
+        while !process.say(&answer) && !process.has_exited.get() {
+            tokio::time::sleep(PURGED_PAUSE).await;
+        }
     });
 }
 

@@ -50,8 +50,7 @@ impl Process {
             let control = self.control.borrow();
             let Some(control) = &*control else { return Looked::Nothing };
             // A few bytes to a socket that the preload reads. What does not fit is asked for again.
-            let line = b"{\"type\":\"look\"}\n";
-            if control.try_write(line).is_ok_and(|written| written == line.len()) {
+            if control.say(r#"{"type":"look"}"#) {
                 self.asked.set(Asked { at: Some(now), said: None });
             }
         }

@@ -12,9 +12,9 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use sluice_catalog::snapshot::ComponentCacheSnapshot;
 use sluice_scheduler::{KillReason, WorkerId};
-use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{oneshot, watch};
 
+use crate::control::Writer;
 use crate::forensics::Inspector;
 use crate::output::Tail;
 use crate::parts::Parts;
@@ -82,7 +82,7 @@ pub(crate) struct Process {
     /// What its stderr has said of its inspector.
     pub(crate) inspector: watch::Receiver<Inspector>,
     /// The way to the preload, once it has said hello.
-    pub(crate) control: RefCell<Option<OwnedWriteHalf>>,
+    pub(crate) control: RefCell<Option<Writer>>,
     /// The end of what it wrote to stderr.
     pub(crate) tail: Rc<RefCell<Tail>>,
     /// How it ended, in words, once all that it wrote has been read.
@@ -181,10 +181,8 @@ impl Process {
     /// thread stands still has a moment to say what ran for so long.
     pub(crate) fn ask_to_leave(self: &Rc<Self>, grace: Duration, has_streams: impl Fn() -> bool + 'static) {
         self.is_asked_to_leave.set(!self.is_dying.get());
-        if let Some(control) = &*self.control.borrow() {
-            // A few bytes to a socket that the preload reads; a worker that does not gets its signal all the same.
-            let _ = control.try_write(b"{\"type\":\"message\",\"message\":\"shutdown\"}\n");
-        }
+        // A worker that does not read gets its signal all the same.
+        self.say(r#"{"type":"message","message":"shutdown"}"#);
         if self.is_dying.get() {
             return self.end_the_rest(None);
         }

@@ -193,9 +193,7 @@ impl Process {
 
     /// Says a line to the preload. False where it takes none.
     pub(crate) fn say(&self, line: &str) -> bool {
-        let line = format!("{line}\n");
-        let control = self.control.borrow();
-        control.as_ref().is_some_and(|control| control.try_write(line.as_bytes()).ok() == Some(line.len()))
+        self.control.borrow().as_ref().is_some_and(|control| control.say(line))
     }
 
     fn expect_profile(&self) -> Result<(u64, oneshot::Receiver<Answer>), ProfileError> {
