@@ -4,7 +4,6 @@
 
 mod line;
 mod render;
-mod writer;
 
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -27,11 +26,11 @@ use crate::gate::{LongRun, Reported, RoutesGrown, RunsTold, Vitals};
 use crate::main_server::Found;
 use crate::process::Process;
 use crate::process::known::Renders;
+use crate::writer::Writer;
 use crate::{ProcessView, Supervisor, Tailed, sample};
 
 use line::{Kind, Leaving, Line, Wanted};
 pub(crate) use line::{Requested, Taken};
-pub(crate) use writer::Writer;
 
 /// The longest line of a worker on the control channel; a longer one is skipped.
 const LINE_BYTES_MAX: u64 = 1024 * 1024;

@@ -31,6 +31,7 @@ mod sockets;
 mod stuck;
 mod waits;
 mod watch;
+mod writer;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};

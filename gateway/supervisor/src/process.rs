@@ -14,11 +14,11 @@ use sluice_catalog::snapshot::ComponentCacheSnapshot;
 use sluice_scheduler::{KillReason, WorkerId};
 use tokio::sync::{oneshot, watch};
 
-use crate::control::Writer;
 use crate::forensics::Inspector;
 use crate::output::Tail;
 use crate::parts::Parts;
 use crate::priority::{self, Priority};
+use crate::writer::Writer;
 use crate::{App, ProcessView};
 use known::{Answer, Asked, Excuse, Renders, Track, Trouble};
 use tokio::time::Instant;
