@@ -29,14 +29,23 @@ export interface PropsSchema<P> {
 
 export type SchemaResult<P> =
   | { readonly value: P; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] };
+  | {
+      readonly issues: readonly {
+        readonly message: string;
+        readonly path?: readonly unknown[] | undefined;
+      }[];
+    };
 
 /** Settings of one component; each has a default. */
 export interface Settings<P = Props> {
   readonly rendering?: Rendering;
   readonly hydration?: Hydration;
+  /** Name of the adapter that renders it. Default: the first that recognises the view. */
+  readonly adapter?: string;
   /** CPU time that one render may take, in milliseconds; from 1. Default: `RegistryOptions.budgetMs`. */
   readonly budgetMs?: number;
+  /** Time from the start of an asynchronous render to its HTML, in milliseconds; from 1. Default: `RegistryOptions.timeoutMs`. */
+  readonly timeoutMs?: number;
   /** Props of the same key give the same HTML, which is used again for `cacheS` seconds. Undefined: not cached. */
   readonly cacheKey?: (props: P) => string | undefined;
   /** Seconds; default 60. */

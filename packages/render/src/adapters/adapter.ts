@@ -8,7 +8,7 @@ import type { Props } from '../component.js';
 export interface Slots {
   /** The names of slots that have content. */
   readonly names: readonly string[];
-  /** HTML that stands for the slot's content, and is replaced by it when it is there: `<sluice-slot …></sluice-slot>`. */
+  /** HTML that stands for the slot's content, and is replaced by it when it is there. Always `slotHtml(name)` of `slot.ts`. */
   readonly html: (name: string) => string;
 }
 
@@ -19,6 +19,8 @@ export interface RenderContext {
   readonly slots: Slots;
   /** Aborted when nobody waits for the HTML any more: late, or the client has left. */
   readonly signal: AbortSignal;
+  /** The browser never hydrates this HTML, so the marks that hydration needs may be left out. Default: false. */
+  readonly isStatic?: boolean;
 }
 
 export interface Adapter {
