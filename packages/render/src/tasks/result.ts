@@ -35,11 +35,14 @@ export interface Failed {
 
 export type TaskResult = Rendered | Failed;
 
+/** What a job says of its place. Its signal is the queue's, which knows when nobody waits any more. */
+export type JobContext = Omit<RenderContext, 'signal'>;
+
 /** One component to be rendered with its props. */
 export interface Job {
   readonly component: Component;
   readonly props: Props;
-  readonly context: RenderContext;
+  readonly context: JobContext;
   /** CPU milliseconds. Default: the component's setting, else the queue's. */
   readonly budgetMs?: number | undefined;
   /** Data that it waited for has come: it goes before components that have not begun. */
