@@ -40,5 +40,3 @@ export interface BrowserAdapter {
   /** Resolves when events reach the component. Rejects with what it threw; the caller then puts the box's content back. */
   mount(request: MountRequest): Promise<Mounted> | Mounted;
 }
-
-export const SLOT_TAG = 'sluice-slot';

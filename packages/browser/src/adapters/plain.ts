@@ -2,7 +2,9 @@
  * Functions that return HTML. Their modules may export `hydrate(box, props)`, which gets the box once its HTML is there, and
  * may return a promise.
  */
-import { type BrowserAdapter, type ComponentModule, type Mounted, type MountRequest, SLOT_TAG } from '../adapter.js';
+import type { BrowserAdapter, ComponentModule, Mounted, MountRequest } from '../adapter.js';
+
+const SLOT_TAG = 'sluice-slot';
 
 type View = (props: unknown, context: { id: string; slots: { html: (name: string) => string } }) => unknown;
 type Hydrate = (box: HTMLElement, props: unknown) => unknown;
@@ -18,7 +20,8 @@ async function mount(request: MountRequest): Promise<Mounted> {
 }
 
 async function fill({ box, id, props, slots }: MountRequest, view: unknown): Promise<void> {
-  const html = (name: string): string => `<${SLOT_TAG} n="${name.replace(/[&"]/g, escapeOne)}"></${SLOT_TAG}>`;
+  const html = (name: string): string =>
+    `<${SLOT_TAG} n="${name.replace(/[&"]/g, escapeOne)}"></${SLOT_TAG}>`;
   box.innerHTML = String(await (view as View)(props, { id, slots: { ...slots, html } }));
   for (const name of slots.names) {
     const element = [...box.querySelectorAll(SLOT_TAG)].find((each) => each.getAttribute('n') === name);

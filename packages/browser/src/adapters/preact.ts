@@ -1,6 +1,16 @@
 /** Preact 10 and 11 in the browser. */
-import { type ComponentChild, type ComponentType, type VNode, h, hydrate as hydrateTree, options, render } from 'preact';
-import { type BrowserAdapter, type Mounted, type MountRequest, SLOT_TAG, type SlotContents } from '../adapter.js';
+import {
+  type ComponentChild,
+  type ComponentType,
+  type VNode,
+  h,
+  hydrate as hydrateTree,
+  options,
+  render,
+} from 'preact';
+import type { BrowserAdapter, Mounted, MountRequest, SlotContents } from '../adapter.js';
+
+const SLOT_TAG = 'sluice-slot';
 
 // Preact leaves the content of elements with `dangerouslySetInnerHTML` alone while it hydrates, and later while it is the same.
 const LEFT_ALONE = { __html: '' };

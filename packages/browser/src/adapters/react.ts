@@ -10,7 +10,9 @@ import {
 } from 'react';
 import { flushSync } from 'react-dom';
 import { type Root, createRoot, hydrateRoot } from 'react-dom/client';
-import { type BrowserAdapter, type Mounted, type MountRequest, SLOT_TAG, type SlotContents } from '../adapter.js';
+import type { BrowserAdapter, Mounted, MountRequest, SlotContents } from '../adapter.js';
+
+const SLOT_TAG = 'sluice-slot';
 
 // The same object each time: React sets `innerHTML` again for another one, and the content would be gone.
 const LEFT_ALONE = { __html: '' };
@@ -46,7 +48,16 @@ function Committed({ children, done }: { children?: ReactNode; done: () => void 
   return children;
 }
 
-function mount({ view, props, box, id, slots, hydrate, onMismatch, onError }: MountRequest): Promise<Mounted> {
+function mount({
+  view,
+  props,
+  box,
+  id,
+  slots,
+  hydrate,
+  onMismatch,
+  onError,
+}: MountRequest): Promise<Mounted> {
   const all = { ...props, ...slotProps(slots) };
   return new Promise((resolve, reject) => {
     let root: Root | undefined;

@@ -1,6 +1,8 @@
 /** Vue 3 in the browser. */
 import { type App, type Component, createApp, createSSRApp, h, shallowRef } from 'vue';
-import { type BrowserAdapter, type Mounted, type MountRequest, SLOT_TAG } from '../adapter.js';
+import type { BrowserAdapter, Mounted, MountRequest } from '../adapter.js';
+
+const SLOT_TAG = 'sluice-slot';
 
 function mount({ view, props, box, id, slots, hydrate, onMismatch }: MountRequest): Mounted {
   const shown = shallowRef(view as Component);

@@ -36,7 +36,12 @@ export interface DevServer {
   close(): Promise<void>;
 }
 
-export async function createDevServer({ entry, port = 0, host = 'localhost', vite: config = {} }: DevOptions): Promise<DevServer> {
+export async function createDevServer({
+  entry,
+  port = 0,
+  host = 'localhost',
+  vite: config = {},
+}: DevOptions): Promise<DevServer> {
   const server = createServer();
   const vite = await createViteServer({
     ...config,
@@ -56,7 +61,9 @@ export async function createDevServer({ entry, port = 0, host = 'localhost', vit
         (error: unknown) => {
           vite.ssrFixStacktrace(error as Error);
           vite.config.logger.error((error as Error).stack ?? String(error));
-          response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end((error as Error).stack);
+          response
+            .writeHead(500, { 'content-type': 'text/plain; charset=utf-8' })
+            .end((error as Error).stack);
         },
       );
     });
@@ -75,12 +82,17 @@ export async function createDevServer({ entry, port = 0, host = 'localhost', vit
 }
 
 /** The listener of the entry as it is now; made again only when the entry was evaluated again. */
-function appOf(vite: ViteDevServer, entry: string, dev: DevApp): (request: IncomingMessage) => Promise<RequestListener> {
+function appOf(
+  vite: ViteDevServer,
+  entry: string,
+  dev: DevApp,
+): (request: IncomingMessage) => Promise<RequestListener> {
   let of: unknown;
   let listener: Promise<RequestListener> | undefined;
   return async () => {
     const module = (await vite.ssrLoadModule(entry)) as { default?: AppFactory };
-    if (typeof module.default !== 'function') throw new TypeError(`${entry} has to export a function by default`);
+    if (typeof module.default !== 'function')
+      throw new TypeError(`${entry} has to export a function by default`);
     if (listener === undefined || of !== module.default) {
       of = module.default;
       listener = Promise.resolve(module.default(dev));

@@ -45,7 +45,11 @@ function isPast(node: Node): boolean {
 /** Boxes from the innermost around a node outwards that wait to be hydrated. */
 export function waitingAround(node: Element): HTMLElement[] {
   const boxes: HTMLElement[] = [];
-  for (let at = node.closest<HTMLElement>(WAITING); at; at = at.parentElement?.closest<HTMLElement>(WAITING) ?? null)
+  for (
+    let at = node.closest<HTMLElement>(WAITING);
+    at;
+    at = at.parentElement?.closest<HTMLElement>(WAITING) ?? null
+  )
     boxes.push(at);
   return boxes;
 }

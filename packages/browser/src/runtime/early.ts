@@ -65,7 +65,9 @@ export function holdEarlyEvents(): EarlyEvents {
     if (type === 'input' || type === 'change') return 'withhold';
     if (type === 'keydown') return 'keep';
     if (target.closest('[data-sluice-wait]')) return 'keep-default';
-    return type === 'click' ? clicks(target, event as MouseEvent) : submits(target, (event as SubmitEvent).submitter);
+    return type === 'click'
+      ? clicks(target, event as MouseEvent)
+      : submits(target, (event as SubmitEvent).submitter);
   };
 
   const listener = (event: Event): void => {

@@ -8,7 +8,9 @@ type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
 /** Puts the fields of a box back; the function that it returns gives them their values again. */
 export function keepValues(box: Element): () => void {
-  const fields = [...box.querySelectorAll<Field>('input,textarea,select')].filter((field) => isOwn(box, field));
+  const fields = [...box.querySelectorAll<Field>('input,textarea,select')].filter((field) =>
+    isOwn(box, field),
+  );
   const restore = fields.map((field) => {
     if (field instanceof HTMLSelectElement) return keepChoice(field);
     return /^(checkbox|radio)$/.test(field.type) ? keepCheck(field as HTMLInputElement) : keepText(field);
@@ -35,7 +37,8 @@ function keepChoice(field: HTMLSelectElement): (() => void) | undefined {
   const wasNone = !field.multiple && !options.some((option) => option.defaultSelected);
   const written = options.map((option, index) => (wasNone ? index === 0 : option.defaultSelected));
   if (chosen.every((selected, index) => selected === written[index])) return undefined;
-  const choose = (which: readonly boolean[]): void => options.forEach((each, at) => (each.selected = which[at] ?? false));
+  const choose = (which: readonly boolean[]): void =>
+    options.forEach((each, at) => (each.selected = which[at] ?? false));
   choose(written);
   return () => {
     choose(chosen);

@@ -29,5 +29,8 @@ async function fetchMore(more: string, id: string): Promise<BoxData> {
   });
   if (!response.ok) throw new Error(`${url.pathname} answered ${response.status}`);
   const { props, html } = (await response.json()) as { props?: string; html?: string };
-  return { props: props === undefined ? {} : (revive(props) as Props), ...(html === undefined ? {} : { html }) };
+  return {
+    props: props === undefined ? {} : (revive(props) as Props),
+    ...(html === undefined ? {} : { html }),
+  };
 }

@@ -1,10 +1,9 @@
 /** Dispatches again what `early.ts` has kept, in order, once every box around the target has its listeners. */
 import { waitingAround } from './box.js';
-import { type EarlyEvent, holdEarlyEvents } from './early.js';
+import type { EarlyEvent, EarlyEvents } from './early.js';
 
 /** `mount` hydrates a box at once and says when it is done, or has failed. */
-export function replayEarlyEvents(mount: (box: HTMLElement) => Promise<boolean>): void {
-  const early = holdEarlyEvents();
+export function replayEarlyEvents(early: EarlyEvents, mount: (box: HTMLElement) => Promise<boolean>): void {
   const last = new WeakMap<Element, Promise<void>>();
   early.take = (kept) => {
     const boxes = waitingAround(kept.target);

@@ -2,8 +2,10 @@
  * Contents of a component's slots. They stay in the document while a framework takes over, replaces or removes the elements
  * around them, because the boxes in them have a life of their own.
  */
-import { SLOT_TAG, type SlotContents } from '../adapter.js';
+import type { SlotContents } from '../adapter.js';
 import { attribute, isOwn } from './box.js';
+
+const SLOT_TAG = 'sluice-slot';
 
 export interface KeptSlots extends SlotContents {
   /** Puts all contents back to where the server had them. */

@@ -3,10 +3,10 @@
  * back from the back/forward cache. Fields are those of the gateway's beacon; times are in milliseconds.
  */
 import { type Metric, onCLS, onFCP, onINP, onLCP, onTTFB } from 'web-vitals';
-import { counts } from '../runtime/events.js';
-import { pageData } from '../runtime/page.js';
+import type { Counts } from '../runtime/events.js';
+import type { PageData } from '../runtime/page.js';
 
-export interface Beacon {
+export interface Beacon extends Readonly<Counts> {
   readonly v: 1;
   readonly page: string;
   readonly setting: string;
@@ -21,15 +21,19 @@ export interface Beacon {
   /** As sent: compressed. */
   readonly html_bytes: number;
   readonly js_bytes: number;
-  readonly mismatches: number;
-  readonly failed: number;
 }
 
 type Measures = Pick<Beacon, 'ttfb_ms' | 'fcp_ms' | 'lcp_ms' | 'inp_ms' | 'cls'>;
 const FIELDS = { TTFB: 'ttfb_ms', FCP: 'fcp_ms', LCP: 'lcp_ms', INP: 'inp_ms', CLS: 'cls' } as const;
 const CLS_DIGITS = 10_000;
 
-export function measure(): void {
+/** What the runtime knows; handed over, so that it needs no chunk in common with the code here. */
+export interface Known {
+  readonly counts: Counts;
+  readonly pageData: () => PageData;
+}
+
+export function measure({ counts, pageData }: Known): void {
   let measures: Partial<Record<keyof Measures, number>> = {};
   let isSent = false;
   const take = ({ name, value }: Metric): void => {
@@ -42,7 +46,10 @@ export function measure(): void {
     const { vitals } = pageData();
     if (isSent || !vitals || Object.keys(measures).length === 0) return;
     isSent = true;
-    navigator.sendBeacon(vitals, JSON.stringify(beacon(measures)));
+    navigator.sendBeacon(
+      vitals,
+      JSON.stringify({ ...beacon(pageData(), measures), ...counts } satisfies Beacon),
+    );
   };
   addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'hidden') send();
@@ -56,8 +63,10 @@ export function measure(): void {
   });
 }
 
-function beacon(measures: Measures): Beacon {
-  const { page = location.pathname, setting = '', variant = null } = pageData();
+function beacon(
+  { page = location.pathname, setting = '', variant = null }: PageData,
+  measures: Measures,
+): Omit<Beacon, keyof Counts> {
   return {
     v: 1,
     page,
@@ -67,7 +76,6 @@ function beacon(measures: Measures): Beacon {
     ...measures,
     html_bytes: bytesOf(performance.getEntriesByType('navigation')),
     js_bytes: bytesOf(performance.getEntriesByType('resource').filter(isScript)),
-    ...counts,
   };
 }
 

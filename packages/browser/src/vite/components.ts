@@ -25,7 +25,8 @@ export async function findComponents(folder: string): Promise<readonly Component
   const byKey = new Map<string, ComponentFile>();
   for (const component of components) {
     const other = byKey.get(component.key);
-    if (other) throw new Error(`two files are the component ${component.key}: ${other.file}, ${component.file}`);
+    if (other)
+      throw new Error(`two files are the component ${component.key}: ${other.file}, ${component.file}`);
     byKey.set(component.key, component);
   }
   return components;

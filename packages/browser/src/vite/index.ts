@@ -28,11 +28,21 @@ export interface SluiceOptions {
 
 /** Frameworks with an adapter here, and what has to be installed for it. */
 const FRAMEWORKS = { react: 'react-dom/client', preact: 'preact', vue: 'vue' } as const;
-const VIRTUAL: ReadonlySet<string> = new Set([modules.RUNTIME, modules.REGISTRY, modules.SERVER, modules.DEV]);
+const VIRTUAL: ReadonlySet<string> = new Set([
+  modules.RUNTIME,
+  modules.REGISTRY,
+  modules.SERVER,
+  modules.DEV,
+]);
 
 export default function sluice(options: SluiceOptions = {}): Plugin {
-  const { components: folder = 'components', manifest = 'dist/sluice-assets.json', vitals: vitalsShare = 1 } = options;
-  if (!(vitalsShare >= 0 && vitalsShare <= 1)) throw new RangeError(`vitals has to be from 0 to 1, not ${vitalsShare}`);
+  const {
+    components: folder = 'components',
+    manifest = 'dist/sluice-assets.json',
+    vitals: vitalsShare = 1,
+  } = options;
+  if (!(vitalsShare >= 0 && vitalsShare <= 1))
+    throw new RangeError(`vitals has to be from 0 to 1, not ${vitalsShare}`);
   let config: ResolvedConfig;
   let components: readonly ComponentFile[] = [];
   let adapters: ReadonlyMap<string, string> = new Map();
@@ -45,7 +55,7 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
   return {
     name: 'sluice',
 
-    config: () => ({
+    config: ({ environments }) => ({
       appType: 'custom',
       builder: {},
       define: { __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: 'true' },
@@ -53,11 +63,15 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
       resolve: { dedupe: ['react', 'react-dom', 'preact', 'vue'] },
       environments: {
         client: {
-          build: { outDir: 'dist/client', modulePreload: false, rollupOptions: { input: { sluice: modules.RUNTIME } } },
+          build: {
+            outDir: environments?.['client']?.build?.outDir ?? 'dist/client',
+            modulePreload: false,
+            rollupOptions: { input: { sluice: modules.RUNTIME } },
+          },
         },
         ssr: {
           build: {
-            outDir: 'dist/server',
+            outDir: environments?.['ssr']?.build?.outDir ?? 'dist/server',
             ssr: true,
             emitAssets: false,
             rollupOptions: { input: { components: modules.SERVER } },
@@ -74,8 +88,15 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
     async buildStart() {
       components = await findComponents(folderPath());
       if (config.command !== 'build' || this.environment.name !== 'client') return;
-      const sources = [...components.map(({ file }) => file), ...adapters.values(), modules.REGISTRY, modules.ownFile('vitals/measure')];
-      for (const id of sources) chunks.set(id, this.emitFile({ type: 'chunk', id, preserveSignature: 'strict' }));
+      const sources = [
+        ...components.map(({ file }) => file),
+        ...adapters.values(),
+        modules.REGISTRY,
+        modules.ownFile('vitals/measure'),
+        modules.ownFile('runtime/early'),
+      ];
+      for (const id of sources)
+        chunks.set(id, this.emitFile({ type: 'chunk', id, preserveSignature: 'strict' }));
     },
 
     resolveId: (id) => (VIRTUAL.has(id) ? `\0${id}` : undefined),
@@ -100,7 +121,10 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
     async writeBundle({ dir }, bundle) {
       if (config.command !== 'build' || this.environment.name !== 'client') return;
       const target = path.resolve(config.root, manifest);
-      const fromManifest = path.relative(path.dirname(target), dir ?? config.root).split(path.sep).join('/');
+      const fromManifest = path
+        .relative(path.dirname(target), dir ?? config.root)
+        .split(path.sep)
+        .join('/');
       const fileOf = (source: string): string => this.getFileName(chunks.get(source) ?? '');
       const written: Assets = {
         runtime: config.base + runtimeFile(bundle),
@@ -109,7 +133,9 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
             key,
             {
               js: addresses(bundle, fileOf(file)),
-              css: styleFiles(bundle as Bundle, fileOf(file)).map((style) => path.posix.join(fromManifest, style)),
+              css: styleFiles(bundle as Bundle, fileOf(file)).map((style) =>
+                path.posix.join(fromManifest, style),
+              ),
             },
           ]),
         ),
@@ -147,7 +173,9 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
 
 function runtimeFile(bundle: Readonly<Record<string, { type: string; fileName: string }>>): string {
   const runtime = Object.values(bundle).find(
-    (file) => file.type === 'chunk' && (file as { facadeModuleId?: string }).facadeModuleId === `\0${modules.RUNTIME}`,
+    (file) =>
+      file.type === 'chunk' &&
+      (file as { facadeModuleId?: string }).facadeModuleId === `\0${modules.RUNTIME}`,
   );
   if (!runtime) throw new Error('the build has no chunk for the runtime of @sluice/browser');
   return runtime.fileName;
@@ -173,7 +201,10 @@ function adaptersFor(root: string, own: Readonly<Record<string, string>> = {}): 
 async function stylesBelow(folder: string): Promise<readonly string[]> {
   const { readdir } = await import('node:fs/promises');
   const found = (await readdir(folder, { recursive: true })).map((file) => file.split(path.sep).join('/'));
-  return found.filter((file) => /\.(?:css|scss|sass|less|styl)$/.test(file)).toSorted().map((file) => path.posix.join(folder, file));
+  return found
+    .filter((file) => /\.(?:css|scss|sass|less|styl)$/.test(file))
+    .toSorted()
+    .map((file) => path.posix.join(folder, file));
 }
 
 function hasReactRefresh({ plugins }: ResolvedConfig): boolean {

@@ -16,7 +16,9 @@ const extension = path.extname(fileURLToPath(import.meta.url));
 
 /** A module of this package, by its path below `src` without its extension. */
 export function ownFile(name: string): string {
-  return fileURLToPath(new URL(`../${name}${extension}`, import.meta.url)).split(path.sep).join('/');
+  return fileURLToPath(new URL(`../${name}${extension}`, import.meta.url))
+    .split(path.sep)
+    .join('/');
 }
 
 const text = (value: unknown): string => JSON.stringify(value);
@@ -40,6 +42,7 @@ start({
   adapters: { ${located.join(', ')} },
   registry: ${locate(REGISTRY)},
   vitals: ${locate(ownFile('vitals/measure'))},
+  early: ${locate(ownFile('runtime/early'))},
   vitalsShare: ${text(vitalsShare)},
 });
 `;
