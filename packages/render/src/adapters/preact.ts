@@ -22,7 +22,7 @@ export function preact(): Adapter {
       try {
         return renderToString(node);
       } catch (thrown) {
-        if (!isPromise(thrown)) throw thrown;
+        if (!isSuspension(thrown)) throw thrown;
         waiting.add(view as object);
         return renderToStringAsync(node);
       }
@@ -30,8 +30,9 @@ export function preact(): Adapter {
   };
 }
 
-function isPromise(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+/** What the synchronous renderer throws in place of the promise that it met. */
+function isSuspension(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.message.includes('renderToStringAsync');
 }
 
 /** Slots are props: the default one is `children`, the others have their names. */

@@ -1,15 +1,22 @@
 /**
  * The element that stands for a slot in a component's HTML. Every adapter writes exactly this text, so that whoever puts a
- * page together finds the places by searching for it. Names are escaped: no data of a component can look like a slot.
+ * page together finds the places by searching for it. It has nothing that frameworks escape in ways of their own.
  */
-import { escapeAttribute } from '../state/escape.js';
 import type { RenderContext, Slots } from './adapter.js';
 
 export const SLOT_TAG = 'sluice-slot';
 
-/** The content between tags is nobody's but the page's: hydration leaves it alone. */
+const NAME = /^[a-z][\w-]*$/i;
+
+/** Slots are properties of components, so their names are such. */
+export function isSlotName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** The content between tags is nobody's but the page's: hydration leaves it alone. Throws for what is no name. */
 export function slotHtml(name: string): string {
-  return `<${SLOT_TAG} n="${escapeAttribute(name)}"></${SLOT_TAG}>`;
+  if (!isSlotName(name)) throw new TypeError(`"${name}" is no name of a slot: letters, digits, - and _`);
+  return `<${SLOT_TAG} n="${name}"></${SLOT_TAG}>`;
 }
 
 export function slotsOf(names: readonly string[]): Slots {

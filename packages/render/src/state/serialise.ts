@@ -82,19 +82,27 @@ function encodeArray(array: readonly unknown[], place: Place | undefined): reado
 
 function encodeProperties(object: Record<string, unknown>, place: Place | undefined): unknown {
   const keys = Object.keys(object);
-  let copy: Record<string, unknown> | undefined;
+  const isSpecial = Object.hasOwn(object, TYPE_KEY) || Object.hasOwn(object, '__proto__');
+  let copy: Map<string, unknown> | undefined = isSpecial ? new Map() : undefined;
   for (const [index, key] of keys.entries()) {
     const property = object[key];
-    const isLeftOut = property === undefined || key === '__proto__';
-    const encoded = isLeaf(property) || isLeftOut ? property : encode(property, at(place, object, key));
-    if (encoded !== property || key === '__proto__') {
-      copy ??= Object.fromEntries(keys.slice(0, index).map((before) => [before, object[before]]));
-    }
-    if (copy !== undefined && !isLeftOut) copy[key] = encoded;
+    if (isLeftOut(key, property)) continue;
+    const encoded = isLeaf(property) ? property : encode(property, at(place, object, key));
+    if (encoded !== property) copy ??= entriesOf(object, keys.slice(0, index));
+    copy?.set(key, encoded);
   }
-  const encoded = copy ?? object;
+  if (copy === undefined) return object;
   // An object of the app that looks like one of ours.
-  return Object.hasOwn(encoded, TYPE_KEY) ? typed('object', Object.entries(encoded).flat(1)) : encoded;
+  return copy.has(TYPE_KEY) ? typed('object', [...copy].flat(1)) : Object.fromEntries(copy);
+}
+
+function entriesOf(object: Record<string, unknown>, keys: readonly string[]): Map<string, unknown> {
+  return new Map(keys.filter((key) => !isLeftOut(key, object[key])).map((key) => [key, object[key]]));
+}
+
+/** JSON leaves out what is undefined, too. */
+function isLeftOut(key: string, property: unknown): boolean {
+  return property === undefined || key === '__proto__';
 }
 
 function isLeaf(value: unknown): boolean {
