@@ -7,10 +7,14 @@
 // `pages` and `browser` compare; the other modes measure Sluice against its bars. See bench/README.md.
 import { buildGenerator } from './lib/load.ts';
 import { cores, readOptions } from './lib/options.ts';
-import { conclude, describe } from './lib/report.ts';
+import { type Bar, conclude, describe } from './lib/report.ts';
 import { build, buildNext, nextVersion } from './render/lib/build.ts';
 import { express, next, type Peer, workerNodes, workerNodesVersion } from './render/lib/servers.ts';
+import { measureComponents } from './render/modes/components.ts';
+import { measureInBrowser } from './render/modes/browser.ts';
 import { measurePages } from './render/modes/pages.ts';
+
+const COMPARING = ['pages', 'browser'];
 
 const options = readOptions({
   runs: 7,
@@ -19,17 +23,30 @@ const options = readOptions({
   words: { mode: ['pages', 'bad-box', 'components', 'times', 'browser'] },
   numbers: { requests: [2_000, 200], connections: [8, 8], seconds: [20, 4] },
 });
+const { mode = '' } = options.words;
 buildGenerator();
 await build();
-const wanted = (key: string): boolean => options.only.length === 0 || options.only.includes(key);
-const peers: Record<string, Peer> = {};
-if (wanted('express')) peers['express'] = express;
-if (wanted('worker-nodes')) peers['worker-nodes'] = workerNodes;
-if (wanted('next')) peers['next'] = next(await buildNext());
+const peers = COMPARING.includes(mode) ? await peersOf(options.only) : {};
 const about = {
-  ...describe(`A page of 60 boxes: ${options.words['mode'] ?? ''}`, options),
-  ...(wanted('next') ? { next: nextVersion() } : {}),
-  ...(wanted('worker-nodes') ? { 'worker-nodes': workerNodesVersion() } : {}),
+  ...describe(`A page of 60 boxes: ${mode}`, options),
+  ...('next' in peers ? { next: nextVersion() } : {}),
+  ...('worker-nodes' in peers ? { 'worker-nodes': workerNodesVersion() } : {}),
 };
-const { bars, data } = await measurePages(options, peers);
-conclude('render', options, about, bars, data);
+const { bars, data } = await measured();
+conclude(`render-${mode}`, options, about, bars, data);
+
+async function measured(): Promise<{ bars: Bar[]; data: unknown }> {
+  if (mode === 'components') return measureComponents(options);
+  if (mode === 'browser') return measureInBrowser(options, peers);
+  return measurePages(options, peers);
+}
+
+/** By their short names; all but Sluice are built, or installed, when they are wanted. */
+async function peersOf(only: string[]): Promise<Record<string, Peer>> {
+  const isWanted = (key: string): boolean => only.length === 0 || only.includes(key);
+  return {
+    ...(isWanted('express') ? { express } : {}),
+    ...(isWanted('worker-nodes') ? { 'worker-nodes': workerNodes } : {}),
+    ...(isWanted('next') ? { next: next(await buildNext()) } : {}),
+  };
+}

@@ -34,6 +34,7 @@ export async function build(): Promise<void> {
   await Promise.all([
     bundle({ ...onServer, entryPoints: ['servers/express.tsx'], outfile: built('express.mjs') }),
     bundle({ ...onServer, entryPoints: ['servers/worker-nodes.ts'], outfile: built('worker-nodes.mjs') }),
+    bundle({ ...onServer, entryPoints: ['servers/registry.ts'], outfile: built('registry.mjs') }),
     // worker-nodes loads it with `require`.
     bundle({
       ...onServer,

@@ -8,7 +8,6 @@ import { Crumbs, Footer, Hero, Nav, Pages, Promo } from './plain';
 import Sort from './sort';
 
 export function Page({ listing }: { listing: Listing }) {
-  const middle = listing.cards.length / 2;
   const cards = listing.cards.map((card) => <Card key={card.id} {...card} />);
   const promos = listing.promos.map((promo) => <Promo key={promo.title} {...promo} />);
   return (
@@ -25,9 +24,8 @@ export function Page({ listing }: { listing: Listing }) {
       <Hero {...listing.hero} />
       <Sort {...listing.sort} />
       <Grid label={listing.title}>
-        {cards.slice(0, middle)}
         {promos[0]}
-        {cards.slice(middle)}
+        {cards}
         {promos[1]}
       </Grid>
       <Pages {...listing.pages} />
