@@ -17,5 +17,7 @@ export type {
   SchemaResult,
   Settings,
 } from './component.js';
+export { createServer, middleware, type Handler, type HandlerOptions } from './http/handler.js';
+export { HttpError } from './http/errors.js';
 export { serialise } from './state/serialise.js';
 export { revive } from './state/revive.js';
