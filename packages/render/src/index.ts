@@ -21,3 +21,50 @@ export { createServer, middleware, type Handler, type HandlerOptions } from './h
 export { HttpError } from './http/errors.js';
 export { serialise } from './state/serialise.js';
 export { revive } from './state/revive.js';
+export { createPages, Pages } from './pages/pages.js';
+export type {
+  BoxAnswer,
+  InputContext,
+  Page,
+  PageInput,
+  PagesOptions,
+  RenderOptions,
+} from './pages/options.js';
+export { pageHandler, respond, respondBox, styleHandler, type PageHandlerOptions } from './pages/http.js';
+export type {
+  DocumentTree,
+  FunctionSource,
+  LinkTree,
+  MetaTree,
+  PageTree,
+  Source,
+  TreeNode,
+  UpstreamSource,
+} from './pages/tree.js';
+export type { Bound, Condition } from './pages/bind.js';
+export type { DocumentOptions } from './pages/document.js';
+export type { HeaderOptions } from './pages/headers.js';
+export type { Fill } from './pages/writer.js';
+export type { OverrunsOptions } from './pages/overruns.js';
+export { checkTree, InvalidTree } from './pages/check.js';
+export {
+  SourceError,
+  type SourceContext,
+  type SourceFunction,
+  type SourcesOptions,
+} from './pages/sources.js';
+export { readAssets, type Assets, type ComponentAssets } from './pages/assets.js';
+export type { BoxReport, PageReport } from './pages/report.js';
+export type { StylesOptions } from './css/styles.js';
+export {
+  createRemote,
+  type Remote,
+  type RemoteComponentOptions,
+  type RemoteOptions,
+} from './remote/remote.js';
+export { remoteAdapter } from './remote/adapter.js';
+export { RemoteError, type RemoteReason } from './remote/errors.js';
+export type { Allocation, Experiment, ListedVariant } from './variants/experiments.js';
+export type { Shares } from './dial/dial.js';
+export type { Device, Visitor, VisitorOptions } from './dial/visitor.js';
+export type { ComponentReport, Outcome, RenderHost } from './host.js';

@@ -17,9 +17,10 @@ export class Dial {
   readonly #shares: Shares;
   readonly #device: Device;
   readonly #visitor: Visitor;
+  readonly #decided = new Map<string, boolean>();
   #position: number | undefined;
   #server = 0;
-  #asked = 0;
+  #counted = 0;
   #dependsOnVisitor = false;
   #dependsOnDevice = false;
 
@@ -31,14 +32,18 @@ export class Dial {
 
   /** Whether the server renders this component for this visitor. */
   server(component: string): boolean {
-    const share = shareOf(this.#shares, component, this.#device);
-    const others = DEVICES.some((device) => shareOf(this.#shares, component, device) !== share);
-    this.#dependsOnDevice ||= others;
-    this.#asked += 1;
-    const isServer = share >= 1 || (share > 0 && this.#place() < share);
-    this.#dependsOnVisitor ||= share > 0 && share < 1;
-    if (isServer) this.#server += 1;
+    let isServer = this.#decided.get(component);
+    if (isServer === undefined) {
+      isServer = this.#decide(component);
+      this.#decided.set(component, isServer);
+    }
     return isServer;
+  }
+
+  /** Counts one box of the page for `setting`. */
+  count(component: string): void {
+    this.#counted += 1;
+    if (this.server(component)) this.#server += 1;
   }
 
   /** Another visitor with the same device may get another page. */
@@ -51,14 +56,21 @@ export class Dial {
     return this.#dependsOnDevice;
   }
 
-  /** `s0` to `s100`: how many of the components that were asked for the server renders, in steps of 5 %. */
+  /** `s0` to `s100`: how many of the counted boxes the server renders, in steps of 5 %. */
   get setting(): string {
-    if (this.#asked === 0) return 's100';
-    const percent = (this.#server / this.#asked) * 100;
+    if (this.#counted === 0) return 's100';
+    const percent = (this.#server / this.#counted) * 100;
     // Only all and none are called so.
     const rounded = Math.round(percent / STEP_PERCENT) * STEP_PERCENT;
     const within = Math.min(100 - STEP_PERCENT, Math.max(STEP_PERCENT, rounded));
     return `s${percent === 0 || percent === 100 ? percent : within}`;
+  }
+
+  #decide(component: string): boolean {
+    const share = shareOf(this.#shares, component, this.#device);
+    this.#dependsOnDevice ||= DEVICES.some((device) => shareOf(this.#shares, component, device) !== share);
+    this.#dependsOnVisitor ||= share > 0 && share < 1;
+    return share >= 1 || (share > 0 && this.#place() < share);
   }
 
   #place(): number {

@@ -26,7 +26,8 @@ export interface VisitorOptions {
 }
 
 /** Lower case, as it is found in the User-Agents of crawlers, previews and monitors. */
-const BOT = /bot\b|bot[/;]|crawl|spider|slurp|facebookexternalhit|mediapartners|lighthouse|headlesschrome|preview/;
+const BOT =
+  /bot\b|bot[/;]|crawl|spider|slurp|facebookexternalhit|mediapartners|lighthouse|headlesschrome|preview/;
 const MOBILE = /mobi|android|iphone|ipad|ipod/;
 const YEAR_S = 31_536_000;
 const COOKIES_BYTES_MAX = 16_384;
@@ -49,7 +50,8 @@ export function visitorOf(
   const cookies = cookiesOf(request.headers.cookie);
   const device = deviceOf(request.headers);
   const known = cookie === undefined ? undefined : cookies[cookie];
-  if (known !== undefined && known !== '') return { visitor: { id: known, device, cookies }, setCookie: undefined };
+  if (known !== undefined && known !== '')
+    return { visitor: { id: known, device, cookies }, setCookie: undefined };
   if (cookie === undefined || !setsCookie) {
     const id = `${request.socket.remoteAddress ?? ''} ${request.headers['user-agent'] ?? ''}`;
     return { visitor: { id, device, cookies }, setCookie: undefined };

@@ -47,7 +47,8 @@ export function resolve(bound: Bound, scope: Scope): unknown {
     const value = resolve(bound[key], scope);
     if (value === undefined) continue;
     // Plain assignment would set the prototype.
-    if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+    if (key === '__proto__')
+      Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
     else object[key] = value;
   }
   return object;

@@ -29,7 +29,8 @@ const URL_CHARACTERS_MAX = 4_096;
 const TIMEOUT_MS_MAX = 60_000;
 const SOURCES_MAX = 32;
 const PAGE_ID = /^[\w./-]{1,64}$/;
-const BOX_ID = /^[A-Za-z][\w-]{0,63}$/;
+const BOX_ID = /^[A-Za-z]\w{0,63}$/;
+const SLOT = /^[A-Za-z][\w-]{0,63}$/;
 /** Ids that places in the tree give. */
 const PLACE_ID = /^b\d/;
 export const LINK_RELS: ReadonlySet<string> = new Set(
@@ -90,7 +91,8 @@ class Check {
     oneOf(node['hydration'], ['load', 'idle', 'visible', 'interaction'], `${at}.hydration`);
     if (node['slots'] === undefined) return;
     for (const [slot, list] of Object.entries(object(node['slots'], `${at}.slots`))) {
-      name(slot, `${at}.slots`);
+      if (!SLOT.test(slot))
+        throw new InvalidTree(`${at}.slots`, 'has a name with more than letters, digits, `_` and `-`');
       this.#list(list, `${at}.slots.${slot}`, depth + 1);
     }
   }
@@ -98,7 +100,10 @@ class Check {
   #id(id: unknown, at: string): void {
     if (id === undefined) return;
     if (!isText(id, 64) || !BOX_ID.test(id) || PLACE_ID.test(id))
-      throw new InvalidTree(`${at}.id`, 'is not a letter and up to 63 letters, digits, `_` and `-`, or is like `b7`');
+      throw new InvalidTree(
+        `${at}.id`,
+        'is not a letter and up to 63 letters, digits and `_`, or is like `b7`',
+      );
     if (this.#ids.has(id)) throw new InvalidTree(`${at}.id`, `${id} is there twice`);
     this.#ids.add(id);
   }
@@ -158,12 +163,13 @@ function condition(value: unknown, at: string, depth: number): void {
   const [kind, ...others] = Object.keys(given);
   const inner: unknown = kind === undefined ? undefined : given[kind];
   if (others.length > 0) throw new InvalidTree(at, 'has more than one key: use `all` or `any`');
-  switch (kind) {
+  switch (kind ?? '') {
     case 'exists':
       path(inner, `${at}.exists`);
       return;
     case 'equals':
-      if (list(inner, `${at}.equals`).length !== 2) throw new InvalidTree(`${at}.equals`, 'is not two values');
+      if (list(inner, `${at}.equals`).length !== 2)
+        throw new InvalidTree(`${at}.equals`, 'is not two values');
       bound(inner, `${at}.equals`);
       return;
     case 'not':
@@ -191,7 +197,8 @@ function bound(value: unknown, at: string, depth = 0): void {
   if (isBinding(value)) {
     path(value.$path, `${at}.$path`);
     for (const key of Object.keys(value)) {
-      if (key !== '$path' && key !== 'default') throw new InvalidTree(`${at}.${key}`, 'is not known beside `$path`');
+      if (key !== '$path' && key !== 'default')
+        throw new InvalidTree(`${at}.${key}`, 'is not known beside `$path`');
     }
     return;
   }
@@ -209,7 +216,8 @@ function name(value: unknown, at: string): void {
 }
 
 function oneOf(value: unknown, values: readonly unknown[], at: string): void {
-  if (value !== undefined && !values.includes(value)) throw new InvalidTree(at, `is none of ${values.join(', ')}`);
+  if (value !== undefined && !values.includes(value))
+    throw new InvalidTree(at, `is none of ${values.join(', ')}`);
 }
 
 function list(value: unknown, at: string): readonly unknown[] {

@@ -68,11 +68,18 @@ export class Sources {
     context: SourceContext,
   ): Promise<Readonly<Record<string, unknown>>> {
     const named = Object.entries(sources);
-    const values = await Promise.all(named.map(async ([name, source]) => this.#one(name, source, scope, context)));
+    const values = await Promise.all(
+      named.map(async ([name, source]) => this.#one(name, source, scope, context)),
+    );
     return Object.fromEntries(named.map(([name], index) => [name, values[index]]));
   }
 
-  async #one(name: string, source: Source, scope: Scope, { request, signal }: SourceContext): Promise<unknown> {
+  async #one(
+    name: string,
+    source: Source,
+    scope: Scope,
+    { request, signal }: SourceContext,
+  ): Promise<unknown> {
     const timeoutMs = source.timeoutMs ?? TIMEOUT_MS;
     const stop = new AbortController();
     try {
@@ -94,14 +101,21 @@ export class Sources {
   async #call(name: string, source: FunctionSource, scope: Scope, context: SourceContext): Promise<unknown> {
     const { functions = {} } = this.#options;
     const call = Object.hasOwn(functions, source.source) ? functions[source.source] : undefined;
-    if (call === undefined) throw new SourceError(name, `names the function ${source.source}, which is not registered`);
+    if (call === undefined)
+      throw new SourceError(name, `names the function ${source.source}, which is not registered`);
     return call(resolve(source.args, scope), context);
   }
 
-  async #ask(name: string, source: UpstreamSource, scope: Scope, { request, signal }: SourceContext): Promise<unknown> {
+  async #ask(
+    name: string,
+    source: UpstreamSource,
+    scope: Scope,
+    { request, signal }: SourceContext,
+  ): Promise<unknown> {
     const url = urlOf(name, source, scope);
     // Checked after the parts are put together: none of them may change where the request goes.
-    if (!this.#origins.has(url.origin)) throw new SourceError(name, `is at ${url.origin}, which is not allowed`);
+    if (!this.#origins.has(url.origin))
+      throw new SourceError(name, `is at ${url.origin}, which is not allowed`);
     const response = await fetch(url, {
       headers: { accept: 'application/json', ...this.#options.headers?.(url, request) },
       redirect: 'error',

@@ -22,7 +22,7 @@ export interface TreeNode {
   readonly component: string;
   /** Default: the newest. */
   readonly version?: string;
-  /** Unique on the page, for the page's own code. Default: the place in the tree. In an `each`, items are numbered. */
+  /** Unique in the tree: a letter, then letters, digits and `_`. Default: the place in the tree. In an `each`, `-0` and so on follow. */
   readonly id?: string;
   readonly props?: Readonly<Record<string, Bound>>;
   readonly slots?: Readonly<Record<string, readonly TreeNode[]>>;
@@ -73,8 +73,7 @@ export interface DocumentTree {
 }
 
 export type MetaTree =
-  | { readonly name: string; readonly content: Bound }
-  | { readonly property: string; readonly content: Bound };
+  { readonly name: string; readonly content: Bound } | { readonly property: string; readonly content: Bound };
 
 export interface LinkTree {
   /** `canonical`, `alternate`, `icon`, `apple-touch-icon`, `manifest`, `next`, `prev`, `preconnect`, `dns-prefetch` or `author`. */

@@ -80,7 +80,10 @@ function resultOf(name: string, result: unknown): JobResult {
   if (field(result, 'success') === true && typeof html === 'string') return { html };
   const message = field(field(result, 'error'), 'message');
   return {
-    error: new RemoteError('error', `${name}: ${typeof message === 'string' ? message : 'no HTML in the answer'}`),
+    error: new RemoteError(
+      'error',
+      `${name}: ${typeof message === 'string' ? message : 'no HTML in the answer'}`,
+    ),
   };
 }
 

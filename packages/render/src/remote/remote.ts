@@ -96,7 +96,12 @@ export class Remote {
   /**
    * HTML of one component; rejects with `RemoteError`. Calls of one macrotask go in one request.
    */
-  async render(name: string, props: Props, cacheS: number, signal: AbortSignal): Promise<{ html: string; isCached: boolean }> {
+  async render(
+    name: string,
+    props: Props,
+    cacheS: number,
+    signal: AbortSignal,
+  ): Promise<{ html: string; isCached: boolean }> {
     const key = cacheS > 0 ? `${name}\n${JSON.stringify(sorted(props))}` : undefined;
     const cached = key === undefined ? undefined : this.#cache.get(key, performance.now());
     if (cached !== undefined) return { html: cached, isCached: true };
@@ -113,7 +118,8 @@ export class Remote {
     const waiting = this.#waiting;
     this.#waiting = [];
     const jobs_max = this.#options.jobsMax ?? JOBS_MAX;
-    for (let from = 0; from < waiting.length; from += jobs_max) void this.#batch(waiting.slice(from, from + jobs_max));
+    for (let from = 0; from < waiting.length; from += jobs_max)
+      void this.#batch(waiting.slice(from, from + jobs_max));
   }
 
   async #batch(waiting: readonly Waiting[]): Promise<void> {
@@ -129,7 +135,9 @@ export class Remote {
     } catch (error) {
       const known = isBrokenCircuitError(error) ? this.#leftAlone(error) : error;
       const failure =
-        known instanceof RemoteError ? known : new RemoteError('error', `${this.#url.host}: ${String(error)}`);
+        known instanceof RemoteError
+          ? known
+          : new RemoteError('error', `${this.#url.host}: ${String(error)}`);
       for (const { settle } of waiting) settle({ error: failure });
     } finally {
       stop();

@@ -41,7 +41,8 @@ export class Experiments {
 
   /** Throws where a name, a weight or a day is none. */
   constructor(experiments: readonly Experiment[] = []) {
-    if (experiments.length > EXPERIMENTS_MAX) throw new RangeError(`more than ${EXPERIMENTS_MAX} experiments`);
+    if (experiments.length > EXPERIMENTS_MAX)
+      throw new RangeError(`more than ${EXPERIMENTS_MAX} experiments`);
     const names = new Set<string>();
     for (const experiment of experiments) {
       check(experiment);
@@ -49,6 +50,10 @@ export class Experiments {
       names.add(experiment.name);
     }
     this.#experiments = experiments;
+  }
+
+  get isEmpty(): boolean {
+    return this.#experiments.length === 0;
   }
 
   /** The arms of one visitor. `given` are arms that an upstream or the caller chose: they win where such an arm exists. */
@@ -162,15 +167,18 @@ function check({ name, arms, since, components = {} }: Experiment): void {
   for (const [arm, weight] of weights) {
     if (!NAME.test(arm)) throw new TypeError(`an arm of ${name} cannot be called ${JSON.stringify(arm)}`);
     // A key such as `0` would move to the front and change who is in which arm.
-    if (/^\d+$/.test(arm)) throw new TypeError(`an arm of ${name} is called ${arm}: use a name, not a number`);
-    if (!Number.isFinite(weight) || weight < 0) throw new TypeError(`${name}: the weight of ${arm} is ${weight}`);
+    if (/^\d+$/.test(arm))
+      throw new TypeError(`an arm of ${name} is called ${arm}: use a name, not a number`);
+    if (!Number.isFinite(weight) || weight < 0)
+      throw new TypeError(`${name}: the weight of ${arm} is ${weight}`);
   }
   if (sumOf(arms) <= 0) throw new TypeError(`${name}: no arm has a weight`);
   if (!/^\d{4}-\d{2}-\d{2}$/.test(since) || Number.isNaN(Date.parse(since)))
     throw new TypeError(`${name}: since is ${JSON.stringify(since)}, and not a day such as 2026-11-24`);
   for (const [component, byArm] of Object.entries(components)) {
     for (const arm of Object.keys(byArm)) {
-      if (!Object.hasOwn(arms, arm)) throw new TypeError(`${name}: ${component} names the arm ${arm}, which is none`);
+      if (!Object.hasOwn(arms, arm))
+        throw new TypeError(`${name}: ${component} names the arm ${arm}, which is none`);
     }
   }
 }
