@@ -4,7 +4,14 @@ export type { ComponentModule, Registry, RegistryOptions, VersionOptions } from 
 export { registryFromFiles, type FilesOptions } from './registry/files.js';
 export { createTaskQueue } from './tasks/queue.js';
 export type { PageOptions, PageTasks, QueueOptions, TaskQueue } from './tasks/queue.js';
-export type { Failed, Failure, Job, JobContext, Rendered, TaskResult } from './tasks/result.js';
+export type {
+  Failed,
+  Failure,
+  Job,
+  JobContext as TaskContext,
+  Rendered,
+  TaskResult,
+} from './tasks/result.js';
 export { InvalidPropsError, LateError } from './tasks/errors.js';
 export { plain, type PlainView } from './adapters/plain.js';
 export type { Adapter, RenderContext, Slots } from './adapters/adapter.js';
@@ -18,6 +25,9 @@ export type {
   Settings,
 } from './component.js';
 export { createServer, middleware, type Handler, type HandlerOptions } from './http/handler.js';
+export { createFragments, type FragmentOptions, type Fragments } from './fragments/fragments.js';
+export type { BatchContext, JobContext, Plugin } from './fragments/plugins.js';
+export type { BatchAnswer, FragmentError, FragmentJob, FragmentResult } from './fragments/protocol.js';
 export { HttpError } from './http/errors.js';
 export { serialise } from './state/serialise.js';
 export { revive } from './state/revive.js';

@@ -56,7 +56,8 @@ async function readBytes(
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    for await (const chunk of source as AsyncIterable<Buffer>) {
+    // The rest of a refused body is left to Node: a destroyed request takes its connection, and the answer, along.
+    for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       length += chunk.length;
       if (length > bytesMax) throw tooLarge();
       chunks.push(chunk);

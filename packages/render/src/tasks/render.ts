@@ -86,7 +86,11 @@ function accepted(component: Component, html: unknown, bytesMax: number): string
   return html;
 }
 
-/** Goes on with a value, at once if it is there. */
+/** Goes on with a value, at once if it is there. Promises of libraries and of other realms are promises, too. */
 function after<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
+  return isPromise(value) ? Promise.resolve(value).then(next) : next(value);
+}
+
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
