@@ -6,6 +6,7 @@ import type { Props } from '../component.js';
 import { holds, resolve, pathOf } from './bind.js';
 import { InvalidTree } from './check.js';
 import { valueAt, type Scope } from './path.js';
+import { isObject } from './shapes.js';
 import type { SourceContext, Sources } from './sources.js';
 import type { Source, TreeNode } from './tree.js';
 
@@ -102,8 +103,12 @@ export class Planner {
     if (node.if !== undefined && !holds(node.if, at.scope)) return [];
     this.#boxes += 1;
     if (this.#boxes > BOXES_MAX) throw new InvalidTree('boxes', `come to more than ${BOXES_MAX}`);
-    const props = (node.props === undefined ? {} : resolve(node.props, at.scope)) as Props;
-    return [{ kind: 'box', id, node, props, slots: this.#slots(node, id, at), failure: undefined }];
+    const props = node.props === undefined ? {} : resolve(node.props, at.scope);
+    const slots = this.#slots(node, id, at);
+    // All of them may be bound to one path.
+    if (isObject(props)) return [{ kind: 'box', id, node, props, slots, failure: undefined }];
+    const failure = new TypeError(`The props of box ${id} are bound to what is no object`);
+    return [{ kind: 'box', id, node, props: {}, slots, failure }];
   }
 
   #slots({ slots }: TreeNode, parent: string, at: Place): ReadonlyMap<string, readonly Item[]> {

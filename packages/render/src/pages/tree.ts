@@ -24,6 +24,7 @@ export interface TreeNode {
   readonly version?: string;
   /** Unique in the tree: a letter, then letters, digits and `_`. Default: the place in the tree. In an `each`, `-0` and so on follow. */
   readonly id?: string;
+  /** Each bound by itself, or all by one `$path` of an object. */
   readonly props?: Readonly<Record<string, Bound>>;
   readonly slots?: Readonly<Record<string, readonly TreeNode[]>>;
   /** Without it, or where it holds, the box is there. It sees the node's data, and in `each` the item. */
