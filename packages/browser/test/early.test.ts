@@ -18,7 +18,7 @@ void test(
   options,
   async (t) => {
     const { page, said } = await view(t);
-    const release = await holdUp(page, /\/assets\/sluice-/);
+    const release = await holdUp(page, /\/assets\/sluice-.*js/);
     const boxes: Box[] = [
       counter,
       { n: 'preact/Stepper', a: 'preact', on: 'visible', props: { start: 1 } },
@@ -38,9 +38,9 @@ void test(
   options,
   async (t) => {
     const { page, said } = await view(t);
-    const release = await holdUp(page, /\/assets\/Counter-/);
+    const release = await holdUp(page, /\/assets\/Counter-.*js/);
     await page.goto(put(site, { boxes: [counter], early: false }), { waitUntil: 'commit' });
-    await page.waitForFunction('globalThis.__sluice?.take');
+    await page.waitForFunction('Boolean(globalThis.__sluice?.take)');
     await page.getByText('add: 1').click();
     release();
     await page.getByText('add: 2').waitFor();
@@ -50,7 +50,7 @@ void test(
 
 void test('a click in a box within another happens once in both', options, async (t) => {
   const { page } = await view(t);
-  const release = await holdUp(page, /\/assets\/Counter-/);
+  const release = await holdUp(page, /\/assets\/Counter-.*js/);
   await page.goto(put(site, { boxes: [{ n: 'Frame', on: 'load', slots: { default: [counter] } }] }));
   // The frame answers already; it must not get the click before the counter in it does.
   await page.locator('sluice-box[n=Frame][ready]').waitFor({ state: 'attached' });
@@ -63,7 +63,7 @@ void test('a click in a box within another happens once in both', options, async
 
 void test('fields keep what was typed and chosen, and their component knows', options, async (t) => {
   const { page, said } = await view(t);
-  const release = await holdUp(page, /\/assets\/Form-/);
+  const release = await holdUp(page, /\/assets\/Form-.*js/);
   await page.goto(put(site, { boxes: [{ n: 'Form', on: 'load', props: { name: 'Ada' } }] }));
   await page.locator('#text').fill('Grace');
   await page.locator('#text').press('End');
@@ -84,7 +84,7 @@ void test('fields keep what was typed and chosen, and their component knows', op
 
 void test('a field stays focused, with its caret in place', options, async (t) => {
   const { page } = await view(t);
-  const release = await holdUp(page, /\/assets\/Form-/);
+  const release = await holdUp(page, /\/assets\/Form-.*js/);
   await page.goto(put(site, { boxes: [{ n: 'Form', on: 'load', props: { name: 'Ada' } }] }));
   await page.locator('#text').fill('abcd');
   await page.keyboard.press('ArrowLeft');
@@ -104,7 +104,7 @@ for (const [how, send] of [
 ])[]) {
   void test(`a form for a script waits for it, sent ${how}, and the page is not left`, options, async (t) => {
     const { page, said } = await view(t);
-    const release = await holdUp(page, /\/assets\/Form-/);
+    const release = await holdUp(page, /\/assets\/Form-.*js/);
     const url = put(site, { boxes: [{ n: 'Form', on: 'load', props: { name: 'Ada' } }] });
     await page.goto(url);
     await send(page);
@@ -120,7 +120,7 @@ const html = (content: string): Box => ({ n: 'Counter', on: 'load', html: conten
 
 void test('links and forms that work without script do so at once', options, async (t) => {
   const { page } = await view(t);
-  await holdUp(page, /\/assets\/Counter-/);
+  await holdUp(page, /\/assets\/Counter-.*js/);
   site.pages.set('/there', { boxes: [], before: 'arrived' });
   const url = put(site, {
     boxes: [
@@ -132,14 +132,14 @@ void test('links and forms that work without script do so at once', options, asy
   await page.goto(url);
   await page.getByText('link').click();
   await page.getByText('arrived').waitFor();
-  await page.goto(url);
+  await page.goto(url, { waitUntil: 'domcontentloaded' });
   await page.getByText('go').click();
   await page.waitForURL('**/there?q=1');
 });
 
 void test('data-sluice-wait has a link wait for its component', options, async (t) => {
   const { page } = await view(t);
-  const release = await holdUp(page, /\/assets\/Note-/);
+  const release = await holdUp(page, /\/assets\/Note-.*js/);
   const url = put(site, {
     boxes: [
       {
@@ -163,7 +163,7 @@ void test(
   options,
   async (t) => {
     const { page } = await view(t);
-    await page.route(/\/assets\/Counter-/, (route) => route.abort());
+    await page.route(/\/assets\/Counter-.*js/, (route) => route.abort());
     site.pages.set('/there', { boxes: [], before: 'arrived' });
     await page.goto(
       put(site, { boxes: [html('<form><button>go</button></form><a href="/there">link</a>')] }),

@@ -58,7 +58,6 @@ async function mountBox(box: HTMLElement, code: Code): Promise<boolean> {
     ]);
     if (!box.isConnected) return false;
     await take(box, name, adapter, module, data).catch(failWith('render'));
-    box.setAttribute('ready', '');
     tellReady(box, name);
     return true;
   } catch (error) {
@@ -110,6 +109,8 @@ async function take(
     });
     const boxes = mountedBoxes.get(name) ?? new Set();
     mountedBoxes.set(name, boxes.add(mounted));
+    // From here on events are the component's, also those of the values that its fields get back.
+    box.setAttribute('ready', '');
   } catch (error) {
     slots.restore();
     box.replaceChildren(...before);

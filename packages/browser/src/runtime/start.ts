@@ -20,29 +20,52 @@ export interface StartOptions extends Code {
 
 export function start({ vitalsShare, vitals, early, ...code }: StartOptions): void {
   const mount = createMount(code);
-  const scheduled = new WeakSet<Element>();
-  const look = (): void => {
-    fillBoxes();
-    for (const box of document.querySelectorAll<HTMLElement>(WAITING)) {
-      if (scheduled.has(box) || !isWhole(box)) continue;
-      scheduled.add(box);
-      schedule(box, attribute(box, 'on'), () => void mount(box));
-    }
-  };
-
-  const observer = new MutationObserver(look);
+  const look = lookout(mount);
+  const observer = new MutationObserver(look.now);
   observer.observe(document, { childList: true, subtree: true });
-  addEventListener('load', () => {
-    look();
+  document.addEventListener('DOMContentLoaded', look.now);
+  afterLoad(() => {
+    look.now();
     observer.disconnect();
     // A page without its vitals is no worse for its user.
     if (Math.random() < vitalsShare && pageData().vitals)
       load(vitals).then(({ measure }) => measure({ counts, pageData }), ignore);
   });
-  look();
-  const replay = (held: EarlyEvents): void => replayEarlyEvents(held, mount);
+  look.now();
+  const replay = (held: EarlyEvents): void =>
+    replayEarlyEvents(held, (box) => look.whole(box).then(() => mount(box)));
   if (globalThis.__sluice) replay(globalThis.__sluice);
   else load(early).then(({ holdEarlyEvents }) => replay(holdEarlyEvents()), ignore);
+}
+
+interface Lookout {
+  now: () => void;
+  /** Resolves when all of a box has arrived. */
+  whole: (box: Element) => Promise<void>;
+}
+
+function lookout(mount: (box: HTMLElement) => Promise<boolean>): Lookout {
+  const scheduled = new WeakSet<Element>();
+  let waiting: [Element, () => void][] = [];
+  return {
+    now() {
+      fillBoxes();
+      for (const [box, resolve] of waiting) if (isWhole(box)) resolve();
+      waiting = waiting.filter(([box]) => !isWhole(box));
+      for (const box of document.querySelectorAll<HTMLElement>(WAITING)) {
+        if (scheduled.has(box) || !isWhole(box)) continue;
+        scheduled.add(box);
+        schedule(box, attribute(box, 'on'), () => void mount(box));
+      }
+    },
+    whole: (box) =>
+      isWhole(box) ? Promise.resolve() : new Promise((resolve) => waiting.push([box, resolve])),
+  };
+}
+
+function afterLoad(run: () => void): void {
+  if (document.readyState === 'complete') run();
+  else addEventListener('load', run);
 }
 
 const ignore = (): void => undefined;

@@ -51,11 +51,10 @@ export function measure({ counts, pageData }: Known): void {
       JSON.stringify({ ...beacon(pageData(), measures), ...counts } satisfies Beacon),
     );
   };
+  // A page that is left is hidden as well, after `pagehide`, and the last measures are made then.
   addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'hidden') send();
   });
-  // Where a browser leaves without hiding first.
-  addEventListener('pagehide', send);
   addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return;
     measures = {};

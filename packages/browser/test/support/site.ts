@@ -87,7 +87,7 @@ export async function openSite(): Promise<Site> {
     const page = data ? `<script type="application/json" data-sluice="page">${serialise(data)}</script>` : '';
     const head = `<!doctype html><html lang="en"><head><title>page</title><link rel="icon" href="data:,">
 <style>sluice-box,sluice-slot{display:contents}</style>${links.join('')}${early ? `<script>${built.assets.early.code}</script>` : ''}
-<script type="module" src="${built.assets.runtime}"></script></head><body>`;
+<script type="module" async src="${built.assets.runtime}"></script></head><body>`;
     return { head, body: `${before}${await html(boxes)}${after}${page}</body></html>` };
   }
 
