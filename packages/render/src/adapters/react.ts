@@ -69,9 +69,12 @@ function renderAtOnce(
   element: ReactElement,
   context: RenderContext,
 ): string | undefined {
-  const render = context.isStatic === true ? server.renderToStaticMarkup : server.renderToString;
+  const options = { identifierPrefix: context.id };
   try {
-    const html = render(element, { identifierPrefix: context.id });
+    const html =
+      context.isStatic === true
+        ? server.renderToStaticMarkup(element, options)
+        : server.renderToString(element, options);
     return LEFT_TO_BROWSER.test(html) ? undefined : html;
   } catch (error) {
     if (isSuspension(error)) return undefined;
@@ -92,19 +95,19 @@ async function renderWhole(
 ): Promise<string> {
   const destination = new PassThrough();
   await new Promise<void>((resolve, reject) => {
-    const { pipe, abort } = server.renderToPipeableStream(element, {
+    const stream = server.renderToPipeableStream(element, {
       identifierPrefix: context.id,
       progressiveChunkSize: Number.POSITIVE_INFINITY,
       onAllReady() {
         context.signal.removeEventListener('abort', leave);
-        pipe(destination);
+        stream.pipe(destination);
         resolve();
       },
       onShellError: reject,
       // Within a boundary: React has written the fallback, and the browser tries again.
       onError: () => {},
     });
-    const leave = (): void => abort(context.signal.reason);
+    const leave = (): void => stream.abort(context.signal.reason);
     context.signal.addEventListener('abort', leave, { once: true });
   });
   return text(destination);

@@ -6,6 +6,7 @@ import type { Server } from 'node:http';
 import type { Fragments } from './fragments.js';
 import type { Logger } from './hypernova-options.js';
 import { withDeadline } from '../tasks/deadline.js';
+import { toError } from '../tasks/errors.js';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -37,16 +38,21 @@ export class FragmentServer {
   async stop(code: number, error?: unknown): Promise<void> {
     if (this.#isStopping) return;
     this.#isStopping = true;
-    if (error !== undefined) this.#logger.log('error', String((error as Error).stack ?? error));
+    if (error !== undefined) this.#log(error);
     let exitCode = code;
     try {
       await this.#close();
       await this.#fragments.shutDown(error);
     } catch (failure) {
-      this.#logger.log('error', String((failure as Error).stack ?? failure));
+      this.#log(failure);
       exitCode = 1;
     }
     process.exit(exitCode);
+  }
+
+  #log(thrown: unknown): void {
+    const { stack, message } = toError(thrown);
+    this.#logger.log('error', stack ?? message);
   }
 
   async #close(): Promise<void> {

@@ -50,8 +50,8 @@ function encode(value: unknown, place: Place | undefined): unknown {
     case 'function':
     case 'symbol':
       throw new TypeError(`${pathOf(place)} is a ${typeof value}, which cannot be sent to the browser`);
-    default:
-      return value === null ? null : encodeObject(value as object, place);
+    case 'object':
+      return value === null ? null : encodeObject(value, place);
   }
 }
 

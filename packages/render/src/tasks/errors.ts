@@ -24,5 +24,5 @@ export function toError(thrown: unknown): Error {
 }
 
 function describe(value: unknown): string {
-  return value === null ? 'null' : typeof value === 'object' ? 'An object' : String(value);
+  return typeof value === 'object' && value !== null ? 'An object' : String(value as string);
 }

@@ -33,7 +33,10 @@ void test('files are components by their paths', async (t) => {
   });
   const registry = await registryFromFiles(components, { settings: { budgetMs: 9, cacheS: 8 } });
   assert.deepEqual(registry.names(), ['Hero', 'old/Compiled', 'old/Menu', 'shop/Box', 'shop/Cart']);
-  const render = async (name: string) => ((await registry.find(name))?.view as () => string)();
+  const render = async (name: string): Promise<string> => {
+    const found = (await registry.find(name)) ?? assert.fail(name);
+    return (found.view as () => string)();
+  };
   assert.equal(await render('shop/Box'), 'box');
   assert.equal(await render('old/Menu'), 'menu');
   assert.equal(await render('old/Compiled'), 'compiled');

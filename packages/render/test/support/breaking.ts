@@ -1,5 +1,5 @@
 /** Texts that break out of places where they are put carelessly. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 const PARTS = [
   '</script>',

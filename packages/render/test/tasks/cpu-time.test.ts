@@ -21,7 +21,7 @@ async function asyncCpu_us(page: PageTasks, amount: number): Promise<number> {
       burn((ms * amount) / 4);
       // Some parts come in a macrotask of their own, some in the same.
       if (part % 2 === 0) await turn();
-      else await undefined;
+      else await Promise.resolve();
     }
     return '';
   };

@@ -1,6 +1,6 @@
 // The component cache is bounded, forgets what is old, and keeps what is used.
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { test } from 'node:test';
 import { seed } from '../../../../tests/support/chance.js';
 import { HtmlCache } from '../../src/tasks/html-cache.js';
