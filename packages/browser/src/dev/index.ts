@@ -2,7 +2,7 @@
  * A server for development: the app as it is, and changes of its files in the browser and on the server without a restart.
  * Modules of the app are evaluated again when they, or what they import, have changed; the process and its sockets stay.
  */
-import { type IncomingMessage, type RequestListener, type Server, createServer } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type InlineConfig, type ViteDevServer, createServer as createViteServer } from 'vite';
 import type { Assets } from '../vite/assets.js';
@@ -20,8 +20,11 @@ export interface DevOptions {
   readonly vite?: InlineConfig;
 }
 
+/** Requests that throw or reject are answered with the error's stack. */
+export type DevListener = (request: IncomingMessage, response: ServerResponse) => unknown;
+
 /** What the entry exports: called once for each time that it is evaluated. */
-export type AppFactory = (dev: DevApp) => RequestListener | Promise<RequestListener>;
+export type AppFactory = (dev: DevApp) => DevListener | Promise<DevListener>;
 
 export interface DevApp {
   /** As of `sluice-assets.json`; styles come by the runtime. */
@@ -56,16 +59,9 @@ export async function createDevServer({
   const app = appOf(vite, entry, dev);
   server.on('request', (request, response) => {
     vite.middlewares(request, response, () => {
-      app(request).then(
-        (listener) => listener(request, response),
-        (error: unknown) => {
-          vite.ssrFixStacktrace(error as Error);
-          vite.config.logger.error((error as Error).stack ?? String(error));
-          response
-            .writeHead(500, { 'content-type': 'text/plain; charset=utf-8' })
-            .end((error as Error).stack);
-        },
-      );
+      app()
+        .then((listener) => listener(request, response))
+        .catch((error: unknown) => answerError(vite, error as Error, response));
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -82,13 +78,9 @@ export async function createDevServer({
 }
 
 /** The listener of the entry as it is now; made again only when the entry was evaluated again. */
-function appOf(
-  vite: ViteDevServer,
-  entry: string,
-  dev: DevApp,
-): (request: IncomingMessage) => Promise<RequestListener> {
+function appOf(vite: ViteDevServer, entry: string, dev: DevApp): () => Promise<DevListener> {
   let of: unknown;
-  let listener: Promise<RequestListener> | undefined;
+  let listener: Promise<DevListener> | undefined;
   return async () => {
     const module = (await vite.ssrLoadModule(entry)) as { default?: AppFactory };
     if (typeof module.default !== 'function')
@@ -101,6 +93,13 @@ function appOf(
     }
     return listener;
   };
+}
+
+function answerError(vite: ViteDevServer, error: Error, response: ServerResponse): void {
+  vite.ssrFixStacktrace(error);
+  vite.config.logger.error(error.stack ?? String(error));
+  if (response.headersSent) response.destroy();
+  else response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end(error.stack);
 }
 
 async function devAssets({ config }: ViteDevServer): Promise<Assets> {

@@ -3,7 +3,7 @@
  * and `sluice-assets.json`, which says to the server where the browser's code and styles are. It must not know how pages are
  * written.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Plugin, ResolvedConfig } from 'vite';
@@ -26,8 +26,14 @@ export interface SluiceOptions {
   readonly manifest?: string;
 }
 
-/** Frameworks with an adapter here, and what has to be installed for it. */
-const FRAMEWORKS = { react: 'react-dom/client', preact: 'preact', vue: 'vue' } as const;
+/** Frameworks with an adapter here, and what their adapters and components import of them: the first has to be installed. */
+const FRAMEWORKS = {
+  react: ['react-dom/client', 'react-dom', 'react', 'react/jsx-runtime', 'react/jsx-dev-runtime'],
+  preact: ['preact', 'preact/hooks', 'preact/jsx-runtime', 'preact/jsx-dev-runtime'],
+  vue: ['vue'],
+} as const;
+/** What else the runtime imports. */
+const OWN_IMPORTS = ['@sluice/browser > @sluice/render/state', '@sluice/browser > web-vitals'];
 const VIRTUAL: ReadonlySet<string> = new Set([
   modules.RUNTIME,
   modules.REGISTRY,
@@ -55,7 +61,7 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
   return {
     name: 'sluice',
 
-    config: ({ environments }) => ({
+    config: ({ environments, root = process.cwd() }) => ({
       appType: 'custom',
       builder: {},
       define: { __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: 'true' },
@@ -63,6 +69,10 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
       resolve: { dedupe: ['react', 'react-dom', 'preact', 'vue'] },
       environments: {
         client: {
+          // Known from the start: one that is found later has Vite reload the page.
+          optimizeDeps: {
+            include: [...installedIn(root).flatMap((name) => FRAMEWORKS[name]), ...OWN_IMPORTS],
+          },
           build: {
             outDir: environments?.['client']?.build?.outDir ?? 'dist/client',
             modulePreload: false,
@@ -181,8 +191,8 @@ function runtimeFile(bundle: Readonly<Record<string, { type: string; fileName: s
   return runtime.fileName;
 }
 
-function adaptersFor(root: string, own: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
-  const require = createRequire(path.join(root, 'package.json'));
+function installedIn(root: string): readonly (keyof typeof FRAMEWORKS)[] {
+  const require = createRequire(path.resolve(root, 'package.json'));
   const isInstalled = (name: string): boolean => {
     try {
       require.resolve(name);
@@ -191,15 +201,18 @@ function adaptersFor(root: string, own: Readonly<Record<string, string>> = {}): 
       return false;
     }
   };
-  const adapters = new Map([['plain', modules.ownFile('adapters/plain')]]);
-  for (const [name, needed] of Object.entries(FRAMEWORKS))
-    if (isInstalled(needed)) adapters.set(name, modules.ownFile(`adapters/${name}`));
+  const names = Object.keys(FRAMEWORKS) as (keyof typeof FRAMEWORKS)[];
+  return names.filter((name) => isInstalled(FRAMEWORKS[name][0]));
+}
+
+function adaptersFor(root: string, own: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
+  const adapters = new Map<string, string>();
+  for (const name of ['plain', ...installedIn(root)]) adapters.set(name, modules.ownFile(`adapters/${name}`));
   for (const [name, file] of Object.entries(own)) adapters.set(name, path.resolve(root, file));
   return adapters;
 }
 
 async function stylesBelow(folder: string): Promise<readonly string[]> {
-  const { readdir } = await import('node:fs/promises');
   const found = (await readdir(folder, { recursive: true })).map((file) => file.split(path.sep).join('/'));
   return found
     .filter((file) => /\.(?:css|scss|sass|less|styl)$/.test(file))

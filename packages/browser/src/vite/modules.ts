@@ -90,6 +90,8 @@ window.$RefreshSig$ = () => (type) => type;
 `
     : '';
   return `import '/@vite/client';
-${styles.map((file) => `import ${text(file)};\n`).join('')}${refresh}await import(${text(RUNTIME)});
+${styles.map((file) => `import ${text(file)};\n`).join('')}// CSS Modules do not accept their own changes.
+import.meta.hot?.accept(${text(styles)}, () => {});
+${refresh}await import(${text(RUNTIME)});
 `;
 }
