@@ -9,10 +9,12 @@ import { buildGenerator } from './lib/load.ts';
 import { cores, readOptions } from './lib/options.ts';
 import { type Bar, conclude, describe } from './lib/report.ts';
 import { build, buildNext, nextVersion } from './render/lib/build.ts';
-import { express, next, type Peer, workerNodes, workerNodesVersion } from './render/lib/servers.ts';
+import { buildSluice } from './render/lib/build-sluice.ts';
+import { express, next, type Peer, sluice, workerNodes, workerNodesVersion } from './render/lib/servers.ts';
 import { measureComponents } from './render/modes/components.ts';
 import { measureInBrowser } from './render/modes/browser.ts';
 import { measurePages } from './render/modes/pages.ts';
+import { measureTimes } from './render/modes/times.ts';
 
 const COMPARING = ['pages', 'browser'];
 
@@ -25,7 +27,7 @@ const options = readOptions({
 });
 const { mode = '' } = options.words;
 buildGenerator();
-await build();
+await Promise.all([build(), buildSluice()]);
 const peers = COMPARING.includes(mode) ? await peersOf(options.only) : {};
 const about = {
   ...describe(`A page of 60 boxes: ${mode}`, options),
@@ -37,14 +39,16 @@ conclude(`render-${mode}`, options, about, bars, data);
 
 async function measured(): Promise<{ bars: Bar[]; data: unknown }> {
   if (mode === 'components') return measureComponents(options);
+  if (mode === 'times') return measureTimes(options);
   if (mode === 'browser') return measureInBrowser(options, peers);
   return measurePages(options, peers);
 }
 
-/** By their short names; all but Sluice are built, or installed, when they are wanted. */
+/** By their short names. */
 async function peersOf(only: string[]): Promise<Record<string, Peer>> {
   const isWanted = (key: string): boolean => only.length === 0 || only.includes(key);
   return {
+    ...(isWanted('sluice') ? { sluice: sluice() } : {}),
     ...(isWanted('express') ? { express } : {}),
     ...(isWanted('worker-nodes') ? { 'worker-nodes': workerNodes } : {}),
     ...(isWanted('next') ? { next: next(await buildNext()) } : {}),

@@ -3,8 +3,9 @@ import path from 'node:path';
 import { freePort } from '../../../tests/support/ports.ts';
 import { installFromNpm, versionIn } from '../../lib/npm.ts';
 import { answering, local, pidOf, run, stopAll } from '../../lib/run.ts';
-import { nodeEnvironment, type Server, startDirect } from '../../lib/servers.ts';
+import { nodeEnvironment, type Server, startDirect, startSluiceServer } from '../../lib/servers.ts';
 import { built } from './build.ts';
+import { sluiceBuild } from './build-sluice.ts';
 
 export interface Peer {
   name: string;
@@ -12,6 +13,20 @@ export interface Peer {
   footing: string;
   start(workers: number): Promise<Server>;
 }
+
+/** The gateway as it is installed: its settings are the defaults, and it sends the files for browsers. `env` is for the app. */
+export const sluice = (env: Record<string, string> = {}): Peer => ({
+  name: 'Sluice',
+  footing: 'a worker a core behind the gateway, whose CPU time counts',
+  start: (workers) =>
+    startSluiceServer(
+      { entry: built('sluice.mjs'), workers },
+      {
+        config: `[files]\npaths = { "/assets/" = ${JSON.stringify(`${sluiceBuild.client}/assets`)} }\n`,
+        env: { COMPONENTS: sluiceBuild.components, MANIFEST: sluiceBuild.manifest, ...env },
+      },
+    ),
+});
 
 const production = { NODE_ENV: 'production' };
 

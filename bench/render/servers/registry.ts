@@ -30,7 +30,6 @@ const ready_ms = performance.now();
 const names = registry.names();
 if (names.length !== Number(count)) throw new Error(`${names.length} components instead of ${count}`);
 const queue = createTaskQueue();
-const { signal } = new AbortController();
 for (const name of names.slice(0, Number(used))) {
   const component = await registry.find(name);
   if (component === undefined) throw new Error(`no component ${name}`);
@@ -38,7 +37,7 @@ for (const name of names.slice(0, Number(used))) {
   const result = await queue.run({
     component,
     props: { title: name },
-    context: { id: name, slots, signal },
+    context: { id: name, slots },
   });
   if (!result.ok) throw result.error;
 }

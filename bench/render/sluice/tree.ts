@@ -3,7 +3,8 @@ import type { PageTree, TreeNode } from '@sluice/render';
 
 const box = (component: string, path: string): TreeNode => ({ component, props: { $path: path } });
 
-export const tree: PageTree = {
+/** `banner`: the component of the first banner. */
+export const listingTree = (banner: string): PageTree => ({
   id: 'listing',
   document: {
     lang: 'en',
@@ -15,7 +16,11 @@ export const tree: PageTree = {
     {
       component: 'Layout',
       slots: {
-        top: [box('Header', '$.listing.header'), box('Nav', '$.listing.nav'), box('Crumbs', '$.listing.crumbs')],
+        top: [
+          box('Header', '$.listing.header'),
+          box('Nav', '$.listing.nav'),
+          box('Crumbs', '$.listing.crumbs'),
+        ],
         aside: [box('Filters', '$.listing.filters')],
         default: [
           box('Hero', '$.listing.hero'),
@@ -25,7 +30,7 @@ export const tree: PageTree = {
             props: { label: { $path: '$.listing.title' } },
             slots: {
               default: [
-                box('Promo', '$.listing.promos[0]'),
+                box(banner, '$.listing.promos[0]'),
                 { ...box('Card', '@'), each: '$.listing.cards' },
                 box('Promo', '$.listing.promos[1]'),
               ],
@@ -37,4 +42,4 @@ export const tree: PageTree = {
       },
     },
   ],
-};
+});
