@@ -36,7 +36,7 @@ export class StyleFiles {
       if (found.has(file)) return;
       const style = this.#loaded.get(file);
       found.set(file, style); // Before its imports, so that a circle ends.
-      for (const needed of style?.imports ?? []) visit(needed);
+      for (const { file: needed } of style?.imports ?? []) visit(needed);
       found.delete(file);
       found.set(file, style);
     };
@@ -55,7 +55,7 @@ export class StyleFiles {
       const style = await loading;
       this.#loaded.set(file, style);
       const within = new Set([...above, file]);
-      await Promise.all(style.imports.map(async (needed) => this.#load(needed, within)));
+      await Promise.all(style.imports.map(async ({ file: needed }) => this.#load(needed, within)));
     } catch (error) {
       this.#loading.delete(file);
       throw error;

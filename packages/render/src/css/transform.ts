@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { transform, type CSSModuleExports } from 'lightningcss';
+import { cssString } from './css-string.js';
 
 /** The same in `@sluice/browser/vite`: names come from the file's path below the project's root, and from nothing else. */
 export const MODULES_PATTERN = '[hash]_[local]';
@@ -19,12 +20,21 @@ export interface FilesOptions {
   readonly assetUrl?: (file: string) => string;
 }
 
+export interface StyleImport {
+  /** Absolute. */
+  readonly file: string;
+  /** Layer, `supports()` and media query as they are written; empty for none. */
+  readonly condition: string;
+}
+
 export interface StyleFile {
   readonly file: string;
-  /** What is bundled: names replaced, imports absolute. */
+  /** Its own rules, without what it imports: names replaced, addresses absolute. */
   readonly css: string;
-  /** Absolute paths of the files that it imports or composes from, in order. */
-  readonly imports: readonly string[];
+  /** What comes before its rules, in order: files that it imports or composes from. */
+  readonly imports: readonly StyleImport[];
+  /** Import rules for files of other servers. Rules of styles may not come before them. */
+  readonly external: readonly string[];
   /** Of its own content. */
   readonly hash: string;
   readonly warnings: readonly string[];
@@ -46,27 +56,48 @@ export function compileFile(
   });
   const exports = result.exports ?? {};
   let css = Buffer.from(result.code).toString('utf8');
-  const imports = composedFiles(exports, file);
-  // They have to come before everything else, and before the file's own imports nothing depends on them.
-  css = imports.map((needed) => `@import ${cssString(needed)};\n`).join('') + css;
+  const imports: StyleImport[] = composedFiles(exports, file).map((needed) => ({
+    file: needed,
+    condition: '',
+  }));
+  const external: string[] = [];
   for (const dependency of result.dependencies ?? []) {
-    if (dependency.type !== 'import' && dependency.type !== 'url') continue;
-    const { type, url, placeholder } = dependency;
-    let becomes = url;
-    if (type === 'import' && !EXTERNAL.test(url)) {
-      becomes = resolveImport(url, file);
-      imports.push(becomes);
-    } else if (type === 'url' && isRelative(url)) {
-      const asset = path.resolve(path.dirname(file), decodeURI(url.replace(/[?#].*$/, '')));
-      becomes =
-        assetUrl?.(asset) ??
-        `/${path.relative(root, asset).split(path.sep).map(encodeURIComponent).join('/')}`;
+    if (dependency.type === 'import') {
+      const { rest, condition } = withoutImport(css, dependency.placeholder);
+      const isExternal = EXTERNAL.test(dependency.url);
+      if (!isExternal) imports.push({ file: resolveImport(dependency.url, file), condition });
+      if (isExternal) external.push(`@import ${cssString(dependency.url)} ${condition};`);
+      css = rest;
+    } else if (dependency.type === 'url') {
+      const address = isRelative(dependency.url)
+        ? addressOf(dependency.url, file, root, assetUrl)
+        : dependency.url;
+      css = css.replaceAll(`"${dependency.placeholder}"`, cssString(address));
     }
-    css = css.replaceAll(`"${placeholder}"`, cssString(becomes));
   }
   const warnings = result.warnings.map(({ message, loc }) => `${loc.filename}:${loc.line}: ${message}`);
-  const hash = createHash('sha256').update(css).digest('base64url');
-  return { style: { file, css, imports, hash, warnings }, exports };
+  const hash = createHash('sha256')
+    .update(JSON.stringify([external, imports.map(({ condition }) => condition)]))
+    .update(css)
+    .digest('base64url');
+  return { style: { file, css, imports, external, hash, warnings }, exports };
+}
+
+/** The rule has to be there, as lightningcss has just written it. */
+function withoutImport(css: string, placeholder: string): { rest: string; condition: string } {
+  const start = `@import "${placeholder}"`;
+  const from = css.indexOf(start);
+  const end = css.indexOf(';', from);
+  if (from === -1 || end === -1) throw new Error(`no import ${placeholder}`);
+  const condition = css.slice(from + start.length, end).trim();
+  return { rest: css.slice(0, from) + css.slice(end + 1), condition };
+}
+
+function addressOf(url: string, file: string, root: string, assetUrl: FilesOptions['assetUrl']): string {
+  const asset = path.resolve(path.dirname(file), decodeURI(url.replace(/[?#].*$/, '')));
+  return (
+    assetUrl?.(asset) ?? `/${path.relative(root, asset).split(path.sep).map(encodeURIComponent).join('/')}`
+  );
 }
 
 function composedFiles(exports: CSSModuleExports, file: string): string[] {
@@ -94,13 +125,4 @@ export function resolveImport(specifier: string, from: string): string {
 
 function isRelative(url: string): boolean {
   return !/^(?:[a-z][a-z\d+.-]*:|\/|#)/i.test(url);
-}
-
-/** A string of CSS: control characters, quotes and backslashes escaped (CSS Syntax 3 §4.3.7). */
-function cssString(text: string): string {
-  const inner = text.replaceAll(
-    /["\\\p{Cc}]/gu,
-    (character) => `\\${character.codePointAt(0)?.toString(16) ?? ''} `,
-  );
-  return `"${inner}"`;
 }
