@@ -1,4 +1,5 @@
 /** Errors that components do not throw themselves. */
+import { inspect } from 'node:util';
 
 /** Time ran out: of the component, or of the page before it began. */
 export class LateError extends Error {
@@ -20,9 +21,6 @@ export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   // Errors of another realm, from `node:vm` for example.
   if (Object.prototype.toString.call(thrown) === '[object Error]') return thrown as Error;
-  return new Error(typeof thrown === 'string' ? thrown : `${describe(thrown)} was thrown`, { cause: thrown });
-}
-
-function describe(value: unknown): string {
-  return typeof value === 'object' && value !== null ? 'An object' : String(value as string);
+  const message = typeof thrown === 'string' ? thrown : `${inspect(thrown, { depth: 0 })} was thrown`;
+  return new Error(message, { cause: thrown });
 }

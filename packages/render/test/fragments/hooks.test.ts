@@ -36,12 +36,16 @@ void test('jobs one after the other: the hooks of each come before those of the 
   const fragments = createFragments({ registry, plugins: [noting(order)], isConcurrent: false });
   await fragments.batch({ a: { name: 'Good' }, b: { name: 'Bad' }, c: { name: 'Good' } });
   await fragments.shutDown();
+  const whole = (token: string) =>
+    ['jobStart', 'beforeRender', 'afterRender', 'jobEnd'].map((hook) => `${hook} ${token}`);
   assert.deepEqual(order, [
     'initialize',
     'batchStart',
-    ...['jobStart a', 'beforeRender a', 'afterRender a', 'jobEnd a'],
-    ...['jobStart b', 'beforeRender b', 'onError b bad'],
-    ...['jobStart c', 'beforeRender c', 'afterRender c', 'jobEnd c'],
+    ...whole('a'),
+    'jobStart b',
+    'beforeRender b',
+    'onError b bad',
+    ...whole('c'),
     'batchEnd',
     'shutDown',
   ]);

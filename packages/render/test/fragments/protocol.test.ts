@@ -18,7 +18,7 @@ registry.register('Empty', () => '', { adapter: 'plain', rendering: 'static' });
 registry.register('Browser', () => '', {
   adapter: 'plain',
   rendering: 'client',
-  placeholder: ({ n }) => `${n} …`,
+  placeholder: ({ n }) => `${String(n)} …`,
 });
 registry.register('Throws', () => {
   throw new RangeError('no such product');
