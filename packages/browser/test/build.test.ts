@@ -56,7 +56,7 @@ void test('browser and server have the same components', async () => {
   const keys = found.map(({ key }) => key).toSorted();
   assert.deepEqual(Object.keys(built.assets.components).toSorted(), keys);
   assert.deepEqual([...built.components.keys()].toSorted(), keys);
-  assert.ok(keys.includes('Counter@2.0.0'), keys.join());
+  assert.ok(keys.includes('Adder@2.0.0'), keys.join());
 });
 
 void test('classes of CSS Modules have the same names in the code of browser and server', async () => {
@@ -115,6 +115,12 @@ void test('two files of one name are refused, and the message names both', async
     findComponents(folder),
     /Hero.*Hero\.tsx.*Hero\/index\.jsx|Hero.*index\.jsx.*Hero\.tsx/,
   );
+});
+
+void test('a file without a version beside one with is refused, as the server refuses it', async (t) => {
+  const folder = folderOf({ 'Hero.tsx': '', 'Hero@1.0.0.tsx': '' });
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  await assert.rejects(findComponents(folder), /several files of Hero need versions/);
 });
 
 void test('a share of page views that is none is refused', () => {

@@ -167,15 +167,17 @@ void test('HTML that comes later than its place is moved there and hydrated', op
   const { page, said } = await view(t);
   const pieces = inPieces();
   const rendered = await site.html([{ n: 'Counter', on: 'load', props: { start: 1 } }]);
-  const [, content = ''] = /<sluice-box[^>]*>(.*)<\/sluice-box>/.exec(rendered) ?? [];
   const { head } = await site.document({ boxes: [] });
-  const box = '<sluice-box n="Counter" i="b1" a="react" on="load" hole="pending"><i>soon</i></sluice-box>';
+  const box = '<sluice-box n="Counter" i="b1" hole="pending"><i>soon</i></sluice-box>';
   pieces.send(`${head}${box}<p>between</p>`);
   await page.goto(put(site, pieces.listener), { waitUntil: 'commit' });
   await page.getByText('between').waitFor();
-  pieces.send(
-    `<template data-sluice-fill="b1">${content}</template><script type="application/json" data-sluice="b1">{"start":1}</script>`,
-  );
+  const filled = `<template data-sluice-fill="b1">${rendered}</template>`;
+  const half = filled.indexOf('</script>');
+  pieces.send(filled.slice(0, half));
+  await page.locator('template').waitFor({ state: 'attached' });
+  assert.ok(await page.getByText('soon').isVisible());
+  pieces.send(filled.slice(half));
   pieces.end();
   await page.getByText('add: 1').click();
   await page.getByText('add: 2').waitFor();
@@ -239,6 +241,21 @@ for (const [what, box, reason] of [
     assert.deepEqual(await failed(), [reason]);
   });
 }
+
+void test(
+  'a hole of a remote component keeps its placeholder, which is nothing to tell',
+  options,
+  async (t) => {
+    const { page, said } = await view(t);
+    const boxes: Box[] = [
+      hole({ n: 'Remote', a: 'remote' as 'plain', on: 'load', hole: 'remote', isBare: true }),
+    ];
+    await page.goto(put(site, { boxes }), { waitUntil: 'networkidle' });
+    await page.getByText('soon').click();
+    assert.equal(await page.locator('[ready]').count(), 0);
+    assert.deepEqual(said, []);
+  },
+);
 
 void test('props that are no state leave what the server sent', options, async (t) => {
   const { page } = await view(t);

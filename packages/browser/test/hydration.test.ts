@@ -73,7 +73,7 @@ void test('code is loaded for what is on the page alone, and none for static box
   await settled(page);
   const code = asked.filter((path) => path.endsWith('.js'));
   assert.ok(code.includes('/assets/Counter.js'), code.join());
-  const others = /Card|Form|Frame|Ids|Stepper|Tally|Note|preact|vue|plain|@2\.0\.0|measure/;
+  const others = /Card|Form|Frame|Ids|Stepper|Tally|Note|preact|vue|plain|Adder|measure/;
   assert.deepEqual(
     code.filter((path) => others.test(path)),
     [],
@@ -95,11 +95,14 @@ void test('a page of static boxes alone gets the runtime and nothing else', opti
 
 void test('each version of a component is code of its own', options, async (t) => {
   const { page, asked } = await view(t);
-  await page.goto(put(site, { boxes: [counter('load', { v: '2.0.0' })] }));
+  await page.goto(put(site, { boxes: [{ n: 'Adder', v: '2.0.0', on: 'load', props: { start: 1 } }] }));
   await settled(page);
-  await page.getByText('new: 1').click();
-  await page.getByText('new: 11').waitFor();
-  assert.ok(!asked.includes('/assets/Counter.js'), asked.join());
+  await page.getByText('sum: 1').click();
+  await page.getByText('sum: 11').waitFor();
+  assert.deepEqual(
+    asked.filter((path) => path.includes('Adder')),
+    ['/assets/Adder@2.0.0.js'],
+  );
 });
 
 void test('a page that names the code of its components needs no list of all', options, async (t) => {

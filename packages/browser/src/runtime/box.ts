@@ -3,8 +3,11 @@
  * props in `<script type="application/json" data-sluice="b3">`. It must not know when or how a box is hydrated.
  */
 
-/** Boxes that the browser has something to do for, and has not done it. `early.ts` has the same text. */
-export const WAITING = 'sluice-box[on]:not([ready]),sluice-box[hole]:not([ready])';
+/**
+ * Boxes that the browser has something to do for, and has not done it. For holes of remote components it has no code.
+ * `early.ts` has the same text.
+ */
+export const WAITING = 'sluice-box:is([on],[hole]):not([ready],[hole=remote])';
 const BOX = 'sluice-box';
 
 /** Value of `hole` of a box whose HTML comes later in the same document. */

@@ -30,7 +30,7 @@ declare global {
 export function holdEarlyEvents(): EarlyEvents {
   if (globalThis.__sluice) return globalThis.__sluice;
   const HELD_MAX = 200;
-  const WAITING = 'sluice-box[on]:not([ready]),sluice-box[hole]:not([ready])';
+  const WAITING = 'sluice-box:is([on],[hole]):not([ready],[hole=remote])';
   const early: EarlyEvents = { held: [] };
   globalThis.__sluice = early;
 

@@ -50,6 +50,8 @@ export function createMount(code: Code): (box: HTMLElement) => Promise<boolean> 
 /** Resolves to whether the component is there. Never rejects. */
 async function mountBox(box: HTMLElement, code: Code): Promise<boolean> {
   const name = codeOf(box);
+  // Something else has come in its place.
+  if (!box.isConnected) return false;
   try {
     const [adapter, module, data] = await Promise.all([
       adapterOf(box, code),

@@ -51,7 +51,7 @@ export function put(site: Site, spec: PageSpec | Parameters<Site['pages']['set']
 /** Waits for every box that the browser has to take over, or has failed to. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(
-    () => document.querySelector('sluice-box[on]:not([ready]),sluice-box[hole]:not([ready])') === null,
+    () => document.querySelector('sluice-box:is([on],[hole]):not([ready],[hole=remote])') === null,
   );
 }
 

@@ -20,6 +20,10 @@ export interface Registering {
 
 export interface Built {
   readonly folder: string;
+  /** Path of `sluice-assets.json`. */
+  readonly manifest: string;
+  /** Adds the server's components to a registry. */
+  register(registry: object): void;
   readonly assets: Assets;
   /** By name, or `Name@version`. */
   readonly components: ReadonlyMap<string, () => Promise<{ default: unknown }>>;
@@ -62,5 +66,11 @@ export async function build(options: SluiceOptions = {}): Promise<Built> {
       components.set(version ? `${name}@${version.version}` : name, load);
     },
   });
-  return { folder, components, assets: JSON.parse(fs.readFileSync(manifest, 'utf8')) as Assets };
+  return {
+    folder,
+    manifest,
+    register: (registry) => server.register(registry as Registering),
+    components,
+    assets: JSON.parse(fs.readFileSync(manifest, 'utf8')) as Assets,
+  };
 }
