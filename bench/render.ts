@@ -11,6 +11,7 @@ import { type Bar, conclude, describe } from './lib/report.ts';
 import { build, buildNext, nextVersion } from './render/lib/build.ts';
 import { buildSluice } from './render/lib/build-sluice.ts';
 import { express, next, type Peer, sluice, workerNodes, workerNodesVersion } from './render/lib/servers.ts';
+import { measureBadBox } from './render/modes/bad-box.ts';
 import { measureComponents } from './render/modes/components.ts';
 import { measureInBrowser } from './render/modes/browser.ts';
 import { measurePages } from './render/modes/pages.ts';
@@ -38,6 +39,7 @@ const { bars, data } = await measured();
 conclude(`render-${mode}`, options, about, bars, data);
 
 async function measured(): Promise<{ bars: Bar[]; data: unknown }> {
+  if (mode === 'bad-box') return measureBadBox(options);
   if (mode === 'components') return measureComponents(options);
   if (mode === 'times') return measureTimes(options);
   if (mode === 'browser') return measureInBrowser(options, peers);
