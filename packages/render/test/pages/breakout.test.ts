@@ -80,6 +80,8 @@ void test('no text of data or tree changes which elements there are', async () =
       assert.equal(innerText(find(html, ({ tagName }) => tagName === 'title')), sent);
       const meta = find(html, (element) => attribute(element, 'name') === 'description');
       assert.equal(attribute(meta, 'content'), sent);
+      const names = [...elementsOf(parse(html))].flatMap((element) => attribute(element, 'n') ?? []);
+      assert.deepEqual(names, ['Text', 'Client', text === '' ? 'x' : sent]);
       const states = statesIn(html);
       const state = revive(states.get('b0') ?? '') as { title: unknown };
       assert.equal(asSent(String(state.title)), asSent(text));
