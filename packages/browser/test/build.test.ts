@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import zlib from 'node:zlib';
 import sluice, { findComponents } from '../src/vite/index.ts';
 import { type Built, FIXTURE, build } from './support/build.ts';
+import { KILOBYTE, bytesOf, gzipped, withImports } from './support/bytes.ts';
 
 let built: Built;
 before(async () => {
@@ -15,33 +16,25 @@ before(async () => {
 });
 after(() => fs.rmSync(built.folder, { recursive: true }));
 
-const kilobytes = 1024;
-const gzipped = (address: string): number =>
-  zlib.gzipSync(fs.readFileSync(path.join(built.folder, 'client', address)), { level: 9 }).length;
-
-/** Everything that a chunk imports, by its own text. */
-function withImports(address: string, found = new Set<string>()): ReadonlySet<string> {
-  if (found.has(address)) return found;
-  found.add(address);
-  const code = fs.readFileSync(path.join(built.folder, 'client', address), 'utf8');
-  for (const [, file = ''] of code.matchAll(/(?:from|import)\s*"(\.\/[^"]+)"/g))
-    withImports(path.posix.join(path.posix.dirname(address), file), found);
-  return found;
-}
-
 void test('the runtime is at most 4 KB, and the script that keeps events 1 KB', () => {
   const { runtime, early } = built.assets;
-  const runtime_bytes = [...withImports(runtime)].reduce((sum, file) => sum + gzipped(file), 0);
-  assert.ok(runtime_bytes <= 4 * kilobytes, `${runtime_bytes} bytes`);
+  assert.deepEqual(withImports(built, [runtime]), [runtime]);
+  assert.ok(gzipped(built, runtime) <= 4 * KILOBYTE, `${gzipped(built, runtime)} bytes`);
   const early_bytes = zlib.gzipSync(early.code, { level: 9 }).length;
-  assert.ok(early_bytes <= kilobytes, `${early_bytes} bytes`);
+  assert.ok(early_bytes <= KILOBYTE, `${early_bytes} bytes`);
+});
+
+void test('a listing has its own components and 5 KB of this package beside React', (t) => {
+  const { all, own } = bytesOf(built, ['Counter', 'Card']);
+  t.diagnostic(`${all} bytes with React, ${own} without`);
+  assert.ok(own <= 6 * KILOBYTE, `${own} bytes`);
 });
 
 void test('the manifest names all that a component imports, and its styles after those of its imports', () => {
   const { components, adapters } = built.assets;
   for (const { js } of [...Object.values(components), ...Object.values(adapters)]) {
     const [own = ''] = js;
-    assert.deepEqual([...js].toSorted(), [...withImports(own)].toSorted());
+    assert.deepEqual([...js].toSorted(), withImports(built, [own]));
   }
   for (const file of Object.values(components).flatMap(({ css }) => css))
     assert.ok(fs.existsSync(path.join(built.folder, file)), file);

@@ -1,12 +1,12 @@
 /** React 18.3 and 19 in the browser. */
 import {
+  Component,
   type ComponentType,
   type ReactNode,
   type RefCallback,
   createElement,
   memo,
   startTransition,
-  useLayoutEffect,
 } from 'react';
 import { flushSync } from 'react-dom';
 import { type Root, createRoot, hydrateRoot } from 'react-dom/client';
@@ -42,10 +42,32 @@ function slotProps(slots: SlotContents): Record<string, ReactNode> {
   return props;
 }
 
-/** Its effect runs once the component's own have, and its events work. */
-function Committed({ children, done }: { children?: ReactNode; done: () => void }): ReactNode {
-  useLayoutEffect(done, [done]);
-  return children;
+interface RootProps {
+  readonly children?: ReactNode;
+  readonly onCommit: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Around the component, because React 18 has no other way to say that it threw. Shows nothing then, as React does. */
+class ComponentRoot extends Component<RootProps, { readonly hasFailed: boolean }> {
+  static getDerivedStateFromError(): { hasFailed: boolean } {
+    return { hasFailed: true };
+  }
+
+  override state = { hasFailed: false };
+
+  override componentDidMount(): void {
+    // The component's own effects have run, and its events work.
+    if (!this.state.hasFailed) this.props.onCommit();
+  }
+
+  override componentDidCatch(error: unknown): void {
+    this.props.onError(error);
+  }
+
+  override render(): ReactNode {
+    return this.state.hasFailed ? null : this.props.children;
+  }
 }
 
 function mount({
@@ -62,19 +84,27 @@ function mount({
   return new Promise((resolve, reject) => {
     let root: Root | undefined;
     let isMounted = false;
+    let changes = 0;
+    const rootProps: RootProps = {
+      onCommit() {
+        isMounted = true;
+        // React has not returned the root yet while it is in `hydrateRoot`.
+        queueMicrotask(() => resolve({ update }));
+      },
+      onError: (error) => (isMounted ? onError(error) : reject(error as Error)),
+    };
     const element = (of: unknown): ReactNode =>
-      createElement(Committed, { done }, createElement(of as ComponentType<Record<string, unknown>>, all));
-    const done = (): void => {
-      if (isMounted) return;
-      isMounted = true;
-      // React has not returned the root yet while it is in `hydrateRoot`.
-      queueMicrotask(() => resolve({ update: (_module, changed) => root?.render(element(changed)) }));
+      createElement(
+        ComponentRoot,
+        { ...rootProps, key: changes },
+        createElement(of as ComponentType<Record<string, unknown>>, all),
+      );
+    const update = (_module: unknown, changed: unknown): void => {
+      // Another root, which has not failed.
+      changes += 1;
+      root?.render(element(changed));
     };
-    const options = {
-      identifierPrefix: id,
-      onRecoverableError: onMismatch,
-      onUncaughtError: (error: unknown): void => (isMounted ? onError(error) : reject(error as Error)),
-    };
+    const options = { identifierPrefix: id, onRecoverableError: onMismatch };
     if (hydrate) {
       // In one go, so that no event comes between the look at the fields and the component that takes them over.
       flushSync(() => {

@@ -46,14 +46,18 @@ export function config(options: SluiceOptions = {}): InlineConfig {
   };
 }
 
-/** Builds into a new folder, which the caller removes. */
-export async function build(options: SluiceOptions = {}): Promise<Built> {
-  fs.mkdirSync(CACHE, { recursive: true });
-  const folder = fs.mkdtempSync(path.join(CACHE, 'sluice-browser-'));
+/** Builds into a new folder in `beside`, which the caller removes. */
+export async function build(
+  options: SluiceOptions = {},
+  { root = FIXTURE, beside = CACHE } = {},
+): Promise<Built> {
+  fs.mkdirSync(beside, { recursive: true });
+  const folder = fs.mkdtempSync(path.join(beside, 'sluice-browser-'));
   const manifest = path.join(folder, 'sluice-assets.json');
   const outDir = (name: string) => ({ build: { outDir: path.join(folder, name), emptyOutDir: true } });
   const builder = await createBuilder({
     ...config({ ...options, manifest }),
+    root,
     environments: { client: outDir('client'), ssr: outDir('server') },
   });
   await builder.buildApp();

@@ -57,8 +57,11 @@ export interface Site {
 
 const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css' };
 
-export async function openSite(): Promise<Site> {
-  const built = await build();
+export async function openSite(built?: Built): Promise<Site> {
+  return serve(built ?? (await build()));
+}
+
+async function serve(built: Built): Promise<Site> {
   const pages: Site['pages'] = new Map();
   const asked: Site['asked'] = [];
   const server = http.createServer((request, response) => {
