@@ -18,6 +18,8 @@ await Promise.all([
   build({
     ...common,
     entryPoints: ['client.tsx'],
+    // The host's pages load it from Sluice's address: browsers fetch modules from elsewhere only with CORS.
+    format: 'iife',
     outdir: 'dist/assets',
     bundle: true,
     minify: true,

@@ -17,7 +17,7 @@ const Related: PlainView<RelatedProps> = async ({ books, wait_ms }, { signal }) 
 export default Related;
 
 /** A batch waits for its slowest job: this one gives up before the host's patience ends. */
-export const settings: Settings = { adapter: 'plain', timeoutMs: 150 };
+export const settings: Settings = { adapter: 'plain', rendering: 'static', timeoutMs: 150 };
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',

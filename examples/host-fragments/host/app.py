@@ -43,8 +43,8 @@ def home_page() -> str:
 
 def document(title: str, body: str) -> str:
     return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<script type="module" src="{escape(CLIENT_URL)}"></script></head>\n<body>\n{body}\n</body>\n</html>\n'
+        f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(title)}</title><link rel="icon" href="data:,">'
+        f'<script defer src="{escape(CLIENT_URL)}"></script></head>\n<body>\n{body}\n</body>\n</html>\n'
     )
 
 
