@@ -57,6 +57,8 @@ class Queue implements TaskQueue {
   readonly #resumed = new Rounds<Page, Task>();
   readonly #new = new Rounds<Page, Task>();
   #hasTurn = false;
+  /** Once before each task: who asks for turn after turn holds nobody up. */
+  #hasLetPass = false;
 
   constructor(options: QueueOptions) {
     this.#budgetMs = options.budgetMs ?? BUDGET_MS;
@@ -88,8 +90,15 @@ class Queue implements TaskQueue {
     this.#workshop.runs.run(undefined, () => setImmediate(() => this.#turn()));
   }
 
+  /** Our turn was asked for before the sockets were read, so that components whose replies have come stand behind it. They go first. */
   #turn(): void {
     this.#hasTurn = false;
+    if (!this.#hasLetPass && this.#workshop.runs.takeImmediate()) {
+      this.#hasLetPass = true;
+      this.#askForTurn();
+      return;
+    }
+    this.#hasLetPass = false;
     const task = this.#next();
     if (task === undefined) return;
     this.#askForTurn();

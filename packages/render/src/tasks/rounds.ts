@@ -24,11 +24,4 @@ export class Rounds<Owner, Item> {
     }
     return undefined;
   }
-
-  /** All that an owner has waiting. */
-  drop(owner: Owner): readonly Item[] {
-    const items = this.#waiting.get(owner) ?? [];
-    this.#waiting.delete(owner);
-    return items;
-  }
 }

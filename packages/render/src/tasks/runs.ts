@@ -17,8 +17,10 @@ export class Runs {
   /** Where resources (promises, timers, sockets) note whose they are. */
   readonly #owner = Symbol('account');
   readonly #hook = createHook({
-    init: (_id, _type, _trigger, resource) => {
-      if (this.#current !== undefined) (resource as Owned)[this.#owner] = this.#current;
+    init: (_id, type, _trigger, resource) => {
+      if (this.#current === undefined) return;
+      (resource as Owned)[this.#owner] = this.#current;
+      if (type === 'Immediate') this.#hasImmediate = true;
     },
     before: () => {
       this.#around.push(this.#current);
@@ -31,6 +33,7 @@ export class Runs {
   #current: Account | undefined;
   #since_us = 0;
   #followers = 0;
+  #hasImmediate = false;
   /** Calls of `run` that have not returned. */
   #within = 0;
 
@@ -49,6 +52,13 @@ export class Runs {
       this.#within -= 1;
       this.#switch(around);
     }
+  }
+
+  /** Whether, since it was asked last, somebody who is followed has asked for a turn by `setImmediate`: so React resumes. */
+  takeImmediate(): boolean {
+    const hasImmediate = this.#hasImmediate;
+    this.#hasImmediate = false;
+    return hasImmediate;
   }
 
   /** From now until the same number of `unfollow`, continuations are charged, too. */

@@ -1,14 +1,13 @@
 // Hypernova, its clients and its browser code, unmodified: they are installed here, and cannot tell the difference.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { execFile, spawnSync } from 'node:child_process';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { execFile } from 'node:child_process';
 import { before, test, type TestContext } from 'node:test';
-import { installIfStale } from '../../../react/test/versions/install.js';
+import { copyRenderer, installIfStale } from '../../../react/test/versions/install.js';
 import type { BatchAnswer, FragmentResult } from '../../src/fragments/protocol.js';
 import { start } from '../support/fork.js';
 import { send } from '../support/serve.js';
@@ -220,6 +219,36 @@ void test('renderReact of this package hydrates with the newest React, several o
     isSame: true,
     said: [],
   });
+});
+
+const REACT_18 = `
+  import { createElement as h, lazy, Suspense, useId, version } from 'react';
+  import { react } from '@sluice/render/react';
+  import * as server from 'react-dom/server';
+  const Late = lazy(async () => ({ default: () => h('b', null, 'late') }));
+  const Page = ({ name }) => h('p', { id: useId() }, 'Hello, ', name, h(Suspense, { fallback: 'waits' }, h(Late)));
+  const context = { id: 'b7', slots: { names: [] }, signal: new AbortController().signal };
+  for (const adapter of [react(), react({ server })]) {
+    for (const _ of [1, 2]) console.log(version, await adapter.render(Page, { name: 'Ada' }, context));
+  }
+`;
+
+void test('React 18.3 renders, and waits for data', async () => {
+  const folder = path.join(home, '../../../react/test/versions/18.3');
+  installIfStale(folder);
+  copyRenderer(folder);
+  const copy = path.join(folder, 'node_modules/@sluice/render');
+  await rm(copy, { recursive: true, force: true });
+  for (const part of ['dist', 'package.json']) {
+    await cp(path.join(home, '../..', part), path.join(copy, part), { recursive: true });
+  }
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', REACT_18], {
+    cwd: folder,
+  });
+  const html = /^18\.3\.\d <p id=":b7R[^"]*">Hello, <!-- -->Ada<!--\$--><b>late<\/b><!--\/\$--><\/p>$/;
+  const lines = stdout.trim().split('\n');
+  assert.equal(lines.length, 4);
+  for (const line of lines) assert.match(line, html);
 });
 
 void test('pyramid-hypernova gets its HTML, and falls back job by job', async (t) => {

@@ -6,6 +6,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
+import { createElement, use } from 'react';
+import * as server from 'react-dom/server';
+import { react } from '../../src/adapters/react.js';
 import { createTaskQueue } from '../../src/tasks/queue.js';
 import { component, failed, job, rendered, viewJob } from '../support/components.js';
 
@@ -126,6 +129,58 @@ void test('a component that waited goes on before the next begins', async () => 
   );
   await Promise.all([waiting, ...others].map((each) => page.run(each)));
   assert.deepEqual(order.slice(0, 5), ['begins', 'other 0', 'other 1', 'goes on', 'other 2']);
+});
+
+void test('a component that resumes by setImmediate, as React does, goes on before the next begins', async () => {
+  const data = () => Promise.resolve('data');
+  const order: string[] = [];
+  const queue = createTaskQueue();
+  let reply = (_data: string): void => {};
+  const view = () => {
+    order.push('renders');
+    return createElement('b', null, use(asked));
+  };
+  let asked = data();
+  const waiting = component('Waits', view, {}, react({ server }));
+  // The first time, it turns out to wait.
+  rendered(await queue.run(job(waiting)));
+  asked = new Promise((resolve) => {
+    reply = resolve;
+  });
+  order.length = 0;
+  const page = queue.page();
+  const others = Array.from({ length: 5 }, (_, index) =>
+    viewJob(() => {
+      order.push(`other ${index}`);
+      if (index === 1) setTimeout(() => reply('later'), 0);
+      const until = performance.now() + 2;
+      while (performance.now() < until);
+      return '';
+    }),
+  );
+  await Promise.all([job(waiting), ...others].map((each) => page.run(each)));
+  const resumed = order.lastIndexOf('renders');
+  assert.equal(order[resumed - 1], 'other 1', order.join(', '));
+});
+
+void test('a component that asks for turn after turn holds up no other', async () => {
+  const page = createTaskQueue({ budgetMs: 10_000, timeoutMs: 60_000 }).page();
+  let turns = 0;
+  let isOver = false;
+  const busy = page.run(
+    viewJob(async () => {
+      while (!isOver) {
+        turns += 1;
+        await turn();
+      }
+      return '';
+    }),
+  );
+  const others = await Promise.all(Array.from({ length: 20 }, () => page.run(viewJob(() => ''))));
+  isOver = true;
+  rendered(await busy);
+  assert.equal(others.length, 20);
+  assert.ok(turns < 100, `${turns} turns`);
 });
 
 void test('a component that throws fails alone', async () => {
