@@ -29,6 +29,7 @@ export { createFragments, type FragmentOptions, type Fragments } from './fragmen
 export type { BatchContext, JobContext, Plugin } from './fragments/plugins.js';
 export type { BatchAnswer, FragmentError, FragmentJob, FragmentResult } from './fragments/protocol.js';
 export { HttpError } from './http/errors.js';
+export { escapeAttribute as escapeHtml } from './state/escape.js';
 export { serialise } from './state/serialise.js';
 export { revive } from './state/revive.js';
 export { createPages, Pages } from './pages/pages.js';

@@ -5,11 +5,17 @@
 import type { Adapter } from '../adapters/adapter.js';
 import { plain } from '../adapters/plain.js';
 import type { Component, Props, Settings } from '../component.js';
+import { withDeadline } from '../tasks/deadline.js';
+import { LateError } from '../tasks/errors.js';
 import { compareVersions, isVersion } from './versions.js';
+
+const LOAD_TIMEOUT_MS = 10_000;
 
 export interface RegistryOptions {
   /** Frameworks; the first that recognises a view renders it. Functions that return HTML need none. */
   readonly adapters?: readonly Adapter[];
+  /** Milliseconds until a component is loaded, in which whoever waits for it gives up; default 10,000. */
+  readonly loadTimeoutMs?: number;
 }
 
 export interface VersionOptions {
@@ -49,11 +55,13 @@ export function createRegistry(options: RegistryOptions = {}): Registry {
 
 class ComponentRegistry implements Registry {
   readonly #adapters: readonly Adapter[];
+  readonly #loadTimeoutMs: number;
   /** Versions of each name, newest first. */
   readonly #entries = new Map<string, Entry[]>();
 
-  constructor({ adapters = [] }: RegistryOptions) {
+  constructor({ adapters = [], loadTimeoutMs = LOAD_TIMEOUT_MS }: RegistryOptions) {
     this.#adapters = [...adapters, plain];
+    this.#loadTimeoutMs = loadTimeoutMs;
   }
 
   register<P>(
@@ -78,7 +86,7 @@ class ComponentRegistry implements Registry {
   async find(name: string, version?: string): Promise<Component | undefined> {
     const entry = this.#entry(name, version);
     if (entry === undefined || entry.component !== undefined) return entry?.component;
-    return (entry.loading ??= loadEntry(entry));
+    return (entry.loading ??= loadEntry(entry, this.#loadTimeoutMs));
   }
 
   loaded(name: string, version?: string): Component | undefined {
@@ -147,9 +155,10 @@ interface Entry {
   loading: Promise<Component | undefined> | undefined;
 }
 
-async function loadEntry(entry: Entry): Promise<Component | undefined> {
+async function loadEntry(entry: Entry, timeoutMs: number): Promise<Component | undefined> {
+  const late = (): Error => new LateError(`Component "${entry.name}" was not loaded after ${timeoutMs} ms`);
   try {
-    entry.component = await entry.load?.();
+    if (entry.load !== undefined) entry.component = await withDeadline(entry.load(), timeoutMs, late);
     return entry.component;
   } finally {
     entry.loading = undefined;

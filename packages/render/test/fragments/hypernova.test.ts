@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { build } from 'esbuild';
 import hypernova, {
   createGetComponent,
   getFiles,
@@ -58,6 +59,30 @@ void test('a module for both sides runs the half of the side that it is on', () 
   } finally {
     delete global.window;
   }
+});
+
+void test('the browser’s halves load nothing of Node', async () => {
+  const folder = path.join(import.meta.dirname, '../../src/fragments');
+  const { errors, metafile } = await build({
+    entryPoints: ['hypernova-browser.ts', 'hypernova-react-browser.ts'].map((file) =>
+      path.join(folder, file),
+    ),
+    bundle: true,
+    platform: 'browser',
+    format: 'esm',
+    external: ['react', 'react-dom/client'],
+    outdir: 'none',
+    write: false,
+    metafile: true,
+  });
+  assert.deepEqual(errors, []);
+  const inputs = Object.keys(metafile.inputs).map((file) => path.basename(file));
+  assert.deepEqual(inputs.toSorted(), [
+    'hypernova-browser.ts',
+    'hypernova-react-browser.ts',
+    'isomorphic.ts',
+    'markup.ts',
+  ]);
 });
 
 void test('files are components, loaded when they are used', async (t) => {

@@ -99,6 +99,17 @@ void test('a load that failed is tried again', async () => {
   assert.equal((await registry.find('Flaky'))?.view, view);
 });
 
+void test('a load that does not end is given up, and tried again', async () => {
+  let loads = 0;
+  const registry = createRegistry({ loadTimeoutMs: 2 });
+  registry.lazy('Slow', () => {
+    loads += 1;
+    return loads === 1 ? new Promise(() => {}) : { default: view };
+  });
+  await assert.rejects(registry.find('Slow'), /"Slow" was not loaded after 2 ms/);
+  assert.equal((await registry.find('Slow'))?.view, view);
+});
+
 void test('a module without a component is refused with its name', async () => {
   const registry = createRegistry();
   registry.lazy('Empty', () => ({}));
