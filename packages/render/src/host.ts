@@ -35,14 +35,24 @@ export interface ComponentReport {
   readonly setting: string;
 }
 
+export interface HostPageReport {
+  readonly setting: string;
+  /** `experiment:arm`; null for none. */
+  readonly variant: string | null;
+}
+
 export interface RenderHost {
   /**
    * Shares of visitors, from 0 to 1, for whom the server renders, by `*`, `Component`, `Component@device` or `*@device`.
    * The object is replaced when the config changes, and never changed.
    */
   server(): Readonly<Record<string, number>>;
+  /** Where browsers send their measurements; empty for nowhere. */
+  vitalsPath(): string;
   /** Counts what became of a component. Never throws. */
   rendered(report: ComponentReport): void;
+  /** Counts a page for browsers. Never throws. */
+  page(report: HostPageReport): void;
 }
 
 const HOST = Symbol.for('sluice.render.1');

@@ -81,16 +81,9 @@ export class Dial {
 
 const DEVICES: readonly Device[] = ['mobile', 'desktop', 'bot'];
 
-/**
- * The most specific share: `Component@device`, `Component`, `*@device`, `*`. Bots run few scripts, so that for them
- * only keys with `@bot` count: a dial that is turned for visitors does not take pages from search engines.
- */
+/** The most specific share: `Component@device`, `Component`, `*@device`, `*`; 1 where there is none. */
 export function shareOf(shares: Shares, component: string, device: Device): number {
-  const keys =
-    device === 'bot'
-      ? [`${component}@bot`, '*@bot']
-      : [`${component}@${device}`, component, `*@${device}`, '*'];
-  for (const key of keys) {
+  for (const key of [`${component}@${device}`, component, `*@${device}`, '*']) {
     const share = Object.hasOwn(shares, key) ? shares[key] : undefined;
     if (share !== undefined && Number.isFinite(share)) return share;
   }

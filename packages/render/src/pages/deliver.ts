@@ -8,13 +8,12 @@ import { documentEnd, documentStart, documentTexts } from './document.js';
 import { addVary, makePrivate, makeTransient, type Headers } from './headers.js';
 import { placeholderOf } from './html.js';
 import { jsonPage } from './json.js';
-import type { Page } from './options.js';
+import { hostOf, type Page } from './options.js';
 import type { Box, Item } from './plan.js';
 import type { Prepared } from './prepare.js';
 import { isFailure, outcomesOf, serverTiming, type BoxReport, type PageReport } from './report.js';
 import { Writer, type Out } from './writer.js';
 
-const VITALS_PATH = '/.sluice/vitals';
 const DEVICE_FIELDS: readonly string[] = ['Sec-CH-UA-Mobile', 'User-Agent'];
 /** A page that cannot do without a box that it has not. */
 const FAILED_STATUS = 500;
@@ -22,6 +21,7 @@ const FAILED_STATUS = 500;
 export async function deliverHtml(prepared: Prepared): Promise<Page> {
   const { boxes, items, options } = prepared;
   const start = startOf(prepared);
+  hostOf(prepared.shared.options)?.page({ setting: prepared.dial.setting, variant: prepared.variants.label });
   boxes.start(items);
   const status = await statusOf(prepared);
   const headers = headersOf(prepared, 'text/html; charset=utf-8');
@@ -89,7 +89,8 @@ async function writeHtml(prepared: Prepared, out: Out, start: string): Promise<v
 /** Throws where the nonce is none, so that nothing has begun by then. */
 function startOf(prepared: Prepared): string {
   const { shared, tree, scope, options, components, dial, variants } = prepared;
-  const { vitals = VITALS_PATH } = shared.options;
+  const host = hostOf(shared.options);
+  const { vitals = host?.vitalsPath() ?? '' } = shared.options;
   return documentStart({
     tree: tree.document,
     scope,
@@ -103,7 +104,7 @@ function startOf(prepared: Prepared): string {
       page: tree.id,
       setting: dial.setting,
       variant: variants.label,
-      vitals,
+      vitals: vitals === '' ? null : vitals,
       more: options.more ?? null,
     },
   });

@@ -30,7 +30,7 @@ export interface PagesOptions {
   readonly server?: Shares;
   readonly visitor?: VisitorOptions;
   readonly document?: DocumentOptions;
-  /** Where browsers send their measurements; null for nowhere. Default: `/.sluice/vitals`. */
+  /** Where browsers send their measurements; null for nowhere. Default: as Sluice's config says, without Sluice nowhere. */
   readonly vitals?: string | null;
   /** Milliseconds until what is not there is late; default 5,000. */
   readonly deadlineMs?: number;

@@ -32,8 +32,8 @@ export interface ListedVariant {
 }
 
 const DAY_MS = 86_400_000;
-/** The names go into labels of metrics and into the page. */
-const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
+/** Names go into labels of metrics, as `experiment:arm` of 64 characters at most. */
+const NAME = /^[A-Za-z0-9][\w.-]{0,30}$/;
 const EXPERIMENTS_MAX = 100;
 
 export class Experiments {

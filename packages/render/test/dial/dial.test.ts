@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { seed } from '../../../../tests/support/chance.js';
 import { Dial, shareOf } from '../../src/dial/dial.js';
 import { cookiesOf, deviceOf, visitorOf, type Device, type Visitor } from '../../src/dial/visitor.js';
@@ -17,14 +17,14 @@ function requestOf(headers: Record<string, string>, remoteAddress = '192.0.2.1')
   return { headers, socket: { remoteAddress } } as unknown as IncomingMessage;
 }
 
-void test('the most specific share counts, and bots have only their own', () => {
+void test('the most specific share counts', () => {
   const shares = { '*': 0.5, '*@mobile': 0.4, Card: 0.3, 'Card@mobile': 0.2, 'Card@bot': 0.1 };
   assert.equal(shareOf(shares, 'Card', 'mobile'), 0.2);
   assert.equal(shareOf(shares, 'Card', 'desktop'), 0.3);
   assert.equal(shareOf(shares, 'List', 'mobile'), 0.4);
   assert.equal(shareOf(shares, 'List', 'desktop'), 0.5);
   assert.equal(shareOf(shares, 'Card', 'bot'), 0.1);
-  assert.equal(shareOf(shares, 'List', 'bot'), 1);
+  assert.equal(shareOf(shares, 'List', 'bot'), 0.5);
   assert.equal(shareOf({}, 'toString', 'desktop'), 1);
 });
 
@@ -119,8 +119,11 @@ void test('whatever is sent as cookies gives texts by name, and no prototype', (
 void test('visitors for whom the server does not render get holes with all that the browser needs', async () => {
   const told: string[] = [];
   let shares: Readonly<Record<string, number>> = { '*': 0 };
+  const paged: string[] = [];
   const host: RenderHost = {
     server: () => shares,
+    vitalsPath: () => '/beacons',
+    page: ({ setting, variant }) => void paged.push(`${setting} ${variant}`),
     rendered: ({ component, outcome, setting }) => told.push(`${component} ${outcome} ${setting}`),
   };
   const pages = createPages({ registry: registryForTests(), host });
@@ -143,7 +146,9 @@ void test('visitors for whom the server does not render get holes with all that 
   );
   const states = statesIn(html);
   assert.equal(states.get('b0'), '{"title":"a"}');
-  assert.equal((JSON.parse(states.get('page') ?? '') as { setting: string }).setting, 's0');
+  const said = JSON.parse(states.get('page') ?? '') as { setting: string; vitals: string };
+  assert.deepEqual([said.setting, said.vitals], ['s0', '/beacons']);
+  assert.deepEqual(paged, ['s0 null']);
   assert.deepEqual(told.toSorted(), [
     'Frame client s0',
     'Static rendered s0',
@@ -186,24 +191,15 @@ void test('a page that depends on the visitor is private, and one that depends o
   const request = requestOf({ 'user-agent': 'B' });
   const shared = ['public, s-maxage=60', 'max-age=60'];
   assert.deepEqual(await headersOf({}, { request }), [...shared, undefined, false]);
-  assert.deepEqual(await headersOf({ '*': 0, '*@bot': 0 }, { request }), [...shared, undefined, false]);
+  assert.deepEqual(await headersOf({ '*': 0 }, { request }), [...shared, undefined, false]);
   assert.deepEqual(await headersOf({ Other: 0.5 }, { request }), [...shared, undefined, false]);
   const devices = 'Sec-CH-UA-Mobile, User-Agent';
+  const alone = 'private, no-cache';
   assert.deepEqual(await headersOf({ '*@mobile': 0 }, { request }), [...shared, devices, false]);
-  assert.deepEqual(await headersOf({ '*': 0.5, '*@bot': 0.5 }, { request }), [
-    'private, no-cache',
-    undefined,
-    undefined,
-    true,
-  ]);
-  assert.deepEqual(await headersOf({ '*': 0.5 }, { request }), [
-    'private, no-cache',
-    undefined,
-    devices,
-    true,
-  ]);
+  assert.deepEqual(await headersOf({ '*': 0.5 }, { request }), [alone, undefined, undefined, true]);
+  assert.deepEqual(await headersOf({ '*': 0.5, '*@bot': 1 }, { request }), [alone, undefined, devices, true]);
   const own = { request, headers: { 'cache-control': 'private, max-age=9', vary: 'Accept, user-agent' } };
-  assert.deepEqual(await headersOf({ '*': 0.5 }, own), [
+  assert.deepEqual(await headersOf({ '*': 0.5, '*@bot': 1 }, own), [
     'private, max-age=9',
     undefined,
     'Accept, user-agent, Sec-CH-UA-Mobile',

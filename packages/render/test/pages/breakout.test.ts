@@ -1,7 +1,7 @@
 // No content breaks out of its place: an HTML parser says what a browser would make of the page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { parse } from 'parse5';
 import { seed } from '../../../../tests/support/chance.js';
 import { createPages } from '../../src/pages/pages.js';

@@ -127,11 +127,12 @@ void test('an app of Express answers with pages of its own, and with the data of
   const tree = { boxes: [{ component: 'Text', props: { title: { $path: '$.id' } } }] };
   const app = express();
   app.use(middleware(styleHandler(pages)));
-  app.get('/p/:id', async (request, response) => {
-    await respond(pages, request, response, tree, { id: request.params.id }, { headers: { 'x-own': '1' } });
+  app.get('/p/:id', (request, response, next) => {
+    const options = { headers: { 'x-own': '1' } };
+    respond(pages, request, response, tree, { id: request.params.id }, options).catch(next);
   });
-  app.get('/p/:id/box', async (request, response) => {
-    await respondBox(pages, request, response, tree, { id: request.params.id });
+  app.get('/p/:id/box', (request, response, next) => {
+    respondBox(pages, request, response, tree, { id: request.params.id }).catch(next);
   });
   const origin = await listen(t, app);
   const page = await fetch(`${origin}/p/shoe`);

@@ -1,7 +1,7 @@
 // Pages as HTML and JSON: what is in them, what becomes of bad boxes, and what the report says.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { seed } from '../../../../tests/support/chance.js';
 import { createPages } from '../../src/pages/pages.js';
 import type { ComponentReport, RenderHost } from '../../src/host.js';
@@ -136,7 +136,12 @@ void test('a box that loops has its HTML in the page, and is suspended when it h
 
 void test('the report is what the host was told, box by box, and its CPU time is the sum of theirs', async () => {
   const told: ComponentReport[] = [];
-  const host: RenderHost = { server: () => ({}), rendered: (report) => void told.push(report) };
+  const host: RenderHost = {
+    server: () => ({}),
+    vitalsPath: () => '',
+    page: () => undefined,
+    rendered: (report) => void told.push(report),
+  };
   const pages = createPages({ registry: registryForTests(), host });
   const tree = { boxes: ['Text', 'Client', 'Throws', 'Nobody', 'Text'].map((component) => ({ component })) };
   const page = await pages.render(tree, {}, { delivery: 'whole' });

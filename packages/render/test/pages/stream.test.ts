@@ -25,10 +25,14 @@ function gates(registry: Registry): { open: (name: string) => void; add: (name: 
   };
 }
 
+function chunkOf(body: Readable): Buffer | null {
+  return body.read() as Buffer | null;
+}
+
 /** Reads what is sent until it has the text. */
 async function readUntil(body: Readable, text: string, read = { so: '' }): Promise<string> {
   return eventually(() => {
-    for (let chunk: unknown = body.read(); chunk !== null; chunk = body.read()) read.so += String(chunk);
+    for (let chunk = chunkOf(body); chunk !== null; chunk = chunkOf(body)) read.so += chunk.toString();
     assert.ok(read.so.includes(text), `${text} is in ${read.so}`);
     return read.so;
   });

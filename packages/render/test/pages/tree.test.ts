@@ -1,7 +1,7 @@
 // The language of trees: paths, values and conditions that are data, and which trees are refused.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { seed } from '../../../../tests/support/chance.js';
 import { holds, resolve, type Condition } from '../../src/pages/bind.js';
 import { checkTree, InvalidTree, NODES_MAX } from '../../src/pages/check.js';
