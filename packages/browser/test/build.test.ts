@@ -59,7 +59,8 @@ void test('classes of CSS Modules have the same names in the code of browser and
   const module = await built.components.get('Counter')?.();
   assert.match(String(module?.default), /styles|className/);
   const server =
-    fs.readdirSync(path.join(built.folder, 'server/assets')).find((each) => /^Counter-/.test(each)) ?? '';
+    fs.readdirSync(path.join(built.folder, 'server/assets')).find((each) => each.startsWith('Counter-')) ??
+    '';
   assert.ok(fs.readFileSync(path.join(built.folder, 'server/assets', server), 'utf8').includes(name), name);
 });
 

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import type http from 'node:http';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import type { FailedDetail } from '../src/index.ts';
 import { serialise } from '../../render/src/state/serialise.ts';
 import { holdUp, nameOf, noBrowser, put, settled, view } from './support/browser.ts';
 import { type Box, type Site, openSite } from './support/site.ts';
@@ -29,7 +28,7 @@ async function failures(page: Page): Promise<() => Promise<unknown>> {
     const failed: string[] = [];
     Object.assign(globalThis, { failed });
     document.addEventListener('sluice:failed', (event) => {
-      const { component, reason } = (event as CustomEvent<FailedDetail>).detail;
+      const { component, reason } = event.detail;
       failed.push(`${component}: ${reason}`);
     });
   });
@@ -210,6 +209,75 @@ void test('a box whose code is gone keeps its HTML, is told of, and asked for tw
   await page.getByText('step 1').click();
   await page.getByText('step 2').waitFor();
 });
+
+void test(
+  'a page whose runtime is gone is told of once, and is what it is without scripts',
+  options,
+  async (t) => {
+    const { page } = await view(t);
+    const failed = await failures(page);
+    const asked: string[] = [];
+    await page.route(/\/assets\/.*js/, async (route) => {
+      asked.push(nameOf(route.request().url()));
+      await route.fulfill({ status: 404 });
+    });
+    await page.goto(
+      put(site, {
+        boxes: [
+          {
+            n: 'Counter',
+            on: 'load',
+            html: '<details><summary>more</summary><a href="#there">link</a></details>',
+          },
+        ],
+      }),
+      { waitUntil: 'networkidle' },
+    );
+    assert.deepEqual(await failed(), [': code']);
+    assert.deepEqual(asked, ['/assets/sluice.js', '/assets/sluice.js']);
+    await page.getByText('more').click();
+    await page.getByText('link').click();
+    await page.waitForURL('**#there');
+  },
+);
+
+void test(
+  'a runtime that comes at the second time takes over with the clicks until then',
+  options,
+  async (t) => {
+    const { page, said } = await view(t);
+    let asked = 0;
+    const release = await holdUp(page, /\/assets\/Counter-.*js/);
+    await page.route(/\/assets\/sluice-.*js/, async (route) => {
+      asked += 1;
+      if (asked === 1) await route.fulfill({ status: 404 });
+      else await route.continue();
+    });
+    await page.goto(put(site, { boxes: [{ n: 'Counter', on: 'load', props: { start: 1 } }] }), {
+      waitUntil: 'commit',
+    });
+    await page.getByText('add: 1').click();
+    release();
+    await page.getByText('add: 2').waitFor();
+    assert.equal(said.filter((text) => text.startsWith('[sluice]')).length, 0, said.join());
+  },
+);
+
+void test(
+  'a hole that was meant waits for a hand where its component does, and no other',
+  options,
+  async (t) => {
+    const { page } = await view(t);
+    const boxes = [
+      hole({ on: 'interaction', hole: 'client' }),
+      hole({ on: 'interaction', props: { start: 5 } }),
+    ];
+    await page.goto(put(site, { boxes }));
+    await page.getByText('add: 5').waitFor();
+    await page.getByText('soon').hover();
+    await page.getByText('add: 1').waitFor();
+  },
+);
 
 void test('code that comes at the second time is used', options, async (t) => {
   const { page } = await view(t);

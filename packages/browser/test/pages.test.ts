@@ -45,7 +45,7 @@ function registry(): Registry {
 interface Served {
   readonly url: string;
   /** Has the source `slow` answer. */
-  answer(): void;
+  answer: () => void;
 }
 
 /** Serves one page at `/`, its holes at `/more`. */

@@ -16,8 +16,8 @@ const FOLDER = path.join(import.meta.dirname, 'react18');
 const APP = path.join(FOLDER, 'node_modules/.app');
 
 interface React18 {
-  createElement(view: unknown, props: unknown): unknown;
-  renderToString(element: unknown, options: { identifierPrefix: string }): string;
+  createElement: (view: unknown, props: unknown) => unknown;
+  renderToString: (element: unknown, options: { identifierPrefix: string }) => string;
 }
 
 let site: Site;

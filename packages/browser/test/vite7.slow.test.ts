@@ -36,7 +36,7 @@ void test('Vite 7 builds the components, styles and runtime that Vite 8 does', a
       client: { build: { outDir: path.join(within, 'client') } },
       ssr: { build: { outDir: path.join(within, 'server') } },
     },
-  } as Vite.InlineConfig);
+  });
   await builder.buildApp();
 
   const latest = await build();

@@ -91,7 +91,7 @@ function mount({
         // React has not returned the root yet while it is in `hydrateRoot`.
         queueMicrotask(() => resolve({ update }));
       },
-      onError: (error) => (isMounted ? onError(error) : reject(error as Error)),
+      onError: (error) => (isMounted ? onError(error) : reject(error)),
     };
     const element = (of: unknown): ReactNode =>
       createElement(

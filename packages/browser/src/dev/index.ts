@@ -103,12 +103,8 @@ function answerError(vite: ViteDevServer, error: Error, response: ServerResponse
 }
 
 async function devAssets({ config }: ViteDevServer): Promise<Assets> {
-  return {
-    runtime: `${config.base}@id/__x00__${DEV}`,
-    components: {},
-    adapters: {},
-    early: await buildEarlyScript(),
-  };
+  const runtime = `${config.base}@id/__x00__${DEV}`;
+  return { runtime, components: {}, adapters: {}, early: await buildEarlyScript(runtime) };
 }
 
 function closed(server: Server): Promise<void> {

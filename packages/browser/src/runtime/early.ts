@@ -26,8 +26,11 @@ declare global {
 /**
  * Default actions that work without script are left to the browser: links, forms with an action, fields. All others wait, and
  * happen when the event is dispatched again. `data-sluice-wait` on an element or around it has its default action wait.
+ *
+ * `runtime` is the address of the script that takes over. Where it does not come, perhaps because a deploy has removed it, it is
+ * asked for once more; then the page is left to be what it is without scripts.
  */
-export function holdEarlyEvents(): EarlyEvents {
+export function holdEarlyEvents(runtime?: string): EarlyEvents {
   if (globalThis.__sluice) return globalThis.__sluice;
   const HELD_MAX = 200;
   const WAITING = 'sluice-box:is([on],[hole]):not([ready],[hole=remote])';
@@ -40,7 +43,9 @@ export function holdEarlyEvents(): EarlyEvents {
   const submits = (form: Element | null, submitter: Element | null): Fate => {
     const action = submitter?.getAttribute('formaction') ?? form?.getAttribute('action');
     // React writes actions that are functions as `javascript:` addresses.
-    return action == null || /^\s*javascript:/i.test(action) ? 'keep-default' : 'leave';
+    return action === null || action === undefined || /^\s*javascript:/i.test(action)
+      ? 'keep-default'
+      : 'leave';
   };
 
   const clicks = (target: Element, event: MouseEvent): Fate => {
@@ -75,19 +80,36 @@ export function holdEarlyEvents(): EarlyEvents {
     const box = target instanceof Element && target.closest<HTMLElement>(WAITING);
     if (!box) return;
     const fate = fateOf(target, event);
-    const isKept = fate === 'keep' || fate === 'keep-default';
     // Listeners further out get the second event alone.
     if (fate !== 'leave') event.stopImmediatePropagation();
     if (fate === 'keep-default') event.preventDefault();
     const path: number[] = [];
     for (let at: Element = target; at !== box && at.parentElement; at = at.parentElement)
       path.unshift([...at.parentElement.children].indexOf(at));
-    const kept: EarlyEvent = isKept ? { target, box, event, path } : { target, box, path };
+    const kept: EarlyEvent = { target, box, path, ...(fate.startsWith('keep') && { event }) };
     if (early.take) early.take(kept);
-    else if (early.held.length < HELD_MAX && (isKept || !early.held.some((other) => other.box === box)))
+    // A pointer that moves about must not take the place of clicks.
+    else if (early.held.length < HELD_MAX && (kept.event || !early.held.some((other) => other.box === box)))
       early.held.push(kept);
   };
-  for (const type of 'click submit input change keydown pointerover pointerdown focusin'.split(' '))
-    document.addEventListener(type, listener, true);
+  const types = 'click submit input change keydown pointerover pointerdown focusin'.split(' ');
+  for (const type of types) document.addEventListener(type, listener, true);
+
+  const onError = ({ target }: Event): void => {
+    if (!runtime || !(target instanceof HTMLScriptElement)) return;
+    const address = target.getAttribute('src');
+    if (address === runtime) {
+      const { type, nonce } = target;
+      document.head.append(
+        Object.assign(document.createElement('script'), { type, nonce, src: `${runtime}?retry` }),
+      );
+    } else if (address === `${runtime}?retry`) {
+      for (const type of types) document.removeEventListener(type, listener, true);
+      const detail = { component: '', reason: 'code', error: address };
+      document.dispatchEvent(new CustomEvent('sluice:failed', { detail }));
+    }
+  };
+  // Events of scripts do not bubble.
+  addEventListener('error', onError, true);
   return early;
 }

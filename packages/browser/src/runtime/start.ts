@@ -1,5 +1,5 @@
 /** The runtime's beginning: finds boxes, also those that are still on their way, and has each hydrated in its time. */
-import { WAITING, attribute, isWhole } from './box.js';
+import { WAITING, attribute, isHole, isWhole } from './box.js';
 import { counts } from './events.js';
 import type { EarlyEvents, holdEarlyEvents } from './early.js';
 import { fillBoxes } from './fill.js';
@@ -55,12 +55,19 @@ function lookout(mount: (box: HTMLElement) => Promise<boolean>): Lookout {
       for (const box of document.querySelectorAll<HTMLElement>(WAITING)) {
         if (scheduled.has(box) || !isWhole(box)) continue;
         scheduled.add(box);
-        schedule(box, attribute(box, 'on'), () => void mount(box));
+        schedule(box, whenFor(box), () => void mount(box));
       }
     },
     whole: (box) =>
       isWhole(box) ? Promise.resolve() : new Promise((resolve) => waiting.push([box, resolve])),
   };
+}
+
+/** A hole in place of HTML that was to be there does not wait for a hand; one that was meant may. */
+function whenFor(box: Element): string {
+  const on = attribute(box, 'on');
+  const isMissing = isHole(box) && attribute(box, 'hole') !== 'client';
+  return isMissing && on === 'interaction' ? 'visible' : on;
 }
 
 function afterLoad(run: () => void): void {

@@ -12,9 +12,8 @@ export function schedule(box: HTMLElement, on: string, run: Run): void {
 
 const waiting: Run[] = [];
 const { port1, port2 } = new MessageChannel();
-port1.onmessage = () => {
-  waiting.shift()?.();
-};
+port1.addEventListener('message', () => waiting.shift()?.());
+port1.start();
 
 /** Messages are tasks without the 4 ms that nested timers wait, and input goes before them. */
 function inTurn(run: Run): void {

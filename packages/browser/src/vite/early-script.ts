@@ -6,7 +6,8 @@ import { ownFile } from './modules.js';
 
 const ENTRY = 'virtual:sluice/early';
 
-export async function buildEarlyScript(): Promise<EarlyScript> {
+/** `runtime` is the address of the script that takes over. */
+export async function buildEarlyScript(runtime: string): Promise<EarlyScript> {
   const built = await build({
     configFile: false,
     envFile: false,
@@ -18,7 +19,7 @@ export async function buildEarlyScript(): Promise<EarlyScript> {
         resolveId: (id) => (id === ENTRY ? `\0${ENTRY}` : undefined),
         load: (id) =>
           id === `\0${ENTRY}`
-            ? `import { holdEarlyEvents } from ${JSON.stringify(ownFile('runtime/early'))};\nholdEarlyEvents();`
+            ? `import { holdEarlyEvents } from ${JSON.stringify(ownFile('runtime/early'))};\nholdEarlyEvents(${JSON.stringify(runtime)});`
             : undefined,
       },
     ],

@@ -136,8 +136,9 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
         .split(path.sep)
         .join('/');
       const fileOf = (source: string): string => this.getFileName(chunks.get(source) ?? '');
+      const runtime = config.base + runtimeFile(bundle);
       const written: Assets = {
-        runtime: config.base + runtimeFile(bundle),
+        runtime,
         components: Object.fromEntries(
           components.map(({ key, file }): [string, ComponentAssets] => [
             key,
@@ -152,7 +153,7 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
         adapters: Object.fromEntries(
           [...adapters].map(([name, file]) => [name, { js: addresses(bundle, fileOf(file)) }]),
         ),
-        early: await buildEarlyScript(),
+        early: await buildEarlyScript(runtime),
       };
       await mkdir(path.dirname(target), { recursive: true });
       await writeFile(target, `${JSON.stringify(written, null, 2)}\n`);
