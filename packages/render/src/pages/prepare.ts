@@ -58,11 +58,14 @@ export async function prepare(
   const leaving = new AbortController();
   const signal =
     options.signal === undefined ? leaving.signal : AbortSignal.any([leaving.signal, options.signal]);
+  // What is late is aborted as well, but the page is not.
+  const late = new AbortController();
+  const working = AbortSignal.any([signal, late.signal]);
   const end_ms = performance.now() + (options.deadlineMs ?? shared.options.deadlineMs ?? DEADLINE_MS);
   try {
     const variants = shared.experiments.allocate(options.visitor, options.variants);
     const { request, visitor } = options;
-    const context: InputContext = { request, visitor, variants: variants.asData(), signal };
+    const context: InputContext = { request, visitor, variants: variants.asData(), signal: working };
     const scope = await within(end_ms, scopeOf(shared, tree, input, context));
     const items = new Planner(shared.sources, context).plan(tree.boxes, scope);
     const lookup = new Lookup(
@@ -73,8 +76,12 @@ export async function prepare(
     const nodes = [...nodesOf(items)];
     await load(shared, lookup, nodes, end_ms);
     const dial = dialOf(shared, lookup, nodes, options);
-    const boxes = boxesOf(shared, lookup, dial, options, signal);
-    const deadline = startDeadline(Math.max(0, end_ms - performance.now()), () => boxes.giveUp());
+    const boxes = boxesOf(shared, lookup, dial, options, working);
+    const deadline = startDeadline(Math.max(0, end_ms - performance.now()), () => {
+      boxes.giveUp();
+      // Boxes are late by then, and not aborted.
+      setImmediate(() => late.abort());
+    });
     const leave = (): void => leaving.abort();
     const components = [...lookup.components()];
     return {

@@ -84,8 +84,10 @@ export class Sources {
     const stop = new AbortController();
     try {
       const context = { request, signal: AbortSignal.any([signal, stop.signal]) };
+      const work =
+        'url' in source ? this.#ask(name, source, scope, context) : this.#call(name, source, scope, context);
       return await withDeadline(
-        'url' in source ? this.#ask(name, source, scope, context) : this.#call(name, source, scope, context),
+        Promise.race([work, whenLeft(name, signal, stop.signal)]),
         timeoutMs,
         () => new SourceError(name, `gave no data within ${timeoutMs} ms`, true),
       );
@@ -125,6 +127,15 @@ export class Sources {
     if (!response.ok) throw new SourceError(name, `was answered ${response.status}`);
     return JSON.parse(text) as unknown;
   }
+}
+
+/** Rejects when nobody waits any more, whatever the source does about it. `done` ends the listening. */
+async function whenLeft(name: string, signal: AbortSignal, done: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const leave = (): void => reject(new SourceError(name, 'is waited for by nobody'));
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true, signal: done });
+  });
 }
 
 function urlOf(name: string, { url: base, path = [], query = {} }: UpstreamSource, scope: Scope): URL {

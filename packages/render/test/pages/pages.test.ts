@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { seed } from '../../../../tests/support/chance.js';
+import { eventually } from '../../../../tests/support/eventually.js';
 import { createPages } from '../../src/pages/pages.js';
 import type { ComponentReport, RenderHost } from '../../src/host.js';
 import type { TreeNode } from '../../src/pages/tree.js';
@@ -188,10 +189,12 @@ void test('a page with a required box waits for it, and answers 500 where it has
 void test('boxes that are late for the page leave holes at its deadline, whatever they wait for', async () => {
   const registry = registryForTests();
   registry.register('Never', () => new Promise<string>(() => undefined), { timeoutMs: 60_000 });
-  const pages = createPages({
-    registry,
-    sources: { functions: { never: () => new Promise(() => undefined) } },
-  });
+  let isAborted = false;
+  const never = async (_args: unknown, { signal }: { signal: AbortSignal }): Promise<unknown> => {
+    signal.addEventListener('abort', () => (isAborted = true));
+    return new Promise(() => undefined);
+  };
+  const pages = createPages({ registry, sources: { functions: { never } } });
   const tree = {
     boxes: [
       { component: 'Text', props: { title: 'early' } },
@@ -206,6 +209,7 @@ void test('boxes that are late for the page leave holes at its deadline, whateve
     [undefined, 'late', 'late'],
   );
   assert.deepEqual((await page.report).outcomes, { rendered: 1, late: 2 });
+  await eventually(() => isAborted);
 });
 
 void test('props that cannot be sent leave the HTML without a component in the browser, and somebody is told', async () => {
