@@ -6,7 +6,7 @@ import type { Options } from '../../lib/options.ts';
 import { type Bar, median, mebibytes, printTable, short } from '../../lib/report.ts';
 import { temporaryDir } from '../../lib/run.ts';
 import { built } from '../lib/build.ts';
-import type { RegistryFigures } from '../servers/registry.ts';
+import type { RegistryFigures } from '../lib/figures.ts';
 
 const MANY = 1_000;
 const FEW = 60;

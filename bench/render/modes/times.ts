@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import type { Options } from '../../lib/options.ts';
 import { type Bar, median, percent, printTable, short } from '../../lib/report.ts';
 import { built } from '../lib/build.ts';
-import type { Account, Round } from '../servers/times.ts';
+import type { Account, Round } from '../lib/figures.ts';
 
 const DIFFERENCE_MAX = 0.05;
 const RUN_TIMEOUT_MS = 10 * 60_000;

@@ -5,14 +5,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createRegistry, createTaskQueue, registryFromFiles, type ComponentModule } from '@sluice/render';
-
-export interface RegistryFigures {
-  /** Milliseconds from the start of the process until all are registered. */
-  ready_ms: number;
-  /** Components whose code was loaded. */
-  loaded: number;
-  heap_bytes: number;
-}
+import type { RegistryFigures } from '../lib/figures';
 
 const [folder = '', from = '', count = '0', used = '0'] = process.argv.slice(2);
 const counter = globalThis as { componentsLoaded?: number };

@@ -6,35 +6,13 @@ import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Adapter, type Component, createRegistry, createTaskQueue } from '@sluice/render';
 import { react } from '@sluice/render/react';
+import type { Account, PageAccount, Round } from '../lib/figures';
 import Card from '../shop/card';
 import { listing } from '../shop/data';
 import Filters from '../shop/filters';
 import Header from '../shop/header';
 import { Crumbs, Footer, Hero, Nav, Pages, Promo } from '../shop/plain';
 import Sort from '../shop/sort';
-
-/** Of one page: µs. */
-export interface PageAccount {
-  /** What its tasks say. */
-  tasks_us: number;
-  /** Time that passed within its renders. Synchronous renders that the kernel did not interrupt take as much CPU time. */
-  renders_us: number;
-}
-
-export interface Account {
-  pages: PageAccount[];
-  /** What the kernel says of the main thread for a page, on average: data, tasks and renders. */
-  thread_us: number;
-  /** Of one card, by its task: median. */
-  card_us: number;
-}
-
-export interface Round {
-  /** One page after the other. */
-  alone: Account;
-  /** Several at once, and beside them a component that takes its time. */
-  together: Account;
-}
 
 const AT_ONCE = 8;
 const [pages = 100, rounds = 3] = process.argv.slice(2).map(Number);
