@@ -23,7 +23,6 @@ interface Dev extends DevServer {
 /** Serves a copy of the fixture, which is not below `node_modules`: Vite watches nothing there. */
 async function serve(t: TestContext, { refresh }: { refresh: boolean }): Promise<Dev> {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'sluice-dev-'));
-  t.after(() => fs.rmSync(root, { recursive: true, force: true }));
   fs.cpSync(FIXTURE, root, { recursive: true });
   fs.cpSync(fileURLToPath(new URL('fixtures/dev', import.meta.url)), root, { recursive: true });
   fs.symlinkSync(path.join(REPOSITORY, 'node_modules'), path.join(root, 'node_modules'));
@@ -38,7 +37,11 @@ async function serve(t: TestContext, { refresh }: { refresh: boolean }): Promise
       plugins: [...(shared.plugins ?? []), ...(refresh ? [reactPlugin()] : [])],
     },
   });
-  t.after(() => server.close());
+  t.after(async () => {
+    // First of all, because Vite writes to its cache until then.
+    await server.close();
+    fs.rmSync(root, { recursive: true, force: true });
+  });
   const write = (file: string, text: string): void =>
     fs.writeFileSync(path.join(root, 'components', file), text);
   return {
