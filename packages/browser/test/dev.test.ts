@@ -32,13 +32,13 @@ async function serve(t: TestContext, { refresh }: { refresh: boolean }): Promise
     vite: {
       ...shared,
       root,
-      cacheDir: path.join(root, '.vite'),
+      // Not below the root: Vite may write to it after it is closed.
+      cacheDir: path.join(REPOSITORY, 'node_modules/.cache/sluice-dev'),
       server: { fs: { allow: [root, REPOSITORY] } },
       plugins: [...(shared.plugins ?? []), ...(refresh ? [reactPlugin()] : [])],
     },
   });
   t.after(async () => {
-    // First of all, because Vite writes to its cache until then.
     await server.close();
     fs.rmSync(root, { recursive: true, force: true });
   });
