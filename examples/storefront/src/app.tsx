@@ -87,8 +87,9 @@ export function createApp(options: AppOptions): Express {
   return app;
 }
 
-/** Express and its parsers put a status on errors that the client caused. */
+/** Express, its parsers and the page platform put a status on errors that the client caused, under one of two names. */
 function statusOf(error: unknown): number {
-  if (typeof error !== 'object' || error === null || !('status' in error)) return 500;
-  return typeof error.status === 'number' && error.status >= 400 && error.status < 600 ? error.status : 500;
+  if (typeof error !== 'object' || error === null) return 500;
+  const { status, statusCode = status } = error as { status?: unknown; statusCode?: unknown };
+  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 600 ? statusCode : 500;
 }

@@ -1,10 +1,11 @@
 /** The routes of the page platform: trees are JSON, and each page is HTML for browsers and JSON for native apps. */
 
 import { Router } from 'express';
-import type { Request } from 'express';
+import type { NextFunction, Request } from 'express';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { itemOf, listedItems } from '../shelf/items.js';
 import { createPlatform } from '../shelf/platform.js';
+import type { Platform } from '../shelf/platform.js';
 import listing from '../shelf/trees/listing.json' with { type: 'json' };
 import product from '../shelf/trees/product.json' with { type: 'json' };
 import { once } from './kit.js';
@@ -17,50 +18,47 @@ export interface ShelfOptions {
   suggestions_url: string;
 }
 
-/** The whole page is another for a client that asks for JSON. */
+/** Clients who ask for JSON get another answer from the same address. */
 const headers = { vary: 'Accept' };
 
 export function shelfRoutes({ kit, catalogue, folder, suggestions_url }: ShelfOptions): Router {
   const routes = Router();
-  const platform = once(() => createPlatform({ catalogue, folder, suggestions_url }));
   const items = listedItems(catalogue);
+  const platform = once(() => createPlatform({ catalogue, folder, suggestions_url }));
+  const ask = (next: NextFunction, what: (pages: Platform) => Promise<void>): void => {
+    platform().then(what).catch(next);
+  };
 
-  routes.get('/_css/*file', async (req, res, next) => {
-    const { styles } = await platform();
-    if (!(await styles(req, res))) next();
+  routes.get('/_css/*file', (req, res, next) => {
+    ask(next, async (pages) => {
+      if (!(await pages.styles(req, res))) next();
+    });
   });
 
-  routes.get('/shelf', async (req, res) => {
-    const { page } = await platform();
+  routes.get('/shelf', (req, res, next) => {
     const query = kit.query(req);
     const layout = query.get('layout');
-    await page(
-      req,
-      res,
-      listing,
-      { items, fails: query.get('fail') === '1' },
-      {
-        format: formatFor(req),
-        headers,
-        // `?layout=wide` shows an arm to whoever wants to see it.
-        ...(layout !== null && { variants: { 'card-layout': layout } }),
-      },
-    );
+    const data = { items, fails: query.get('fail') === '1' };
+    const options = {
+      format: formatFor(req),
+      headers,
+      // `?layout=wide` shows an arm to whoever wants to see it.
+      ...(layout !== null && { variants: { 'card-layout': layout } }),
+    };
+    ask(next, (pages) => pages.page(req, res, listing, data, options));
   });
 
-  routes.get('/shelf/:slug', async (req, res, next) => {
+  routes.get('/shelf/:slug', (req, res, next) => {
     const data = dataOf(catalogue, req.params.slug);
     if (data === undefined) return next();
-    const { page } = await platform();
-    const more = `/shelf/${req.params.slug}/box`;
-    await page(req, res, product, data, { format: formatFor(req), headers, more });
+    const options = { format: formatFor(req), headers, more: `/shelf/${req.params.slug}/box` };
+    ask(next, (pages) => pages.page(req, res, product, data, options));
   });
 
-  routes.get('/shelf/:slug/box', async (req, res, next) => {
+  routes.get('/shelf/:slug/box', (req, res, next) => {
     const data = dataOf(catalogue, req.params.slug);
     if (data === undefined) return next();
-    const { box } = await platform();
-    await box(req, res, product, data);
+    ask(next, (pages) => pages.box(req, res, product, data));
   });
 
   return routes;

@@ -52,7 +52,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const pages = render.createPages({
     registry,
     assets: join(folder, 'sluice-assets.json'),
-    styles: { root: folder, base: ['base.css', 'parts.css'] },
+    // Visitors see page after page, so a file that the browser keeps beats styles in each page.
+    styles: { root: folder, base: ['base.css', 'parts.css'], inlineBytesMax: 0 },
     visitor: { cookie: 'visitor', setsCookie: true },
     document: {
       defaults: { links: [{ rel: 'icon', href: '/assets/icon.svg', type: 'image/svg+xml' }] },
