@@ -119,7 +119,7 @@ lint: packages binary-dev
 	npm run --silent format:check
 	npm run --silent lint
 	npm run typecheck --workspaces --if-present --silent
-	for project in tests/*/tsconfig.json bench/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit || exit 1; done
+	for project in tests/*/tsconfig.json bench/tsconfig.json bench/render/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit || exit 1; done
 
 # The registry may be out of reach, which is no fault of a change.
 .PHONY: audit
@@ -184,6 +184,11 @@ bench-schedule: build
 bench-cache: build
 	bench/install-peers.sh nginx varnish hitch nghttp2-client
 	$(TSX) bench/cache.ts $(ARGS)
+
+## bench-render: a page of 60 boxes against Express, Next.js and rendering threads; ARGS="--mode browser" for bad-box, components, times or browser
+.PHONY: bench-render
+bench-render: build
+	$(TSX) bench/render.ts $(ARGS)
 
 ## bench-react: renders of React pages, against react-dom and other libraries; ARGS="--only listing,libraries" for some
 .PHONY: bench-react

@@ -7,6 +7,7 @@ import { createCatalogue } from './catalogue/catalogue.js';
 import { pageKit } from './routes/kit.js';
 import { browseRoutes } from './routes/browse.js';
 import { cartRoutes } from './routes/cart.js';
+import { shelfRoutes } from './routes/shelf.js';
 import { Failure, NotFound } from './pages/plain.js';
 import { createRecommender } from './shop/recommend.js';
 import { createSearchIndex } from './shop/search.js';
@@ -18,6 +19,10 @@ export interface AppOptions {
   secret: string;
   /** Multiplies the waits of the pretended back ends on /for-you. */
   wait_scale: number;
+  /** Folder of what the build has made for the page platform. */
+  shelf_folder: string;
+  /** Address of the service of suggestions. */
+  suggestions_url: string;
 }
 
 export function createApp(options: AppOptions): Express {
@@ -39,7 +44,8 @@ export function createApp(options: AppOptions): Express {
       etag: true,
       setHeaders(res) {
         // A name with a version never changes; a bare one has to be asked for again.
-        const versioned = (res.req as Request).query['v'] !== undefined;
+        const { query, path } = res.req as Request;
+        const versioned = query['v'] !== undefined || path.startsWith('/shelf/');
         res.setHeader(
           'cache-control',
           versioned ? 'public, max-age=31536000, immutable' : 'public, no-cache',
@@ -58,6 +64,14 @@ export function createApp(options: AppOptions): Express {
       services: createServices(catalogue, recommend, options.wait_scale),
     }),
   );
+  app.use(
+    shelfRoutes({
+      kit,
+      catalogue,
+      folder: options.shelf_folder,
+      suggestions_url: options.suggestions_url,
+    }),
+  );
   app.use((req, res, next) => {
     kit.send(req, res, next, (site) => <NotFound site={site} />, 404);
   });
@@ -73,8 +87,9 @@ export function createApp(options: AppOptions): Express {
   return app;
 }
 
-/** Express and its parsers put a status on errors that the client caused. */
+/** Express, its parsers and the page platform put a status on errors that the client caused, under one of two names. */
 function statusOf(error: unknown): number {
-  if (typeof error !== 'object' || error === null || !('status' in error)) return 500;
-  return typeof error.status === 'number' && error.status >= 400 && error.status < 600 ? error.status : 500;
+  if (typeof error !== 'object' || error === null) return 500;
+  const { status, statusCode = status } = error as { status?: unknown; statusCode?: unknown };
+  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 600 ? statusCode : 500;
 }

@@ -13,6 +13,7 @@ import { version as reactVersion } from 'react';
 import { createApp } from './app.js';
 import { readAssets } from './assets.js';
 import { createCatalogue } from './catalogue/catalogue.js';
+import { settings } from './settings.js';
 import { seal } from './shop/signed-cookie.js';
 
 /** A socket that takes everything and keeps nothing. */
@@ -35,6 +36,8 @@ const app = createApp({
   assets: readAssets(fileURLToPath(new URL('./assets', import.meta.url))),
   secret,
   wait_scale: 0,
+  shelf_folder: fileURLToPath(new URL('./shelf', import.meta.url)),
+  suggestions_url: settings().suggestions_url,
 });
 const { products, categories, makers } = createCatalogue();
 

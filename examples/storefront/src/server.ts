@@ -9,6 +9,7 @@ import { settings } from './settings.js';
 const { heavy_ms, ...options } = settings();
 const app = createApp({
   assets: readAssets(fileURLToPath(new URL('./assets', import.meta.url))),
+  shelf_folder: fileURLToPath(new URL('./shelf', import.meta.url)),
   ...options,
 });
 

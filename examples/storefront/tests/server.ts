@@ -1,8 +1,9 @@
-/** Starts the built shop in a process of its own, on a port that the system chooses. */
+/** Starts the built shop, or its service, in a process of its own, on a port that the system chooses. */
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -13,9 +14,15 @@ export interface Shop {
 
 const start_timeout_ms = 20_000;
 
-/** `bundle`: which one of `dist/`. */
-export async function startShop(env: Record<string, string> = {}, bundle = 'server.js'): Promise<Shop> {
-  const entry = fileURLToPath(new URL(`../dist/${bundle}`, import.meta.url));
+const dist = fileURLToPath(new URL('../dist', import.meta.url));
+
+/** `bundle`: which one of `folder`. */
+export async function startShop(
+  env: Record<string, string> = {},
+  bundle = 'server.js',
+  folder = dist,
+): Promise<Shop> {
+  const entry = join(folder, bundle);
   const child = spawn(process.execPath, [entry], {
     env: { ...process.env, NODE_ENV: 'production', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -43,7 +50,7 @@ async function portOf(child: ChildProcess): Promise<string> {
       reject(new Error(`The shop did not listen within ${start_timeout_ms} ms.`));
     }, start_timeout_ms);
     lines.on('line', (line) => {
-      const port = /listens on port (\d+)/.exec(line)?.[1];
+      const port = /listens? on port (\d+)/.exec(line)?.[1];
       if (port === undefined) return;
       clearTimeout(timer);
       resolve(port);

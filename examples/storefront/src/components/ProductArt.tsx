@@ -1,10 +1,19 @@
 import type { ReactNode } from 'react';
-import type { Colour, Product } from '../catalogue/types.js';
+import type { Colour } from '../catalogue/types.js';
 import { drawingOf } from './drawings.js';
 import type { Tone } from './drawings.js';
 
+/** The part of a product that its picture shows. */
+export interface Drawn {
+  id: number;
+  name: string;
+  colours: readonly Colour[];
+  category: { hue: number };
+  kind: { art: string };
+}
+
 /** A picture drawn in the page itself: a tinted ground, a soft shadow and the kind's drawing in one of its colours. */
-export function ProductArt({ product, colour }: { product: Product; colour?: Colour }): ReactNode {
+export function ProductArt({ product, colour }: { product: Drawn; colour?: Colour }): ReactNode {
   const main = (colour ?? product.colours[0])?.hex ?? '#888888';
   const accent = product.colours[1]?.hex ?? main;
   const ground = `ground-${product.id}`;

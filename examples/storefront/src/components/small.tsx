@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import type { Colour, Product } from '../catalogue/types.js';
 import { money } from '../shop/money.js';
 
-export function Price({ product }: { product: Product }): ReactNode {
+export function Price({ product }: { product: Pick<Product, 'price_cents' | 'was_cents'> }): ReactNode {
   return (
     <p className="price">
       <span className={product.was_cents === null ? 'price-now' : 'price-now price-sale'}>

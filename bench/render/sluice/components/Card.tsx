@@ -1,0 +1,4 @@
+import '../../shop/css/card.css';
+
+export { default } from '../../shop/card';
+export const settings = { hydration: 'visible' };

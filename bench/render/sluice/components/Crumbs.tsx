@@ -1,0 +1,4 @@
+import '../../shop/css/nav.css';
+
+export { Crumbs as default } from '../../shop/plain';
+export const settings = { rendering: 'static' };

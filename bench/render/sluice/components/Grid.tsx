@@ -1,0 +1,2 @@
+export { Grid as default } from '../../shop/frame';
+export const settings = { rendering: 'static' };

@@ -1,0 +1,4 @@
+import '../../shop/css/header.css';
+
+export { default } from '../../shop/header';
+export const settings = { hydration: 'load' };

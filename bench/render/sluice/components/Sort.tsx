@@ -1,0 +1,4 @@
+import '../../shop/css/sort.css';
+
+export { default } from '../../shop/sort';
+export const settings = { hydration: 'idle' };

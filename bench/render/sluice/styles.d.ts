@@ -1,0 +1,2 @@
+// Vite takes these imports; they give nothing.
+declare module '*.css';

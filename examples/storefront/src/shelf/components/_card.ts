@@ -1,0 +1,22 @@
+/** What both arms of the card share: settings, and the form for native apps. */
+
+import type { ReactNode } from 'react';
+import type { Item } from '../items.js';
+
+export interface CardProps {
+  item: Item;
+  children?: ReactNode;
+}
+
+export const cardSettings = {
+  rendering: 'static',
+  json: ({ item }: CardProps) => ({
+    slug: item.slug,
+    name: item.name,
+    maker: item.maker,
+    price_cents: item.price_cents,
+    was_cents: item.was_cents,
+    rating: item.rating,
+    url: `/shelf/${item.slug}`,
+  }),
+};

@@ -1,0 +1,40 @@
+/**
+ * Functions that return HTML. Their modules may export `hydrate(box, props)`, which gets the box once its HTML is there, and
+ * may return a promise.
+ */
+import type { BrowserAdapter, ComponentModule, Mounted, MountRequest } from '../adapter.js';
+
+const SLOT_TAG = 'sluice-slot';
+
+type View = (props: unknown, context: { id: string; slots: { html: (name: string) => string } }) => unknown;
+type Hydrate = (box: HTMLElement, props: unknown) => unknown;
+
+async function mount(request: MountRequest): Promise<Mounted> {
+  if (!request.hydrate) await fill(request, request.view);
+  await hydrate(request, request.module);
+  return {
+    update: (module, view) => {
+      fill(request, view).then(() => hydrate(request, module), request.onError);
+    },
+  };
+}
+
+async function fill({ box, id, props, slots }: MountRequest, view: unknown): Promise<void> {
+  const html = (name: string): string =>
+    `<${SLOT_TAG} n="${name.replace(/[&"]/g, escapeOne)}"></${SLOT_TAG}>`;
+  box.innerHTML = String(await (view as View)(props, { id, slots: { ...slots, html } }));
+  for (const name of slots.names) {
+    const element = [...box.querySelectorAll(SLOT_TAG)].find((each) => each.getAttribute('n') === name);
+    if (element) slots.adopt(name, element);
+  }
+}
+
+const escapeOne = (character: string): string => (character === '&' ? '&amp;' : '&quot;');
+
+async function hydrate({ box, props }: MountRequest, module: ComponentModule): Promise<void> {
+  const own = module['hydrate'];
+  if (typeof own === 'function') await (own as Hydrate)(box, props);
+}
+
+const plain: BrowserAdapter = { mount };
+export default plain;

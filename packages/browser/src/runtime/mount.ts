@@ -1,0 +1,128 @@
+/** A box's way from HTML to a component that answers: code, props, adapter. It must not know what asked for it. */
+import type { BrowserAdapter, ComponentModule, Mounted } from '../adapter.js';
+import { attribute, codeOf, isHole } from './box.js';
+import { type FailureReason, tellFailed, tellMismatch, tellReady } from './events.js';
+import { keepValues } from './fields.js';
+import { type Source, load } from './load.js';
+import { pageData } from './page.js';
+import { type BoxData, dataOf } from './props.js';
+import { slotsOf } from './slots.js';
+
+/** Components by name, with `@version` or `@arm` where there is one. */
+export type Registry = Readonly<Record<string, Source<ComponentModule>>>;
+
+export interface Code {
+  readonly adapters: Readonly<Record<string, Source<{ default: BrowserAdapter }>>>;
+  /** All components of the build; asked for only where the page does not name the code of its own. */
+  readonly registry: Source<{ default: Registry }>;
+}
+
+class Failure extends Error {
+  readonly reason: FailureReason;
+
+  constructor(reason: FailureReason, cause: unknown) {
+    super(reason, { cause });
+    this.reason = reason;
+  }
+}
+
+const failWith =
+  (reason: FailureReason) =>
+  (cause: unknown): never => {
+    throw cause instanceof Failure ? cause : new Failure(reason, cause);
+  };
+
+/** Mounted boxes by the name of their code, for changes in development. */
+const mountedBoxes = new Map<string, Set<Mounted>>();
+
+export function createMount(code: Code): (box: HTMLElement) => Promise<boolean> {
+  const mounts = new WeakMap<Element, Promise<boolean>>();
+  return (box) => {
+    let mounting = mounts.get(box);
+    if (!mounting) {
+      mounting = mountBox(box, code);
+      mounts.set(box, mounting);
+    }
+    return mounting;
+  };
+}
+
+/** Resolves to whether the component is there. Never rejects. */
+async function mountBox(box: HTMLElement, code: Code): Promise<boolean> {
+  const name = codeOf(box);
+  // Something else has come in its place.
+  if (!box.isConnected) return false;
+  try {
+    const [adapter, module, data] = await Promise.all([
+      adapterOf(box, code),
+      moduleOf(name, code),
+      dataOf(box).catch(failWith('props')),
+    ]);
+    if (!box.isConnected) return false;
+    await take(box, name, adapter, module, data).catch(failWith('render'));
+    tellReady(box, name);
+    return true;
+  } catch (error) {
+    // What the server sent stays.
+    box.setAttribute('ready', 'failed');
+    const { reason, cause } = error as Failure;
+    tellFailed(box, name, reason, cause);
+    return false;
+  }
+}
+
+async function adapterOf(box: Element, { adapters }: Code): Promise<BrowserAdapter> {
+  const name = attribute(box, 'a');
+  const source = adapters[name];
+  if (source === undefined) throw new Failure('unknown', new Error(`no adapter ${name}`));
+  return (await load(source).catch(failWith('code'))).default;
+}
+
+async function moduleOf(name: string, { registry }: Code): Promise<ComponentModule> {
+  const own = pageData().code?.[name];
+  const source = own ?? (await load(registry).catch(failWith('code'))).default[name];
+  if (source === undefined) throw new Failure('unknown', new Error(`no component ${name}`));
+  return load<ComponentModule>(source).catch(failWith('code'));
+}
+
+async function take(
+  box: HTMLElement,
+  name: string,
+  adapter: BrowserAdapter,
+  module: ComponentModule,
+  { props, html }: BoxData,
+): Promise<void> {
+  if (html !== undefined) box.innerHTML = html;
+  const hydrate = html !== undefined || !isHole(box);
+  const before = [...box.childNodes];
+  const slots = slotsOf(box);
+  const giveValues = keepValues(box);
+  try {
+    const mounted = await adapter.mount({
+      view: module['default'],
+      module,
+      props,
+      box,
+      id: attribute(box, 'i'),
+      slots,
+      hydrate,
+      onMismatch: (error) => tellMismatch(box, name, error),
+      onError: (error) => tellFailed(box, name, 'render', error),
+    });
+    const boxes = mountedBoxes.get(name) ?? new Set();
+    mountedBoxes.set(name, boxes.add(mounted));
+    // From here on events are the component's, also those of the values that its fields get back.
+    box.setAttribute('ready', '');
+  } catch (error) {
+    slots.restore();
+    box.replaceChildren(...before);
+    throw error;
+  } finally {
+    giveValues();
+  }
+}
+
+/** Shows a changed module in every box of the component. */
+export function update(name: string, module: ComponentModule): void {
+  for (const mounted of mountedBoxes.get(name) ?? []) mounted.update(module, module['default']);
+}

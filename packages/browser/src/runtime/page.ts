@@ -1,0 +1,28 @@
+/** What the document says of itself: `<script type="application/json" data-sluice="page">`. */
+import { scriptOf } from './box.js';
+
+export interface PageData {
+  /** Path or class, which beacons name. */
+  readonly page?: string;
+  /** Label of how much the server has rendered. */
+  readonly setting?: string;
+  /** `experiment:arm` */
+  readonly variant?: string | null;
+  /** Where beacons go; none are sent without it. */
+  readonly vitals?: string | null;
+  /** Where holes without props get theirs: `?box=ID` is added. */
+  readonly more?: string | null;
+  /** Addresses of the code of this page's components, so that the browser needs no list of all. */
+  readonly code?: Readonly<Record<string, string>>;
+}
+
+/** Read when needed, because it may be the last of a document that still arrives. */
+export function pageData(): PageData {
+  const text = scriptOf('page')?.textContent;
+  try {
+    return text ? (JSON.parse(text) as PageData) : {};
+  } catch {
+    // Half of it has arrived.
+    return {};
+  }
+}

@@ -1,0 +1,41 @@
+/** Dispatches again what `early.ts` has kept, in order, once every box around the target has its listeners. */
+import { waitingAround } from './box.js';
+import type { EarlyEvent, EarlyEvents } from './early.js';
+
+/** `mount` hydrates a box at once and says when it is done, or has failed. */
+export function replayEarlyEvents(early: EarlyEvents, mount: (box: HTMLElement) => Promise<boolean>): void {
+  const last = new WeakMap<Element, Promise<void>>();
+  early.take = (kept) => {
+    const boxes = waitingAround(kept.target);
+    const mounted = Promise.all(boxes.map(mount));
+    if (kept.event === undefined) return;
+    // In the order of the user's hands within a box; one whose code is late does not hold up others.
+    const before = last.get(kept.box);
+    last.set(
+      kept.box,
+      mounted.then(() => before).then(() => dispatch(kept)),
+    );
+  };
+  for (const kept of early.held.splice(0)) early.take(kept);
+}
+
+function dispatch({ target, box, path, event }: EarlyEvent): void {
+  let now: Element | undefined = target;
+  if (!target.isConnected) {
+    now = box;
+    for (const index of path) now = now?.children[index];
+    if (now?.localName !== target.localName) return;
+  }
+  if (event === undefined) return;
+  if (event.type === 'submit') {
+    // A form whose component failed would reload the page and lose what was typed.
+    const submitter = (event as SubmitEvent).submitter;
+    if (box.getAttribute('ready') === '')
+      (now as HTMLFormElement).requestSubmit(submitter?.isConnected ? submitter : null);
+    return;
+  }
+  if (event.type === 'click' && box.getAttribute('ready') !== '' && now.closest('form:not([action])')) return;
+  // An event has all that its constructor wants to know.
+  const Again = event.constructor as new (type: string, init: Event) => Event;
+  now.dispatchEvent(new Again(event.type, event));
+}

@@ -1,0 +1,36 @@
+/**
+ * Contents of a component's slots. They stay in the document while a framework takes over, replaces or removes the elements
+ * around them, because the boxes in them have a life of their own.
+ */
+import type { SlotContents } from '../adapter.js';
+import { attribute, isOwn } from './box.js';
+
+const SLOT_TAG = 'sluice-slot';
+
+export interface KeptSlots extends SlotContents {
+  /** Puts all contents back to where the server had them. */
+  restore(): void;
+}
+
+export function slotsOf(box: Element): KeptSlots {
+  const first = new Map<string, Element>();
+  for (const slot of box.querySelectorAll(SLOT_TAG)) {
+    const name = attribute(slot, 'n');
+    if (isOwn(box, slot) && !first.has(name)) first.set(name, slot);
+  }
+  const holders = new Map(first);
+  const move = (from: Element | undefined, to: Element): void => {
+    if (from && from !== to) to.replaceChildren(...from.childNodes);
+  };
+  const named = attribute(box, 's').split(' ').filter(Boolean);
+  return {
+    names: [...new Set([...named, ...first.keys()])],
+    adopt(name, element) {
+      move(holders.get(name), element);
+      holders.set(name, element);
+    },
+    restore() {
+      for (const [name, element] of first) move(holders.get(name), element);
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/** When a box is hydrated: each on its own, so that the page can be used between two. */
+
+type Run = () => void;
+
+/** `run` is called once, in a task of its own. `interaction` needs nothing here: `replay.ts` hurries such boxes. */
+export function schedule(box: HTMLElement, on: string, run: Run): void {
+  if (on === 'interaction') return;
+  if (on === 'idle') whenIdle(run);
+  else if (on === 'visible') whenVisible(box, run);
+  else inTurn(run);
+}
+
+const waiting: Run[] = [];
+const { port1, port2 } = new MessageChannel();
+port1.addEventListener('message', () => waiting.shift()?.());
+port1.start();
+
+/** Messages are tasks without the 4 ms that nested timers wait, and input goes before them. */
+function inTurn(run: Run): void {
+  waiting.push(run);
+  port2.postMessage(null);
+}
+
+const IDLE_TIMEOUT_MS = 2000;
+
+function whenIdle(run: Run): void {
+  // Safari has none.
+  if ('requestIdleCallback' in globalThis) requestIdleCallback(run, { timeout: IDLE_TIMEOUT_MS });
+  else setTimeout(run, 200);
+}
+
+/** As much of the next screen as is scrolled while the code comes. */
+const MARGIN = '200px';
+
+const runs = new Map<Element, Run>();
+let observer: IntersectionObserver | undefined;
+
+function whenVisible(box: HTMLElement, run: Run): void {
+  observer ??= new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) if (isIntersecting) seen(target);
+    },
+    { rootMargin: MARGIN },
+  );
+  // The box has no layout of its own. Where it has no element either, what is around it stands for it.
+  const elements = box.childElementCount > 0 ? [...box.children] : [box.parentElement ?? box];
+  let isDone = false;
+  for (const element of elements) {
+    const others = runs.get(element);
+    runs.set(element, () => {
+      others?.();
+      if (!isDone) inTurn(run);
+      isDone = true;
+    });
+    observer.observe(element);
+  }
+}
+
+function seen(element: Element): void {
+  observer?.unobserve(element);
+  runs.get(element)?.();
+  runs.delete(element);
+}

@@ -1,0 +1,226 @@
+/**
+ * The plugin for Vite 7 and 8. One build makes the code for browsers, a chunk for each component, the code for the server,
+ * and `sluice-assets.json`, which says to the server where the browser's code and styles are. It must not know how pages are
+ * written.
+ */
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { Plugin, ResolvedConfig } from 'vite';
+import { type Assets, type Bundle, type ComponentAssets, codeFiles, styleFiles } from './assets.js';
+import { type ComponentFile, findComponents, isComponentFile } from './components.js';
+import { buildEarlyScript } from './early-script.js';
+import * as modules from './modules.js';
+
+export type { Assets, ComponentAssets, EarlyScript } from './assets.js';
+export { findComponents, type ComponentFile } from './components.js';
+
+export interface SluiceOptions {
+  /** Folder of components, from Vite's root. Default: `components`. */
+  readonly components?: string;
+  /** Modules of further adapters by the name that the server's half has. Those of React, Preact and Vue are there if installed. */
+  readonly adapters?: Readonly<Record<string, string>>;
+  /** Share of page views whose vitals are measured and sent, from 0 to 1. Default: 1. */
+  readonly vitals?: number;
+  /** Where the manifest is written, from Vite's root. Default: `dist/sluice-assets.json`. */
+  readonly manifest?: string;
+}
+
+/** Frameworks with an adapter here, and what their adapters and components import of them: the first has to be installed. */
+const FRAMEWORKS = {
+  react: ['react-dom/client', 'react-dom', 'react', 'react/jsx-runtime', 'react/jsx-dev-runtime'],
+  preact: ['preact', 'preact/hooks', 'preact/jsx-runtime', 'preact/jsx-dev-runtime'],
+  vue: ['vue'],
+} as const;
+/** What else the runtime imports. */
+const OWN_IMPORTS = ['@sluice/browser > @sluice/render/state', '@sluice/browser > web-vitals'];
+const VIRTUAL: ReadonlySet<string> = new Set([
+  modules.RUNTIME,
+  modules.REGISTRY,
+  modules.SERVER,
+  modules.DEV,
+]);
+
+export default function sluice(options: SluiceOptions = {}): Plugin {
+  const {
+    components: folder = 'components',
+    manifest = 'dist/sluice-assets.json',
+    vitals: vitalsShare = 1,
+  } = options;
+  if (!(vitalsShare >= 0 && vitalsShare <= 1))
+    throw new RangeError(`vitals has to be from 0 to 1, not ${vitalsShare}`);
+  let config: ResolvedConfig;
+  let components: readonly ComponentFile[] = [];
+  let adapters: ReadonlyMap<string, string> = new Map();
+  /** Rollup's names of the chunks for browsers, by what they are made of. */
+  const chunks = new Map<string, string>();
+
+  const folderPath = (): string => path.posix.join(config.root, folder);
+  const locateBuilt: modules.Locate = (file) => `import.meta.ROLLUP_FILE_URL_${chunks.get(file)}`;
+
+  return {
+    name: 'sluice',
+
+    config: ({ environments, root = process.cwd() }) => ({
+      appType: 'custom',
+      builder: {},
+      define: { __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: 'true' },
+      // Adapters are imported from this package, and have to get the app's own framework.
+      resolve: { dedupe: ['react', 'react-dom', 'preact', 'vue'] },
+      environments: {
+        client: {
+          // Known from the start: one that is found later has Vite reload the page.
+          optimizeDeps: {
+            include: [...installedIn(root).flatMap((name) => FRAMEWORKS[name]), ...OWN_IMPORTS],
+          },
+          build: {
+            outDir: environments?.['client']?.build?.outDir ?? 'dist/client',
+            modulePreload: false,
+            rollupOptions: { input: { sluice: modules.RUNTIME } },
+          },
+        },
+        ssr: {
+          build: {
+            outDir: environments?.['ssr']?.build?.outDir ?? 'dist/server',
+            ssr: true,
+            emitAssets: false,
+            rollupOptions: { input: { components: modules.SERVER } },
+          },
+        },
+      },
+    }),
+
+    configResolved(resolved) {
+      config = resolved;
+      adapters = adaptersFor(resolved.root, options.adapters);
+    },
+
+    async buildStart() {
+      components = await findComponents(folderPath());
+      if (config.command !== 'build' || this.environment.name !== 'client') return;
+      const sources = [
+        ...components.map(({ file }) => file),
+        ...adapters.values(),
+        modules.REGISTRY,
+        modules.ownFile('vitals/measure'),
+        modules.ownFile('runtime/early'),
+      ];
+      for (const id of sources)
+        chunks.set(id, this.emitFile({ type: 'chunk', id, preserveSignature: 'strict' }));
+    },
+
+    resolveId: (id) => (VIRTUAL.has(id) ? `\0${id}` : undefined),
+
+    async load(id) {
+      const isBuild = config.command === 'build';
+      const locate = isBuild ? locateBuilt : modules.importing;
+      switch (id) {
+        case `\0${modules.RUNTIME}`:
+          return modules.runtimeModule({ adapters, vitalsShare, locate });
+        case `\0${modules.REGISTRY}`:
+          return isBuild ? modules.registryModule(components, locate) : modules.devRegistryModule(components);
+        case `\0${modules.SERVER}`:
+          return modules.serverModule(components);
+        case `\0${modules.DEV}`:
+          return modules.devModule(await stylesBelow(folderPath()), hasReactRefresh(config));
+        default:
+          return undefined;
+      }
+    },
+
+    async writeBundle({ dir }, bundle) {
+      if (config.command !== 'build' || this.environment.name !== 'client') return;
+      const target = path.resolve(config.root, manifest);
+      const fromManifest = path
+        .relative(path.dirname(target), dir ?? config.root)
+        .split(path.sep)
+        .join('/');
+      const fileOf = (source: string): string => this.getFileName(chunks.get(source) ?? '');
+      const runtime = config.base + runtimeFile(bundle);
+      const written: Assets = {
+        runtime,
+        components: Object.fromEntries(
+          components.map(({ key, file }): [string, ComponentAssets] => [
+            key,
+            {
+              js: addresses(bundle, fileOf(file)),
+              css: styleFiles(bundle as Bundle, fileOf(file)).map((style) =>
+                path.posix.join(fromManifest, style),
+              ),
+            },
+          ]),
+        ),
+        adapters: Object.fromEntries(
+          [...adapters].map(([name, file]) => [name, { js: addresses(bundle, fileOf(file)) }]),
+        ),
+        early: await buildEarlyScript(runtime),
+      };
+      await mkdir(path.dirname(target), { recursive: true });
+      await writeFile(target, `${JSON.stringify(written, null, 2)}\n`);
+    },
+
+    configureServer(server) {
+      // A new file is a new component, for browser and server.
+      const look = async (file: string): Promise<void> => {
+        const below = path.posix.relative(folderPath(), file.split(path.sep).join('/'));
+        if (below.startsWith('..') || !isComponentFile(below)) return;
+        components = await findComponents(folderPath());
+        for (const environment of Object.values(server.environments)) {
+          for (const id of VIRTUAL) {
+            const module = environment.moduleGraph.getModuleById(`\0${id}`);
+            if (module) environment.moduleGraph.invalidateModule(module);
+          }
+        }
+        server.environments.client.hot.send({ type: 'full-reload' });
+      };
+      for (const event of ['add', 'unlink']) server.watcher.on(event, (file: string) => void look(file));
+    },
+  };
+
+  function addresses(bundle: unknown, fileName: string): readonly string[] {
+    return codeFiles(bundle as Bundle, fileName).map((file) => config.base + file);
+  }
+}
+
+function runtimeFile(bundle: Readonly<Record<string, { type: string; fileName: string }>>): string {
+  const runtime = Object.values(bundle).find(
+    (file) =>
+      file.type === 'chunk' &&
+      (file as { facadeModuleId?: string }).facadeModuleId === `\0${modules.RUNTIME}`,
+  );
+  if (!runtime) throw new Error('the build has no chunk for the runtime of @sluice/browser');
+  return runtime.fileName;
+}
+
+function installedIn(root: string): readonly (keyof typeof FRAMEWORKS)[] {
+  const require = createRequire(path.resolve(root, 'package.json'));
+  const isInstalled = (name: string): boolean => {
+    try {
+      require.resolve(name);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const names = Object.keys(FRAMEWORKS) as (keyof typeof FRAMEWORKS)[];
+  return names.filter((name) => isInstalled(FRAMEWORKS[name][0]));
+}
+
+function adaptersFor(root: string, own: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
+  const adapters = new Map<string, string>();
+  for (const name of ['plain', ...installedIn(root)]) adapters.set(name, modules.ownFile(`adapters/${name}`));
+  for (const [name, file] of Object.entries(own)) adapters.set(name, path.resolve(root, file));
+  return adapters;
+}
+
+async function stylesBelow(folder: string): Promise<readonly string[]> {
+  const found = (await readdir(folder, { recursive: true })).map((file) => file.split(path.sep).join('/'));
+  return found
+    .filter((file) => /\.(?:css|scss|sass|less|styl)$/.test(file))
+    .toSorted()
+    .map((file) => path.posix.join(folder, file));
+}
+
+function hasReactRefresh({ plugins }: ResolvedConfig): boolean {
+  return plugins.some(({ name }) => name.startsWith('vite:react'));
+}

@@ -1,0 +1,97 @@
+/**
+ * The modules that the plugin makes up: the runtime's entry, the browser's list of components, and the server's. Files of
+ * this package are imported by their paths, so that the app needs none of its internals in its dependencies.
+ */
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ComponentFile } from './components.js';
+
+export const RUNTIME = 'virtual:sluice/runtime';
+export const REGISTRY = 'virtual:sluice/registry';
+export const SERVER = 'virtual:sluice/server';
+export const DEV = 'virtual:sluice/dev';
+
+// Compiled or not, this file has the extension of its neighbours.
+const extension = path.extname(fileURLToPath(import.meta.url));
+
+/** A module of this package, by its path below `src` without its extension. */
+export function ownFile(name: string): string {
+  return fileURLToPath(new URL(`../${name}${extension}`, import.meta.url))
+    .split(path.sep)
+    .join('/');
+}
+
+const text = (value: unknown): string => JSON.stringify(value);
+
+/** JavaScript for where code is: an address in a build, a function in development. */
+export type Locate = (file: string) => string;
+
+export const importing: Locate = (file) => `() => import(${text(file)})`;
+
+export interface RuntimeParts {
+  /** Files of adapters by name. */
+  readonly adapters: ReadonlyMap<string, string>;
+  readonly vitalsShare: number;
+  readonly locate: Locate;
+}
+
+export function runtimeModule({ adapters, vitalsShare, locate }: RuntimeParts): string {
+  const located = [...adapters].map(([name, file]) => `${text(name)}: ${locate(file)}`);
+  return `import { start } from ${text(ownFile('runtime/start'))};
+start({
+  adapters: { ${located.join(', ')} },
+  registry: ${locate(REGISTRY)},
+  vitals: ${locate(ownFile('vitals/measure'))},
+  early: ${locate(ownFile('runtime/early'))},
+  vitalsShare: ${text(vitalsShare)},
+});
+`;
+}
+
+export function registryModule(components: readonly ComponentFile[], locate: Locate): string {
+  const entries = components.map(({ key, file }) => `  ${text(key)}: ${locate(file)},\n`);
+  return `export default {\n${entries.join('')}};\n`;
+}
+
+/** As `registryModule`, and shows changed modules in the boxes that are there, where their framework does not. */
+export function devRegistryModule(components: readonly ComponentFile[]): string {
+  const files = components.map(({ file }) => file);
+  return `import { update } from ${text(ownFile('runtime/mount'))};
+const keys = ${text(components.map(({ key }) => key))};
+${registryModule(components, importing)}
+import.meta.hot?.accept(${text(files)}, (modules) => {
+  modules.forEach((module, index) => module && update(keys[index], module));
+});
+`;
+}
+
+/** For the server: components by name, loaded on first use. */
+export function serverModule(components: readonly ComponentFile[]): string {
+  const entries = components.map(({ name, version, file }) => {
+    const options = version === undefined ? '' : `, undefined, { version: ${text(version)} }`;
+    return `  registry.lazy(${text(name)}, ${importing(file)}${options});\n`;
+  });
+  return `/** Adds all components to a registry of @sluice/render. */
+export function register(registry) {
+${entries.join('')}  return registry;
+}
+export const names = ${text([...new Set(components.map(({ name }) => name))])};
+`;
+}
+
+/** Everything that a page needs in development, in one script: Vite's client, Fast Refresh, all styles, then the runtime. */
+export function devModule(styles: readonly string[], hasReactRefresh: boolean): string {
+  // Modules are evaluated in the order of their imports; what the preamble sets has to be there before the first component.
+  const refresh = hasReactRefresh
+    ? `import { injectIntoGlobalHook } from '/@react-refresh';
+injectIntoGlobalHook(window);
+window.$RefreshReg$ = () => {};
+window.$RefreshSig$ = () => (type) => type;
+`
+    : '';
+  return `import '/@vite/client';
+${styles.map((file) => `import ${text(file)};\n`).join('')}// CSS Modules do not accept their own changes.
+import.meta.hot?.accept(${text(styles)}, () => {});
+${refresh}await import(${text(RUNTIME)});
+`;
+}

@@ -1,0 +1,64 @@
+// Vite 7, which builds with Rollup and esbuild: the same chunks and the same manifest.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type * as Vite from 'vite';
+import { installIfStale } from '../../react/test/versions/install.ts';
+import type * as Own from '../src/vite/index.ts';
+import { FIXTURE, build, config } from './support/build.ts';
+import { KILOBYTE, gzipped, withImports } from './support/bytes.ts';
+
+const FOLDER = path.join(import.meta.dirname, 'vite7');
+
+void test('Vite 7 builds the components, styles and runtime that Vite 8 does', async (t) => {
+  installIfStale(FOLDER);
+  const within = fs.mkdtempSync(path.join(FOLDER, 'node_modules/.own-'));
+  t.after(() => fs.rmSync(within, { recursive: true }));
+  // Below the folder, so that the plugin finds this Vite first.
+  fs.cpSync(path.join(import.meta.dirname, '../src'), path.join(within, 'src'), { recursive: true });
+  const load = (file: string): Promise<unknown> => import(pathToFileURL(path.join(FOLDER, file)).href);
+  const vite = (await load('node_modules/vite/dist/node/index.js')) as typeof Vite;
+  assert.match(vite.version, /^7\./);
+  const { default: sluice } = (await load(
+    path.relative(FOLDER, path.join(within, 'src/vite/index.ts')),
+  )) as typeof Own;
+  const manifest = path.join(within, 'sluice-assets.json');
+  const builder = await vite.createBuilder({
+    root: FIXTURE,
+    configFile: false,
+    logLevel: 'error',
+    esbuild: { jsx: 'automatic' },
+    ...(config().resolve && { resolve: { alias: config().resolve?.alias ?? {} } }),
+    plugins: [sluice({ manifest })],
+    environments: {
+      client: { build: { outDir: path.join(within, 'client') } },
+      ssr: { build: { outDir: path.join(within, 'server') } },
+    },
+  });
+  await builder.buildApp();
+
+  const latest = await build();
+  t.after(() => fs.rmSync(latest.folder, { recursive: true }));
+  const assets = JSON.parse(fs.readFileSync(manifest, 'utf8')) as Own.Assets;
+  assert.deepEqual(Object.keys(assets.components), Object.keys(latest.assets.components));
+  assert.deepEqual(Object.keys(assets.adapters), Object.keys(latest.assets.adapters));
+  const built = { ...latest, folder: within, assets };
+  for (const [name, { js, css }] of Object.entries(assets.components)) {
+    assert.deepEqual([...js].toSorted(), withImports(built, js.slice(0, 1)), name);
+    const texts = css.map((file) => fs.readFileSync(path.join(within, file), 'utf8').replace(/\s/g, ''));
+    const others = latest.assets.components[name]?.css ?? [];
+    assert.deepEqual(
+      texts,
+      others.map((file) => fs.readFileSync(path.join(latest.folder, file), 'utf8').replace(/\s/g, '')),
+      name,
+    );
+  }
+  assert.deepEqual(withImports(built, [assets.runtime]), [assets.runtime]);
+  assert.ok(gzipped(built, assets.runtime) <= 4 * KILOBYTE, `${gzipped(built, assets.runtime)} bytes`);
+  const server = (await import(pathToFileURL(path.join(within, 'server/components.js')).href)) as {
+    names: readonly string[];
+  };
+  assert.ok(server.names.includes('Counter'), server.names.join());
+});

@@ -1,0 +1,36 @@
+/**
+ * What a framework has to do to be rendered here. It must not know registries, tasks or pages: an adapter turns one
+ * component with props into HTML.
+ */
+import type { Props } from '../component.js';
+
+/** HTML that is put into a component where it shows its slot; made by other tasks, perhaps later. */
+export interface Slots {
+  /** The names of slots that have content. */
+  readonly names: readonly string[];
+  /** HTML that stands for the slot's content, and is replaced by it when it is there. Always `slotHtml(name)` of `slot.ts`. */
+  readonly html: (name: string) => string;
+}
+
+/** What a render is told beside its props. */
+export interface RenderContext {
+  /** Unique in the document: prefixes ids that the framework makes up (`useId`), the same in the browser. */
+  readonly id: string;
+  readonly slots: Slots;
+  /** Aborted when nobody waits for the HTML any more: late, or the client has left. */
+  readonly signal: AbortSignal;
+  /** The browser never hydrates this HTML, so the marks that hydration needs may be left out. Default: false. */
+  readonly isStatic?: boolean;
+}
+
+export interface Adapter {
+  /** Also the name of the browser's half: `@sluice/browser/react`. */
+  readonly name: string;
+  /** Whether `view` is a component of this framework. The first adapter that says so gets it. */
+  recognises(view: unknown): boolean;
+  /**
+   * The component's HTML, without a root element of the adapter's own. Synchronous where the framework can: then its
+   * CPU time is exact. Throws, or rejects, what the component threw.
+   */
+  render(view: unknown, props: Props, context: RenderContext): string | Promise<string>;
+}

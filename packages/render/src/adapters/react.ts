@@ -1,0 +1,139 @@
+/**
+ * React 18 and 19. Components render synchronously, by `@sluice/react` where it is installed and by react-dom where not.
+ * Those that wait for data cannot, which shows in their first render: it is done again, and every one after it, by a render
+ * that waits until all is there. It must not know pages.
+ */
+import { createRequire } from 'node:module';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { createElement, type ComponentType, type ReactElement, type ReactNode } from 'react';
+import type { Props } from '../component.js';
+import type { Adapter, RenderContext } from './adapter.js';
+import { SLOT_TAG } from './slot.js';
+
+interface StringOptions {
+  readonly identifierPrefix?: string;
+}
+
+interface PipeableOptions extends StringOptions {
+  /** HTML that is larger is sent by a script; in bytes. */
+  readonly progressiveChunkSize?: number;
+  readonly onAllReady?: () => void;
+  readonly onShellError?: (error: unknown) => void;
+  readonly onError?: (error: unknown) => void;
+}
+
+/** The functions of `react-dom/server` that are used here. */
+export interface ReactServer {
+  renderToString(node: ReactNode, options?: StringOptions): string;
+  renderToStaticMarkup(node: ReactNode, options?: StringOptions): string;
+  renderToPipeableStream(
+    node: ReactNode,
+    options?: PipeableOptions,
+  ): { pipe<T extends NodeJS.WritableStream>(destination: T): T; abort(reason?: unknown): void };
+}
+
+export interface ReactOptions {
+  /** Default: `@sluice/react/server` where it is installed, else `react-dom/server`. */
+  readonly server?: ReactServer;
+}
+
+/** Boundaries that were left to the browser, because they failed or wait. */
+const LEFT_TO_BROWSER = /<!--\$[!?]-->/;
+
+export function react({ server = installedServer() }: ReactOptions = {}): Adapter {
+  /** Views that have waited for data once. */
+  const waiting = new WeakSet<object>();
+  return {
+    name: 'react',
+    recognises: isReactComponent,
+    render(view, props, context) {
+      const element = createElement(view as ComponentType, { ...props, ...slotElements(context) });
+      if (waiting.has(view as object)) return renderWhole(server, element, context);
+      const html = renderAtOnce(server, element, context);
+      if (html !== undefined) return html;
+      waiting.add(view as object);
+      return renderWhole(server, element, context);
+    },
+  };
+}
+
+/** A function, a class, or what `memo`, `forwardRef` and `lazy` make of one. */
+function isReactComponent(view: unknown): boolean {
+  return typeof view === 'function' || (typeof view === 'object' && view !== null && '$$typeof' in view);
+}
+
+/** Undefined where something of it waits. */
+function renderAtOnce(
+  server: ReactServer,
+  element: ReactElement,
+  context: RenderContext,
+): string | undefined {
+  const options = { identifierPrefix: context.id };
+  try {
+    const html =
+      context.isStatic === true
+        ? server.renderToStaticMarkup(element, options)
+        : server.renderToString(element, options);
+    return LEFT_TO_BROWSER.test(html) ? undefined : html;
+  } catch (error) {
+    if (isSuspension(error)) return undefined;
+    throw error;
+  }
+}
+
+/** React says so in the same words since version 18. */
+function isSuspension(error: unknown): boolean {
+  return error instanceof Error && /^A (?:component|React component) suspended/.test(error.message);
+}
+
+/** Waits for everything, and has all HTML in its place: no boundary comes later by a script. */
+async function renderWhole(
+  server: ReactServer,
+  element: ReactElement,
+  context: RenderContext,
+): Promise<string> {
+  const destination = new PassThrough();
+  await new Promise<void>((resolve, reject) => {
+    const stream = server.renderToPipeableStream(element, {
+      identifierPrefix: context.id,
+      progressiveChunkSize: Number.POSITIVE_INFINITY,
+      onAllReady() {
+        context.signal.removeEventListener('abort', leave);
+        stream.pipe(destination);
+        resolve();
+      },
+      onShellError: reject,
+      // Within a boundary: React has written the fallback, and the browser tries again.
+      onError: () => {},
+    });
+    const leave = (): void => stream.abort(context.signal.reason);
+    context.signal.addEventListener('abort', leave, { once: true });
+  });
+  return text(destination);
+}
+
+/** Slots are props: the default one is `children`, the others have their names. */
+function slotElements({ slots }: RenderContext): Props {
+  return Object.fromEntries(slots.names.map((name) => [name === 'default' ? 'children' : name, slot(name)]));
+}
+
+/** Hydration neither renders nor compares the content. */
+function slot(name: string): ReactElement {
+  return createElement(SLOT_TAG, {
+    key: name,
+    n: name,
+    suppressHydrationWarning: true,
+    dangerouslySetInnerHTML: { __html: '' },
+  });
+}
+
+function installedServer(): ReactServer {
+  const require = createRequire(import.meta.url);
+  try {
+    return require('@sluice/react/server') as ReactServer;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    return require('react-dom/server') as ReactServer;
+  }
+}

@@ -1,0 +1,41 @@
+/** Vue 3, by its server renderer. It must not know pages. */
+import { createSSRApp, h, type App, type Component as VueComponent, type VNode } from 'vue';
+import { renderToString } from 'vue/server-renderer';
+import type { Adapter, RenderContext } from './adapter.js';
+import { SLOT_TAG } from './slot.js';
+
+export interface VueOptions {
+  /** Called with the app of each component, to install plugins: a store, translations. */
+  readonly setUp?: (app: App, context: RenderContext) => void;
+}
+
+export function vue({ setUp }: VueOptions = {}): Adapter {
+  return {
+    name: 'vue',
+    recognises: isVueComponent,
+    async render(view, props, context) {
+      const app = createSSRApp({
+        render: () => h(view as VueComponent, { ...props }, slotFunctions(context)),
+      });
+      app.config.idPrefix = context.id;
+      // Vue writes only what the app's handler does not take; the first error is the render's.
+      app.config.warnHandler = () => {};
+      setUp?.(app, context);
+      return renderToString(app);
+    },
+  };
+}
+
+/** An object of options, as single-file components are compiled to. Functions are left to other adapters, but by name. */
+function isVueComponent(view: unknown): boolean {
+  return (
+    typeof view === 'object' &&
+    view !== null &&
+    !('$$typeof' in view) &&
+    ['setup', 'render', 'ssrRender', 'template', '__name', '__asyncLoader'].some((key) => key in view)
+  );
+}
+
+function slotFunctions({ slots }: RenderContext): Record<string, () => VNode> {
+  return Object.fromEntries(slots.names.map((name) => [name, () => h(SLOT_TAG, { n: name, innerHTML: '' })]));
+}

@@ -1,0 +1,73 @@
+/**
+ * A component as the registry knows it: what renders it, and how. It must not know requests, pages or the protocol that
+ * asked for it.
+ */
+import type { Adapter } from './adapters/adapter.js';
+
+/** What a component is given. Plain data: it may have come over the network, and goes to the browser. */
+export type Props = Readonly<Record<string, unknown>>;
+
+/**
+ * Where a component's HTML is made.
+ * - `server`: on the server, and hydrated in the browser.
+ * - `client`: in the browser alone; the server sends the placeholder and the props.
+ * - `static`: on the server alone; the browser gets neither code nor props.
+ */
+export type Rendering = 'server' | 'client' | 'static';
+
+/** When the browser hydrates a component: `docs/guide/browser.md`. */
+export type Hydration = 'load' | 'idle' | 'visible' | 'interaction';
+
+/** Checks and converts props; the interface of zod, valibot and ArkType (Standard Schema 1). */
+export interface PropsSchema<P> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<P> | Promise<SchemaResult<P>>;
+  };
+}
+
+export type SchemaResult<P> =
+  | { readonly value: P; readonly issues?: undefined }
+  | {
+      readonly issues: readonly {
+        readonly message: string;
+        readonly path?: readonly unknown[] | undefined;
+      }[];
+    };
+
+/** Settings of one component; each has a default. */
+export interface Settings<P = Props> {
+  readonly rendering?: Rendering;
+  readonly hydration?: Hydration;
+  /** Name of the adapter that renders it. Default: the first that recognises the view. */
+  readonly adapter?: string;
+  /** CPU time that one render may take, in milliseconds; from 1. Default: `RegistryOptions.budgetMs`. */
+  readonly budgetMs?: number;
+  /** Time from the start of an asynchronous render to its HTML, in milliseconds; from 1. Default: `RegistryOptions.timeoutMs`. */
+  readonly timeoutMs?: number;
+  /** Props of the same key give the same HTML, which is used again for `cacheS` seconds. Undefined: not cached. */
+  readonly cacheKey?: (props: P) => string | undefined;
+  /** Seconds; default 60. */
+  readonly cacheS?: number;
+  /** HTML in place of a component that has failed, is late, or is rendered in the browser. Default: nothing. */
+  readonly placeholder?: string | ((props: P) => string);
+  readonly props?: PropsSchema<P>;
+  /** The component's form for clients that are not browsers. Default: its props. */
+  readonly json?: (props: P) => unknown;
+  /** The lowest version of a client's engine that knows the JSON form, and the component to send to older ones. */
+  readonly engine?: { readonly version: number; readonly fallback?: string };
+  /** Files of styles, as paths; CSS Modules end in `.module.css`. */
+  readonly css?: readonly string[];
+}
+
+/** One version of a component, loaded. */
+export interface Component<P = Props> {
+  readonly name: string;
+  /** Undefined: the only one. */
+  readonly version: string | undefined;
+  /** What the adapter renders: a React or Vue component, or a function that returns HTML. */
+  readonly view: unknown;
+  readonly adapter: Adapter;
+  readonly settings: Settings<P>;
+}

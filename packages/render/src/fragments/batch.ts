@@ -1,0 +1,221 @@
+/**
+ * One batch on its way through hooks and renders. It must not know HTTP, or where components come from.
+ *
+ * ```text
+ * batchStart ─ each job: jobStart ─ beforeRender ─ render ─ afterRender ─ jobEnd ─ batchEnd
+ * ```
+ *
+ * An error of a job is the job's, with `onError`; one of the batch ends it.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Failure } from '../tasks/result.js';
+import { tameProps, type PropsLimits } from '../tasks/props.js';
+import {
+  runHooks,
+  type BatchContext,
+  type BatchHook,
+  type JobContext,
+  type JobHook,
+  type Plugin,
+} from './plugins.js';
+import {
+  fragmentError,
+  jobOf,
+  statusOf,
+  type BatchAnswer,
+  type FragmentJob,
+  type FragmentResult,
+  type Jobs,
+} from './protocol.js';
+
+export interface BatchRules extends PropsLimits {
+  readonly plugins: readonly Plugin[];
+  readonly hookTimeoutMs: number;
+  /** Jobs begin together; otherwise each begins at the end of the one before. */
+  readonly isConcurrent: boolean;
+}
+
+export interface Exchange {
+  readonly request?: IncomingMessage;
+  readonly response?: ServerResponse;
+}
+
+export interface RenderedJob {
+  readonly html: string;
+  readonly cpu_us: number;
+}
+
+/** Rejects with why there is no HTML: a `RenderError` where the render had begun. */
+export type RenderJob = (job: FragmentJob, context: JobContext) => Promise<RenderedJob>;
+
+/** Why a job has no HTML, and what it cost. */
+export class RenderError extends Error {
+  override readonly name = 'RenderError';
+  readonly reason: Failure;
+  readonly error: Error;
+  readonly cpu_us: number;
+
+  constructor(reason: Failure, error: Error, cpu_us: number) {
+    super(error.message, { cause: error });
+    this.reason = reason;
+    this.error = error;
+    this.cpu_us = cpu_us;
+  }
+}
+
+/** What a job has come to so far. */
+interface Progress extends FragmentJob {
+  readonly token: string;
+  readonly returnMeta: Record<string, unknown>;
+  statusCode: number;
+  html: string | null;
+  duration: number | null;
+  error: unknown;
+  hasFailed: boolean;
+}
+
+export class Batch {
+  readonly #rules: BatchRules;
+  readonly #render: RenderJob;
+  readonly #shared: Pick<BatchContext, 'request' | 'response' | 'batchMeta'>;
+  readonly #jobs: Jobs;
+  readonly #progress: readonly Progress[];
+  readonly #data: ReadonlyMap<Plugin, Map<unknown, unknown>>;
+  #error: unknown;
+  #hasFailed = false;
+
+  constructor(jobs: Jobs, exchange: Exchange, rules: BatchRules, render: RenderJob) {
+    this.#rules = rules;
+    this.#render = render;
+    this.#jobs = jobs;
+    this.#shared = { request: exchange.request, response: exchange.response, batchMeta: {} };
+    this.#progress = Array.from(jobs, ([token, job]) => begin(token, job, rules));
+    this.#data = new Map(rules.plugins.map((plugin) => [plugin, new Map()]));
+  }
+
+  /** Of the batch; each job has its own beside it. */
+  get statusCode(): number {
+    return this.#hasFailed ? 500 : 200;
+  }
+
+  async run(): Promise<void> {
+    try {
+      await this.#batchHook('batchStart');
+      if (this.#rules.isConcurrent) await Promise.all(this.#progress.map((job) => this.#runJob(job)));
+      else for (const job of this.#progress) await this.#runJob(job);
+      await this.#batchHook('batchEnd');
+    } catch (error) {
+      await this.fail(error);
+    }
+  }
+
+  /** An error that is no job's. */
+  async fail(error: unknown): Promise<void> {
+    this.#hasFailed = true;
+    this.#error = error;
+    try {
+      await this.#hooks((plugin) => plugin.onError?.(this.#batchContext(plugin), error));
+    } catch {
+      // The host gets the error that came first.
+    }
+  }
+
+  answer(): BatchAnswer {
+    // Without a prototype: a token may be `__proto__`.
+    const results = Object.create(null) as Record<string, FragmentResult>;
+    for (const job of this.#progress) results[job.token] = resultOf(job);
+    return { success: !this.#hasFailed, error: this.#hasFailed ? fragmentError(this.#error) : null, results };
+  }
+
+  async #runJob(job: Progress): Promise<void> {
+    try {
+      if (job.hasFailed) throw job.error;
+      await this.#jobHooks('jobStart', job);
+      await this.#jobHooks('beforeRender', job);
+      await this.#renderJob(job);
+      await this.#jobHooks('afterRender', job);
+      await this.#jobHooks('jobEnd', job);
+    } catch (error) {
+      job.hasFailed = true;
+      job.error = error;
+      job.statusCode = statusOf(error);
+      await this.#hooks((plugin) => plugin.onError?.(this.#jobContext(plugin, job), error));
+    }
+  }
+
+  async #renderJob(job: Progress): Promise<void> {
+    try {
+      const { html, cpu_us } = await this.#render(job, this.#jobContext(undefined, job));
+      job.html = html;
+      job.duration = cpu_us / 1000;
+    } catch (error) {
+      job.duration = error instanceof RenderError ? error.cpu_us / 1000 : 0;
+      throw error instanceof RenderError ? error.error : error;
+    }
+  }
+
+  #batchHook(hook: BatchHook): Promise<void> {
+    return this.#hooks((plugin) => plugin[hook]?.(this.#batchContext(plugin)));
+  }
+
+  #jobHooks(hook: JobHook, job: Progress): Promise<void> {
+    return this.#hooks((plugin) => plugin[hook]?.(this.#jobContext(plugin, job)));
+  }
+
+  #hooks(call: (plugin: Plugin) => unknown): Promise<void> {
+    return runHooks(this.#rules.plugins, call, this.#rules.hookTimeoutMs);
+  }
+
+  #batchContext(plugin: Plugin): BatchContext {
+    return {
+      ...this.#shared,
+      tokens: [...this.#jobs.keys()],
+      jobs: Object.fromEntries(this.#jobs),
+      data: this.#dataOf(plugin),
+    };
+  }
+
+  /** A copy: what a hook assigns to it is not the job's, but for what it puts into `returnMeta`. */
+  #jobContext(plugin: Plugin | undefined, job: Progress): JobContext {
+    const { token, name, data: props, metadata, returnMeta, statusCode, html, duration } = job;
+    const data = this.#dataOf(plugin);
+    return { ...this.#shared, token, name, props, metadata, returnMeta, statusCode, html, duration, data };
+  }
+
+  #dataOf(plugin: Plugin | undefined): Map<unknown, unknown> {
+    return (plugin && this.#data.get(plugin)) ?? new Map();
+  }
+}
+
+function begin(token: string, value: unknown, limits: PropsLimits): Progress {
+  const progress = { token, returnMeta: {}, statusCode: 200, html: null, duration: null };
+  try {
+    const job = jobOf(token, value);
+    tameProps(job.data, limits);
+    tameProps(job.metadata, limits);
+    return { ...progress, ...job, error: undefined, hasFailed: false };
+  } catch (error) {
+    const { name, data, metadata } = (value ?? {}) as Partial<FragmentJob>;
+    return { ...progress, name: name as string, data, metadata, error, hasFailed: true };
+  }
+}
+
+function resultOf({
+  name,
+  html,
+  returnMeta,
+  duration,
+  statusCode,
+  error,
+  hasFailed,
+}: Progress): FragmentResult {
+  return {
+    name: typeof name === 'string' ? name : null,
+    html,
+    meta: returnMeta,
+    duration,
+    statusCode,
+    success: html !== null,
+    error: hasFailed ? fragmentError(error) : null,
+  };
+}

@@ -1,0 +1,231 @@
+/**
+ * `POST /batch`: renders components for hosts that are not JavaScript, by the Hypernova protocol. Each job is a task of its own,
+ * so that its time is its own. It must not know the server that it is part of.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { NO_SLOTS } from '../adapters/slot.js';
+import type { Component, Props } from '../component.js';
+import { renderHost, type Outcome } from '../host.js';
+import { readJson, signalOf, type BodyOptions } from '../http/body.js';
+import { HttpError } from '../http/errors.js';
+import { pathOf, sendJson, type Handler } from '../http/handler.js';
+import type { Registry } from '../registry/registry.js';
+import { InvalidPropsError } from '../tasks/errors.js';
+import type { PropsLimits } from '../tasks/props.js';
+import { createTaskQueue, type PageTasks, type QueueOptions, type TaskQueue } from '../tasks/queue.js';
+import { Batch, RenderError, type BatchRules, type Exchange, type RenderedJob } from './batch.js';
+import { serialize } from './markup.js';
+import { runHooks, type JobContext, type Plugin } from './plugins.js';
+import {
+  errorAnswer,
+  jobsOf,
+  UnknownComponentError,
+  type BatchAnswer,
+  type FragmentJob,
+} from './protocol.js';
+
+const BODY_BYTES_MAX = 1_024_000;
+const JOBS_MAX = 1_000;
+const HOOK_TIMEOUT_MS = 300;
+/** Browser code that hydrates fragments gives React no prefix of ids, so that the server must not, either. */
+const NO_ID = '';
+
+/** Where components come from, and what is put around their HTML. */
+export interface FragmentSource {
+  /** Undefined: nothing of this name. */
+  find(job: FragmentJob, context: JobContext): Promise<Component | undefined> | Component | undefined;
+  /** What the component gets of the job's data. Throws an `InvalidPropsError` for data that is none. */
+  props(job: FragmentJob): Props;
+  /** The HTML that goes to the host. */
+  markup(component: Component, html: string, props: Props): string;
+}
+
+export interface FragmentRules extends PropsLimits, QueueOptions, Partial<BodyOptions> {
+  /** Default `/batch`. */
+  readonly endpoint?: string;
+  readonly plugins?: readonly Plugin[];
+  /** Jobs of a batch begin together, so that one that waits for data does not hold up the rest; default true. */
+  readonly isConcurrent?: boolean;
+  /** Milliseconds that a batch waits for its hooks; default 300. */
+  readonly hookTimeoutMs?: number;
+  /** Jobs of one batch; default 1,000. */
+  readonly jobsMax?: number;
+  /** Bytes of a request's body, after decompression; default 1,024,000. */
+  readonly bytesMax?: number;
+  /** Shared with pages, so that both take turns. Default: a queue of its own, with `QueueOptions` of these rules. */
+  readonly queue?: TaskQueue;
+}
+
+export interface FragmentOptions extends FragmentRules {
+  readonly registry: Registry;
+  /**
+   * What is put around a component's HTML, so that the browser finds it and its props. Default: the markup of Hypernova, but
+   * for components with `rendering: 'static'`, which have none.
+   */
+  readonly markup?: FragmentSource['markup'];
+}
+
+export interface Fragments {
+  readonly handle: Handler;
+  /** A batch in process. */
+  batch(jobs: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<BatchAnswer>;
+  /** Runs the `initialize` hooks, once. The first batch does it otherwise. */
+  initialize(): Promise<void>;
+  /** Runs the `shutDown` hooks. */
+  shutDown(error?: unknown, request?: unknown): Promise<void>;
+}
+
+/** Fragments of a registry's components. */
+export function createFragments(options: FragmentOptions): Fragments {
+  const { registry, markup = defaultMarkup } = options;
+  const source: FragmentSource = {
+    find: ({ name }) => registry.loaded(name) ?? registry.find(name),
+    props: propsOf,
+    markup,
+  };
+  return fragmentsOf(source, options, options);
+}
+
+/** `config` is what plugins get with `initialize` and `shutDown`. */
+export function fragmentsOf(source: FragmentSource, rules: FragmentRules, config: unknown): Fragments {
+  return new FragmentService(source, rules, config);
+}
+
+class FragmentService implements Fragments {
+  readonly #source: FragmentSource;
+  readonly #rules: FragmentRules;
+  readonly #batchRules: BatchRules;
+  readonly #config: unknown;
+  readonly #endpoint: string;
+  readonly #queue: TaskQueue;
+  #initialized: Promise<void> | undefined;
+
+  constructor(source: FragmentSource, rules: FragmentRules, config: unknown) {
+    this.#source = source;
+    this.#rules = rules;
+    this.#config = config;
+    this.#endpoint = rules.endpoint ?? '/batch';
+    this.#queue = rules.queue ?? createTaskQueue(rules);
+    const { plugins = [], hookTimeoutMs = HOOK_TIMEOUT_MS, isConcurrent = true } = rules;
+    this.#batchRules = { ...rules, plugins, hookTimeoutMs, isConcurrent };
+  }
+
+  readonly handle: Handler = async (request, response) => {
+    if (request.method !== 'POST' || !isPath(pathOf(request), this.#endpoint)) return false;
+    await this.#answer(request, response);
+    return true;
+  };
+
+  async batch(jobs: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<BatchAnswer> {
+    const batch = this.#batch(jobs, {}, signal);
+    await this.#run(batch);
+    return batch.answer();
+  }
+
+  initialize(): Promise<void> {
+    this.#initialized ??= runHooks(
+      this.#batchRules.plugins,
+      (plugin) => plugin.initialize?.(this.#config),
+      this.#batchRules.hookTimeoutMs,
+    );
+    return this.#initialized;
+  }
+
+  shutDown(error?: unknown, request?: unknown): Promise<void> {
+    return runHooks(
+      this.#batchRules.plugins,
+      (plugin) => plugin.shutDown?.(this.#config, error, request),
+      this.#batchRules.hookTimeoutMs,
+    );
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const exchange = { request, response };
+    const signal = signalOf(response);
+    try {
+      const body = await readJson(request, {
+        ...this.#rules,
+        bytesMax: this.#rules.bytesMax ?? BODY_BYTES_MAX,
+      });
+      const batch = this.#batch(body, exchange, signal);
+      await this.#run(batch);
+      sendJson(response, batch.statusCode, batch.answer());
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error;
+      sendJson(response, error.statusCode, errorAnswer(error));
+      await new Batch(new Map(), exchange, this.#batchRules, nothing).fail(error);
+    }
+  }
+
+  async #run(batch: Batch): Promise<void> {
+    try {
+      await this.initialize();
+    } catch (error) {
+      await batch.fail(error);
+      return;
+    }
+    await batch.run();
+  }
+
+  #batch(body: unknown, exchange: Exchange, signal: AbortSignal | undefined): Batch {
+    const jobs = jobsOf(body, this.#rules.jobsMax ?? JOBS_MAX);
+    const tasks = this.#queue.page({ signal });
+    return new Batch(jobs, exchange, this.#batchRules, (job, context) => this.#render(job, context, tasks));
+  }
+
+  async #render(job: FragmentJob, context: JobContext, tasks: PageTasks): Promise<RenderedJob> {
+    try {
+      const component = await this.#source.find(job, context);
+      if (component === undefined) throw new UnknownComponentError(job.name);
+      return await this.#renderComponent(component, this.#source.props(job), tasks);
+    } catch (error) {
+      report(job.name, outcomeOf(error), error instanceof RenderError ? error.cpu_us : 0);
+      throw error;
+    }
+  }
+
+  async #renderComponent(component: Component, props: Props, tasks: PageTasks): Promise<RenderedJob> {
+    const { name, settings } = component;
+    const { rendering = 'server', placeholder = '' } = settings;
+    if (rendering === 'client') {
+      const html = typeof placeholder === 'string' ? placeholder : placeholder(props);
+      report(name, 'client', 0);
+      return { html: this.#source.markup(component, html, props), cpu_us: 0 };
+    }
+    const context = { id: NO_ID, slots: NO_SLOTS, isStatic: rendering === 'static' };
+    const result = await tasks.run({ component, props, context });
+    const { cpu_us } = result;
+    if (!result.ok) throw new RenderError(result.reason, result.error, cpu_us);
+    report(name, result.isCached ? 'cached' : result.isOverBudget ? 'over-budget' : 'rendered', cpu_us);
+    return { html: this.#source.markup(component, result.html, props), cpu_us };
+  }
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof RenderError) return error.reason;
+  if (error instanceof UnknownComponentError) return 'unknown';
+  return error instanceof InvalidPropsError ? 'invalid' : 'error';
+}
+
+/** Fragments are for every visitor alike: the host knows who it is. */
+function report(component: string, outcome: Outcome, cpu_us: number): void {
+  renderHost()?.rendered({ component, outcome, cpu_us, setting: 's100' });
+}
+
+function propsOf({ name, data }: FragmentJob): Props {
+  if (data === undefined || data === null) return {};
+  if (typeof data === 'object' && !Array.isArray(data)) return data as Props;
+  throw new InvalidPropsError(`The data of component "${name}" is no object`);
+}
+
+function defaultMarkup({ name, settings }: Component, html: string, props: Props): string {
+  return settings.rendering === 'static' ? html : serialize(name, html, props);
+}
+
+function isPath(path: string, endpoint: string): boolean {
+  return path === endpoint || path === `${endpoint}/`;
+}
+
+function nothing(): Promise<never> {
+  return Promise.reject(new Error('A batch without jobs renders nothing'));
+}

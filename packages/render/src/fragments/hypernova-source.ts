@@ -1,0 +1,34 @@
+/** Components as Hypernova has them: a function that makes the whole fragment of a job's data, markup included. */
+import type { Adapter } from '../adapters/adapter.js';
+import type { Component, Props } from '../component.js';
+import type { FragmentSource } from './fragments.js';
+import type { JobContext } from './plugins.js';
+
+type RenderFragment = (data: unknown) => string | Promise<string>;
+
+const adapter: Adapter = {
+  name: 'hypernova',
+  recognises: (view) => typeof view === 'function',
+  render: (view, data) => (view as RenderFragment)(data),
+};
+
+export function hypernovaSource(
+  getComponent: (name: string, context: JobContext) => unknown,
+): FragmentSource {
+  /** The same component each time, so that what was learnt of it is known the next time. */
+  const components = new WeakMap<object, Component>();
+  return {
+    async find({ name }, context) {
+      const view = await getComponent(name, context);
+      if (typeof view !== 'function') return undefined;
+      const known = components.get(view);
+      if (known?.name === name) return known;
+      const component: Component = { name, version: undefined, view, adapter, settings: {} };
+      components.set(view, component);
+      return component;
+    },
+    // Whatever the host sent, as it came.
+    props: ({ data }) => data as Props,
+    markup: (_component, html) => html,
+  };
+}

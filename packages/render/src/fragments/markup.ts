@@ -1,0 +1,92 @@
+/// <reference lib="dom" />
+/**
+ * The markup around a fragment by which browser code finds its place and its data: a `<div>` and a `<script>` that share a key
+ * and an id. The data in it is inert: it has no `<`, so that neither an end tag nor a comment begins in it. Runs anywhere.
+ */
+
+const LEFT = '<!--';
+const RIGHT = '-->';
+const KEY = 'hypernova-key';
+const ID = 'hypernova-id';
+
+const IN_DATA = /[&<>]/g;
+const IN_DATA_ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '>': '&gt;', '<': '\\u003c' };
+const IN_ATTRIBUTE = /[&"<>]/g;
+const IN_ATTRIBUTE_ESCAPED: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '"': '&quot;',
+  '<': '&lt;',
+  '>': '&gt;',
+};
+
+export interface Loaded {
+  readonly id: string;
+  readonly node: HTMLElement;
+  readonly data: unknown;
+}
+
+/** HTML with what the browser needs to take it over: `load` finds it by the same name. The id is unique in the document. */
+export function serialize(
+  name: string,
+  html: string,
+  data: unknown,
+  id: string = crypto.randomUUID(),
+): string {
+  const attributes = { [KEY]: keyOf(name), [ID]: id };
+  return `<div ${attributesText(attributes)}>${html}</div>\n${toScript(attributes, data)}`;
+}
+
+/** A script element with data, which `fromScript` finds by the same `data-` attributes. */
+export function toScript(attributes: Readonly<Record<string, string>>, data: unknown): string {
+  const json = jsonOf(data).replace(IN_DATA, (character) => IN_DATA_ESCAPED[character] ?? '');
+  return `<script type="application/json" ${attributesText(attributes)}>${LEFT}${json}${RIGHT}</script>`;
+}
+
+/** For the browser: the data of the first script with these `data-` attributes; null where there is none. */
+export function fromScript(attributes: Readonly<Record<string, string>>): unknown {
+  const selectors = Object.entries(attributes).map(
+    ([name, value]) => `[data-${attributeName(name)}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"]`,
+  );
+  const script = document.querySelector(`script${selectors.join('')}`);
+  if (script === null) return null;
+  const text = (script.textContent ?? '').slice(LEFT.length, -RIGHT.length);
+  // In this order: an `&gt;` of the data is `&amp;gt;` here.
+  return JSON.parse(text.replaceAll('&gt;', '>').replaceAll('&amp;', '&')) as unknown;
+}
+
+/** For the browser: the places of all fragments of this name, with their data. */
+export function load(name: string): Loaded[] {
+  const key = keyOf(name);
+  const nodes = document.querySelectorAll<HTMLElement>(`div[data-${KEY}="${key}"]`);
+  return Array.from(nodes, (node) => {
+    const id = node.getAttribute(`data-${ID}`) ?? '';
+    return { id, node, data: fromScript({ [KEY]: key, [ID]: id }) };
+  });
+}
+
+/** Letters, digits and `_` alone, as Hypernova's browser code looks for it. */
+function keyOf(name: string): string {
+  return name.replaceAll(/\W/g, '');
+}
+
+function attributesText(attributes: Readonly<Record<string, string>>): string {
+  return Object.entries(attributes)
+    .map(([name, value]) => `data-${attributeName(name)}="${escapeAttribute(value)}"`)
+    .join(' ');
+}
+
+function attributeName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^0-9a-z_-]/g, '');
+}
+
+function escapeAttribute(value: string): string {
+  return value.replace(IN_ATTRIBUTE, (character) => IN_ATTRIBUTE_ESCAPED[character] ?? '');
+}
+
+/** Without keys named `__proto__`, which would replace the prototype of what the browser copies the data to. */
+function jsonOf(data: unknown): string {
+  const json = JSON.stringify(data) as string | undefined;
+  if (json === undefined) return 'null';
+  if (!json.includes('__proto__')) return json;
+  return JSON.stringify(data, (key, value: unknown) => (key === '__proto__' ? undefined : value));
+}

@@ -1,0 +1,95 @@
+/**
+ * The Hypernova protocol: what a host posts and what it gets. `docs/guide/fragments.md` describes it. It must not know how jobs
+ * are rendered.
+ */
+import { HttpError } from '../http/errors.js';
+import { InvalidPropsError, toError } from '../tasks/errors.js';
+
+/** One component to be rendered, by the token that the host gave it. */
+export interface FragmentJob {
+  readonly name: string;
+  readonly data: unknown;
+  /** For hooks; components do not see it. */
+  readonly metadata: unknown;
+}
+
+export interface FragmentError {
+  readonly name: string;
+  readonly message: string;
+  /** Lines. */
+  readonly stack: readonly string[];
+}
+
+export interface FragmentResult {
+  /** Null where the job had none. */
+  readonly name: string | null;
+  readonly html: string | null;
+  /** What hooks put into `returnMeta`. */
+  readonly meta: Readonly<Record<string, unknown>>;
+  /** Milliseconds of CPU time that this job alone took; null where its render did not begin. */
+  readonly duration: number | null;
+  /** 200, 400 for a job that is none or props that are not taken, 404 for an unknown component, 500 for the rest. */
+  readonly statusCode: number;
+  /** There is HTML. A hook that fails after the render leaves both HTML and `error`. */
+  readonly success: boolean;
+  readonly error: FragmentError | null;
+}
+
+export interface BatchAnswer {
+  readonly success: boolean;
+  readonly error: FragmentError | null;
+  readonly results: Readonly<Record<string, FragmentResult>>;
+}
+
+export type Jobs = ReadonlyMap<string, unknown>;
+
+/** A body of no bytes is a batch of no jobs. Throws an `HttpError` where it is no batch, or a batch of too many jobs. */
+export function jobsOf(body: unknown, jobsMax: number): Jobs {
+  if (body === undefined) return new Map();
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new HttpError(400, 'A batch is an object of jobs by their tokens');
+  }
+  const jobs = new Map(Object.entries(body));
+  if (jobs.size > jobsMax)
+    throw new HttpError(413, `The batch has ${jobs.size} jobs; ${jobsMax} are allowed`);
+  return jobs;
+}
+
+/** Throws a `TypeError` that says what is missing. */
+export function jobOf(token: string, value: unknown): FragmentJob {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidJobError(`Job "${token}" is no object with name and data`);
+  }
+  const { name, data, metadata } = value as Readonly<Record<string, unknown>>;
+  if (typeof name !== 'string') throw new InvalidJobError(`Job "${token}" has no name of a component`);
+  return { name, data, metadata };
+}
+
+export class InvalidJobError extends TypeError {
+  override readonly name = 'InvalidJobError';
+}
+
+export class UnknownComponentError extends ReferenceError {
+  override readonly name = 'ReferenceError';
+
+  constructor(component: string) {
+    super(`Component "${component}" not registered`);
+    // Where in this package it was not found helps nobody; that it is a component's does, where errors are grouped by their stacks.
+    this.stack = `ReferenceError: ${this.message}\n    at component "${component}"`;
+  }
+}
+
+export function statusOf(error: unknown): number {
+  if (error instanceof UnknownComponentError) return 404;
+  return error instanceof InvalidJobError || error instanceof InvalidPropsError ? 400 : 500;
+}
+
+export function errorAnswer(thrown: unknown): BatchAnswer {
+  return { success: false, error: fragmentError(thrown), results: {} };
+}
+
+export function fragmentError(thrown: unknown): FragmentError {
+  const { name, message, stack } = toError(thrown);
+  const lines = typeof stack === 'string' ? stack.split('\n').map((line) => line.trim()) : [];
+  return { name, message, stack: lines };
+}

@@ -1,0 +1,63 @@
+/**
+ * What Sluice gives to a worker that renders components: how much of them the server renders, and a place for what came of
+ * it. Without Sluice there is no host, and options in code say both. It must not know pages or fragments.
+ */
+
+/** What became of one component of one page or batch. */
+export type Outcome =
+  | 'rendered'
+  /** Its HTML came from a cache. */
+  | 'cached'
+  /** Rendered, but with more CPU time than its budget. */
+  | 'over-budget'
+  /** Left to the browser, by its setting or the dial. */
+  | 'client'
+  | 'error'
+  | 'late'
+  | 'unknown'
+  | 'invalid'
+  | 'aborted'
+  | 'remote-late'
+  | 'remote-error'
+  /** Not asked for, because the remote service failed too often just before. */
+  | 'remote-open'
+  /** Not rendered, because it went over its budget too often just before. */
+  | 'suspended'
+  /** The client's engine is older than its JSON form, and it has no fallback. */
+  | 'unsupported';
+
+export interface ComponentReport {
+  readonly component: string;
+  readonly outcome: Outcome;
+  /** CPU time of this component alone, in microseconds. */
+  readonly cpu_us: number;
+  /** Label of the dial's setting that its page got: `s100`, `s0`. */
+  readonly setting: string;
+}
+
+export interface HostPageReport {
+  readonly setting: string;
+  /** `experiment:arm`; null for none. */
+  readonly variant: string | null;
+}
+
+export interface RenderHost {
+  /**
+   * Shares of visitors, from 0 to 1, for whom the server renders, by `*`, `Component`, `Component@device` or `*@device`.
+   * The object is replaced when the config changes, and never changed.
+   */
+  server(): Readonly<Record<string, number>>;
+  /** Where browsers send their measurements; empty for nowhere. */
+  vitalsPath(): string;
+  /** Counts what became of a component. Never throws. */
+  rendered(report: ComponentReport): void;
+  /** Counts a page for browsers. Never throws. */
+  page(report: HostPageReport): void;
+}
+
+const HOST = Symbol.for('sluice.render.1');
+
+/** The host that Sluice's preload put there; undefined outside Sluice. */
+export function renderHost(): RenderHost | undefined {
+  return (globalThis as { [HOST]?: RenderHost })[HOST];
+}

@@ -1,0 +1,89 @@
+/**
+ * Handlers of requests, and the two ways to put them into an app: a server of their own, or middleware of Express and its like.
+ * It must not know what handlers do.
+ */
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { HttpError } from './errors.js';
+
+/** Answers the requests that are its own. Resolves to false, and leaves the response alone, for all others. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+
+export interface HandlerOptions {
+  /** Told of what a handler threw, which the client does not see. Default: `console.error`. */
+  readonly onError?: (error: unknown, request: IncomingMessage) => void;
+}
+
+/** A server that asks each handler in turn, and answers 404 where none wants a request. It listens where the caller says. */
+export function createServer(handlers: Handler | readonly Handler[], options: HandlerOptions = {}): Server {
+  const all = [handlers].flat();
+  return createHttpServer((request, response) => {
+    void answerWith(all, request, response, options).then((isAnswered) => {
+      if (!isAnswered) sendJson(response, 404, { error: 'Not found' });
+    });
+  });
+}
+
+/** For Express, Connect and others: requests that no handler wants go on to `next`. */
+export function middleware(
+  handlers: Handler | readonly Handler[],
+): (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void {
+  const all = [handlers].flat();
+  return (request, response, next) => {
+    firstOf(all, request, response).then((isAnswered) => {
+      if (!isAnswered) next();
+    }, next);
+  };
+}
+
+export function sendJson(response: ServerResponse, statusCode: number, body: unknown): void {
+  if (response.headersSent || response.destroyed) return;
+  const text = JSON.stringify(body);
+  response
+    .writeHead(statusCode, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(text),
+    })
+    .end(text);
+}
+
+/** The path of a request, without its query. */
+export function pathOf({ url = '/' }: IncomingMessage): string {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
+}
+
+async function answerWith(
+  handlers: readonly Handler[],
+  request: IncomingMessage,
+  response: ServerResponse,
+  { onError = console.error }: HandlerOptions,
+): Promise<boolean> {
+  try {
+    return await firstOf(handlers, request, response);
+  } catch (error) {
+    const statusCode = error instanceof HttpError ? error.statusCode : 500;
+    if (statusCode >= 500) onError(error, request);
+    if (response.headersSent) response.destroy();
+    else
+      sendJson(response, statusCode, {
+        error: error instanceof HttpError ? error.message : 'Internal error',
+      });
+    return true;
+  }
+}
+
+async function firstOf(
+  handlers: readonly Handler[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
+  for (const handle of handlers) {
+    if (await handle(request, response)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,327 @@
+/**
+ * What becomes of each box: HTML by a task of its own or of a remote service, or a hole that the browser renders. It must not
+ * know how a page is put together or sent.
+ */
+import { slotsOf } from '../adapters/slot.js';
+import type { Component, Hydration } from '../component.js';
+import { referenceOf } from '../css/order.js';
+import type { Dial } from '../dial/dial.js';
+import type { Outcome, RenderHost } from '../host.js';
+import { RemoteError } from '../remote/errors.js';
+import { RemoteView } from '../remote/remote.js';
+import type { PageTasks } from '../tasks/queue.js';
+import { LateError, toError } from '../tasks/errors.js';
+import type { Failure, TaskResult } from '../tasks/result.js';
+import type { Found } from './lookup.js';
+import { jsonComponent } from './json-form.js';
+import type { Overruns } from './overruns.js';
+import type { Box, Deferred, Item } from './plan.js';
+import { SourceError } from './sources.js';
+
+/** `hole` of a box. */
+export type Hole = 'late' | 'error' | 'unknown' | 'client' | 'remote';
+
+/** A box with what became of it. */
+export interface Result {
+  readonly box: Box;
+  /** Undefined where there is none of that name. */
+  readonly component: Component | undefined;
+  readonly outcome: Outcome;
+  /** HTML, or the text of the JSON form; undefined for a hole. */
+  readonly text: string | undefined;
+  readonly hole: Hole | undefined;
+  /** When the browser takes over; undefined for never. */
+  readonly hydration: Hydration | undefined;
+  readonly cpu_us: number;
+  readonly waited_us: number;
+  readonly error: Error | undefined;
+}
+
+export interface BoxesOptions {
+  readonly tasks: PageTasks;
+  readonly find: (box: Box) => Found;
+  readonly dial: Dial;
+  readonly overruns: Overruns | undefined;
+  readonly host: RenderHost | undefined;
+  readonly format: 'html' | 'json';
+  readonly signal: AbortSignal;
+  readonly onError: (error: Error, component: string, box: string) => void;
+}
+
+const HOLES: Readonly<Record<Failure, Hole>> = {
+  error: 'error',
+  late: 'late',
+  unknown: 'unknown',
+  invalid: 'error',
+  aborted: 'late',
+};
+const REMOTE_OUTCOMES: Readonly<Record<RemoteError['reason'], Outcome>> = {
+  late: 'remote-late',
+  error: 'remote-error',
+  open: 'remote-open',
+  aborted: 'aborted',
+};
+const HYDRATION: Hydration = 'load';
+
+export class Boxes {
+  readonly #options: BoxesOptions;
+  readonly #results = new Map<Box, Promise<Result>>();
+  readonly #settled = new Map<Box, Result>();
+  readonly #items = new Map<Deferred, Promise<readonly Item[]>>();
+  readonly #settledItems = new Map<Deferred, readonly Item[]>();
+  readonly #turns = new Turns();
+  #beLate: () => void = () => undefined;
+  readonly #late: Promise<'late'>;
+  #isLate = false;
+
+  constructor(options: BoxesOptions) {
+    this.#options = options;
+    this.#late = new Promise((resolve) => {
+      this.#beLate = () => resolve('late');
+    });
+  }
+
+  /** Starts all boxes: remote ones first, because they wait anyway, then the others in the order of the tree. */
+  start(items: readonly Item[], isResumed = false): void {
+    const all = [...boxesOf(items)];
+    const [remote, local] = [
+      all.filter((box) => this.#isRemote(box)),
+      all.filter((box) => !this.#isRemote(box)),
+    ];
+    for (const box of [...remote, ...local]) this.#startBox(box, isResumed);
+    for (const deferred of deferredOf(items)) this.#startDeferred(deferred);
+  }
+
+  /** What is not there yet is late from now on. */
+  giveUp(): void {
+    this.#isLate = true;
+    this.#beLate();
+  }
+
+  /** The result, where it is there. */
+  settled(box: Box): Result | undefined {
+    return this.#settled.get(box);
+  }
+
+  settledItems(deferred: Deferred): readonly Item[] | undefined {
+    return this.#settledItems.get(deferred);
+  }
+
+  async result(box: Box): Promise<Result> {
+    const result = this.#results.get(box);
+    if (result === undefined) throw new Error(`box ${box.id} was not started`);
+    return result;
+  }
+
+  async items(deferred: Deferred): Promise<readonly Item[]> {
+    return this.#items.get(deferred) ?? [];
+  }
+
+  /** Resolves when it is clear that the box waits for something, rather than for its turn. */
+  async waits(box: Box): Promise<unknown> {
+    return this.#isRemote(box) ? undefined : this.#turns.passed(box);
+  }
+
+  #startDeferred(deferred: Deferred): void {
+    const items = Promise.race([deferred.items, this.#late]).then((given) => {
+      const planned = given === 'late' ? [lateBox(deferred)] : given;
+      this.start(planned, true);
+      this.#settledItems.set(deferred, planned);
+      return planned;
+    });
+    this.#items.set(deferred, items);
+  }
+
+  #startBox(box: Box, isResumed: boolean): void {
+    if (!isResumed) this.#turns.take(box);
+    const done = (result: Result): Result => {
+      this.#settled.set(box, result);
+      this.#turns.pass(box);
+      this.#tell(result);
+      return result;
+    };
+    const begun = this.#isLate
+      ? this.#hole(box, 'late', 'late', lateError(box))
+      : this.#begin(box, isResumed);
+    if (!(begun instanceof Promise)) {
+      this.#results.set(box, Promise.resolve(done(begun)));
+      return;
+    }
+    const result = Promise.race([begun, this.#late]).then((given) =>
+      done(given === 'late' ? this.#hole(box, 'late', 'late', lateError(box)) : given),
+    );
+    this.#results.set(box, result);
+  }
+
+  #begin(box: Box, isResumed: boolean): Result | Promise<Result> {
+    const found = this.#options.find(box);
+    const { failure } = box;
+    if (failure !== undefined) {
+      const reason = failure instanceof SourceError && failure.isLate ? 'late' : 'error';
+      return this.#hole(box, reason, reason, failure);
+    }
+    if (found instanceof Error) {
+      const reason = found instanceof LateError ? 'late' : 'error';
+      return this.#hole(box, reason, reason, found);
+    }
+    if (found === undefined) {
+      const error = new ReferenceError(`Component "${box.node.component}" not registered`);
+      return this.#hole(box, 'unknown', 'unknown', error);
+    }
+    if (found === 'unsupported') return this.#hole(box, 'unsupported', undefined);
+    if (this.#options.format === 'json')
+      return this.#runTask(box, jsonComponent(found), isResumed, undefined);
+    if (found.view instanceof RemoteView) return this.#runRemote(box, found.view);
+    const rendering = box.node.rendering ?? found.settings.rendering ?? 'server';
+    if (rendering === 'static') return this.#runTask(box, found, isResumed, undefined);
+    const { dial, overruns } = this.#options;
+    if (rendering === 'client' || !dial.server(found.name)) return this.#hole(box, 'client', 'client');
+    if (overruns?.isSuspended(referenceOf(found), performance.now()) === true)
+      return this.#hole(box, 'suspended', 'late');
+    return this.#runTask(box, found, isResumed, this.#hydration(box, found));
+  }
+
+  async #runTask(
+    box: Box,
+    component: Component,
+    isResumed: boolean,
+    hydration: Hydration | undefined,
+  ): Promise<Result> {
+    const { id, props, slots } = box;
+    const task = await this.#options.tasks.run({
+      component,
+      props,
+      isResumed,
+      context: {
+        id,
+        slots: slotsOf([...slots.keys()]),
+        isStatic: hydration === undefined,
+      },
+    });
+    if (hydration !== undefined) this.#noteOverrun(component, task);
+    const { cpu_us, waited_us } = task;
+    if (!task.ok) {
+      const hole = this.#hole(box, task.reason, HOLES[task.reason], task.error);
+      return { ...hole, cpu_us, waited_us };
+    }
+    const outcome = task.isCached ? 'cached' : task.isOverBudget ? 'over-budget' : 'rendered';
+    return this.#rendered(box, outcome, task.html, hydration, cpu_us, waited_us);
+  }
+
+  async #runRemote(box: Box, view: RemoteView): Promise<Result> {
+    try {
+      const { html, isCached } = await view.render(box.props, this.#options.signal);
+      return this.#rendered(box, isCached ? 'cached' : 'rendered', html, undefined, 0, 0);
+    } catch (error) {
+      const reason = error instanceof RemoteError ? error.reason : 'error';
+      return this.#hole(box, REMOTE_OUTCOMES[reason], 'remote', toError(error));
+    }
+  }
+
+  #rendered(
+    box: Box,
+    outcome: Outcome,
+    text: string,
+    hydration: Hydration | undefined,
+    cpu_us: number,
+    waited_us: number,
+  ): Result {
+    const component = this.#component(box);
+    return { box, component, outcome, text, hole: undefined, hydration, cpu_us, waited_us, error: undefined };
+  }
+
+  #hole(box: Box, outcome: Outcome, hole: Hole | undefined, error?: Error): Result {
+    const component = this.#component(box);
+    const rendering = box.node.rendering ?? component?.settings.rendering;
+    // The browser has no code for it.
+    const isStatic = rendering === 'static';
+    const hydration = component === undefined || isStatic ? undefined : this.#hydration(box, component);
+    const common = { box, component, outcome, text: undefined, hydration, cpu_us: 0, waited_us: 0, error };
+    return { ...common, hole: isStatic ? undefined : hole };
+  }
+
+  #component(box: Box): Component | undefined {
+    const found = this.#options.find(box);
+    return found instanceof Error || found === 'unsupported' ? undefined : found;
+  }
+
+  #hydration(box: Box, component: Component): Hydration {
+    return box.node.hydration ?? component.settings.hydration ?? HYDRATION;
+  }
+
+  #isRemote(box: Box): boolean {
+    return this.#options.format === 'html' && this.#component(box)?.view instanceof RemoteView;
+  }
+
+  #noteOverrun(component: Component, task: TaskResult): void {
+    if (task.ok && task.isCached) return;
+    const isOver = task.ok ? task.isOverBudget : task.reason === 'late';
+    this.#options.overruns?.note(referenceOf(component), isOver, performance.now());
+  }
+
+  #tell({ box, component, outcome, cpu_us, error }: Result): void {
+    const { host, dial, onError } = this.#options;
+    const name = component?.name ?? box.node.component;
+    host?.rendered({ component: name, outcome, cpu_us, setting: dial.setting });
+    if (error !== undefined && outcome !== 'aborted') onError(error, name, box.id);
+  }
+}
+
+/** Local boxes run in the order of the tree: one that a later one has overtaken waits for something. */
+class Turns {
+  readonly #places = new Map<Box, number>();
+  readonly #waiting = new Map<number, () => void>();
+  #passed = -1;
+
+  take(box: Box): void {
+    this.#places.set(box, this.#places.size);
+  }
+
+  pass(box: Box): void {
+    const place = this.#places.get(box);
+    if (place === undefined || place <= this.#passed) return;
+    this.#passed = place;
+    for (const [waiting, resolve] of this.#waiting) {
+      if (waiting < place) {
+        this.#waiting.delete(waiting);
+        resolve();
+      }
+    }
+  }
+
+  async passed(box: Box): Promise<void> {
+    const place = this.#places.get(box);
+    if (place === undefined || place < this.#passed) return;
+    await new Promise<void>((resolve) => this.#waiting.set(place, resolve));
+  }
+}
+
+function* boxesOf(items: readonly Item[]): Generator<Box> {
+  for (const item of items) {
+    if (item.kind === 'deferred') continue;
+    yield item;
+    for (const inner of item.slots.values()) yield* boxesOf(inner);
+  }
+}
+
+function* deferredOf(items: readonly Item[]): Generator<Deferred> {
+  for (const item of items) {
+    if (item.kind === 'deferred') yield item;
+    else for (const inner of item.slots.values()) yield* deferredOf(inner);
+  }
+}
+
+function lateBox({ id, node }: Deferred): Box {
+  return {
+    kind: 'box',
+    id,
+    node,
+    props: {},
+    slots: new Map(),
+    failure: new SourceError(id, 'is late for its page', true),
+  };
+}
+
+function lateError({ id, node }: Box): Error {
+  return new LateError(`The page's time was up before box ${id} (${node.component}) was there`);
+}

@@ -1,0 +1,222 @@
+/**
+ * A prepared page becomes an answer: status and headers first, then the body, then the report. It must not know sockets.
+ */
+import type { Component } from '../component.js';
+import { PageBody } from './body.js';
+import type { Result } from './boxes.js';
+import { documentEnd, documentStart, documentTexts } from './document.js';
+import { addVary, makePrivate, makeTransient, type Headers } from './headers.js';
+import { placeholderOf } from './html.js';
+import { jsonPage } from './json.js';
+import { hostOf, type Page } from './options.js';
+import type { Box, Item } from './plan.js';
+import type { Prepared } from './prepare.js';
+import { isFailure, outcomesOf, serverTiming, type BoxReport, type PageReport } from './report.js';
+import { Writer, type Out } from './writer.js';
+
+const DEVICE_FIELDS: readonly string[] = ['Sec-CH-UA-Mobile', 'User-Agent'];
+/** A page that cannot do without a box that it has not. */
+const FAILED_STATUS = 500;
+
+export async function deliverHtml(prepared: Prepared): Promise<Page> {
+  const { boxes, items, options } = prepared;
+  const start = startOf(prepared);
+  hostOf(prepared.shared.options)?.page({ setting: prepared.dial.setting, variant: prepared.variants.label });
+  boxes.start(items);
+  const status = await statusOf(prepared);
+  const headers = headersOf(prepared, 'text/html; charset=utf-8');
+  if (options.delivery === 'whole') return wholeHtml(prepared, start, status, headers);
+  const body = new PageBody(prepared.leave);
+  const onAbort = (): void => void body.destroy();
+  prepared.signal.addEventListener('abort', onAbort);
+  const writing = writeHtml(prepared, body, start).then(
+    () => body.end(),
+    (error: unknown) => body.destroy(error instanceof Error ? error : new Error(String(error))),
+  );
+  const report = writing.then(async () => {
+    const done = await reportOf(prepared, status);
+    prepared.signal.removeEventListener('abort', onAbort);
+    return done;
+  });
+  return { status, headers, body, report };
+}
+
+export async function deliverJson(prepared: Prepared): Promise<Page> {
+  const { boxes, items, tree } = prepared;
+  boxes.start(items);
+  const status = await statusOf(prepared);
+  const report = await reportOf(prepared, status);
+  const headers = headersOf(prepared, 'application/json; charset=utf-8');
+  const body = jsonPage({
+    page: tree.id,
+    document: documentTexts(tree.document, documentOptions(prepared).defaults, prepared.scope),
+    variants: report.variants,
+    outcomes: report.outcomes,
+    items,
+    itemsOf: (item) => (item.kind === 'deferred' ? (boxes.settledItems(item) ?? []) : [item]),
+    resultOf: (item) => (item.kind === 'box' ? boxes.settled(item) : undefined),
+  });
+  finishWhole(headers, body, report);
+  return { status, headers, body, report: Promise.resolve(report) };
+}
+
+async function wholeHtml(prepared: Prepared, start: string, status: number, headers: Headers): Promise<Page> {
+  const out = new TextOut();
+  await writeHtml(prepared, out, start);
+  const report = await reportOf(prepared, status);
+  finishWhole(headers, out.text, report);
+  return { status, headers, body: out.text, report: Promise.resolve(report) };
+}
+
+async function writeHtml(prepared: Prepared, out: Out, start: string): Promise<void> {
+  const { boxes, items, options, components } = prepared;
+  const byName = new Map(components.map((component) => [component.name, component]));
+  const writer = new Writer({
+    boxes,
+    out,
+    fill: options.delivery === 'whole' ? 'in-order' : (options.fill ?? 'in-order'),
+    placeholder: (item) => placeholderBefore(item, byName),
+    onError: (error, { box }) => prepared.shared.options.onError?.(error, box.node.component, box.id),
+  });
+  const document = documentOptions(prepared);
+  await out.write(start);
+  await writer.write(items);
+  await out.write(document.bodyEnd ?? '');
+  await writer.fill();
+  await out.write(documentEnd());
+}
+
+/** Throws where the nonce is none, so that nothing has begun by then. */
+function startOf(prepared: Prepared): string {
+  const { shared, tree, scope, options, components, dial, variants } = prepared;
+  const host = hostOf(shared.options);
+  const { vitals = host?.vitalsPath() ?? '' } = shared.options;
+  return documentStart({
+    tree: tree.document,
+    scope,
+    options: documentOptions(prepared),
+    styles: shared.styles.of(components),
+    assets: shared.assets,
+    components,
+    isFilledLater: options.fill === 'as-ready' && options.delivery !== 'whole',
+    nonce: options.nonce,
+    page: {
+      page: tree.id,
+      setting: dial.setting,
+      variant: variants.label,
+      vitals: vitals === '' ? null : vitals,
+      more: options.more ?? null,
+    },
+  });
+}
+
+/** Waits for boxes that the page cannot do without. */
+async function statusOf({ boxes, items, options, tree }: Prepared): Promise<number> {
+  const wanted = options.status ?? tree.status ?? 200;
+  const isThere = async (item: Item): Promise<boolean> => {
+    if (item.kind === 'deferred') {
+      if (item.node.required !== true && !hasRequired(item)) return true;
+      return (await Promise.all((await boxes.items(item)).map(isThere))).every(Boolean);
+    }
+    const inner = await Promise.all([...item.slots.values()].flat().map(isThere));
+    if (!inner.every(Boolean)) return false;
+    return item.node.required !== true || !isFailure((await boxes.result(item)).outcome);
+  };
+  return (await Promise.all(items.map(isThere))).every(Boolean) ? wanted : FAILED_STATUS;
+}
+
+function hasRequired({ node }: Pick<Item, 'node'>): boolean {
+  return Object.values(node.slots ?? {}).some((nodes) =>
+    nodes.some((inner) => inner.required === true || hasRequired({ node: inner })),
+  );
+}
+
+function headersOf(prepared: Prepared, type: string): Headers {
+  const { headers, dial, variants, items, options, shared } = prepared;
+  const all: Headers = { 'content-type': type, 'x-content-type-options': 'nosniff', ...headers };
+  // What waits for data may ask for an arm when the headers have left.
+  const mayAsk = !shared.experiments.isEmpty && hasDeferred(items);
+  const isAllocated = variants.touched.length > 0 || mayAsk;
+  if (dial.dependsOnDevice) addVary(all, DEVICE_FIELDS);
+  if (dial.dependsOnVisitor || isAllocated) {
+    makePrivate(all);
+    if (options.setCookie !== undefined)
+      all['set-cookie'] = [...[all['set-cookie'] ?? []].flat(), options.setCookie];
+  }
+  return all;
+}
+
+function finishWhole(headers: Headers, body: string, report: PageReport): void {
+  headers['content-length'] = String(Buffer.byteLength(body));
+  const timing = serverTiming(report);
+  const own = headers['server-timing'];
+  headers['server-timing'] = own === undefined ? timing : [...[own].flat(), timing].join(', ');
+  if (report.boxes.some(({ outcome }) => isFailure(outcome))) makeTransient(headers);
+}
+
+/** Waits for every box, also for those that their parent does not show. */
+async function reportOf(prepared: Prepared, status: number): Promise<PageReport> {
+  const { boxes, items, tree, dial, variants, deadline } = prepared;
+  const reports: BoxReport[] = [];
+  const visit = async (list: readonly Item[]): Promise<void> => {
+    for (const item of list) {
+      if (item.kind === 'deferred') {
+        await visit(await boxes.items(item));
+        continue;
+      }
+      reports.push(boxReport(await boxes.result(item)));
+      for (const inner of item.slots.values()) await visit(inner);
+    }
+  };
+  await visit(items);
+  deadline.clear();
+  return {
+    page: tree.id,
+    status,
+    boxes: reports,
+    outcomes: outcomesOf(reports),
+    cpu_us: reports.reduce((sum, { cpu_us }) => sum + cpu_us, 0),
+    setting: dial.setting,
+    variants: Object.fromEntries(variants.touched.map((name) => [name, variants.arms[name] ?? ''])),
+  };
+}
+
+function boxReport({ box, component, outcome, cpu_us, waited_us, error }: Result): BoxReport {
+  return {
+    id: box.id,
+    component: component?.name ?? box.node.component,
+    version: component?.version,
+    outcome,
+    cpu_us,
+    waited_us,
+    error: error?.message,
+  };
+}
+
+function placeholderBefore(item: Item, byName: ReadonlyMap<string, Component>): string {
+  const box: Box =
+    item.kind === 'box'
+      ? item
+      : { kind: 'box', id: item.id, node: item.node, props: {}, slots: new Map(), failure: undefined };
+  return placeholderOf({ box, component: byName.get(item.node.component) });
+}
+
+function hasDeferred(items: readonly Item[]): boolean {
+  return items.some((item) => item.kind === 'deferred' || [...item.slots.values()].some(hasDeferred));
+}
+
+function documentOptions({ shared, options }: Prepared): NonNullable<Prepared['options']['document']> {
+  return { ...shared.options.document, ...options.document };
+}
+
+/** Collects a page that is sent whole. */
+class TextOut implements Out {
+  text = '';
+  readonly destroyed = false;
+
+  write(text: string): undefined {
+    this.text += text;
+  }
+
+  flush(): undefined {}
+}

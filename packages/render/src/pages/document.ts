@@ -1,0 +1,179 @@
+/**
+ * The document around the boxes: head, assets, the page's own data. Texts of the tree are escaped and its addresses checked;
+ * HTML that code gives is code's. It must not know boxes or how they are sent.
+ */
+import { referenceOf } from '../css/order.js';
+import type { PageStyles } from '../css/styles.js';
+import type { Component } from '../component.js';
+import { RemoteView } from '../remote/remote.js';
+import { escapeAttribute } from '../state/escape.js';
+import { serialise } from '../state/serialise.js';
+import { assetsOf, type Assets } from './assets.js';
+import { resolve } from './bind.js';
+import { LINK_RELS } from './check.js';
+import type { Scope } from './path.js';
+import type { DocumentTree, LinkTree } from './tree.js';
+
+/** What code says of documents. HTML in it is trusted, and never made from data without escaping. */
+export interface DocumentOptions {
+  /** Head of every page; what a page's tree says comes first. */
+  readonly defaults?: DocumentTree;
+  /** HTML at the end of `<head>`. */
+  readonly head?: string;
+  /** Attributes of `<body>`, as HTML. */
+  readonly bodyAttributes?: string;
+  /** HTML before the boxes, such as a skip link or `<main>`. */
+  readonly bodyStart?: string;
+  /** HTML after the boxes. */
+  readonly bodyEnd?: string;
+}
+
+export interface DocumentParts {
+  readonly tree: DocumentTree | undefined;
+  readonly scope: Scope;
+  readonly options: DocumentOptions;
+  readonly styles: PageStyles | undefined;
+  readonly assets: Assets | undefined;
+  /** Components that the browser may need code for. */
+  readonly components: readonly Component[];
+  /** Boxes come later than their place, so the runtime is needed whatever they are. */
+  readonly isFilledLater: boolean;
+  /** For a content security policy: on every script and style. */
+  readonly nonce: string | undefined;
+  readonly page: PageData;
+}
+
+/** What the document says of itself, for `@sluice/browser`. */
+export interface PageData {
+  readonly page: string | undefined;
+  readonly setting: string;
+  readonly variant: string | null;
+  readonly vitals: string | null;
+  readonly more: string | null;
+}
+
+const NONCE = /^[A-Za-z0-9+/_-]{8,256}={0,2}$/;
+const BOX_STYLE = 'sluice-box,sluice-slot{display:contents}';
+
+/** Everything before the first box. Throws a `TypeError` for a nonce that is none. */
+export function documentStart(parts: DocumentParts): string {
+  const { tree = {}, scope, options, styles, nonce } = parts;
+  if (nonce !== undefined && !NONCE.test(nonce))
+    throw new TypeError('a nonce is base64 of at least 8 characters');
+  const nonceAttribute = nonce === undefined ? '' : ` nonce="${nonce}"`;
+  const { defaults = {} } = options;
+  const lang = textOf(tree.lang ?? defaults.lang, scope) ?? 'en';
+  const dir = tree.dir ?? defaults.dir;
+  const title = textOf(tree.title ?? defaults.title, scope);
+  return [
+    `<!DOCTYPE html><html lang="${escapeAttribute(lang)}"${dir === undefined ? '' : ` dir="${escapeAttribute(dir)}"`}>`,
+    '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">',
+    title === undefined ? '' : `<title>${escapeAttribute(title)}</title>`,
+    ...metas(tree, defaults, scope),
+    ...[...(tree.links ?? []), ...(defaults.links ?? [])].map((link) => linkTag(link, scope)),
+    `<style${nonceAttribute}>${BOX_STYLE}</style>`,
+    stylesTag(styles, nonceAttribute),
+    codeTags(parts, nonceAttribute),
+    options.head ?? '',
+    `</head><body${options.bodyAttributes === undefined ? '' : ` ${options.bodyAttributes}`}>`,
+    `<script type="application/json" data-sluice="page">${pageData(parts)}</script>`,
+    options.bodyStart ?? '',
+  ].join('');
+}
+
+export function documentEnd(): string {
+  return '</body></html>';
+}
+
+/** For clients that have no documents. */
+export function documentTexts(
+  tree: DocumentTree = {},
+  defaults: DocumentTree = {},
+  scope: Scope,
+): { title: string | undefined; lang: string | undefined } {
+  return {
+    title: textOf(tree.title ?? defaults.title, scope),
+    lang: textOf(tree.lang ?? defaults.lang, scope),
+  };
+}
+
+function metas(tree: DocumentTree, defaults: DocumentTree, scope: Scope): readonly string[] {
+  const tags = new Map<string, string>();
+  for (const meta of [...(defaults.meta ?? []), ...(tree.meta ?? [])]) {
+    const content = textOf(meta.content, scope);
+    const [key, value] = 'property' in meta ? ['property', meta.property] : ['name', meta.name];
+    if (content === undefined) continue;
+    // The tree's comes later, in place of the default.
+    tags.set(
+      `${key} ${value}`,
+      `<meta ${key}="${escapeAttribute(value)}" content="${escapeAttribute(content)}">`,
+    );
+  }
+  return [...tags.values()];
+}
+
+function linkTag({ rel, href: bound, ...others }: LinkTree, scope: Scope): string {
+  const href = textOf(bound, scope);
+  if (href === undefined || !LINK_RELS.has(rel) || !isWebAddress(href)) return '';
+  let tag = `<link rel="${escapeAttribute(rel)}" href="${escapeAttribute(href)}"`;
+  for (const key of ['hreflang', 'type', 'sizes', 'media'] as const) {
+    const value = others[key];
+    if (value !== undefined) tag += ` ${key}="${escapeAttribute(value)}"`;
+  }
+  return `${tag}>`;
+}
+
+function stylesTag(styles: PageStyles | undefined, nonceAttribute: string): string {
+  if (styles === undefined) return '';
+  const { href, inline } = styles;
+  if (inline === undefined) return `<link rel="stylesheet" href="${escapeAttribute(href)}">`;
+  return inline === '' ? '' : `<style${nonceAttribute}>${inline}</style>`;
+}
+
+/** The runtime, and code that is needed at once. Nothing for a page that the browser has nothing to do for. */
+function codeTags({ assets, components, isFilledLater }: DocumentParts, nonceAttribute: string): string {
+  if (assets === undefined) return '';
+  const forBrowser = components.filter(isForBrowser);
+  if (forBrowser.length === 0 && !isFilledLater) return '';
+  const preloads = new Set<string>([assets.runtime]);
+  for (const component of forBrowser) {
+    if ((component.settings.hydration ?? 'load') !== 'load') continue;
+    for (const address of assetsOf(assets, referenceOf(component))?.js ?? []) preloads.add(address);
+    for (const address of assets.adapters?.[component.adapter.name]?.js ?? []) preloads.add(address);
+  }
+  const early = assets.early === undefined ? '' : `<script${nonceAttribute}>${assets.early.code}</script>`;
+  const links = [...preloads].map(
+    (address) => `<link rel="modulepreload" href="${escapeAttribute(address)}"${nonceAttribute}>`,
+  );
+  const runtime = `<script type="module" async src="${escapeAttribute(assets.runtime)}"${nonceAttribute}></script>`;
+  return `${early}${links.join('')}${runtime}`;
+}
+
+/** As far as a page without any code knows. Remote and static components bring none. */
+function isForBrowser({ settings, view }: Component): boolean {
+  return settings.rendering !== 'static' && !(view instanceof RemoteView);
+}
+
+function pageData({ page, assets, components }: DocumentParts): string {
+  const code: Record<string, string> = {};
+  for (const component of components) {
+    const [own] = assetsOf(assets, referenceOf(component))?.js ?? [];
+    if (own !== undefined && isForBrowser(component)) code[referenceOf(component)] = own;
+  }
+  // Undefined is no JSON, which is how this is read.
+  const { page: id = '', ...others } = page;
+  return serialise({ page: id, ...others, code });
+}
+
+/** Numbers and texts; anything else is no text of a head. */
+function textOf(bound: unknown, scope: Scope): string | undefined {
+  const value = resolve(bound, scope);
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' ? String(value) : undefined;
+}
+
+/** http or https, or relative to the page: no address that runs script. */
+function isWebAddress(href: string): boolean {
+  const base = 'https://page.invalid/';
+  return URL.canParse(href, base) && /^https?:$/.test(new URL(href, base).protocol);
+}

@@ -1,0 +1,116 @@
+/**
+ * The markup of boxes, which `@sluice/browser` reads: `docs/guide/browser.md`. Every text that comes from data or the tree is
+ * escaped here; HTML of components and placeholders is theirs. It must not know how results came about.
+ */
+import { slotHtml, SLOT_TAG } from '../adapters/slot.js';
+import { escapeAttribute } from '../state/escape.js';
+import { serialise } from '../state/serialise.js';
+import type { Result } from './boxes.js';
+import type { Deferred } from './plan.js';
+import { RemoteView } from '../remote/remote.js';
+
+/** What stands around the content of slots: `text[0]`, content of `slots[0]`, `text[1]` and so on. */
+export interface Markup {
+  readonly texts: readonly string[];
+  readonly slots: readonly string[];
+}
+
+const BOX_TAG = 'sluice-box';
+const SLOT_END = `</${SLOT_TAG}>`;
+
+/** A box with the places where its slots' boxes go. `onError` is told of props that cannot be sent to the browser. */
+export function boxMarkup(result: Result, onError: (error: Error) => void): Markup {
+  const { box, text } = result;
+  const state = stateOf(result, onError);
+  // Without its props a component cannot be taken over.
+  const start = startTag(result, state !== undefined);
+  const inner = text ?? placeholderOf(result);
+  const { texts, slots } = split(inner, [...box.slots.keys()], text === undefined);
+  const parts = [...texts];
+  parts[0] = start + (parts[0] ?? '');
+  parts[parts.length - 1] += `</${BOX_TAG}>${state ?? ''}`;
+  return { texts: parts, slots };
+}
+
+/** A place for HTML that comes later in the same document. */
+export function pendingMarkup({ id, node }: Pick<Deferred, 'id' | 'node'>, placeholder: string): string {
+  return `<${BOX_TAG} n="${escapeAttribute(node.component)}" i="${escapeAttribute(id)}" hole="pending">${placeholder}</${BOX_TAG}>`;
+}
+
+export function fillStart(id: string): string {
+  return `<template data-sluice-fill="${escapeAttribute(id)}">`;
+}
+
+export const FILL_END = '</template>';
+
+/** The setting's text, or what its function makes of the props. A placeholder that throws is none. */
+export function placeholderOf({ box, component }: Pick<Result, 'box' | 'component'>): string {
+  const placeholder = component?.settings.placeholder;
+  if (typeof placeholder !== 'function') return placeholder ?? '';
+  try {
+    return placeholder(box.props);
+  } catch {
+    return '';
+  }
+}
+
+function startTag({ box, component, hole, hydration }: Result, hasState: boolean): string {
+  const isForBrowser = hole !== undefined || (hydration !== undefined && hasState);
+  const attributes: [string, string | undefined][] = [
+    ['n', component?.name ?? box.node.component],
+    ['v', component?.version],
+    ['i', box.id],
+    ['a', isForBrowser ? component?.adapter.name : undefined],
+    ['on', isForBrowser ? hydration : undefined],
+    ['s', isForBrowser && box.slots.size > 0 ? [...box.slots.keys()].join(' ') : undefined],
+    ['hole', hole],
+  ];
+  let tag = `<${BOX_TAG}`;
+  for (const [name, value] of attributes)
+    if (value !== undefined) tag += ` ${name}="${escapeAttribute(value)}"`;
+  return `${tag}>`;
+}
+
+/** The browser needs the props of boxes that it takes over, and of holes that it can fill. */
+function stateOf(
+  { box, component, hole, hydration, text }: Result,
+  onError: (error: Error) => void,
+): string | undefined {
+  if (text === undefined && (hole === undefined || box.failure !== undefined)) return undefined;
+  if (text !== undefined && hydration === undefined) return undefined;
+  if (component?.view instanceof RemoteView) return undefined;
+  try {
+    return `<script type="application/json" data-sluice="${escapeAttribute(box.id)}">${serialise(box.props)}</script>`;
+  } catch (error) {
+    onError(error instanceof Error ? error : new Error(String(error)));
+    return undefined;
+  }
+}
+
+/**
+ * Cuts at the first place of each slot, so that no box is there twice. In a hole the boxes of slots follow the placeholder:
+ * they are in the page whatever became of the component around them, and the browser finds them for it.
+ */
+function split(html: string, names: readonly string[], isHole: boolean): Markup {
+  const places = names
+    .map((name) => ({ name, marker: slotHtml(name), at: html.indexOf(slotHtml(name)) }))
+    .sort((left, right) => left.at - right.at);
+  const texts: string[] = [];
+  const slots: string[] = [];
+  let from = 0;
+  for (const { name, marker, at } of places) {
+    if (at === -1) continue;
+    const inside = at + marker.length - SLOT_END.length;
+    texts.push(html.slice(from, inside));
+    slots.push(name);
+    from = inside;
+  }
+  let rest = html.slice(from);
+  for (const { name, marker, at } of places) {
+    if (at !== -1 || !isHole) continue;
+    texts.push(rest + marker.slice(0, -SLOT_END.length));
+    slots.push(name);
+    rest = SLOT_END;
+  }
+  return { texts: [...texts, rest], slots };
+}

@@ -1,0 +1,122 @@
+/** What pages are told, and what they answer. It must not know how. */
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { Styles, StylesOptions } from '../css/styles.js';
+import type { Shares } from '../dial/dial.js';
+import type { Visitor, VisitorOptions } from '../dial/visitor.js';
+import { renderHost, type RenderHost } from '../host.js';
+import type { Registry } from '../registry/registry.js';
+import type { TaskQueue } from '../tasks/queue.js';
+import type { Allocation, Experiment, Experiments } from '../variants/experiments.js';
+import type { Assets } from './assets.js';
+import type { DocumentOptions } from './document.js';
+import type { HeaderOptions, Headers } from './headers.js';
+import type { Overruns, OverrunsOptions } from './overruns.js';
+import type { PageReport } from './report.js';
+import type { Sources, SourcesOptions } from './sources.js';
+import type { Fill } from './writer.js';
+
+export interface PagesOptions {
+  readonly registry: Registry;
+  /** Default: one with defaults. */
+  readonly queue?: TaskQueue;
+  /** `sluice-assets.json`, or its path. Without it, pages have no code for browsers. */
+  readonly assets?: Assets | string;
+  readonly styles?: StylesOptions;
+  /** Services and functions that trees may ask for data. */
+  readonly sources?: SourcesOptions;
+  readonly experiments?: readonly Experiment[];
+  /** How much the server renders where Sluice's config does not say: shares from 0 to 1. Default: all. */
+  readonly server?: Shares;
+  readonly visitor?: VisitorOptions;
+  readonly document?: DocumentOptions;
+  /** Where browsers send their measurements; null for nowhere. Default: as Sluice's config says, without Sluice nowhere. */
+  readonly vitals?: string | null;
+  /** Milliseconds until what is not there is late; default 5,000. */
+  readonly deadlineMs?: number;
+  /** CPU milliseconds of a page's components together; default: no limit. */
+  readonly cpuBudgetMs?: number;
+  /** When components that go over their budget are suspended; false for never. */
+  readonly overruns?: OverrunsOptions | false;
+  /** Default: Sluice's, where there is one. */
+  readonly host?: RenderHost;
+  /** Told why a box has no HTML, and of state that cannot be sent. Default: nothing. */
+  readonly onError?: (error: Error, component: string, box: string) => void;
+}
+
+export interface RenderOptions {
+  /** Default `html`. */
+  readonly format?: 'html' | 'json';
+  /** The browser's request: tells visitor and device. */
+  readonly request?: IncomingMessage;
+  /** What the request does not tell, or tells of somebody else. */
+  readonly visitor?: Partial<Visitor>;
+  /** Arms that an upstream or the caller has chosen. */
+  readonly variants?: Allocation;
+  /** JSON: version of the client's engine. Default: it knows all. */
+  readonly engine?: number;
+  readonly status?: number;
+  readonly headers?: HeaderOptions;
+  /** In place of the shared options, each. */
+  readonly document?: DocumentOptions;
+  /** `whole`: with a `Content-Length`, and nothing is sent before all is there. JSON is always whole. Default: `stream`. */
+  readonly delivery?: 'stream' | 'whole';
+  /** `as-ready`: boxes that wait leave a place that the browser's runtime fills. Default: `in-order`. */
+  readonly fill?: Fill;
+  /** Address where the browser asks for the props of boxes without, as `?box=ID`: answer with `renderBox`. */
+  readonly more?: string;
+  readonly nonce?: string;
+  readonly deadlineMs?: number;
+  readonly cpuBudgetMs?: number;
+  /** Aborted when nobody waits for the page any more. */
+  readonly signal?: AbortSignal;
+}
+
+/** Data of a page, or what makes it from the request. */
+export type PageInput = Readonly<Record<string, unknown>> | ((context: InputContext) => unknown);
+
+export interface InputContext {
+  readonly request: IncomingMessage | undefined;
+  readonly visitor: Visitor;
+  /** Arms by experiment. */
+  readonly variants: Allocation;
+  readonly signal: AbortSignal;
+}
+
+export interface Page {
+  readonly status: number;
+  /** Names in lower case; checked. */
+  readonly headers: Headers;
+  /** A stream to pipe, or the whole. Destroying the stream aborts what is not rendered yet. */
+  readonly body: Readable | string;
+  /** Resolves when the body is written, or the client has left. Never rejects. */
+  readonly report: Promise<PageReport>;
+}
+
+/** What the browser asks for of one box, later: state for `revive`. */
+export interface BoxAnswer {
+  readonly props: string;
+}
+
+/** What all pages of an app share. */
+export interface Shared {
+  readonly options: PagesOptions;
+  readonly registry: Registry;
+  readonly queue: TaskQueue;
+  readonly assets: Assets | undefined;
+  readonly styles: Styles;
+  readonly sources: Sources;
+  readonly experiments: Experiments;
+  readonly overruns: Overruns | undefined;
+}
+
+/** Options of one page with its visitor. */
+export interface VisitedOptions extends Omit<RenderOptions, 'visitor'> {
+  readonly visitor: Visitor;
+  readonly setCookie: string | undefined;
+}
+
+/** The host of this process, looked up for each page: the preload may be there later than the app's modules. */
+export function hostOf({ host }: PagesOptions): RenderHost | undefined {
+  return host ?? renderHost();
+}

@@ -1,0 +1,109 @@
+/**
+ * Pages from trees and data, for browsers and for other clients. `createPages` takes what all pages share. It must not know
+ * HTTP servers: `http.ts` has the handlers.
+ */
+import { referenceOf } from '../css/order.js';
+import { Styles } from '../css/styles.js';
+import { visitorOf } from '../dial/visitor.js';
+import { createTaskQueue } from '../tasks/queue.js';
+import { Experiments, type ListedVariant } from '../variants/experiments.js';
+import { assetsOf, readAssets } from './assets.js';
+import { checkTree } from './check.js';
+import { deliverHtml, deliverJson } from './deliver.js';
+import type {
+  BoxAnswer,
+  Page,
+  PageInput,
+  PagesOptions,
+  RenderOptions,
+  Shared,
+  VisitedOptions,
+} from './options.js';
+import { Overruns } from './overruns.js';
+import { boxAnswer, prepare } from './prepare.js';
+import { Sources } from './sources.js';
+import type { PageTree } from './tree.js';
+
+export class Pages {
+  readonly #shared: Shared;
+
+  /** Throws where options are none: an origin, an experiment, a manifest. */
+  constructor(options: PagesOptions) {
+    const { registry, queue = createTaskQueue(), styles, sources, experiments, overruns } = options;
+    const assets = typeof options.assets === 'string' ? readAssets(options.assets) : options.assets;
+    this.#shared = {
+      options,
+      registry,
+      queue,
+      assets,
+      styles: new Styles(registry, {
+        filesOf: (component) => assetsOf(assets, referenceOf(component))?.css,
+        ...styles,
+      }),
+      sources: new Sources(sources),
+      experiments: new Experiments(experiments),
+      overruns: overruns === false ? undefined : new Overruns(overruns),
+    };
+  }
+
+  get styles(): Styles {
+    return this.#shared.styles;
+  }
+
+  /**
+   * Resolves when status and headers are decided: required boxes and the page's own data are there. Rejects with
+   * `InvalidTree`, `SourceError` where the page's data did not come, or what `data` threw.
+   */
+  async render(tree: PageTree, data: PageInput = {}, options: RenderOptions = {}): Promise<Page> {
+    checkTree(tree);
+    const prepared = await prepare(this.#shared, tree, data, this.#withVisitor(options));
+    try {
+      return await (options.format === 'json' ? deliverJson(prepared) : deliverHtml(prepared));
+    } catch (error) {
+      prepared.deadline.clear();
+      prepared.leave();
+      throw error;
+    }
+  }
+
+  /** What a browser needs to fill one hole. Undefined where the page has no such box, or its data has failed again. */
+  async renderBox(
+    tree: PageTree,
+    id: string,
+    data: PageInput = {},
+    options: RenderOptions = {},
+  ): Promise<BoxAnswer | undefined> {
+    checkTree(tree);
+    const prepared = await prepare(this.#shared, tree, data, this.#withVisitor(options));
+    return boxAnswer(prepared, id);
+  }
+
+  /** Every arm of every experiment, with share and age. */
+  variants(): readonly ListedVariant[] {
+    return this.#shared.experiments.list();
+  }
+
+  /** Reads components and styles ahead, so that the first page needs not. Rejects where one cannot be loaded. */
+  async preload(names: Iterable<string>): Promise<void> {
+    const { registry, styles } = this.#shared;
+    const found = await Promise.all([...names].map(async (name) => registry.find(name)));
+    await styles.prepare(found.filter((component) => component !== undefined));
+  }
+
+  #withVisitor(options: RenderOptions): VisitedOptions {
+    const { request, visitor: given } = options;
+    const told =
+      request === undefined
+        ? { visitor: { id: '', device: 'desktop', cookies: {} } as const, setCookie: undefined }
+        : visitorOf(request, this.#shared.options.visitor);
+    return {
+      ...options,
+      visitor: { ...told.visitor, ...given },
+      setCookie: given?.id === undefined ? told.setCookie : undefined,
+    };
+  }
+}
+
+export function createPages(options: PagesOptions): Pages {
+  return new Pages(options);
+}

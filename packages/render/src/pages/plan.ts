@@ -1,0 +1,142 @@
+/**
+ * From a tree and data to boxes: conditions are decided, items repeated, values bound, ids given. Nodes with data of their
+ * own become boxes when it is there. It must not know components, HTML or HTTP.
+ */
+import type { Props } from '../component.js';
+import { holds, resolve, pathOf } from './bind.js';
+import { InvalidTree } from './check.js';
+import { valueAt, type Scope } from './path.js';
+import { isObject } from './shapes.js';
+import type { SourceContext, Sources } from './sources.js';
+import type { Source, TreeNode } from './tree.js';
+
+/** Bounds boxes of a page, after `each`. */
+export const BOXES_MAX = 5_000;
+/** Bounds items that are looked at, with those whose condition leaves them out. */
+const VISITS_MAX = 50_000;
+
+/** One component on the page. */
+export interface Box {
+  readonly kind: 'box';
+  /** Unique on the page, and the same for the same tree and data. */
+  readonly id: string;
+  readonly node: TreeNode;
+  readonly props: Props;
+  readonly slots: ReadonlyMap<string, readonly Item[]>;
+  /** Its data did not come, so it has no props. */
+  readonly failure: Error | undefined;
+}
+
+/** A node whose data is on its way. */
+export interface Deferred {
+  readonly kind: 'deferred';
+  readonly id: string;
+  readonly node: TreeNode;
+  /** Never rejects: where the data does not come, one box says so. */
+  readonly items: Promise<readonly Item[]>;
+}
+
+export type Item = Box | Deferred;
+
+/** Where a node is. */
+interface Place {
+  readonly scope: Scope;
+  /** `-2-0`: which items of the repetitions around it. They make the ids unique that the tree gives. */
+  readonly numbers: string;
+}
+
+const NO_SLOTS: ReadonlyMap<string, readonly Item[]> = new Map();
+
+export class Planner {
+  readonly #sources: Sources;
+  readonly #context: SourceContext;
+  #boxes = 0;
+  #visits = 0;
+
+  constructor(sources: Sources, context: SourceContext) {
+    this.#sources = sources;
+    this.#context = context;
+  }
+
+  /** Throws `InvalidTree` where there are too many boxes. */
+  plan(nodes: readonly TreeNode[], scope: Scope): readonly Item[] {
+    return nodes.flatMap((node, index) => this.#node(node, node.id ?? `b${index}`, { scope, numbers: '' }));
+  }
+
+  #node(node: TreeNode, id: string, at: Place): readonly Item[] {
+    if (node.data === undefined) return this.#expand(node, id, at);
+    return [{ kind: 'deferred', id, node, items: this.#withData(node, id, at, node.data) }];
+  }
+
+  async #withData(
+    node: TreeNode,
+    id: string,
+    { scope, numbers }: Place,
+    sources: Readonly<Record<string, Source>>,
+  ): Promise<readonly Item[]> {
+    try {
+      const values = await this.#sources.all(sources, scope, this.#context);
+      return this.#expand(node, id, { scope: { ...scope, root: { ...scope.root, ...values } }, numbers });
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error(String(error));
+      return [{ kind: 'box', id, node, props: {}, slots: NO_SLOTS, failure }];
+    }
+  }
+
+  #expand(node: TreeNode, id: string, at: Place): readonly Item[] {
+    if (node.each === undefined) return this.#box(node, id, at);
+    const path = pathOf(node.each);
+    const list = path === undefined ? undefined : valueAt(path, at.scope);
+    if (!Array.isArray(list)) return [];
+    return list.flatMap((item: unknown, index) =>
+      this.#box(node, `${id}-${index}`, {
+        scope: { root: at.scope.root, item },
+        numbers: `${at.numbers}-${index}`,
+      }),
+    );
+  }
+
+  #box(node: TreeNode, id: string, at: Place): readonly Item[] {
+    // Those that no condition lets through cost time as well.
+    this.#visits += 1;
+    if (this.#visits > VISITS_MAX) throw new InvalidTree('boxes', `repeat more than ${VISITS_MAX} times`);
+    if (node.if !== undefined && !holds(node.if, at.scope)) return [];
+    this.#boxes += 1;
+    if (this.#boxes > BOXES_MAX) throw new InvalidTree('boxes', `come to more than ${BOXES_MAX}`);
+    const props = node.props === undefined ? {} : resolve(node.props, at.scope);
+    const slots = this.#slots(node, id, at);
+    // All of them may be bound to one path.
+    if (isObject(props)) return [{ kind: 'box', id, node, props, slots, failure: undefined }];
+    const failure = new TypeError(`The props of box ${id} are bound to what is no object`);
+    return [{ kind: 'box', id, node, props: {}, slots, failure }];
+  }
+
+  #slots({ slots }: TreeNode, parent: string, at: Place): ReadonlyMap<string, readonly Item[]> {
+    if (slots === undefined) return NO_SLOTS;
+    let count = 0;
+    const items = (node: TreeNode): readonly Item[] => {
+      const id = node.id === undefined ? `${parent}-${count}` : `${node.id}${at.numbers}`;
+      count += 1;
+      return this.#node(node, id, at);
+    };
+    return new Map(Object.entries(slots).map(([name, nodes]) => [name, nodes.flatMap(items)]));
+  }
+}
+
+/** Every node that can come to be a box: those of items that are there, and all below nodes that wait for data. */
+export function* nodesOf(items: readonly Item[]): Generator<TreeNode> {
+  for (const item of items) {
+    yield item.node;
+    if (item.kind === 'deferred') yield* below(item.node);
+    else for (const inner of item.slots.values()) yield* nodesOf(inner);
+  }
+}
+
+function* below({ slots = {} }: TreeNode): Generator<TreeNode> {
+  for (const nodes of Object.values(slots)) {
+    for (const node of nodes) {
+      yield node;
+      yield* below(node);
+    }
+  }
+}

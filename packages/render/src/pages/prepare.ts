@@ -1,0 +1,210 @@
+/**
+ * A page until its boxes are being rendered: data, tree, components, styles, and how much of it the server renders. It must not
+ * know HTML or JSON.
+ */
+import type { Component } from '../component.js';
+import { Dial } from '../dial/dial.js';
+import { RemoteView } from '../remote/remote.js';
+import { serialise } from '../state/serialise.js';
+import { startDeadline, withDeadline, type Deadline } from '../tasks/deadline.js';
+import { LateError } from '../tasks/errors.js';
+import type { Variants } from '../variants/experiments.js';
+import { Boxes } from './boxes.js';
+import { checkedHeaders, type Headers } from './headers.js';
+import { Lookup } from './lookup.js';
+import {
+  hostOf,
+  type BoxAnswer,
+  type InputContext,
+  type PageInput,
+  type Shared,
+  type VisitedOptions,
+} from './options.js';
+import type { Scope } from './path.js';
+import { nodesOf, Planner, type Box, type Item } from './plan.js';
+import { isObject } from './shapes.js';
+import type { PageTree, TreeNode } from './tree.js';
+
+const DEADLINE_MS = 5_000;
+
+/** A page that knows its boxes and components. Nothing is rendered before `boxes.start`. */
+export interface Prepared {
+  readonly shared: Shared;
+  readonly tree: PageTree;
+  readonly options: VisitedOptions;
+  /** The app's, checked. */
+  readonly headers: Headers;
+  readonly scope: Scope;
+  readonly items: readonly Item[];
+  readonly components: readonly Component[];
+  readonly boxes: Boxes;
+  readonly dial: Dial;
+  readonly variants: Variants;
+  /** Aborted when nobody waits any more, from inside or outside. */
+  readonly signal: AbortSignal;
+  readonly leave: () => void;
+  /** To be cleared when the last box is there. */
+  readonly deadline: Deadline;
+}
+
+export async function prepare(
+  shared: Shared,
+  tree: PageTree,
+  input: PageInput,
+  options: VisitedOptions,
+): Promise<Prepared> {
+  // Before anything is asked for.
+  const headers = checkedHeaders(options.headers ?? {});
+  const leaving = new AbortController();
+  const signal =
+    options.signal === undefined ? leaving.signal : AbortSignal.any([leaving.signal, options.signal]);
+  // What is late is aborted as well, but the page is not.
+  const late = new AbortController();
+  const working = AbortSignal.any([signal, late.signal]);
+  const end_ms = performance.now() + (options.deadlineMs ?? shared.options.deadlineMs ?? DEADLINE_MS);
+  try {
+    const variants = shared.experiments.allocate(options.visitor, options.variants);
+    const { request, visitor } = options;
+    const context: InputContext = { request, visitor, variants: variants.asData(), signal: working };
+    const scope = await within(end_ms, scopeOf(shared, tree, input, context));
+    const items = new Planner(shared.sources, context).plan(tree.boxes, scope);
+    const lookup = new Lookup(
+      shared.registry,
+      variants,
+      options.format === 'json' ? options.engine : undefined,
+    );
+    const nodes = [...nodesOf(items)];
+    await load(shared, lookup, nodes, end_ms);
+    const dial = dialOf(shared, lookup, nodes, options);
+    const boxes = boxesOf(shared, lookup, dial, options, working);
+    const deadline = startDeadline(Math.max(0, end_ms - performance.now()), () => {
+      boxes.giveUp();
+      // Boxes are late by then, and not aborted.
+      setImmediate(() => late.abort());
+    });
+    const leave = (): void => leaving.abort();
+    const components = [...lookup.components()];
+    return {
+      shared,
+      tree,
+      options,
+      headers,
+      scope,
+      items,
+      components,
+      boxes,
+      dial,
+      variants,
+      signal,
+      leave,
+      deadline,
+    };
+  } catch (error) {
+    leaving.abort();
+    throw error;
+  }
+}
+
+/** Waits for the data of boxes as far as the one that is meant. */
+export async function boxAnswer(
+  { items, leave, deadline }: Prepared,
+  id: string,
+): Promise<BoxAnswer | undefined> {
+  try {
+    const box = await findBox(items, id);
+    return box === undefined || box.failure !== undefined ? undefined : { props: serialise(box.props) };
+  } finally {
+    deadline.clear();
+    leave();
+  }
+}
+
+async function findBox(items: readonly Item[], id: string): Promise<Box | undefined> {
+  for (const item of items) {
+    // Ids begin with that of the box around them, or of a node that the tree names.
+    const inner =
+      item.kind === 'deferred' ? [await item.items] : item.id === id ? [] : [...item.slots.values()];
+    if (item.kind === 'box' && item.id === id) return item;
+    for (const each of inner) {
+      const found = await findBox(each, id);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/** The page's own data and that of its sources. It waits for both, so their failure is the page's. */
+async function scopeOf(
+  shared: Shared,
+  tree: PageTree,
+  input: PageInput,
+  context: InputContext,
+): Promise<Scope> {
+  const data: unknown = typeof input === 'function' ? await input(context) : input;
+  if (!isObject(data)) throw new TypeError('the data of a page is an object');
+  const known: Scope = { root: { ...data, variants: context.variants } };
+  if (tree.data === undefined) return known;
+  return { root: { ...known.root, ...(await shared.sources.all(tree.data, known, context)) } };
+}
+
+/** A component that is not loaded in time is late; the page is not. */
+async function load(
+  shared: Shared,
+  lookup: Lookup,
+  nodes: readonly TreeNode[],
+  end_ms: number,
+): Promise<void> {
+  try {
+    const loading = lookup.prepare(nodes);
+    if (loading !== undefined) await within(end_ms, loading);
+    const styles = shared.styles.prepare(lookup.components());
+    if (styles !== undefined) await within(end_ms, styles);
+  } catch (error) {
+    if (!(error instanceof LateError)) throw error;
+  }
+}
+
+function dialOf(
+  shared: Shared,
+  lookup: Lookup,
+  nodes: readonly TreeNode[],
+  { visitor, format }: VisitedOptions,
+): Dial {
+  const dial = new Dial(hostOf(shared.options)?.server() ?? shared.options.server ?? {}, visitor);
+  // Clients that are not browsers render nothing, so there is nothing to dial.
+  if (format === 'json') return dial;
+  for (const node of nodes) {
+    const found = lookup.find(node);
+    if (typeof found !== 'object' || found instanceof Error || found.view instanceof RemoteView) continue;
+    if ((node.rendering ?? found.settings.rendering ?? 'server') === 'server') dial.count(found.name);
+  }
+  return dial;
+}
+
+function boxesOf(
+  shared: Shared,
+  lookup: Lookup,
+  dial: Dial,
+  { cpuBudgetMs = shared.options.cpuBudgetMs, format = 'html' }: VisitedOptions,
+  signal: AbortSignal,
+): Boxes {
+  return new Boxes({
+    tasks: shared.queue.page({ budgetMs: cpuBudgetMs, signal }),
+    find: ({ node }) => lookup.find(node),
+    dial,
+    overruns: shared.overruns,
+    host: hostOf(shared.options),
+    format,
+    signal,
+    onError: (error, component, box) => shared.options.onError?.(error, component, box),
+  });
+}
+
+async function within<T>(end_ms: number, work: Promise<T>): Promise<T> {
+  const left_ms = Math.max(1, end_ms - performance.now());
+  return withDeadline(
+    work,
+    left_ms,
+    () => new LateError("the page's time was up before its data and components were there"),
+  );
+}

@@ -1,0 +1,173 @@
+/**
+ * Components by name and version. A thousand of them cost nothing but their names before they are used: each is loaded on its
+ * first use. It must not know who asks for components, or how they are rendered.
+ */
+import type { Adapter } from '../adapters/adapter.js';
+import { plain } from '../adapters/plain.js';
+import type { Component, Props, Settings } from '../component.js';
+import { withDeadline } from '../tasks/deadline.js';
+import { LateError } from '../tasks/errors.js';
+import { compareVersions, isVersion } from './versions.js';
+
+const LOAD_TIMEOUT_MS = 10_000;
+
+export interface RegistryOptions {
+  /** Frameworks; the first that recognises a view renders it. Functions that return HTML need none. */
+  readonly adapters?: readonly Adapter[];
+  /** Milliseconds until a component is loaded, in which whoever waits for it gives up; default 10,000. */
+  readonly loadTimeoutMs?: number;
+}
+
+export interface VersionOptions {
+  /** A semantic version: `2.1.0`. Default: none, and then the name has no other. */
+  readonly version?: string;
+}
+
+/** What a module of a component exports. */
+export interface ComponentModule {
+  readonly default?: unknown;
+  /** Those given where it was registered come first. */
+  readonly settings?: Settings;
+}
+
+export type Load = () => Promise<ComponentModule> | ComponentModule;
+
+export interface Registry {
+  /**
+   * Throws a `TypeError` where this version of the name is there already, where no adapter recognises the view, and where a
+   * name would have components with and without versions.
+   */
+  register<P = Props>(name: string, view: unknown, settings?: Settings<P>, options?: VersionOptions): void;
+  /** As `register`, for a component that `load` imports on its first use. A load that fails is tried again by the next use. */
+  lazy<P = Props>(name: string, load: Load, settings?: Settings<P>, options?: VersionOptions): void;
+  /** The newest version, or that which is named. Undefined where there is none; rejects where it cannot be loaded. */
+  find(name: string, version?: string): Promise<Component | undefined>;
+  /** As `find`, but undefined where it is not loaded yet. */
+  loaded(name: string, version?: string): Component | undefined;
+  names(): readonly string[];
+  /** Newest first. A component without versions has none. */
+  versions(name: string): readonly string[];
+}
+
+export function createRegistry(options: RegistryOptions = {}): Registry {
+  return new ComponentRegistry(options);
+}
+
+class ComponentRegistry implements Registry {
+  readonly #adapters: readonly Adapter[];
+  readonly #loadTimeoutMs: number;
+  /** Versions of each name, newest first. */
+  readonly #entries = new Map<string, Entry[]>();
+
+  constructor({ adapters = [], loadTimeoutMs = LOAD_TIMEOUT_MS }: RegistryOptions) {
+    this.#adapters = [...adapters, plain];
+    this.#loadTimeoutMs = loadTimeoutMs;
+  }
+
+  register<P>(
+    name: string,
+    view: unknown,
+    settings: Settings<P> = {},
+    { version }: VersionOptions = {},
+  ): void {
+    const component = this.#component(name, version, view, settings as Settings);
+    this.#add({ name, version, component, load: undefined, loading: undefined });
+  }
+
+  lazy<P>(name: string, load: Load, settings: Settings<P> = {}, { version }: VersionOptions = {}): void {
+    const loadComponent = async (): Promise<Component> => {
+      const module = await load();
+      const merged = { ...module.settings, ...(settings as Settings) };
+      return this.#component(name, version, viewOf(module), merged);
+    };
+    this.#add({ name, version, component: undefined, load: loadComponent, loading: undefined });
+  }
+
+  async find(name: string, version?: string): Promise<Component | undefined> {
+    const entry = this.#entry(name, version);
+    if (entry === undefined || entry.component !== undefined) return entry?.component;
+    return (entry.loading ??= loadEntry(entry, this.#loadTimeoutMs));
+  }
+
+  loaded(name: string, version?: string): Component | undefined {
+    return this.#entry(name, version)?.component;
+  }
+
+  names(): readonly string[] {
+    return [...this.#entries.keys()];
+  }
+
+  versions(name: string): readonly string[] {
+    return (this.#entries.get(name) ?? []).flatMap(({ version }) => version ?? []);
+  }
+
+  #entry(name: string, version: string | undefined): Entry | undefined {
+    const entries = this.#entries.get(name);
+    return version === undefined ? entries?.[0] : entries?.find((entry) => entry.version === version);
+  }
+
+  #add(entry: Entry): void {
+    const { name, version } = entry;
+    if (name === '') throw new TypeError('A component needs a name');
+    if (version !== undefined && !isVersion(version)) {
+      throw new TypeError(
+        `Version "${version}" of component "${name}" is no semantic version, such as 2.1.0`,
+      );
+    }
+    const entries = this.#entries.get(name);
+    if (entries === undefined) {
+      this.#entries.set(name, [entry]);
+      return;
+    }
+    if (version === undefined || entries.some((other) => other.version === undefined)) {
+      throw new TypeError(`Component "${name}" is registered already; several of one name need versions`);
+    }
+    if (entries.some((other) => other.version === version)) {
+      throw new TypeError(`Version ${version} of component "${name}" is registered already`);
+    }
+    entries.push(entry);
+    entries.sort((a, b) => compareVersions(b.version ?? '', a.version ?? ''));
+  }
+
+  #component(name: string, version: string | undefined, view: unknown, settings: Settings): Component {
+    return { name, version, view, adapter: this.#adapterOf(name, view, settings), settings };
+  }
+
+  #adapterOf(name: string, view: unknown, { adapter: wanted }: Settings): Adapter {
+    const known = this.#adapters.map((adapter) => adapter.name).join(', ');
+    if (wanted !== undefined) {
+      const named = this.#adapters.find((adapter) => adapter.name === wanted);
+      if (named !== undefined) return named;
+      throw new TypeError(`Component "${name}" asks for adapter "${wanted}"; the registry has ${known}`);
+    }
+    const found = this.#adapters.find((adapter) => adapter.recognises(view));
+    if (found !== undefined) return found;
+    throw new TypeError(`Component "${name}" is nothing that an adapter renders; the registry has ${known}`);
+  }
+}
+
+interface Entry {
+  readonly name: string;
+  readonly version: string | undefined;
+  component: Component | undefined;
+  readonly load: (() => Promise<Component>) | undefined;
+  /** All who ask while it is loaded wait for the same. */
+  loading: Promise<Component | undefined> | undefined;
+}
+
+async function loadEntry(entry: Entry, timeoutMs: number): Promise<Component | undefined> {
+  const late = (): Error => new LateError(`Component "${entry.name}" was not loaded after ${timeoutMs} ms`);
+  try {
+    if (entry.load !== undefined) entry.component = await withDeadline(entry.load(), timeoutMs, late);
+    return entry.component;
+  } finally {
+    entry.loading = undefined;
+  }
+}
+
+/** CommonJS that was compiled from modules has its default export one level deeper. */
+function viewOf(module: ComponentModule): unknown {
+  const view = module.default;
+  const isWrapped = typeof view === 'object' && view !== null && '__esModule' in view && 'default' in view;
+  return isWrapped ? view.default : view;
+}

@@ -1,0 +1,215 @@
+/**
+ * Components of another service: asked for by the fragment protocol, within a time limit, and left alone while the service
+ * fails. Those that one page asks for at once go in one request. It must not know pages.
+ */
+import {
+  circuitBreaker,
+  CircuitState,
+  ConsecutiveBreaker,
+  handleWhen,
+  isBrokenCircuitError,
+  retry,
+} from 'cockatiel';
+import type { Props } from '../component.js';
+import { withDeadline } from '../tasks/deadline.js';
+import { HtmlCache } from '../tasks/html-cache.js';
+import { RemoteError } from './errors.js';
+import { askBatch, ServiceError, type JobResult, type RemoteJob } from './protocol.js';
+
+export interface RemoteOptions {
+  /** Where fragments are asked for: `http://recommendations.internal/batch`. */
+  readonly url: string;
+  /** Milliseconds from the request to the whole answer, tries included; default 300. */
+  readonly timeoutMs?: number;
+  /** Further tries where the service cannot be reached or answers 502, 503 or 504; default 0. */
+  readonly retries?: number;
+  /** Requests that have to fail one after the other until the service is left alone; default 5. */
+  readonly failuresMax?: number;
+  /** Seconds for which it is left alone, before one request tries it; default 10. */
+  readonly openS?: number;
+  /** Bytes of one answer; default 8 MiB. */
+  readonly bytesMax?: number;
+  /** Components in one request; default 100. */
+  readonly jobsMax?: number;
+  /** Bytes of HTML that are cached, of components that say for how long; default 8 MiB. */
+  readonly cacheBytesMax?: number;
+  /** Headers of each request, such as credentials. */
+  readonly headers?: () => Readonly<Record<string, string>>;
+}
+
+export interface RemoteComponentOptions {
+  /** Seconds for which the HTML of equal props is used again; default 0. */
+  readonly cacheS?: number;
+}
+
+interface Waiting {
+  readonly job: RemoteJob;
+  readonly signal: AbortSignal;
+  readonly settle: (result: JobResult) => void;
+}
+
+const TIMEOUT_MS = 300;
+const FAILURES_MAX = 5;
+const OPEN_S = 10;
+const BYTES_MAX = 8 * 1024 * 1024;
+const JOBS_MAX = 100;
+const CACHE_BYTES_MAX = 8 * 1024 * 1024;
+
+/** One service. Its components share requests, cache and the count of failures. */
+export class Remote {
+  readonly #options: RemoteOptions;
+  readonly #url: URL;
+  readonly #breaker;
+  readonly #retry;
+  readonly #cache: HtmlCache;
+  #waiting: Waiting[] = [];
+
+  /** Throws where the URL is none. */
+  constructor(options: RemoteOptions) {
+    this.#options = options;
+    this.#url = new URL(options.url);
+    this.#cache = new HtmlCache(options.cacheBytesMax ?? CACHE_BYTES_MAX);
+    this.#breaker = circuitBreaker(
+      // What a component threw there says nothing about the service, and a client who left nothing at all.
+      handleWhen((error) => error instanceof RemoteError && error.reason !== 'aborted'),
+      {
+        halfOpenAfter: (options.openS ?? OPEN_S) * 1000,
+        breaker: new ConsecutiveBreaker(options.failuresMax ?? FAILURES_MAX),
+      },
+    );
+    this.#retry = retry(
+      handleWhen((error) => error instanceof ServiceError && error.mayRetry),
+      { maxAttempts: options.retries ?? 0 },
+    );
+  }
+
+  /** What `registry.register` takes as a view: the component that the service calls `name`. */
+  component(name: string, { cacheS = 0 }: RemoteComponentOptions = {}): RemoteView {
+    return new RemoteView(this, name, cacheS);
+  }
+
+  /** The service is left alone at the moment. */
+  get isOpen(): boolean {
+    return this.#breaker.state !== CircuitState.Closed;
+  }
+
+  /**
+   * HTML of one component; rejects with `RemoteError`. Calls of one macrotask go in one request.
+   */
+  async render(
+    name: string,
+    props: Props,
+    cacheS: number,
+    signal: AbortSignal,
+  ): Promise<{ html: string; isCached: boolean }> {
+    const key = cacheS > 0 ? `${name}\n${JSON.stringify(sorted(props))}` : undefined;
+    const cached = key === undefined ? undefined : this.#cache.get(key, performance.now());
+    if (cached !== undefined) return { html: cached, isCached: true };
+    const result = await new Promise<JobResult>((settle) => {
+      if (this.#waiting.length === 0) queueMicrotask(() => this.#send());
+      this.#waiting.push({ job: { name, props }, signal, settle });
+    });
+    if ('error' in result) throw result.error;
+    if (key !== undefined) this.#cache.set(key, result.html, performance.now() + cacheS * 1000);
+    return { html: result.html, isCached: false };
+  }
+
+  #send(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    const jobs_max = this.#options.jobsMax ?? JOBS_MAX;
+    for (let from = 0; from < waiting.length; from += jobs_max)
+      void this.#batch(waiting.slice(from, from + jobs_max));
+  }
+
+  async #batch(waiting: readonly Waiting[]): Promise<void> {
+    const leave = new AbortController();
+    const stop = whenAllLeave(waiting, leave);
+    try {
+      // A page must not wait for the one request that tries the service again.
+      if (this.#breaker.state === CircuitState.HalfOpen) throw this.#leftAlone();
+      const results = await this.#breaker.execute(async () => this.#ask(waiting, leave));
+      for (const [index, { settle }] of waiting.entries()) {
+        settle(results[index] ?? { error: new RemoteError('error', 'no result') });
+      }
+    } catch (error) {
+      const known = isBrokenCircuitError(error) ? this.#leftAlone(error) : error;
+      const failure =
+        known instanceof RemoteError
+          ? known
+          : new RemoteError('error', `${this.#url.host}: ${String(error)}`);
+      for (const { settle } of waiting) settle({ error: failure });
+    } finally {
+      stop();
+    }
+  }
+
+  async #ask(waiting: readonly Waiting[], leave: AbortController): Promise<readonly JobResult[]> {
+    const { headers, bytesMax = BYTES_MAX, timeoutMs = TIMEOUT_MS } = this.#options;
+    const late = new AbortController();
+    const signal = AbortSignal.any([leave.signal, late.signal]);
+    const jobs = waiting.map(({ job }) => job);
+    try {
+      return await withDeadline(
+        this.#retry.execute(async () => askBatch(this.#url, jobs, headers?.() ?? {}, bytesMax, signal)),
+        timeoutMs,
+        () => new RemoteError('late', `${this.#url.host} gave no answer within ${timeoutMs} ms`),
+      );
+    } catch (error) {
+      if (leave.signal.aborted) throw new RemoteError('aborted', 'nobody waits any more', { cause: error });
+      throw error;
+    } finally {
+      late.abort();
+    }
+  }
+
+  #leftAlone(cause?: unknown): RemoteError {
+    return new RemoteError('open', `${this.#url.host} failed too often, and is left alone`, { cause });
+  }
+}
+
+export function createRemote(options: RemoteOptions): Remote {
+  return new Remote(options);
+}
+
+/** A component of a remote service, as a registry has it. */
+export class RemoteView {
+  readonly remote: Remote;
+  readonly name: string;
+  readonly cacheS: number;
+
+  constructor(remote: Remote, name: string, cacheS: number) {
+    this.remote = remote;
+    this.name = name;
+    this.cacheS = cacheS;
+  }
+
+  async render(props: Props, signal: AbortSignal): Promise<{ html: string; isCached: boolean }> {
+    return this.remote.render(this.name, props, this.cacheS, signal);
+  }
+}
+
+/** Aborts when the last of them has left. */
+function whenAllLeave(waiting: readonly Waiting[], leave: AbortController): () => void {
+  const look = (): void => {
+    if (waiting.every(({ signal }) => signal.aborted)) leave.abort();
+  };
+  const signals = new Set(waiting.map(({ signal }) => signal));
+  for (const signal of signals) signal.addEventListener('abort', look);
+  look();
+  return () => {
+    for (const signal of signals) signal.removeEventListener('abort', look);
+  };
+}
+
+/** Keys in order, so that the same props give the same text. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  if ('toJSON' in value) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner)]),
+  );
+}

@@ -1,0 +1,59 @@
+/**
+ * HTML of components by the keys that their settings make of props. One cache for a process, bounded in bytes; the least
+ * recently used goes first. It must not know components: keys and times are its callers'.
+ */
+
+/** What one entry takes beside its texts, in bytes: a rough upper bound. */
+const ENTRY_BYTES = 256;
+/** Part of the cache that one entry may take. */
+const ENTRY_SHARE_MAX = 1 / 8;
+
+interface Entry {
+  readonly html: string;
+  readonly until_ms: number;
+  readonly bytes: number;
+}
+
+export class HtmlCache {
+  readonly #bytesMax: number;
+  /** In the order of use, the latest last. */
+  readonly #entries = new Map<string, Entry>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get(key: string, now_ms: number): string | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(key);
+    if (entry.until_ms <= now_ms) {
+      this.#bytes -= entry.bytes;
+      return undefined;
+    }
+    this.#entries.set(key, entry);
+    return entry.html;
+  }
+
+  set(key: string, html: string, until_ms: number): void {
+    this.#remove(key);
+    const bytes = 2 * (key.length + html.length) + ENTRY_BYTES;
+    if (bytes > this.#bytesMax * ENTRY_SHARE_MAX) return;
+    this.#entries.set(key, { html, until_ms, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#bytes <= this.#bytesMax) return;
+      this.#remove(oldest);
+    }
+  }
+
+  #remove(key: string): void {
+    this.#bytes -= this.#entries.get(key)?.bytes ?? 0;
+    this.#entries.delete(key);
+  }
+}

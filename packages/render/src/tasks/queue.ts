@@ -1,0 +1,172 @@
+/**
+ * Renders components one by one, each in a macrotask of its own: between two of them timers fire and sockets are read, so
+ * that a reply that has come is seen before the next component begins. It must not know registries or what a page looks like.
+ */
+import { CpuClock } from './cpu-clock.js';
+import { HtmlCache } from './html-cache.js';
+import type { Job, TaskResult } from './result.js';
+import { Rounds } from './rounds.js';
+import { Runs } from './runs.js';
+import { abandoned, Task, type Workshop } from './task.js';
+
+const BUDGET_MS = 50;
+const TIMEOUT_MS = 1_000;
+const HTML_BYTES_MAX = 2 * 1024 * 1024;
+const CACHE_BYTES_MAX = 32 * 1024 * 1024;
+
+export interface QueueOptions {
+  /** CPU milliseconds of a component that names no budget; default 50. */
+  readonly budgetMs?: number;
+  /** Milliseconds from start to HTML of an asynchronous component that names no limit; default 1,000. */
+  readonly timeoutMs?: number;
+  /** Bytes of HTML that one component may give; default 2 MiB. */
+  readonly htmlBytesMax?: number;
+  /** Bytes of the component cache; default 32 MiB. */
+  readonly cacheBytesMax?: number;
+}
+
+export interface PageOptions {
+  /** CPU milliseconds of all its components together; default: no limit. */
+  readonly budgetMs?: number | undefined;
+  /** Aborted when the client has left. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The tasks of one page: they run in the order of their `run`, in turns with those of other pages. */
+export interface PageTasks {
+  run(job: Job): Promise<TaskResult>;
+  /** CPU microseconds of its components so far. */
+  readonly cpu_us: number;
+}
+
+export interface TaskQueue {
+  /** A page, or whatever shares a budget: a batch of fragments. It needs no closing. */
+  page(options?: PageOptions): PageTasks;
+  /** One component that belongs to no page. */
+  run(job: Job, options?: PageOptions): Promise<TaskResult>;
+}
+
+export function createTaskQueue(options: QueueOptions = {}): TaskQueue {
+  return new Queue(options);
+}
+
+class Queue implements TaskQueue {
+  readonly #workshop: Workshop;
+  readonly #budgetMs: number;
+  readonly #timeoutMs: number;
+  readonly #resumed = new Rounds<Page, Task>();
+  readonly #new = new Rounds<Page, Task>();
+  #hasTurn = false;
+  /** Once before each task: who asks for turn after turn holds nobody up. */
+  #hasLetPass = false;
+
+  constructor(options: QueueOptions) {
+    this.#budgetMs = options.budgetMs ?? BUDGET_MS;
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    this.#workshop = {
+      runs: new Runs(new CpuClock()),
+      cache: new HtmlCache(options.cacheBytesMax ?? CACHE_BYTES_MAX),
+      htmlBytesMax: options.htmlBytesMax ?? HTML_BYTES_MAX,
+      synchronous: new WeakSet(),
+    };
+  }
+
+  page(options: PageOptions = {}): PageTasks {
+    return new Page(options, this.#workshop, (page, task) => {
+      (task.job.isResumed === true ? this.#resumed : this.#new).push(page, task);
+      this.#askForTurn();
+    });
+  }
+
+  run(job: Job, options: PageOptions = {}): Promise<TaskResult> {
+    return this.page(options).run(job);
+  }
+
+  /** Between two of these, Node fires timers and reads sockets. */
+  #askForTurn(): void {
+    if (this.#hasTurn) return;
+    this.#hasTurn = true;
+    // Not within the run of a component that renders others: the turns after it are not its own.
+    this.#workshop.runs.run(undefined, () => setImmediate(() => this.#turn()));
+  }
+
+  /** Our turn was asked for before the sockets were read, so that components whose replies have come stand behind it. They go first. */
+  #turn(): void {
+    this.#hasTurn = false;
+    if (!this.#hasLetPass && this.#workshop.runs.takeImmediate()) {
+      this.#hasLetPass = true;
+      this.#askForTurn();
+      return;
+    }
+    this.#hasLetPass = false;
+    const task = this.#next();
+    if (task === undefined) return;
+    this.#askForTurn();
+    const { component, budgetMs = component.settings.budgetMs ?? this.#budgetMs } = task.job;
+    task.begin({
+      budget_us: Math.min(budgetMs * 1000, task.page.left_us),
+      timeoutMs: component.settings.timeoutMs ?? this.#timeoutMs,
+    });
+  }
+
+  /** What has ended in the queue, by an abort, costs no turn. */
+  #next(): Task | undefined {
+    for (;;) {
+      const task = this.#resumed.take() ?? this.#new.take();
+      if (task === undefined || !task.isDone) return task;
+    }
+  }
+}
+
+class Page implements PageTasks {
+  readonly #budget_us: number;
+  readonly #signal: AbortSignal | undefined;
+  readonly #workshop: Workshop;
+  readonly #push: (page: Page, task: Task) => void;
+  /** Those that have no result yet. */
+  readonly #open = new Set<Task>();
+  #cpu_us = 0;
+
+  constructor(options: PageOptions, workshop: Workshop, push: (page: Page, task: Task) => void) {
+    this.#budget_us = (options.budgetMs ?? Number.POSITIVE_INFINITY) * 1000;
+    this.#signal = options.signal;
+    this.#workshop = workshop;
+    this.#push = push;
+  }
+
+  get cpu_us(): number {
+    return this.#cpu_us;
+  }
+
+  get left_us(): number {
+    return this.#budget_us - this.#cpu_us;
+  }
+
+  async run(job: Job): Promise<TaskResult> {
+    const task = new Task(job, this.#workshop, this);
+    if (this.#signal?.aborted === true) task.fail('aborted', abandoned(job.component.name));
+    else this.#push(this, task);
+    this.#add(task);
+    const result = await task.result;
+    this.#remove(task);
+    return result;
+  }
+
+  charge(ran_us: number): void {
+    this.#cpu_us += ran_us;
+  }
+
+  #add(task: Task): void {
+    if (this.#open.size === 0) this.#signal?.addEventListener('abort', this.#abort);
+    this.#open.add(task);
+  }
+
+  #remove(task: Task): void {
+    this.#open.delete(task);
+    if (this.#open.size === 0) this.#signal?.removeEventListener('abort', this.#abort);
+  }
+
+  readonly #abort = (): void => {
+    for (const task of this.#open) task.fail('aborted', abandoned(task.job.component.name));
+  };
+}

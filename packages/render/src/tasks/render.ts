@@ -1,0 +1,96 @@
+/**
+ * What one task does: checks the props, looks into the component cache, has the adapter render. Synchronous wherever the
+ * component is, because then its CPU time is exact. It must not know queues, clocks or limits of time.
+ */
+import { randomBytes } from 'node:crypto';
+import type { RenderContext } from '../adapters/adapter.js';
+import type { Component, Props } from '../component.js';
+import { checkProps } from './props.js';
+import type { HtmlCache } from './html-cache.js';
+
+export interface Html {
+  readonly html: string;
+  readonly isCached: boolean;
+}
+
+const CACHE_S = 60;
+/**
+ * Stands for the id of the place in HTML that goes to the cache: another place has another id, and hydration compares what
+ * the component made of it. Random, so that no content is taken for it.
+ */
+const ANY_ID = `s${randomBytes(12).toString('hex')}`;
+
+/** Throws, or rejects, what the component threw, `InvalidPropsError`, or `RangeError` where the HTML is too large. */
+export function renderComponent(
+  component: Component,
+  props: Props,
+  context: RenderContext,
+  cache: HtmlCache,
+  htmlBytesMax: number,
+): Html | Promise<Html> {
+  return after(checkProps(component, props), (checked) => {
+    const key = cacheKey(component, checked, context);
+    const render = (context: RenderContext): string | Promise<string> =>
+      after(component.adapter.render(component.view, checked, context), (html) =>
+        accepted(component, html, htmlBytesMax),
+      );
+    if (key === undefined) return after(render(context), (html) => ({ html, isCached: false }));
+
+    const cached = cache.get(key, Date.now());
+    if (cached !== undefined) return { html: cached.replaceAll(ANY_ID, context.id), isCached: true };
+    return after(render(new ContextOfAnyPlace(context)), (html) => {
+      cache.set(key, html, Date.now() + (component.settings.cacheS ?? CACHE_S) * 1000);
+      return { html: html.replaceAll(ANY_ID, context.id), isCached: false };
+    });
+  });
+}
+
+class ContextOfAnyPlace implements RenderContext {
+  readonly id = ANY_ID;
+  readonly slots: RenderContext['slots'];
+  readonly isStatic: boolean;
+  readonly #context: RenderContext;
+
+  constructor(context: RenderContext) {
+    this.#context = context;
+    this.slots = context.slots;
+    this.isStatic = context.isStatic ?? false;
+  }
+
+  get signal(): AbortSignal {
+    return this.#context.signal;
+  }
+}
+
+/** Undefined: this component is not cached, or not with these props. */
+function cacheKey(
+  { name, version = '', settings }: Component,
+  props: Props,
+  context: RenderContext,
+): string | undefined {
+  const key = settings.cacheKey?.(props);
+  if (key === undefined) return undefined;
+  return JSON.stringify([name, version, context.isStatic ?? false, context.slots.names, key]);
+}
+
+function accepted(component: Component, html: unknown, bytesMax: number): string {
+  if (typeof html !== 'string') {
+    throw new TypeError(
+      `Component "${component.name}" gave ${html === null ? 'null' : typeof html} in place of HTML`,
+    );
+  }
+  // A UTF-16 unit takes three bytes at most, so that most HTML need not be measured.
+  if (html.length * 3 > bytesMax && Buffer.byteLength(html) > bytesMax) {
+    throw new RangeError(`The HTML of component "${component.name}" has more than ${bytesMax} bytes`);
+  }
+  return html;
+}
+
+/** Goes on with a value, at once if it is there. Promises of libraries and of other realms are promises, too. */
+function after<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return isPromise(value) ? Promise.resolve(value).then(next) : next(value);
+}
+
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}

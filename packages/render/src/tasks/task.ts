@@ -1,0 +1,196 @@
+/**
+ * One component's render, from the queue to its result: its CPU time, its budget, its time limit, its signal. It must not
+ * know when its turn comes.
+ */
+import { AsyncResource } from 'node:async_hooks';
+import type { RenderContext } from '../adapters/adapter.js';
+import type { Component } from '../component.js';
+import { now_us } from './cpu-clock.js';
+import { startDeadline, type Deadline } from './deadline.js';
+import { AbandonedError, InvalidPropsError, LateError, toError } from './errors.js';
+import type { HtmlCache } from './html-cache.js';
+import { renderComponent, type Html } from './render.js';
+import type { Failure, Job, TaskResult } from './result.js';
+import type { Account, Runs } from './runs.js';
+
+/** What tasks of a queue share. */
+export interface Workshop {
+  readonly runs: Runs;
+  readonly cache: HtmlCache;
+  readonly htmlBytesMax: number;
+  /** Components whose latest render was synchronous: their continuations need no following. */
+  readonly synchronous: WeakSet<Component>;
+}
+
+export interface Limits {
+  readonly budget_us: number;
+  readonly timeoutMs: number;
+}
+
+/** What a page knows of its tasks. */
+export interface TaskPage extends Account {
+  /** CPU microseconds that all its tasks together may still use. */
+  readonly left_us: number;
+}
+
+export class Task implements Account {
+  readonly job: Job;
+  readonly page: TaskPage;
+  readonly result: Promise<TaskResult>;
+  /** The app's async context: what it keeps in `AsyncLocalStorage` is what its components find there. */
+  readonly #resource = new AsyncResource('SluiceTask');
+  readonly #workshop: Workshop;
+  readonly #queued_us = now_us();
+  readonly #context: TaskContext;
+  #settle: (result: TaskResult) => void = () => {};
+  #budget_us = Number.POSITIVE_INFINITY;
+  #waited_us = 0;
+  #cpu_us = 0;
+  #isFollowed = false;
+  #isDone = false;
+  #deadline: Deadline | undefined;
+
+  constructor(job: Job, workshop: Workshop, page: TaskPage) {
+    this.job = job;
+    this.page = page;
+    this.#workshop = workshop;
+    this.#context = new TaskContext(job.context);
+    this.result = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  charge(ran_us: number): void {
+    this.#cpu_us += ran_us;
+    this.page.charge(ran_us);
+    // A synchronous render is at its end now. One that goes on by turns is left, but not from here, where its code may run.
+    if (this.#deadline !== undefined && this.#cpu_us > this.#budget_us) setImmediate(this.#useUp);
+  }
+
+  /** Runs the component, in this macrotask. */
+  begin({ budget_us, timeoutMs }: Limits): void {
+    this.#waited_us = now_us() - this.#queued_us;
+    this.#budget_us = budget_us;
+    if (budget_us <= 0) {
+      this.fail('late', new LateError(`The page's CPU time was used up before component "${this.#name}"`));
+      return;
+    }
+    const { runs, synchronous } = this.#workshop;
+    if (!synchronous.has(this.job.component)) this.#follow();
+    let html: Html | Promise<Html>;
+    try {
+      html = this.#resource.runInAsyncScope(() => runs.run(this, () => this.#render()));
+    } catch (error) {
+      this.#failWith(error);
+      return;
+    }
+    if (html instanceof Promise) {
+      this.#awaitHtml(html, timeoutMs);
+    } else {
+      synchronous.add(this.job.component);
+      this.#complete(html);
+    }
+  }
+
+  fail(reason: Failure, error: Error): void {
+    if (this.#end()) {
+      this.#settle({ ok: false, reason, error, cpu_us: this.#cpu_us, waited_us: this.#waited_us });
+      this.#context.abort(error);
+    }
+  }
+
+  readonly #useUp = (): void => {
+    const error = `Component "${this.#name}" used up its ${this.#budget_us / 1000} ms of CPU time`;
+    this.fail('late', new LateError(error));
+  };
+
+  #render(): Html | Promise<Html> {
+    const { component, props } = this.job;
+    return renderComponent(
+      component,
+      props,
+      this.#context,
+      this.#workshop.cache,
+      this.#workshop.htmlBytesMax,
+    );
+  }
+
+  #awaitHtml(html: Promise<Html>, timeoutMs: number): void {
+    // One that was synchronous until now is followed from here on: what it ran just after its first part is lost.
+    this.#workshop.synchronous.delete(this.job.component);
+    this.#follow();
+    this.#deadline = startDeadline(timeoutMs, () =>
+      this.fail('late', new LateError(`Component "${this.#name}" had no HTML after ${timeoutMs} ms`)),
+    );
+    html.then(
+      (given) => this.#complete(given),
+      (error: unknown) => this.#failWith(error),
+    );
+  }
+
+  #complete({ html, isCached }: Html): void {
+    if (!this.#end()) return;
+    const cpu_us = this.#cpu_us;
+    const isOverBudget = cpu_us > this.#budget_us;
+    this.#settle({ ok: true, html, cpu_us, waited_us: this.#waited_us, isCached, isOverBudget });
+  }
+
+  #failWith(thrown: unknown): void {
+    this.fail(thrown instanceof InvalidPropsError ? 'invalid' : 'error', toError(thrown));
+  }
+
+  #follow(): void {
+    if (this.#isFollowed) return;
+    this.#isFollowed = true;
+    this.#workshop.runs.follow();
+  }
+
+  /** False where it has ended already. */
+  #end(): boolean {
+    if (this.#isDone) return false;
+    this.#isDone = true;
+    this.#deadline?.clear();
+    if (this.#isFollowed) this.#workshop.runs.unfollow();
+    return true;
+  }
+
+  get #name(): string {
+    return this.job.component.name;
+  }
+}
+
+/** The job's context with a signal, which is made only for a component that asks for it. */
+class TaskContext implements RenderContext {
+  readonly id: string;
+  readonly slots: RenderContext['slots'];
+  readonly isStatic: boolean;
+  #controller: AbortController | undefined;
+  #reason: Error | undefined;
+
+  constructor({ id, slots, isStatic = false }: Job['context']) {
+    this.id = id;
+    this.slots = slots;
+    this.isStatic = isStatic;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+}
+
+export function abandoned(name: string): AbandonedError {
+  return new AbandonedError(`Nobody waits for component "${name}" any more`);
+}

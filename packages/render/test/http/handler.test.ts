@@ -1,0 +1,88 @@
+// Handlers in a server of their own, and in an app of Express.
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import express from 'express';
+import { test } from 'node:test';
+import { createFragments } from '../../src/fragments/fragments.js';
+import { createServer, middleware, sendJson, type Handler } from '../../src/http/handler.js';
+import { HttpError } from '../../src/http/errors.js';
+import { createRegistry } from '../../src/registry/registry.js';
+import { listen, post, resultOf, send, serve } from '../support/serve.js';
+
+const registry = createRegistry();
+registry.register('Text', ({ text }: { text: string }) => text, { rendering: 'static' });
+
+const answering =
+  (path: string): Handler =>
+  (request, response) => {
+    if (request.url !== path) return Promise.resolve(false);
+    sendJson(response, 200, { path });
+    return Promise.resolve(true);
+  };
+
+void test('the first handler that wants a request answers it, and 404 where none does', async (t) => {
+  const url = await listen(t, createServer([answering('/a'), answering('/b')]));
+  assert.deepEqual(await send(`${url}/b`, 'GET', {}), { status: 200, text: '{"path":"/b"}' });
+  assert.deepEqual(await send(`${url}/c`, 'GET', {}), { status: 404, text: '{"error":"Not found"}' });
+});
+
+void test('what a handler throws is told to the app, and not to the client', async (t) => {
+  const told: unknown[] = [];
+  const errors = [new Error('a secret'), new HttpError(418, 'short and stout')];
+  const failing: Handler = () => Promise.reject(errors.shift() ?? assert.fail());
+  const url = await listen(
+    t,
+    createServer(failing, { onError: (error) => told.push((error as Error).message) }),
+  );
+  assert.deepEqual(await send(url, 'GET', {}), { status: 500, text: '{"error":"Internal error"}' });
+  assert.deepEqual(await send(url, 'GET', {}), { status: 418, text: '{"error":"short and stout"}' });
+  assert.deepEqual(told, ['a secret']);
+});
+
+void test('an answer that breaks off ends its connection', async (t) => {
+  const broken: Handler = (_request, response) => {
+    response.write('half');
+    return Promise.reject(new Error('in the middle'));
+  };
+  const url = await serve(t, broken);
+  await assert.rejects(send(url, 'GET', {}), /aborted|socket hang up/);
+});
+
+void test('Express has fragments as middleware, before its body parser and after it', async (t) => {
+  const jobs = { a: { name: 'Text', data: { text: 'hello' } } };
+  for (const parses of [false, true]) {
+    const app = express();
+    if (parses) app.use(express.json());
+    app.use(middleware(createFragments({ registry }).handle));
+    app.get('/own', (_request, response) => void response.send('own'));
+    const url = await listen(t, http.createServer(app));
+    assert.equal(resultOf((await post(`${url}/batch`, jobs)).answer, 'a').html, 'hello');
+    assert.deepEqual(await send(`${url}/own`, 'GET', {}), { status: 200, text: 'own' });
+    assert.equal((await send(`${url}/batch`, 'GET', {})).status, 404);
+  }
+});
+
+void test('Express is told what a handler throws', async (t) => {
+  const app = express();
+  app.use(middleware(() => Promise.reject(new Error('broken'))));
+  app.use(((error: Error, _request, response, _next) => {
+    response.status(503).send(error.message);
+  }) satisfies express.ErrorRequestHandler);
+  const url = await listen(t, http.createServer(app));
+  assert.deepEqual(await send(url, 'GET', {}), { status: 503, text: 'broken' });
+});
+
+void test('a connection goes on after a body that was refused', async (t) => {
+  const url = await serve(t, createFragments({ registry, bytesMax: 100 }).handle);
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  const ask = (body: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const request = http.request(`${url}/batch`, { method: 'POST', agent }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode ?? 0));
+      });
+      request.on('error', reject).end(body);
+    });
+  assert.equal(await ask(JSON.stringify({ a: 'x'.repeat(2_000) })), 413);
+  assert.equal(await ask('{}'), 200);
+});

@@ -1,0 +1,82 @@
+// A folder of files is a registry.
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { createRegistry } from '../../src/registry/registry.js';
+import { registryFromFiles } from '../../src/registry/files.js';
+
+async function folder(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
+  const made = await mkdtemp(path.join(os.tmpdir(), 'sluice-components-'));
+  t.after(() => rm(made, { recursive: true }));
+  await writeFile(path.join(made, 'package.json'), '{"type":"module"}');
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(made, file)), { recursive: true });
+    await writeFile(path.join(made, file), text);
+  }
+  return made;
+}
+
+const COUNTING = 'globalThis.loadsOfTest = (globalThis.loadsOfTest ?? 0) + 1;';
+
+void test('files are components by their paths', async (t) => {
+  const components = await folder(t, {
+    'Hero.js': 'export default () => "hero"; export const settings = { budgetMs: 3 };',
+    'shop/Box.mjs': 'export default () => "box"',
+    'shop/Cart/index.js': 'export default () => "cart"',
+    'old/Menu.cjs': 'module.exports = () => "menu"',
+    'old/Compiled.cjs': 'exports.__esModule = true; exports.default = () => "compiled"',
+    'Hero.test.js': 'throw new Error("a test")',
+    '_shared/colours.js': 'throw new Error("no component")',
+    'readme.md': '',
+  });
+  const registry = await registryFromFiles(components, { settings: { budgetMs: 9, cacheS: 8 } });
+  assert.deepEqual(registry.names(), ['Hero', 'old/Compiled', 'old/Menu', 'shop/Box', 'shop/Cart']);
+  const render = async (name: string): Promise<string> => {
+    const found = (await registry.find(name)) ?? assert.fail(name);
+    return (found.view as () => string)();
+  };
+  assert.equal(await render('shop/Box'), 'box');
+  assert.equal(await render('old/Menu'), 'menu');
+  assert.equal(await render('old/Compiled'), 'compiled');
+  const hero = await registry.find('Hero');
+  assert.deepEqual(hero?.settings, { budgetMs: 3, cacheS: 8 });
+});
+
+void test('versions stand in the names of files', async (t) => {
+  const components = await folder(t, {
+    'shop/Hero@2.1.0.js': 'export default () => "old"',
+    'shop/Hero@2.2.0/index.js': 'export default () => "new"',
+    'mail@home.js': 'export default () => "no version"',
+  });
+  const registry = await registryFromFiles(components);
+  assert.deepEqual(registry.names(), ['mail@home', 'shop/Hero']);
+  assert.deepEqual(registry.versions('shop/Hero'), ['2.2.0', '2.1.0']);
+});
+
+void test('no file of a thousand is loaded before its component is used', async (t) => {
+  const names = Array.from({ length: 1_000 }, (_, index) => `group${index % 10}/Component${index}.js`);
+  const components = await folder(
+    t,
+    Object.fromEntries(names.map((name) => [name, `${COUNTING} export default () => ''`])),
+  );
+  const counts = globalThis as { loadsOfTest?: number };
+  const registry = await registryFromFiles(components);
+  assert.equal(registry.names().length, 1_000);
+  assert.equal(counts.loadsOfTest, undefined);
+  await registry.find('group7/Component7');
+  assert.equal(counts.loadsOfTest, 1);
+});
+
+void test('files are added to a registry that is there', async (t) => {
+  const components = await folder(t, { 'Hero.js': 'export default () => ""' });
+  const registry = createRegistry();
+  registry.register('Own', () => '');
+  assert.equal(await registryFromFiles(components, { registry }), registry);
+  assert.deepEqual(registry.names(), ['Own', 'Hero']);
+});
+
+void test('a folder that is not there is refused', async () => {
+  await assert.rejects(registryFromFiles(path.join(os.tmpdir(), 'sluice-no-such-folder')), /ENOENT/);
+});
