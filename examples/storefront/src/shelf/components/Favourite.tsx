@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
+import styles from './_button.module.css';
 
 export interface FavouriteProps {
   slug: string;
@@ -20,7 +21,13 @@ export default function Favourite({ slug, name }: FavouriteProps): ReactNode {
     setFavourite(!isFavourite);
   };
   return (
-    <button type="button" aria-pressed={isFavourite} aria-label={`Favourite: ${name}`} onClick={toggle}>
+    <button
+      className={styles['button']}
+      type="button"
+      aria-pressed={isFavourite}
+      aria-label={`Favourite: ${name}`}
+      onClick={toggle}
+    >
       {isFavourite ? '♥' : '♡'}
     </button>
   );

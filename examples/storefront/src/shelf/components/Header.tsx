@@ -10,7 +10,8 @@ export default function Header(): ReactNode {
         Tidewick
       </a>
       <nav aria-label="Your shop">
-        <a href="/products">Everything</a> <a href="/cart">Cart</a>
+        <a href="/products">Everything</a>
+        <a href="/cart">Cart</a>
       </nav>
     </header>
   );

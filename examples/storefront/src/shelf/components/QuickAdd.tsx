@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { ReactNode, SubmitEvent } from 'react';
-import styles from './QuickAdd.module.css';
+import styles from './_button.module.css';
 
 export interface QuickAddProps {
   sku: string;
@@ -25,7 +25,7 @@ export default function QuickAdd({ sku, name }: QuickAddProps): ReactNode {
   return (
     <form method="post" action="/cart" onSubmit={add}>
       <input type="hidden" name="sku" value={sku} />
-      <button className={styles['add']} type="submit" disabled={state === 'sending'}>
+      <button className={styles['button']} type="submit" disabled={state === 'sending'}>
         {labels[state]}
         <span className="visually-hidden">: {name}</span>
       </button>

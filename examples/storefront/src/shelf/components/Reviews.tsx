@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { Stars } from '../../components/small.js';
+import styles from './_button.module.css';
 
 export interface ReviewsProps {
   reviews: readonly { id: string; author: string; rating: number; title: string; body: string }[];
@@ -28,7 +29,7 @@ export default function Reviews({ reviews }: ReviewsProps): ReactNode {
         </article>
       ))}
       {isWhole || reviews.length <= first ? null : (
-        <button type="button" onClick={() => setWhole(true)}>
+        <button className={styles['button']} type="button" onClick={() => setWhole(true)}>
           Show all {reviews.length} reviews
         </button>
       )}
