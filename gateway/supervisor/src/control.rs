@@ -201,16 +201,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
             supervisor.gate.routes_grown(process.worker, &told);
         }
         Kind::Turn => supervisor.gate.has_reported_all(process.worker, Instant::now()),
-        Kind::Beat => {
-            supervisor.gate.has_reported_all(process.worker, Instant::now());
-            // It reads again, after whatever held it up.
-            if let Some(control) = &*process.control.borrow() {
-                control.finish();
-            }
-            process.parts.tell(|line| process.say(line));
-            render::tell_dial(supervisor, process);
-            hear_beat(supervisor, process, &said);
-        }
+        Kind::Beat => hear_beat(supervisor, process, &said),
         Kind::React => {
             let Line { renders, reasons, .. } = said;
             supervisor.heard_renders(process, Renders { renders, reasons });
@@ -323,6 +314,13 @@ fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: f64) {
 }
 
 fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line) {
+    supervisor.gate.has_reported_all(process.worker, Instant::now());
+    // It reads again, after whatever held it up.
+    if let Some(control) = &*process.control.borrow() {
+        control.finish();
+    }
+    process.parts.tell(|line| process.say(line));
+    render::tell_dial(supervisor, process);
     tell_sleep(supervisor, process, said.elu);
     process.vitals.set(ProcessView {
         pid: None,
