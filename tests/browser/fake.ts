@@ -325,6 +325,7 @@ function status(workers: number): Snapshot {
       bypassed: 3000,
       stored: 4800,
       purged: 40,
+      disk: null,
       shared: {
         address: 'redis://cache:6379',
         up: true,
