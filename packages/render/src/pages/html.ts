@@ -43,12 +43,13 @@ export function fillStart(id: string): string {
 
 export const FILL_END = '</template>';
 
-/** The setting's text, or what its function makes of the props. A placeholder that throws is none. */
+/** The setting's text, or what its function makes of the props. A placeholder that throws, or gives no text, is none. */
 export function placeholderOf({ box, component }: Pick<Result, 'box' | 'component'>): string {
   const placeholder = component?.settings.placeholder;
   if (typeof placeholder !== 'function') return placeholder ?? '';
   try {
-    return placeholder(box.props);
+    const html: unknown = placeholder(box.props);
+    return typeof html === 'string' ? html : '';
   } catch {
     return '';
   }
