@@ -2,6 +2,7 @@
 import type { Device, Visitor } from '../dial/visitor.js';
 import { HttpError } from '../http/errors.js';
 import { isNonce } from './document.js';
+import { DATA_DEPTH_MAX, tameData } from './json-data.js';
 import type { RenderOptions } from './options.js';
 import { isObject, isText, isWhole } from './shapes.js';
 import { checkTree, InvalidTree } from './check.js';
@@ -32,6 +33,7 @@ export function readPosted(body: unknown): Posted {
     throw error;
   }
   if (!isObject(data)) throw mistake('data', 'is no object');
+  if (!tameData(data)) throw mistake('data', `is nested more than ${DATA_DEPTH_MAX} deep`);
   if (engine !== undefined && !isWhole(engine, 0, ENGINE_MAX)) throw mistake('engine', 'is no whole number');
   if (deadlineMs !== undefined && !isWhole(deadlineMs, 1, DEADLINE_MS_MAX))
     throw mistake('deadlineMs', `is no whole number from 1 to ${DEADLINE_MS_MAX}`);

@@ -2,6 +2,7 @@
  * A page until its boxes are being rendered: data, tree, components, styles, and how much of it the server renders. It must not
  * know HTML or JSON.
  */
+import { setMaxListeners } from 'node:events';
 import type { Component } from '../component.js';
 import { Dial } from '../dial/dial.js';
 import { RemoteView } from '../remote/remote.js';
@@ -67,6 +68,8 @@ export async function prepare(
   // What is late is aborted as well, but the page is not.
   const late = new AbortController();
   const working = AbortSignal.any([signal, late.signal]);
+  // Each source listens, and a page may have many: Node would warn of a leak.
+  setMaxListeners(0, working);
   const end_ms = performance.now() + (options.deadlineMs ?? shared.options.deadlineMs ?? DEADLINE_MS);
   try {
     const variants = shared.experiments.allocate(options.visitor, options.variants);

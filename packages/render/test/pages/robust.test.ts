@@ -90,6 +90,55 @@ test('code is preloaded by what the boxes say, in place of their components', as
   assert.deepEqual(mixed, ['/runtime.js', '/text.js']);
 });
 
+test('a page with many sources gives no warning of a leak', async (t) => {
+  const warnings: string[] = [];
+  const note = ({ message }: Error): void => void warnings.push(message);
+  process.on('warning', note);
+  t.after(() => process.off('warning', note));
+  const pages = createPages({ registry: registryForTests(), sources: { functions: { one: () => 1 } } });
+  const boxes = Array.from({ length: 20 }, () => ({ component: 'Text', data: { one: { source: 'one' } } }));
+  await textOf(await pages.render({ boxes }));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(warnings, []);
+});
+
+const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+const isEqual = { equals: [{ $path: '$.a' }, { $path: '$.b' }] };
+
+test('posted data that is nested too deep is a mistake of the caller', async (t) => {
+  const pages = createPages({ registry: registryForTests() });
+  const origin = await listen(t, createServer(pageHandler(pages), { onError: () => {} }));
+  const tree = JSON.stringify({ boxes: [{ component: 'Text', if: isEqual }] });
+  const response = await fetch(`${origin}/page`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: `{"tree":${tree},"data":{"a":${DEEP},"b":${DEEP}}}`,
+  });
+  assert.equal(response.status, 400);
+});
+
+test('data of a service that is nested too deep, or names a prototype, does no harm', async (t) => {
+  const origin = await listen(t, (request, response) => {
+    response.end(request.url === '/deep' ? DEEP : '{"title":"good","__proto__":{"title":"bad"}}');
+  });
+  const registry = registryForTests();
+  registry.register('Copies', (props: object) => {
+    const copy: Record<string, unknown> = {};
+    for (const key of Object.keys(props)) copy[key] = (props as typeof copy)[key];
+    return `<p>${Object.getPrototypeOf(copy) === Object.prototype ? 'as it was' : 'replaced'}</p>`;
+  });
+  const pages = createPages({ registry, sources: { origins: [origin] } });
+  const node = (path: string) => ({
+    component: 'Copies',
+    data: { given: { url: `${origin}${path}` } },
+    props: { $path: '$.given' },
+  });
+  const html = await textOf(await pages.render({ boxes: [node('/deep'), node('/named')] }));
+  assert.match(html, /as it was/);
+  const holes = boxesIn(html).map(({ hole }) => hole);
+  assert.deepEqual(holes, ['error', undefined]);
+});
+
 test('a posted nonce that is none is a mistake of the caller', async (t) => {
   const pages = createPages({ registry: registryForTests() });
   const origin = await listen(t, createServer(pageHandler(pages)));
