@@ -45,11 +45,13 @@ export async function deliverJson(prepared: Prepared): Promise<Page> {
   const { boxes, items, tree } = prepared;
   boxes.start(items);
   const status = await statusOf(prepared);
+  // Before report and headers: a title may depend on an arm.
+  const document = documentTexts(tree.document, documentOptions(prepared).defaults, prepared.scope);
   const report = await reportOf(prepared, status);
   const headers = headersOf(prepared, 'application/json; charset=utf-8');
   const body = jsonPage({
     page: tree.id,
-    document: documentTexts(tree.document, documentOptions(prepared).defaults, prepared.scope),
+    document,
     variants: report.variants,
     outcomes: report.outcomes,
     items,

@@ -50,6 +50,39 @@ for (const [what, path] of Object.entries({
   });
 }
 
+for (const format of ['html', 'json'] as const) {
+  test(`a page in ${format} whose title depends on an arm is one visitor's`, async () => {
+    const pages = createPages({ registry: registryForTests(), experiments });
+    const tree = { document: { title: { $path: '$.variants.exp' } }, boxes: [] };
+    const page = await pages.render(tree, {}, { ...publicly, format });
+    await textOf(page);
+    assert.equal(page.headers['cache-control'], 'private, no-cache');
+  });
+}
+
+test("no header lets a shared cache have a page that is one visitor's", async () => {
+  const pages = createPages({ registry: registryForTests(), experiments });
+  const tree = { boxes: [{ component: 'Text', props: { title: { $path: '$.variants.exp' } } }] };
+  const headersFor = async (headers: Readonly<Record<string, string>>) => {
+    const page = await pages.render(tree, {}, { headers });
+    await textOf(page);
+    return page.headers;
+  };
+  const cdn = await headersFor({
+    'cache-control': 'private, max-age=60',
+    'cdn-cache-control': 'max-age=600',
+    'cloudflare-cdn-cache-control': 'max-age=600',
+    'x-accel-expires': '600',
+  });
+  assert.equal(cdn['cache-control'], 'private, max-age=60');
+  assert.deepEqual(
+    Object.keys(cdn).filter((name) => /cdn|accel/.test(name)),
+    [],
+  );
+  const fields = await headersFor({ 'cache-control': 'max-age=60, private="set-cookie"' });
+  assert.equal(fields['cache-control'], 'private, no-cache');
+});
+
 test('a page that reads no arm stays public', async () => {
   const pages = createPages({ registry: registryForTests(), experiments });
   const page = await pages.render({ boxes: [{ component: 'Text' }] }, {}, publicly);
