@@ -28,6 +28,20 @@ test('the props of a static box are not given to browsers', async () => {
   assert.deepEqual(await pages.renderBox(tree, 'b2'), { props: '{"title":"open"}' });
 });
 
+test('the props of a static component that cannot be loaded are not in the page', async () => {
+  const registry = registryForTests();
+  const load = (): never => {
+    throw new Error('It cannot be loaded');
+  };
+  registry.lazy('Broken', load, { rendering: 'static' });
+  const pages = createPages({ registry });
+  const tree = { boxes: [{ component: 'Broken', props: { title: 'secret' } }] };
+  const html = await textOf(await pages.render(tree));
+  assert.match(html, /hole="error"/);
+  assert.doesNotMatch(html, /secret/);
+  assert.equal(await pages.renderBox(tree, 'b0'), undefined);
+});
+
 test('the props of a box without a component are given to browsers, which may have it', async () => {
   const pages = createPages({ registry: registryForTests() });
   const answer = await pages.renderBox({ boxes: [{ component: 'Newer', props: { n: 1 } }] }, 'b0');
