@@ -85,6 +85,28 @@ void test(
   },
 );
 
+void test(
+  'data that a Vue component does not declare runs no script in a hole or by hydration',
+  options,
+  async (t) => {
+    const { page } = await view(t);
+    const script = '<img src="data:," onerror="document.title=`ran`">';
+    const hostile = {
+      innerHTML: script,
+      '.innerHTML': script,
+      onVnodeMounted: 'x',
+      onclick: 'document.title=`ran`',
+    };
+    const props = { start: 1, ...hostile };
+    const tally = { n: 'vue/Tally', a: 'vue', props };
+    await page.goto(put(site, { boxes: [hole({ ...tally, hole: 'client' }), { ...tally, on: 'load' }] }));
+    await settled(page);
+    assert.equal(await page.locator('main img, main [onclick]').count(), 0);
+    assert.equal(await page.getByText('tally 1').count(), 2);
+    assert.notEqual(await page.title(), 'ran');
+  },
+);
+
 void test('content of slots comes into a hole once its component is there', options, async (t) => {
   const { page } = await view(t);
   const within: Box = { n: 'Counter', on: 'load', props: { start: 1 } };

@@ -1,5 +1,6 @@
 /** Vue 3 in the browser. */
 import { type App, type Component, createApp, createSSRApp, h, shallowRef } from 'vue';
+import { declaredProps } from '@sluice/render/vue-props';
 import type { BrowserAdapter, Mounted, MountRequest } from '../adapter.js';
 
 const SLOT_TAG = 'sluice-slot';
@@ -15,7 +16,9 @@ function mount({ view, props, box, id, slots, hydrate, onMismatch }: MountReques
         onVnodeMounted: ({ el }: { el: unknown }) => slots.adopt(name, el as Element),
       });
   }
-  const app = (hydrate ? createSSRApp : createApp)({ render: () => h(shown.value, props, contents) });
+  const app = (hydrate ? createSSRApp : createApp)({
+    render: () => h(shown.value, declaredProps(shown.value, props), contents),
+  });
   app.config.idPrefix = id;
   const failed: unknown[] = [];
   app.config.errorHandler = (error) => failed.push(error);

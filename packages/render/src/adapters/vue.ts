@@ -3,6 +3,7 @@ import { createSSRApp, h, type App, type Component as VueComponent, type VNode }
 import { renderToString } from 'vue/server-renderer';
 import type { Adapter, RenderContext } from './adapter.js';
 import { SLOT_TAG } from './slot.js';
+import { declaredProps } from './vue-props.js';
 
 export interface VueOptions {
   /** Called with the app of each component, to install plugins: a store, translations. */
@@ -14,8 +15,10 @@ export function vue({ setUp }: VueOptions = {}): Adapter {
     name: 'vue',
     recognises: isVueComponent,
     async render(view, props, context) {
+      // Until it is loaded, nobody knows what it declares.
+      await (view as Loads).__asyncLoader?.();
       const app = createSSRApp({
-        render: () => h(view as VueComponent, { ...props }, slotFunctions(context)),
+        render: () => h(view as VueComponent, { ...declaredProps(view, props) }, slotFunctions(context)),
       });
       app.config.idPrefix = context.id;
       // Vue writes only what the app's handler does not take; the first error is the render's.
@@ -24,6 +27,11 @@ export function vue({ setUp }: VueOptions = {}): Adapter {
       return renderToString(app);
     },
   };
+}
+
+/** What `defineAsyncComponent` makes. */
+interface Loads {
+  readonly __asyncLoader?: () => Promise<unknown>;
 }
 
 /** An object of options, as single-file components are compiled to. Functions are left to other adapters, but by name. */

@@ -69,7 +69,17 @@ export async function runHooks(
   call: (plugin: Plugin) => unknown,
   timeoutMs: number,
 ): Promise<void> {
-  const promises = plugins.map(call).filter(isPromise);
+  const promises: PromiseLike<unknown>[] = [];
+  try {
+    for (const plugin of plugins) {
+      const returned = call(plugin);
+      if (isPromise(returned)) promises.push(returned);
+    }
+  } catch (error) {
+    // Hooks that have begun end by themselves; one that rejects then must not end the process.
+    void Promise.allSettled(promises);
+    throw error;
+  }
   if (promises.length === 0) return;
   let deadline: Deadline | undefined;
   const timeout = new Promise<void>((resolve) => {

@@ -14,7 +14,7 @@ import { HttpError } from './errors.js';
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 
 export interface HandlerOptions {
-  /** Told of what a handler threw, which the client does not see. Default: `console.error`. */
+  /** Told of what a handler threw, which the client does not see. Default: `console.error` with method and path. */
   readonly onError?: (error: unknown, request: IncomingMessage) => void;
 }
 
@@ -51,6 +51,12 @@ export function sendJson(response: ServerResponse, statusCode: number, body: unk
     .end(text);
 }
 
+/** The parameters of a request's query. Clients send URLs that are none, which this reads all the same. */
+export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
+  const start = url.indexOf('?');
+  return new URLSearchParams(start === -1 ? '' : url.slice(start));
+}
+
 /** The path of a request, without its query. */
 export function pathOf({ url = '/' }: IncomingMessage): string {
   const end = url.indexOf('?');
@@ -61,19 +67,37 @@ async function answerWith(
   handlers: readonly Handler[],
   request: IncomingMessage,
   response: ServerResponse,
-  { onError = console.error }: HandlerOptions,
+  { onError = logError }: HandlerOptions,
 ): Promise<boolean> {
   try {
     return await firstOf(handlers, request, response);
   } catch (error) {
     const statusCode = error instanceof HttpError ? error.statusCode : 500;
-    if (statusCode >= 500) onError(error, request);
+    if (statusCode >= 500) tell(onError, error, request);
     if (response.headersSent) response.destroy();
     else
       sendJson(response, statusCode, {
         error: error instanceof HttpError ? error.message : 'Internal error',
       });
     return true;
+  }
+}
+
+/** The request itself stays out of logs: its headers have cookies and credentials, and its query may have them. */
+function logError(error: unknown, request: IncomingMessage): void {
+  console.error(`${request.method ?? ''} ${pathOf(request)}:`, error);
+}
+
+/** An `onError` that throws ends neither the answer nor the process. */
+function tell(
+  onError: NonNullable<HandlerOptions['onError']>,
+  error: unknown,
+  request: IncomingMessage,
+): void {
+  try {
+    onError(error, request);
+  } catch (thrown) {
+    logError(thrown, request);
   }
 }
 

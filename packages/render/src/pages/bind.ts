@@ -39,7 +39,7 @@ export function resolve(bound: Bound, scope: Scope): unknown {
   if (Array.isArray(bound)) return bound.map((element) => resolve(element, scope) ?? null);
   if (isBinding(bound)) {
     const path = pathOf(bound.$path);
-    return (path === undefined ? undefined : valueAt(path, scope)) ?? bound.default;
+    return (path === undefined ? undefined : readNow(valueAt(path, scope), scope)) ?? bound.default;
   }
   if (!isObject(bound)) return bound; // A Date, a Map: from code.
   const object: Record<string, unknown> = {};
@@ -52,6 +52,16 @@ export function resolve(bound: Bound, scope: Scope): unknown {
     else object[key] = value;
   }
   return object;
+}
+
+/** A copy of noted data that is bound as a whole: a component would read it when the headers have left. */
+function readNow(value: unknown, { root, noted }: Scope): unknown {
+  if (noted === undefined) return value;
+  if (value === noted) return { ...noted };
+  if (value !== root) return value;
+  return Object.fromEntries(
+    Object.entries(root).map(([key, each]) => [key, each === noted ? { ...noted } : each]),
+  );
 }
 
 export function holds(condition: Condition, scope: Scope): boolean {

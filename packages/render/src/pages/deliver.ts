@@ -8,7 +8,7 @@ import { documentEnd, documentStart, documentTexts } from './document.js';
 import { addVary, makePrivate, makeTransient, type Headers } from './headers.js';
 import { placeholderOf } from './html.js';
 import { jsonPage } from './json.js';
-import { hostOf, type Page } from './options.js';
+import { hostOf, tellError, type Page } from './options.js';
 import type { Box, Item } from './plan.js';
 import type { Prepared } from './prepare.js';
 import { isFailure, outcomesOf, serverTiming, type BoxReport, type PageReport } from './report.js';
@@ -45,11 +45,13 @@ export async function deliverJson(prepared: Prepared): Promise<Page> {
   const { boxes, items, tree } = prepared;
   boxes.start(items);
   const status = await statusOf(prepared);
+  // Before report and headers: a title may depend on an arm.
+  const document = documentTexts(tree.document, documentOptions(prepared).defaults, prepared.scope);
   const report = await reportOf(prepared, status);
   const headers = headersOf(prepared, 'application/json; charset=utf-8');
   const body = jsonPage({
     page: tree.id,
-    document: documentTexts(tree.document, documentOptions(prepared).defaults, prepared.scope),
+    document,
     variants: report.variants,
     outcomes: report.outcomes,
     items,
@@ -76,7 +78,7 @@ async function writeHtml(prepared: Prepared, out: Out, start: string): Promise<v
     out,
     fill: options.delivery === 'whole' ? 'in-order' : (options.fill ?? 'in-order'),
     placeholder: (item) => placeholderBefore(item, byName),
-    onError: (error, { box }) => prepared.shared.options.onError?.(error, box.node.component, box.id),
+    onError: (error, { box }) => tellError(prepared.shared.options, error, box.node.component, box.id),
   });
   const document = documentOptions(prepared);
   await out.write(start);
@@ -88,7 +90,7 @@ async function writeHtml(prepared: Prepared, out: Out, start: string): Promise<v
 
 /** Throws where the nonce is none, so that nothing has begun by then. */
 function startOf(prepared: Prepared): string {
-  const { shared, tree, scope, options, components, dial, variants } = prepared;
+  const { shared, tree, scope, options, components, code, dial, variants } = prepared;
   const host = hostOf(shared.options);
   const { vitals = host?.vitalsPath() ?? '' } = shared.options;
   return documentStart({
@@ -97,7 +99,7 @@ function startOf(prepared: Prepared): string {
     options: documentOptions(prepared),
     styles: shared.styles.of(components),
     assets: shared.assets,
-    components,
+    code,
     isFilledLater: options.fill === 'as-ready' && options.delivery !== 'whole',
     nonce: options.nonce,
     page: {

@@ -5,7 +5,6 @@
 import { referenceOf } from '../css/order.js';
 import type { PageStyles } from '../css/styles.js';
 import type { Component } from '../component.js';
-import { RemoteView } from '../remote/remote.js';
 import { escapeAttribute } from '../state/escape.js';
 import { serialise } from '../state/serialise.js';
 import { assetsOf, type Assets } from './assets.js';
@@ -34,13 +33,20 @@ export interface DocumentParts {
   readonly options: DocumentOptions;
   readonly styles: PageStyles | undefined;
   readonly assets: Assets | undefined;
-  /** Components that the browser may need code for. */
-  readonly components: readonly Component[];
+  /** Components that the browser needs code for, as the boxes of this page say. */
+  readonly code: readonly BrowserCode[];
   /** Boxes come later than their place, so the runtime is needed whatever they are. */
   readonly isFilledLater: boolean;
   /** For a content security policy: on every script and style. */
   readonly nonce: string | undefined;
   readonly page: PageData;
+}
+
+/** A component whose code the browser needs for this page. */
+export interface BrowserCode {
+  readonly component: Component;
+  /** A box of it is hydrated as soon as the page loads, so its code is fetched beside the runtime. */
+  readonly isAtOnce: boolean;
 }
 
 /** What the document says of itself, for `@sluice/browser`. */
@@ -58,7 +64,7 @@ const BOX_STYLE = 'sluice-box,sluice-slot{display:contents}';
 /** Everything before the first box. Throws a `TypeError` for a nonce that is none. */
 export function documentStart(parts: DocumentParts): string {
   const { tree = {}, scope, options, styles, nonce } = parts;
-  if (nonce !== undefined && !NONCE.test(nonce))
+  if (nonce !== undefined && !isNonce(nonce))
     throw new TypeError('a nonce is base64 of at least 8 characters');
   const nonceAttribute = nonce === undefined ? '' : ` nonce="${nonce}"`;
   const { defaults = {} } = options;
@@ -79,6 +85,10 @@ export function documentStart(parts: DocumentParts): string {
     `<script type="application/json" data-sluice="page">${pageData(parts)}</script>`,
     options.bodyStart ?? '',
   ].join('');
+}
+
+export function isNonce(text: string): boolean {
+  return NONCE.test(text);
 }
 
 export function documentEnd(): string {
@@ -131,13 +141,12 @@ function stylesTag(styles: PageStyles | undefined, nonceAttribute: string): stri
 }
 
 /** The runtime, and code that is needed at once. Nothing for a page that the browser has nothing to do for. */
-function codeTags({ assets, components, isFilledLater }: DocumentParts, nonceAttribute: string): string {
+function codeTags({ assets, code, isFilledLater }: DocumentParts, nonceAttribute: string): string {
   if (assets === undefined) return '';
-  const forBrowser = components.filter(isForBrowser);
-  if (forBrowser.length === 0 && !isFilledLater) return '';
+  if (code.length === 0 && !isFilledLater) return '';
   const preloads = new Set<string>([assets.runtime]);
-  for (const component of forBrowser) {
-    if ((component.settings.hydration ?? 'load') !== 'load') continue;
+  for (const { component, isAtOnce } of code) {
+    if (!isAtOnce) continue;
     for (const address of assetsOf(assets, referenceOf(component))?.js ?? []) preloads.add(address);
     for (const address of assets.adapters?.[component.adapter.name]?.js ?? []) preloads.add(address);
   }
@@ -149,16 +158,11 @@ function codeTags({ assets, components, isFilledLater }: DocumentParts, nonceAtt
   return `${early}${links.join('')}${runtime}`;
 }
 
-/** As far as a page without any code knows. Remote and static components bring none. */
-function isForBrowser({ settings, view }: Component): boolean {
-  return settings.rendering !== 'static' && !(view instanceof RemoteView);
-}
-
-function pageData({ page, assets, components }: DocumentParts): string {
+function pageData({ page, assets, code: all }: DocumentParts): string {
   const code: Record<string, string> = {};
-  for (const component of components) {
+  for (const { component } of all) {
     const [own] = assetsOf(assets, referenceOf(component))?.js ?? [];
-    if (own !== undefined && isForBrowser(component)) code[referenceOf(component)] = own;
+    if (own !== undefined) code[referenceOf(component)] = own;
   }
   // Undefined is no JSON, which is how this is read.
   const { page: id = '', ...others } = page;

@@ -6,6 +6,9 @@ export type HeaderOptions = Readonly<Record<string, string | readonly string[]>>
 /** Names in lower case. */
 export type Headers = Record<string, string | readonly string[]>;
 
+/** RFC 9213 and its relatives of single caches, such as `Cloudflare-CDN-Cache-Control`. */
+const FOR_SHARED_CACHES = /(?:^|-)cdn-cache-control$|^surrogate-control$|^x-accel-expires$/;
+
 /** Throws a `TypeError` for a name or a value that HTTP does not allow, such as one with a line break. */
 export function checkedHeaders(options: HeaderOptions): Headers {
   const headers: Headers = {};
@@ -19,17 +22,20 @@ export function checkedHeaders(options: HeaderOptions): Headers {
 
 /** The page is one visitor's: no shared cache may have it. What the app said for browsers alone stays. */
 export function makePrivate(headers: Headers): void {
+  // Shared caches obey these before `Cache-Control`.
+  for (const name of Object.keys(headers)) if (FOR_SHARED_CACHES.test(name)) delete headers[name];
   const said = String(headers['cache-control'] ?? '');
-  if (/\b(?:private|no-store)\b/i.test(said)) return;
+  // `private="set-cookie"` keeps a field private, and not the page.
+  if (/\bprivate\b(?!\s*=)|\bno-store\b/i.test(said)) return;
   headers['cache-control'] = 'private, no-cache';
-  for (const name of ['cdn-cache-control', 'surrogate-control', 'expires']) delete headers[name];
+  delete headers['expires'];
 }
 
 /** Something is missing in the page: nobody is to have it again. */
 export function makeTransient(headers: Headers): void {
   headers['cache-control'] = 'no-store';
-  for (const name of ['cdn-cache-control', 'surrogate-control', 'expires', 'etag', 'last-modified'])
-    delete headers[name];
+  for (const name of Object.keys(headers)) if (FOR_SHARED_CACHES.test(name)) delete headers[name];
+  for (const name of ['expires', 'etag', 'last-modified']) delete headers[name];
 }
 
 export function addVary(headers: Headers, fields: readonly string[]): void {

@@ -43,12 +43,13 @@ export function fillStart(id: string): string {
 
 export const FILL_END = '</template>';
 
-/** The setting's text, or what its function makes of the props. A placeholder that throws is none. */
+/** The setting's text, or what its function makes of the props. A placeholder that throws, or gives no text, is none. */
 export function placeholderOf({ box, component }: Pick<Result, 'box' | 'component'>): string {
   const placeholder = component?.settings.placeholder;
   if (typeof placeholder !== 'function') return placeholder ?? '';
   try {
-    return placeholder(box.props);
+    const html: unknown = placeholder(box.props);
+    return typeof html === 'string' ? html : '';
   } catch {
     return '';
   }
@@ -73,12 +74,14 @@ function startTag({ box, component, hole, hydration }: Result, hasState: boolean
 
 /** The browser needs the props of boxes that it takes over, and of holes that it can fill. */
 function stateOf(
-  { box, component, hole, hydration, text }: Result,
+  { box, component, outcome, hole, hydration, text }: Result,
   onError: (error: Error) => void,
 ): string | undefined {
   if (text === undefined && (hole === undefined || box.failure !== undefined)) return undefined;
   if (text !== undefined && hydration === undefined) return undefined;
   if (component?.view instanceof RemoteView) return undefined;
+  // It could not be loaded, so nobody knows whether it is static, with props that no browser is to see.
+  if (component === undefined && outcome !== 'unknown') return undefined;
   try {
     return `<script type="application/json" data-sluice="${escapeAttribute(box.id)}">${serialise(box.props)}</script>`;
   } catch (error) {

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readJson, signalOf } from '../http/body.js';
 import { HttpError } from '../http/errors.js';
-import { pathOf, sendJson, type Handler } from '../http/handler.js';
+import { pathOf, queryOf, sendJson, type Handler } from '../http/handler.js';
 import { LateError } from '../tasks/errors.js';
 import { InvalidTree } from './check.js';
 import type { HeaderOptions } from './headers.js';
@@ -124,7 +124,7 @@ export async function respondBox(
   data: PageInput = {},
   options: Omit<RenderOptions, 'request' | 'signal'> = {},
 ): Promise<void> {
-  const id = new URL(request.url ?? '/', 'http://page.invalid').searchParams.get('box') ?? '';
+  const id = queryOf(request).get('box') ?? '';
   const answer = await pages.renderBox(tree, id, data, { ...options, request, signal: signalOf(response) });
   response.setHeader('cache-control', 'private, no-store');
   if (answer === undefined) sendJson(response, 404, { error: 'The page has no data for this box' });

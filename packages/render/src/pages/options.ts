@@ -116,6 +116,20 @@ export interface VisitedOptions extends Omit<RenderOptions, 'visitor'> {
   readonly setCookie: string | undefined;
 }
 
+/** A callback of the app's that throws must not end the page, nor the process. */
+export function tellError(
+  { onError }: Pick<PagesOptions, 'onError'>,
+  error: Error,
+  component: string,
+  box: string,
+): void {
+  try {
+    onError?.(error, component, box);
+  } catch (thrown) {
+    console.error('onError of createPages threw:', thrown);
+  }
+}
+
 /** The host of this process, looked up for each page: the preload may be there later than the app's modules. */
 export function hostOf({ host }: PagesOptions): RenderHost | undefined {
   return host ?? renderHost();

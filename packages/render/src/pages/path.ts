@@ -13,6 +13,8 @@ export interface Scope {
   readonly root: Readonly<Record<string, unknown>>;
   /** Undefined outside of `each`. */
   readonly item?: unknown;
+  /** Data that takes note of what is read of it: arms of experiments, which decide who may have the page. */
+  readonly noted?: object;
 }
 
 const STEPS_MAX = 32;

@@ -15,6 +15,9 @@ export const BOXES_MAX = 5_000;
 /** Bounds items that are looked at, with those whose condition leaves them out. */
 const VISITS_MAX = 50_000;
 
+/** Bounds values and conditions that are worked out for all boxes together. */
+const VALUES_MAX = 2_000_000;
+
 /** One component on the page. */
 export interface Box {
   readonly kind: 'box';
@@ -52,6 +55,7 @@ export class Planner {
   readonly #context: SourceContext;
   #boxes = 0;
   #visits = 0;
+  #values = 0;
 
   constructor(sources: Sources, context: SourceContext) {
     this.#sources = sources;
@@ -90,7 +94,7 @@ export class Planner {
     if (!Array.isArray(list)) return [];
     return list.flatMap((item: unknown, index) =>
       this.#box(node, `${id}-${index}`, {
-        scope: { root: at.scope.root, item },
+        scope: { ...at.scope, item },
         numbers: `${at.numbers}-${index}`,
       }),
     );
@@ -100,6 +104,8 @@ export class Planner {
     // Those that no condition lets through cost time as well.
     this.#visits += 1;
     if (this.#visits > VISITS_MAX) throw new InvalidTree('boxes', `repeat more than ${VISITS_MAX} times`);
+    this.#values += weightOf(node);
+    if (this.#values > VALUES_MAX) throw new InvalidTree('boxes', `repeat more than ${VALUES_MAX} values`);
     if (node.if !== undefined && !holds(node.if, at.scope)) return [];
     this.#boxes += 1;
     if (this.#boxes > BOXES_MAX) throw new InvalidTree('boxes', `come to more than ${BOXES_MAX}`);
@@ -121,6 +127,27 @@ export class Planner {
     };
     return new Map(Object.entries(slots).map(([name, nodes]) => [name, nodes.flatMap(items)]));
   }
+}
+
+const weights = new WeakMap<TreeNode, number>();
+
+/** Values of a node's props and condition: all of them are gone through again for each item. */
+function weightOf(node: TreeNode): number {
+  let weight = weights.get(node);
+  if (weight === undefined) {
+    weight = valuesIn(node.props) + valuesIn(node.if);
+    weights.set(node, weight);
+  }
+  return weight;
+}
+
+function valuesIn(value: unknown): number {
+  // Others are handed over as they are.
+  if (!Array.isArray(value) && !isObject(value)) return 1;
+  return Object.values(value as Readonly<Record<string, unknown>>).reduce<number>(
+    (sum, each) => sum + valuesIn(each),
+    1,
+  );
 }
 
 /** Every node that can come to be a box: those of items that are there, and all below nodes that wait for data. */

@@ -1,6 +1,8 @@
 /** What a posted page says beside its tree: checked, with the place of the mistake. It must not know HTTP servers. */
 import type { Device, Visitor } from '../dial/visitor.js';
 import { HttpError } from '../http/errors.js';
+import { isNonce } from './document.js';
+import { DATA_DEPTH_MAX, tameData } from './json-data.js';
 import type { RenderOptions } from './options.js';
 import { isObject, isText, isWhole } from './shapes.js';
 import { checkTree, InvalidTree } from './check.js';
@@ -23,6 +25,7 @@ export function readPosted(body: unknown): Posted {
   if (!isObject(body)) throw new HttpError(400, 'The body is no object with a `tree`');
   for (const key of Object.keys(body)) if (!KEYS.has(key)) throw mistake(key, 'is not known');
   const { tree, data = {}, engine, deadlineMs, visitor, variants } = body;
+  const nonce = text(body, 'nonce');
   try {
     checkTree(tree);
   } catch (error) {
@@ -30,9 +33,11 @@ export function readPosted(body: unknown): Posted {
     throw error;
   }
   if (!isObject(data)) throw mistake('data', 'is no object');
+  if (!tameData(data)) throw mistake('data', `is nested more than ${DATA_DEPTH_MAX} deep`);
   if (engine !== undefined && !isWhole(engine, 0, ENGINE_MAX)) throw mistake('engine', 'is no whole number');
   if (deadlineMs !== undefined && !isWhole(deadlineMs, 1, DEADLINE_MS_MAX))
     throw mistake('deadlineMs', `is no whole number from 1 to ${DEADLINE_MS_MAX}`);
+  if (nonce !== undefined && !isNonce(nonce)) throw mistake('nonce', 'is no base64 of at least 8 characters');
   return {
     tree,
     data,
@@ -42,7 +47,7 @@ export function readPosted(body: unknown): Posted {
     ...defined('delivery', oneOf(body, 'delivery', ['stream', 'whole'] as const)),
     ...defined('fill', oneOf(body, 'fill', ['in-order', 'as-ready'] as const)),
     ...defined('more', text(body, 'more')),
-    ...defined('nonce', text(body, 'nonce')),
+    ...defined('nonce', nonce),
     ...defined('visitor', visitor === undefined ? undefined : visitorIn(visitor)),
     ...defined('variants', variants === undefined ? undefined : texts(variants, 'variants')),
   };

@@ -2,6 +2,7 @@
  * A page until its boxes are being rendered: data, tree, components, styles, and how much of it the server renders. It must not
  * know HTML or JSON.
  */
+import { setMaxListeners } from 'node:events';
 import type { Component } from '../component.js';
 import { Dial } from '../dial/dial.js';
 import { RemoteView } from '../remote/remote.js';
@@ -10,10 +11,12 @@ import { startDeadline, withDeadline, type Deadline } from '../tasks/deadline.js
 import { LateError } from '../tasks/errors.js';
 import type { Variants } from '../variants/experiments.js';
 import { Boxes } from './boxes.js';
+import type { BrowserCode } from './document.js';
 import { checkedHeaders, type Headers } from './headers.js';
 import { Lookup } from './lookup.js';
 import {
   hostOf,
+  tellError,
   type BoxAnswer,
   type InputContext,
   type PageInput,
@@ -37,6 +40,10 @@ export interface Prepared {
   readonly scope: Scope;
   readonly items: readonly Item[];
   readonly components: readonly Component[];
+  /** Those of them that the browser takes over. */
+  readonly code: readonly BrowserCode[];
+  /** A box that no browser takes over: its props may say what no browser is to see. */
+  readonly isServerOnly: (box: Box) => boolean;
   readonly boxes: Boxes;
   readonly dial: Dial;
   readonly variants: Variants;
@@ -61,6 +68,8 @@ export async function prepare(
   // What is late is aborted as well, but the page is not.
   const late = new AbortController();
   const working = AbortSignal.any([signal, late.signal]);
+  // Each source listens, and a page may have many: Node would warn of a leak.
+  setMaxListeners(0, working);
   const end_ms = performance.now() + (options.deadlineMs ?? shared.options.deadlineMs ?? DEADLINE_MS);
   try {
     const variants = shared.experiments.allocate(options.visitor, options.variants);
@@ -84,6 +93,7 @@ export async function prepare(
     });
     const leave = (): void => leaving.abort();
     const components = [...lookup.components()];
+    const code = codeOf(lookup, nodes);
     return {
       shared,
       tree,
@@ -92,6 +102,9 @@ export async function prepare(
       scope,
       items,
       components,
+      code,
+      isServerOnly: ({ node }) =>
+        lookup.find(node) !== undefined && browserComponent(lookup, node) === undefined,
       boxes,
       dial,
       variants,
@@ -105,14 +118,15 @@ export async function prepare(
   }
 }
 
-/** Waits for the data of boxes as far as the one that is meant. */
+/** Waits for the data of boxes as far as the one that is meant. Static and remote boxes are not the browser's. */
 export async function boxAnswer(
-  { items, leave, deadline }: Prepared,
+  { items, isServerOnly, leave, deadline }: Prepared,
   id: string,
 ): Promise<BoxAnswer | undefined> {
   try {
     const box = await findBox(items, id);
-    return box === undefined || box.failure !== undefined ? undefined : { props: serialise(box.props) };
+    if (box === undefined || box.failure !== undefined || isServerOnly(box)) return undefined;
+    return { props: serialise(box.props) };
   } finally {
     deadline.clear();
     leave();
@@ -142,9 +156,10 @@ async function scopeOf(
 ): Promise<Scope> {
   const data: unknown = typeof input === 'function' ? await input(context) : input;
   if (!isObject(data)) throw new TypeError('the data of a page is an object');
-  const known: Scope = { root: { ...data, variants: context.variants } };
+  const { variants } = context;
+  const known: Scope = { root: { ...data, variants }, noted: variants };
   if (tree.data === undefined) return known;
-  return { root: { ...known.root, ...(await shared.sources.all(tree.data, known, context)) } };
+  return { ...known, root: { ...known.root, ...(await shared.sources.all(tree.data, known, context)) } };
 }
 
 /** A component that is not loaded in time is late; the page is not. */
@@ -164,6 +179,26 @@ async function load(
   }
 }
 
+/** By what each node says in place of its component's settings. Remote components bring their own code. */
+function codeOf(lookup: Lookup, nodes: readonly TreeNode[]): readonly BrowserCode[] {
+  const code = new Map<Component, BrowserCode>();
+  for (const node of nodes) {
+    const component = browserComponent(lookup, node);
+    if (component === undefined || code.get(component)?.isAtOnce === true) continue;
+    const isAtOnce = (node.hydration ?? component.settings.hydration ?? 'load') === 'load';
+    code.set(component, { component, isAtOnce });
+  }
+  return [...code.values()];
+}
+
+/** The component of a box that the browser takes over; undefined for one that is the server's alone. */
+function browserComponent(lookup: Lookup, node: TreeNode): Component | undefined {
+  const found = lookup.find(node);
+  if (typeof found !== 'object' || found instanceof Error || found.view instanceof RemoteView)
+    return undefined;
+  return (node.rendering ?? found.settings.rendering) === 'static' ? undefined : found;
+}
+
 function dialOf(
   shared: Shared,
   lookup: Lookup,
@@ -174,9 +209,9 @@ function dialOf(
   // Clients that are not browsers render nothing, so there is nothing to dial.
   if (format === 'json') return dial;
   for (const node of nodes) {
-    const found = lookup.find(node);
-    if (typeof found !== 'object' || found instanceof Error || found.view instanceof RemoteView) continue;
-    if ((node.rendering ?? found.settings.rendering ?? 'server') === 'server') dial.count(found.name);
+    const found = browserComponent(lookup, node);
+    if (found !== undefined && (node.rendering ?? found.settings.rendering ?? 'server') === 'server')
+      dial.count(found.name);
   }
   return dial;
 }
@@ -196,7 +231,7 @@ function boxesOf(
     host: hostOf(shared.options),
     format,
     signal,
-    onError: (error, component, box) => shared.options.onError?.(error, component, box),
+    onError: (error, component, box) => tellError(shared.options, error, component, box),
   });
 }
 

@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { withDeadline } from '../tasks/deadline.js';
 import { boundedText } from '../remote/body.js';
 import { resolve } from './bind.js';
+import { DATA_DEPTH_MAX, tameData } from './json-data.js';
 import type { Scope } from './path.js';
 import type { FunctionSource, Source, UpstreamSource } from './tree.js';
 
@@ -125,7 +126,9 @@ export class Sources {
     });
     const text = await boundedText(response, this.#options.bytesMax ?? BYTES_MAX);
     if (!response.ok) throw new SourceError(name, `was answered ${response.status}`);
-    return JSON.parse(text) as unknown;
+    const data = JSON.parse(text) as unknown;
+    if (!tameData(data)) throw new SourceError(name, `sent data nested more than ${DATA_DEPTH_MAX} deep`);
+    return data;
   }
 }
 

@@ -33,7 +33,7 @@ export interface RemoteOptions {
   readonly jobsMax?: number;
   /** Bytes of HTML that are cached, of components that say for how long; default 8 MiB. */
   readonly cacheBytesMax?: number;
-  /** Headers of each request, such as credentials. */
+  /** Headers of each request, such as credentials. A request is of one page, in whose async context this is called. */
   readonly headers?: () => Readonly<Record<string, string>>;
 }
 
@@ -62,7 +62,8 @@ export class Remote {
   readonly #breaker;
   readonly #retry;
   readonly #cache: HtmlCache;
-  #waiting: Waiting[] = [];
+  /** By page, as its signal tells it, where requests have headers: those may be its visitor's. */
+  readonly #waiting = new Map<AbortSignal | undefined, Waiting[]>();
 
   /** Throws where the URL is none. */
   constructor(options: RemoteOptions) {
@@ -94,7 +95,8 @@ export class Remote {
   }
 
   /**
-   * HTML of one component; rejects with `RemoteError`. Calls of one macrotask go in one request.
+   * HTML of one component; rejects with `RemoteError`. Calls of one macrotask go in one request, but
+   * those of two signals in two where requests have headers.
    */
   async render(
     name: string,
@@ -106,17 +108,20 @@ export class Remote {
     const cached = key === undefined ? undefined : this.#cache.get(key, performance.now());
     if (cached !== undefined) return { html: cached, isCached: true };
     const result = await new Promise<JobResult>((settle) => {
-      if (this.#waiting.length === 0) queueMicrotask(() => this.#send());
-      this.#waiting.push({ job: { name, props }, signal, settle });
+      const page = this.#options.headers === undefined ? undefined : signal;
+      const waiting = this.#waiting.get(page) ?? [];
+      waiting.push({ job: { name, props }, signal, settle });
+      if (waiting.length > 1) return;
+      this.#waiting.set(page, waiting);
+      queueMicrotask(() => this.#send(page, waiting));
     });
     if ('error' in result) throw result.error;
     if (key !== undefined) this.#cache.set(key, result.html, performance.now() + cacheS * 1000);
     return { html: result.html, isCached: false };
   }
 
-  #send(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+  #send(page: AbortSignal | undefined, waiting: readonly Waiting[]): void {
+    this.#waiting.delete(page);
     const jobs_max = this.#options.jobsMax ?? JOBS_MAX;
     for (let from = 0; from < waiting.length; from += jobs_max)
       void this.#batch(waiting.slice(from, from + jobs_max));

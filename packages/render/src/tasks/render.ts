@@ -45,6 +45,10 @@ export function renderComponent(
   });
 }
 
+/** By component. */
+const numbers = new WeakMap<Component, number>();
+let count = 0;
+
 class ContextOfAnyPlace implements RenderContext {
   readonly id = ANY_ID;
   readonly slots: RenderContext['slots'];
@@ -63,14 +67,21 @@ class ContextOfAnyPlace implements RenderContext {
 }
 
 /** Undefined: this component is not cached, or not with these props. */
-function cacheKey(
-  { name, version = '', settings }: Component,
-  props: Props,
-  context: RenderContext,
-): string | undefined {
-  const key = settings.cacheKey?.(props);
+function cacheKey(component: Component, props: Props, context: RenderContext): string | undefined {
+  const key = component.settings.cacheKey?.(props);
   if (key === undefined) return undefined;
-  return JSON.stringify([name, version, context.isStatic ?? false, context.slots.names, key]);
+  return JSON.stringify([numberOf(component), context.isStatic ?? false, context.slots.names, key]);
+}
+
+/** Components of two registries, or of two builds in development, may share a queue and a name, but not their HTML. */
+function numberOf(component: Component): number {
+  let number = numbers.get(component);
+  if (number === undefined) {
+    count += 1;
+    number = count;
+    numbers.set(component, number);
+  }
+  return number;
 }
 
 function accepted(component: Component, html: unknown, bytesMax: number): string {

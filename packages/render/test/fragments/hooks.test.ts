@@ -278,3 +278,25 @@ void test('shutDown hooks get the options, and what stopped the server', async (
   await createFragments(options).shutDown(error);
   assert.deepEqual(seen, [options, error, undefined]);
 });
+
+void test('a hook that rejects after another has thrown does not end the process', async (t) => {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): void => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  t.after(() => process.off('unhandledRejection', note));
+  const rejects: Plugin = {
+    batchStart: async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error('first');
+    },
+  };
+  const throws: Plugin = {
+    batchStart: () => {
+      throw new Error('second');
+    },
+  };
+  const answer = await createFragments({ registry, plugins: [rejects, throws] }).batch({});
+  assert.equal(answer.error?.message, 'second');
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(unhandled, []);
+});

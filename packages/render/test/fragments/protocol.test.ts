@@ -380,3 +380,15 @@ void test('Sluice is told what became of each component', async (t) => {
     { component: 'Broken', outcome: 'error', cpu_us: false, setting },
   ]);
 });
+
+void test('an error whose message is no text leaves the other jobs their answers', async () => {
+  const registry = createRegistry();
+  registry.register('Odd', () => {
+    throw Object.assign(new Error('odd'), { message: 10n, name: { odd: true } });
+  });
+  registry.register('Good', () => '<p></p>', { rendering: 'static' });
+  const { results } = await createFragments({ registry }).batch({ a: { name: 'Odd' }, b: { name: 'Good' } });
+  assert.equal(results['b']?.html, '<p></p>');
+  assert.equal(results['a']?.error?.message, '10n');
+  assert.match(JSON.stringify(results), /odd: true/);
+});
