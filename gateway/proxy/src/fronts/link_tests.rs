@@ -41,7 +41,7 @@ async fn orders_and_replies_cross_threads_and_each_wakes_who_waits_for_it() {
 #[tokio::test]
 async fn a_front_that_leaves_is_a_client_that_has_gone_and_gives_no_reply() {
     let (core, front) = link();
-    core.order(Order::TakeBody);
+    core.order(Order::TakeBody { bytes_max: 1 });
     drop(front);
     assert!(core.reply().await.is_none());
     assert_eq!(departed(&core).await, Departed::Gone);
@@ -50,7 +50,7 @@ async fn a_front_that_leaves_is_a_client_that_has_gone_and_gives_no_reply() {
 #[tokio::test]
 async fn a_reply_that_was_given_is_heard_though_the_front_has_left() {
     let (core, front) = link();
-    core.order(Order::TakeBody);
+    core.order(Order::TakeBody { bytes_max: 1 });
     front.reply(Reply::Switched);
     drop(front);
     assert!(matches!(core.reply().await, Some(Reply::Switched)));
