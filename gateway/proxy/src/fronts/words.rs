@@ -99,7 +99,9 @@ pub(crate) struct Answered {
 
 /// What a front is to do with a request. Each is replied to unless it says otherwise.
 pub(crate) enum Order {
-    TakeBody { bytes_max: u64 },
+    TakeBody {
+        bytes_max: u64,
+    },
     Send(Sending),
     /// In reply to [`Reply::Aside`]: whether the bytes are somewhere else now.
     Aside(bool),
