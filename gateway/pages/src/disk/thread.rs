@@ -88,13 +88,18 @@ fn open(
     if !common.begin() {
         return Ok(None);
     }
-    let purges: Vec<PurgeMeta> = wishes
-        .try_iter()
-        .filter_map(|wish| match wish {
-            Wish::Purge { purged, .. } => Some(purged),
-            Wish::LookUp { .. } | Wish::Store(_) | Wish::Close(_) => None,
-        })
-        .collect();
+    // Most were sent while the directory was another's; whoever has sent one since then waits for it.
+    let (mut purges, mut waiting, mut closing) = (Vec::new(), Vec::new(), None);
+    for wish in wishes.try_iter() {
+        match wish {
+            Wish::Purge { purged, done } => {
+                purges.push(purged);
+                waiting.push(done);
+            }
+            Wish::Close(closed) => closing = Some(closed),
+            Wish::LookUp { .. } | Wish::Store(_) => {}
+        }
+    }
     let identity = folder::identity(&settings.owner);
     let mut log = Log::open((folder, lock), identity, settings.bytes_max, &purges).map_err(failed)?;
     if common.has_lost_purges.load(Ordering::Acquire) || settings.found == Found::Dropped {
@@ -102,6 +107,14 @@ fn open(
     } else if settings.found == Found::Stale {
         let all = PurgeMeta { purge: Purge::Prefix(String::new()), is_soft: true, clock_ms: clock_ms() };
         log.purge(&all).map_err(failed)?;
+    }
+    for done in waiting {
+        let _ = done.send(());
+    }
+    if let Some(closed) = closing {
+        drop(log);
+        let _ = closed.send(());
+        return Ok(None);
     }
     Ok(Some(log))
 }
@@ -243,3 +256,7 @@ fn variant_of(page: &Outgoing) -> u32 {
     }
     crc32fast::hash(&bytes)
 }
+
+#[cfg(test)]
+#[path = "thread_tests.rs"]
+mod tests;

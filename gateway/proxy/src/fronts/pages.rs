@@ -125,10 +125,9 @@ impl Pages {
     /// Takes a page that the core grants.
     pub(super) fn take(&self, grant: Grant) {
         let mut kept = self.kept.borrow_mut();
-        if kept.len() >= PAGES_MAX {
-            forget_dead(&mut kept);
-            // As good as any other.
-            let some = kept.keys().next().filter(|_| kept.len() >= PAGES_MAX).cloned();
+        if kept.len() >= PAGES_MAX && !kept.contains_key(&grant.key) {
+            // As good as any other. A look for one that is of no use would cost every page here, with each grant.
+            let some = kept.keys().next().cloned();
             some.map(|key| kept.remove(&key));
         }
         let variants = kept.entry(grant.key.clone()).or_default();

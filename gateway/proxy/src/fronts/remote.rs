@@ -193,14 +193,10 @@ impl Remote {
         let moved = Moved::now();
         answer.moves_there(Arc::clone(&moved));
         self.link.order(Order::Switch(Switch { worker, first, moved }));
-        let closing = async {
-            answer.closing.wait().await;
-            self.link.order(Order::BreakOff);
-            std::future::pending::<()>().await;
-        };
         tokio::select! {
             _ = self.link.reply() => {}
-            () = closing => {}
+            // A front that has not taken the switch yet is told this instead of it, and has nothing to reply to.
+            () = answer.closing.wait() => self.link.order(Order::BreakOff),
         }
     }
 }
@@ -212,3 +208,7 @@ impl Drop for Remote {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "remote_tests.rs"]
+mod tests;
