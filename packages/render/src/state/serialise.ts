@@ -106,7 +106,15 @@ function isLeftOut(key: string, property: unknown): boolean {
 }
 
 function isLeaf(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'boolean' || value === null;
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0);
+    default:
+      return value === null;
+  }
 }
 
 function typed(type: string, ...values: readonly unknown[]): unknown {
