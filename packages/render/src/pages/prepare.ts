@@ -23,6 +23,7 @@ import {
 import type { Scope } from './path.js';
 import { nodesOf, Planner, type Box, type Item } from './plan.js';
 import { isObject } from './shapes.js';
+import { PageSignals } from './signals.js';
 import type { PageTree, TreeNode } from './tree.js';
 
 const DEADLINE_MS = 5_000;
@@ -55,12 +56,8 @@ export async function prepare(
 ): Promise<Prepared> {
   // Before anything is asked for.
   const headers = checkedHeaders(options.headers ?? {});
-  const leaving = new AbortController();
-  const signal =
-    options.signal === undefined ? leaving.signal : AbortSignal.any([leaving.signal, options.signal]);
-  // What is late is aborted as well, but the page is not.
-  const late = new AbortController();
-  const working = AbortSignal.any([signal, late.signal]);
+  const signals = new PageSignals(options.signal);
+  const { leaving: signal, working } = signals;
   const end_ms = performance.now() + (options.deadlineMs ?? shared.options.deadlineMs ?? DEADLINE_MS);
   try {
     const variants = shared.experiments.allocate(options.visitor, options.variants);
@@ -77,12 +74,18 @@ export async function prepare(
     await load(shared, lookup, nodes, end_ms);
     const dial = dialOf(shared, lookup, nodes, options);
     const boxes = boxesOf(shared, lookup, dial, options, working);
-    const deadline = startDeadline(Math.max(0, end_ms - performance.now()), () => {
+    const time = startDeadline(Math.max(0, end_ms - performance.now()), () => {
       boxes.giveUp();
       // Boxes are late by then, and not aborted.
-      setImmediate(() => late.abort());
+      setImmediate(() => signals.beLate());
     });
-    const leave = (): void => leaving.abort();
+    const deadline: Deadline = {
+      clear() {
+        time.clear();
+        signals.release();
+      },
+    };
+    const leave = (): void => signals.leave();
     const components = [...lookup.components()];
     return {
       shared,
@@ -100,7 +103,8 @@ export async function prepare(
       deadline,
     };
   } catch (error) {
-    leaving.abort();
+    signals.leave();
+    signals.release();
     throw error;
   }
 }

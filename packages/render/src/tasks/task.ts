@@ -50,12 +50,7 @@ export class Task implements Account {
   #deadline: Deadline | undefined;
 
   /** `done` is called once, in the async context of this call. */
-  constructor(
-    job: Job,
-    workshop: Workshop,
-    page: TaskPage,
-    done: (result: TaskResult, task: Task) => void,
-  ) {
+  constructor(job: Job, workshop: Workshop, page: TaskPage, done: (result: TaskResult, task: Task) => void) {
     this.job = job;
     this.page = page;
     this.#workshop = workshop;
