@@ -17,6 +17,7 @@ import { jsonComponent } from './json-form.js';
 import type { Overruns } from './overruns.js';
 import type { Box, Deferred, Item } from './plan.js';
 import { SourceError } from './sources.js';
+import { Turns } from './turns.js';
 
 /** `hole` of a box. */
 export type Hole = 'late' | 'error' | 'unknown' | 'client' | 'remote';
@@ -282,35 +283,6 @@ export class Boxes {
     const name = component?.name ?? box.node.component;
     host?.rendered({ component: name, outcome, cpu_us, setting: dial.setting });
     if (error !== undefined && outcome !== 'aborted') onError(error, name, box.id);
-  }
-}
-
-/** Local boxes run in the order of the tree: one that a later one has overtaken waits for something. */
-class Turns {
-  readonly #places = new Map<Box, number>();
-  readonly #waiting = new Map<number, () => void>();
-  #passed = -1;
-
-  take(box: Box): void {
-    this.#places.set(box, this.#places.size);
-  }
-
-  pass(box: Box): void {
-    const place = this.#places.get(box);
-    if (place === undefined || place <= this.#passed) return;
-    this.#passed = place;
-    for (const [waiting, resolve] of this.#waiting) {
-      if (waiting < place) {
-        this.#waiting.delete(waiting);
-        resolve();
-      }
-    }
-  }
-
-  async passed(box: Box): Promise<void> {
-    const place = this.#places.get(box);
-    if (place === undefined || place < this.#passed) return;
-    await new Promise<void>((resolve) => this.#waiting.set(place, resolve));
   }
 }
 

@@ -110,15 +110,8 @@ function isLeftOut(key: string, property: unknown): boolean {
 }
 
 function isLeaf(value: unknown): boolean {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return true;
-    case 'number':
-      return Number.isFinite(value) && !Object.is(value, -0);
-    default:
-      return value === null;
-  }
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  return typeof value === 'string' || typeof value === 'boolean' || value === null;
 }
 
 function typed(type: string, ...values: readonly unknown[]): unknown {

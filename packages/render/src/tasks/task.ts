@@ -78,7 +78,7 @@ export class Task implements Account {
       return;
     }
     if (!this.#workshop.synchronous.has(this.job.component)) this.#follow();
-    this.#resource.runInAsyncScope(this.#start, this, timeoutMs);
+    this.#resource.runInAsyncScope(() => this.#start(timeoutMs));
   }
 
   #start(timeoutMs: number): void {
