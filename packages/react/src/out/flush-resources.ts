@@ -26,6 +26,8 @@ export function writeOnce(sink: Sink, resource: Resource): void {
 }
 
 function drain(sink: Sink, resources: Set<Resource>): void {
+  // Also an empty set makes a new table when it is cleared.
+  if (resources.size === 0) return;
   writeAll(sink, resources);
   resources.clear();
 }
@@ -33,16 +35,25 @@ function drain(sink: Sink, resources: Set<Resource>): void {
 /** All but what was hoisted, which the caller writes last. */
 export function writeHeadResources(resources: Resources, sink: Sink): void {
   writeOnce(sink, resources.charset);
+  if (resources.hasNoLists) {
+    writeOnce(sink, resources.viewport);
+    writeImportMap(resources, sink);
+    return;
+  }
   drain(sink, resources.preconnects);
   writeOnce(sink, resources.viewport);
   drain(sink, resources.fontPreloads);
   drain(sink, resources.highImagePreloads);
   for (const queue of resources.styles.values()) writeStyles(resources, sink, queue);
-  sink.text(resources.importMap);
-  resources.importMap = '';
+  writeImportMap(resources, sink);
   writeAll(sink, resources.bootstrapPreloads);
   drain(sink, resources.scripts);
   drain(sink, resources.bulkPreloads);
+}
+
+function writeImportMap(resources: Resources, sink: Sink): void {
+  sink.text(resources.importMap);
+  resources.importMap = '';
 }
 
 function writeStyles(resources: Resources, sink: Sink, queue: StyleQueue): void {
@@ -71,6 +82,10 @@ const PRELOADED = 'href crossOrigin fetchPriority integrity media hrefLang refer
 
 export function writeLateResources(resources: Resources, sink: Sink): void {
   writeOnce(sink, resources.viewport);
+  if (resources.hasNoLists) {
+    writeOnce(sink, resources.hoisted);
+    return;
+  }
   drain(sink, resources.preconnects);
   drain(sink, resources.fontPreloads);
   drain(sink, resources.highImagePreloads);

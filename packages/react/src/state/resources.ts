@@ -69,6 +69,22 @@ class Asked {
   readonly otherModules: Record<string, Table> = {};
 }
 
+/** What goes into the head, each with its own kind. */
+class Lists {
+  readonly preconnects = new Set<Resource>();
+  readonly fontPreloads = new Set<Resource>();
+  readonly highImagePreloads = new Set<Resource>();
+  readonly bootstrapPreloads = new Set<Resource>();
+  readonly scripts = new Set<Resource>();
+  readonly bulkPreloads = new Set<Resource>();
+  readonly styles = new Map<string, StyleQueue>();
+  /** Preloads that may still be promoted or overtaken by the resource itself. */
+  readonly imagePreloads = new Map<string, Resource>();
+  readonly stylePreloads = new Map<string, Resource>();
+  readonly scriptPreloads = new Map<string, Resource>();
+  readonly modulePreloads = new Map<string, Resource>();
+}
+
 export class Resources {
   instructions = 0;
   nextFormId = 0;
@@ -82,21 +98,9 @@ export class Resources {
   readonly hoisted: Resource = { html: '' };
   bootstrap = '';
   importMap = '';
-  readonly preconnects = new Set<Resource>();
-  readonly fontPreloads = new Set<Resource>();
-  readonly highImagePreloads = new Set<Resource>();
-  readonly bootstrapPreloads = new Set<Resource>();
-  readonly scripts = new Set<Resource>();
-  readonly bulkPreloads = new Set<Resource>();
-  readonly styles = new Map<string, StyleQueue>();
-  /** Preloads that may still be promoted or overtaken by the resource itself. */
-  readonly imagePreloads = new Map<string, Resource>();
-  readonly stylePreloads = new Map<string, Resource>();
-  readonly scriptPreloads = new Map<string, Resource>();
-  readonly modulePreloads = new Map<string, Resource>();
-
   // Most pages ask for nothing, and a page may be small.
   #asked: Asked | null = null;
+  #lists: Lists | null = null;
 
   readonly idPrefix: string;
   readonly scriptNonce: unknown;
@@ -123,6 +127,59 @@ export class Resources {
 
   get asked(): Asked {
     return (this.#asked ??= new Asked());
+  }
+
+  /** None of the lists below has been touched. */
+  get hasNoLists(): boolean {
+    return this.#lists === null;
+  }
+
+  get #list(): Lists {
+    return (this.#lists ??= new Lists());
+  }
+
+  get preconnects(): Set<Resource> {
+    return this.#list.preconnects;
+  }
+
+  get fontPreloads(): Set<Resource> {
+    return this.#list.fontPreloads;
+  }
+
+  get highImagePreloads(): Set<Resource> {
+    return this.#list.highImagePreloads;
+  }
+
+  get bootstrapPreloads(): Set<Resource> {
+    return this.#list.bootstrapPreloads;
+  }
+
+  get scripts(): Set<Resource> {
+    return this.#list.scripts;
+  }
+
+  get bulkPreloads(): Set<Resource> {
+    return this.#list.bulkPreloads;
+  }
+
+  get styles(): Map<string, StyleQueue> {
+    return this.#list.styles;
+  }
+
+  get imagePreloads(): Map<string, Resource> {
+    return this.#list.imagePreloads;
+  }
+
+  get stylePreloads(): Map<string, Resource> {
+    return this.#list.stylePreloads;
+  }
+
+  get scriptPreloads(): Map<string, Resource> {
+    return this.#list.scriptPreloads;
+  }
+
+  get modulePreloads(): Map<string, Resource> {
+    return this.#list.modulePreloads;
   }
 }
 

@@ -2,7 +2,7 @@
  * What becomes of each box: HTML by a task of its own or of a remote service, or a hole that the browser renders. It must not
  * know how a page is put together or sent.
  */
-import { slotsOf } from '../adapters/slot.js';
+import { NO_SLOTS, slotsOf } from '../adapters/slot.js';
 import type { Component, Hydration } from '../component.js';
 import { referenceOf } from '../css/order.js';
 import type { Dial } from '../dial/dial.js';
@@ -17,6 +17,7 @@ import { jsonComponent } from './json-form.js';
 import type { Overruns } from './overruns.js';
 import type { Box, Deferred, Item } from './plan.js';
 import { SourceError } from './sources.js';
+import { Turns } from './turns.js';
 
 /** `hole` of a box. */
 export type Hole = 'late' | 'error' | 'unknown' | 'client' | 'remote';
@@ -65,8 +66,10 @@ const HYDRATION: Hydration = 'load';
 
 export class Boxes {
   readonly #options: BoxesOptions;
-  readonly #results = new Map<Box, Promise<Result>>();
-  readonly #settled = new Map<Box, Result>();
+  /** Undefined for those that have no result yet. */
+  readonly #results = new Map<Box, Result | undefined>();
+  /** Who waits for a box. */
+  readonly #waiting = new Map<Box, ((result: Result) => void)[]>();
   readonly #items = new Map<Deferred, Promise<readonly Item[]>>();
   readonly #settledItems = new Map<Deferred, readonly Item[]>();
   readonly #turns = new Turns();
@@ -95,22 +98,28 @@ export class Boxes {
   /** What is not there yet is late from now on. */
   giveUp(): void {
     this.#isLate = true;
+    for (const [box, result] of this.#results) if (result === undefined) this.#settle(this.#lateHole(box));
     this.#beLate();
   }
 
   /** The result, where it is there. */
   settled(box: Box): Result | undefined {
-    return this.#settled.get(box);
+    return this.#results.get(box);
   }
 
   settledItems(deferred: Deferred): readonly Item[] | undefined {
     return this.#settledItems.get(deferred);
   }
 
-  async result(box: Box): Promise<Result> {
+  result(box: Box): Promise<Result> {
     const result = this.#results.get(box);
-    if (result === undefined) throw new Error(`box ${box.id} was not started`);
-    return result;
+    if (result !== undefined) return Promise.resolve(result);
+    return new Promise((resolve, reject) => {
+      if (!this.#results.has(box)) reject(new Error(`box ${box.id} was not started`));
+      const waiting = this.#waiting.get(box);
+      if (waiting === undefined) this.#waiting.set(box, [resolve]);
+      else waiting.push(resolve);
+    });
   }
 
   async items(deferred: Deferred): Promise<readonly Item[]> {
@@ -134,26 +143,26 @@ export class Boxes {
 
   #startBox(box: Box, isResumed: boolean): void {
     if (!isResumed) this.#turns.take(box);
-    const done = (result: Result): Result => {
-      this.#settled.set(box, result);
-      this.#turns.pass(box);
-      this.#tell(result);
-      return result;
-    };
-    const begun = this.#isLate
-      ? this.#hole(box, 'late', 'late', lateError(box))
-      : this.#begin(box, isResumed);
-    if (!(begun instanceof Promise)) {
-      this.#results.set(box, Promise.resolve(done(begun)));
-      return;
-    }
-    const result = Promise.race([begun, this.#late]).then((given) =>
-      done(given === 'late' ? this.#hole(box, 'late', 'late', lateError(box)) : given),
-    );
-    this.#results.set(box, result);
+    this.#results.set(box, undefined);
+    const result = this.#isLate ? this.#lateHole(box) : this.#begin(box, isResumed);
+    if (result !== undefined) this.#settle(result);
   }
 
-  #begin(box: Box, isResumed: boolean): Result | Promise<Result> {
+  /** What comes when the box is late already changes nothing any more. */
+  #settle(result: Result): void {
+    const { box } = result;
+    if (this.#results.get(box) !== undefined) return;
+    this.#results.set(box, result);
+    this.#turns.pass(box);
+    this.#tell(result);
+    const waiting = this.#waiting.get(box);
+    if (waiting === undefined) return;
+    this.#waiting.delete(box);
+    for (const resolve of waiting) resolve(result);
+  }
+
+  /** The result where there is nothing to wait for. */
+  #begin(box: Box, isResumed: boolean): Result | undefined {
     const found = this.#options.find(box);
     const { failure } = box;
     if (failure !== undefined) {
@@ -170,35 +179,39 @@ export class Boxes {
     }
     if (found === 'unsupported') return this.#hole(box, 'unsupported', undefined);
     if (this.#options.format === 'json')
-      return this.#runTask(box, jsonComponent(found), isResumed, undefined);
-    if (found.view instanceof RemoteView) return this.#runRemote(box, found.view);
+      return this.#startTask(box, jsonComponent(found), isResumed, undefined);
+    if (found.view instanceof RemoteView) {
+      void this.#runRemote(box, found.view);
+      return undefined;
+    }
     const rendering = box.node.rendering ?? found.settings.rendering ?? 'server';
-    if (rendering === 'static') return this.#runTask(box, found, isResumed, undefined);
+    if (rendering === 'static') return this.#startTask(box, found, isResumed, undefined);
     const { dial, overruns } = this.#options;
     if (rendering === 'client' || !dial.server(found.name)) return this.#hole(box, 'client', 'client');
     if (overruns?.isSuspended(referenceOf(found), performance.now()) === true)
       return this.#hole(box, 'suspended', 'late');
-    return this.#runTask(box, found, isResumed, this.#hydration(box, found));
+    return this.#startTask(box, found, isResumed, this.#hydration(box, found));
   }
 
-  async #runTask(
+  #startTask(
     box: Box,
     component: Component,
     isResumed: boolean,
     hydration: Hydration | undefined,
-  ): Promise<Result> {
+  ): undefined {
     const { id, props, slots } = box;
-    const task = await this.#options.tasks.run({
-      component,
-      props,
-      isResumed,
-      context: {
-        id,
-        slots: slotsOf([...slots.keys()]),
-        isStatic: hydration === undefined,
-      },
+    const context = {
+      id,
+      slots: slots.size === 0 ? NO_SLOTS : slotsOf([...slots.keys()]),
+      isStatic: hydration === undefined,
+    };
+    this.#options.tasks.start({ component, props, isResumed, context }, (task) => {
+      if (hydration !== undefined) this.#noteOverrun(component, task);
+      this.#settle(this.#resultOf(box, task, hydration));
     });
-    if (hydration !== undefined) this.#noteOverrun(component, task);
+  }
+
+  #resultOf(box: Box, task: TaskResult, hydration: Hydration | undefined): Result {
     const { cpu_us, waited_us } = task;
     if (!task.ok) {
       const hole = this.#hole(box, task.reason, HOLES[task.reason], task.error);
@@ -208,14 +221,20 @@ export class Boxes {
     return this.#rendered(box, outcome, task.html, hydration, cpu_us, waited_us);
   }
 
-  async #runRemote(box: Box, view: RemoteView): Promise<Result> {
+  async #runRemote(box: Box, view: RemoteView): Promise<void> {
+    let result: Result;
     try {
       const { html, isCached } = await view.render(box.props, this.#options.signal);
-      return this.#rendered(box, isCached ? 'cached' : 'rendered', html, undefined, 0, 0);
+      result = this.#rendered(box, isCached ? 'cached' : 'rendered', html, undefined, 0, 0);
     } catch (error) {
       const reason = error instanceof RemoteError ? error.reason : 'error';
-      return this.#hole(box, REMOTE_OUTCOMES[reason], 'remote', toError(error));
+      result = this.#hole(box, REMOTE_OUTCOMES[reason], 'remote', toError(error));
     }
+    this.#settle(result);
+  }
+
+  #lateHole(box: Box): Result {
+    return this.#hole(box, 'late', 'late', lateError(box));
   }
 
   #rendered(
@@ -264,35 +283,6 @@ export class Boxes {
     const name = component?.name ?? box.node.component;
     host?.rendered({ component: name, outcome, cpu_us, setting: dial.setting });
     if (error !== undefined && outcome !== 'aborted') onError(error, name, box.id);
-  }
-}
-
-/** Local boxes run in the order of the tree: one that a later one has overtaken waits for something. */
-class Turns {
-  readonly #places = new Map<Box, number>();
-  readonly #waiting = new Map<number, () => void>();
-  #passed = -1;
-
-  take(box: Box): void {
-    this.#places.set(box, this.#places.size);
-  }
-
-  pass(box: Box): void {
-    const place = this.#places.get(box);
-    if (place === undefined || place <= this.#passed) return;
-    this.#passed = place;
-    for (const [waiting, resolve] of this.#waiting) {
-      if (waiting < place) {
-        this.#waiting.delete(waiting);
-        resolve();
-      }
-    }
-  }
-
-  async passed(box: Box): Promise<void> {
-    const place = this.#places.get(box);
-    if (place === undefined || place < this.#passed) return;
-    await new Promise<void>((resolve) => this.#waiting.set(place, resolve));
   }
 }
 

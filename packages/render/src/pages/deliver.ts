@@ -115,6 +115,7 @@ function startOf(prepared: Prepared): string {
 /** Waits for boxes that the page cannot do without. */
 async function statusOf({ boxes, items, options, tree }: Prepared): Promise<number> {
   const wanted = options.status ?? tree.status ?? 200;
+  if (!items.some(({ node }) => node.required === true || hasRequired({ node }))) return wanted;
   const isThere = async (item: Item): Promise<boolean> => {
     if (item.kind === 'deferred') {
       if (item.node.required !== true && !hasRequired(item)) return true;
@@ -166,7 +167,7 @@ async function reportOf(prepared: Prepared, status: number): Promise<PageReport>
         await visit(await boxes.items(item));
         continue;
       }
-      reports.push(boxReport(await boxes.result(item)));
+      reports.push(boxReport(boxes.settled(item) ?? (await boxes.result(item))));
       for (const inner of item.slots.values()) await visit(inner);
     }
   };

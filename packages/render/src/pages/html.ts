@@ -16,6 +16,8 @@ export interface Markup {
 }
 
 const BOX_TAG = 'sluice-box';
+const BOX_END = `</${BOX_TAG}>`;
+const NONE: readonly string[] = [];
 const SLOT_END = `</${SLOT_TAG}>`;
 
 /** A box with the places where its slots' boxes go. `onError` is told of props that cannot be sent to the browser. */
@@ -25,10 +27,11 @@ export function boxMarkup(result: Result, onError: (error: Error) => void): Mark
   // Without its props a component cannot be taken over.
   const start = startTag(result, state !== undefined);
   const inner = text ?? placeholderOf(result);
+  if (box.slots.size === 0) return { texts: [`${start}${inner}${BOX_END}${state ?? ''}`], slots: NONE };
   const { texts, slots } = split(inner, [...box.slots.keys()], text === undefined);
   const parts = [...texts];
   parts[0] = start + (parts[0] ?? '');
-  parts[parts.length - 1] += `</${BOX_TAG}>${state ?? ''}`;
+  parts[parts.length - 1] += `${BOX_END}${state ?? ''}`;
   return { texts: parts, slots };
 }
 
@@ -57,19 +60,14 @@ export function placeholderOf({ box, component }: Pick<Result, 'box' | 'componen
 
 function startTag({ box, component, hole, hydration }: Result, hasState: boolean): string {
   const isForBrowser = hole !== undefined || (hydration !== undefined && hasState);
-  const attributes: [string, string | undefined][] = [
-    ['n', component?.name ?? box.node.component],
-    ['v', component?.version],
-    ['i', box.id],
-    ['a', isForBrowser ? component?.adapter.name : undefined],
-    ['on', isForBrowser ? hydration : undefined],
-    ['s', isForBrowser && box.slots.size > 0 ? [...box.slots.keys()].join(' ') : undefined],
-    ['hole', hole],
-  ];
-  let tag = `<${BOX_TAG}`;
-  for (const [name, value] of attributes)
-    if (value !== undefined) tag += ` ${name}="${escapeAttribute(value)}"`;
-  return `${tag}>`;
+  const slots = isForBrowser && box.slots.size > 0 ? [...box.slots.keys()].join(' ') : undefined;
+  return `<${BOX_TAG}${attribute('n', component?.name ?? box.node.component)}${attribute('v', component?.version)}${attribute('i', box.id)}${
+    isForBrowser ? attribute('a', component?.adapter.name) + attribute('on', hydration) : ''
+  }${attribute('s', slots)}${attribute('hole', hole)}>`;
+}
+
+function attribute(name: string, value: string | undefined): string {
+  return value === undefined ? '' : ` ${name}="${escapeAttribute(value)}"`;
 }
 
 /** The browser needs the props of boxes that it takes over, and of holes that it can fill. */

@@ -2,7 +2,6 @@
  * A page until its boxes are being rendered: data, tree, components, styles, and how much of it the server renders. It must not
  * know HTML or JSON.
  */
-import { setMaxListeners } from 'node:events';
 import type { Component } from '../component.js';
 import { Dial } from '../dial/dial.js';
 import { RemoteView } from '../remote/remote.js';
@@ -26,6 +25,7 @@ import {
 import type { Scope } from './path.js';
 import { nodesOf, Planner, type Box, type Item } from './plan.js';
 import { isObject } from './shapes.js';
+import { PageSignals } from './signals.js';
 import type { PageTree, TreeNode } from './tree.js';
 
 const DEADLINE_MS = 5_000;
@@ -62,14 +62,8 @@ export async function prepare(
 ): Promise<Prepared> {
   // Before anything is asked for.
   const headers = checkedHeaders(options.headers ?? {});
-  const leaving = new AbortController();
-  const signal =
-    options.signal === undefined ? leaving.signal : AbortSignal.any([leaving.signal, options.signal]);
-  // What is late is aborted as well, but the page is not.
-  const late = new AbortController();
-  const working = AbortSignal.any([signal, late.signal]);
-  // Each source listens, and a page may have many: Node would warn of a leak.
-  setMaxListeners(0, working);
+  const signals = new PageSignals(options.signal);
+  const { leaving: signal, working } = signals;
   const end_ms = performance.now() + (options.deadlineMs ?? shared.options.deadlineMs ?? DEADLINE_MS);
   try {
     const variants = shared.experiments.allocate(options.visitor, options.variants);
@@ -86,12 +80,18 @@ export async function prepare(
     await load(shared, lookup, nodes, end_ms);
     const dial = dialOf(shared, lookup, nodes, options);
     const boxes = boxesOf(shared, lookup, dial, options, working);
-    const deadline = startDeadline(Math.max(0, end_ms - performance.now()), () => {
+    const time = startDeadline(Math.max(0, end_ms - performance.now()), () => {
       boxes.giveUp();
       // Boxes are late by then, and not aborted.
-      setImmediate(() => late.abort());
+      setImmediate(() => signals.beLate());
     });
-    const leave = (): void => leaving.abort();
+    const deadline: Deadline = {
+      clear() {
+        time.clear();
+        signals.release();
+      },
+    };
+    const leave = (): void => signals.leave();
     const components = [...lookup.components()];
     const code = codeOf(lookup, nodes);
     return {
@@ -113,7 +113,8 @@ export async function prepare(
       deadline,
     };
   } catch (error) {
-    leaving.abort();
+    signals.leave();
+    signals.release();
     throw error;
   }
 }

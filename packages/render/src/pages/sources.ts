@@ -83,21 +83,26 @@ export class Sources {
   ): Promise<unknown> {
     const timeoutMs = source.timeoutMs ?? TIMEOUT_MS;
     const stop = new AbortController();
+    const leave = (): void => stop.abort(signal.reason);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
     try {
-      const context = { request, signal: AbortSignal.any([signal, stop.signal]) };
+      const context = { request, signal: stop.signal };
       const work =
         'url' in source ? this.#ask(name, source, scope, context) : this.#call(name, source, scope, context);
       return await withDeadline(
-        Promise.race([work, whenLeft(name, signal, stop.signal)]),
+        Promise.race([work, whenLeft(name, stop.signal)]),
         timeoutMs,
         () => new SourceError(name, `gave no data within ${timeoutMs} ms`, true),
       );
     } catch (error) {
+      // What is late goes on otherwise.
+      stop.abort();
       if (Object.hasOwn(source, 'default')) return source.default;
       if (error instanceof SourceError) throw error;
       throw new SourceError(name, `failed: ${messageOf(error)}`, false, { cause: error });
     } finally {
-      stop.abort();
+      signal.removeEventListener('abort', leave);
     }
   }
 
@@ -132,12 +137,12 @@ export class Sources {
   }
 }
 
-/** Rejects when nobody waits any more, whatever the source does about it. `done` ends the listening. */
-async function whenLeft(name: string, signal: AbortSignal, done: AbortSignal): Promise<never> {
+/** Rejects when nobody waits any more, whatever the source does about it. */
+async function whenLeft(name: string, signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const leave = (): void => reject(new SourceError(name, 'is waited for by nobody'));
     if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true, signal: done });
+    else signal.addEventListener('abort', leave, { once: true });
   });
 }
 

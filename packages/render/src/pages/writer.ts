@@ -49,44 +49,66 @@ export class Writer {
     }
   }
 
-  async #items(items: readonly Item[], fill: Fill): Promise<void> {
-    for (const item of items) {
-      if (this.#options.out.destroyed) return;
-      if (item.kind === 'box') await this.#box(item, fill);
-      else await this.#deferred(item, fill);
+  /** Undefined where all was there: boxes that are need no promises, and most are. */
+  #items(items: readonly Item[], fill: Fill): Promise<void> | undefined {
+    for (const [index, item] of items.entries()) {
+      if (this.#options.out.destroyed) return undefined;
+      const written = this.#item(item, fill);
+      if (written !== undefined) return this.#itemsAfter(written, items, index + 1, fill);
+    }
+    return undefined;
+  }
+
+  async #itemsAfter(written: Promise<void>, items: readonly Item[], from: number, fill: Fill): Promise<void> {
+    await written;
+    for (let index = from; index < items.length && !this.#options.out.destroyed; index += 1) {
+      const item = items[index];
+      const more = item && this.#item(item, fill);
+      if (more !== undefined) await more;
     }
   }
 
-  async #deferred(deferred: Deferred, fill: Fill): Promise<void> {
+  #item(item: Item, fill: Fill): Promise<void> | undefined {
     const { boxes } = this.#options;
-    const settled = boxes.settledItems(deferred);
-    if (settled !== undefined) return this.#items(settled, fill);
+    if (item.kind === 'deferred') {
+      const settled = boxes.settledItems(item);
+      return settled === undefined ? this.#awaitDeferred(item, fill) : this.#items(settled, fill);
+    }
+    const result = boxes.settled(item);
+    return result === undefined ? this.#awaitBox(item, fill) : this.#result(result, fill);
+  }
+
+  async #awaitDeferred(deferred: Deferred, fill: Fill): Promise<void> {
+    const { boxes } = this.#options;
     if (fill === 'as-ready') return this.#leavePlace(deferred, boxes.items(deferred));
     await this.#options.out.flush();
     return this.#items(await boxes.items(deferred), fill);
   }
 
-  async #box(box: Box, fill: Fill): Promise<void> {
+  async #awaitBox(box: Box, fill: Fill): Promise<void> {
     const { boxes, out } = this.#options;
-    let result = boxes.settled(box);
-    if (result === undefined) {
-      await out.flush();
-      if (fill === 'as-ready') {
-        await Promise.race([boxes.result(box), boxes.waits(box)]);
-        result = boxes.settled(box);
-        if (result === undefined) return this.#leavePlace(box, boxes.result(box));
-      } else result = await boxes.result(box);
+    const flushed = out.flush();
+    if (flushed !== undefined) await flushed;
+    if (fill === 'as-ready') {
+      await Promise.race([boxes.result(box), boxes.waits(box)]);
+      if (boxes.settled(box) === undefined) return this.#leavePlace(box, boxes.result(box));
     }
-    await this.#result(result, fill);
+    return this.#result(boxes.settled(box) ?? (await boxes.result(box)), fill);
   }
 
-  async #result(result: Result, fill: Fill): Promise<void> {
+  #result(result: Result, fill: Fill): Promise<void> | undefined {
     const { out, onError } = this.#options;
     const { texts, slots } = boxMarkup(result, (error) => onError(error, result));
+    if (slots.length === 0) return out.write(texts[0] ?? '');
+    return this.#parts(result.box, texts, slots, fill);
+  }
+
+  async #parts(box: Box, texts: readonly string[], slots: readonly string[], fill: Fill): Promise<void> {
+    const { out } = this.#options;
     for (const [index, text] of texts.entries()) {
       await out.write(text);
       const slot = slots[index];
-      if (slot !== undefined) await this.#items(result.box.slots.get(slot) ?? [], fill);
+      if (slot !== undefined) await this.#items(box.slots.get(slot) ?? [], fill);
     }
   }
 

@@ -8,6 +8,8 @@
 export const TYPE_KEY = '$sluice';
 
 const BREAKING = /[<\u2028\u2029]/g;
+/** The same without a memory, for the texts that have none. */
+const ANY_BREAKING = new RegExp(BREAKING.source);
 const ESCAPED: Readonly<Record<string, string>> = {
   '<': '\\u003c',
   '\u2028': '\\u2028',
@@ -24,6 +26,7 @@ const DEPTH_MAX = 1_000;
  */
 export function serialise(value: unknown): string {
   const json = JSON.stringify(encode(value, undefined));
+  if (!ANY_BREAKING.test(json)) return json;
   return json.replace(BREAKING, (character) => ESCAPED[character] ?? '');
 }
 
@@ -84,7 +87,8 @@ function encodeProperties(object: Record<string, unknown>, place: Place | undefi
   const keys = Object.keys(object);
   const isSpecial = Object.hasOwn(object, TYPE_KEY) || Object.hasOwn(object, '__proto__');
   let copy: Map<string, unknown> | undefined = isSpecial ? new Map() : undefined;
-  for (const [index, key] of keys.entries()) {
+  for (let index = 0; index < keys.length; index += 1) {
+    const key = keys[index] ?? '';
     const property = object[key];
     if (isLeftOut(key, property)) continue;
     const encoded = isLeaf(property) ? property : encode(property, at(place, object, key));
@@ -106,6 +110,7 @@ function isLeftOut(key: string, property: unknown): boolean {
 }
 
 function isLeaf(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   return typeof value === 'string' || typeof value === 'boolean' || value === null;
 }
 

@@ -1,10 +1,10 @@
 /**
- * The CPU time that the main thread has used. The kernel is asked at most once in 100 µs, because its answer takes 4 µs and
+ * The CPU time that the main thread has used. The kernel is asked at most once in 250 µs, because its answer takes 4 µs and
  * small components take 20. In between, the main thread is taken to run: whoever reads the clock does. The next answer puts
  * right what was wrong in that. It must not know of components.
  */
 
-const ASK_EVERY_US = 100;
+const ASK_EVERY_US = 250;
 // Taken before the app can replace them, by fake timers for example.
 const now_ms = performance.now.bind(performance);
 const readProcess = process.cpuUsage.bind(process);

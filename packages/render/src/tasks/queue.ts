@@ -35,6 +35,8 @@ export interface PageOptions {
 /** The tasks of one page: they run in the order of their `run`, in turns with those of other pages. */
 export interface PageTasks {
   run(job: Job): Promise<TaskResult>;
+  /** The same without a promise: `done` is called once, perhaps at once, in the async context of this call. It must not throw. */
+  start(job: Job, done: (result: TaskResult) => void): void;
   /** CPU microseconds of its components so far. */
   readonly cpu_us: number;
 }
@@ -87,11 +89,11 @@ class Queue implements TaskQueue {
     if (this.#hasTurn) return;
     this.#hasTurn = true;
     // Not within the run of a component that renders others: the turns after it are not its own.
-    this.#workshop.runs.run(undefined, () => setImmediate(() => this.#turn()));
+    this.#workshop.runs.run(undefined, this.#setTurn);
   }
 
   /** Our turn was asked for before the sockets were read, so that components whose replies have come stand behind it. They go first. */
-  #turn(): void {
+  readonly #turn = (): void => {
     this.#hasTurn = false;
     if (!this.#hasLetPass && this.#workshop.runs.takeImmediate()) {
       this.#hasLetPass = true;
@@ -107,7 +109,9 @@ class Queue implements TaskQueue {
       budget_us: Math.min(budgetMs * 1000, task.page.left_us),
       timeoutMs: component.settings.timeoutMs ?? this.#timeoutMs,
     });
-  }
+  };
+
+  readonly #setTurn = (): unknown => setImmediate(this.#turn);
 
   /** What has ended in the queue, by an abort, costs no turn. */
   #next(): Task | undefined {
@@ -142,14 +146,18 @@ class Page implements PageTasks {
     return this.#budget_us - this.#cpu_us;
   }
 
-  async run(job: Job): Promise<TaskResult> {
-    const task = new Task(job, this.#workshop, this);
+  run(job: Job): Promise<TaskResult> {
+    return new Promise((resolve) => this.start(job, resolve));
+  }
+
+  start(job: Job, done: (result: TaskResult) => void): void {
+    const task = new Task(job, this.#workshop, this, (result, ended) => {
+      this.#remove(ended);
+      done(result);
+    });
+    this.#add(task);
     if (this.#signal?.aborted === true) task.fail('aborted', abandoned(job.component.name));
     else this.#push(this, task);
-    this.#add(task);
-    const result = await task.result;
-    this.#remove(task);
-    return result;
   }
 
   charge(ran_us: number): void {

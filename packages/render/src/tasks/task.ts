@@ -36,13 +36,12 @@ export interface TaskPage extends Account {
 export class Task implements Account {
   readonly job: Job;
   readonly page: TaskPage;
-  readonly result: Promise<TaskResult>;
   /** The app's async context: what it keeps in `AsyncLocalStorage` is what its components find there. */
   readonly #resource = new AsyncResource('SluiceTask');
   readonly #workshop: Workshop;
   readonly #queued_us = now_us();
   readonly #context: TaskContext;
-  #settle: (result: TaskResult) => void = () => {};
+  readonly #done: (result: TaskResult, task: Task) => void;
   #budget_us = Number.POSITIVE_INFINITY;
   #waited_us = 0;
   #cpu_us = 0;
@@ -50,14 +49,13 @@ export class Task implements Account {
   #isDone = false;
   #deadline: Deadline | undefined;
 
-  constructor(job: Job, workshop: Workshop, page: TaskPage) {
+  /** `done` is called once, in the async context of this call. */
+  constructor(job: Job, workshop: Workshop, page: TaskPage, done: (result: TaskResult, task: Task) => void) {
     this.job = job;
     this.page = page;
     this.#workshop = workshop;
     this.#context = new TaskContext(job.context);
-    this.result = new Promise((resolve) => {
-      this.#settle = resolve;
-    });
+    this.#done = done;
   }
 
   get isDone(): boolean {
@@ -79,11 +77,15 @@ export class Task implements Account {
       this.fail('late', new LateError(`The page's CPU time was used up before component "${this.#name}"`));
       return;
     }
+    if (!this.#workshop.synchronous.has(this.job.component)) this.#follow();
+    this.#resource.runInAsyncScope(() => this.#start(timeoutMs));
+  }
+
+  #start(timeoutMs: number): void {
     const { runs, synchronous } = this.#workshop;
-    if (!synchronous.has(this.job.component)) this.#follow();
     let html: Html | Promise<Html>;
     try {
-      html = this.#resource.runInAsyncScope(() => runs.run(this, () => this.#render()));
+      html = runs.run(this, this.#render);
     } catch (error) {
       this.#failWith(error);
       return;
@@ -97,10 +99,11 @@ export class Task implements Account {
   }
 
   fail(reason: Failure, error: Error): void {
-    if (this.#end()) {
-      this.#settle({ ok: false, reason, error, cpu_us: this.#cpu_us, waited_us: this.#waited_us });
-      this.#context.abort(error);
-    }
+    if (!this.#end()) return;
+    const result = { ok: false, reason, error, cpu_us: this.#cpu_us, waited_us: this.#waited_us } as const;
+    // An abort comes from anywhere.
+    this.#resource.runInAsyncScope(this.#done, undefined, result, this);
+    this.#context.abort(error);
   }
 
   readonly #useUp = (): void => {
@@ -108,16 +111,11 @@ export class Task implements Account {
     this.fail('late', new LateError(error));
   };
 
-  #render(): Html | Promise<Html> {
+  readonly #render = (): Html | Promise<Html> => {
     const { component, props } = this.job;
-    return renderComponent(
-      component,
-      props,
-      this.#context,
-      this.#workshop.cache,
-      this.#workshop.htmlBytesMax,
-    );
-  }
+    const { cache, htmlBytesMax } = this.#workshop;
+    return renderComponent(component, props, this.#context, cache, htmlBytesMax);
+  };
 
   #awaitHtml(html: Promise<Html>, timeoutMs: number): void {
     // One that was synchronous until now is followed from here on: what it ran just after its first part is lost.
@@ -136,7 +134,7 @@ export class Task implements Account {
     if (!this.#end()) return;
     const cpu_us = this.#cpu_us;
     const isOverBudget = cpu_us > this.#budget_us;
-    this.#settle({ ok: true, html, cpu_us, waited_us: this.#waited_us, isCached, isOverBudget });
+    this.#done({ ok: true, html, cpu_us, waited_us: this.#waited_us, isCached, isOverBudget }, this);
   }
 
   #failWith(thrown: unknown): void {
