@@ -98,7 +98,7 @@ void test(
       onclick: 'document.title=`ran`',
     };
     const props = { start: 1, ...hostile };
-    const tally = { n: 'vue/Tally', a: 'vue', props };
+    const tally = { n: 'vue/Tally', a: 'vue', props } as const;
     await page.goto(put(site, { boxes: [hole({ ...tally, hole: 'client' }), { ...tally, on: 'load' }] }));
     await settled(page);
     assert.equal(await page.locator('main img, main [onclick]').count(), 0);
