@@ -74,7 +74,15 @@ function flat(boxes: readonly JsonBox[]): readonly JsonBox[] {
 }
 
 test('the listing has 60 boxes, each with its HTML', async () => {
-  const html = await htmlOf('/shelf');
+  let html = await htmlOf('/shelf');
+  // The service of suggestions has 300 ms, which a cold one on a busy machine may not keep.
+  for (let tries = 1; tries < 20 && holesOf(html).length > 0; tries++) {
+    assert.deepEqual(
+      holesOf(html).map(({ component }) => component),
+      ['Suggestions'],
+    );
+    html = await htmlOf('/shelf');
+  }
   assert.equal(boxesOf(html).length, 60);
   assert.deepEqual(holesOf(html), []);
   assert.match(html, /You may like/, 'the service has given its box');

@@ -43,6 +43,8 @@ export async function send(
   body: Buffer | string = '',
 ): Promise<{ readonly status: number; readonly text: string }> {
   const request = http.request(url, { method, headers });
+  // A server that has refused a body may close before all of it is written. `once` still hears errors before the answer.
+  request.on('error', () => {});
   request.end(body);
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];
   let text = '';
