@@ -1,4 +1,4 @@
-// What processes that measure themselves say to the benchmark.
+// Figures that processes measure of themselves and send to the benchmark.
 
 export interface RegistryFigures {
   /** Milliseconds from the start of the process until all are registered. */

@@ -1,4 +1,4 @@
-// What is measured of a server that answers listing pages, whichever it is.
+// Measurements of any server that answers listing pages.
 import { load, type LoadResult, type Route } from '../../lib/load.ts';
 import { cpuMeter, cpuTime } from '../../lib/processes.ts';
 import { sum } from '../../lib/report.ts';

@@ -1,5 +1,5 @@
-// Whether all servers send the same listing: its elements, attributes and text, in the same order. What a server puts around boxes for its own
-// use in the browser is left out: comments, scripts, and Sluice's elements without a box of their own (`display: contents`).
+// Whether all servers send the same listing: its elements, attributes and text, in the same order. Marks that a server puts around
+// boxes for its own use in the browser are left out: comments, scripts, and Sluice's elements without a box of their own (`display: contents`).
 import assert from 'node:assert/strict';
 import type { Server } from '../../lib/servers.ts';
 import { LISTINGS } from '../shop/data.ts';

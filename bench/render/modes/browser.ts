@@ -1,4 +1,4 @@
-// What a browser gets of the page and when it can be used, in Chromium with its CPU slowed down four times.
+// Bytes that a browser gets of the page, and when it can be used, in Chromium with its CPU slowed down four times.
 import { gzipSync } from 'node:zlib';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { chromiumPath } from '../../../tests/browser/chromium.ts';

@@ -1,4 +1,4 @@
-// What it costs to have a thousand components of which a page uses sixty: time until the process is ready, and memory, against sixty alone.
+// The cost of a thousand components of which a page uses sixty: time until the process is ready, and memory, against sixty alone.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -17,7 +17,7 @@ const KINDS = [
 
 export function measureTimes(options: Options): { bars: Bar[]; data: unknown } {
   const { requests = 0 } = options.numbers;
-  // What the optimising compiler makes of the code differs by process.
+  // The optimising compiler makes other code in each process.
   const processes = options.quick ? PROCESSES_QUICK : PROCESSES;
   const rounds = Array.from({ length: processes }, () => run(requests, options.runs)).flat();
 

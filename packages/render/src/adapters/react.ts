@@ -36,12 +36,14 @@ export interface ReactServer {
 export interface ReactOptions {
   /** Default: `@sluice/react/server` where it is installed, else `react-dom/server`. */
   readonly server?: ReactServer;
+  /** Told of errors within a Suspense boundary, which the browser renders instead. Default: they go to stderr. */
+  readonly onError?: (error: unknown) => void;
 }
 
 /** Boundaries that were left to the browser, because they failed or wait. */
 const LEFT_TO_BROWSER = /<!--\$[!?]-->/;
 
-export function react({ server = installedServer() }: ReactOptions = {}): Adapter {
+export function react({ server = installedServer(), onError = tell }: ReactOptions = {}): Adapter {
   /** Views that have waited for data once. */
   const waiting = new WeakSet<object>();
   return {
@@ -49,13 +51,17 @@ export function react({ server = installedServer() }: ReactOptions = {}): Adapte
     recognises: isReactComponent,
     render(view, props, context) {
       const element = createElement(view as ComponentType, { ...props, ...slotElements(context) });
-      if (waiting.has(view as object)) return renderWhole(server, element, context);
+      if (waiting.has(view as object)) return renderWhole(server, element, context, onError);
       const html = renderAtOnce(server, element, context);
       if (html !== undefined) return html;
       waiting.add(view as object);
-      return renderWhole(server, element, context);
+      return renderWhole(server, element, context, onError);
     },
   };
+}
+
+function tell(error: unknown): void {
+  console.error('A Suspense boundary is left to the browser:', error);
 }
 
 /** A function, a class, or what `memo`, `forwardRef` and `lazy` make of one. */
@@ -92,20 +98,24 @@ async function renderWhole(
   server: ReactServer,
   element: ReactElement,
   context: RenderContext,
+  onError: (error: unknown) => void,
 ): Promise<string> {
   const destination = new PassThrough();
+  // The error of a component without a boundary is that of the render, and is told by whoever asked for it.
+  const within: unknown[] = [];
   await new Promise<void>((resolve, reject) => {
     const stream = server.renderToPipeableStream(element, {
       identifierPrefix: context.id,
       progressiveChunkSize: Number.POSITIVE_INFINITY,
       onAllReady() {
         context.signal.removeEventListener('abort', leave);
+        if (!context.signal.aborted) within.forEach(onError);
         stream.pipe(destination);
         resolve();
       },
       onShellError: reject,
-      // Within a boundary: React has written the fallback, and the browser tries again.
-      onError: () => {},
+      // React takes what this returns for a digest.
+      onError: (error) => void within.push(error),
     });
     const leave = (): void => stream.abort(context.signal.reason);
     context.signal.addEventListener('abort', leave, { once: true });

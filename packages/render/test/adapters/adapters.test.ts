@@ -29,7 +29,7 @@ const wait = async (): Promise<string> => {
   await new Promise((resolve) => setImmediate(resolve));
   return 'data';
 };
-const fail = (): never => {
+const fail = (_props?: unknown): never => {
   throw new RangeError('no such product');
 };
 
@@ -193,6 +193,21 @@ void test('data within a boundary of React is waited for, however much HTML it g
     html.slice(0, 300),
   );
   assert.ok(html.startsWith('<!--$--><b>data data'), html.slice(0, 100));
+});
+
+void test('an error within a boundary of React is told once, and one without a boundary by the render alone', async () => {
+  const Boundary = () =>
+    React.createElement(React.Suspense, { fallback: 'later' }, React.createElement(fail));
+  for (const server of [undefined, reactDom]) {
+    const told: unknown[] = [];
+    const onError = (error: unknown): void => void told.push(error);
+    const adapter = react(server === undefined ? { onError } : { server, onError });
+    assert.match(await adapter.render(Boundary, {}, context), /later/);
+    assert.deepEqual(told.map(String), ['RangeError: no such product']);
+    const FailsLate = async () => fail(await wait());
+    await assert.rejects(async () => adapter.render(FailsLate, {}, context), RangeError);
+    assert.equal(told.length, 1);
+  }
 });
 
 void test('React that waits ends when nobody waits for it', async () => {
