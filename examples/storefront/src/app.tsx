@@ -3,7 +3,10 @@
 import express from 'express';
 import type { Express, NextFunction, Request, Response } from 'express';
 import type { Assets } from './assets.js';
-import { createCatalogue } from './catalogue/catalogue.js';
+import type { Catalogue } from './catalogue/catalogue.js';
+import type { Data } from './data/data.js';
+import type { Meter } from './meter.js';
+import { accountRoutes } from './routes/account.js';
 import { pageKit } from './routes/kit.js';
 import { browseRoutes } from './routes/browse.js';
 import { cartRoutes } from './routes/cart.js';
@@ -15,7 +18,10 @@ import { createServices } from './shop/services.js';
 
 export interface AppOptions {
   assets: Assets;
-  /** Signs the cart cookie. All workers need the same one. */
+  catalogue: Catalogue;
+  data: Data;
+  meter: Meter;
+  /** Signs the cookies of cart and order. All workers need the same one. */
   secret: string;
   /** Multiplies the waits of the pretended back ends on /for-you. */
   wait_scale: number;
@@ -26,7 +32,7 @@ export interface AppOptions {
 }
 
 export function createApp(options: AppOptions): Express {
-  const catalogue = createCatalogue();
+  const { catalogue, data, meter, secret } = options;
   const recommend = createRecommender(catalogue);
   const kit = pageKit({ ...options, catalogue });
 
@@ -53,8 +59,18 @@ export function createApp(options: AppOptions): Express {
       },
     }),
   );
+  app.use((_req, _res, next) => {
+    data.stock.refresh();
+    next();
+  });
+  app.use(fromOwnPages);
   // The cart first: its summary is asked for with each listing that is composed.
-  app.use(cartRoutes({ kit, catalogue, secret: options.secret }));
+  app.use(cartRoutes({ kit, catalogue, data, secret }));
+  app.use(accountRoutes({ kit, data }));
+  app.get('/api/meter', (req, res) => {
+    res.setHeader('cache-control', 'no-store');
+    res.json(meter.of(kit.query(req).get('path') ?? '/'));
+  });
   app.use(
     browseRoutes({
       kit,
@@ -68,6 +84,7 @@ export function createApp(options: AppOptions): Express {
     shelfRoutes({
       kit,
       catalogue,
+      stock: data.stock,
       folder: options.shelf_folder,
       suggestions_url: options.suggestions_url,
     }),
@@ -85,6 +102,13 @@ export function createApp(options: AppOptions): Express {
     kit.send(req, res, next, (site) => <Failure site={site} />, status);
   });
   return app;
+}
+
+/** Another site's form cannot order or sign out in a visitor's name. Clients that are no browsers send no such header. */
+function fromOwnPages(req: Request, res: Response, next: NextFunction): void {
+  const site = req.get('sec-fetch-site');
+  if (req.method !== 'POST' || site === undefined || site === 'same-origin' || site === 'none') return next();
+  res.status(403).type('text').send('This form was sent by another site, so nothing was done.');
 }
 
 /** Express, its parsers and the page platform put a status on errors that the client caused, under one of two names. */

@@ -13,6 +13,8 @@ import { version as reactVersion } from 'react';
 import { createApp } from './app.js';
 import { readAssets } from './assets.js';
 import { createCatalogue } from './catalogue/catalogue.js';
+import { openData } from './data/data.js';
+import { createMeter } from './meter.js';
 import { settings } from './settings.js';
 import { seal } from './shop/signed-cookie.js';
 
@@ -32,14 +34,18 @@ class Sink extends Socket {
 }
 
 const secret = 'costs';
+const catalogue = createCatalogue();
 const app = createApp({
   assets: readAssets(fileURLToPath(new URL('./assets', import.meta.url))),
   secret,
+  catalogue,
+  data: openData(':memory:', catalogue),
+  meter: createMeter(),
   wait_scale: 0,
   shelf_folder: fileURLToPath(new URL('./shelf', import.meta.url)),
   suggestions_url: settings().suggestions_url,
 });
-const { products, categories, makers } = createCatalogue();
+const { products, categories, makers } = catalogue;
 
 const words = [
   'mug',

@@ -1,7 +1,12 @@
 /** What the environment can change about the shop. */
 
+import { fileURLToPath } from 'node:url';
+
 export interface Settings {
-  secret: string;
+  /** Signs cookies in place of the secret in the database; `null` for that one. */
+  secret: string | null;
+  /** Folder of the database. */
+  data_folder: string;
   wait_scale: number;
   /** Pages that take more CPU time than this are named in the log. */
   heavy_ms: number;
@@ -9,16 +14,25 @@ export interface Settings {
   suggestions_url: string;
 }
 
-// Fixed, so that all workers agree without any set-up: this shop guards nothing.
-const demoSecret = 'tidewick-example-only';
+const secretLengthMin = 32;
 
+/** Throws an Error that says what to do, where a value cannot be used. */
 export function settings(env: NodeJS.ProcessEnv = process.env): Settings {
   return {
-    secret: env['STOREFRONT_SECRET'] ?? demoSecret,
+    secret: secretIn(env['STOREFRONT_SECRET']),
+    data_folder: env['STOREFRONT_DATA'] ?? fileURLToPath(new URL('../.data', import.meta.url)),
     wait_scale: positive(env['STOREFRONT_WAIT_SCALE'], 1),
     heavy_ms: positive(env['STOREFRONT_HEAVY_MS'], 250),
     suggestions_url: env['STOREFRONT_SUGGESTIONS'] ?? 'http://127.0.0.1:3100/batch',
   };
+}
+
+function secretIn(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (text.length >= secretLengthMin) return text;
+  throw new Error(
+    `STOREFRONT_SECRET has ${text.length} characters and needs ${secretLengthMin} or more: \`openssl rand -base64 32\` makes one. Without it the shop makes its own.`,
+  );
 }
 
 function positive(text: string | undefined, fallback: number): number {

@@ -3,6 +3,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -17,14 +19,16 @@ const start_timeout_ms = 20_000;
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 
 /** `bundle`: which one of `folder`. */
+/** With a database of its own, unless `env` names one in `STOREFRONT_DATA`. */
 export async function startShop(
   env: Record<string, string> = {},
   bundle = 'server.js',
   folder = dist,
 ): Promise<Shop> {
   const entry = join(folder, bundle);
+  const data = await mkdtemp(join(tmpdir(), 'storefront-'));
   const child = spawn(process.execPath, [entry], {
-    env: { ...process.env, NODE_ENV: 'production', PORT: '0', ...env },
+    env: { ...process.env, NODE_ENV: 'production', PORT: '0', STOREFRONT_DATA: data, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const port = await portOf(child);
@@ -36,6 +40,7 @@ export async function startShop(
         child.kill('SIGTERM');
         await exited;
       }
+      await rm(data, { recursive: true, force: true });
       return child.exitCode;
     },
   };

@@ -8,10 +8,12 @@ import type { Shop } from './server.js';
 
 const { products } = createCatalogue();
 let shop: Shop;
+/** Processes with this one understand each other's cookies, though each has a database of its own. */
+const shared = { STOREFRONT_SECRET: 'a secret that all processes of the test have' };
 
 before(async () => {
   await build();
-  shop = await startShop();
+  shop = await startShop(shared);
 });
 
 after(async () => {
@@ -47,7 +49,7 @@ function cookiesOf(res: Response): string {
     .join('; ');
 }
 
-const inStock = products.find((product) => product.variants.every((variant) => variant.stock > 0));
+const inStock = products.find((product) => product.variants.every((variant) => variant.stock > 5));
 const soldOut = products.flatMap((product) => product.variants).find((variant) => variant.stock === 0);
 
 function buy(): Record<string, string> {
@@ -188,7 +190,7 @@ describe('the renderer', () => {
       '/nowhere',
     ];
     const headers = { cookie: cookiesOf(await post('/cart', buy())) };
-    const plain = await startShop({}, 'server.react-dom.js');
+    const plain = await startShop(shared, 'server.react-dom.js');
     try {
       for (const path of paths) {
         const [fast, slow] = await Promise.all([get(path, headers), fetch(plain.url + path, { headers })]);
@@ -304,7 +306,7 @@ describe('cart', () => {
 
   test('another_process_understands_the_cookie_and_nobody_can_change_it', async () => {
     const cookie = cookiesOf(await post('/cart', buy()));
-    const other = await startShop();
+    const other = await startShop(shared);
     try {
       const page = async (sent: string): Promise<string> =>
         (await fetch(`${other.url}/about`, { headers: { cookie: sent } })).text();

@@ -5,6 +5,7 @@ import type { ComponentType } from 'react';
 import { hydrateRoot } from 'react-dom/client';
 import type { CartAnswer } from '../components/BuyBox.js';
 import { islands } from '../components/Island.js';
+import { tellServing } from './serving.js';
 
 for (const place of document.querySelectorAll<HTMLElement>('[data-island]')) {
   const name = place.dataset['island'] ?? '';
@@ -15,6 +16,7 @@ for (const place of document.querySelectorAll<HTMLElement>('[data-island]')) {
     onRecoverableError: (error) => console.error('An island did not match the page:', name, error),
   });
 }
+void tellServing();
 document.documentElement.dataset['hydrated'] = 'yes';
 
 window.addEventListener('cart', (event) => {

@@ -81,6 +81,7 @@ function Header(): ReactNode {
         </Island>
         <nav className="header-links" aria-label="Your shop">
           <a href="/for-you">For you</a>
+          <a href="/account">Account</a>
           <a className="cart-link" href="/cart">
             Cart{' '}
             <span className="cart-count" data-cart-count="" aria-label="items in the cart">
@@ -160,10 +161,14 @@ function Footer(): ReactNode {
             <a href="/for-you">For you</a>
           </li>
           <li>
+            <a href="/account">Your account</a>
+          </li>
+          <li>
             <a href="/cart">Your cart</a>
           </li>
         </ul>
       </section>
+      <p className="footer-note" data-served="" hidden />
       <p className="footer-note">An invented shop: nothing here is for sale, and no maker here exists.</p>
     </footer>
   );

@@ -20,10 +20,15 @@ export function Checkout({ site, totals, form }: CheckoutProps): ReactNode {
     <Layout site={site} title="Checkout">
       <Breadcrumbs crumbs={[{ name: 'Your cart', href: '/cart' }, { name: 'Checkout' }]} />
       <h1>Checkout</h1>
-      {wrong.length === 0 ? null : (
+      {Object.keys(form.errors).length === 0 ? null : (
         <div className="alert" role="alert">
           <p>Something is missing:</p>
           <ul>
+            {form.errors['stock'] === undefined ? null : (
+              <li>
+                <a href="/cart">{form.errors['stock']}</a>
+              </li>
+            )}
             {wrong.map((field) => (
               <li key={field.name}>
                 <a href={`#checkout-${field.name}`}>{form.errors[field.name]}</a>

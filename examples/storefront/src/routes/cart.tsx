@@ -1,21 +1,30 @@
-/** The routes that change something: cart and checkout. All state is in the visitor's signed cookies. */
+/**
+ * Cart and checkout. The cart is in the visitor's signed cookie, since the next request may reach another process; an order is in the
+ * database.
+ */
 
-import { randomInt } from 'node:crypto';
-import express, { Router } from 'express';
+import { Router } from 'express';
 import type { Request, Response } from 'express';
 import type { Catalogue } from '../catalogue/catalogue.js';
+import type { Data } from '../data/data.js';
+import type { Shortage } from '../data/orders.js';
 import { CartPage } from '../pages/CartPage.js';
 import { Checkout, Thanks } from '../pages/Checkout.js';
 import { countOf, formatCart, totalsOf, withQuantity } from '../shop/cart.js';
 import type { Cart } from '../shop/cart.js';
 import { emptyCheckout, readCheckout } from '../shop/checkout.js';
+import type { CheckoutForm } from '../shop/checkout.js';
 import { readCookie, seal, unseal } from '../shop/signed-cookie.js';
+import { purge } from '@sluice/preload';
+import { customerOf } from './account.js';
+import { fieldsOf, formBody } from './forms.js';
 import { cartCookie } from './kit.js';
 import type { PageKit } from './kit.js';
 
 export interface CartOptions {
   kit: PageKit;
   catalogue: Catalogue;
+  data: Data;
   secret: string;
 }
 
@@ -23,10 +32,8 @@ const orderCookie = 'order';
 const cartAge_ms = 30 * 86_400_000;
 const orderAge_ms = 3_600_000;
 
-export function cartRoutes({ kit, catalogue, secret }: CartOptions): Router {
+export function cartRoutes({ kit, catalogue, data, secret }: CartOptions): Router {
   const routes = Router();
-  const form = express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 50 });
-
   const keep = (res: Response, name: string, value: string, maxAge: number): void => {
     res.cookie(name, seal(name, value, secret), { httpOnly: true, sameSite: 'lax', path: '/', maxAge });
   };
@@ -46,7 +53,7 @@ export function cartRoutes({ kit, catalogue, secret }: CartOptions): Router {
     res.type('html').send(String(countOf(kit.cart(req))));
   });
 
-  routes.post('/cart', form, (req, res) => {
+  routes.post('/cart', formBody, (req, res) => {
     const fields = fieldsOf(req);
     const before = kit.cart(req);
     const variant =
@@ -64,6 +71,8 @@ export function cartRoutes({ kit, catalogue, secret }: CartOptions): Router {
       [status, message] = [422, 'This choice does not exist.'];
     } else if (variant.stock === 0) {
       [status, message] = [409, 'This choice is sold out.'];
+    } else if (variant.stock < (before.get(variant.sku) ?? 0) + wanted) {
+      [status, message] = [409, `There are only ${variant.stock} of this choice left.`];
     } else {
       cart = withQuantity(before, variant.sku, (before.get(variant.sku) ?? 0) + wanted);
       keepCart(res, cart);
@@ -78,7 +87,7 @@ export function cartRoutes({ kit, catalogue, secret }: CartOptions): Router {
     }
   });
 
-  routes.post('/cart/update', form, (req, res) => {
+  routes.post('/cart/update', formBody, (req, res) => {
     const fields = fieldsOf(req);
     const cart = kit.cart(req);
     const quantity = fields['remove'] === '1' ? 0 : quantityOf(fields['quantity'] ?? '');
@@ -87,13 +96,21 @@ export function cartRoutes({ kit, catalogue, secret }: CartOptions): Router {
     res.redirect(303, '/cart');
   });
 
+  // Who is signed in has told us the first two fields.
+  const formFor = (req: Request): CheckoutForm => {
+    const customer = customerOf(req, data);
+    return customer === null
+      ? emptyCheckout
+      : { values: { name: customer.name, email: customer.email }, errors: {} };
+  };
+
   routes.get('/checkout', (req, res, next) => {
     const totals = totalsOf(kit.cart(req), catalogue);
     if (totals.lines.length === 0) return res.redirect(303, '/cart');
-    kit.send(req, res, next, (site) => <Checkout site={site} totals={totals} form={emptyCheckout} />);
+    kit.send(req, res, next, (site) => <Checkout site={site} totals={totals} form={formFor(req)} />);
   });
 
-  routes.post('/checkout', form, (req, res, next) => {
+  routes.post('/checkout', formBody, (req, res, next) => {
     const totals = totalsOf(kit.cart(req), catalogue);
     if (totals.lines.length === 0) return res.redirect(303, '/cart');
     const filled = readCheckout(fieldsOf(req));
@@ -101,8 +118,16 @@ export function cartRoutes({ kit, catalogue, secret }: CartOptions): Router {
       kit.send(req, res, next, (site) => <Checkout site={site} totals={totals} form={filled} />, 422);
       return;
     }
-    const number = `TW-${randomInt(100_000, 1_000_000)}`;
-    keep(res, orderCookie, [number, totals.total_cents, totals.count].join(':'), orderAge_ms);
+    const placed = data.orders.place(totals, filled.values, customerOf(req, data)?.id ?? null);
+    data.stock.refresh();
+    if (!placed.ok) {
+      const errors = { stock: placed.short.map(shortage).join(' ') };
+      const form = { ...filled, errors };
+      kit.send(req, res, next, (site) => <Checkout site={site} totals={totals} form={form} />, 409);
+      return;
+    }
+    dropPagesOf(totals.lines.map(({ product }) => product.id));
+    keep(res, orderCookie, [placed.number, totals.total_cents, totals.count].join(':'), orderAge_ms);
     keepCart(res, new Map());
     res.redirect(303, '/thanks');
   });
@@ -119,13 +144,16 @@ export function cartRoutes({ kit, catalogue, secret }: CartOptions): Router {
   return routes;
 }
 
-/** The body's fields that are plain text; a field given twice, or no body at all, counts as not given. */
-function fieldsOf(req: Request): Record<string, string> {
-  const body: unknown = req.body;
-  if (typeof body !== 'object' || body === null) return {};
-  return Object.fromEntries(
-    Object.entries(body).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
+function shortage({ line, left }: Shortage): string {
+  const name = `${line.product.name}, ${line.variant.colour.name.toLowerCase()}`;
+  return left === 0 ? `${name}: sold out.` : `${name}: only ${left} left.`;
+}
+
+/** Kept pages that show these goods are made anew. The order stands whether or not that comes to pass. */
+function dropPagesOf(products: readonly number[]): void {
+  Promise.all(products.map((id) => purge({ tag: `product-${id}` }))).catch((error: unknown) => {
+    console.error('Pages with sold goods stay as they are until they expire:', error);
+  });
 }
 
 function quantityOf(text: string): number | null {

@@ -3,6 +3,7 @@
 import { Router } from 'express';
 import type { NextFunction, Request } from 'express';
 import type { Catalogue } from '../catalogue/catalogue.js';
+import type { Stock } from '../data/stock.js';
 import { itemOf, listedItems } from '../shelf/items.js';
 import { createPlatform } from '../shelf/platform.js';
 import type { Platform } from '../shelf/platform.js';
@@ -14,6 +15,7 @@ import type { PageKit } from './kit.js';
 export interface ShelfOptions {
   kit: PageKit;
   catalogue: Catalogue;
+  stock: Stock;
   folder: string;
   suggestions_url: string;
 }
@@ -21,9 +23,15 @@ export interface ShelfOptions {
 /** Clients who ask for JSON get another answer from the same address. */
 const headers = { vary: 'Accept' };
 
-export function shelfRoutes({ kit, catalogue, folder, suggestions_url }: ShelfOptions): Router {
+export function shelfRoutes({ kit, catalogue, stock, folder, suggestions_url }: ShelfOptions): Router {
   const routes = Router();
-  const items = listedItems(catalogue);
+  // Made anew when something was sold.
+  let listed = { version: stock.version(), items: listedItems(catalogue) };
+  const itemsNow = (): typeof listed.items => {
+    if (listed.version !== stock.version())
+      listed = { version: stock.version(), items: listedItems(catalogue) };
+    return listed.items;
+  };
   const platform = once(() => createPlatform({ catalogue, folder, suggestions_url }));
   const ask = (next: NextFunction, what: (pages: Platform) => Promise<void>): void => {
     platform().then(what).catch(next);
@@ -38,7 +46,7 @@ export function shelfRoutes({ kit, catalogue, folder, suggestions_url }: ShelfOp
   routes.get('/shelf', (req, res, next) => {
     const query = kit.query(req);
     const layout = query.get('layout');
-    const data = { items, fails: query.get('fail') === '1' };
+    const data = { items: itemsNow(), fails: query.get('fail') === '1' };
     const options = {
       format: formatFor(req),
       headers,

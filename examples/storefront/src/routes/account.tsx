@@ -1,0 +1,80 @@
+/** Signing in and out, and a customer's orders. No page but these depends on who is signed in, so that the others can be kept for all. */
+
+import { Router } from 'express';
+import type { Request, Response } from 'express';
+import { password, session_ms } from '../data/customers.js';
+import type { Customer } from '../data/customers.js';
+import type { Data } from '../data/data.js';
+import { Account, SignIn } from '../pages/Account.js';
+import type { SignInForm } from '../pages/Account.js';
+import { readCookie } from '../shop/signed-cookie.js';
+import { fieldsOf, formBody } from './forms.js';
+import type { PageKit } from './kit.js';
+
+export interface AccountOptions {
+  kit: PageKit;
+  data: Data;
+}
+
+const sessionCookie = 'session';
+
+export function customerOf(req: Request, { customers }: Data): Customer | null {
+  return customers.signedIn(readCookie(req.headers.cookie, sessionCookie));
+}
+
+export function accountRoutes({ kit, data }: AccountOptions): Router {
+  const routes = Router();
+  const { customers, orders } = data;
+  const attributes = (req: Request) =>
+    ({ httpOnly: true, sameSite: 'lax', path: '/', secure: req.secure }) as const;
+  const signIn = (req: Request, res: Response, customer: Customer): void => {
+    // A token that was there before opens nothing any more.
+    customers.end(readCookie(req.headers.cookie, sessionCookie));
+    res.cookie(sessionCookie, customers.begin(customer), { ...attributes(req), maxAge: session_ms });
+    res.redirect(303, '/account');
+  };
+
+  routes.get('/account', (req, res, next) => {
+    const customer = customerOf(req, data);
+    if (customer === null) return res.redirect(303, '/login');
+    const own = orders.of(customer.id);
+    kit.send(req, res, next, (site) => <Account site={site} customer={customer} orders={own} />);
+  });
+
+  routes.get('/login', (req, res, next) => {
+    if (customerOf(req, data) !== null) return res.redirect(303, '/account');
+    kit.send(req, res, next, (site) => <SignIn site={site} form={{}} />);
+  });
+
+  routes.post('/login', formBody, async (req, res, next) => {
+    const { email = '', password: given = '' } = fieldsOf(req);
+    const customer = given.length > password.length_max ? null : await customers.check(email.trim(), given);
+    if (customer !== null) return signIn(req, res, customer);
+    const form: SignInForm = { email, error: 'Address or password are wrong.' };
+    kit.send(req, res, next, (site) => <SignIn site={site} form={form} />, 401);
+  });
+
+  routes.post('/register', formBody, async (req, res, next) => {
+    const { name = '', email = '', password: given = '' } = fieldsOf(req);
+    const refuse = (error: string, status: number): void => {
+      const form: SignInForm = { name, email, error };
+      kit.send(req, res, next, (site) => <SignIn site={site} form={form} />, status);
+    };
+    if (!/\S{2,}/.test(name) || name.length > 80) return refuse('Please give your name.', 422);
+    if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email.trim()) || email.length > 120)
+      return refuse('Please give an e-mail address.', 422);
+    if (given.length < password.length_min || given.length > password.length_max)
+      return refuse(`A password has ${password.length_min} to ${password.length_max} characters.`, 422);
+    const customer = await customers.register(name.trim(), email.trim(), given);
+    if (customer === null) return refuse('There is an account with this address already.', 409);
+    signIn(req, res, customer);
+  });
+
+  routes.post('/logout', (req, res) => {
+    customers.end(readCookie(req.headers.cookie, sessionCookie));
+    res.clearCookie(sessionCookie, attributes(req));
+    res.redirect(303, '/');
+  });
+
+  return routes;
+}
