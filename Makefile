@@ -43,6 +43,11 @@ bench/react/node_modules/.package-lock.json: bench/react/package-lock.json
 start: build
 	@examples/storefront/start.sh
 
+## demo-load: visitors for the shop that `make start` runs, so that `sluice top` comes alive; VISITORS=…, URL=…
+.PHONY: demo-load
+demo-load: node_modules/.package-lock.json
+	@$(TSX) examples/storefront/scripts/demo-load.ts $(if $(URL),--url $(URL)) $(if $(VISITORS),--visitors $(VISITORS))
+
 # Tests and lints share one build, the dev profile: it finds overflows and broken assertions, and is soon there again.
 TESTED := dev
 TESTS := quick test test-rust test-node test-scenario test-react check lint

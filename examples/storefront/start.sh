@@ -19,6 +19,7 @@ The shop, one render at a time per process:
 
 Try, from another terminal in this directory:
 
+  make demo-load
   npx sluice status
   npx sluice top
   npx sluice cache

@@ -49,13 +49,10 @@ export function createApp(options: AppOptions): Express {
     express.static(options.assets.folder, {
       etag: true,
       setHeaders(res) {
-        // A name with a version never changes; a bare one has to be asked for again.
-        const { query, path } = res.req as Request;
-        const versioned = query['v'] !== undefined || path.startsWith('/shelf/');
-        res.setHeader(
-          'cache-control',
-          versioned ? 'public, max-age=31536000, immutable' : 'public, no-cache',
-        );
+        // What the build has named by its content never changes; all else has to be asked for again.
+        const { path } = res.req as Request;
+        const isHashed = /-[\w-]{8}\.\w+$/.test(path);
+        res.setHeader('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'public, no-cache');
       },
     }),
   );

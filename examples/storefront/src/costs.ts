@@ -34,15 +34,16 @@ class Sink extends Socket {
 }
 
 const secret = 'costs';
+const assets = readAssets(fileURLToPath(new URL(/* @vite-ignore */ './client', import.meta.url)));
 const catalogue = createCatalogue();
 const app = createApp({
-  assets: readAssets(fileURLToPath(new URL('./assets', import.meta.url))),
+  assets,
   secret,
   catalogue,
   data: openData(':memory:', catalogue),
   meter: createMeter(),
   wait_scale: 0,
-  shelf_folder: fileURLToPath(new URL('./shelf', import.meta.url)),
+  shelf_folder: fileURLToPath(new URL(/* @vite-ignore */ '.', import.meta.url)),
   suggestions_url: settings().suggestions_url,
 });
 const { products, categories, makers } = catalogue;
@@ -70,7 +71,7 @@ const routes: readonly (readonly [string, (turn: number) => string])[] = [
     '/api/suggest?q=…',
     (turn) => `/api/suggest?q=${encodeURIComponent(at(words, turn).slice(0, 2 + (turn % 3)))}`,
   ],
-  ['/assets/storefront.css', () => '/assets/storefront.css'],
+  ['/assets/….css', () => assets.stylesheet],
   ['/about', () => '/about'],
   ['/no-such-page (404)', (turn) => `/no-such-page-${turn}`],
   ['/cart (5 lines)', () => '/cart'],

@@ -11,15 +11,18 @@ import { settings } from './settings.js';
 
 const { heavy_ms, data_folder, secret, ...options } = settings();
 const catalogue = createCatalogue();
-const data = openData(data_folder, catalogue);
+const data = openData(
+  data_folder ?? fileURLToPath(new URL(/* @vite-ignore */ '../.data', import.meta.url)),
+  catalogue,
+);
 const meter = createMeter();
 const app = createApp({
   catalogue,
   data,
   meter,
   secret: secret ?? data.secret,
-  assets: readAssets(fileURLToPath(new URL('./assets', import.meta.url))),
-  shelf_folder: fileURLToPath(new URL('./shelf', import.meta.url)),
+  assets: readAssets(fileURLToPath(new URL(/* @vite-ignore */ './client', import.meta.url))),
+  shelf_folder: fileURLToPath(new URL(/* @vite-ignore */ '.', import.meta.url)),
   ...options,
 });
 

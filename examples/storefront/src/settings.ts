@@ -1,12 +1,10 @@
 /** What the environment can change about the shop. */
 
-import { fileURLToPath } from 'node:url';
-
 export interface Settings {
   /** Signs cookies in place of the secret in the database; `null` for that one. */
   secret: string | null;
-  /** Folder of the database. */
-  data_folder: string;
+  /** Folder of the database; `null` for the one beside the shop. */
+  data_folder: string | null;
   wait_scale: number;
   /** Pages that take more CPU time than this are named in the log. */
   heavy_ms: number;
@@ -20,7 +18,7 @@ const secretLengthMin = 32;
 export function settings(env: NodeJS.ProcessEnv = process.env): Settings {
   return {
     secret: secretIn(env['STOREFRONT_SECRET']),
-    data_folder: env['STOREFRONT_DATA'] ?? fileURLToPath(new URL('../.data', import.meta.url)),
+    data_folder: env['STOREFRONT_DATA'] ?? null,
     wait_scale: positive(env['STOREFRONT_WAIT_SCALE'], 1),
     heavy_ms: positive(env['STOREFRONT_HEAVY_MS'], 250),
     suggestions_url: env['STOREFRONT_SUGGESTIONS'] ?? 'http://127.0.0.1:3100/batch',

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { noBrowser, open } from '../../../tests/browser/chromium.js';
-import { build } from '../scripts/build.js';
+import { build } from './build.js';
 import { startShop } from './server.js';
 import type { Shop } from './server.js';
 
@@ -184,7 +184,7 @@ test('a product has its reviews, which a browser can ask for alone', async () =>
 
 test('code of components that are built is kept by browsers for good', async () => {
   const html = await htmlOf('/shelf');
-  const runtime = /src="(\/assets\/shelf\/[^"]+\.js)"/.exec(html)?.[1];
+  const runtime = /src="(\/assets\/sluice-[^"]+\.js)"/.exec(html)?.[1];
   assert.ok(runtime !== undefined, 'the page has the runtime');
   const res = await fetch(shop.url + runtime);
   assert.equal(res.status, 200);
@@ -205,7 +205,7 @@ test(
       performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname),
     );
     const has = (name: string): boolean =>
-      loaded.some((each) => each.startsWith(`/assets/shelf/${name}-`) && each.endsWith('.js'));
+      loaded.some((each) => each.startsWith(`/assets/${name}-`) && each.endsWith('.js'));
     assert.deepEqual(
       ['Tip', 'QuickAdd', 'Card', 'CardWide', 'Favourite', 'Reviews'].filter(has),
       ['Tip', 'QuickAdd'],

@@ -1,5 +1,6 @@
 /** Brings the islands of a page to life, and keeps the number beside the cart up to date. */
 
+import './storefront.css';
 import { createElement } from 'react';
 import type { ComponentType } from 'react';
 import { hydrateRoot } from 'react-dom/client';

@@ -1,7 +1,7 @@
 /** Signing in and out, and a customer's orders. No page but these depends on who is signed in, so that the others can be kept for all. */
 
 import { Router } from 'express';
-import type { Request, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { password, session_ms } from '../data/customers.js';
 import type { Customer } from '../data/customers.js';
 import type { Data } from '../data/data.js';
@@ -46,15 +46,15 @@ export function accountRoutes({ kit, data }: AccountOptions): Router {
     kit.send(req, res, next, (site) => <SignIn site={site} form={{}} />);
   });
 
-  routes.post('/login', formBody, async (req, res, next) => {
+  const login = async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     const { email = '', password: given = '' } = fieldsOf(req);
     const customer = given.length > password.length_max ? null : await customers.check(email.trim(), given);
     if (customer !== null) return signIn(req, res, customer);
     const form: SignInForm = { email, error: 'Address or password are wrong.' };
     kit.send(req, res, next, (site) => <SignIn site={site} form={form} />, 401);
-  });
+  };
 
-  routes.post('/register', formBody, async (req, res, next) => {
+  const register = async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     const { name = '', email = '', password: given = '' } = fieldsOf(req);
     const refuse = (error: string, status: number): void => {
       const form: SignInForm = { name, email, error };
@@ -68,7 +68,10 @@ export function accountRoutes({ kit, data }: AccountOptions): Router {
     const customer = await customers.register(name.trim(), email.trim(), given);
     if (customer === null) return refuse('There is an account with this address already.', 409);
     signIn(req, res, customer);
-  });
+  };
+
+  routes.post('/login', formBody, (req, res, next) => void login(req, res, next).catch(next));
+  routes.post('/register', formBody, (req, res, next) => void register(req, res, next).catch(next));
 
   routes.post('/logout', (req, res) => {
     customers.end(readCookie(req.headers.cookie, sessionCookie));

@@ -39,8 +39,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const [render, { react }, built] = await Promise.all([
     import('@sluice/render'),
     import('@sluice/render/react'),
-    // Vite has built it, so the compiler knows nothing of it.
-    import(pathToFileURL(join(folder, 'components.js')).href) as Promise<{
+    // Made by the build, so the compiler of types knows nothing of it.
+    import(/* @vite-ignore */ pathToFileURL(join(folder, 'components.js')).href) as Promise<{
       register(to: Registry): Registry;
     }>,
   ]);
