@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
-import { app, type Sluice } from '../support/sluice.ts';
+import { app } from '../support/sluice.ts';
 import {
   ask,
   bytesOf,
@@ -12,21 +12,11 @@ import {
   nothingLeftOf,
   ownApp,
   pidOf,
+  refuses,
   running,
   sent,
   statusWhen,
 } from './scenario.ts';
-
-/** Whether nobody listens at the port any more. */
-async function refuses(sluice: Sluice): Promise<boolean> {
-  try {
-    (await RawConnection.connect(sluice.port)).close();
-    return false;
-  } catch (error) {
-    assert.match(String(error), /ECONNREFUSED/);
-    return true;
-  }
-}
 
 for (const how of ['SIGTERM', 'SIGINT', 'sluice stop'] as const) {
   void test(`I3: ${how} lets what is in service and what is queued finish`, async (t) => {

@@ -219,3 +219,14 @@ export class Hold {
 
 /** Requests after which waits are predicted: the first of a worker says nothing, and eight others are enough. */
 export const LEARNED_AFTER = 9;
+
+/** Whether nobody listens at the port any more. */
+export async function refuses(sluice: Sluice): Promise<boolean> {
+  try {
+    (await RawConnection.connect(sluice.port)).close();
+    return false;
+  } catch (error) {
+    assert.match(String(error), /ECONNREFUSED/);
+    return true;
+  }
+}

@@ -5,7 +5,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { RawConnection } from '../support/raw.ts';
 import { app, type Finished, type Sluice } from '../support/sluice.ts';
 import {
   ask,
@@ -14,6 +13,7 @@ import {
   nothingLeftOf,
   ownApp,
   processesOf,
+  refuses,
   running,
   sent,
   statusWhen,
@@ -204,7 +204,7 @@ void test('a signal while the old gateway still drains ends both', async (t) => 
   sluice.signal('SIGTERM');
   await gone([serving]);
   await idle.untilClosed();
-  await assert.rejects(RawConnection.connect(sluice.port), /ECONNREFUSED/);
+  await eventually(() => refuses(sluice), { what: 'the end of the port' });
   hold.release('slow');
   assert.equal((await client.response()).status, 200);
   assert.equal((await sluice.finished()).code, 0);

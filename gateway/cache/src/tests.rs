@@ -250,6 +250,13 @@ fn vary_tells_apart_what_differs_and_nothing_else() {
     );
     let empty = stored_for(&get(&[("X-Flag", "")]), &[("Cache-Control", "max-age=60"), ("Vary", "X-Flag")]).unwrap();
     assert!(!empty.is_for(&fields(&[])), "an empty field is not the same as none");
+    let two = stored_for(
+        &get(&[("X-Flag", ""), ("X-Flag", "b")]),
+        &[("Cache-Control", "max-age=60"), ("Vary", "X-Flag")],
+    )
+    .unwrap();
+    assert!(!two.is_for(&fields(&[("X-Flag", "b")])), "an app sees `, b`");
+    assert!(two.is_for(&fields(&[("X-Flag", ",b")])));
     let two = [("Cache-Control", "max-age=60"), ("Vary", "a"), ("Vary", "B")];
     let policy = stored_for(&get(&[("A", "1"), ("b", "2")]), &two).unwrap();
     assert!(policy.is_for(&fields(&[("b", "2"), ("a", "1")])));

@@ -157,7 +157,11 @@ fn value_of(request: &Fields, name: &str) -> Option<Vec<u8>> {
         }
         // No lists, whatever stands in them.
         "accept" | "cookie" | "authorization" => lines().collect::<Vec<_>>().join(b", ".as_slice()),
-        _ => lines().flat_map(elements).collect::<Vec<_>>().join(b",".as_slice()),
+        // An empty element stays: only those who know the field know whether it means nothing.
+        _ => {
+            let elements = lines().flat_map(|line| line.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
+            elements.collect::<Vec<_>>().join(b",".as_slice())
+        }
     })
 }
 
