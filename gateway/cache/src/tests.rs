@@ -250,11 +250,9 @@ fn vary_tells_apart_what_differs_and_nothing_else() {
     );
     let empty = stored_for(&get(&[("X-Flag", "")]), &[("Cache-Control", "max-age=60"), ("Vary", "X-Flag")]).unwrap();
     assert!(!empty.is_for(&fields(&[])), "an empty field is not the same as none");
-    let two = stored_for(
-        &get(&[("X-Flag", ""), ("X-Flag", "b")]),
-        &[("Cache-Control", "max-age=60"), ("Vary", "X-Flag")],
-    )
-    .unwrap();
+    let two =
+        stored_for(&get(&[("X-Flag", ""), ("X-Flag", "b")]), &[("Cache-Control", "max-age=60"), ("Vary", "X-Flag")])
+            .unwrap();
     assert!(!two.is_for(&fields(&[("X-Flag", "b")])), "an app sees `, b`");
     assert!(two.is_for(&fields(&[("X-Flag", ",b")])));
     let two = [("Cache-Control", "max-age=60"), ("Vary", "a"), ("Vary", "B")];
