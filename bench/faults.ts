@@ -1,6 +1,6 @@
-// What faults cost: the load matrix against two peers, and the bars of each fault for Sluice alone.
+// What faults cost: the load matrix against four peers, and the bars of each fault for Sluice alone.
 //
-//   npx tsx bench/faults.ts [--mode matrix] [--quick] [--runs N] [--requests N] [--workers N] [--ms N] [--only sluice,nginx-haproxy,pm2] [--fault loop]
+//   npx tsx bench/faults.ts [--mode matrix] [--quick] [--runs N] [--requests N] [--workers N] [--ms N] [--only sluice,nginx-haproxy,pm2,cluster,passenger] [--fault loop]
 //   npx tsx bench/faults.ts --mode reloads|upgrade [--times N] [--load PERCENT]
 //   npx tsx bench/faults.ts --mode kills [--seconds N]
 //   npx tsx bench/faults.ts --mode loop [--runs N] [--requests N | --seconds N] [--load PERCENT]

@@ -14,7 +14,10 @@ export interface Worker {
   place: number;
 }
 
-/** Node processes whose environment holds the mark and a place. PM2 passes both inside a JSON value. */
+/**
+ * Node processes whose environment holds the mark. PM2 passes it and the place inside a JSON value. Passenger tells no place: each process
+ * is one of its own.
+ */
 export function workersOf(mark: string): Worker[] {
   return fs.readdirSync('/proc').flatMap((name): Worker[] => {
     if (!/^\d+$/.test(name)) return [];
@@ -22,8 +25,10 @@ export function workersOf(mark: string): Worker[] {
       const environment = fs.readFileSync(`/proc/${name}/environ`, 'utf8');
       if (!environment.includes(mark)) return [];
       const place = /NODE_APP_INSTANCE"?[=:]"?(\d+)/.exec(environment)?.[1];
-      if (place === undefined || path.basename(fs.readlinkSync(`/proc/${name}/exe`)) !== 'node') return [];
-      return [{ pid: Number(name), place: Number(place) }];
+      if (path.basename(fs.readlinkSync(`/proc/${name}/exe`)) !== 'node') return [];
+      const isPassenger = environment.includes('PASSENGER_');
+      if (place === undefined && !isPassenger) return [];
+      return [{ pid: Number(name), place: Number(place ?? name) }];
     } catch {
       // It ended meanwhile, or is somebody else's.
       return [];

@@ -3,6 +3,7 @@ import { type LoadResult, type Route, startLoad } from '../lib/load.ts';
 import type { Options } from '../lib/options.ts';
 import { type Bar, median, printTable, short, sum } from '../lib/report.ts';
 import { FAULTS, heal, placesMeter } from './inject.ts';
+import { startFaultCluster, startFaultPassenger } from './more-peers.ts';
 import { type FaultServer, startFaultPm2, startFaultSluice, startNginxHaproxySupervised } from './peers.ts';
 
 /** Concurrent requests for 15 workers; scaled to the workers that there are. */
@@ -15,6 +16,8 @@ const SERVERS: Record<string, (workers: number) => Promise<FaultServer>> = {
   sluice: (workers) => startFaultSluice(workers),
   'nginx-haproxy': startNginxHaproxySupervised,
   pm2: startFaultPm2,
+  cluster: startFaultCluster,
+  passenger: startFaultPassenger,
 };
 
 interface Cell {
