@@ -1164,8 +1164,9 @@ export interface LogConfig {
 /** `[admin]` */
 export interface AdminConfig {
   /**
-   * Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free one.
-   * @default "127.0.0.1:9090"
+   * Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free port. Neither
+   * Prometheus nor one of its exporters has the default port.
+   * @default "127.0.0.1:7584"
    */
   address?: string;
   /**

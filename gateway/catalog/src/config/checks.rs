@@ -85,7 +85,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     check_shared_cache(config, &mut problem);
     if !is_admin_address(&config.admin.address) {
         let written = &config.admin.address;
-        problem("admin.address", format!("must be off or an address with a port like 127.0.0.1:9090, not {written:?}"));
+        problem("admin.address", format!("must be off or an address with a port like 127.0.0.1:7584, not {written:?}"));
     }
     if config
         .admin

@@ -613,8 +613,9 @@ config! {
 
     /// Dashboard, metrics and health for operators.
     admin: Admin {
-        /// Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free one.
-        address: String = "127.0.0.1:9090".to_owned() => restart;
+        /// Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free port. Neither
+        /// Prometheus nor one of its exporters has the default port.
+        address: String = "127.0.0.1:7584".to_owned() => restart;
         /// What opens the dashboard from another host and allows its actions, 16 characters at least. Better set by
         /// `SLUICE_ADMIN_TOKEN` than in a file. Without it the gateway makes one and keeps it in `admin-token` of the run directory.
         token: Option<String> = None => restart;

@@ -318,7 +318,7 @@ fn keys_that_must_fit_each_other_are_checked() {
         ("[workers]\nbackoff_ms_min = 40_000\n", "workers.backoff_ms_min"),
         ("[edge]\nping_path = \"ping\"\n", "edge.ping_path"),
         ("[edge]\nping_path = \"/x\"\nready_path = \"/x\"\n", "edge.ready_path"),
-        ("[admin]\naddress = \"9090\"\n", "admin.address"),
+        ("[admin]\naddress = \"7584\"\n", "admin.address"),
         ("[files]\npaths = { \"/assets\" = \"dist\" }\n", "files.paths"),
         ("[files]\npaths = { \"assets/\" = \"dist\" }\n", "files.paths"),
         ("[files]\npaths = { \"/a b/\" = \"dist\" }\n", "files.paths"),
@@ -336,7 +336,7 @@ fn keys_that_must_fit_each_other_are_checked() {
         let found = problems(file);
         assert!(found.len() == 1 && found[0].contains(&format!(": {key} ")), "{file} gave {found:?}");
     }
-    for address in ["off", "127.0.0.1:0", "[::1]:9090", "localhost:9090", "0.0.0.0:1"] {
+    for address in ["off", "127.0.0.1:0", "[::1]:7584", "localhost:7584", "0.0.0.0:1"] {
         load("", &[], &[("admin.address", address)]).unwrap();
     }
     for host in ["::", "0.0.0.0", "localhost", "::1", "10.1.2.3"] {
