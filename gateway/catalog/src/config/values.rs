@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use toml::de::DeValue;
 
+use super::duration::TimeUnit;
 use super::nearest;
 use super::table::Bounds;
 use super::value_error::ValueError;
@@ -14,6 +15,8 @@ use super::value_error::ValueError;
 pub enum Kind {
     /// A whole number.
     Integer,
+    /// A time: a whole number of this unit, or a string with a unit of its own.
+    Time(TimeUnit),
     /// A whole number, or this word.
     IntegerOr(&'static str),
     /// `true` or `false`.

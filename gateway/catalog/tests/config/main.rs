@@ -1,6 +1,7 @@
 //! The configuration as an operator meets it: files, environment and flags in, values or named problems out.
 
 mod by_path;
+mod durations;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -187,7 +188,7 @@ fn everything_wrong_is_told_at_once_in_the_order_of_the_file() {
         [
             "2: server.port must be between 0 and 65535, not 65536",
             "3: server.prot is an unknown key; did you mean server.port?",
-            "5: queue.wait_ms_max must be a whole number, not a string",
+            "5: queue.wait_ms_max must be a whole number of milliseconds, or a whole number with a unit (ms, s, m, h or d), like \"500ms\" or \"3s\", not \"ten\"",
             "7: workers.choice must be one of first, round-robin, least-recent, not \"frist\"; did you mean \"first\"?",
         ]
     );
@@ -366,7 +367,12 @@ fn the_table_says_what_style_asks_of_names() {
             assert!(!key.name.ends_with(suffix) || key.unit == unit, "{}", key.path);
         }
         assert!(!key.name.ends_with("_bytes_max") || key.unit == "bytes", "{}", key.path);
-        assert_eq!(key.bounds.is_some(), matches!(key.kind, Kind::Integer | Kind::IntegerOr(_)), "{}", key.path);
+        assert_eq!(
+            key.bounds.is_some(),
+            matches!(key.kind, Kind::Integer | Kind::IntegerOr(_) | Kind::Time(_)),
+            "{}",
+            key.path
+        );
     }
     assert!(key("server.port").is_some() && key("server.prot").is_none());
 }
