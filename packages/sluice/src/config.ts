@@ -1153,10 +1153,34 @@ export interface LogConfig {
    */
   format?: 'auto' | 'json' | 'text';
   /**
+   * Names of the fields in JSON lines. `sluice logs --json` prints those of the reference in any case.
+   * @default "sluice"
+   */
+  fields?: 'sluice' | 'otel' | 'ecs';
+  /**
    * Whether every request gets a line.
    * @default true
    */
   access?: boolean;
+  /**
+   * Headers of requests that the access log has, for example `["user-agent", "x-tenant"]`, 32 at most.
+   * Values of headers with credentials (`authorization`, `cookie`, `x-api-key` and the like) are always
+   * `***`.
+   * @default []
+   */
+  headers?: string[];
+  /**
+   * Query strings in log lines.
+   * @default "mask"
+   */
+  query?: 'keep' | 'drop' | 'mask';
+  /**
+   * Parameters whose values `mask` hides, by one of the words in their names: `token` is for `token`,
+   * `access_token` and `accessToken`.
+   * @default
+   * ["token","key","apikey","password","passwd","pwd","secret","code","signature","sig","auth","authorization","credential","credentials","session","jwt","otp","ticket"]
+   */
+  query_masked?: string[];
   /**
    * Whether responses carry `Server-Timing` with queue wait and service time. Clients see it.
    * @default false
