@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 port=${PORT:-3000}
-admin=${ADMIN:-127.0.0.1:9090}
+admin=${ADMIN:-127.0.0.1:7584}
 suggestions=${SUGGESTIONS_PORT:-3100}
 cat <<TEXT
 

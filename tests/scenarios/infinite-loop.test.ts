@@ -21,7 +21,7 @@ import {
 
 void test('I4: an infinite loop is named with function, file, line and request, and its worker is killed', async (t) => {
   const sluice = await running(t, { entry: stuckApp, workers: 2, env: quick, cwd: path.dirname(stuckApp) });
-  const client = await sent(sluice, '/loop?token=7');
+  const client = await sent(sluice, '/loop?visit=7');
   await statusWhen(sluice, ({ requests }) => requests.in_service === 1, 'a request in service');
   const began = performance.now();
   // The other worker serves meanwhile, and no second request is trapped in the first.
@@ -38,7 +38,7 @@ void test('I4: an infinite loop is named with function, file, line and request, 
   assert.ok(served > 10, `${served} others were served`);
 
   await logged(sluice, 'worker_stuck');
-  const line = await known(sluice, '/loop?token=7', 'profile');
+  const line = await known(sluice, '/loop?visit=7', 'profile');
   assert.deepEqual(
     [line['function'], line['file'], line['line']],
     ['spin', 'stuck.js', lineOf('for (;;) x')],
@@ -47,11 +47,11 @@ void test('I4: an infinite loop is named with function, file, line and request, 
   const innermost = String(line['stack']).replace(/^(?:\S+ \(node:[^)]+\) < )+/, '');
   assert.match(innermost, /^spin \(stuck\.js:\d+:\d+\) < \/loop \(stuck\.js:\d+:\d+\) < /);
   assert.match(String(line['hottest']), /spin \(stuck\.js:/);
-  assert.deepEqual([line['method'], line['target']], ['GET', '/loop?token=7']);
+  assert.deepEqual([line['method'], line['target']], ['GET', '/loop?visit=7']);
   const record = await eventually(() =>
     sluice.logs.find((one) => one['event'] === 'access' && one['request_id'] === line['request_id']),
   );
-  assert.deepEqual([record['target'], record['outcome']], ['/loop?token=7', 'timed_out']);
+  assert.deepEqual([record['target'], record['outcome']], ['/loop?visit=7', 'timed_out']);
   assert.equal(record['worker'], line['worker']);
 
   const file = String(line['profile']);

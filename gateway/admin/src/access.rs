@@ -122,7 +122,7 @@ mod tests {
     fn read_by(version: Version, fields: &[(&'static str, &'static str)], peer: &str) -> u16 {
         let mut headers = headers(fields);
         if !headers.contains_key(header::ORIGIN) {
-            headers.entry(header::HOST).or_insert(HeaderValue::from_static("127.0.0.1:9090"));
+            headers.entry(header::HOST).or_insert(HeaderValue::from_static("127.0.0.1:7584"));
         }
         let asker = Asker { peer: peer.parse().unwrap(), version, name: Some("metrics.internal") };
         may_read(&headers, asker, &Token::new("secret")).map_or_else(|(status, _)| status.as_u16(), |()| 200)
@@ -152,21 +152,21 @@ mod tests {
         // nginx, as long as nothing is said, sets no header, and the host that it was told.
         assert_eq!(read_by(Version::HTTP_10, &[], "127.0.0.1"), 401);
         for (host, status) in [
-            ("localhost:9090", 200),
-            ("[::1]:9090", 200),
+            ("localhost:7584", 200),
+            ("[::1]:7584", 200),
             ("127.1.2.3", 200),
-            ("Metrics.internal:9090", 200),
-            ("192.0.2.7:9090", 401),
+            ("Metrics.internal:7584", 200),
+            ("192.0.2.7:7584", 401),
             ("[2001:db8::1]", 401),
             ("dash.example", 401),
         ] {
             assert_eq!(read(&[("host", host)], "127.0.0.1"), status, "{host}");
         }
         for (page, status) in [
-            ("http://127.0.0.1:9090/", 200),
-            ("https://127.0.0.1:9090/x", 200),
+            ("http://127.0.0.1:7584/", 200),
+            ("https://127.0.0.1:7584/x", 200),
             ("https://dash.example/", 401),
-            ("http://127.0.0.1:9090.dash.example/", 401),
+            ("http://127.0.0.1:7584.dash.example/", 401),
             ("", 401),
         ] {
             assert_eq!(read(&[("referer", page)], "127.0.0.1"), status, "{page}");
@@ -186,17 +186,17 @@ mod tests {
     #[test]
     fn page_of_another_site_may_nothing_even_with_the_token() {
         let token = ("authorization", "Bearer secret");
-        let host = ("host", "127.0.0.1:9090");
+        let host = ("host", "127.0.0.1:7584");
         for (fields, status) in [
             (vec![("sec-fetch-site", "cross-site")], 403),
             (vec![("sec-fetch-site", "same-site")], 403),
             (vec![("sec-fetch-site", "same-origin")], 200),
             (vec![("sec-fetch-site", "none")], 200),
-            (vec![host, ("origin", "http://127.0.0.1:9090")], 200),
-            (vec![host, ("origin", "https://127.0.0.1:9090")], 200),
+            (vec![host, ("origin", "http://127.0.0.1:7584")], 200),
+            (vec![host, ("origin", "https://127.0.0.1:7584")], 200),
             (vec![host, ("origin", "http://127.0.0.1:3000")], 403),
             (vec![host, ("origin", "null")], 403),
-            (vec![("origin", "http://127.0.0.1:9090")], 403),
+            (vec![("origin", "http://127.0.0.1:7584")], 403),
         ] {
             let with_token: Vec<_> = fields.iter().copied().chain([token]).collect();
             assert_eq!((act(&with_token), read(&fields, "::1")), (status, status), "{fields:?}");

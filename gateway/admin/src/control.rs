@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::protocol::{LogGap, LogLine, ProgressLine, REQUEST_BYTES_MAX, Reply, Request};
+use crate::protocol::{LogGap, LogLine, LogLive, ProgressLine, REQUEST_BYTES_MAX, Reply, Request};
 use crate::{Operator, Progress, Upgrade};
 
 /// Connections to the control socket.
@@ -162,7 +162,7 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
                     let count = usize::try_from(lines).unwrap_or(usize::MAX);
                     let subscription = journal.subscribe(filter, count);
                     if follow {
-                        return follow_log(&mut requests, &mut writer, subscription).await;
+                        return follow_log(&mut requests, &mut writer, subscription, count).await;
                     }
                     send_log(&mut writer, subscription, count).await?;
                     Reply::done()
@@ -249,7 +249,18 @@ async fn follow_log(
     requests: &mut RequestLines<'_>,
     writer: &mut WriteHalf<'_>,
     mut subscription: Subscription,
+    count: usize,
 ) -> io::Result<()> {
+    let mut sent = 0;
+    while sent < count {
+        let batch = subscription.read();
+        if batch == Lines::default() {
+            break;
+        }
+        sent += batch.lines.len();
+        send_lines(writer, &batch).await?;
+    }
+    send_bytes(writer, &line_of(&LogLive { live: true })).await?;
     loop {
         let batch = tokio::select! {
             batch = subscription.next() => batch,

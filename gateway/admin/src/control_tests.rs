@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use sluice_journal::{Event, Level, Stream};
+use sluice_journal::{AppText, Event, Level, Stream};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::task::LocalSet;
 
@@ -181,13 +181,17 @@ async fn connections_beyond_the_bound_are_told_and_others_still_served() {
 async fn logs_gives_the_last_lines_and_then_says_that_it_is_done() {
     with_server(async |served| {
         for line in ["one", "two", "three"] {
-            served.journal.emit(Event::AppLine { worker: 7, stream: Stream::Stdout, line });
+            served.journal.emit(Event::AppLine {
+                worker: 7,
+                stream: Stream::Stdout,
+                said: AppText::read(Stream::Stdout, line),
+            });
             served.journal.emit(Event::Note { level: Level::Info, text: "else" });
         }
         let mut client = served.connect().await;
         let first = client.ask(&json!({"command": "logs", "lines": 2, "worker": 7, "kind": "app"})).await;
-        assert!(first["line"].as_str().unwrap().ends_with(r#""line":"two"}"#));
-        assert!(client.hear().await.unwrap()["line"].as_str().unwrap().ends_with(r#""line":"three"}"#));
+        assert!(first["line"].as_str().unwrap().ends_with(r#""line":"two","json":null}"#));
+        assert!(client.hear().await.unwrap()["line"].as_str().unwrap().ends_with(r#""line":"three","json":null}"#));
         assert_eq!(client.hear().await.unwrap(), json!({"ok": true}));
         let refused = client.ask(&json!({"command": "logs", "kind": "poems"})).await;
         assert_eq!(refused["code"], "kind-unknown");
@@ -202,6 +206,7 @@ async fn logs_with_follow_sends_each_line_as_it_comes() {
         let mut client = served.connect().await;
         let first = client.ask(&json!({"command": "logs", "follow": true})).await;
         assert!(first["line"].as_str().unwrap().contains("stopped"));
+        assert_eq!(client.hear().await.unwrap(), json!({"live": true}));
         for text in ["a", "b"] {
             served.journal.emit(Event::Note { level: Level::Warn, text });
             let line = client.hear().await.unwrap();

@@ -46,17 +46,17 @@ mod tests {
     #[test]
     fn addresses_localhost_and_the_configured_name_are_taken() {
         for authority in
-            ["127.0.0.1:9090", "127.0.0.1", "[::1]:9090", "[2001:db8::1]", "localhost:9090", "LOCALHOST", "localhost."]
+            ["127.0.0.1:7584", "127.0.0.1", "[::1]:7584", "[2001:db8::1]", "localhost:7584", "LOCALHOST", "localhost."]
         {
             assert!(allowed(authority, None), "{authority}");
         }
-        assert!(allowed("Metrics.internal:9090", Some("metrics.internal")));
+        assert!(allowed("Metrics.internal:7584", Some("metrics.internal")));
     }
 
     #[test]
     fn a_name_that_somebody_else_can_point_here_is_not() {
         for authority in [
-            "evil.example:9090",
+            "evil.example:7584",
             "127.0.0.1.evil.example",
             "localhost.evil.example",
             "[::1].evil.example",

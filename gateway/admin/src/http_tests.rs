@@ -108,7 +108,7 @@ async fn ready_follows_readiness() {
 async fn a_page_that_rebinds_its_name_gets_nothing() {
     with_server(async |served| {
         for (head, status) in [
-            ("GET /metrics HTTP/1.1\r\nHost: evil.example:9090\r\n", "421"),
+            ("GET /metrics HTTP/1.1\r\nHost: evil.example:7584\r\n", "421"),
             ("GET http://evil.example/metrics HTTP/1.1\r\nHost: localhost\r\n", "421"),
             ("GET http://localhost/metrics HTTP/1.1\r\nHost: evil.example\r\n", "421"),
             ("GET /metrics HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n", "400"),

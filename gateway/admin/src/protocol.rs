@@ -1,6 +1,6 @@
 //! The control protocol: one JSON object a line, both ways. The command line uses the same types.
 //!
-//! A request gets one [`Reply`] line. `reload` gets any number of [`ProgressLine`] lines first. `logs` gets any number of [`LogLine`] lines first, and with `follow` no reply at all.
+//! A request gets one [`Reply`] line. `reload` gets any number of [`ProgressLine`] lines first. `logs` gets any number of [`LogLine`] lines first, and with `follow` a [`LogLive`] line after those that were there, and no reply at all.
 //! `upgrade` is answered when the new gateway serves or has failed.
 //! After the reply to `stop` the connection stays open until the gateway is gone. It must not know who sends or answers.
 
@@ -182,8 +182,15 @@ pub struct ProgressLine {
 /// One line of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
-    /// The line as it was written to stdout.
+    /// The line as JSON, with the names of the reference, whatever stdout gets.
     pub line: String,
+}
+
+/// Before the first line that was not there yet when a follower asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogLive {
+    /// Always true.
+    pub live: bool,
 }
 
 /// Lines that were overwritten before this reader took them.

@@ -15,7 +15,7 @@ use sluice_catalog::snapshot::{
     QuarantinedRequest, QueueSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, UnkeptSnapshot, WorkerSnapshot,
     WorkerState,
 };
-use sluice_journal::{Format, Journal, Options};
+use sluice_journal::{Journal, Options};
 
 use tokio::sync::mpsc;
 
@@ -211,7 +211,7 @@ impl Operator for TestOperator {
 }
 
 pub(crate) fn journal() -> Journal {
-    Journal::new(Options { format: Format::Json, access: true }, std::io::sink()).unwrap()
+    Journal::new(Options::default(), std::io::sink()).unwrap()
 }
 
 /// A directory that is gone with the value.

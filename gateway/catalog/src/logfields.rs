@@ -2,6 +2,10 @@
 //!
 //! It must not know how lines are written or where values come from.
 
+mod names;
+
+pub use names::{NAMES, Names, name};
+
 /// What a line is about; what `sluice logs --kind` selects by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
@@ -31,7 +35,7 @@ pub struct Line {
 pub struct Field {
     /// Its name in JSON.
     pub name: &'static str,
-    /// `string`, `number` or `boolean`.
+    /// `string`, `number`, `boolean` or `object`.
     pub json_type: &'static str,
     /// What it counts; empty where there is nothing to count.
     pub unit: &'static str,
@@ -92,7 +96,7 @@ macro_rules! lines {
 /// Fields that every line begins with.
 pub static COMMON: &[Field] = &[
     field!("time" string "" "" "When, in UTC (RFC 3339, milliseconds). For requests, when the first byte came."),
-    field!("level" string "" "" "`info`, `warn` or `error`."),
+    field!("level" string "" "" "`debug`, `info`, `warn` or `error`."),
     field!("event" string "" "" "What happened: the word that heads its section below."),
 ];
 
@@ -100,7 +104,7 @@ lines! {
     "access" Access "A request has ended, however it ended. Switched off with `log.access = false`." {
         "request_id" string "" "" "The id that the app gets as `X-Request-Id`."
         "method" string "" "" "Request method; empty if none could be read."
-        "target" string "" "" "Path and query, cut after 2,048 bytes."
+        "target" string "" "" "Path and query, as `log.query` says, cut after 2,048 bytes."
         "host" string "" "" "The Host that was asked for; empty if none could be read."
         "class" string "" "" "Requests expected to cost alike; empty if none was found."
         "worker" number "" "no worker got it" "Id of the worker."
@@ -123,11 +127,13 @@ lines! {
         "outcome" string "" "" "How the request ended and who ended it; the words are below."
         "peer" string "" "" "The client's address, or what a trusted peer said it was."
         "trace_id" string "" "the app was given no `traceparent`" "The trace id of the `traceparent` that the app gets (`server.trace_context`)."
+        "headers" object "" "it had none of those that `log.headers` names" "Headers of the request that `log.headers` names, each cut after 512 bytes."
     }
-    "app" App "The app wrote a line to its standard output or error." {
+    "app" App "The app wrote a line to its standard output or error. `level` is that of a JSON line (`level` or `severity`, as pino, winston and bunyan write it); other lines of standard error are `error` with a stack and `warn` without, those of standard output `info`." {
         "worker" number "" "" "Id of the worker that wrote it."
         "stream" string "" "" "`stdout` or `stderr`."
-        "line" string "" "" "The line, without its line feed."
+        "line" string "" "it is a JSON object" "The line, without its line feed. Lines that continue it, such as a stack, follow after line feeds."
+        "json" object "" "it is no JSON object" "The line as the app wrote it."
     }
     "listening" Gateway "The gateway accepts connections." {
         "url" string "" "" "Where."

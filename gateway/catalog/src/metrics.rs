@@ -467,6 +467,14 @@ mod tests {
     }
 
     #[test]
+    fn no_label_is_one_that_prometheus_sets_itself() {
+        for label in LABELS {
+            assert!(!["job", "instance", "le", "quantile"].contains(&label.name), "{}", label.name);
+            assert!(!label.name.starts_with("exported_") && !label.name.starts_with("__"), "{}", label.name);
+        }
+    }
+
+    #[test]
     fn buckets_rise() {
         assert!(BUCKETS_SECONDS.is_sorted());
     }

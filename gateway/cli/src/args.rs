@@ -9,6 +9,7 @@ mod dial;
 mod hidden;
 mod hotspots;
 mod init;
+mod logs;
 mod report;
 mod routes;
 
@@ -18,7 +19,6 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use sluice_catalog::config::{self, Kind as KeyKind};
-use sluice_catalog::logfields::LineKind;
 use sluice_catalog::profiles::Kind;
 
 pub use access::{AccessAction, AccessArgs};
@@ -27,6 +27,7 @@ pub use dial::DialArgs;
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
 pub use init::InitArgs;
+pub use logs::{LEVELS, LogsArgs, Moment, Statuses};
 pub use report::{ReportArgs, Since};
 pub use routes::RoutesArgs;
 
@@ -79,12 +80,6 @@ Examples:
 const TOP_EXAMPLES: &str = "\
 Examples:
   sluice top --interval-ms 250         until Ctrl-C";
-
-const LOGS_EXAMPLES: &str = "\
-Examples:
-  sluice logs                          the last 100 lines
-  sluice logs -f --kind access         requests as they end
-  sluice logs -n 500 --worker 7        what worker 7 wrote and did";
 
 const QUARANTINE_EXAMPLES: &str = "\
 Examples:
@@ -327,26 +322,6 @@ pub struct TopArgs {
     /// Time between two looks
     #[arg(long, value_name = "MS", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(50..=60_000))]
     pub interval_ms: u64,
-}
-
-/// `sluice logs`.
-#[derive(Args, Debug)]
-#[command(after_help = LOGS_EXAMPLES)]
-pub struct LogsArgs {
-    #[command(flatten)]
-    pub run_dir: RunDirArg,
-    /// How many of the latest lines; the gateway keeps 2000
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=2_000))]
-    pub lines: u32,
-    /// Go on with new lines until Ctrl-C
-    #[arg(long, short)]
-    pub follow: bool,
-    /// Only lines of the worker with this id
-    #[arg(long, value_name = "ID")]
-    pub worker: Option<u64>,
-    /// Only lines of this kind
-    #[arg(long, value_parser = PossibleValuesParser::new(LineKind::ALL.map(LineKind::as_str)))]
-    pub kind: Option<String>,
 }
 
 /// `sluice quarantine`.

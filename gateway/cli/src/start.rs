@@ -34,10 +34,10 @@ use std::time::Duration;
 
 use nix::sys::signal::SigSet;
 use sluice_admin::{ControlSocket, MetricsHttp};
-use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, Renderer};
+use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, LogQuery, Renderer};
 use sluice_catalog::errors::Code;
 use sluice_catalog::profiles::TAILS_DIR;
-use sluice_journal::{Event, Format, Journal, Level, Options, Tasks, tasks};
+use sluice_journal::{Event, Format, Journal, Level, Options, Query, Tasks, tasks};
 use sluice_proxy::front::listen::{self, Then};
 use sluice_proxy::fronts;
 use sluice_proxy::gate::Gate;
@@ -410,7 +410,12 @@ fn journal(config: &Config) -> io::Result<Journal> {
     };
     // Its thread inherits what is blocked here: see the runtime's threads.
     let _ = SigSet::all().thread_block();
-    let journal = Journal::to_stdout(Options { format, access: config.log.access });
+    let query = match config.log.query {
+        LogQuery::Keep => Query::Keep,
+        LogQuery::Drop => Query::Drop,
+        LogQuery::Mask => Query::Mask(config.log.query_masked.clone().into()),
+    };
+    let journal = Journal::to_stdout(Options { format, access: config.log.access, fields: config.log.fields, query });
     let _ = SigSet::all().thread_unblock();
     journal
 }

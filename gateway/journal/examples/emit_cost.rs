@@ -41,6 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         outcome: Outcome::Answered,
         peer: IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9)),
         trace_id: Some(0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c),
+        headers: &[],
         is_traced: false,
     };
     for (name, format, access) in [
@@ -49,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("access log off", Format::Json, false),
     ] {
         let out = OpenOptions::new().write(true).open("/dev/null")?;
-        let journal = Journal::new(Options { format, access }, out)?;
+        let journal = Journal::new(Options { format, access, ..Options::default() }, out)?;
         let mut best = Duration::MAX;
         for _ in 0..ROUNDS {
             let started = Instant::now();

@@ -5,13 +5,16 @@
 
 mod load;
 mod outcome;
+mod target;
 mod worker;
 
 use std::net::IpAddr;
+use std::rc::Rc;
 
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::Lane;
 
+use crate::app_text::AppText;
 pub use load::{Alarm, CacheUse, IncludeEnd, Includes, Session, Step};
 pub use outcome::Outcome;
 pub use worker::{ExitReason, HeldRequest, Recycled, StuckPlace};
@@ -148,14 +151,14 @@ pub enum Event<'a> {
         /// The same of this one.
         after_ms: Option<f64>,
     },
-    /// A line that the app itself wrote.
+    /// A record that the app itself wrote: a line, and those that continue it.
     AppLine {
         /// Unique id of the worker that wrote it.
         worker: u64,
         /// Where it wrote it.
         stream: Stream,
-        /// The line, without its line feed.
-        line: &'a str,
+        /// What it wrote.
+        said: AppText<'a>,
     },
     /// The gateway accepts connections.
     Listening {
@@ -263,8 +266,10 @@ impl Stream {
 }
 
 /// How much an event matters to an operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
+    /// For who looks for a fault.
+    Debug,
     /// Normal life.
     Info,
     /// Somebody should look at it some day.
@@ -274,10 +279,21 @@ pub enum Level {
 }
 
 impl Level {
+    /// The number of OpenTelemetry's log data model.
+    pub(crate) const fn severity_number(self) -> u64 {
+        match self {
+            Self::Debug => 5,
+            Self::Info => 9,
+            Self::Warn => 13,
+            Self::Error => 17,
+        }
+    }
+
     /// The name in the log.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Debug => "debug",
             Self::Info => "info",
             Self::Warn => "warn",
             Self::Error => "error",
@@ -339,8 +355,19 @@ pub struct AccessRecord<'a> {
     pub peer: IpAddr,
     /// The trace id that the app got, where it got one.
     pub trace_id: Option<u128>,
+    /// Headers that the log is to have, in the order of `log.headers`.
+    pub headers: &'a [LoggedHeader],
     /// Its spans are exported, so that a trace can be found by that id.
     pub is_traced: bool,
+}
+
+/// A header of a request for the access log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedHeader {
+    /// Its name, in lower case.
+    pub name: Rc<str>,
+    /// Its value, or what stands for a secret.
+    pub value: String,
 }
 
 #[cfg(test)]
@@ -375,6 +402,7 @@ pub(crate) mod tests_support {
             outcome: Outcome::Answered,
             peer: std::net::IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 9)),
             trace_id: Some(0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c),
+            headers: &[],
             is_traced: true,
         }
     }

@@ -4,6 +4,7 @@
 //! [`Event`]. It belongs to the single-threaded data plane: counters are plain numbers behind an `Rc`, and stdout is written
 //! by a thread of its own, so that a terminal or pipe that does not take its lines never holds up a request.
 
+mod app_text;
 mod clock;
 mod counters;
 mod encode;
@@ -12,18 +13,21 @@ mod lines;
 mod marks;
 mod moment;
 mod prometheus;
+mod query;
 mod ring;
 mod subscription;
 pub mod tasks;
 mod window;
 mod writer;
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
+use sluice_catalog::config::LogFields;
 use sluice_catalog::dashboard::Mark;
 use sluice_catalog::metrics;
 use sluice_catalog::snapshot::Percentiles;
@@ -33,18 +37,21 @@ use tokio::time::Instant;
 use counters::Counters;
 use encode::Timestamp;
 pub use encode::timestamp;
+use lines::Names;
 use marks::Marks;
 use ring::Ring;
 use window::{Rate, Window, microseconds};
 use writer::Writer;
 
+pub use app_text::AppText;
 pub use clock::Clock;
 pub use event::{
-    AccessRecord, Alarm, CacheUse, Event, ExitReason, HeldRequest, IncludeEnd, Includes, Level, Outcome, Recycled,
-    Session, Step, Stream, StuckPlace,
+    AccessRecord, Alarm, CacheUse, Event, ExitReason, HeldRequest, IncludeEnd, Includes, Level, LoggedHeader, Outcome,
+    Recycled, Session, Step, Stream, StuckPlace,
 };
 pub use moment::Moment;
 pub use prometheus::{Bucket, Exemplar, Exposition, Page};
+pub use query::{HIDDEN, Query};
 pub use ring::Filter;
 pub use sluice_catalog::logfields::LineKind;
 pub use subscription::{Lines, Subscription};
@@ -54,21 +61,32 @@ pub use tasks::Tasks;
 const FLUSH_AFTER: Duration = Duration::from_millis(50);
 
 /// How lines look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Format {
     /// One JSON object a line.
+    #[default]
     Json,
     /// For people to read.
     Text,
 }
 
 /// How a journal is set up.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// How lines look.
     pub format: Format,
     /// Whether requests get a line; their metrics move in any case.
     pub access: bool,
+    /// Names of the fields in JSON lines.
+    pub fields: LogFields,
+    /// Query strings in lines.
+    pub query: Query,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { format: Format::Json, access: true, fields: LogFields::Sluice, query: Query::Keep }
+    }
 }
 
 /// The journal. Clones are cheap and tell the same journal.
@@ -78,6 +96,9 @@ pub struct Journal {
 }
 
 struct Shared {
+    /// Names of fields in lines that are written, and in those that are kept.
+    names: Names,
+    kept_names: Names,
     options: Options,
     clock: Clock,
     state: RefCell<State>,
@@ -91,6 +112,8 @@ struct Shared {
 struct State {
     /// The line being made, kept for its memory.
     line: Vec<u8>,
+    /// The same line in another form, where one is written.
+    written: Vec<u8>,
     stamp: Timestamp,
     writer: Writer,
     ring: Ring,
@@ -127,6 +150,7 @@ impl Journal {
     pub fn with_clock(options: Options, out: impl io::Write + Send + 'static, clock: Clock) -> io::Result<Self> {
         let state = State {
             line: Vec::with_capacity(4096),
+            written: Vec::new(),
             stamp: Timestamp::new(),
             writer: Writer::start(out)?,
             ring: Ring::default(),
@@ -139,6 +163,8 @@ impl Journal {
             marks: Marks::default(),
         };
         let shared = Shared {
+            names: Names::new(options.fields),
+            kept_names: Names::new(LogFields::Sluice),
             options,
             clock,
             state: RefCell::new(state),
@@ -155,8 +181,20 @@ impl Journal {
         names.into_iter().for_each(|name| state.counters.reserve(name));
     }
 
+    /// A target or URL as log lines show it.
+    #[must_use]
+    pub fn shown<'t>(&self, target: &'t str) -> Cow<'t, str> {
+        self.shared.options.query.shown(target)
+    }
+
     /// Writes the event's line and moves its metrics. Never blocks.
     pub fn emit(&self, event: Event<'_>) {
+        let shown = event.target().map(|target| self.shared.options.query.shown(target));
+        let event = match &shown {
+            Some(Cow::Owned(target)) => event.with_target(target),
+            Some(Cow::Borrowed(target)) => event.with_target(target),
+            None => event,
+        };
         let mut state = self.shared.state.borrow_mut();
         state.counters.count(&event);
         if let Event::Access(record) = &event {
@@ -188,15 +226,25 @@ impl Journal {
     }
 
     fn write_line(&self, state: &mut State, unix_ms: u64, event: &Event<'_>) {
-        let State { line, stamp, writer, ring, .. } = state;
+        let State { line, written, stamp, writer, ring, .. } = state;
+        // What is kept is always JSON with the names of the reference, so that `sluice logs` can select and show it.
         line.clear();
-        match self.shared.options.format {
-            Format::Json => lines::json(line, stamp, unix_ms, event),
-            Format::Text => lines::text(line, stamp, unix_ms, event),
-        }
+        lines::json(line, stamp, unix_ms, event, &self.shared.kept_names);
         let (kind, worker) = lines::about(event);
         ring.push(kind, worker, line);
-        if writer.push(line) {
+        written.clear();
+        let written = match (self.shared.options.format, self.shared.options.fields) {
+            (Format::Json, LogFields::Sluice) => line,
+            (Format::Json, LogFields::Otel | LogFields::Ecs) => {
+                lines::json(written, stamp, unix_ms, event, &self.shared.names);
+                written
+            }
+            (Format::Text, _) => {
+                lines::text(written, stamp, unix_ms, event);
+                written
+            }
+        };
+        if writer.push(written) {
             self.shared.flush_wanted.notify_one();
         }
         if self.shared.followers.get() > 0 {

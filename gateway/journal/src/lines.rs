@@ -2,14 +2,25 @@
 //!
 //! The one place that knows the fields of a line. It must not know where lines go.
 
+mod access;
+mod fields;
 mod text;
 
+use sluice_catalog::config::LogFields;
 use sluice_catalog::logfields::LineKind;
 
+pub(crate) use fields::Names;
 pub(crate) use text::{sentence, text};
 
-use crate::encode::{Timestamp, address, bounded, escaped, hex, milliseconds, number};
-use crate::event::{AccessRecord, CacheUse, Event, HeldRequest, Level, Session, Step, StuckPlace};
+use access::json_access;
+use fields::Fields;
+
+use crate::app_text::AppText;
+use crate::encode::Timestamp;
+use crate::event::{Event, HeldRequest, Level, Stream, StuckPlace};
+
+/// The version of the Elastic Common Schema whose names are used.
+const ECS_VERSION: &str = "8.11.0";
 
 /// The most of a target that the log keeps.
 const TARGET_BYTES_MAX: usize = 2048;
@@ -31,8 +42,8 @@ pub(crate) fn head(event: &Event<'_>) -> Head {
         Event::Access(ref record) => {
             return Head { name: "access", level: Level::Info, kind: LineKind::Access, worker: record.worker };
         }
-        Event::AppLine { worker, .. } => {
-            return Head { name: "app", level: Level::Info, kind: LineKind::App, worker: Some(worker) };
+        Event::AppLine { worker, said, .. } => {
+            return Head { name: "app", level: said.level, kind: LineKind::App, worker: Some(worker) };
         }
         Event::WorkerStarted { worker, .. } => ("worker_started", Level::Info, Some(worker)),
         Event::WorkerReady { worker, .. } => ("worker_ready", Level::Info, Some(worker)),
@@ -74,28 +85,46 @@ pub(crate) fn about(event: &Event<'_>) -> (LineKind, Option<u64>) {
 }
 
 /// One JSON object, without a line feed. The fields are those of [`sluice_catalog::logfields`], in their order.
-pub(crate) fn json(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event: &Event<'_>) {
+pub(crate) fn json(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event: &Event<'_>, names: &Names) {
     let head = head(event);
-    out.extend_from_slice(b"{\"time\":\"");
-    out.extend_from_slice(stamp.format(unix_ms));
-    out.extend_from_slice(b"\",\"level\":\"");
-    out.extend_from_slice(head.level.as_str().as_bytes());
-    out.extend_from_slice(b"\",\"event\":\"");
-    out.extend_from_slice(head.name.as_bytes());
-    out.push(b'"');
-    let mut fields = Fields(out);
+    let mut fields = Fields::of(out, names, head.name);
+    let begin = fields.out.len();
+    fields.whole(b",\"time\":", std::str::from_utf8(stamp.format(unix_ms)).unwrap_or_default());
+    fields.out[begin] = b'{';
+    fields.whole(b",\"level\":", head.level.as_str());
+    fields.whole(b",\"event\":", head.name);
+    json_conventions(&mut fields, event, head.level, names.fields);
     if let Event::Access(record) = event {
-        json_access(&mut fields, record);
+        json_access(&mut fields, record, names.fields);
     } else {
         if let Some(worker) = head.worker {
             fields.number(b",\"worker\":", worker);
         }
-        json_rest(&mut fields, event);
+        json_rest(&mut fields, event, names.fields);
     }
-    out.push(b'}');
+    fields.out.push(b'}');
 }
 
-fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
+/// What the conventions want of every line beyond other names.
+fn json_conventions(fields: &mut Fields<'_>, event: &Event<'_>, level: Level, names: LogFields) {
+    let body: &[u8] = match names {
+        LogFields::Sluice => return,
+        LogFields::Otel => {
+            fields.number(b",\"severity_number\":", level.severity_number());
+            b",\"body\":"
+        }
+        LogFields::Ecs => {
+            fields.whole(b",\"ecs.version\":", ECS_VERSION);
+            b",\"message\":"
+        }
+    };
+    // An app's line is the body itself.
+    if !matches!(event, Event::AppLine { .. }) {
+        fields.text(body, &sentence(event), APP_BYTES_MAX);
+    }
+}
+
+fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
     match *event {
         Event::Access(_) | Event::Stopped => {}
         Event::WorkerStarted { pid, generation, lane, .. } => {
@@ -107,7 +136,7 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
         Event::WorkerExited { status, reason, expected, .. } => {
             fields.text(b",\"status\":", status, FIELD_BYTES_MAX);
             fields.text(b",\"reason\":", reason.as_str(), FIELD_BYTES_MAX);
-            fields.0.extend_from_slice(if expected { b",\"expected\":true" } else { b",\"expected\":false" });
+            fields.raw(b",\"expected\":", if expected { "true" } else { "false" });
         }
         Event::WorkerStuck { silent_ms, place, hottest, request, profile, .. } => {
             fields.number(b",\"silent_ms\":", silent_ms);
@@ -144,7 +173,7 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
         Event::ReloadAbandoned { generation, reason, superseded, stderr_tail } => {
             fields.number(b",\"generation\":", generation);
             fields.text(b",\"reason\":", reason, APP_BYTES_MAX);
-            fields.0.extend_from_slice(if superseded { b",\"superseded\":true" } else { b",\"superseded\":false" });
+            fields.raw(b",\"superseded\":", if superseded { "true" } else { "false" });
             fields.text(b",\"stderr\":", end(stderr_tail), APP_BYTES_MAX);
         }
         Event::ReloadRefused { reason } => fields.text(b",\"reason\":", reason, APP_BYTES_MAX),
@@ -153,10 +182,7 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
             fields.milliseconds(b",\"service_p95_before_ms\":", before_ms);
             fields.milliseconds(b",\"service_p95_after_ms\":", after_ms);
         }
-        Event::AppLine { stream, line, .. } => {
-            fields.text(b",\"stream\":", stream.as_str(), FIELD_BYTES_MAX);
-            fields.text(b",\"line\":", line, APP_BYTES_MAX);
-        }
+        Event::AppLine { stream, said, .. } => json_app(fields, stream, said, names),
         Event::Listening { url } => fields.text(b",\"url\":", url, FIELD_BYTES_MAX),
         Event::Draining { reason } => fields.text(b",\"reason\":", reason, FIELD_BYTES_MAX),
         Event::TaskLost { task, place } => {
@@ -193,6 +219,20 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>) {
     }
 }
 
+fn json_app(fields: &mut Fields<'_>, stream: Stream, said: AppText<'_>, names: LogFields) {
+    fields.text(b",\"stream\":", stream.as_str(), FIELD_BYTES_MAX);
+    // Cut, it would be no JSON any more.
+    if !said.is_json || said.text.len() > APP_BYTES_MAX {
+        fields.text(b",\"line\":", said.text, APP_BYTES_MAX);
+        return fields.null(b",\"json\":");
+    }
+    match said.message.filter(|_| names != LogFields::Sluice) {
+        Some(message) => fields.raw(b",\"line\":", message),
+        None => fields.null(b",\"line\":"),
+    }
+    fields.raw(b",\"json\":", said.text);
+}
+
 fn json_overdue(fields: &mut Fields<'_>, silent_ms: Option<u64>, request: Option<HeldRequest<'_>>) {
     match silent_ms {
         Some(silent_ms) => fields.number(b",\"silent_ms\":", silent_ms),
@@ -219,94 +259,6 @@ fn json_held(fields: &mut Fields<'_>, request: Option<HeldRequest<'_>>) {
     fields.text_or_null(b",\"request_id\":", request.map(|held| held.request_id), FIELD_BYTES_MAX);
     fields.text_or_null(b",\"method\":", request.map(|held| held.method), FIELD_BYTES_MAX);
     fields.text_or_null(b",\"target\":", request.map(|held| held.target), TARGET_BYTES_MAX);
-}
-
-fn json_access(fields: &mut Fields<'_>, record: &AccessRecord<'_>) {
-    fields.text(b",\"request_id\":", record.request_id, FIELD_BYTES_MAX);
-    fields.text(b",\"method\":", record.method, FIELD_BYTES_MAX);
-    fields.text(b",\"target\":", record.target, TARGET_BYTES_MAX);
-    fields.text(b",\"host\":", record.host, FIELD_BYTES_MAX);
-    fields.text(b",\"class\":", record.class, FIELD_BYTES_MAX);
-    match record.worker {
-        Some(worker) => fields.number(b",\"worker\":", worker),
-        None => fields.null(b",\"worker\":"),
-    }
-    fields.number(b",\"tries\":", u64::from(record.tries));
-    fields.text_or_null(b",\"step\":", record.step.map(Step::as_str), FIELD_BYTES_MAX);
-    fields.text_or_null(b",\"session\":", record.session.map(Session::as_str), FIELD_BYTES_MAX);
-    fields.text_or_null(b",\"cache\":", record.cache.map(CacheUse::as_str), FIELD_BYTES_MAX);
-    if let Some(includes) = record.includes {
-        fields.number(b",\"includes\":", u64::from(includes.asked));
-        fields.number(b",\"includes_failed\":", u64::from(includes.failed));
-    } else {
-        fields.null(b",\"includes\":");
-        fields.null(b",\"includes_failed\":");
-    }
-    fields.number(b",\"status\":", u64::from(record.status));
-    match record.error {
-        Some(code) => fields.text(b",\"error\":", code.entry().code, FIELD_BYTES_MAX),
-        None => fields.null(b",\"error\":"),
-    }
-    fields.number(b",\"bytes_in\":", record.bytes_in);
-    fields.number(b",\"bytes_out\":", record.bytes_out);
-    fields.milliseconds(b",\"receive_ms\":", Some(record.receive_ms));
-    fields.milliseconds(b",\"queue_ms\":", record.queue_ms);
-    fields.milliseconds(b",\"unserved_ms\":", record.unserved_ms);
-    fields.milliseconds(b",\"service_ms\":", record.service_ms);
-    fields.milliseconds(b",\"total_ms\":", Some(record.total_ms));
-    fields.milliseconds(b",\"cpu_ms\":", record.cpu_ms);
-    fields.text(b",\"outcome\":", record.outcome.as_str(), FIELD_BYTES_MAX);
-    fields.0.extend_from_slice(b",\"peer\":\"");
-    address(fields.0, record.peer);
-    fields.0.push(b'"');
-    fields.trace_id(b",\"trace_id\":", record.trace_id);
-}
-
-/// Appends fields of an object. Each key comes with its comma, quotes and colon, so that it is one copy.
-struct Fields<'a>(&'a mut Vec<u8>);
-
-impl Fields<'_> {
-    fn text(&mut self, key: &[u8], text: &str, bytes_max: usize) {
-        self.0.extend_from_slice(key);
-        self.0.push(b'"');
-        let kept = bounded(text, bytes_max);
-        escaped(self.0, kept);
-        if kept.len() < text.len() {
-            self.0.extend_from_slice("…".as_bytes());
-        }
-        self.0.push(b'"');
-    }
-
-    fn text_or_null(&mut self, key: &[u8], text: Option<&str>, bytes_max: usize) {
-        match text {
-            Some(text) => self.text(key, text, bytes_max),
-            None => self.null(key),
-        }
-    }
-
-    fn number(&mut self, key: &[u8], value: u64) {
-        self.0.extend_from_slice(key);
-        number(self.0, value);
-    }
-
-    fn milliseconds(&mut self, key: &[u8], value_ms: Option<f64>) {
-        let Some(value_ms) = value_ms else { return self.null(key) };
-        self.0.extend_from_slice(key);
-        milliseconds(self.0, value_ms);
-    }
-
-    fn trace_id(&mut self, key: &[u8], id: Option<u128>) {
-        let Some(id) = id else { return self.null(key) };
-        self.0.extend_from_slice(key);
-        self.0.push(b'"');
-        hex(self.0, id);
-        self.0.push(b'"');
-    }
-
-    fn null(&mut self, key: &[u8]) {
-        self.0.extend_from_slice(key);
-        self.0.extend_from_slice(b"null");
-    }
 }
 
 /// The last bytes rather than the first: the reason of a failure stands at the end.

@@ -4,12 +4,17 @@ use sluice_catalog::logfields::{self, OUTCOMES};
 use sluice_catalog::snapshot::Lane;
 
 use super::*;
+use crate::app_text::AppText;
 use crate::event::tests_support::record;
-use crate::event::{Alarm, ExitReason, Outcome, Recycled, Stream};
+use crate::event::{AccessRecord, Alarm, ExitReason, LoggedHeader, Outcome, Recycled, Stream};
 
 fn as_json(event: &Event<'_>) -> Value {
+    named(event, LogFields::Sluice)
+}
+
+fn named(event: &Event<'_>, fields: LogFields) -> Value {
     let mut out = Vec::new();
-    json(&mut out, &mut Timestamp::new(), 1_767_225_599_500, event);
+    json(&mut out, &mut Timestamp::new(), 1_767_225_599_500, event, &Names::new(fields));
     assert!(!out.contains(&b'\n'), "a line is one line");
     serde_json::from_slice(&out).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&out)))
 }
@@ -38,7 +43,7 @@ fn every_event() -> Vec<Event<'static>> {
         Event::WorkerOverdue { worker: 3, silent_ms: Some(1_010), request: None },
         Event::WorkerBackoff { worker: 3, delay_ms: 100 },
         Event::WorkerStartFailed { worker: 3, code: Code::AppNeverListened, stderr_tail: "Error: no\n  at x\n" },
-        Event::AppLine { worker: 3, stream: Stream::Stderr, line: "hello \"you\"" },
+        Event::AppLine { worker: 3, stream: Stream::Stderr, said: AppText::read(Stream::Stderr, "hello \"you\"") },
         Event::Listening { url: "http://localhost:3000" },
         Event::Draining { reason: "SIGTERM" },
         Event::Stopped,
@@ -79,7 +84,7 @@ fn every_line_has_the_fields_of_the_catalogue_in_their_order_and_no_others() {
         assert_eq!(line.get("worker").and_then(Value::as_u64), worker, "{line}");
 
         let mut out = Vec::new();
-        json(&mut out, &mut Timestamp::new(), 0, &event);
+        json(&mut out, &mut Timestamp::new(), 0, &event, &Names::new(LogFields::Sluice));
         let text = String::from_utf8(out).unwrap();
         let mut after = 0;
         for field in logfields::COMMON.iter().chain(entry.fields) {
@@ -91,6 +96,7 @@ fn every_line_has_the_fields_of_the_catalogue_in_their_order_and_no_others() {
             let fits = match field.json_type {
                 "string" => value.is_string(),
                 "number" => value.is_number(),
+                "object" => value.is_object(),
                 _ => value.is_boolean(),
             };
             assert!(fits || value.is_null() && !field.null_when.is_empty(), "{} in {text}", field.name);
@@ -167,7 +173,8 @@ fn long_targets_and_lines_are_cut() {
     let line = as_json(&Event::Access(AccessRecord { target: &long, host: &long, class: &long, ..record() }));
     assert!(line.to_string().len() < 2 * TARGET_BYTES_MAX);
     assert!(line["target"].as_str().unwrap().ends_with("é…"));
-    let line = as_json(&Event::AppLine { worker: 1, stream: Stream::Stdout, line: &long });
+    let line =
+        as_json(&Event::AppLine { worker: 1, stream: Stream::Stdout, said: AppText::read(Stream::Stdout, &long) });
     assert!(line["line"].as_str().unwrap().len() <= APP_BYTES_MAX + "…".len());
 }
 
@@ -195,4 +202,91 @@ fn queue_wait_and_service_time_stand_apart_in_text() {
 fn outcomes_are_the_words_of_the_catalogue() {
     let words: Vec<&str> = OUTCOMES.iter().map(|word| word.name).collect();
     assert_eq!(Outcome::ALL.map(Outcome::as_str).to_vec(), words);
+}
+
+#[test]
+fn json_of_the_app_stands_in_the_line_as_an_object_with_its_level() {
+    let text = r#"{"level":50,"msg":"no \"stock\"","order":{"id":7}}"#;
+    let event = Event::AppLine { worker: 1, stream: Stream::Stdout, said: AppText::read(Stream::Stdout, text) };
+    let line = as_json(&event);
+    assert_eq!(
+        (&line["level"], &line["line"], &line["json"]["order"]["id"]),
+        (&"error".into(), &Value::Null, &7.into())
+    );
+    assert_eq!(named(&event, LogFields::Otel)["body"], "no \"stock\"");
+    assert_eq!(named(&event, LogFields::Ecs)["message"], "no \"stock\"");
+
+    let long = format!("{{\"msg\":\"{}\"}}", "x".repeat(APP_BYTES_MAX));
+    let said = AppText::read(Stream::Stdout, &long);
+    let line = as_json(&Event::AppLine { worker: 1, stream: Stream::Stdout, said });
+    assert!(line["json"].is_null() && line["line"].as_str().is_some_and(|text| text.ends_with('…')), "cut, it is text");
+}
+
+#[test]
+fn a_record_of_several_lines_is_one_line_of_json() {
+    let text = "Error: no\n    at f (a.js:1:2)";
+    let said = AppText::read(Stream::Stderr, text);
+    let event = Event::AppLine { worker: 1, stream: Stream::Stderr, said };
+    assert_eq!((&as_json(&event)["line"], &as_json(&event)["level"]), (&text.into(), &"error".into()));
+    assert_eq!(as_text(&event), "23:59:59.500Z w1 ! Error: no\n    at f (a.js:1:2)");
+}
+
+#[test]
+fn headers_are_in_the_access_line_where_they_are_asked_for() {
+    let header = |name: &str, value: &str| LoggedHeader { name: name.into(), value: value.to_owned() };
+    let headers = [header("user-agent", "curl \"8\""), header("x-tenant", &"t".repeat(600))];
+    let event = Event::Access(AccessRecord { headers: &headers, ..record() });
+    let line = as_json(&event);
+    assert_eq!(line["headers"]["user-agent"], "curl \"8\"");
+    assert_eq!(line["headers"]["x-tenant"].as_str().map(|value| value.chars().count()), Some(FIELD_BYTES_MAX + 1));
+    let otel = named(&event, LogFields::Otel);
+    assert_eq!(otel["user_agent.original"], "curl \"8\"");
+    assert!(otel["http.request.header.x-tenant"][0].as_str().is_some_and(|value| value.starts_with('t')));
+    assert_eq!(named(&event, LogFields::Ecs)["user_agent.original"], "curl \"8\"");
+}
+
+#[test]
+fn the_conventions_have_their_own_names_and_no_name_twice() {
+    for fields in [LogFields::Otel, LogFields::Ecs] {
+        for event in every_event() {
+            let mut out = Vec::new();
+            json(&mut out, &mut Timestamp::new(), 0, &event, &Names::new(fields));
+            let text = String::from_utf8(out).unwrap();
+            let line: Value = serde_json::from_str(&text).unwrap();
+            for name in line.as_object().unwrap().keys() {
+                assert_eq!(text.matches(&format!("\"{name}\":")).count(), 1, "{name} in {text}");
+            }
+        }
+    }
+    let access = Event::Access(AccessRecord { host: "shop.example:8080", ..record() });
+    let otel = named(&access, LogFields::Otel);
+    for (name, value) in [
+        ("timestamp", Value::from("2025-12-31T23:59:59.500Z")),
+        ("severity_text", "info".into()),
+        ("severity_number", 9.into()),
+        ("event.name", "access".into()),
+        ("http.request.method", "GET".into()),
+        ("url.original", "/product/12?colour=red".into()),
+        ("server.address", "shop.example".into()),
+        ("http.response.status_code", 200.into()),
+        ("client.address", "203.0.113.9".into()),
+        ("sluice.queue_ms", 1.5.into()),
+    ] {
+        assert_eq!(otel[name], value, "{name} in {otel}");
+    }
+    assert!(otel["body"].as_str().is_some_and(|body| body.starts_with("200 GET ")), "{otel}");
+    let ecs = named(&access, LogFields::Ecs);
+    for (name, value) in [
+        ("@timestamp", Value::from("2025-12-31T23:59:59.500Z")),
+        ("log.level", "info".into()),
+        ("ecs.version", ECS_VERSION.into()),
+        ("event.action", "access".into()),
+        ("event.duration", 13_900_000.into()),
+        ("url.domain", "shop.example".into()),
+        ("client.ip", "203.0.113.9".into()),
+        ("http.response.body.bytes", 18_222.into()),
+    ] {
+        assert_eq!(ecs[name], value, "{name} in {ecs}");
+    }
+    assert!(ecs["message"].as_str().is_some_and(|message| message.starts_with("200 GET ")), "{ecs}");
 }

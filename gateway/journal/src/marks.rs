@@ -38,7 +38,7 @@ impl Marks {
             kind,
             event: head.name.to_owned(),
             level: match head.level {
-                Level::Info => MarkLevel::Info,
+                Level::Debug | Level::Info => MarkLevel::Info,
                 Level::Warn => MarkLevel::Warn,
                 Level::Error => MarkLevel::Error,
             },

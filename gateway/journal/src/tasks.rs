@@ -136,7 +136,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Filter, Format, Options};
+    use crate::{Filter, Options};
 
     const SOON: Duration = Duration::from_secs(10);
 
@@ -146,7 +146,7 @@ mod tests {
         let local = tokio::task::LocalSet::new();
         local
             .run_until(async {
-                let journal = Journal::new(Options { format: Format::Json, access: false }, std::io::sink()).unwrap();
+                let journal = Journal::new(Options { access: false, ..Options::default() }, std::io::sink()).unwrap();
                 let mut log = journal.subscribe(Filter::default(), 0);
                 let tasks = Tasks::new(journal);
                 let stopped = tasks.spawn("stopped", std::future::pending());

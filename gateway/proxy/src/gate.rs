@@ -88,6 +88,8 @@ pub struct Gate {
     tls: Option<Arc<Tls>>,
     /// Where events are told.
     pub journal: Journal,
+    /// Names of the headers that the access log has.
+    pub(crate) logged_headers: Vec<Rc<str>>,
     pub(crate) store: Rc<TempStore>,
     pub(crate) classes: Classes,
     pub(crate) sessions: Sessions,
@@ -185,6 +187,7 @@ impl Gate {
             classes,
             sessions,
             journal,
+            logged_headers: config.log.headers.iter().map(|name| Rc::from(name.as_str())).collect(),
             store,
             files,
             cache: Cache::new(&config.cache, tier),

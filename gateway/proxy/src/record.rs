@@ -5,13 +5,14 @@
 //! (they run without the preload) are measured by their service time, which is all that is seen of them from outside.
 
 pub(crate) mod ended;
+mod headers;
 mod traces;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_journal::{AccessRecord, Event, Outcome};
+use sluice_journal::{AccessRecord, Event, LoggedHeader, Outcome};
 use sluice_message::{Method, Scheme};
 use sluice_scheduler::{RequestId, WorkerId};
 use sluice_supervisor::Reported;
@@ -38,6 +39,8 @@ pub(crate) struct Record {
     pub(crate) target: String,
     pub(crate) host: String,
     pub(crate) class: Rc<str>,
+    /// Those that the log is to have.
+    pub(crate) headers: Vec<LoggedHeader>,
     pub(crate) scheme: Scheme,
     /// Its trace, where that is kept.
     pub(crate) traced: Option<Context>,
@@ -228,6 +231,7 @@ fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>) {
         host: &record.host,
         class: &record.class,
         cpu_ms,
+        headers: &record.headers,
         is_traced: record.traced.is_some(),
         ..record.rest
     };

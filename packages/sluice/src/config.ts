@@ -1,5 +1,8 @@
 // Generated from gateway/catalog by `make generate`; do not edit.
 
+/** A time with its unit: `500ms`, `3s`, `2m`, `1h`, `7d`. */
+export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
 /** Everything that `sluice.toml` may say. Each section and key may be left out. */
 export interface Config {
   /** The app that the workers run: a script (`entry`) or a command (`command`), not both. */
@@ -212,7 +215,7 @@ export interface ServerConfig {
    * 157680000.
    * @default 0
    */
-  hsts_max_age_s?: number;
+  hsts_max_age_s?: number | Duration;
   /**
    * Further port, without TLS, that redirects to HTTPS with 308 and answers the CA's challenge http-01.
    * 0 for none. From 0 to 65535.
@@ -266,12 +269,12 @@ export interface ServerConfig {
    * How long a connection may stay open between two requests. In milliseconds, from 0 to 3600000.
    * @default 75000
    */
-  keep_alive_timeout_ms?: number;
+  keep_alive_timeout_ms?: number | Duration;
   /**
    * How long a request's headers as a whole may take to arrive. In milliseconds, from 100 to 600000.
    * @default 15000
    */
-  headers_timeout_ms?: number;
+  headers_timeout_ms?: number | Duration;
   /**
    * Rate below which a request's body counts as too slow, once `body_grace_ms` have passed. In bytes per
    * second, from 0 to 1073741824.
@@ -282,7 +285,7 @@ export interface ServerConfig {
    * How long a body may take before its rate is looked at. In milliseconds, from 100 to 600000.
    * @default 10000
    */
-  body_grace_ms?: number;
+  body_grace_ms?: number | Duration;
   /**
    * Longest request line, with its method and version. In bytes, from 64 to 1048576.
    * @default 8192
@@ -314,7 +317,7 @@ export interface ServerConfig {
    * 100 to 3600000.
    * @default 60000
    */
-  send_timeout_ms?: number;
+  send_timeout_ms?: number | Duration;
 }
 
 /** `[acme]` */
@@ -531,24 +534,24 @@ export interface WorkersConfig {
    * 3600000.
    * @default 60000
    */
-  start_timeout_ms?: number;
+  start_timeout_ms?: number | Duration;
   /**
    * How long a worker may take to leave once asked, before it is killed. In milliseconds, from 0 to
    * 3600000.
    * @default 10000
    */
-  stop_timeout_ms?: number;
+  stop_timeout_ms?: number | Duration;
   /**
    * Wait before a worker that exited is started again; doubles with each exit that follows soon without
    * an answer given. In milliseconds, from 1 to 3600000.
    * @default 100
    */
-  backoff_ms_min?: number;
+  backoff_ms_min?: number | Duration;
   /**
    * Longest such wait. In milliseconds, from 1 to 3600000.
    * @default 30000
    */
-  backoff_ms_max?: number;
+  backoff_ms_max?: number | Duration;
   /**
    * Whether a worker is ready only once the app has called `process.send('ready')`, besides listening.
    * Apps in another runtime cannot say it and are not waited for.
@@ -564,7 +567,7 @@ export interface WorkersConfig {
    * milliseconds, from 0 to 3600000.
    * @default 1000
    */
-  overdue_after_ms?: number;
+  overdue_after_ms?: number | Duration;
   /**
    * How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an
    * endless regular expression. The log then names the function and the line, and the worker is killed.
@@ -572,14 +575,14 @@ export interface WorkersConfig {
    * any time. In milliseconds, from 0 to 3600000.
    * @default 10000
    */
-  stuck_after_ms?: number;
+  stuck_after_ms?: number | Duration;
   /**
    * How long it may not turn while the main thread waits: a synchronous child process, a lock, a disk.
    * Where the system does not tell the two apart (elsewhere than on Linux), this counts for both. At
    * least 1500; 0 for any time. In milliseconds, from 0 to 86400000.
    * @default 60000
    */
-  blocked_after_ms?: number;
+  blocked_after_ms?: number | Duration;
 }
 
 /** `[sticky]` */
@@ -638,7 +641,7 @@ export interface WarmUpConfig {
    * How long a worker is warmed at most. In milliseconds, from 100 to 600000.
    * @default 10000
    */
-  timeout_ms?: number;
+  timeout_ms?: number | Duration;
   /**
    * Requests at most. Fewer do where service time no longer changes. In requests, from 1 to 10000.
    * @default 50
@@ -665,7 +668,7 @@ export interface RecycleConfig {
    * Time after which a worker is replaced, spread likewise; 0 for any. In seconds, from 0 to 31536000.
    * @default 0
    */
-  age_s_max?: number;
+  age_s_max?: number | Duration;
 }
 
 /** `[queue]` */
@@ -691,14 +694,14 @@ export interface QueueConfig {
    * then. In milliseconds, from 1 to 3600000.
    * @default 10000
    */
-  wait_ms_max?: number;
+  wait_ms_max?: number | Duration;
   /**
    * How long a request may be predicted to wait before it is given something cheaper than a render, in
    * the end 503. For requests whose route says nothing else; 0 for as long as `wait_ms_max`. In
    * milliseconds, from 0 to 3600000.
    * @default 0
    */
-  budget_ms?: number;
+  budget_ms?: number | Duration;
 }
 
 /** `[alarms]` */
@@ -708,13 +711,13 @@ export interface AlarmsConfig {
    * must be gone until it is over. In seconds, from 1 to 3600.
    * @default 60
    */
-  after_s?: number;
+  after_s?: number | Duration;
   /**
    * Mean queue wait above which requests are held up, even where the queue becomes empty now and then.
    * Below half of it they are not any more. 0 for any wait. In milliseconds, from 0 to 3600000.
    * @default 500
    */
-  queue_wait_ms?: number;
+  queue_wait_ms?: number | Duration;
   /**
    * How much more a class may cost lately than in the long run. 0 for any. In percent, from 0 to 100000.
    * @default 100
@@ -725,7 +728,7 @@ export interface AlarmsConfig {
    * never. In seconds, from 0 to 2592000.
    * @default 3600
    */
-  growth_after_s?: number;
+  growth_after_s?: number | Duration;
 }
 
 /** `[classes]` */
@@ -760,7 +763,7 @@ export interface QuarantineLimitsConfig {
    * milliseconds, from 0 to 86400000.
    * @default 600000
    */
-  ttl_ms?: number;
+  ttl_ms?: number | Duration;
   /**
    * Requests that are remembered for it. Beyond it, the one whose time is over first is forgotten. In
    * requests, from 1 to 100000.
@@ -776,14 +779,14 @@ export interface ResponseConfig {
    * upgrade, which holds none, how long its answer may take. In milliseconds, from 1 to 86400000.
    * @default 60000
    */
-  worker_timeout_ms?: number;
+  worker_timeout_ms?: number | Duration;
   /**
    * How long a worker may go on with a response that nobody waits for any more (the client left or got
    * 504), whose connection is closed. A worker that does not end the request then is replaced. In
    * milliseconds, from 1 to 86400000.
    * @default 60000
    */
-  abandoned_timeout_ms?: number;
+  abandoned_timeout_ms?: number | Duration;
   /**
    * Part of a response that is kept in memory for a slow client; what goes beyond is kept in a temporary
    * file. In bytes, from 4096 to 1073741824.
@@ -820,7 +823,7 @@ export interface StreamsConfig {
    * 604800000.
    * @default 3600000
    */
-  idle_timeout_ms?: number;
+  idle_timeout_ms?: number | Duration;
 }
 
 /** `[memory]` */
@@ -863,7 +866,7 @@ export interface EdgeConfig {
    * milliseconds, from 100 to 3600000.
    * @default 10000
    */
-  ready_progress_ms?: number;
+  ready_progress_ms?: number | Duration;
 }
 
 /** `[files]` */
@@ -960,13 +963,13 @@ export interface PageCacheConfig {
    * In seconds, from 0 to 31536000.
    * @default 60
    */
-  stale_if_error_s?: number;
+  stale_if_error_s?: number | Duration;
   /**
    * For how long requests for a page that turned out not to be for all are not gathered again. In
    * seconds, from 0 to 86400.
    * @default 120
    */
-  private_s?: number;
+  private_s?: number | Duration;
   /**
    * What becomes of kept pages when a new version of the app takes over: at a reload, an upgrade, and
    * for pages on disk at a start.
@@ -998,7 +1001,7 @@ export interface PageCacheConfig {
    * 1000.
    * @default 5
    */
-  shared_timeout_ms?: number;
+  shared_timeout_ms?: number | Duration;
   /**
    * Beginning of all names in that server. Gateways with the same one share their pages.
    * @default "sluice:"
@@ -1035,7 +1038,7 @@ export interface ComposeConfig {
    * How long a page waits for an include, and then for its `alt`. In milliseconds, from 1 to 60000.
    * @default 1000
    */
-  include_ms_max?: number;
+  include_ms_max?: number | Duration;
   /**
    * A larger include is left out. In bytes, from 1024 to 67108864.
    * @default 1048576
@@ -1099,13 +1102,13 @@ export interface DrainConfig {
    * `delay_ms`) or `sluice upgrade`. In milliseconds, from 0 to 3600000.
    * @default 30000
    */
-  timeout_ms?: number;
+  timeout_ms?: number | Duration;
   /**
    * How long new connections are still taken and served while readiness already says no, so that whoever
    * balances the load can notice. In milliseconds, from 0 to 600000.
    * @default 0
    */
-  delay_ms?: number;
+  delay_ms?: number | Duration;
 }
 
 /** `[profile]` */
@@ -1150,10 +1153,34 @@ export interface LogConfig {
    */
   format?: 'auto' | 'json' | 'text';
   /**
+   * Names of the fields in JSON lines. `sluice logs --json` prints those of the reference in any case.
+   * @default "sluice"
+   */
+  fields?: 'sluice' | 'otel' | 'ecs';
+  /**
    * Whether every request gets a line.
    * @default true
    */
   access?: boolean;
+  /**
+   * Headers of requests that the access log has, for example `["user-agent", "x-tenant"]`, 32 at most.
+   * Values of headers with credentials (`authorization`, `cookie`, `x-api-key` and the like) are always
+   * `***`.
+   * @default []
+   */
+  headers?: string[];
+  /**
+   * Query strings in log lines.
+   * @default "mask"
+   */
+  query?: 'keep' | 'drop' | 'mask';
+  /**
+   * Parameters whose values `mask` hides, by one of the words in their names: `token` is for `token`,
+   * `access_token` and `accessToken`.
+   * @default
+   * ["token","key","apikey","password","passwd","pwd","secret","code","signature","sig","auth","authorization","credential","credentials","session","jwt","otp","ticket"]
+   */
+  query_masked?: string[];
   /**
    * Whether responses carry `Server-Timing` with queue wait and service time. Clients see it.
    * @default false
@@ -1164,8 +1191,9 @@ export interface LogConfig {
 /** `[admin]` */
 export interface AdminConfig {
   /**
-   * Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free one.
-   * @default "127.0.0.1:9090"
+   * Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free port. Neither
+   * Prometheus nor one of its exporters has the default port.
+   * @default "127.0.0.1:7584"
    */
   address?: string;
   /**

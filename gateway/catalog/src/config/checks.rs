@@ -8,7 +8,7 @@ use super::dial::Dial;
 use super::rate::{LIMITS_MAX, Rate, path_fault};
 use super::route::{ROUTES_MAX, Route};
 use super::span::Span;
-use super::{Config, Order, access, acme};
+use super::{Config, Order, access, acme, log};
 
 /// Encodings that the gateway compresses in.
 const ENCODINGS: [&str; 3] = ["zstd", "br", "gzip"];
@@ -41,6 +41,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     check_networks(config, &mut problem);
     check_rates(config, &mut problem);
     access::check(&config.access, &mut problem);
+    log::check(&config.log, &mut problem);
     check_routes(config, &mut problem);
     check_sessions(config, &mut problem);
     check_compression(config, &mut problem);
@@ -85,7 +86,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     check_shared_cache(config, &mut problem);
     if !is_admin_address(&config.admin.address) {
         let written = &config.admin.address;
-        problem("admin.address", format!("must be off or an address with a port like 127.0.0.1:9090, not {written:?}"));
+        problem("admin.address", format!("must be off or an address with a port like 127.0.0.1:7584, not {written:?}"));
     }
     if config
         .admin

@@ -9,7 +9,9 @@ mod acme;
 mod certificates;
 mod checks;
 mod dial;
+mod duration;
 mod load;
+mod log;
 mod nearest;
 mod problem;
 mod rate;
@@ -19,12 +21,15 @@ mod span;
 mod table;
 mod value_error;
 mod values;
+mod words;
 
 use std::collections::BTreeMap;
 
 pub use access::{HashFault, PasswordHash, USERS_MAX};
 pub use certificates::Certificate;
 pub use dial::{DEVICES, Dial, DialFault, EVERY_COMPONENT, Share};
+pub(crate) use duration::PATTERN as DURATION_PATTERN;
+pub use duration::{NotADuration, TimeUnit, parse_ms, written as written_ms};
 pub use load::{FILE_NAME, Loaded, Origin, Sources, environment, find_file};
 pub use nearest::nearest;
 pub use problem::{ConfigError, Location, Problem};
@@ -33,9 +38,10 @@ pub use route::{Route, RouteError, Segment, site};
 pub use span::{NotASpan, Span};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use value_error::ValueError;
-pub use values::{
-    AcmeChallenge, Choice, Column, Concurrency, Immutable, Kind, Lanes, LogFormat, OnReload, Order, Renderer, SameSite,
-    Sticky, Tails, TraceContext, UnderscoreHeaders, Value,
+pub use values::{Column, Concurrency, Kind, Value};
+pub use words::{
+    AcmeChallenge, Choice, Immutable, Lanes, LogFields, LogFormat, LogQuery, OnReload, Order, Renderer, SameSite,
+    Sticky, Tails, TraceContext, UnderscoreHeaders,
 };
 
 use table::config;
@@ -605,16 +611,30 @@ config! {
     log: Log {
         /// How lines look.
         format: LogFormat = LogFormat::Auto => restart;
+        /// Names of the fields in JSON lines. `sluice logs --json` prints those of the reference in any case.
+        fields: LogFields = LogFields::Sluice => restart;
         /// Whether every request gets a line.
         access: bool = true => restart;
+        /// Headers of requests that the access log has, for example `["user-agent", "x-tenant"]`, 32 at most. Values of headers with
+        /// credentials (`authorization`, `cookie`, `x-api-key` and the like) are always `***`.
+        headers: Vec<String> = Vec::new() => restart;
+        /// Query strings in log lines.
+        query: LogQuery = LogQuery::Mask => restart;
+        /// Parameters whose values `mask` hides, by one of the words in their names: `token` is for `token`, `access_token` and
+        /// `accessToken`.
+        query_masked: Vec<String> = [
+            "token", "key", "apikey", "password", "passwd", "pwd", "secret", "code", "signature", "sig", "auth", "authorization",
+            "credential", "credentials", "session", "jwt", "otp", "ticket",
+        ].map(str::to_owned).to_vec() => restart;
         /// Whether responses carry `Server-Timing` with queue wait and service time. Clients see it.
         server_timing: bool = false => restart;
     }
 
     /// Dashboard, metrics and health for operators.
     admin: Admin {
-        /// Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free one.
-        address: String = "127.0.0.1:9090".to_owned() => restart;
+        /// Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free port. Neither
+        /// Prometheus nor one of its exporters has the default port.
+        address: String = "127.0.0.1:7584".to_owned() => restart;
         /// What opens the dashboard from another host and allows its actions, 16 characters at least. Better set by
         /// `SLUICE_ADMIN_TOKEN` than in a file. Without it the gateway makes one and keeps it in `admin-token` of the run directory.
         token: Option<String> = None => restart;

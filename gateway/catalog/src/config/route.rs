@@ -1,6 +1,7 @@
 //! How a route is written: which requests it is for (`GET shop.example/products/:id`), and what holds for them
 //! (`class=product priority=1`). It must not know how requests are compared with it.
 
+use super::duration::parse_ms;
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 
 /// Routes that may be named.
@@ -48,7 +49,7 @@ pub enum RouteError {
     /// A word of the settings is none.
     #[error(
         "hold settings like \"class=product priority=1 deadline_ms=500 budget_ms=200\" (priority from -100 to 100, times from 1 \
-         to 3600000), not {word:?}"
+         to 3600000 milliseconds, or \"1ms\" to \"1h\"), not {word:?}"
     )]
     Setting {
         /// The word.
@@ -141,7 +142,10 @@ impl Route {
     }
 
     fn set(&mut self, word: &str) -> Option<()> {
-        let time_ms = |text: &str| text.parse().ok().filter(|time_ms| (1..=3_600_000).contains(time_ms));
+        let time_ms = |text: &str| {
+            let time_ms = text.parse().ok().or_else(|| u32::try_from(parse_ms(text).ok()?).ok());
+            time_ms.filter(|time_ms| (1..=3_600_000).contains(time_ms))
+        };
         let (name, value) = word.split_once('=')?;
         match name {
             "class" => {
@@ -187,6 +191,8 @@ mod tests {
         assert_eq!(route.host.as_deref(), Some("shop.example"));
         assert_eq!(route.path, [Segment::Name("a".to_owned()), Segment::Any, Segment::Rest]);
         assert_eq!((&*route.class, route.priority, route.deadline_ms, route.budget_ms), ("a", -3, Some(500), None));
+        let timed = Route::parse("/", "deadline_ms=2s budget_ms=200ms").unwrap();
+        assert_eq!((timed.deadline_ms, timed.budget_ms), (Some(2_000), Some(200)));
         let plain = Route::parse("/", "").unwrap();
         assert_eq!((plain.path.len(), plain.host, plain.method, &*plain.class), (0, None, None, "/"));
     }
@@ -210,7 +216,17 @@ mod tests {
         ] {
             assert!(Route::parse(pattern, "").is_err_and(|error| error == RouteError::Pattern), "{pattern}");
         }
-        for settings in ["class=", "priority=101", "priority=x", "deadline_ms=0", "wat=1", "class", "budget_ms=-1"] {
+        for settings in [
+            "class=",
+            "priority=101",
+            "priority=x",
+            "deadline_ms=0",
+            "wat=1",
+            "class",
+            "budget_ms=-1",
+            "budget_ms=2h",
+            "deadline_ms=0s",
+        ] {
             assert!(
                 Route::parse("/x", settings).is_err_and(|error| error.to_string().contains("deadline_ms")),
                 "{settings}"

@@ -1,5 +1,7 @@
 //! How a time is written where its unit is free: `45s`, `30m`, `2h`, `7d`.
 
+use super::duration::{TimeUnit, parse_ms};
+
 /// A year, the longest that may be written, seconds.
 const SECONDS_MAX: u64 = 31_536_000;
 
@@ -25,11 +27,7 @@ impl Span {
     }
 
     fn read(text: &str) -> Option<Self> {
-        let (digits, unit_s) = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)]
-            .into_iter()
-            .find_map(|(unit, unit_s)| text.strip_suffix(unit).map(|digits| (digits, unit_s)))?;
-        let count: u64 = digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())??;
-        let seconds = count.checked_mul(unit_s)?;
+        let seconds = TimeUnit::Seconds.count(parse_ms(text).ok()?)?;
         (1..=SECONDS_MAX).contains(&seconds).then_some(Span { seconds })
     }
 }

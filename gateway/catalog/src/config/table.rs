@@ -1,7 +1,8 @@
 //! The macro that turns the table of keys into types and into data about them. It must not know any single key.
 
+use super::duration::TimeUnit;
 use super::value_error::ValueError;
-use super::values::Kind;
+use super::values::{Kind, Value};
 use super::{Config, SECTIONS};
 
 /// Lowest and highest value of a number, both allowed.
@@ -146,6 +147,51 @@ impl Config {
     }
 }
 
+/// What may be written for a key: a number of milliseconds or seconds may be a time with its unit as well.
+pub(super) const fn kind_of(kind: Kind, unit: &str) -> Kind {
+    match (kind, TimeUnit::named(unit)) {
+        (Kind::Integer, Some(unit)) => Kind::Time(unit),
+        _ => kind,
+    }
+}
+
+/// Reads the value of a file, for a key whose numbers count this unit.
+pub(super) fn read_toml<T: Value>(
+    value: &toml::de::DeValue<'_>,
+    bounds: Option<Bounds>,
+    unit: &str,
+) -> Result<T, ValueError> {
+    match kind_of(T::KIND, unit) {
+        Kind::Time(unit) => match value.as_str() {
+            Some(text) => read_time(text, bounds, unit),
+            None => match value {
+                toml::de::DeValue::Integer(_) => T::from_toml(value, bounds),
+                _ => Err(ValueError::of_type(Kind::Time(unit), value)),
+            },
+        },
+        _ => T::from_toml(value, bounds),
+    }
+}
+
+/// Reads the value of an environment variable or a flag, for a key whose numbers count this unit.
+pub(super) fn read_text<T: Value>(text: &str, bounds: Option<Bounds>, unit: &str) -> Result<T, ValueError> {
+    match kind_of(T::KIND, unit) {
+        Kind::Time(unit) if text.trim().parse::<i128>().is_err() => read_time(text.trim(), bounds, unit),
+        _ => T::from_text(text, bounds),
+    }
+}
+
+fn read_time<T: Value>(text: &str, bounds: Option<Bounds>, unit: TimeUnit) -> Result<T, ValueError> {
+    let time_ms = super::parse_ms(text).map_err(|_| ValueError::of_text(Kind::Time(unit), text))?;
+    let count = unit.count(time_ms).ok_or_else(|| ValueError::of_text(Kind::Time(unit), text))?;
+    T::from_text(&count.to_string(), bounds).map_err(|error| match error {
+        ValueError::OutOfBounds { bounds, .. } => {
+            ValueError::TimeOutOfBounds { bounds, unit, written: text.to_owned() }
+        }
+        error => error,
+    })
+}
+
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -201,18 +247,20 @@ macro_rules! config {
                 section: stringify!($section),
                 name: stringify!($key),
                 path: concat!(stringify!($section), ".", stringify!($key)),
-                kind: <$type as Value>::KIND,
+                kind: $crate::config::table::kind_of(<$type as Value>::KIND, concat!("" $($(, $unit)?)?)),
                 bounds: config!(@bounds $($min, $max)?),
                 unit: concat!("" $($(, $unit)?)?),
                 applies: config!(@applies $applies),
                 text: concat!($($doc),+),
                 read: |config| Value::to_json(&config.$section.$key),
                 set_toml: |config, value| {
-                    config.$section.$key = <$type as Value>::from_toml(value, config!(@bounds $($min, $max)?))?;
+                    config.$section.$key =
+                        $crate::config::table::read_toml(value, config!(@bounds $($min, $max)?), concat!("" $($(, $unit)?)?))?;
                     Ok(())
                 },
                 set_text: |config, text| {
-                    config.$section.$key = <$type as Value>::from_text(text, config!(@bounds $($min, $max)?))?;
+                    config.$section.$key =
+                        $crate::config::table::read_text(text, config!(@bounds $($min, $max)?), concat!("" $($(, $unit)?)?))?;
                     Ok(())
                 },
                 successor: <$type as Value>::successor,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use toml::de::DeValue;
 
+use super::duration::{NotADuration, TimeUnit};
 use super::nearest;
 use super::table::Bounds;
 use super::values::{Column, Kind};
@@ -34,6 +35,16 @@ pub enum ValueError {
     OutOfBounds {
         /// What is allowed.
         bounds: Bounds,
+        /// What was written.
+        written: String,
+    },
+    /// The time is too short or too long.
+    #[error("must be between {} and {}, not {written}", unit.written(bounds.min), unit.written(bounds.max))]
+    TimeOutOfBounds {
+        /// What is allowed, in the key's unit.
+        bounds: Bounds,
+        /// The key's unit.
+        unit: TimeUnit,
         /// What was written.
         written: String,
     },
@@ -123,6 +134,10 @@ impl fmt::Display for Kind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Integer | Self::IntegerOr(_) => "a whole number",
+            Self::Time(TimeUnit::Seconds) => {
+                return write!(out, "a whole number of seconds, or a time of whole seconds like \"90s\" or \"2m\"");
+            }
+            Self::Time(unit) => return write!(out, "a whole number of {}, or {NotADuration}", unit.as_str()),
             Self::Boolean => "true or false",
             Self::Text | Self::OptionalText => "a string",
             Self::TextList => "an array of strings",

@@ -13,6 +13,8 @@ pub(super) fn body() -> String {
          `PORT`, `HOST` and `WEB_CONCURRENCY` work too where the former are not set. An unknown key in the file is an \
          error that names the nearest one. `sluice check` validates everything and prints each key in force with where \
          it comes from.\n\n\
+         Keys for times take a number in the unit of the key, which its name ends with, or a string with a unit: `ms`, `s`, `m`, \
+         `h` or `d`. `send_timeout_ms = 60_000` and `send_timeout_ms = \"1m\"` are the same.\n\n\
          Editors complete and check the file with `sluice.schema.json` of the npm package: write \
          `#:schema ./node_modules/sluice/sluice.schema.json` in its first line.\n"
     );
@@ -62,6 +64,15 @@ fn type_text(key: &Key) -> String {
             let bounds = bounds.map_or_else(String::new, |bounds| format!(", {} to {}", bounds.min, bounds.max));
             format!("whole number{bounds}, or `\"{word}\"`")
         }
+        (Kind::Time(unit), Some(bounds)) => format!(
+            "time: whole number of {}, {} to {}, or `{:?}` to `{:?}`",
+            unit.as_str(),
+            bounds.min,
+            bounds.max,
+            unit.written(bounds.min),
+            unit.written(bounds.max)
+        ),
+        (Kind::Time(unit), None) => format!("time: whole number of {}", unit.as_str()),
         (Kind::Integer, None) => "whole number".to_owned(),
         (Kind::Boolean, _) => "`true` or `false`".to_owned(),
         (Kind::Text | Kind::OptionalText, _) => "string".to_owned(),
@@ -73,6 +84,9 @@ fn type_text(key: &Key) -> String {
 }
 
 fn default_text(key: &Key) -> String {
+    if let (Kind::Time(unit), Some(default)) = (key.kind, key.default().as_u64()) {
+        return format!("`{default}` (`{:?}`)", unit.written(default));
+    }
     match key.default() {
         serde_json::Value::Null => "none".to_owned(),
         value => format!("`{value}`"),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::markdown::table;
 use crate::errors::{self, Entry};
-use crate::logfields::{COMMON, Field, LINES, OUTCOMES};
+use crate::logfields::{COMMON, Field, LINES, NAMES, OUTCOMES};
 use crate::metrics::{self, BUCKETS_SECONDS, LABELS, Metric};
 
 pub(super) fn errors() -> String {
@@ -75,6 +75,21 @@ pub(super) fn log() -> String {
             let _ = write!(out, "\n{}", field_table(line.fields));
         }
     }
+    let names: Vec<Vec<String>> = NAMES
+        .iter()
+        .map(|row| {
+            let word = |name: &str| if name.is_empty() { String::new() } else { format!("`{name}`") };
+            vec![word(row.field), word(row.event), word(row.otel), word(row.ecs)]
+        })
+        .collect();
+    let _ = write!(
+        out,
+        "\n## Names of OpenTelemetry and ECS\n\n`log.fields` chooses the names. Fields that are not in this table, and those with an empty \
+         cell, are called `sluice.` and their name. With `otel`, lines also have `body` (the event as a sentence), `severity_number`, and \
+         headers as `http.request.header.<name>` and `user_agent.original`. With `ecs`, they have `message`, `ecs.version`, \
+         `event.duration` (nanoseconds) for requests, and headers as `sluice.headers.<name>` and `user_agent.original`.\n\n{}",
+        table(&["Field", "Only of", "`otel`", "`ecs`"], &names)
+    );
     let _ = write!(out, "\n## Outcomes\n\n{}", table(&["Outcome", "What it says"], &outcomes));
     out
 }

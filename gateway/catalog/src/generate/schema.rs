@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{Key, Kind, SECTIONS};
+use crate::config::{DURATION_PATTERN, Key, Kind, SECTIONS};
 
 /// As in `.prettierrc.json`.
 const LINE_WIDTH: usize = 110;
@@ -47,6 +47,14 @@ pub(super) fn schema() -> Value {
 
 fn key_schema(key: &Key) -> Value {
     let mut schema = match key.kind {
+        Kind::Time(_) => {
+            let mut number = json!({ "type": "integer" });
+            if let Some(bounds) = key.bounds {
+                number["minimum"] = json!(bounds.min);
+                number["maximum"] = json!(bounds.max);
+            }
+            json!({ "anyOf": [number, { "type": "string", "pattern": DURATION_PATTERN }] })
+        }
         Kind::Integer => json!({ "type": "integer" }),
         Kind::IntegerOr(word) => json!({ "anyOf": [{ "type": "integer" }, { "const": word }] }),
         Kind::Boolean => json!({ "type": "boolean" }),
@@ -74,7 +82,7 @@ fn key_schema(key: &Key) -> Value {
             json!({ "oneOf": words })
         }
     };
-    if let Some(bounds) = key.bounds {
+    if let (Some(bounds), false) = (key.bounds, matches!(key.kind, Kind::Time(_))) {
         schema["minimum"] = json!(bounds.min);
         schema["maximum"] = json!(bounds.max);
     }

@@ -9,6 +9,8 @@ const COMMENT_WIDTH: usize = 100;
 
 pub(super) fn text() -> String {
     let mut out = format!("// {}\n\n", super::NOTICE);
+    out += "/** A time with its unit: `500ms`, `3s`, `2m`, `1h`, `7d`. */\n";
+    out += "export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;\n\n";
     out += "/** Everything that `sluice.toml` may say. Each section and key may be left out. */\n";
     out += "export interface Config {\n";
     for section in SECTIONS {
@@ -44,6 +46,7 @@ pub(super) fn with_unit(key: &Key) -> String {
 
 fn type_text(kind: Kind) -> String {
     match kind {
+        Kind::Time(_) => "number | Duration".to_owned(),
         Kind::Integer => "number".to_owned(),
         Kind::IntegerOr(word) => format!("number | '{word}'"),
         Kind::Boolean => "boolean".to_owned(),

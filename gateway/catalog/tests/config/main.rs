@@ -1,6 +1,7 @@
 //! The configuration as an operator meets it: files, environment and flags in, values or named problems out.
 
 mod by_path;
+mod durations;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -187,7 +188,7 @@ fn everything_wrong_is_told_at_once_in_the_order_of_the_file() {
         [
             "2: server.port must be between 0 and 65535, not 65536",
             "3: server.prot is an unknown key; did you mean server.port?",
-            "5: queue.wait_ms_max must be a whole number, not a string",
+            "5: queue.wait_ms_max must be a whole number of milliseconds, or a whole number with a unit (ms, s, m, h or d), like \"500ms\" or \"3s\", not \"ten\"",
             "7: workers.choice must be one of first, round-robin, least-recent, not \"frist\"; did you mean \"first\"?",
         ]
     );
@@ -318,7 +319,7 @@ fn keys_that_must_fit_each_other_are_checked() {
         ("[workers]\nbackoff_ms_min = 40_000\n", "workers.backoff_ms_min"),
         ("[edge]\nping_path = \"ping\"\n", "edge.ping_path"),
         ("[edge]\nping_path = \"/x\"\nready_path = \"/x\"\n", "edge.ready_path"),
-        ("[admin]\naddress = \"9090\"\n", "admin.address"),
+        ("[admin]\naddress = \"7584\"\n", "admin.address"),
         ("[files]\npaths = { \"/assets\" = \"dist\" }\n", "files.paths"),
         ("[files]\npaths = { \"assets/\" = \"dist\" }\n", "files.paths"),
         ("[files]\npaths = { \"/a b/\" = \"dist\" }\n", "files.paths"),
@@ -330,13 +331,16 @@ fn keys_that_must_fit_each_other_are_checked() {
         ("[shell]\nfiles = { \"/\" = \"\" }\n", "shell.files"),
         ("[shell]\npages = { \"/\" = \"shell\" }\n", "shell.pages"),
         ("[shell]\nfiles = { \"/\" = \"a.html\" }\npages = { \"/\" = \"/shell\" }\n", "shell.pages"),
+        ("[log]\nheaders = [\"User-Agent\"]\n", "log.headers"),
+        ("[log]\nheaders = [\"a\", \"a\"]\n", "log.headers"),
+        ("[log]\nquery_masked = [\"a_b\"]\n", "log.query_masked"),
         ("[app]\nenv = { \"A=B\" = \"\" }\n", "app.env"),
         ("[app]\nenv = { PORT = \"1\" }\n", "app.env"),
     ] {
         let found = problems(file);
         assert!(found.len() == 1 && found[0].contains(&format!(": {key} ")), "{file} gave {found:?}");
     }
-    for address in ["off", "127.0.0.1:0", "[::1]:9090", "localhost:9090", "0.0.0.0:1"] {
+    for address in ["off", "127.0.0.1:0", "[::1]:7584", "localhost:7584", "0.0.0.0:1"] {
         load("", &[], &[("admin.address", address)]).unwrap();
     }
     for host in ["::", "0.0.0.0", "localhost", "::1", "10.1.2.3"] {
@@ -366,7 +370,12 @@ fn the_table_says_what_style_asks_of_names() {
             assert!(!key.name.ends_with(suffix) || key.unit == unit, "{}", key.path);
         }
         assert!(!key.name.ends_with("_bytes_max") || key.unit == "bytes", "{}", key.path);
-        assert_eq!(key.bounds.is_some(), matches!(key.kind, Kind::Integer | Kind::IntegerOr(_)), "{}", key.path);
+        assert_eq!(
+            key.bounds.is_some(),
+            matches!(key.kind, Kind::Integer | Kind::IntegerOr(_) | Kind::Time(_)),
+            "{}",
+            key.path
+        );
     }
     assert!(key("server.port").is_some() && key("server.prot").is_none());
 }

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use sluice_catalog::config::parse_ms;
 
 use super::RunDirArg;
 
@@ -66,18 +67,7 @@ fn since(text: &str) -> Result<Since, SinceError> {
     if let Some(generation) = text.strip_prefix("generation:") {
         return generation.parse().map(Since::Generation).map_err(|_| SinceError);
     }
-    let unit_ms = match text.chars().last() {
-        Some('s') => 1_000,
-        Some('m') => 60_000,
-        Some('h') => 3_600_000,
-        Some('d') => 86_400_000,
-        _ => return Err(SinceError),
-    };
-    let count: u64 = text[..text.len() - 1].parse().map_err(|_| SinceError)?;
-    match count.checked_mul(unit_ms) {
-        Some(ago_ms) if ago_ms > 0 => Ok(Since::Ago(ago_ms)),
-        _ => Err(SinceError),
-    }
+    parse_ms(text).ok().filter(|ago_ms| *ago_ms > 0).map(Since::Ago).ok_or(SinceError)
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub fn snapshot() -> Snapshot {
         pid: i32::MAX.cast_unsigned(),
         state: GatewayState::Serving,
         url: "http://localhost:3000".to_owned(),
-        admin_url: Some("http://127.0.0.1:9090".to_owned()),
+        admin_url: Some("http://127.0.0.1:7584".to_owned()),
         run_dir: "/run/shop".to_owned(),
         uptime_s: 90_000.0,
         generation: 1,
@@ -81,7 +81,7 @@ pub fn snapshot() -> Snapshot {
 fn the_table_says_everything_and_adds_up_nothing() {
     let expected = "\
 sluice 0.1.0  serving  http://localhost:3000  pid 2147483647  up 1 d 01 h  generation 1
-run dir /run/shop  admin http://127.0.0.1:9090
+run dir /run/shop  admin http://127.0.0.1:7584
 
 requests      1234 answered, 12.3/s, 1 in service, 0 refused
 queue         2 of 1000, oldest 3.50 ms, expected wait 1.25 s

@@ -43,7 +43,7 @@ fn the_socket_of_the_redirect_is_told_from_that_of_the_metrics() {
     let listeners: Vec<_> = (0..3).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let [public, metrics, redirect] = [&listeners[0], &listeners[1], &listeners[2]];
     let address = |socket: Option<OwnedFd>| socket.map(|fd| std::net::TcpListener::from(fd).local_addr().unwrap());
-    let mut offer = Offer::new(2, "/run/shop".into(), "::".to_owned(), 443, "127.0.0.1:9090".to_owned());
+    let mut offer = Offer::new(2, "/run/shop".into(), "::".to_owned(), 443, "127.0.0.1:7584".to_owned());
     offer.redirect = Some(80);
     offer.send(&ours, &[theirs.as_fd(), public.as_fd(), metrics.as_fd(), redirect.as_fd()]).unwrap();
     let inherited = Inherited::read(&theirs).unwrap();

@@ -15,7 +15,7 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
     let head = head(event);
     if head.kind == LineKind::Gateway {
         words.put(match head.level {
-            Level::Info => "sluice: ",
+            Level::Debug | Level::Info => "sluice: ",
             Level::Warn => "sluice: warning: ",
             Level::Error => "sluice: error: ",
         });
@@ -91,9 +91,13 @@ fn say(words: &mut Words<'_>, event: &Event<'_>) {
         | Event::ReloadAbandoned { .. }
         | Event::ReloadRefused { .. }
         | Event::ReloadCompared { .. } => text_reload(words, event),
-        Event::AppLine { worker, stream, line } => {
+        Event::AppLine { worker, stream, said } => {
             let mark = if stream == Stream::Stderr { " ! " } else { " | " };
-            words.put("w").number(worker).put(mark).safe(line, APP_BYTES_MAX);
+            words.put("w").number(worker).put(mark);
+            harmless(words.0, bounded(said.text, APP_BYTES_MAX), true);
+            if said.text.len() > APP_BYTES_MAX {
+                words.put("…");
+            }
         }
         Event::Listening { url } => {
             words.put("listening on ").safe(url, FIELD_BYTES_MAX);

@@ -78,7 +78,7 @@ impl Gate {
     }
 
     pub(super) fn tell_quarantined(&self, job: &Job, print: Fingerprint) {
-        let target: String = job.target().chars().take(200).collect();
+        let target: String = self.journal.shown(job.target()).chars().take(200).collect();
         let told_by = self.deaths.table.borrow().told_by(print);
         let told_by = if told_by.is_empty() { String::new() } else { format!(", told by {}", told_by.join(", ")) };
         let text = format!(

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_catalog::config::Config;
-use sluice_journal::{AccessRecord, Format, Journal, Options, Outcome};
+use sluice_journal::{AccessRecord, Journal, Options, Outcome};
 use sluice_scheduler::{Action, Event, RequestId, WorkerId};
 use sluice_supervisor::Gate as _;
 
@@ -38,7 +38,7 @@ pub(crate) fn one_ready_worker_at(socket: std::path::PathBuf, marks: bool) -> (R
 }
 
 pub(crate) fn one_ready_worker_with(config: Config, socket: std::path::PathBuf, marks: bool) -> (Rc<Gate>, WorkerId) {
-    let journal = Journal::to_stdout(Options { format: Format::Json, access: false }).unwrap();
+    let journal = Journal::to_stdout(Options { access: false, ..Options::default() }).unwrap();
     let gate = crate::gate(ActiveConfig::read(Rc::new(config)).unwrap(), journal).unwrap();
     let asked_for = Rc::new(Cell::new(None));
     let started = Rc::clone(&asked_for);
@@ -67,6 +67,7 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
         session: None,
         cache: None,
         includes: None,
+        headers: &[],
         status: 200,
         error: None,
         bytes_in: 0,
@@ -88,6 +89,7 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
         target: "/page".to_owned(),
         host: "app".to_owned(),
         class: "".into(),
+        headers: Vec::new(),
         scheme: sluice_message::Scheme::Http,
         traced: None,
         rest,

@@ -5,7 +5,7 @@ use sluice_journal::{AccessRecord, Outcome};
 use sluice_scheduler::RequestId;
 use tokio::time::Instant;
 
-use super::Record;
+use super::{Record, headers};
 use crate::gate::Gate;
 use crate::receive::trace::Trace;
 use crate::request::passage::Request;
@@ -56,6 +56,7 @@ pub(crate) fn record_at(gate: &Gate, ended: Instant, request: Request, sent: &Se
         outcome: sent.outcome,
         peer: request.peer,
         trace_id: request.trace.map(Trace::id),
+        headers: &[],
         is_traced: false,
     };
     let (error, outcome) = match sent.outcome {
@@ -67,7 +68,9 @@ pub(crate) fn record_at(gate: &Gate, ended: Instant, request: Request, sent: &Se
         outcome => (sent.error, outcome),
     };
     let rest = AccessRecord { error, outcome, ..rest };
+    let headers = headers::logged(gate, &head.fields);
     let record = Record {
+        headers,
         request_id: request.id,
         method: Some(head.method),
         target: head.path_and_query,

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_catalog::config::{Config, Lanes};
-use sluice_journal::{Filter, Format, Journal, Options, Subscription};
+use sluice_journal::{Filter, Journal, Options, Subscription};
 use sluice_message::Scheme;
 use sluice_scheduler::{Action, WorkerId, WorkerState};
 use sluice_supervisor::Gate as _;
@@ -84,7 +84,7 @@ fn play_on(fronts: u32, set: &impl Fn(&mut Config), story: &mut impl AsyncFnMut(
 
 impl World {
     fn new(config: Config) -> Self {
-        let journal = Journal::new(Options { format: Format::Json, access: true }, std::io::sink()).unwrap();
+        let journal = Journal::new(Options::default(), std::io::sink()).unwrap();
         let log = RefCell::new(journal.subscribe(Filter::default(), 0));
         let gate = crate::gate(ActiveConfig::read(Rc::new(config)).unwrap(), journal).unwrap();
         let asked = Rc::<Asked>::default();

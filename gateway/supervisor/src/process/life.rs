@@ -9,13 +9,13 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot;
-use sluice_journal::{Event, ExitReason, Stream};
+use sluice_journal::{AppText, Event, ExitReason, Journal, Stream};
 use sluice_scheduler::{KillReason, Lane, WorkerId, WorkerState};
 use tokio::sync::watch;
 
 use crate::exit::{self, Ending};
 use crate::forensics::{Inspector, InspectorLine, inspector_line};
-use crate::output::read_lines;
+use crate::output::read_records;
 use crate::process::Process;
 use crate::process::known::TroubleKind;
 use crate::{App, Supervisor, pipe, priority, probe};
@@ -67,25 +67,24 @@ pub(crate) async fn run(
     tokio::task::spawn_local(probe::watch(Rc::clone(&supervisor), Rc::clone(&process)));
     let stdout = child.stdout.take().map(|pipe| {
         let journal = supervisor.journal.clone();
-        tokio::task::spawn_local(read_lines(pipe, move |line| {
-            journal.emit(Event::AppLine { worker: worker.0, stream: Stream::Stdout, line });
-        }))
+        tokio::task::spawn_local(read_records(pipe, |_| true, move |text| tell(&journal, worker, Stream::Stdout, text)))
     });
     let stderr = child.stderr.take().map(|pipe| {
         let (journal, tail, process) = (supervisor.journal.clone(), Rc::clone(&process.tail), Rc::clone(&process));
-        tokio::task::spawn_local(read_lines(pipe, move |line| {
+        let is_kept = move |line: &str| {
             if let Some(said) = inspector_line(line) {
                 if let InspectorLine::News(news) = said {
                     let _ = inspector_news.send(news);
                 }
                 // Who starts the app with --inspect reads these lines; when the gateway opens it, they are its own.
                 if process.is_examined.get() {
-                    return;
+                    return false;
                 }
             }
             tail.borrow_mut().push(line);
-            journal.emit(Event::AppLine { worker: worker.0, stream: Stream::Stderr, line });
-        }))
+            true
+        };
+        tokio::task::spawn_local(read_records(pipe, is_kept, move |text| tell(&journal, worker, Stream::Stderr, text)))
     });
     let status = child.wait().await;
     // Whatever it started and left behind goes with it.
@@ -171,4 +170,9 @@ fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<E
 fn report_failure(supervisor: &Supervisor, worker: WorkerId, code: Code, text: String) {
     supervisor.journal.emit(Event::WorkerStartFailed { worker: worker.0, code, stderr_tail: &text });
     *supervisor.last_failure.borrow_mut() = Some((worker, code, text));
+}
+
+/// Writes what the app said.
+fn tell(journal: &Journal, worker: WorkerId, stream: Stream, text: &str) {
+    journal.emit(Event::AppLine { worker: worker.0, stream, said: AppText::read(stream, text) });
 }

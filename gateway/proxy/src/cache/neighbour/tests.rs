@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use sluice_cache::{Answered, Moment, Policy, Reuse, Rule, StaleLimits, storable};
 use sluice_catalog::config::Config;
-use sluice_journal::{Format, Journal, Options};
+use sluice_journal::{Journal, Options};
 use sluice_message::{Fields, Method, RequestHead, ResponseHead, Scheme};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::sleep;
@@ -24,7 +24,7 @@ fn gate(set: impl FnOnce(&mut Config)) -> Rc<Gate> {
     config.cache.enabled = true;
     config.cache.on_reload = OnReload::Keep;
     set(&mut config);
-    let journal = Journal::new(Options { format: Format::Json, access: true }, std::io::sink()).unwrap();
+    let journal = Journal::new(Options::default(), std::io::sink()).unwrap();
     crate::gate(ActiveConfig::read(Rc::new(config)).unwrap(), journal).unwrap()
 }
 

@@ -1,0 +1,178 @@
+//! Keys whose value is one of some words, each with its meaning. It must not know any key.
+
+use serde_json::json;
+use toml::de::DeValue;
+
+use super::table::Bounds;
+use super::value_error::ValueError;
+use super::values::{Kind, Value};
+
+macro_rules! words {
+    ($(#[doc = $type_doc:literal] $type:ident { $($(#[doc = $doc:literal])+ $variant:ident = $word:literal,)+ })+) => {$(
+        #[doc = $type_doc]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $type {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl $type {
+            /// The word in the file.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl Value for $type {
+            const KIND: Kind = Kind::Word(&[$(($word, concat!($($doc),+).trim_ascii())),+]);
+
+            fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, ValueError> {
+                value.as_str().ok_or_else(|| ValueError::of_type(Self::KIND, value))
+                    .and_then(|text| Self::from_text(text, bounds))
+            }
+
+            fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, ValueError> {
+                match text.trim() {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err(ValueError::of_text(Self::KIND, text)),
+                }
+            }
+
+            fn to_json(&self) -> serde_json::Value {
+                json!(self.as_str())
+            }
+        }
+    )+};
+}
+
+words! {
+    /// How a CA is shown that a name leads to the gateway.
+    AcmeChallenge {
+        /// `http-01` where there is a `server.redirect_port`, and `tls-alpn-01` at the next attempt; else `tls-alpn-01`.
+        Auto = "auto",
+        /// The CA asks at port 80 of the name, which must lead to `server.redirect_port`.
+        Http01 = "http-01",
+        /// The CA asks at port 443 of the name, which must lead to `server.port` with nothing before it that ends TLS.
+        TlsAlpn01 = "tls-alpn-01",
+    }
+    /// Which of the free workers gets the next request.
+    Choice {
+        /// The lowest place in the pool: packs work onto few, hot workers.
+        First = "first",
+        /// Each in turn, skipping busy ones.
+        RoundRobin = "round-robin",
+        /// The one that has been free for longest.
+        LeastRecent = "least-recent",
+    }
+    /// Which of the waiting requests goes next.
+    Order {
+        /// The one whose class is expected to cost least, unless another has waited for too long (`queue.ageing`).
+        Shortest = "shortest",
+        /// The one that came first.
+        Fifo = "fifo",
+    }
+    /// Whether long requests get workers of their own.
+    Lanes {
+        /// While there are both long and short requests, and `queue.order` is `shortest`.
+        Auto = "auto",
+        /// Never.
+        Off = "off",
+    }
+    /// By what a client finds the worker again that keeps its session.
+    Sticky {
+        /// Nothing: any worker answers any client.
+        Off = "off",
+        /// A cookie that the gateway sets, which names the worker that answered first.
+        Cookie = "cookie",
+        /// The client's address (the first 64 bits of an IPv6 one).
+        Address = "address",
+    }
+    /// To which requests that come from other sites a browser adds the cookie.
+    SameSite {
+        /// Links to the app.
+        Lax = "lax",
+        /// None.
+        Strict = "strict",
+        /// All, for apps in other sites' pages. Browsers take such a cookie over HTTPS alone.
+        None = "none",
+    }
+    /// Which renderer an app's imports of react-dom's server modules give.
+    Renderer {
+        /// Their own.
+        ReactDom = "react-dom",
+        /// `@sluice/react`, wherever it renders the same bytes.
+        Fast = "fast",
+    }
+    /// Whose trace context reaches the app.
+    TraceContext {
+        /// That of every client, as without a gateway: any client may ask for its request to be sampled.
+        Pass = "pass",
+        /// That of `server.trusted_peers` alone.
+        Trusted = "trusted",
+        /// Nobody's: each request begins a trace of its own.
+        Off = "off",
+    }
+    /// Which requests are profiled after others of their class took unusually long.
+    Tails {
+        /// None.
+        Off = "off",
+        /// A few, so that profiling takes at most half a percent of a worker's time.
+        Sampled = "sampled",
+        /// Each of the next 20 of the class, one at a time.
+        On = "on",
+    }
+    /// What becomes of kept pages when a new version of the app takes over.
+    OnReload {
+        /// They stay.
+        Keep = "keep",
+        /// They count as stale: used only while a new one is rendered, or where none can be.
+        Stale = "stale",
+        /// They are dropped.
+        Drop = "drop",
+    }
+    /// Which files never change under their name.
+    Immutable {
+        /// Those with a hash of their content in the name, such as `app.3f2a9c1b.js`, and all below `/_next/static/`, `/_astro/`,
+        /// `/_nuxt/` and `/_app/immutable/`.
+        Hashed = "hashed",
+        /// None.
+        Off = "off",
+    }
+    /// Which requests with `_` in a header's name are accepted.
+    UnderscoreHeaders {
+        /// Those where the name does not become that of another header of the request, or of one that the gateway sets or acts
+        /// on, when `_` is read as `-`.
+        Distinct = "distinct",
+        /// None.
+        Refuse = "refuse",
+        /// All but those that would become the gateway's own `X-Sluice-*` or `Sluice-Warm-Up`.
+        Pass = "pass",
+    }
+    /// How log lines look.
+    LogFormat {
+        /// Readable on a terminal, JSON lines elsewhere.
+        Auto = "auto",
+        /// JSON lines.
+        Json = "json",
+        /// Readable lines.
+        Text = "text",
+    }
+    /// Names of the fields in JSON lines.
+    LogFields {
+        /// Those of the reference.
+        Sluice = "sluice",
+        /// Those of OpenTelemetry's semantic conventions, else `sluice.` and the name of the reference.
+        Otel = "otel",
+        /// Those of the Elastic Common Schema, else `sluice.` and the name of the reference.
+        Ecs = "ecs",
+    }
+    /// Log lines and query strings.
+    LogQuery {
+        /// Lines show query strings as they came.
+        Keep = "keep",
+        /// Lines show paths alone.
+        Drop = "drop",
+        /// Lines show `***` for the values of parameters that `query_masked` names.
+        Mask = "mask",
+    }
+}

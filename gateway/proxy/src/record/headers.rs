@@ -1,0 +1,53 @@
+//! Headers of a request for the access log. It must not know how lines are written.
+
+use std::rc::Rc;
+
+use sluice_journal::{HIDDEN, LoggedHeader};
+use sluice_message::Fields;
+
+use crate::gate::Gate;
+
+/// The most of a value that is kept until the line is written; the line has less.
+const VALUE_BYTES_MAX: usize = 1024;
+/// Headers with credentials, of which the log says only that they were there.
+const SECRET: [&str; 9] = [
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "x-api-key",
+    "x-auth-token",
+    "x-csrf-token",
+    "x-xsrf-token",
+    "x-amz-security-token",
+    "x-goog-iap-jwt-assertion",
+];
+/// Headers whose values are URLs, with query strings of their own.
+const URLS: [&str; 3] = ["referer", "x-original-url", "x-rewrite-url"];
+
+/// The headers that `log.headers` names, where the request has them. One that stands there several times is joined, as HTTP has it.
+pub(super) fn logged(gate: &Gate, fields: &Fields) -> Vec<LoggedHeader> {
+    let names = gate.logged_headers.iter().filter(|name| fields.contains(name));
+    let value = |name: &str| {
+        if SECRET.contains(&name) {
+            return HIDDEN.to_owned();
+        }
+        let value = joined(fields.get_all(name));
+        if URLS.contains(&name) { gate.journal.shown(&value).into_owned() } else { value }
+    };
+    names.map(|name| LoggedHeader { name: Rc::clone(name), value: value(name) }).collect()
+}
+
+fn joined<'f>(values: impl Iterator<Item = &'f [u8]>) -> String {
+    let mut joined = Vec::new();
+    for value in values {
+        if !joined.is_empty() {
+            joined.extend_from_slice(b", ");
+        }
+        joined.extend_from_slice(value);
+        if joined.len() > VALUE_BYTES_MAX {
+            joined.truncate(VALUE_BYTES_MAX);
+            break;
+        }
+    }
+    String::from_utf8_lossy(&joined).into_owned()
+}
