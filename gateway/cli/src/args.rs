@@ -9,6 +9,8 @@ mod dial;
 mod hidden;
 mod hotspots;
 mod init;
+mod list;
+mod parse;
 mod report;
 mod routes;
 
@@ -27,6 +29,8 @@ pub use dial::DialArgs;
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
 pub use init::InitArgs;
+pub use list::ListArgs;
+pub use parse::parse;
 pub use report::{ReportArgs, Since};
 pub use routes::RoutesArgs;
 
@@ -63,7 +67,10 @@ Ctrl-C ends the command and not the reload. SIGHUP and SIGUSR2 to the gateway do
 
 const SCALE_EXAMPLES: &str = "\
 Examples:
-  sluice scale 8                       want eight workers from now on";
+  sluice scale 8                       want eight workers from now on, and wait until they are ready
+  sluice scale 2 --no-wait             return at once; workers leave one after the other
+
+Ctrl-C ends the command; the gateway goes on to the number that was asked for.";
 
 const STATUS_EXAMPLES: &str = "\
 Examples:
@@ -137,7 +144,7 @@ Examples:
 
 /// Runs any Node server on every core, one request at a time per process.
 #[derive(Debug, Parser)]
-#[command(name = "sluice", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(name = "sluice", version, after_help = EXAMPLES)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -159,6 +166,8 @@ pub enum Command {
     Dial(DialArgs),
     /// Put a new gateway in the place of the one that runs, without losing a connection
     Upgrade(UpgradeArgs),
+    /// Show the gateways that run
+    List(ListArgs),
     /// Show workers, queue and rates
     Status(StatusArgs),
     /// Show them live
@@ -288,6 +297,12 @@ pub struct ScaleArgs {
     pub workers: u32,
     #[command(flatten)]
     pub run_dir: RunDirArg,
+    /// Return at once, without waiting for the workers
+    #[arg(long)]
+    pub no_wait: bool,
+    /// How long to wait until as many workers as wanted are ready, and the others gone
+    #[arg(long, value_name = "MS", default_value_t = 120_000, conflicts_with = "no_wait")]
+    pub timeout_ms: u64,
 }
 
 /// `sluice upgrade`.

@@ -7,8 +7,10 @@ use serde::Deserialize;
 use sluice_admin::protocol::{Reply, Request};
 
 use super::connect::{ClientError, Gateway};
+use super::worker_known;
 use crate::args::LogsArgs;
 use crate::exit::Exit;
+use crate::stderr;
 
 /// Whatever may come after `logs`: a line, a gap, or the end.
 #[derive(Deserialize)]
@@ -20,7 +22,8 @@ enum Answer {
 }
 
 pub fn run(args: &LogsArgs) -> Result<ExitCode, ClientError> {
-    let gateway = Gateway::connect(&args.run_dir)?;
+    let mut gateway = Gateway::connect(&args.run_dir)?;
+    worker_known::check(&mut gateway, args.worker)?;
     let request = Request::Logs {
         lines: u64::from(args.lines),
         follow: args.follow,
@@ -45,13 +48,15 @@ fn print_log(
             Some(Answer::Line { line }) => {
                 writeln!(out, "{line}").and_then(|()| out.flush()).map_err(ClientError::Output)?;
             }
-            Some(Answer::Gap { missed }) => eprintln!("sluice: {missed} lines were gone before they could be shown"),
+            Some(Answer::Gap { missed }) => {
+                stderr::say(format_args!("sluice: {missed} lines were gone before they could be shown"));
+            }
             Some(Answer::End(reply)) => {
                 gateway.accepted(*reply)?;
                 return Ok(Exit::Ok.into());
             }
             None if follow => {
-                eprintln!("sluice: the gateway in {} is gone", gateway.run_dir().display());
+                stderr::say(format_args!("sluice: the gateway in {} is gone", gateway.run_dir().display()));
                 return Ok(Exit::Ok.into());
             }
             None => return Err(ClientError::Gone(gateway.run_dir().to_owned())),

@@ -19,7 +19,7 @@ use crate::output::read_lines;
 use crate::priority::Priority;
 use crate::process::Process;
 use crate::process::known::TroubleKind;
-use crate::{App, Supervisor, pipe, priority, probe};
+use crate::{App, Start, Supervisor, pipe, priority, probe};
 
 /// How long the last lines of a dead process are waited for; a grandchild may hold the pipe open for ever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -46,7 +46,8 @@ pub(crate) async fn run(
         Ok(child) => child,
         Err(error) => {
             let program = app.program();
-            let text = format!("cannot start `{program}` in {}: {error}", app.cwd.display());
+            let hint = if error.kind() == io::ErrorKind::NotFound { hint_of(&app) } else { String::new() };
+            let text = format!("cannot start `{program}` in {}: {error}{hint}", app.cwd.display());
             report_failure(&supervisor, worker, Code::AppNotStarted, text);
             supervisor.gate.exited(worker);
             return;
@@ -113,6 +114,24 @@ pub(crate) async fn run(
     }
     supervisor.processes.borrow_mut().remove(&worker);
     clear_away(&socket);
+}
+
+/// Where a program was looked for that is not there, and what may be missing.
+fn hint_of(app: &App) -> String {
+    if !app.cwd.is_dir() {
+        return ". The directory is gone (app.cwd)".to_owned();
+    }
+    let program = app.program();
+    match &app.start {
+        _ if program.contains('/') => {
+            ". There is no such file, or the interpreter that its first line names is missing".to_owned()
+        }
+        Start::Script { .. } => ". Install Node.js, or name it with --node (app.node)".to_owned(),
+        Start::Command(_) => format!(
+            ". It is neither in node_modules/.bin of this directory or of one above it, nor in PATH. Install the package that has it \
+             (npm install), or name its path: ./node_modules/.bin/{program}"
+        ),
+    }
 }
 
 /// For how long the worker boots at a lower priority. Only where that can be undone, and for a script: a command's processes
