@@ -273,7 +273,7 @@ export function sluiceCommand(args: string[]): [string, string[]] {
  * The environment of a fresh shell: nothing of a test runner's or of the caller's own settings reaches the gateway, but for
  * SLUICE_TEST_FRONTS, which gives every gateway so many threads for connections.
  */
-function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+export function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const dropped =
     /^(SLUICE_|npm_)|^(PORT|HOST|NODE_ENV|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_CHANNEL_FD|WEB_CONCURRENCY)$/;
   const kept = Object.entries(process.env).filter(([name]) => !dropped.test(name));

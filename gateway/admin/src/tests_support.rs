@@ -73,6 +73,7 @@ impl Operator for TestOperator {
             generation: 1,
             reload: None,
             boots: None,
+            workers_wanted: None,
             workers: vec![worker, leaving],
             queue: QueueSnapshot { length: 2, length_max: 10, oldest_wait_ms: 3.0, predicted_wait_ms: Some(4.0) },
             requests: RequestsSnapshot::default(),

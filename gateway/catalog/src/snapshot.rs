@@ -40,6 +40,9 @@ pub struct Snapshot {
     pub reload: Option<ReloadSnapshot>,
     /// Every worker the supervisor knows, in the order of their places in the pool.
     pub workers: Vec<WorkerSnapshot>,
+    /// How many workers are wanted, those of the long lane aside; `None` from a gateway that does not say.
+    #[serde(default)]
+    pub workers_wanted: Option<u32>,
     /// Workers that start when another has booted; `None` when none does.
     #[serde(default)]
     pub boots: Option<BootsSnapshot>,

@@ -10,6 +10,7 @@ use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 use crate::args::{AccessAction, AccessArgs};
 use crate::exit::Exit;
 use crate::output;
+use crate::stderr;
 
 /// Bounds a password: bcrypt reads no more.
 const PASSWORD_BYTES_MAX: usize = 72;
@@ -74,14 +75,14 @@ fn asked(question: &str) -> io::Result<String> {
     let shown = tcgetattr(&terminal)?;
     let mut hidden = shown.clone();
     hidden.local_flags.remove(LocalFlags::ECHO);
-    eprint!("{question}");
+    stderr::ask(question);
     io::stderr().flush()?;
     let interrupts: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
     interrupts.thread_block()?;
     tcsetattr(&terminal, SetArg::TCSAFLUSH, &hidden)?;
     let line = first_line();
     tcsetattr(&terminal, SetArg::TCSAFLUSH, &shown)?;
-    eprintln!();
+    stderr::say("");
     interrupts.thread_unblock()?;
     line
 }

@@ -9,7 +9,9 @@ mod dial;
 mod hidden;
 mod hotspots;
 mod init;
+mod list;
 mod logs;
+mod parse;
 mod report;
 mod routes;
 
@@ -27,7 +29,9 @@ pub use dial::DialArgs;
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
 pub use init::InitArgs;
+pub use list::ListArgs;
 pub use logs::{LEVELS, LogsArgs, Moment, Statuses};
+pub use parse::parse;
 pub use report::{ReportArgs, Since};
 pub use routes::RoutesArgs;
 
@@ -64,7 +68,10 @@ Ctrl-C ends the command and not the reload. SIGHUP and SIGUSR2 to the gateway do
 
 const SCALE_EXAMPLES: &str = "\
 Examples:
-  sluice scale 8                       want eight workers from now on";
+  sluice scale 8                       want eight workers from now on, and wait until they are ready
+  sluice scale 2 --no-wait             return at once; workers leave one after the other
+
+Ctrl-C ends the command; the gateway goes on to the number that was asked for.";
 
 const STATUS_EXAMPLES: &str = "\
 Examples:
@@ -132,7 +139,7 @@ Examples:
 
 /// Runs any Node server on every core, one request at a time per process.
 #[derive(Debug, Parser)]
-#[command(name = "sluice", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(name = "sluice", version, after_help = EXAMPLES)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -154,6 +161,8 @@ pub enum Command {
     Dial(DialArgs),
     /// Put a new gateway in the place of the one that runs, without losing a connection
     Upgrade(UpgradeArgs),
+    /// Show the gateways that run
+    List(ListArgs),
     /// Show workers, queue and rates
     Status(StatusArgs),
     /// Show them live
@@ -283,6 +292,12 @@ pub struct ScaleArgs {
     pub workers: u32,
     #[command(flatten)]
     pub run_dir: RunDirArg,
+    /// Return at once, without waiting for the workers
+    #[arg(long)]
+    pub no_wait: bool,
+    /// How long to wait until as many workers as wanted are ready, and the others gone
+    #[arg(long, value_name = "MS", default_value_t = 120_000, conflicts_with = "no_wait")]
+    pub timeout_ms: u64,
 }
 
 /// `sluice upgrade`.

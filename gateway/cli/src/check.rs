@@ -13,6 +13,7 @@ use crate::client::connect::Gateway;
 use crate::client::status::harmless;
 use crate::exit::Exit;
 use crate::run_dir::RunDir;
+use crate::stderr;
 use crate::{files, output, settings};
 
 /// Column at which origins stand, where values are short enough.
@@ -37,7 +38,7 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         return output::print(&format!("{:#}\n", as_json(&loaded, seen.as_ref())));
     }
     for warning in &loaded.warnings {
-        eprintln!("sluice: {warning}");
+        stderr::say(format_args!("sluice: {warning}"));
     }
     output::print(&as_toml(&loaded, seen.as_ref()))
 }

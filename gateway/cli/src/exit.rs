@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use crate::stderr;
+
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -43,7 +45,7 @@ impl Exit {
 
     /// Writes the reason to standard error, one line or more, and returns the code.
     pub fn because(self, reason: impl Display) -> ExitCode {
-        eprintln!("sluice: {reason}");
+        stderr::say(format_args!("sluice: {reason}"));
         self.into()
     }
 }

@@ -9,6 +9,7 @@ use sluice_catalog::generate::{self, File};
 
 use crate::args::{self, GenerateArgs};
 use crate::exit::Exit;
+use crate::stderr;
 
 /// Columns of the help texts in the reference, whatever the terminal's width is.
 const HELP_WIDTH: usize = 100;
@@ -27,7 +28,7 @@ pub fn run(args: &GenerateArgs) -> ExitCode {
         if let Err(error) = write(&args.root, file) {
             return Exit::Failed.because(format_args!("{}: {error}", file.path));
         }
-        eprintln!("sluice: wrote {}", file.path);
+        stderr::say(format_args!("sluice: wrote {}", file.path));
     }
     Exit::Ok.into()
 }

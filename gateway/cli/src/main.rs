@@ -1,5 +1,7 @@
 //! The `sluice` binary: reads the command line and calls the command that is meant.
 
+#![deny(clippy::print_stdout, clippy::print_stderr, reason = "both panic when nobody reads")]
+
 mod access;
 mod args;
 mod check;
@@ -10,29 +12,30 @@ mod files;
 mod generate;
 mod init;
 mod output;
+mod registry;
 mod run_dir;
 mod run_lock;
 mod settings;
 mod start;
+mod stderr;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::{Cli, Command};
+use args::Command;
 
 /// Gives memory back to the system when a crowd of slow clients has gone; glibc keeps it. See decision 0039.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
+    match args::parse().command {
         Command::Start(args) => start::run(args),
         Command::Stop(args) => client::stop(&args),
         Command::Reload(args) => client::reload(&args),
         Command::Scale(args) => client::scale(&args),
         Command::Dial(args) => client::dial(&args),
         Command::Upgrade(args) => client::upgrade(&args),
+        Command::List(args) => client::list(&args),
         Command::Status(args) => client::status(&args),
         Command::Top(args) => client::top(&args),
         Command::Logs(args) => client::logs(&args),

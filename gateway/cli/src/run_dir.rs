@@ -105,12 +105,17 @@ impl RunDir {
 
     /// `$XDG_RUNTIME_DIR/sluice/<name>-<hash>`, or `/tmp/sluice-<uid>/<name>-<hash>` without the former.
     fn default_for(project: &Path, runtime_dir: Option<&Path>, user: u32) -> Self {
-        let parent = match runtime_dir {
+        let parent = Self::parent_for(runtime_dir, user);
+        Self { path: parent.join(instance_name(project)), parent: Some(parent) }
+    }
+
+    /// The directory with a user's own run directories.
+    pub fn parent_for(runtime_dir: Option<&Path>, user: u32) -> PathBuf {
+        match runtime_dir {
             // The XDG base directory specification has relative paths ignored.
             Some(dir) if dir.is_absolute() => dir.join("sluice"),
             _ => PathBuf::from(format!("/tmp/sluice-{user}")),
-        };
-        Self { path: parent.join(instance_name(project)), parent: Some(parent) }
+        }
     }
 
     fn checked_length(self) -> Result<Self, RunDirError> {
@@ -245,12 +250,12 @@ fn check_private(path: &Path, metadata: io::Result<Metadata>) -> Result<(), RunD
     Ok(())
 }
 
-fn current_user() -> u32 {
+pub fn current_user() -> u32 {
     nix::unistd::geteuid().as_raw()
 }
 
 /// A name that people recognise and a hash that keeps projects of the same name apart.
-fn instance_name(project: &Path) -> String {
+pub fn instance_name(project: &Path) -> String {
     let name: String = project
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())

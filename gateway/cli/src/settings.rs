@@ -45,6 +45,9 @@ pub fn resolved(loaded: &Loaded) -> Config {
     for dir in config.files.paths.values_mut() {
         *dir = loaded.resolve("files.paths", dir).to_string_lossy().into_owned();
     }
+    for file in config.errors.pages.values_mut() {
+        *file = loaded.resolve("errors.pages", file).to_string_lossy().into_owned();
+    }
     for file in config.shell.files.values_mut() {
         *file = loaded.resolve("shell.files", file).to_string_lossy().into_owned();
     }

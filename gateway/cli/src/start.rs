@@ -14,6 +14,7 @@ mod operator;
 mod reload;
 mod rendering;
 mod retire;
+mod scaling;
 mod service;
 mod shepherd;
 mod shutdown;
@@ -50,9 +51,11 @@ use tokio::task::LocalSet;
 use crate::args::{GuardianArgs, StartArgs};
 use crate::exit::Exit;
 use crate::files;
+use crate::registry;
 use crate::run_dir::RunDir;
 use crate::run_lock::RunLock;
 use crate::settings;
+use crate::stderr;
 use doors::{Doors, Predecessor};
 use handover::Inherited;
 use operator::{Gateway, Whereabouts};
@@ -124,7 +127,7 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     let loaded =
         settings::load(args.config.as_deref(), args.flags()).map_err(|error| Failure::new(Exit::Usage, error))?;
     for warning in &loaded.warnings {
-        eprintln!("sluice: {warning}");
+        stderr::say(format_args!("sluice: {warning}"));
     }
     let here =
         sources::here().map_err(|error| Failure::new(Exit::Failed, format!("the current directory: {error}")))?;
@@ -181,6 +184,7 @@ fn tidy(run_dir: &RunDir, number: u32) {
     if run_dir.read_pid() == Some(std::process::id()) {
         let _ = std::fs::remove_file(run_dir.control_socket());
         let _ = std::fs::remove_file(run_dir.pid_file());
+        registry::leave(run_dir);
     }
 }
 
@@ -230,6 +234,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
         journal.emit(Event::Note { level: Level::Warn, text: &text });
         None
     });
+    let app_dir = start.cwd.clone();
     let mut app = app_of(&config, start, preload, run_dir.sockets_of(number), address.port());
     app.compile_cache.clone_from(&compile_cache);
     let own_name = if wire.is_some() { run_dir.control_socket_of(number) } else { run_dir.control_socket() };
@@ -250,7 +255,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     tasks.spawn("reload", reloader.run(reloads_asked, ended));
     gateway.set_wanted(workers);
     tasks.spawn("tick", tick(Rc::clone(&gateway), number == 1));
-    tasks.spawn("mend", mend::run(Rc::clone(&gateway), run_dir.clone(), Rc::clone(&estate.lock)));
+    tasks.spawn("mend", mend::run(Rc::clone(&gateway), run_dir.clone(), Rc::clone(&estate.lock), app_dir));
     if config.is_tls() {
         tasks.spawn("certificates", sluice_proxy::front::tls::watch(Rc::clone(&gate)));
     }
@@ -351,7 +356,7 @@ fn first_settings(loaded: &Loaded, descriptors_max: u64) -> Result<(u32, Setting
     let workers = worker_count(&config);
     let (temp_files_max, note) = bound_connections(&mut config, workers, descriptors_max);
     if let Some(note) = note {
-        eprintln!("sluice: {note}");
+        stderr::say(format_args!("sluice: {note}"));
     }
     let used = ActiveConfig::read(Rc::new(config)).map_err(|error| unusable(loaded, &error))?;
     Ok((workers, Settings { written: loaded.config.clone(), used, temp_files_max }))
@@ -467,6 +472,7 @@ async fn tick(gateway: Rc<Gateway>, is_first: bool) {
     loop {
         interval.tick().await;
         gateway.gate.tick();
+        gateway.scaling.step(&gateway.gate);
         gateway.tell_overlaps();
         boots.look(&gateway.gate, &gateway.journal);
         if !announced && gateway.in_charge.get() && gateway.gate.scheduler(|scheduler| scheduler.ready_count() > 0) {

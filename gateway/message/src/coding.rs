@@ -87,7 +87,7 @@ fn is_named(name: &[u8], coding: Coding) -> bool {
 }
 
 /// Thousandths, from `q=0.5`. What cannot be read is taken for a no: the plain answer always serves.
-fn weight(parameter: Option<&[u8]>) -> u16 {
+pub(crate) fn weight(parameter: Option<&[u8]>) -> u16 {
     let Some(parameter) = parameter else { return 1000 };
     let Some((b"q" | b"Q", value)) = parameter.split_at_checked(1) else { return 0 };
     let text = value.strip_prefix(b"=").and_then(|value| std::str::from_utf8(value).ok()).unwrap_or_default();

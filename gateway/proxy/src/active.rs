@@ -7,6 +7,7 @@ use sluice_catalog::config::Config;
 use sluice_traces::Configured;
 
 use crate::admit::access::Access;
+use crate::answers::refuse::Pages;
 use crate::answers::shell::ShellFiles;
 use crate::front::tls::Certificates;
 use crate::receive::trust::Trust;
@@ -20,6 +21,7 @@ pub struct ActiveConfig {
     /// `None` where everybody may ask.
     pub(crate) access: Option<Rc<Access>>,
     pub(crate) shells: Rc<ShellFiles>,
+    pub(crate) error_pages: Rc<Pages>,
     pub(crate) certificates: Option<Arc<Certificates>>,
     pub(crate) traces: Option<sluice_traces::Settings>,
     /// `None` where no cache is shared.
@@ -37,9 +39,19 @@ impl ActiveConfig {
         let trust = Trust::parse(&config.server.trusted_peers)?;
         let access = Access::read(&config.access)?;
         let shells = Rc::new(ShellFiles::read(&config.shell)?);
+        let error_pages = Rc::new(Pages::read(&config.errors)?);
         let traces = traces(&config)?;
         let shared_cache = crate::cache::shared_settings(&config.cache)?;
-        Ok(ActiveConfig { config, trust: Rc::new(trust), access, shells, certificates, traces, shared_cache })
+        Ok(ActiveConfig {
+            config,
+            trust: Rc::new(trust),
+            access,
+            shells,
+            error_pages,
+            certificates,
+            traces,
+            shared_cache,
+        })
     }
 
     /// The config.

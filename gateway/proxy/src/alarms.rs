@@ -16,6 +16,10 @@ use crate::sleep::times;
 /// Share of the time that workers sleep while requests wait from which it is an alarm; from half of that it is none.
 const ASLEEP: f64 = 0.5;
 
+/// How long the cause of an alarm about a state must be gone until the alarm is over, where `alarms.after_s` is not less. What
+/// raised it had to last, so that it cannot come and go.
+const STATE_GONE_MS: u64 = 5_000;
+
 /// When what becomes an alarm; from the config. 0 is never.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -32,8 +36,10 @@ pub(crate) struct Limits {
 pub(crate) struct Reading {
     /// The fewest requests that waited at any moment.
     pub(crate) queue_length_min: usize,
-    /// How long those that left the queue lately had waited, on average.
+    /// How long those that left the queue in about the last ten seconds had waited, on average.
     pub(crate) wait_mean_ms: Option<f64>,
+    /// The same of about the last three seconds.
+    pub(crate) wait_lately_ms: Option<f64>,
     /// Overlaps since the start.
     pub(crate) overlaps_total: u64,
     /// Classes with what they cost lately, as a multiple of what they cost in the long run.
@@ -69,15 +75,15 @@ pub(crate) struct Raised {
     pub(crate) since_ms: u64,
     pub(crate) text: String,
     /// Since when its cause is gone.
-    gone_ms: Option<u64>,
+    pub(crate) gone_ms: Option<u64>,
 }
 
 /// What a look says of one alarm.
 enum Sight {
     /// Its cause is there, in these words.
     There(String),
-    /// It is not there, but neither is it well away.
-    Near,
+    /// It is not there, but neither is it well away: these words are for one that is raised.
+    Near(String),
 }
 
 /// The judge. What it keeps is bounded by the number of classes.
@@ -113,8 +119,10 @@ impl Judge {
         sights.extend(certificates.map(|text| ((Alarm::Certificates, None), Sight::There(text))));
         let mut changes = self.clear(now_ms, limits, &sights);
         for (key, sight) in sights {
-            let Sight::There(text) = sight else { continue };
+            let (Sight::There(text) | Sight::Near(text)) = &sight;
+            let text = text.clone();
             match self.raised.entry(key) {
+                Entry::Vacant(_) if matches!(sight, Sight::Near(_)) => {}
                 Entry::Vacant(vacant) => {
                     changes.push(Change::Raised { key: vacant.key().clone(), text: text.clone() });
                     vacant.insert(Raised { since_ms: now_ms, text, gone_ms: None });
@@ -134,7 +142,7 @@ impl Judge {
                 return true;
             }
             let gone_ms = *raised.gone_ms.get_or_insert(now_ms);
-            let stays = now_ms - gone_ms < limits.after_ms;
+            let stays = now_ms - gone_ms < gone_ms_max(key.0, limits);
             if !stays {
                 changes.push(Change::Cleared { key: key.clone(), after_ms: now_ms - raised.since_ms });
             }
@@ -144,18 +152,27 @@ impl Judge {
     }
 
     fn see_queue(&mut self, now_ms: u64, limits: &Limits, reading: &Reading) -> Option<Sight> {
-        let over = |limit: u64| {
-            #[allow(clippy::cast_precision_loss)] // Limits are far below 2^53 ms.
-            let limit = limit as f64;
-            limit > 0.0 && reading.wait_mean_ms.is_some_and(|mean_ms| mean_ms > limit)
+        #[allow(clippy::cast_precision_loss)] // Limits are far below 2^53 ms.
+        let limit = limits.queue_wait_ms as f64;
+        let over = |mean_ms: Option<f64>, limit: f64| limit > 0.0 && mean_ms.is_some_and(|mean_ms| mean_ms > limit);
+        let lately_ms = reading.wait_lately_ms.unwrap_or(0.0);
+        let waits_lately = over(reading.wait_lately_ms, limit / 2.0);
+        let near = || {
+            format!(
+                "requests wait for {lately_ms:.0} ms on average at present; below {:.0} ms the alarm ends",
+                limit / 2.0
+            )
         };
-        if reading.queue_length_min == 0 && !over(limits.queue_wait_ms) {
+        if reading.queue_length_min == 0 && !(over(reading.wait_mean_ms, limit) && waits_lately) {
             self.held_up_ms = None;
-            return over(limits.queue_wait_ms / 2).then_some(Sight::Near);
+            return waits_lately.then(|| Sight::Near(near()));
         }
         let held_up_ms = *self.held_up_ms.get_or_insert(now_ms);
         if now_ms - held_up_ms < limits.after_ms {
-            return Some(Sight::Near);
+            return Some(Sight::Near(format!(
+                "requests wait again, at present {lately_ms:.0} ms on average, with {} or more in the queue",
+                reading.queue_length_min
+            )));
         }
         let advice = match reading.asleep_when_full.filter(|asleep| *asleep > ASLEEP) {
             Some(asleep) => format!(
@@ -170,9 +187,8 @@ impl Judge {
                 .to_owned(),
         };
         Some(Sight::There(format!(
-            "for {} s requests have had to wait, lately {:.0} ms on average, with {} or more in the queue all the time: {advice}",
+            "for {} s requests have had to wait, at present {lately_ms:.0} ms on average, with {} or more in the queue: {advice}",
             (now_ms - held_up_ms) / 1000,
-            reading.wait_mean_ms.unwrap_or(0.0),
             reading.queue_length_min,
         )))
     }
@@ -182,15 +198,22 @@ impl Judge {
             self.asleep_ms = None;
             return None;
         };
+        let near = || {
+            let (share, end) = (asleep * 100.0, ASLEEP * 50.0);
+            format!("workers sleep for {share:.0} % of the time while requests queue; below {end:.0} % the alarm ends")
+        };
         if asleep <= ASLEEP {
-            return Some(Sight::Near);
+            return Some(Sight::Near(near()));
         }
         let asleep_ms = *self.asleep_ms.get_or_insert(now_ms);
         if now_ms - asleep_ms < limits.after_ms {
-            return Some(Sight::Near);
+            return Some(Sight::Near(near()));
         }
         Some(Sight::There(format!(
-            "for {} s requests have queued while workers slept for {:.0} % of the time with those that they hold, which wait for              data: workers.concurrency = \"while-waiting\" would serve {} as many with the same workers. It needs an app that              keeps what it knows of a request out of variables of its modules; for any other, raise workers.count              (`sluice scale`)",
+            "for {} s requests have queued while workers slept for {:.0} % of the time with those that they hold, which wait for \
+             data: workers.concurrency = \"while-waiting\" would serve {} as many with the same workers. It needs an app that \
+             keeps what it knows of a request out of variables of its modules; for any other, raise workers.count \
+             (`sluice scale`)",
             (now_ms - asleep_ms) / 1000,
             asleep * 100.0,
             times(gain)
@@ -206,6 +229,14 @@ impl Judge {
                 reading.overlaps_total
             ))
         })
+    }
+}
+
+/// How long an alarm's cause must be gone. What is counted by single events has to stay away for as long as the config says.
+fn gone_ms_max(alarm: Alarm, limits: &Limits) -> u64 {
+    match alarm {
+        Alarm::SteadyQueue | Alarm::WorkersAsleep => limits.after_ms.min(STATE_GONE_MS),
+        _ => limits.after_ms,
     }
 }
 
@@ -225,7 +256,10 @@ fn see_drifts(limits: &Limits, reading: &Reading) -> impl Iterator<Item = (Key, 
                  `sluice classes` shows what it costs; the alarm ends when that is what it always costs"
             ))
         } else {
-            Sight::Near
+            let end = 1.0 + more / 2.0;
+            Sight::Near(format!(
+                "it costs {factor:.1} times the CPU that it costs in the long run; below {end:.1} times the alarm ends"
+            ))
         };
         ((Alarm::CostDrift, Some(Rc::clone(class))), sight)
     })

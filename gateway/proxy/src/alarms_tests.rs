@@ -32,7 +32,12 @@ impl Stage {
 }
 
 fn waiting(queue_length_min: usize, wait_mean_ms: f64) -> Reading {
-    Reading { queue_length_min, wait_mean_ms: Some(wait_mean_ms), ..Reading::default() }
+    Reading {
+        queue_length_min,
+        wait_mean_ms: Some(wait_mean_ms),
+        wait_lately_ms: Some(wait_mean_ms),
+        ..Reading::default()
+    }
 }
 
 fn drifted(factor: f64) -> Reading {
@@ -55,15 +60,15 @@ fn workers_that_sleep_for_a_minute_while_requests_queue_are_an_alarm_and_those_t
     stage.look_for(70, &asleep(0.3));
     assert_eq!(stage.log, ["+302 workers_asleep"], "near what raised it, it stays");
     stage.look_for(70, &Reading::default());
-    assert_eq!(stage.log, ["+302 workers_asleep", "-442 workers_asleep"]);
+    assert_eq!(stage.log, ["+302 workers_asleep", "-387 workers_asleep"]);
 }
 
 #[test]
-fn a_queue_that_is_never_empty_for_a_minute_is_an_alarm_and_one_that_was_empty_for_a_minute_is_none() {
+fn a_queue_that_is_never_empty_for_a_minute_is_an_alarm_and_one_that_was_empty_for_some_seconds_is_none() {
     let mut stage = Stage::default();
     stage.look_for(100, &waiting(1, 20.0));
     stage.look_for(100, &waiting(0, 20.0));
-    assert_eq!(stage.log, ["+61 steady_queue", "-161 steady_queue"]);
+    assert_eq!(stage.log, ["+61 steady_queue", "-106 steady_queue"]);
 }
 
 #[test]
@@ -98,10 +103,33 @@ fn waits_that_move_around_their_limit_raise_one_alarm_and_end_none() {
         stage.look(&waiting(0, if second % 90 < 70 { 300.0 } else { 600.0 }));
     }
     assert_eq!(stage.log, ["+61 steady_queue"]);
-    stage.look_for(59, &waiting(0, 200.0));
+    stage.look_for(5, &waiting(0, 200.0));
     stage.look(&waiting(0, 300.0));
     stage.look_for(61, &waiting(0, 200.0));
-    assert_eq!(stage.log, ["+61 steady_queue", "-782 steady_queue"]);
+    assert_eq!(stage.log, ["+61 steady_queue", "-673 steady_queue"]);
+}
+
+#[test]
+fn a_queue_that_has_gone_ends_its_alarm_although_the_mean_of_the_last_seconds_is_still_high() {
+    let mut stage = Stage::default();
+    stage.look_for(61, &waiting(5, 2_000.0));
+    let gone = Reading { wait_mean_ms: Some(1_500.0), wait_lately_ms: Some(100.0), ..Reading::default() };
+    stage.look_for(6, &gone);
+    assert_eq!(stage.log, ["+61 steady_queue", "-67 steady_queue"]);
+}
+
+#[test]
+fn an_alarm_has_the_numbers_of_now_while_it_is_raised() {
+    let mut stage = Stage::default();
+    let text = |stage: &Stage| stage.judge.raised().next().unwrap().1.text.clone();
+    stage.look_for(61, &waiting(5, 2_000.0));
+    assert!(text(&stage).contains("at present 2000 ms on average, with 5 or more"), "{}", text(&stage));
+    stage.look(&waiting(2, 700.0));
+    assert!(text(&stage).contains("at present 700 ms on average, with 2 or more"), "{}", text(&stage));
+    stage.look(&waiting(0, 300.0));
+    assert_eq!(text(&stage), "requests wait for 300 ms on average at present; below 250 ms the alarm ends");
+    stage.look(&waiting(0, 100.0));
+    assert_eq!(stage.judge.raised().next().unwrap().1.gone_ms, Some(64_000));
 }
 
 #[test]

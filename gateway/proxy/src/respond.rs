@@ -46,7 +46,9 @@ pub(crate) async fn respond(
 ) -> Sent {
     let (mut response, error) = match answered {
         Ok(response) => (response, None),
-        Err(Failure::Refused(refusal)) => (refuse::answer(&refusal, &request.id), Some(refusal.code)),
+        Err(Failure::Refused(refusal)) => {
+            (refuse::answer(&refusal, &request.id, &request.head, &gate.error_pages()), Some(refusal.code))
+        }
         Err(Failure::Gone(outcome)) => {
             exchange.break_off();
             return Sent { outcome, status: 0, error: None, bytes_out: 0 };

@@ -143,6 +143,18 @@ pub enum Unusable {
         /// What the operating system says.
         source: io::Error,
     },
+    /// A page for errors cannot be used.
+    #[error(
+        "names {file} for {status}, which cannot be used: {source}. Name an HTML file in UTF-8 of at most 256 KiB that this user may read"
+    )]
+    ErrorPage {
+        /// The status that it is for.
+        status: String,
+        /// The file.
+        file: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
     /// A directory of files cannot be used.
     #[error("names {dir} for {prefix}, which cannot be used: {source}. Build the files, or mend the path")]
     Dir {
@@ -209,6 +221,7 @@ impl Unusable {
             Self::Traces(_) => "traces.enabled",
             Self::Dir { .. } => "files.paths",
             Self::Shell { .. } => "shell.files",
+            Self::ErrorPage { .. } => "errors.pages",
         }
     }
 }

@@ -119,7 +119,7 @@ impl Scheduler {
         self.size_long_lane(now, actions);
         let demand = self.demand(now);
         let is_let_go = self.pool.is_held_back() && demand != Demand::Pressing;
-        if is_let_go || self.pool.starts_wait() && demand == Demand::None {
+        if is_let_go || self.pool.starts_wait() && demand == Demand::None && !self.pool.is_in_use(now) {
             self.pool.unsettle();
             self.settle(now, actions);
         }
@@ -428,6 +428,12 @@ impl Scheduler {
     #[must_use]
     pub fn awaited(&self) -> Option<WorkerId> {
         self.pool.awaited()
+    }
+
+    /// For how long the worker's boot is to leave the CPU to the workers that serve, in microseconds; `None` for no such boot.
+    #[must_use]
+    pub fn aside_us(&self, worker: WorkerId) -> Option<u64> {
+        self.pool.aside_us_of(worker)
     }
 
     /// Requests that workers hold, those among them that were handed and have not begun.

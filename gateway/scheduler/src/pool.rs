@@ -46,6 +46,8 @@ struct Place {
     bloated: u32,
     /// Its start waits for another worker's boot.
     is_held_back: bool,
+    /// It has had a worker since it was wanted.
+    is_old: bool,
 }
 
 /// How much the queue asks of the pool.
@@ -83,6 +85,8 @@ pub(crate) struct Pool {
     longest_boot_us: Option<u64>,
     /// A place is held back.
     starts_wait: bool,
+    /// When a worker got a request last.
+    given: Option<Time>,
     gave_up: bool,
     stopping: bool,
     overlaps_total: u64,
@@ -114,6 +118,7 @@ impl Pool {
             ever_listened: false,
             longest_boot_us: None,
             starts_wait: false,
+            given: None,
             gave_up: false,
             stopping: false,
             overlaps_total: 0,
@@ -214,6 +219,7 @@ impl Pool {
         let (short, long) = (self.wanted, self.long_wanted);
         let is_surplus = |place: &&mut Place| place.rank >= if place.lane == Lane::Short { short } else { long };
         for place in self.places.iter_mut().filter(is_surplus) {
+            place.is_old = false;
             // Should the place be wanted again before the worker has finished what it holds, it starts another.
             for id in place.worker.take().into_iter().chain(place.successor.take()) {
                 if let Some(w) = self.workers.get_mut(&id) {
@@ -233,7 +239,8 @@ impl Pool {
     /// A place without a worker starts one when its back-off is over and no more boot than may.
     fn fill_places(&mut self, now: Time, limits: &Limits, demand: Demand, actions: &mut Vec<Action>) {
         self.starts_wait = false;
-        let mut room = self.boots_max(limits, demand).saturating_sub(self.boots(now));
+        let mut room = self.boots_max(now, limits, demand).saturating_sub(self.boots(now));
+        let aside_us = self.aside_us(now);
         for at in 0..self.places.len() {
             let place = &self.places[at];
             let is_due = self.is_wanted(place) && self.is_vacant(place) && place.not_before <= now;
@@ -243,11 +250,17 @@ impl Pool {
                 let worker = self.start(now, at, self.generation, actions);
                 self.places[at].worker = Some(worker);
                 room -= 1;
+                // A place that has lost its worker is missed by those who wait; a further one is not.
+                if !std::mem::replace(&mut self.places[at].is_old, true)
+                    && let Some(w) = self.workers.get_mut(&worker)
+                {
+                    w.aside_us = aside_us;
+                }
             }
         }
     }
 
-    /// Whether a place waits for another worker's boot. When nobody waits in the queue any more, it may wait no longer.
+    /// Whether a place waits for another worker's boot.
     pub(crate) fn starts_wait(&self) -> bool {
         self.starts_wait && !self.is_closed()
     }

@@ -140,11 +140,17 @@ impl App {
         if std::env::var_os("NODE_ENV").is_none() {
             command.env("NODE_ENV", "production");
         }
+        if self.is_command() {
+            let own = self.env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH"));
+            command.env("PATH", path_of_command(&self.cwd, own));
+        }
         // It is for operators, and error pages of apps show their environment.
         command.env_remove("SLUICE_ADMIN_TOKEN");
         for (name, value) in &self.env {
             // It is part of what was set above.
-            if name != "NODE_OPTIONS" || !self.is_command() && early.is_none() {
+            let is_set =
+                self.is_command() && name == "PATH" || name == "NODE_OPTIONS" && (self.is_command() || early.is_some());
+            if !is_set {
                 command.env(name, value);
             }
         }
@@ -178,6 +184,23 @@ impl App {
     }
 }
 
+/// The `PATH` of a command: first the programs of packages in the app's directory and in those above it, as npm has it for its
+/// scripts. A relative entry would mean another directory to the child than to the gateway, and is kept as it is.
+fn path_of_command(cwd: &Path, own: Option<OsString>) -> OsString {
+    let mut path = OsString::new();
+    for dir in cwd.ancestors().filter(|dir| !dir.ends_with("node_modules")) {
+        let bin = dir.join("node_modules/.bin");
+        // A colon would end the entry.
+        if !bin.as_os_str().as_bytes().contains(&b':') {
+            path.push(bin);
+            path.push(":");
+        }
+    }
+    // Without one the C library has a default of its own.
+    path.push(own.unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into()));
+    path
+}
+
 /// As `NODE_OPTIONS` wants a path that may hold spaces.
 fn require_option(path: &str) -> String {
     format!("\"--require={}\"", path.replace('\\', "\\\\").replace('"', "\\\""))
@@ -198,6 +221,14 @@ mod tests {
     #[test]
     fn path_with_spaces_becomes_a_file_url_without() {
         assert_eq!(file_url(Path::new("/a b/ü.js")), "file:///a%20b/%C3%BC.js");
+    }
+
+    #[test]
+    fn command_finds_programs_of_packages_of_the_app_and_of_those_above_it_first() {
+        let path = path_of_command(Path::new("/a/b"), Some("/usr/bin".into()));
+        assert_eq!(path, "/a/b/node_modules/.bin:/a/node_modules/.bin:/node_modules/.bin:/usr/bin");
+        let path = path_of_command(Path::new("/a:b"), Some("/usr/bin".into()));
+        assert_eq!(path, "/node_modules/.bin:/usr/bin");
     }
 
     #[test]

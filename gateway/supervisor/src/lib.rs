@@ -280,7 +280,8 @@ impl Supervisor {
         if !process.is_ready.replace(true) {
             let after_ms = u64::try_from(process.started.elapsed().as_millis()).unwrap_or(u64::MAX);
             self.journal.emit(Event::WorkerReady { worker: process.worker.0, after_ms });
-            // It can only go down, which nobody is refused. A process that has gone is told of elsewhere.
+            // It goes down, which nobody is refused, or ends a boot aside, which there is only where it can be undone. A
+            // process that has gone is told of elsewhere.
             let _ = process.set_priority(process.priority);
         }
         self.gate.listening(process.worker, self.socket(process.worker), process.marks.get());

@@ -82,8 +82,16 @@ pub(crate) fn of_lane(lane: Lane, added: u32) -> Priority {
 /// For a worker that has this priority and is not to hold up the others.
 pub(crate) fn lowered(priority: Priority, may_raise: bool) -> Priority {
     match priority {
-        Priority::Nice(nice) if !may_raise => Priority::Nice((usual_nice() + LOWERED).min(LOWEST).max(nice)),
+        Priority::Nice(_) if !may_raise => aside(priority),
         _ => Priority::Leftover,
+    }
+}
+
+/// For a worker that boots aside: it gets what is left, and a tenth of what the others get where nothing is.
+pub(crate) fn aside(priority: Priority) -> Priority {
+    match priority {
+        Priority::Nice(nice) => Priority::Nice((usual_nice() + LOWERED).min(LOWEST).max(nice)),
+        Priority::Leftover => Priority::Leftover,
     }
 }
 

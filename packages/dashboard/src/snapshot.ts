@@ -22,6 +22,8 @@ export interface Snapshot {
   readonly reload: ReloadSnapshot | null;
   /** Every worker the supervisor knows, in the order of their places in the pool. */
   readonly workers: readonly WorkerSnapshot[];
+  /** How many workers are wanted, those of the long lane aside; `None` from a gateway that does not say. */
+  readonly workers_wanted: number | null;
   /** Workers that start when another has booted; `None` when none does. */
   readonly boots: BootsSnapshot | null;
   /** The one queue. */

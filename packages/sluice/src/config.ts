@@ -211,19 +211,19 @@ export interface ServerConfig {
   fronts?: number;
   /**
    * Seconds for which browsers are told to use HTTPS alone: `Strict-Transport-Security: max-age=` in
-   * answers over TLS whose app sends none of its own. 0 for no such header. In seconds, from 0 to
+   * answers over TLS whose app sends none of its own. 0 sends no such header. In seconds, from 0 to
    * 157680000.
    * @default 0
    */
   hsts_max_age_s?: number | Duration;
   /**
    * Further port, without TLS, that redirects to HTTPS with 308 and answers the CA's challenge http-01.
-   * 0 for none. From 0 to 65535.
+   * 0 opens none. From 0 to 65535.
    * @default 0
    */
   redirect_port?: number;
   /**
-   * Port that redirects name, where clients reach HTTPS at another than `port` (a mapped port). 0 for
+   * Port that redirects name, where clients reach HTTPS at another than `port` (a mapped port). 0 means
    * `port`. From 0 to 65535.
    * @default 0
    */
@@ -563,7 +563,7 @@ export interface WorkersConfig {
    * operating-system priority is lowered and a stand-in is started for its place. It goes on: a slow
    * render is answered, and its worker leaves when the stand-in serves. After a stand-in that was not
    * needed the next one has to wait. Where 99 of 100 requests of every class cost at most a twentieth of
-   * it, half of it is enough, but never less than 500. At least 500; 0 for never. Linux only. In
+   * it, half of it is enough, but never less than 500. At least 500; 0 disables it. Linux only. In
    * milliseconds, from 0 to 3600000.
    * @default 1000
    */
@@ -571,15 +571,15 @@ export interface WorkersConfig {
   /**
    * How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an
    * endless regular expression. The log then names the function and the line, and the worker is killed.
-   * Counted from the worker's last sign of life, of which there are four a second; at least 1500; 0 for
-   * any time. In milliseconds, from 0 to 3600000.
+   * Counted from the worker's last sign of life, of which there are four a second; at least 1500; 0
+   * disables it. In milliseconds, from 0 to 3600000.
    * @default 10000
    */
   stuck_after_ms?: number | Duration;
   /**
    * How long it may not turn while the main thread waits: a synchronous child process, a lock, a disk.
    * Where the system does not tell the two apart (elsewhere than on Linux), this counts for both. At
-   * least 1500; 0 for any time. In milliseconds, from 0 to 86400000.
+   * least 1500; 0 disables it. In milliseconds, from 0 to 86400000.
    * @default 60000
    */
   blocked_after_ms?: number | Duration;
@@ -652,20 +652,21 @@ export interface WarmUpConfig {
 /** `[recycle]` */
 export interface RecycleConfig {
   /**
-   * Resident memory above which a worker is replaced; 0 for any. To be set well above what a fresh
+   * Resident memory above which a worker is replaced; 0 disables it. To be set well above what a fresh
    * worker needs: where even that is over it, the log says so, and workers are replaced more and more
    * seldom (`workers.backoff_ms_max`). In bytes, from 0 to 1099511627776.
    * @default 0
    */
   memory_bytes_max?: number;
   /**
-   * Requests after which a worker is replaced; 0 for any. Each worker's own bound is up to a tenth
+   * Requests after which a worker is replaced; 0 disables it. Each worker's own bound is up to a tenth
    * lower, so that they do not all end together. In requests, from 0 to 1000000000.
    * @default 0
    */
   requests_max?: number;
   /**
-   * Time after which a worker is replaced, spread likewise; 0 for any. In seconds, from 0 to 31536000.
+   * Time after which a worker is replaced, spread likewise; 0 disables it. In seconds, from 0 to
+   * 31536000.
    * @default 0
    */
   age_s_max?: number | Duration;
@@ -685,7 +686,8 @@ export interface QueueConfig {
   order?: 'shortest' | 'fifo';
   /**
    * With `shortest`: how many times as long as in the order of arrival a request may wait before it goes
-   * first, whatever it costs; 0 for any time. In times, from 0 to 1000.
+   * first, whatever it costs; 0 disables that: long requests may then wait for ever. In times, from 0 to
+   * 1000.
    * @default 3
    */
   ageing?: number;
@@ -697,8 +699,8 @@ export interface QueueConfig {
   wait_ms_max?: number | Duration;
   /**
    * How long a request may be predicted to wait before it is given something cheaper than a render, in
-   * the end 503. For requests whose route says nothing else; 0 for as long as `wait_ms_max`. In
-   * milliseconds, from 0 to 3600000.
+   * the end 503. For requests whose route says nothing else; 0 means `wait_ms_max`. In milliseconds,
+   * from 0 to 3600000.
    * @default 0
    */
   budget_ms?: number | Duration;
@@ -707,25 +709,28 @@ export interface QueueConfig {
 /** `[alarms]` */
 export interface AlarmsConfig {
   /**
-   * How long the queue must hold up requests until that is an alarm, and how long the cause of any alarm
-   * must be gone until it is over. In seconds, from 1 to 3600.
+   * How long the queue must hold up requests until that is an alarm, and how long the cause of other
+   * alarms must be gone until they are over. An alarm about the queue is over when its cause has been
+   * gone for 5 s. In seconds, from 1 to 3600.
    * @default 60
    */
   after_s?: number | Duration;
   /**
    * Mean queue wait above which requests are held up, even where the queue becomes empty now and then.
-   * Below half of it they are not any more. 0 for any wait. In milliseconds, from 0 to 3600000.
+   * Below half of it they are not any more. 0 disables it: only a queue that is never empty counts then.
+   * In milliseconds, from 0 to 3600000.
    * @default 500
    */
   queue_wait_ms?: number | Duration;
   /**
-   * How much more a class may cost lately than in the long run. 0 for any. In percent, from 0 to 100000.
+   * How much more a class may cost lately than in the long run. 0 disables the alarm. In percent, from 0
+   * to 100000.
    * @default 100
    */
   cost_drift_percent?: number;
   /**
-   * Age from which it is judged whether times, memory and open files grow with the age of workers. 0 for
-   * never. In seconds, from 0 to 2592000.
+   * Age from which it is judged whether times, memory and open files grow with the age of workers. 0
+   * disables it. In seconds, from 0 to 2592000.
    * @default 3600
    */
   growth_after_s?: number | Duration;
@@ -819,8 +824,8 @@ export interface StreamsConfig {
    */
   per_worker_max?: number;
   /**
-   * How long a stream may carry nothing in either direction; 0 for any time. In milliseconds, from 0 to
-   * 604800000.
+   * How long a stream may carry nothing in either direction; 0 disables the limit. In milliseconds, from
+   * 0 to 604800000.
    * @default 3600000
    */
   idle_timeout_ms?: number | Duration;
@@ -1136,8 +1141,8 @@ export interface TracesConfig {
    */
   endpoint?: string;
   /**
-   * One of so many traces is kept, of those that no caller has decided about. 0 for what
-   * `OTEL_TRACES_SAMPLER` says, else all. In traces, from 0 to 1000000.
+   * One of so many traces is kept, of those that no caller has decided about. 0 leaves that to
+   * `OTEL_TRACES_SAMPLER`, else keeps all. In traces, from 0 to 1000000.
    * @default 0
    */
   sample_one_in?: number;

@@ -114,6 +114,11 @@ fn check_own_paths(config: &Config, problem: &mut impl FnMut(&'static str, Strin
     }
 }
 
+fn is_error_status(status: &str) -> bool {
+    let is_number = status.len() == 3 && status.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(status, "4xx" | "5xx") || is_number && matches!(status.as_bytes()[0], b'4' | b'5')
+}
+
 /// What pages are kept or composed, and what stands for them.
 fn check_pages(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     for (key, pages) in [("shell.files", &config.shell.files), ("shell.pages", &config.shell.pages)] {
@@ -124,6 +129,14 @@ fn check_pages(config: &Config, problem: &mut impl FnMut(&'static str, String)) 
     for (prefix, file) in &config.shell.files {
         if file.is_empty() {
             problem("shell.files", format!("names no file for {prefix:?}"));
+        }
+    }
+    for (status, file) in &config.errors.pages {
+        if !is_error_status(status) {
+            problem("errors.pages", format!("must hold statuses from 400 to 599, \"4xx\" or \"5xx\", not {status:?}"));
+        }
+        if file.is_empty() {
+            problem("errors.pages", format!("names no file for {status:?}"));
         }
     }
     for (prefix, page) in &config.shell.pages {

@@ -126,11 +126,11 @@ config! {
         /// takes 1 on fewer than 8 CPUs, and from there one for each 8 CPUs, at least 2 and at most 8.
         fronts: u32 = 0, in 0..=64, "threads" => restart;
         /// Seconds for which browsers are told to use HTTPS alone: `Strict-Transport-Security: max-age=` in answers over TLS whose
-        /// app sends none of its own. 0 for no such header.
+        /// app sends none of its own. 0 sends no such header.
         hsts_max_age_s: u64 = 0, in 0..=157_680_000, "seconds" => reload;
-        /// Further port, without TLS, that redirects to HTTPS with 308 and answers the CA's challenge http-01. 0 for none.
+        /// Further port, without TLS, that redirects to HTTPS with 308 and answers the CA's challenge http-01. 0 opens none.
         redirect_port: u16 = 0, in 0..=65_535 => restart;
-        /// Port that redirects name, where clients reach HTTPS at another than `port` (a mapped port). 0 for `port`.
+        /// Port that redirects name, where clients reach HTTPS at another than `port` (a mapped port). 0 means `port`.
         redirect_to_port: u16 = 0, in 0..=65_535 => reload;
         /// Whether the port speaks HTTP/2 as well, where it speaks HTTPS. Clients choose (ALPN), and connections that are open
         /// stay as they are.
@@ -298,16 +298,16 @@ config! {
         /// How long a worker's event loop may not turn while its main thread burns CPU before its operating-system priority
         /// is lowered and a stand-in is started for its place. It goes on: a slow render is answered, and its worker leaves
         /// when the stand-in serves. After a stand-in that was not needed the next one has to wait. Where 99 of
-        /// 100 requests of every class cost at most a twentieth of it, half of it is enough, but never less than 500. At least 500; 0 for never.
+        /// 100 requests of every class cost at most a twentieth of it, half of it is enough, but never less than 500. At least 500; 0 disables it.
         /// Linux only.
         overdue_after_ms: u64 = 1_000, in 0..=3_600_000, "milliseconds" => reload;
         /// How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an endless
         /// regular expression. The log then names the function and the line, and the worker is killed. Counted from the
-        /// worker's last sign of life, of which there are four a second; at least 1500; 0 for any time.
+        /// worker's last sign of life, of which there are four a second; at least 1500; 0 disables it.
         stuck_after_ms: u64 = 10_000, in 0..=3_600_000, "milliseconds" => reload;
         /// How long it may not turn while the main thread waits: a synchronous child process, a lock, a disk. Where the
-        /// system does not tell the two apart (elsewhere than on Linux), this counts for both. At least 1500; 0 for any
-        /// time.
+        /// system does not tell the two apart (elsewhere than on Linux), this counts for both. At least 1500; 0
+        /// disables it.
         blocked_after_ms: u64 = 60_000, in 0..=86_400_000, "milliseconds" => reload;
     }
 
@@ -347,13 +347,13 @@ config! {
     /// When a healthy worker is replaced: by a successor that is ready before the old one leaves, and one at a time: the next is
     /// begun with when the one before has finished what it held and has gone.
     recycle: Recycle {
-        /// Resident memory above which a worker is replaced; 0 for any. To be set well above what a fresh worker needs: where
+        /// Resident memory above which a worker is replaced; 0 disables it. To be set well above what a fresh worker needs: where
         /// even that is over it, the log says so, and workers are replaced more and more seldom (`workers.backoff_ms_max`).
         memory_bytes_max: u64 = 0, in 0..=1_099_511_627_776, "bytes" => reload;
-        /// Requests after which a worker is replaced; 0 for any. Each worker's own bound is up to a tenth lower, so that they
+        /// Requests after which a worker is replaced; 0 disables it. Each worker's own bound is up to a tenth lower, so that they
         /// do not all end together.
         requests_max: u64 = 0, in 0..=1_000_000_000, "requests" => reload;
-        /// Time after which a worker is replaced, spread likewise; 0 for any.
+        /// Time after which a worker is replaced, spread likewise; 0 disables it.
         age_s_max: u64 = 0, in 0..=31_536_000, "seconds" => reload;
     }
 
@@ -364,27 +364,27 @@ config! {
         /// Which of the waiting requests goes next. Within a class it is always the one that came first.
         order: Order = Order::Shortest => reload;
         /// With `shortest`: how many times as long as in the order of arrival a request may wait before it goes first,
-        /// whatever it costs; 0 for any time.
+        /// whatever it costs; 0 disables that: long requests may then wait for ever.
         ageing: u32 = 3, in 0..=1_000, "times" => reload;
         /// Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused then.
         wait_ms_max: u64 = 10_000, in 1..=3_600_000, "milliseconds" => reload;
         /// How long a request may be predicted to wait before it is given something cheaper than a render, in the end 503.
-        /// For requests whose route says nothing else; 0 for as long as `wait_ms_max`.
+        /// For requests whose route says nothing else; 0 means `wait_ms_max`.
         budget_ms: u64 = 0, in 0..=3_600_000, "milliseconds" => reload;
     }
 
     /// When an operator is told that something is wrong that lasts: in the log, in `sluice status` and in a metric. Overlaps
     /// always are.
     alarms: Alarms {
-        /// How long the queue must hold up requests until that is an alarm, and how long the cause of any alarm must be gone until
-        /// it is over.
+        /// How long the queue must hold up requests until that is an alarm, and how long the cause of other alarms must be gone
+        /// until they are over. An alarm about the queue is over when its cause has been gone for 5 s.
         after_s: u32 = 60, in 1..=3_600, "seconds" => reload;
         /// Mean queue wait above which requests are held up, even where the queue becomes empty now and then. Below half of it
-        /// they are not any more. 0 for any wait.
+        /// they are not any more. 0 disables it: only a queue that is never empty counts then.
         queue_wait_ms: u32 = 500, in 0..=3_600_000, "milliseconds" => reload;
-        /// How much more a class may cost lately than in the long run. 0 for any.
+        /// How much more a class may cost lately than in the long run. 0 disables the alarm.
         cost_drift_percent: u32 = 100, in 0..=100_000, "percent" => reload;
-        /// Age from which it is judged whether times, memory and open files grow with the age of workers. 0 for never.
+        /// Age from which it is judged whether times, memory and open files grow with the age of workers. 0 disables it.
         growth_after_s: u32 = 3_600, in 0..=2_592_000, "seconds" => reload;
     }
 
@@ -435,7 +435,7 @@ config! {
     streams: Streams {
         /// Streams that one worker may hold.
         per_worker_max: u64 = 1_000, in 0..=1_000_000, "streams" => reload;
-        /// How long a stream may carry nothing in either direction; 0 for any time.
+        /// How long a stream may carry nothing in either direction; 0 disables the limit.
         idle_timeout_ms: u64 = 3_600_000, in 0..=604_800_000, "milliseconds" => reload;
     }
 
@@ -489,6 +489,16 @@ config! {
         files: BTreeMap<String, String> = BTreeMap::new() => reload;
         /// The same with paths of the app, for example `{ "/shop/" = "/shop/shell" }`. The gateway asks for them by itself, without
         /// cookies, as soon as a version of the app is in force.
+        pages: BTreeMap<String, String> = BTreeMap::new() => reload;
+    }
+
+    /// Answers that the gateway gives where a request is refused or its worker fails: an HTML page where `Accept` prefers `text/html`,
+    /// `application/problem+json` where it prefers JSON, else plain text.
+    errors: Errors {
+        /// HTML files in place of the gateway's page, by status or by class of it, for example
+        /// `{ "503" = "errors/busy.html", "5xx" = "errors/5xx.html" }`, relative to the config file; at most 256 KiB each.
+        /// `{{status}}`, `{{reason}}`, `{{message}}`, `{{code}}` and `{{request}}` in them are filled in. Errors that the app answers itself stay as
+        /// they are.
         pages: BTreeMap<String, String> = BTreeMap::new() => reload;
     }
 
@@ -601,7 +611,7 @@ config! {
         enabled: bool = false => reload;
         /// URL that spans are sent to, path included. Without it and without a variable, `http://127.0.0.1:4318/v1/traces`.
         endpoint: Option<String> = None => reload;
-        /// One of so many traces is kept, of those that no caller has decided about. 0 for what `OTEL_TRACES_SAMPLER` says, else all.
+        /// One of so many traces is kept, of those that no caller has decided about. 0 leaves that to `OTEL_TRACES_SAMPLER`, else keeps all.
         sample_one_in: u32 = 0, in 0..=1_000_000, "traces" => reload;
         /// Name of the service that the gateway's spans belong to. Without it and without a variable, `sluice`.
         service_name: Option<String> = None => reload;

@@ -1,6 +1,8 @@
 //! Finds the gateway that is meant and talks to it in lines of JSON.
 
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,10 +13,12 @@ use serde::de::DeserializeOwned;
 use sluice_admin::protocol::{Reply, Request};
 use sluice_catalog::snapshot::Snapshot;
 
+use super::list;
 use super::profile::files::FileError;
 use crate::args::RunDirArg;
 use crate::exit::Exit;
 use crate::output;
+use crate::registry;
 use crate::run_dir::{RunDir, RunDirError};
 
 /// A gateway that lives answers far sooner.
@@ -29,6 +33,13 @@ pub enum ClientError {
         "no gateway runs in {}. Start one with `sluice start`, or say which is meant with --run-dir.", .0.display()
     )]
     NotRunning(PathBuf),
+    #[error(
+        "the gateway in {} belongs to user {owner}, and only that user and root may reach it: sudo -u {owner} sluice ...",
+        run_dir.display()
+    )]
+    NoRights { run_dir: PathBuf, owner: String },
+    #[error("there has been no worker {worker}; those of now: {known}")]
+    NoWorker { worker: u64, known: String },
     #[error("{0}")]
     RunDir(#[from] RunDirError),
     #[error("the gateway in {} refused: {text}", run_dir.display())]
@@ -58,7 +69,10 @@ impl ClientError {
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return Exit::Ok.into(),
             _ => Exit::Failed,
         };
-        exit.because(self)
+        match &self {
+            Self::NotRunning(_) => exit.because(format_args!("{self}{}", list::hint())),
+            _ => exit.because(self),
+        }
     }
 }
 
@@ -86,6 +100,9 @@ impl Gateway {
             // No socket, or one that a dead gateway left.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
                 Err(ClientError::NotRunning(run_dir))
+            }
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                Err(ClientError::NoRights { owner: registry::user_name(owner_of(&run_dir)), run_dir })
             }
             Err(error) => Err(ClientError::Io { run_dir, error }),
         }
@@ -170,6 +187,11 @@ impl Gateway {
     pub(super) fn answer(&self, error: serde_json::Error) -> ClientError {
         ClientError::Answer { run_dir: self.run_dir.clone(), error }
     }
+}
+
+/// Whose the directory is, or the nearest one above it that can be seen.
+fn owner_of(run_dir: &Path) -> u32 {
+    run_dir.ancestors().find_map(|dir| fs::metadata(dir).ok()).map_or(0, |metadata| metadata.uid())
 }
 
 #[cfg(test)]

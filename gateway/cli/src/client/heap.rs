@@ -24,6 +24,7 @@ use super::status::{aligned, bytes, harmless};
 use crate::args::HeapArgs;
 use crate::exit::Exit;
 use crate::output;
+use crate::stderr;
 
 /// How long a snapshot is waited for.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(620);
@@ -46,9 +47,9 @@ pub fn run(args: &HeapArgs) -> Result<ExitCode, ClientError> {
     };
     let kind = args.kind();
     let names = Names::new(args.out.as_deref(), gateway.run_dir(), &format!("heap-{}", worker.id))?;
-    eprintln!("{}", cost(kind, worker, args.duration_ms()));
+    stderr::say(cost(kind, worker, args.duration_ms()));
     if kind == Kind::Snapshot && !args.yes && io::stdin().is_terminal() && !confirmed() {
-        eprintln!("sluice: nothing was done.");
+        stderr::say("sluice: nothing was done.");
         return Ok(Exit::Failed.into());
     }
     let duration_ms = args.duration_ms();
@@ -101,7 +102,7 @@ fn cost(kind: Kind, worker: &WorkerSnapshot, duration_ms: u64) -> String {
 }
 
 fn confirmed() -> bool {
-    eprint!("Go on? [y/N] ");
+    stderr::ask("Go on? [y/N] ");
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }

@@ -21,6 +21,7 @@ use super::source_maps;
 use crate::args::{Deps, HotspotsArgs};
 use crate::exit::Exit;
 use crate::output;
+use crate::stderr;
 
 /// Longest profile file that is read.
 const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
@@ -126,7 +127,7 @@ fn live(args: &HotspotsArgs) -> Result<(Profile, String), Failure> {
     let mut node = "node";
     for taken in &taken {
         if let Some(error) = &taken.error {
-            eprintln!("sluice: {error}");
+            stderr::say(format_args!("sluice: {error}"));
             continue;
         }
         read(&mut profile, Path::new(&taken.file), &format!("worker {}", taken.worker))?;

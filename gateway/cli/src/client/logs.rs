@@ -16,8 +16,10 @@ use sluice_admin::protocol::{Reply, Request};
 use sluice_catalog::logfields::LineKind;
 
 use super::connect::{ClientError, Gateway};
+use super::worker_known;
 use crate::args::LogsArgs;
 use crate::exit::Exit;
+use crate::stderr;
 use select::Selection;
 use show::Painter;
 
@@ -48,7 +50,8 @@ pub fn run(args: &LogsArgs) -> Result<ExitCode, ClientError> {
         Ok(selection) => selection,
         Err(error) => return Ok(Exit::Usage.because(error)),
     };
-    let gateway = Gateway::connect(&args.run_dir)?;
+    let mut gateway = Gateway::connect(&args.run_dir)?;
+    worker_known::check(&mut gateway, args.worker)?;
     let is_terminal = io::stdout().is_terminal();
     let form = if args.json || !args.text && !is_terminal {
         Form::Json
@@ -151,7 +154,7 @@ fn print_log(
             Some(Answer::Line { line }) => lines.take(line, out),
             Some(Answer::Live { .. }) => lines.release(out),
             Some(Answer::Gap { missed }) => {
-                eprintln!("sluice: {missed} lines were gone before they could be shown");
+                stderr::say(format_args!("sluice: {missed} lines were gone before they could be shown"));
                 Ok(())
             }
             Some(Answer::End(reply)) => {
@@ -159,7 +162,7 @@ fn print_log(
                 break Ok(());
             }
             None if args.follow => {
-                eprintln!("sluice: the gateway in {} is gone", gateway.run_dir().display());
+                stderr::say(format_args!("sluice: the gateway in {} is gone", gateway.run_dir().display()));
                 break Ok(());
             }
             None => break Err(ClientError::Gone(gateway.run_dir().to_owned())),

@@ -9,6 +9,7 @@ pub mod connect;
 mod dial;
 mod heap;
 mod hotspots;
+mod list;
 mod logs;
 mod profile;
 mod quarantine;
@@ -23,14 +24,20 @@ pub mod status;
 mod stop;
 mod top;
 mod upgrade;
+mod worker_known;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::args::{
-    CacheArgs, ClassesArgs, DialArgs, DrawFlameArgs, HeapArgs, HotspotsArgs, LogsArgs, ProfileArgs, QuarantineArgs,
-    ReloadArgs, ReportArgs, RoutesArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs,
+    CacheArgs, ClassesArgs, DialArgs, DrawFlameArgs, HeapArgs, HotspotsArgs, ListArgs, LogsArgs, ProfileArgs,
+    QuarantineArgs, ReloadArgs, ReportArgs, RoutesArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs,
 };
+
+/// `sluice list`: which gateways run.
+pub fn list(args: &ListArgs) -> ExitCode {
+    list::run(args)
+}
 
 /// `sluice status`: how things are, as a table or as JSON.
 pub fn status(args: &StatusArgs) -> ExitCode {
@@ -118,4 +125,4 @@ pub fn upgrade(args: &UpgradeArgs) -> ExitCode {
 }
 
 #[cfg(test)]
-mod tests_support;
+pub mod tests_support;

@@ -10,6 +10,7 @@ use sluice_profiles::{Original, Places, Profile};
 use tokio::time::Instant;
 
 use crate::start::app::find_preload;
+use crate::stderr;
 
 /// How long source maps may be read.
 const READING_TIMEOUT: Duration = Duration::from_secs(60);
@@ -31,7 +32,7 @@ pub fn originals(places: &Places, node: &str) -> Vec<Original> {
     }
     let asked = serde_json::to_vec(places).map_err(io::Error::other);
     asked.and_then(|asked| ask(node, asked)).unwrap_or_else(|why| {
-        eprintln!("sluice: source maps were not read ({why}); places are those of the code that ran.");
+        stderr::say(format_args!("sluice: source maps were not read ({why}); places are those of the code that ran."));
         Vec::new()
     })
 }

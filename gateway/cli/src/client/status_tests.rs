@@ -53,6 +53,7 @@ pub fn snapshot() -> Snapshot {
         generation: 1,
         reload: None,
         boots: None,
+        workers_wanted: None,
         workers: vec![busy, starting],
         queue: QueueSnapshot { length: 2, length_max: 1000, oldest_wait_ms: 3.5, predicted_wait_ms: Some(1250.0) },
         requests: RequestsSnapshot { answered_total: 1234, in_service: 1, per_second: 12.34, ..Default::default() },

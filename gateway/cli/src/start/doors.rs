@@ -70,5 +70,45 @@ fn cannot_bind(flag: &str, address: &str, error: &io::Error) -> Failure {
             format!("{}: {address} is in use. Choose another with {flag}{hint}.", Code::PortInUse),
         );
     }
+    if error.kind() == io::ErrorKind::PermissionDenied {
+        return Failure::new(Exit::Failed, no_rights(flag, address));
+    }
     Failure::new(Exit::Failed, format!("cannot listen on {address} ({flag}): {error}"))
+}
+
+/// Low ports are for root, unless the system says otherwise: each way to have one, the narrowest first.
+fn no_rights(flag: &str, address: &str) -> String {
+    let port = address.rsplit(':').next().unwrap_or(address);
+    let program = std::env::current_exe().map_or_else(|_| "sluice".to_owned(), |path| path.display().to_string());
+    let ways = if cfg!(target_os = "linux") {
+        format!(
+            "\n  systemd     AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit\n  \
+             capability  sudo setcap cap_net_bind_service=+ep {program}\n  \
+             kernel      sudo sysctl net.ipv4.ip_unprivileged_port_start={port}\n  \
+             authbind    authbind --deep sluice start ...\n"
+        )
+    } else {
+        " root.\n".to_owned()
+    };
+    format!(
+        "cannot listen on {address} ({flag}): ports below 1024 need a privilege. It comes from:{ways}\
+         Or take another port ({flag}), to which a proxy or a rule of the firewall leads."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_without_rights_names_the_ways_to_have_it() {
+        let Failure(exit, text) = cannot_bind("--port", "[::]:80", &io::ErrorKind::PermissionDenied.into());
+        assert_eq!(exit, Exit::Failed);
+        assert!(text.starts_with("cannot listen on [::]:80 (--port)"), "{text}");
+        if cfg!(target_os = "linux") {
+            for word in ["setcap", "AmbientCapabilities", "ip_unprivileged_port_start=80", "authbind"] {
+                assert!(text.contains(word), "{text}");
+            }
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! Looks after the run directory while the gateway serves: cleaners of temporary directories delete what they do not know.
-//! What is lost is made again, and the log says so.
+//! What is lost is made again, and the log says so. The instance's entry in the user's registry is made here too.
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use sluice_journal::{Event, Level};
 use tokio::time::Instant;
 
 use super::operator::Gateway;
+use crate::registry;
 use crate::run_dir::RunDir;
 use crate::run_lock::{Found, RunLock};
 
@@ -21,12 +22,18 @@ const NOTE_PERIOD: Duration = Duration::from_secs(10);
 
 /// Runs as long as this gateway does, and holds the lock to the end: even when another gateway has it too, nobody may clear away
 /// what this one still has.
-pub async fn run(gateway: Rc<Gateway>, run_dir: RunDir, lock: Rc<RunLock>) {
+pub async fn run(gateway: Rc<Gateway>, run_dir: RunDir, lock: Rc<RunLock>, app_dir: PathBuf) {
     let mut noted: Option<Instant> = None;
+    let mut is_registered = Ok(());
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         if !is_ours(&gateway) {
             continue;
+        }
+        // Once is enough to say that it cannot be done.
+        if is_registered.is_ok() {
+            is_registered = registry::enter(&run_dir, &app_dir)
+                .inspect_err(|error| gateway.warn(&format!("`sluice list` does not show this gateway: {error}")));
         }
         let place = run_dir.path().display();
         match mend(&gateway, &run_dir, &lock) {

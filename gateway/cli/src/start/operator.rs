@@ -29,6 +29,7 @@ use tokio::time::Instant;
 
 use super::flames::Flames;
 use super::reload::Reloads;
+use super::scaling::Scaling;
 use super::upgrade::Wanted;
 use super::{boots, learned, rendering};
 
@@ -59,7 +60,7 @@ pub struct Gateway {
     upgrades: mpsc::Sender<Wanted>,
     whereabouts: Whereabouts,
     started: Instant,
-    wanted: Cell<u32>,
+    pub scaling: Scaling,
     was_ready: Cell<bool>,
     overlaps_told: Cell<u64>,
     flames: Rc<Flames>,
@@ -160,7 +161,7 @@ impl Gateway {
             upgrades,
             whereabouts,
             started: Instant::now(),
-            wanted: Cell::new(0),
+            scaling: Scaling::default(),
             was_ready: Cell::new(false),
             overlaps_told: Cell::new(0),
             flames: Rc::default(),
@@ -192,12 +193,11 @@ impl Gateway {
     }
 
     pub fn set_wanted(&self, workers: u32) {
-        self.wanted.set(workers);
-        self.gate.scale(workers);
+        self.scaling.want(&self.gate, workers);
     }
 
     pub fn wanted(&self) -> u32 {
-        self.wanted.get()
+        self.scaling.wanted()
     }
 
     pub fn run_dir(&self) -> &Path {
@@ -220,7 +220,7 @@ impl Gateway {
             .map_or_else(String::new, |url| format!(", dashboard and metrics on {url}"));
         let text = format!(
             "workers: {}, first ready after {} ms{admin}, run directory {}",
-            self.wanted.get(),
+            self.wanted(),
             after.as_millis(),
             self.whereabouts.run_dir.display()
         );
@@ -330,6 +330,7 @@ impl Operator for Gateway {
             generation: gate.scheduler(sluice_scheduler::Scheduler::generation),
             reload: self.reloads.snapshot(),
             boots: boots::look(gate),
+            workers_wanted: Some(self.wanted()),
             workers,
             queue: QueueSnapshot {
                 length: length as u64,
@@ -383,7 +384,7 @@ impl Operator for Gateway {
         if !(1..=WORKERS_MAX).contains(&workers) {
             return Err(ScaleError::OutOfRange { workers, max: WORKERS_MAX });
         }
-        let before = self.wanted.get();
+        let before = self.wanted();
         self.set_wanted(workers);
         self.journal.emit(Event::Scaled { from: before, to: workers });
         Ok(before)
@@ -535,7 +536,7 @@ impl Operator for Gateway {
         for (name, left_s) in self.gate.certificate_ends() {
             page.sample(&[("certificate", &name)], left_s);
         }
-        page.metric(&metrics::WORKERS_WANTED).sample(&[], self.wanted.get());
+        page.metric(&metrics::WORKERS_WANTED).sample(&[], self.wanted());
         let views: Vec<_> =
             self.gate.scheduler(|scheduler| scheduler.workers().filter(|view| view.state == Life::Ready).collect());
         let known: Vec<_> =

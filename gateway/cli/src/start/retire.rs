@@ -20,6 +20,7 @@ use super::signals::{SAME_SIGNAL, Signals};
 use super::upgrade::Successor;
 use super::{Exit, Failure, shepherd, tidy};
 use crate::run_dir::RunDir;
+use crate::stderr;
 
 /// Signals that were caught before all were blocked are heard by then.
 const QUIET_FOR: Duration = Duration::from_millis(5);
@@ -50,7 +51,7 @@ pub async fn retire(
     tidy(run_dir, number);
     block(&mut signals, run_dir, pid).await;
     let error = shepherd::become_shepherd(run_dir, pid);
-    eprintln!("sluice: process {pid} serves, and this one waits for it as it is: {error}");
+    stderr::say(format_args!("sluice: process {pid} serves, and this one waits for it as it is: {error}"));
     Ok(shepherd::watch(run_dir, pid).await)
 }
 

@@ -1,12 +1,17 @@
 //! The one place that turns an error of the catalogue into an answer.
 
+mod body;
+mod pages;
+
 use std::sync::Arc;
 
 use sluice_catalog::errors::Code;
 use sluice_journal::Outcome;
-use sluice_message::reason_of;
+use sluice_message::RequestHead;
 
 use super::Response;
+use body::Words;
+pub(crate) use pages::Pages;
 
 /// An error of the catalogue, and what is known of it in this case.
 #[derive(Clone, Debug)]
@@ -26,19 +31,13 @@ impl Refusal {
     }
 }
 
-/// The error answer.
-pub(crate) fn answer(refusal: &Refusal, request_id: &str) -> Response {
-    let Refusal { code, detail, retry_after_s, challenge } = refusal;
+/// The error answer, in the form that the request asks for. No cache keeps it, and `Vary` tells one that does all the same.
+pub(crate) fn answer(refusal: &Refusal, request_id: &str, head: &RequestHead, pages: &Pages) -> Response {
+    let Refusal { code, retry_after_s, challenge, .. } = refusal;
     let entry = code.entry();
-    let body = format!(
-        "{} {}\n{}{}{detail}\n\ncode: {}\nrequest: {request_id}\n",
-        entry.status,
-        reason_of(entry.status),
-        entry.public,
-        if detail.is_empty() { "" } else { "\nIn this case: " },
-        entry.code,
-    );
-    let mut response = Response::short(entry.status, "text/plain; charset=utf-8", body);
+    let (content_type, body) = body::of(&Words::of(refusal, request_id), head, pages);
+    let mut response = Response::short(entry.status, content_type, body);
+    response.head.fields.push("Vary", "Accept");
     response.head.fields.push("X-Sluice-Error", entry.code);
     if let Some(challenge) = challenge {
         response.head.fields.push("WWW-Authenticate", challenge.as_bytes());

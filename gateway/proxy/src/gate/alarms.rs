@@ -15,8 +15,9 @@ use crate::respond::answer::Answer;
 
 /// How often is judged.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// What a wait still weighs in the mean a look later: about the last ten seconds count.
-const WAIT_WEIGHT: f64 = 0.9;
+/// The weight that a second's mean wait keeps a look later: about the last ten seconds count for what raises an alarm, and about
+/// the last three for what ends it.
+const WAIT_WEIGHTS: [f64; 2] = [0.9, 0.7];
 
 /// What is gathered between two looks, and the judge.
 #[derive(Default)]
@@ -24,8 +25,10 @@ pub(super) struct Alarms {
     judge: RefCell<Judge>,
     looked: Cell<Option<Instant>>,
     queue_length_min: Cell<Option<usize>>,
-    /// Waits that are over, in milliseconds.
-    waits: RefCell<Fading>,
+    /// Waits that ended since the latest look: their sum in milliseconds, and how many.
+    waits: Cell<(f64, f64)>,
+    /// Mean waits of the seconds before, each second as heavy as any other: a crowd that has gone must not outweigh now.
+    waits_mean: RefCell<[Fading; 2]>,
 }
 
 impl Alarms {
@@ -34,17 +37,25 @@ impl Alarms {
         // What was with another worker before has not waited all of its time.
         let Some(arrival) = answer.arrival.get().filter(|_| !answer.was_retried.get()) else { return };
         let waited = now.saturating_duration_since(arrival.at);
-        self.waits.borrow_mut().add(waited.as_secs_f64() * 1e3, 1.0);
+        let (sum_ms, count) = self.waits.get();
+        self.waits.set((sum_ms + waited.as_secs_f64() * 1e3, count + 1.0));
     }
 
-    fn wait_mean_ms(&self, is_idle: bool) -> Option<f64> {
-        let mut waits = self.waits.borrow_mut();
-        // A second in which nobody waited says as much as one request that did not have to.
-        waits.add(0.0, if is_idle { 1.0 } else { 0.0 });
-        // Where so little is left of the last wait, it says nothing of now.
-        let mean_ms = waits.get(0.5);
-        waits.fade(WAIT_WEIGHT);
-        mean_ms
+    /// Mean waits over about ten seconds and over about three. A second in which nobody waited counts as one without a wait.
+    fn wait_means_ms(&self, is_idle: bool) -> [Option<f64>; 2] {
+        let (sum_ms, count) = self.waits.take();
+        let of_second = if count > 0.0 { Some(sum_ms / count) } else { is_idle.then_some(0.0) };
+        let mut means = self.waits_mean.borrow_mut();
+        let mut looked = [None, None];
+        for (nth, weight) in WAIT_WEIGHTS.into_iter().enumerate() {
+            means[nth].fade(weight);
+            if let Some(mean_ms) = of_second {
+                means[nth].add(mean_ms, 1.0);
+            }
+            // Where so little is left of the last wait, it says nothing of now.
+            looked[nth] = means[nth].get(0.1);
+        }
+        looked
     }
 }
 
@@ -75,9 +86,11 @@ impl Gate {
         }
         alarms.looked.set(Some(now));
         alarms.queue_length_min.set(None);
+        let [wait_mean_ms, wait_lately_ms] = alarms.wait_means_ms(queue_length_min == 0);
         let reading = Reading {
             queue_length_min,
-            wait_mean_ms: alarms.wait_mean_ms(queue_length_min == 0),
+            wait_mean_ms,
+            wait_lately_ms,
             overlaps_total: self.journal.overlaps_total(),
             drifts: self.class_drifts(),
             asleep: self.asleep_while_queued(now),
@@ -111,7 +124,10 @@ impl Gate {
         let raised = judge.raised().map(|((alarm, class), raised)| AlarmSnapshot {
             alarm: alarm.as_str().to_owned(),
             class: class.as_deref().map(str::to_owned),
-            text: raised.text.clone(),
+            text: match raised.gone_ms.map(|gone_ms| now_ms.saturating_sub(gone_ms) / 1000) {
+                Some(gone_s) if gone_s > 0 => format!("not seen for {gone_s} s: {}", raised.text),
+                _ => raised.text.clone(),
+            },
             age_s: Duration::from_millis(now_ms.saturating_sub(raised.since_ms)).as_secs_f64(),
         });
         raised.collect()

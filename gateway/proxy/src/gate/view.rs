@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::Gate;
 use crate::active::ActiveConfig;
 use crate::admit::access::Access;
+use crate::answers::refuse::Pages;
 use crate::answers::shell::ShellFiles;
 use crate::front::tls::{Certificates, TicketKeys, Tls};
 use crate::fronts::Fronts;
@@ -39,6 +40,11 @@ impl Gate {
     /// Shells that the config names as files.
     pub(crate) fn shell_files(&self) -> Rc<ShellFiles> {
         Rc::clone(&self.active.borrow().shells)
+    }
+
+    /// Error pages that the config names.
+    pub(crate) fn error_pages(&self) -> Rc<Pages> {
+        Rc::clone(&self.active.borrow().error_pages)
     }
 
     /// The threads that have the connections; `None` where this one has them.

@@ -1,9 +1,9 @@
 //! How many workers boot at once in places that have none.
 //!
 //! Many apps migrate their database, write a lock file or build a cache at their first boot, and two that do so at once
-//! break each other. So a worker boots alone while none serves. The rest follow together, or, while requests wait, as many as
+//! break each other. So a worker boots alone while none serves. The rest follow together, or, while requests come, as many as
 //! there are CPUs that no serving worker needs, and at least one. A boot that takes much longer than those before
-//! keeps nobody else from starting. Successors have bounds of their own: see `replace` and `overdue`.
+//! keeps nobody else from starting. A worker that is added while requests come boots aside: at a lower priority, for a while. Successors have bounds of their own: see `replace` and `overdue`.
 
 use super::{Demand, Place, Pool, WorkerState};
 use crate::{Limits, Time, WorkerId};
@@ -12,19 +12,45 @@ use crate::{Limits, Time, WorkerId};
 const PATIENCE: u64 = 2;
 /// The least such time, for apps that boot in no time.
 const PATIENCE_US_MIN: u64 = 1_000_000;
+/// How long after its latest request an app counts as in use. Between two clicks of one visitor it may boot what it likes.
+const IN_USE_US: u64 = 5_000_000;
+/// How many times as long as the longest boot before a boot may take aside. On a machine that has no CPU left it would
+/// else last until the worker is killed for being late.
+const ASIDE: u64 = 4;
+/// The least such time, for apps that boot in no time.
+const ASIDE_US_MIN: u64 = 2_000_000;
 
 impl Pool {
     /// How many workers may boot at once now. Returns the number of workers.
-    pub(super) fn boots_max(&self, limits: &Limits, demand: Demand) -> u32 {
+    pub(super) fn boots_max(&self, now: Time, limits: &Limits, demand: Demand) -> u32 {
         if limits.boot_at_once > 0 {
             return limits.boot_at_once;
         }
         let serving = self.count(|w| w.state == WorkerState::Ready || w.state == WorkerState::Warming);
         match demand {
             _ if serving == 0 => 1,
-            Demand::None => u32::MAX,
-            Demand::Waiting | Demand::Pressing => limits.cpus.saturating_sub(serving).max(1),
+            Demand::None if !self.is_in_use(now) => u32::MAX,
+            Demand::None | Demand::Waiting | Demand::Pressing => limits.cpus.saturating_sub(serving).max(1),
         }
+    }
+
+    /// Whether requests come, even if none of them waits at this moment.
+    pub(crate) fn is_in_use(&self, now: Time) -> bool {
+        let is_given = self.given.is_some_and(|given| now.since_us(given) < IN_USE_US);
+        is_given || self.workers.values().any(|w| !w.held.is_empty())
+    }
+
+    /// For how long a boot that begins now is to leave the CPU to the workers that serve.
+    pub(super) fn aside_us(&self, now: Time) -> u64 {
+        if !self.is_in_use(now) || self.ready_count == 0 {
+            return 0;
+        }
+        self.longest_boot_us.map_or(ASIDE_US_MIN, |us| us.saturating_mul(ASIDE).max(ASIDE_US_MIN))
+    }
+
+    /// For how long the worker boots aside, in microseconds.
+    pub(crate) fn aside_us_of(&self, worker: WorkerId) -> Option<u64> {
+        self.workers.get(&worker).map(|w| w.aside_us).filter(|us| *us > 0)
     }
 
     /// Workers of places that boot, without those that take too long.

@@ -112,7 +112,7 @@ impl Pool {
         let place = &mut self.places[instance as usize];
         let before = place.worker.replace(worker);
         let Place { lane, rank, bloated, .. } = *place;
-        *place = Place { worker: place.worker, lane, rank, bloated, ..Place::default() };
+        *place = Place { worker: place.worker, lane, rank, bloated, is_old: true, ..Place::default() };
         if let Some(w) = before.and_then(|before| self.workers.get_mut(&before)) {
             w.dismiss(now);
         }

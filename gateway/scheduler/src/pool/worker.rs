@@ -96,6 +96,8 @@ pub(super) struct Worker {
     /// When the present state began.
     pub since: Time,
     pub listened: Option<Time>,
+    /// For how long its boot leaves the CPU to the workers that serve, in microseconds; 0 for a boot that does not.
+    pub aside_us: u64,
     pub warmth: Warmth,
     /// It has taken requests, or could have.
     pub was_ready: bool,
@@ -146,6 +148,7 @@ impl Worker {
             started: now,
             since: now,
             listened: None,
+            aside_us: 0,
             warmth: Warmth::Cold,
             was_ready: false,
             idle_since: now,

@@ -63,7 +63,7 @@ fn after_all_died_one_boots_alone_and_then_as_many_as_the_cpus_allow() {
     // One CPU is free beside the one that serves.
     assert_eq!(stage.listen(5), [start(6, 1), dispatch(5, 5)]);
     assert_eq!(stage.finish(5, 5)[..1], [dispatch(6, 5)]);
-    assert_eq!(booting(&stage), [6, 7, 8], "nobody waits any more");
+    assert_eq!(booting(&stage), [6], "nobody waits any more, but requests still come");
 }
 
 #[test]
@@ -75,10 +75,62 @@ fn while_requests_wait_workers_beyond_the_cpus_boot_one_at_a_time() {
 }
 
 #[test]
-fn when_nobody_waits_any_more_the_rest_boot_at_once() {
+fn while_requests_come_the_rest_boot_one_at_a_time_even_if_none_of_them_waits() {
     let mut stage = busy(Limits { cpus: 2, ..LIMITS }, 2);
     assert_eq!(stage.step(Event::Scaled { workers: 5 }), [start(3, 2)]);
-    assert_eq!(stage.finish(1, 1), [dispatch(3, 1), start(4, 3), start(5, 4)]);
+    assert_eq!(stage.finish(1, 1), [dispatch(3, 1)]);
+    stage.finish(2, 2);
+    assert_eq!(stage.finish(1, 3), [], "nothing is left to do, but a moment ago there was");
+    assert_eq!(stage.listen(3), [start(4, 3)]);
+}
+
+#[test]
+fn an_app_counts_as_in_use_for_five_seconds_after_its_latest_request() {
+    for (after_ms, booting_at_once) in [(4_999, 1), (5_000, 3)] {
+        let mut stage = Stage::ready(Limits { cpus: 2, ..LIMITS }, 2);
+        let worker = stage.arrive_at_worker();
+        stage.finish(worker, 1);
+        stage.pass_ms(after_ms);
+        assert_eq!(stage.step(Event::Scaled { workers: 5 }).len(), booting_at_once, "{after_ms} ms");
+    }
+}
+
+#[test]
+fn as_many_boot_at_once_as_there_are_cpus_that_no_serving_worker_needs() {
+    let mut stage = Stage::ready(Limits { cpus: 4, ..LIMITS }, 2);
+    stage.arrive_at_worker();
+    assert_eq!(stage.step(Event::Scaled { workers: 6 }), [start(3, 2), start(4, 3)]);
+    assert_eq!(stage.listen(4), [], "one boots, and one CPU is left for it");
+    assert_eq!(stage.listen(3), [start(5, 4)]);
+}
+
+#[test]
+fn a_worker_that_is_added_while_requests_come_boots_aside_for_a_while() {
+    let mut stage = Stage::ready(LIMITS, 1);
+    stage.step(Event::Scaled { workers: 2 });
+    assert_eq!(stage.scheduler.aside_us(WorkerId(2)), None, "nothing has come");
+    stage.listen(2);
+    stage.arrive_at_worker();
+    stage.step(Event::Scaled { workers: 3 });
+    assert_eq!(stage.scheduler.aside_us(WorkerId(3)), Some(2_000_000));
+    stage.listen(3);
+    assert_eq!(stage.exit(3), [start(4, 2)]);
+    assert_eq!(stage.scheduler.aside_us(WorkerId(4)), None, "it is missed");
+    stage.step(Event::Scaled { workers: 2 });
+    stage.step(Event::Scaled { workers: 3 });
+    let added = stage.scheduler.workers().map(|view| view.worker).max().unwrap();
+    assert_eq!(stage.scheduler.aside_us(added), Some(2_000_000), "the place was given up meanwhile");
+}
+
+#[test]
+fn boots_that_take_long_may_take_longer_aside() {
+    let mut stage = Stage::new(Limits { start_timeout_ms: 60_000, ..LIMITS });
+    stage.step(Event::Scaled { workers: 1 });
+    stage.pass_ms(3_000);
+    stage.listen(1);
+    stage.arrive_at_worker();
+    stage.step(Event::Scaled { workers: 2 });
+    assert_eq!(stage.scheduler.aside_us(WorkerId(2)), Some(12_000_000));
 }
 
 #[test]

@@ -16,9 +16,10 @@ use tokio::sync::watch;
 use crate::exit::{self, Ending};
 use crate::forensics::{Inspector, InspectorLine, inspector_line};
 use crate::output::read_records;
+use crate::priority::Priority;
 use crate::process::Process;
 use crate::process::known::TroubleKind;
-use crate::{App, Supervisor, pipe, priority, probe};
+use crate::{App, Start, Supervisor, pipe, priority, probe};
 
 /// How long the last lines of a dead process are waited for; a grandchild may hold the pipe open for ever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -45,7 +46,8 @@ pub(crate) async fn run(
         Ok(child) => child,
         Err(error) => {
             let program = app.program();
-            let text = format!("cannot start `{program}` in {}: {error}", app.cwd.display());
+            let hint = if error.kind() == io::ErrorKind::NotFound { hint_of(&app) } else { String::new() };
+            let text = format!("cannot start `{program}` in {}: {error}{hint}", app.cwd.display());
             report_failure(&supervisor, worker, Code::AppNotStarted, text);
             supervisor.gate.exited(worker);
             return;
@@ -53,9 +55,11 @@ pub(crate) async fn run(
     };
     let pid = child.id().unwrap_or(0);
     let added_nice = supervisor.gate.config().workers.nice;
-    // At once, so that the threads to come have it too. It fails only where the process has gone already. All start alike:
-    // with what the others leave, an app would take its time to boot just when the requests that it is for already wait.
-    let _ = priority::set(pid, priority::of_lane(Lane::Short, added_nice));
+    // At once, so that the threads to come have it too. It fails only where the process has gone already. Those of both lanes
+    // start alike: with what the others leave, an app would take its time to boot just when its requests already wait.
+    let usual = priority::of_lane(Lane::Short, added_nice);
+    let aside = aside_time(&supervisor, &app, worker);
+    let _ = priority::set(pid, if aside.is_some() { priority::aside(usual) } else { usual });
     supervisor.guardian.watch(pid);
     supervisor.journal.emit(Event::WorkerStarted { worker: worker.0, pid, generation, lane: told(lane) });
     let (inspector_news, inspector) = watch::channel(Inspector::default());
@@ -63,6 +67,9 @@ pub(crate) async fn run(
     let waits_for_word = supervisor.gate.config().workers.wait_ready;
     let process = Rc::new(Process::new(worker, app, pid, priority, waits_for_word, inspector));
     supervisor.processes.borrow_mut().insert(worker, Rc::clone(&process));
+    if let Some(time) = aside {
+        tokio::task::spawn_local(end_aside(Rc::clone(&process), usual, time));
+    }
     catch_up(&supervisor, &process);
     tokio::task::spawn_local(probe::watch(Rc::clone(&supervisor), Rc::clone(&process)));
     let stdout = child.stdout.take().map(|pipe| {
@@ -106,6 +113,40 @@ pub(crate) async fn run(
     }
     supervisor.processes.borrow_mut().remove(&worker);
     clear_away(&socket);
+}
+
+/// Where a program was looked for that is not there, and what may be missing.
+fn hint_of(app: &App) -> String {
+    if !app.cwd.is_dir() {
+        return ". The directory is gone (app.cwd)".to_owned();
+    }
+    let program = app.program();
+    match &app.start {
+        _ if program.contains('/') => {
+            ". There is no such file, or the interpreter that its first line names is missing".to_owned()
+        }
+        Start::Script { .. } => ". Install Node.js, or name it with --node (app.node)".to_owned(),
+        Start::Command(_) => format!(
+            ". It is neither in node_modules/.bin of this directory or of one above it, nor in PATH. Install the package that has it \
+             (npm install), or name its path: ./node_modules/.bin/{program}"
+        ),
+    }
+}
+
+/// For how long the worker boots at a lower priority. Only where that can be undone, and for a script: a command's processes
+/// cannot be told from each other before one of them listens.
+fn aside_time(supervisor: &Supervisor, app: &App, worker: WorkerId) -> Option<Duration> {
+    let time_us = supervisor.gate.scheduler(|scheduler| scheduler.aside_us(worker));
+    time_us.filter(|_| supervisor.may_raise && !app.is_command()).map(Duration::from_micros)
+}
+
+/// A boot that takes too long aside goes on like any other: it must not end at `workers.start_timeout_ms`.
+async fn end_aside(process: Rc<Process>, usual: Priority, time: Duration) {
+    tokio::time::sleep(time).await;
+    if !process.is_ready.get() {
+        // It fails only where the process has gone.
+        let _ = process.set_priority(usual);
+    }
 }
 
 /// What has to be there, and must not be, when a worker starts that is to listen on this socket.

@@ -29,6 +29,7 @@ use super::connect::{ClientError, Gateway};
 use super::source_maps;
 use crate::args::ProfileArgs;
 use crate::output;
+use crate::stderr;
 use components::ComponentCpu;
 pub(super) use files::clean_up_at_signals;
 use files::{FileError, Names, Unfinished};
@@ -86,7 +87,7 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     if args.json {
         let printed = gateway.print_json(&report);
         if args.open {
-            eprintln!("sluice: {}.", open::open(&html));
+            stderr::say(format_args!("sluice: {}.", open::open(&html)));
         }
         return printed;
     }
@@ -109,7 +110,7 @@ pub fn draw(longest: Duration) -> ExitCode {
     match drawn {
         Ok(json) => output::print(&json),
         Err(error) => {
-            eprintln!("{error}");
+            stderr::say(error);
             ExitCode::FAILURE
         }
     }

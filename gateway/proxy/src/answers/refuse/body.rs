@@ -1,0 +1,203 @@
+//! The body of an error answer, in the form that its client prefers: a page for browsers, a problem (RFC 9457) for programs that
+//! ask for JSON, plain text for all others. Each says the same, and nothing of the inside.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use sluice_message::{Liked, RequestHead, liked, reason_of};
+
+use super::Refusal;
+use super::pages::Pages;
+
+/// What the client prefers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Html,
+    Json,
+    Plain,
+}
+
+const TYPES: [&str; 4] = ["text/html", "application/json", "application/problem+json", "text/plain"];
+
+impl Form {
+    /// A page or a problem is only for those who name its type: programs that take whatever comes are read by people too.
+    fn of(head: &RequestHead) -> Self {
+        let [html, json, problem, plain] = liked(head.fields.get_all("accept"), TYPES);
+        let named = |liked: Liked| if liked.is_named { liked.weight } else { 0 };
+        let (html, json) = (named(html), named(json).max(named(problem)));
+        match (html.max(json), plain.weight) {
+            (best, plain) if best == 0 || best < plain => Self::Plain,
+            _ if html >= json => Self::Html,
+            _ => Self::Json,
+        }
+    }
+}
+
+/// What an error answer says.
+pub(super) struct Words<'a> {
+    pub(super) status: u16,
+    pub(super) code: &'a str,
+    /// What anybody may know of the error.
+    pub(super) public: &'a str,
+    /// What was wrong in this case; empty where that is not known.
+    pub(super) detail: &'a str,
+    pub(super) request_id: &'a str,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn of(refusal: &'a Refusal, request_id: &'a str) -> Self {
+        let entry = refusal.code.entry();
+        Words { status: entry.status, code: entry.code, public: entry.public, detail: refusal.detail, request_id }
+    }
+
+    pub(super) fn reason(&self) -> &'static str {
+        reason_of(self.status)
+    }
+}
+
+/// Media type and body.
+pub(super) fn of(words: &Words, head: &RequestHead, pages: &Pages) -> (&'static str, String) {
+    match Form::of(head) {
+        Form::Html => ("text/html; charset=utf-8", pages.page(words).unwrap_or_else(|| html(words))),
+        Form::Json => match json(words) {
+            Some(json) => ("application/problem+json", json),
+            None => plain(words),
+        },
+        Form::Plain => plain(words),
+    }
+}
+
+fn plain(words: &Words) -> (&'static str, String) {
+    let Words { status, code, public, detail, request_id } = words;
+    let case = if detail.is_empty() { "" } else { "\nIn this case: " };
+    let reason = words.reason();
+    let text = format!("{status} {reason}\n{public}{case}{detail}\n\ncode: {code}\nrequest: {request_id}\n");
+    ("text/plain; charset=utf-8", text)
+}
+
+/// A problem. Without a `type` it is one of its status, which is its title then (RFC 9457 §4.2.1).
+#[derive(Serialize)]
+struct Problem<'a> {
+    title: &'a str,
+    status: u16,
+    detail: Cow<'a, str>,
+    code: &'a str,
+    request_id: &'a str,
+}
+
+fn json(words: &Words) -> Option<String> {
+    let Words { status, code, public, detail, request_id } = *words;
+    let detail = if detail.is_empty() { public.into() } else { format!("{public} In this case: {detail}.").into() };
+    serde_json::to_string(&Problem { title: words.reason(), status, detail, code, request_id }).ok()
+}
+
+/// The page has all that it needs within: where it is shown, nothing else may be to be had.
+fn html(words: &Words) -> String {
+    let Words { status, code, public, detail, request_id } = *words;
+    let (reason, public, request_id) = (words.reason(), escaped(public), escaped(request_id));
+    let case = if detail.is_empty() { String::new() } else { format!("<p>In this case: {}.</p>\n", escaped(detail)) };
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"robots\" content=\"noindex\">\n<title>{status} {reason}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <main>\n<h1><b>{status}</b> {reason}</h1>\n<p>{public}</p>\n{case}\
+         <footer>Code <code>{code}</code><br>Request <code>{request_id}</code></footer>\n</main>\n</body>\n</html>\n"
+    )
+}
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--ink:#1c2024;--soft:#60646c;--paper:#fcfcfd}\
+@media(prefers-color-scheme:dark){:root{--ink:#edeef0;--soft:#b0b4ba;--paper:#111113}}\
+body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--paper);color:var(--ink);\
+font:1rem/1.5 system-ui,sans-serif}main{max-width:34rem;padding:1.5rem}\
+h1{margin:0 0 .75rem;font-size:1.5rem;font-weight:500;line-height:1.25}\
+h1 b{display:block;font-size:3rem;font-weight:700}footer{margin-top:2rem;color:var(--soft);font-size:.875rem}\
+code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}";
+
+/// A text as it may stand in HTML, in attributes too.
+pub(super) fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(['&', '<', '>', '"', '\'']) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for sign in text.chars() {
+        match sign {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(sign),
+        }
+    }
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_catalog::errors::Code;
+
+    use super::*;
+
+    fn asking(accept: &str) -> RequestHead {
+        let mut head = RequestHead::default();
+        if !accept.is_empty() {
+            head.fields.push("Accept", accept);
+        }
+        head
+    }
+
+    #[test]
+    fn form_is_the_one_that_the_client_prefers_and_plain_text_unless_it_names_another() {
+        let cases = [
+            ("", Form::Plain),
+            ("*/*", Form::Plain),
+            ("text/*", Form::Plain),
+            ("image/png", Form::Plain),
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8", Form::Html),
+            ("text/html", Form::Html),
+            ("text/html;q=0.5, application/json", Form::Json),
+            ("text/html, application/json", Form::Html),
+            ("application/json, text/plain, */*", Form::Json),
+            ("application/problem+json;q=0.9, */*;q=0.1", Form::Json),
+            ("text/plain, text/html;q=0.9", Form::Plain),
+            ("text/html;q=0.5, */*", Form::Plain),
+            ("text/html;q=0, application/json;q=0", Form::Plain),
+        ];
+        for (accept, form) in cases {
+            assert_eq!(Form::of(&asking(accept)), form, "{accept}");
+        }
+    }
+
+    #[test]
+    fn each_form_says_status_code_detail_and_request_and_escapes_what_came_from_outside() {
+        let refusal = Refusal { detail: "a \"b\" <c>", ..Refusal::of(Code::HostInvalid) };
+        let words = Words::of(&refusal, "<id>&'");
+        let body = |accept| of(&words, &asking(accept), &Pages::default());
+        let (kind, text) = body("");
+        assert_eq!(kind, "text/plain; charset=utf-8");
+        assert!(text.starts_with("400 Bad Request\n") && text.ends_with("code: SLU-HOST-INVALID\nrequest: <id>&'\n"));
+        let (kind, page) = body("text/html");
+        assert_eq!(kind, "text/html; charset=utf-8");
+        for words in
+            ["<title>400 Bad Request</title>", "a &quot;b&quot; &lt;c&gt;", "<code>&lt;id&gt;&amp;&#39;</code>"]
+        {
+            assert!(page.contains(words), "{page}");
+        }
+        assert!(!page.contains("<id>") && !page.contains("http:") && !page.contains("src="), "{page}");
+        assert!(page.len() < 2_048, "{}", page.len());
+        let (kind, problem) = body("application/json");
+        assert_eq!(kind, "application/problem+json");
+        let problem: serde_json::Value = serde_json::from_str(&problem).unwrap();
+        assert_eq!(
+            problem,
+            serde_json::json!({
+                "title": "Bad Request",
+                "status": 400,
+                "detail": "The Host header is missing, repeated or invalid. In this case: a \"b\" <c>.",
+                "code": "SLU-HOST-INVALID",
+                "request_id": "<id>&'",
+            })
+        );
+    }
+}
