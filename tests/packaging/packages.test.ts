@@ -1,0 +1,129 @@
+// Packages as they are published: what they hold, whether every kind of import finds code and types, and what they say of themselves.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { PLATFORMS, packageOf } from '../../packaging/platforms.ts';
+import { publishedPackages, readManifest, releaseVersion } from '../../packaging/workspace.ts';
+import { repositoryDir } from '../support/sluice.ts';
+import { toolsDir } from './registry.ts';
+import { packAll } from './tarballs.ts';
+
+const skip = !fs.existsSync(toolsDir) && 'packaging/node_modules is not installed';
+const packed = packAll({ after });
+
+function tool(name: string, ...args: string[]): string | undefined {
+  const { status, stdout, stderr } = spawnSync(path.join(toolsDir, '.bin', name), args, { encoding: 'utf8' });
+  return status === 0 ? undefined : `${args.join(' ')}\n${stdout}${stderr}`;
+}
+
+/** What attw finds wrong: packages may be for `import` alone, or have entries for `require` as well. */
+function wrongTypes(file: string, exports: Exports): readonly (string | undefined)[] {
+  const entries = Object.keys(exports);
+  const required = entries.filter((entry) => isRequired(exports[entry]));
+  const checks = [
+    ['node16', required],
+    ['esm-only', entries.filter((entry) => !required.includes(entry))],
+  ] as const;
+  return checks.flatMap(([profile, chosen]) =>
+    chosen.length === 0
+      ? []
+      : [
+          tool(
+            'attw',
+            file,
+            '--profile',
+            profile,
+            '--format',
+            'ascii',
+            '--no-emoji',
+            '--entrypoints',
+            ...chosen,
+          ),
+        ],
+  );
+}
+
+type Exports = Readonly<Record<string, unknown>>;
+
+function isRequired(entry: unknown): boolean {
+  return typeof entry === 'object' && entry !== null && 'require' in entry;
+}
+
+void test('publint finds nothing, and each kind of import finds its types', { skip }, () => {
+  const { folders, tarballs } = packed;
+  assert.equal(folders.length, PLATFORMS.length + publishedPackages().length);
+  const found = folders.map((folder) => tool('publint', 'run', folder, '--strict'));
+  const exportsOf = new Map(
+    publishedPackages().map(({ manifest }) => [
+      manifest.name,
+      (manifest as unknown as { exports: Exports }).exports,
+    ]),
+  );
+  for (const { name, file } of tarballs) found.push(...wrongTypes(file, exportsOf.get(name) ?? {}));
+  assert.equal(found.filter((problem) => problem !== undefined).join('\n'), '');
+});
+
+void test('each package says what it is, whose it is and where it comes from', () => {
+  const { folders } = packed;
+  for (const folder of folders) {
+    const manifest = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >;
+    const name = String(manifest['name']);
+    for (const field of [
+      'version',
+      'description',
+      'license',
+      'repository',
+      'homepage',
+      'bugs',
+      'engines',
+      'files',
+    ])
+      assert.ok(manifest[field] !== undefined, `${name} has no ${field}`);
+    for (const field of ['scripts', 'devDependencies'])
+      assert.equal(manifest[field], undefined, `${name} publishes its ${field}`);
+    assert.equal(manifest['version'], releaseVersion(), name);
+    for (const file of ['README.md', 'LICENSE'])
+      assert.ok(fs.existsSync(path.join(folder, file)), `${name}: ${file}`);
+  }
+  for (const { manifest } of publishedPackages()) {
+    assert.ok((manifest.keywords ?? []).length > 0, `${manifest.name} has no keywords`);
+    assert.ok(
+      'sideEffects' in manifest,
+      `${manifest.name} does not say whether its modules have side effects`,
+    );
+  }
+});
+
+void test('all packages and the gateway have one version, and depend on exactly that of each other', () => {
+  const cargo = fs.readFileSync(path.join(repositoryDir, 'gateway/Cargo.toml'), 'utf8');
+  assert.equal(/\[workspace\.package\]\nversion = "(.+)"/.exec(cargo)?.[1], releaseVersion());
+  for (const { manifest } of publishedPackages()) {
+    assert.equal(manifest.version, releaseVersion(), manifest.name);
+    for (const [name, range] of Object.entries(manifest.dependencies ?? {}))
+      if (name.startsWith('@sluice/')) assert.equal(range, releaseVersion(), `${manifest.name} on ${name}`);
+  }
+});
+
+void test('the command looks for exactly the packages of binaries that there are', () => {
+  const { folders } = packed;
+  const staged = folders.find((folder) => path.basename(folder) === 'sluice') ?? '';
+  const { optionalDependencies } = JSON.parse(fs.readFileSync(path.join(staged, 'package.json'), 'utf8')) as {
+    readonly optionalDependencies: Readonly<Record<string, string>>;
+  };
+  assert.deepEqual(Object.keys(optionalDependencies), PLATFORMS.map(packageOf));
+  const source = fs.readFileSync(path.join(repositoryDir, 'packages/sluice/bin/find.js'), 'utf8');
+  const [, names = ''] = /const PLATFORMS = \[(.*)\]/.exec(source) ?? [];
+  assert.deepEqual(
+    names.split(', ').map((name) => name.slice(1, -1)),
+    PLATFORMS.map(({ name }) => name),
+  );
+});
+
+void test('the repository that packages name is where releases are built', () => {
+  assert.match(readManifest('.').repository?.url ?? '', /^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/);
+});
