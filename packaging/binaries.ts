@@ -2,7 +2,7 @@
  * Binaries of a release: `dist/binaries/PLATFORM/sluice` for each platform that this machine can build, or for those named
  * as arguments. Zig links for Linux, so that no C compiler for musl has to be there (decision 0105).
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { PLATFORMS, type Platform, buildable } from './platforms.ts';
@@ -25,9 +25,9 @@ function build({ name, os, target }: Platform): void {
   spawnSync('rustup', ['target', 'add', target], { stdio: 'inherit' });
   const command = os === 'linux' ? 'zigbuild' : 'build';
   const args = ['--profile', PROFILE, '--locked', '--bin', 'sluice', '--target', target];
-  execFileSync('cargo', [command, '--manifest-path', path.join(root, 'gateway/Cargo.toml'), ...args], {
-    stdio: 'inherit',
-  });
+  const manifest = path.join(root, 'gateway/Cargo.toml');
+  const { status } = spawnSync('cargo', [command, '--manifest-path', manifest, ...args], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
   const targetDir = process.env['CARGO_TARGET_DIR'] ?? path.join(root, 'gateway/target');
   const file = path.join(binariesDir, name, 'sluice');
   fs.mkdirSync(path.dirname(file), { recursive: true });
