@@ -26,7 +26,9 @@ function build({ name, os, target }: Platform): void {
   const command = os === 'linux' ? 'zigbuild' : 'build';
   const args = ['--profile', PROFILE, '--locked', '--bin', 'sluice', '--target', target];
   const manifest = path.join(root, 'gateway/Cargo.toml');
-  const { status } = spawnSync('cargo', [command, '--manifest-path', manifest, ...args], { stdio: 'inherit' });
+  const { status } = spawnSync('cargo', [command, '--manifest-path', manifest, ...args], {
+    stdio: 'inherit',
+  });
   if (status !== 0) process.exit(status ?? 1);
   const targetDir = process.env['CARGO_TARGET_DIR'] ?? path.join(root, 'gateway/target');
   const file = path.join(binariesDir, name, 'sluice');

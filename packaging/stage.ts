@@ -5,7 +5,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { PLATFORMS, type Platform, packageOf } from './platforms.ts';
-import { type Package, publishedPackages, readManifest, releaseVersion, root } from './workspace.ts';
+import {
+  type Manifest,
+  type Package,
+  publishedPackages,
+  readManifest,
+  releaseVersion,
+  root,
+} from './workspace.ts';
 
 /** The command's package, which brings the binaries' packages along. */
 const COMMAND = 'sluice';
@@ -38,11 +45,22 @@ function stagePackage({ folder, manifest }: Package, into: string): string {
   write(staged, {
     ...published,
     ...origin(folder),
+    ...peers(manifest),
     ...(UNPLUGGED.has(manifest.name) ? { preferUnplugged: true } : {}),
     // Not in the repository's own manifest, whose lock file would have to name packages that are not published yet.
     ...(manifest.name === COMMAND ? { optionalDependencies: binaryPackages() } : {}),
   });
   return staged;
+}
+
+/** Peers of this repository in exactly this version: the sources say `*`, lest a new version count as a breaking change. */
+function peers({ peerDependencies }: Manifest): Readonly<Record<string, unknown>> {
+  if (peerDependencies === undefined) return {};
+  const pinned = Object.entries(peerDependencies).map(([name, range]) => [
+    name,
+    name.startsWith('@sluice/') ? releaseVersion() : range,
+  ]);
+  return { peerDependencies: Object.fromEntries(pinned) };
 }
 
 function binaryPackages(): Record<string, string> {
