@@ -27,7 +27,15 @@ run(process.execPath, path.join(root, 'packaging/node_modules/@changesets/cli/bi
 const after = releaseVersion();
 if (after !== before) {
   setCargoVersion(after);
-  run('npm', 'install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund');
+  run(
+    'npm',
+    'install',
+    '--package-lock-only',
+    '--prefer-offline',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+  );
   run('cargo', 'update', '--workspace', '--offline', '--manifest-path', 'gateway/Cargo.toml');
   console.log(`${before} → ${after}: move the entries of CHANGELOG.md below the new version.`);
 }

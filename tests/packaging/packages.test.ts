@@ -124,6 +124,21 @@ void test('the command looks for exactly the packages of binaries that there are
   );
 });
 
+void test('the image is made of files that a release has, and names every platform of Linux', () => {
+  const dockerfile = fs.readFileSync(path.join(repositoryDir, 'packaging/Dockerfile'), 'utf8');
+  const sources = [...dockerfile.matchAll(/^COPY (\S+) \/opt\/sluice\//gm)].map(([, source = '']) => source);
+  const stageDir = path.dirname(packed.folders[0] ?? '');
+  for (const source of sources) {
+    const file = source.startsWith('dist/stage/')
+      ? path.join(stageDir, source.slice('dist/stage/'.length))
+      : path.join(repositoryDir, source);
+    assert.ok(fs.existsSync(file), source);
+  }
+  for (const { name, os } of PLATFORMS)
+    assert.equal(sources.includes(`dist/stage/${name}/bin/sluice`), os === 'linux', name);
+  assert.match(dockerfile, /^ENTRYPOINT \["\/opt\/sluice\/sluice"\]$/m);
+});
+
 void test('the repository that packages name is where releases are built', () => {
   assert.match(readManifest('.').repository?.url ?? '', /^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/);
 });
