@@ -1,38 +1,35 @@
 /**
- * Publishes the tarballs of `dist/` with provenance, binaries first and the command last, so that no version is there whose
- * parts are not. Versions that are there already are left, which makes a second try safe. Arguments go to `npm publish`.
+ * Publishes the tarballs of a release with provenance, binaries first and the command last, so that no version is there whose
+ * parts are not. Versions that are there already are left, which makes a second try safe.
+ *
+ *     tsx packaging/publish.ts [--from DIR] [options of `npm publish`]
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import fs from 'node:fs';
 import path from 'node:path';
-import { distDir, releaseVersion } from './workspace.ts';
+import { tarballsInOrder } from './release.ts';
+import { distDir } from './workspace.ts';
 
-const order = JSON.parse(fs.readFileSync(path.join(distDir, 'packages.json'), 'utf8')) as readonly string[];
-const sums = new Map(
-  fs
-    .readFileSync(path.join(distDir, 'SHA256SUMS'), 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => line.split('  ').toReversed() as [string, string]),
-);
+/** What registries say of a version that they have. */
+const IS_THERE = /EPUBLISHCONFLICT|E409|previously published|already present/;
 
-for (const name of order) {
-  const file = path.join(distDir, name);
-  if (createHash('sha256').update(fs.readFileSync(file)).digest('hex') !== sums.get(name)) {
-    console.error(`${name} is not the file that SHA256SUMS names: run "make dist" again.`);
-    process.exit(1);
-  }
-  const args = ['publish', file, '--access', 'public', '--provenance', ...process.argv.slice(2)];
-  const { status, stderr } = spawnSync('npm', args, {
+function publish(file: string, options: readonly string[]): number {
+  const args = ['publish', file, '--access', 'public', '--provenance', ...options];
+  const { status, stderr, error } = spawnSync('npm', args, {
     encoding: 'utf8',
-    stdio: ['inherit', 'inherit', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  if (status === 0) console.log(`published ${name}`);
-  else if (/EPUBLISHCONFLICT|previously published|already present/.test(stderr))
-    console.log(`${name}: ${releaseVersion()} is there already`);
+  if (status === 0) console.log(`published ${path.basename(file)}`);
+  else if (IS_THERE.test(stderr)) console.log(`there already: ${path.basename(file)}`);
   else {
-    console.error(stderr);
-    process.exit(status ?? 1);
+    console.error(error?.message ?? stderr);
+    return status ?? 1;
   }
+  return 0;
+}
+
+const [, , ...args] = process.argv;
+const [dir, options] = args[0] === '--from' ? [args[1] ?? distDir, args.slice(2)] : [distDir, args];
+for (const file of tarballsInOrder(dir)) {
+  process.exitCode = publish(file, options);
+  if (process.exitCode !== 0) break;
 }

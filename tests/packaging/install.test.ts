@@ -10,7 +10,7 @@ import { HOST } from '../../packaging/platforms.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/ports.ts';
 import { type Registry, startRegistry, toolsDir } from './registry.ts';
-import { packAll } from './tarballs.ts';
+import { releaseForTest } from './tarballs.ts';
 
 const COMMANDS_MAX = 3;
 const SERVER = "require('node:http').createServer((_, res) => res.end('hello')).listen(process.env.PORT);\n";
@@ -78,8 +78,14 @@ const skip = !fs.existsSync(toolsDir) && 'packaging/node_modules is not installe
 
 void test('packages from a registry', { skip }, async (t) => {
   const registry = await startRegistry(t);
-  const { tarballs } = packAll(t);
-  for (const { file } of tarballs) await registry.publish(file);
+  const release = await releaseForTest({ after: (remove) => t.after(remove) });
+  const published = await registry.publish(release.dir);
+  assert.equal(published.match(/^published /gm)?.length, release.tarballs.length, published);
+
+  await t.test('a second try to publish leaves what is there', async () => {
+    const again = await registry.publish(release.dir);
+    assert.equal(again.match(/^there already: /gm)?.length, release.tarballs.length, again);
+  });
 
   await t.test('an empty folder with a server answers after three commands', async (t) => {
     const folder = new Folder(t, registry);

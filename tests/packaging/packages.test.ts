@@ -5,13 +5,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { PLATFORMS, packageOf } from '../../packaging/platforms.ts';
+import { ChangedFileError, tarballsInOrder } from '../../packaging/release.ts';
 import { publishedPackages, readManifest, releaseVersion } from '../../packaging/workspace.ts';
 import { repositoryDir } from '../support/sluice.ts';
 import { toolsDir } from './registry.ts';
-import { packAll } from './tarballs.ts';
+import { releaseForTest } from './tarballs.ts';
 
 const skip = !fs.existsSync(toolsDir) && 'packaging/node_modules is not installed';
-const packed = packAll({ after });
+const packed = await releaseForTest({ after });
 
 function tool(name: string, ...args: string[]): string | undefined {
   const { status, stdout, stderr } = spawnSync(path.join(toolsDir, '.bin', name), args, { encoding: 'utf8' });
@@ -122,6 +123,39 @@ void test('the command looks for exactly the packages of binaries that there are
     names.split(', ').map((name) => name.slice(1, -1)),
     PLATFORMS.map(({ name }) => name),
   );
+});
+
+void test('the bill of materials names the crates of the binary with their checksums and licences', () => {
+  const file = path.join(packed.dir, `sluice-${releaseVersion()}.cdx.json`);
+  const { components } = JSON.parse(fs.readFileSync(file, 'utf8')) as {
+    readonly components: readonly {
+      readonly name: string;
+      readonly purl: string;
+      readonly licenses: readonly { readonly expression: string }[];
+      readonly hashes?: readonly { readonly content: string }[];
+    }[];
+  };
+  for (const name of ['tokio', 'rustls', 'zstd-sys', 'security-framework', 'preact'])
+    assert.ok(
+      components.some((component) => component.name === name),
+      name,
+    );
+  // Crates of tests and of macros are in no binary.
+  for (const name of ['proptest', 'syn'])
+    assert.ok(!components.some((component) => component.name === name), name);
+  for (const { purl, licenses, hashes } of components) {
+    assert.match(licenses[0]?.expression ?? '', /^[\w.\- ()]+$/, purl);
+    if (purl.startsWith('pkg:cargo/')) assert.match(hashes?.[0]?.content ?? '', /^[0-9a-f]{64}$/, purl);
+  }
+});
+
+void test('a tarball that has changed since its checksum was taken is not published', () => {
+  const [first = ''] = tarballsInOrder(packed.dir);
+  const content = fs.readFileSync(first);
+  fs.appendFileSync(first, 'x');
+  assert.throws(() => tarballsInOrder(packed.dir), ChangedFileError);
+  fs.writeFileSync(first, content);
+  assert.equal(tarballsInOrder(packed.dir).length, packed.tarballs.length);
 });
 
 void test('the image is made of files that a release has, and names every platform of Linux', () => {

@@ -10,13 +10,15 @@ import { freePort } from '../support/ports.ts';
 import { repositoryDir } from '../support/sluice.ts';
 
 export const toolsDir = path.join(repositoryDir, 'packaging/node_modules');
+const PUBLISH = path.join(repositoryDir, 'packaging/publish.ts');
 const run = promisify(execFile);
 
 export interface Registry {
   readonly url: string;
   /** Environment for package managers: this registry, and no settings or caches of whoever runs the test. */
   readonly env: NodeJS.ProcessEnv;
-  publish(tarball: string): Promise<void>;
+  /** Publishes the release in this folder, and returns what was printed. */
+  publish(release: string): Promise<string>;
 }
 
 export async function startRegistry(context: TestContext): Promise<Registry> {
@@ -54,8 +56,10 @@ export async function startRegistry(context: TestContext): Promise<Registry> {
   return {
     url,
     env,
-    publish: async (tarball) => {
-      await run('npm', ['publish', tarball], { env });
+    publish: async (release) => {
+      // Only a workflow has an identity that provenance could be signed with.
+      const args = [PUBLISH, '--from', release, '--no-provenance'];
+      return (await run(process.execPath, ['--import', 'tsx', ...args], { env, cwd: repositoryDir })).stdout;
     },
   };
 }

@@ -1,22 +1,23 @@
-// Tarballs of all packages, made as a release makes them, with the binary that is tested.
+// A release as `make dist` puts it together, with the binary that is tested.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { type Tarball, pack } from '../../packaging/pack.ts';
 import { HOST, PLATFORMS } from '../../packaging/platforms.ts';
-import { stage } from '../../packaging/stage.ts';
+import { type Release, assemble } from '../../packaging/release.ts';
 import { repositoryDir } from '../support/sluice.ts';
 
-export interface Packed {
-  /** Folders of which the tarballs were made. */
-  readonly folders: readonly string[];
-  readonly tarballs: readonly Tarball[];
+export interface TestRelease extends Release {
+  readonly dir: string;
 }
 
 /** Calls `after` with what removes the folder again. */
-export function packAll({ after }: { readonly after: (remove: () => void) => void }): Packed {
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-pack-'));
+export async function releaseForTest({
+  after,
+}: {
+  readonly after: (remove: () => void) => void;
+}): Promise<TestRelease> {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-release-'));
   after(() => fs.rmSync(dir, { recursive: true, force: true }));
   // Each release has a package for every platform. Those that fit elsewhere hold no program, which a wrong choice would show.
   const elsewhere = path.join(dir, 'elsewhere');
@@ -24,8 +25,7 @@ export function packAll({ after }: { readonly after: (remove: () => void) => voi
   const binaries = PLATFORMS.map(
     (platform) => [platform, platform.name === HOST ? strippedBinary(dir) : elsewhere] as const,
   );
-  const folders = stage(path.join(dir, 'stage'), new Map(binaries));
-  return { folders, tarballs: pack(folders, path.join(dir, 'tarballs')) };
+  return { dir, ...(await assemble(dir, new Map(binaries))) };
 }
 
 /** A build with debug information takes longer to pack than all the rest of the test. */
