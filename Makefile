@@ -150,7 +150,7 @@ audit-crates:
 	@command -v cargo-deny > /dev/null || $(MAKE) --silent packaging/.tools/deny || echo "NOT audited: cargo-deny cannot be installed"
 	@export PATH="$(abspath packaging/.tools/bin):$$PATH"; command -v cargo-deny > /dev/null || exit 0; \
 	$(DENY) check --hide-inclusion-graph licenses bans sources; \
-	if report=$$(timeout 60 $(DENY) check advisories 2>&1); then echo "$$report"; \
+	if report=$$(GIT_HTTP_LOW_SPEED_LIMIT=1000 GIT_HTTP_LOW_SPEED_TIME=30 $(DENY) check advisories 2>&1); then echo "$$report"; \
 	elif grep -q 'failed to fetch advisory database' <<< "$$report"; then echo "NOT audited: the database of advisories gave no answer"; \
 	else echo "$$report"; exit 1; fi
 

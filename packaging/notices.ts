@@ -24,7 +24,7 @@ const NOT_SHIPPED = new Set([
   'bin',
 ]);
 const LINKED_LICENSES = path.join(root, 'packaging/licenses');
-/** What is linked into the binary without being a crate. */
+/** Libraries in the binary that are not crates. */
 const LINKED: readonly (Omit<Part, 'folder'> & { readonly file: string })[] = [
   { name: 'musl', version: '1.2', license: 'MIT', file: 'musl.txt' },
   { name: 'Standard library of Rust', version: '1', license: 'MIT OR Apache-2.0', file: 'rust.txt' },

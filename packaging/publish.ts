@@ -9,7 +9,7 @@ import path from 'node:path';
 import { tarballsInOrder } from './release.ts';
 import { distDir } from './workspace.ts';
 
-/** What registries say of a version that they have. */
+/** Answers of registries that have the version already. */
 const IS_THERE = /EPUBLISHCONFLICT|E409|previously published|already present/;
 
 function publish(file: string, options: readonly string[]): number {

@@ -98,7 +98,7 @@ function write(staged: string, manifest: Readonly<Record<string, unknown>>): voi
   fs.writeFileSync(path.join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** Where a package's source is. A registry checks it against the place where the package was built. */
+/** Fields that name a package's source. A registry checks it against the place where the package was built. */
 function origin(folder?: string): Readonly<Record<string, unknown>> {
   return {
     repository: { ...readManifest('.').repository, ...(folder === undefined ? {} : { directory: folder }) },

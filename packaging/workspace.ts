@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../', import.meta.url));
-/** Where a release is put together. */
+/** Folder in which a release is assembled. */
 export const distDir = path.join(root, 'dist');
 
 export interface Manifest {

@@ -19,7 +19,7 @@ function tool(name: string, ...args: string[]): string | undefined {
   return status === 0 ? undefined : `${args.join(' ')}\n${stdout}${stderr}`;
 }
 
-/** What attw finds wrong: packages may be for `import` alone, or have entries for `require` as well. */
+/** Faults that attw finds. Packages may be for `import` alone, or have entries for `require` as well. */
 function wrongTypes(file: string, exports: Exports): readonly (string | undefined)[] {
   const entries = Object.keys(exports);
   const required = entries.filter((entry) => isRequired(exports[entry]));

@@ -13,7 +13,7 @@ const PLATFORM = `${process.platform}-${process.arch}`;
 // Plug'n'Play answers `require.resolve` without a loader.
 const { resolve } = createRequire(import.meta.url);
 
-/** What was looked for and is not there; the message says what to do. */
+/** A file that is not there; the message says what to do. */
 export class MissingError extends Error {}
 
 /** @returns {string} the path of the gateway's binary */
