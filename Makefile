@@ -33,6 +33,17 @@ node_modules/.package-lock.json: package-lock.json package.json
 	npm ci --include=dev --no-audit --no-fund
 	@touch $@
 
+# Programs that check, serve and release the packages; apart, because only releases and their tests need them.
+packaging/node_modules/.package-lock.json: packaging/package-lock.json
+	npm ci --include=dev --prefix packaging --no-audit --no-fund
+	@touch $@
+
+# Programs that Python's registry has, with a folder of their own: packaging/tools/NAME.txt.
+packaging/.tools/%: packaging/tools/%.txt
+	python3 -m venv packaging/.tools
+	packaging/.tools/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 # What @sluice/react is measured against.
 bench/react/node_modules/.package-lock.json: bench/react/package-lock.json
 	npm ci --include=dev --prefix bench/react --no-audit --no-fund
@@ -86,7 +97,7 @@ test-rust:
 	$(CARGO_TEST) --workspace
 
 .PHONY: test-node
-test-node: packages binary-$(TESTED)
+test-node: packages packaging/node_modules/.package-lock.json binary-$(TESTED)
 	tests/scenarios/install.sh
 	node --import tsx tests/support/run.ts $(call short,packages examples tests bench)
 	SLUICE_TEST_FRONTS=2 node --import tsx tests/support/run.ts $(FRONTED:%=tests/scenarios/%.test.ts)
@@ -112,9 +123,13 @@ test-long: build check-bench
 	$(TSX) packages/compiler/test/support/install.ts
 	$(NODE_TEST) --test-concurrency=1 $(call slow,packages tests)
 
-## check: formatters, lints, types, stale generated files, audits of dependencies
+## check: formatters, lints, types, stale generated files, licences and audits of dependencies
 .PHONY: check
-check: lint audit
+check: lint notices audit audit-crates
+
+.PHONY: notices
+notices: node_modules/.package-lock.json
+	$(TSX) packaging/notices.ts --check
 
 .PHONY: lint
 lint: packages binary-dev
@@ -124,7 +139,7 @@ lint: packages binary-dev
 	npm run --silent format:check
 	npm run --silent lint
 	npm run typecheck --workspaces --if-present --silent
-	for project in tests/*/tsconfig.json bench/tsconfig.json bench/render/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit || exit 1; done
+	for project in tests/*/tsconfig.json packaging/tsconfig.json bench/tsconfig.json bench/render/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit || exit 1; done
 
 # The registry may be out of reach, which is no fault of a change.
 .PHONY: audit
@@ -132,6 +147,17 @@ audit:
 	@audit="npm audit --omit=dev --audit-level=high --fetch-retries=0 --fetch-timeout=20000"; \
 	report=$$($$audit --json) || true; \
 	if grep -q auditReportVersion <<< "$$report"; then $$audit; else echo "NOT audited: npm's registry gave no answer"; fi
+
+# Licences, sources and banned crates need no network, except for the tool itself. Advisories are a repository that may be out of reach.
+DENY := cargo-deny --manifest-path $(MANIFEST) --config gateway/deny.toml --locked --log-level error
+.PHONY: audit-crates
+audit-crates:
+	@command -v cargo-deny > /dev/null || $(MAKE) --silent packaging/.tools/deny || echo "NOT audited: cargo-deny cannot be installed"
+	@export PATH="$(abspath packaging/.tools/bin):$$PATH"; command -v cargo-deny > /dev/null || exit 0; \
+	$(DENY) check --hide-inclusion-graph licenses bans sources; \
+	if report=$$(GIT_HTTP_LOW_SPEED_LIMIT=1000 GIT_HTTP_LOW_SPEED_TIME=30 $(DENY) check advisories 2>&1); then echo "$$report"; \
+	elif grep -q 'failed to fetch advisory database' <<< "$$report"; then echo "NOT audited: the database of advisories gave no answer"; \
+	else echo "$$report"; exit 1; fi
 
 # The types of React's bench need a gigabyte of what it compares with.
 .PHONY: check-bench
@@ -143,6 +169,7 @@ check-bench: packages bench/react/node_modules/.package-lock.json
 generate: binary-dev
 	$(abspath $(TARGET_DIR))/debug/sluice generate .
 	$(TSX) tests/docs/tables.ts
+	$(TSX) packaging/notices.ts
 
 ## format: rewrite the sources as the formatters want them
 .PHONY: format
@@ -200,11 +227,38 @@ bench-render: build
 bench-react: packages
 	NODE_ENV=production $(TSX) bench/react.ts $(ARGS)
 
+## dist: binaries that this machine can build, tarballs of the packages, bill of materials and checksums, in dist/
+.PHONY: dist
+dist:
+	$(MAKE) dist-binaries
+	$(MAKE) dist-packages
+
+## dist-binaries: binaries alone, in dist/binaries/; PLATFORMS="linux-x64" for some
+.PHONY: dist-binaries
+dist-binaries: packages
+	$(MAKE) packaging/.tools/zig
+	PATH="$(abspath packaging/.tools/bin):$$PATH" $(TSX) packaging/binaries.ts $(PLATFORMS)
+
+## dist-packages: the rest of dist/, from the binaries in dist/binaries/; ARGS=--complete wants those of every platform
+.PHONY: dist-packages
+dist-packages: packages
+	$(TSX) packaging/dist.ts $(ARGS)
+
+## publish: what is in dist/ to npm, with provenance; ARGS=--dry-run to see it
+.PHONY: publish
+publish:
+	$(TSX) packaging/publish.ts $(ARGS)
+
+## version: give the packages and the gateway the next version, by the files in .changeset/
+.PHONY: version
+version: packages packaging/node_modules/.package-lock.json
+	$(TSX) packaging/version.ts
+
 ## clean: remove what was built
 .PHONY: clean
 clean:
 	$(CARGO) clean --manifest-path $(MANIFEST)
-	rm -rf packages/*/dist examples/*/dist node_modules
+	rm -rf dist packages/*/dist examples/*/dist node_modules packaging/node_modules packaging/.tools
 
 ## help: this list
 .PHONY: help

@@ -32,6 +32,19 @@ void test('every push is checked in a short time, every change on each Node.js, 
   assert.deepEqual(valuesOf(matrix, 'os'), ['[ubuntu-latest, macos-latest]']);
 });
 
+void test('a release publishes what was summed, with the binary of every platform and without a token', () => {
+  const release = read('.github/workflows/release.yml');
+  assert.deepEqual(valuesOf(release, 'run'), [
+    'make dist-binaries',
+    'make dist-packages ARGS=--complete',
+    'make publish',
+  ]);
+  assert.deepEqual(valuesOf(release, 'os'), ['[ubuntu-latest, macos-latest]']);
+  assert.deepEqual(valuesOf(release, 'id-token'), ['write']);
+  assert.deepEqual(valuesOf(release, 'subject-checksums'), ['dist/SHA256SUMS']);
+  assert.doesNotMatch(release, /NPM_TOKEN|NODE_AUTH_TOKEN/);
+});
+
 void test('what CI runs here is what a workflow runs', () => {
   const commands = read('.ci/run')
     .split('\n')

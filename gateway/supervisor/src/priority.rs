@@ -135,14 +135,15 @@ fn set_one(pid: u32, priority: Priority) -> io::Result<()> {
 
 #[cfg(target_os = "linux")]
 fn set_policy(pid: Pid, priority: Priority) -> io::Result<()> {
-    use uapi::c::{SCHED_BATCH, SCHED_IDLE, SCHED_OTHER, sched_param};
+    use uapi::c::{SCHED_BATCH, SCHED_IDLE, SCHED_OTHER};
     // Who was started with less than others get must not have workers that get more than it. Not so with more: a worker
     // in real time would leave the others nothing.
     let usual = Some(uapi::sched_getscheduler(0)?).filter(|own| matches!(*own, SCHED_BATCH | SCHED_IDLE));
     let policy = if priority == Priority::Leftover { SCHED_IDLE } else { usual.unwrap_or(SCHED_OTHER) };
     let pid = pid.as_raw_nonzero().get();
     if uapi::sched_getscheduler(pid)? != policy {
-        uapi::sched_setscheduler(pid, policy, &sched_param { sched_priority: 0 })?;
+        // All zero: musl's `sched_param` has fields that glibc's lacks.
+        uapi::sched_setscheduler(pid, policy, &uapi::pod_zeroed())?;
     }
     Ok(())
 }

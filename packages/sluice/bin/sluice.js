@@ -8,55 +8,22 @@
  * Started by npm or npx it has the gateway leave when these are gone: see `starter.js`.
  */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
-import { fileURLToPath } from 'node:url';
+import { MissingError, findBinary, findPreload } from './find.js';
 import { isOrphan, watchStarter } from './starter.js';
 
 const EXIT_FAILED = 1;
 /** @type {NodeJS.Signals[]} */
 const SIGNALS_TO_LEAVE = ['SIGTERM', 'SIGINT'];
 
-const binary = findBinary();
-const preload = findPreload();
-if (binary === undefined) {
-  fail(
-    process.env['SLUICE_BINARY']
-      ? `SLUICE_BINARY names no file: ${process.env['SLUICE_BINARY']}`
-      : `no binary for ${process.platform}-${process.arch} was found; in the repository, run "make build" first.`,
-  );
-} else if (preload === undefined) {
-  fail('@sluice/preload is not built; in the repository, run "make build" first.');
-} else if (process.argv[2] === 'start' && isOrphan()) {
-  fail('npm was ended before the gateway started; it is not started.');
-} else {
-  run(binary, preload);
-}
-
-/** @returns {string | undefined} */
-function findBinary() {
-  // One that is named has to be there: falling back would run another version than asked.
-  const named = process.env['SLUICE_BINARY'];
-  if (named) return existsSync(named) ? named : undefined;
-  return [
-    `../platform/${process.platform}-${process.arch}/sluice`,
-    '../../../gateway/target/release/sluice',
-    '../../../gateway/target/debug/sluice',
-  ]
-    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    .find((path) => existsSync(path));
-}
-
-/** @returns {string | undefined} */
-function findPreload() {
-  const named = process.env['SLUICE_PRELOAD'];
-  if (named) return named;
-  try {
-    const path = fileURLToPath(import.meta.resolve('@sluice/preload/register'));
-    return existsSync(path) ? path : undefined;
-  } catch {
-    return undefined;
-  }
+try {
+  const [binary, preload] = [findBinary(), findPreload()];
+  if (process.argv[2] === 'start' && isOrphan())
+    fail('npm was ended before the gateway started; it is not started.');
+  else run(binary, preload);
+} catch (error) {
+  if (!(error instanceof MissingError)) throw error;
+  fail(error.message);
 }
 
 /**

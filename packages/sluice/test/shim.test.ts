@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -105,4 +114,53 @@ test('a binary that is named and missing is an error that names it', async () =>
   const { code, output } = await run([], { SLUICE_BINARY: join(folder, 'missing') }).ended;
   assert.equal(code, 1);
   assert.match(output, /SLUICE_BINARY names no file: .*missing/);
+});
+
+/** The command as a package manager would have installed it, alone or beside packages of binaries for these platforms. */
+function installed(...platforms: readonly string[]): string {
+  const modules = join(mkdtempSync(join(folder, 'installed-')), 'node_modules');
+  cpSync(fileURLToPath(new URL('../bin', import.meta.url)), join(modules, 'sluice/bin'), { recursive: true });
+  writeFileSync(join(modules, 'sluice/package.json'), '{ "type": "module" }');
+  for (const platform of platforms) {
+    mkdirSync(join(modules, '@sluice', platform, 'bin'), { recursive: true });
+    writeFileSync(join(modules, '@sluice', platform, 'package.json'), '{}');
+    const binary = standIn(`binary-${platform}`, `console.log('ran ${platform}')`);
+    renameSync(binary, join(modules, '@sluice', platform, 'bin/sluice'));
+  }
+  return join(modules, 'sluice/bin/sluice.js');
+}
+
+function runInstalled(shim: string, preamble = ''): string {
+  const env = { ...process.env, SLUICE_BINARY: '', SLUICE_PRELOAD: '/x' };
+  const args = preamble === '' ? [shim] : ['--import', `data:text/javascript,${preamble}`, shim];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
+  return `${stdout}${stderr}`;
+}
+
+const here = `${process.platform}-${process.arch}`;
+
+test("the package of this platform's binary is found, whatever others are there", () => {
+  assert.equal(runInstalled(installed('linux-mips', here)), `ran ${here}\n`);
+});
+
+test('an installed command never runs a binary that an app happens to have where this repository builds one', () => {
+  const shim = installed();
+  const target = join(shim, '../../../../gateway/target/release');
+  mkdirSync(target, { recursive: true });
+  renameSync(standIn('foreign', `console.log('foreign')`), join(target, 'sluice'));
+  assert.match(runInstalled(shim), /which holds the binary, is not installed/);
+});
+
+test('a missing package of a binary is an error that says which, why, and what to do', () => {
+  assert.match(
+    runInstalled(installed()),
+    new RegExp(`@sluice/${here}, .* is not installed\\. Optional dependencies`),
+  );
+  const other = here === 'darwin-arm64' ? 'linux-x64' : 'darwin-arm64';
+  assert.match(runInstalled(installed(other)), new RegExp(`node_modules was copied here from ${other}`));
+});
+
+test('a platform without a binary is an error that names those that have one', () => {
+  const output = runInstalled(installed(), `Object.defineProperty(process,'platform',{value:'sunos'})`);
+  assert.match(output, /no binary for sunos-\w+, only for linux-x64, linux-arm64, darwin-x64, darwin-arm64/);
 });

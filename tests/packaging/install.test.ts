@@ -1,0 +1,146 @@
+// From an empty folder to the first answer, as a user of npm, pnpm or Yarn has it: packages come from a registry on this machine,
+// and only Node.js is needed.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { HOST } from '../../packaging/platforms.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/ports.ts';
+import { type Registry, startRegistry, toolsDir } from './registry.ts';
+import { releaseForTest } from './tarballs.ts';
+
+const COMMANDS_MAX = 3;
+const SERVER = "require('node:http').createServer((_, res) => res.end('hello')).listen(process.env.PORT);\n";
+
+/** A user's folder, and the commands that are typed in it. */
+class Folder {
+  readonly dir: string;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #context: TestContext;
+  commands = 0;
+
+  constructor(context: TestContext, { env }: Registry) {
+    this.dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-install-'));
+    this.#context = context;
+    this.#env = { ...env, SLUICE_RUN_DIR: path.join(this.dir, 'run') };
+    context.after(() =>
+      fs.rmSync(this.dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }),
+    );
+    fs.writeFileSync(path.join(this.dir, 'server.js'), SERVER);
+  }
+
+  run(program: string, ...args: string[]): string {
+    this.commands += 1;
+    const { status, stdout, stderr } = spawnSync(program, args, { ...this.#options, encoding: 'utf8' });
+    assert.equal(status, 0, `${program} ${args.join(' ')}: ${stdout}${stderr}`);
+    return stdout;
+  }
+
+  /** Starts a gateway by this command, asks it, and stops it. */
+  async answers(program: string, ...args: string[]): Promise<string> {
+    this.commands += 1;
+    const port = await freePort();
+    const flags = ['start', 'server.js', '--port', String(port), '--admin', 'off', '--workers', '1'];
+    const child = spawn(program, [...args, ...flags], this.#options);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (data: Buffer) => (output += data.toString()));
+    this.#context.after(() => child.kill('SIGKILL'));
+    const answer = async (): Promise<string | false> => {
+      if (child.exitCode !== null) return `ended: ${output}`;
+      const response = await fetch(`http://127.0.0.1:${port}/`);
+      return response.status === 200 && response.text();
+    };
+    this.commands += 1;
+    const answered = await eventually(answer, { deadlineMs: 60_000, what: 'an answer' });
+    child.kill('SIGTERM');
+    // Package managers between may end earlier than the gateway.
+    await eventually(() => child.exitCode !== null || child.signalCode !== null, {
+      deadlineMs: 30_000,
+      what: 'the end',
+    });
+    await eventually(() => !fs.existsSync(path.join(this.dir, 'run/sluice.pid')), {
+      deadlineMs: 30_000,
+      what: 'the end of the gateway',
+    });
+    return answered;
+  }
+
+  get #options(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly stdio: 'pipe' } {
+    return { cwd: this.dir, env: this.#env, stdio: 'pipe' };
+  }
+}
+
+const skip = !fs.existsSync(toolsDir) && 'packaging/node_modules is not installed';
+
+void test('packages from a registry', { skip }, async (t) => {
+  const registry = await startRegistry(t);
+  const release = await releaseForTest({ after: (remove) => t.after(remove) });
+  const published = await registry.publish(release.dir);
+  assert.equal(published.match(/^published /gm)?.length, release.tarballs.length, published);
+
+  await t.test('a second try to publish leaves what is there', async () => {
+    const again = await registry.publish(release.dir);
+    assert.equal(again.match(/^there already: /gm)?.length, release.tarballs.length, again);
+  });
+
+  await t.test('an empty folder with a server answers after three commands', async (t) => {
+    const folder = new Folder(t, registry);
+    const began = performance.now();
+    folder.run('npm', 'install', 'sluice');
+    assert.equal(await folder.answers('npx', 'sluice'), 'hello');
+    t.diagnostic(`${folder.commands} commands, ${((performance.now() - began) / 1000).toFixed(1)} s`);
+    assert.ok(folder.commands <= COMMANDS_MAX, `${folder.commands} commands`);
+    const installed = fs.readdirSync(path.join(folder.dir, 'node_modules/@sluice'));
+    assert.deepEqual(installed.toSorted(), [HOST, 'preload', 'react'].toSorted());
+  });
+
+  await t.test('the binary finds the preload by itself, without Node between', async (t) => {
+    const folder = new Folder(t, registry);
+    folder.run('npm', 'install', 'sluice');
+    const binary = `node_modules/@sluice/${HOST}/bin/sluice`;
+    assert.equal(await folder.answers(path.join(folder.dir, binary)), 'hello');
+  });
+
+  await t.test('a global install answers in a folder that has no packages', async (t) => {
+    const folder = new Folder(t, registry);
+    folder.run('npm', 'install', '--global', '--prefix', path.join(folder.dir, 'global'), 'sluice');
+    assert.equal(await folder.answers(path.join(folder.dir, 'global/bin/sluice')), 'hello');
+  });
+
+  await t.test("pnpm's layout of links answers", async (t) => {
+    const folder = new Folder(t, registry);
+    const pnpm = path.join(toolsDir, '.bin/pnpm');
+    folder.run(pnpm, 'add', 'sluice');
+    assert.equal(await folder.answers(pnpm, 'exec', 'sluice'), 'hello');
+    const real = fs.realpathSync(path.join(folder.dir, 'node_modules/sluice'));
+    const binary = path.join(real, '../@sluice', HOST, 'bin/sluice');
+    assert.equal(await folder.answers(fs.realpathSync(binary)), 'hello');
+  });
+
+  await t.test("Yarn's Plug'n'Play answers, without node_modules", async (t) => {
+    const folder = new Folder(t, registry);
+    const yarn = path.join(toolsDir, '.bin/yarn');
+    fs.writeFileSync(path.join(folder.dir, 'package.json'), '{}');
+    fs.writeFileSync(path.join(folder.dir, 'yarn.lock'), '');
+    folder.run(yarn, 'add', 'sluice');
+    assert.equal(await folder.answers(yarn, 'sluice'), 'hello');
+    assert.ok(!fs.existsSync(path.join(folder.dir, 'node_modules')));
+  });
+
+  await t.test('an install without optional packages says what to do', async (t) => {
+    const folder = new Folder(t, registry);
+    folder.run('npm', 'install', '--omit=optional', 'sluice');
+    assert.throws(
+      () => folder.run('npx', 'sluice', '--version'),
+      (error: Error) => {
+        assert.match(error.message, /the package @sluice\/\w+-\w+, which holds the binary, is not installed/);
+        assert.match(error.message, /--omit=optional.*install again on this machine/s);
+        return true;
+      },
+    );
+  });
+});
