@@ -9,6 +9,7 @@ mod dial;
 mod hidden;
 mod hotspots;
 mod init;
+mod look;
 mod report;
 mod routes;
 
@@ -27,6 +28,7 @@ pub use dial::DialArgs;
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
 pub use init::InitArgs;
+pub use look::{AlarmsAre, StatusArgs, Thresholds, TopArgs};
 pub use report::{ReportArgs, Since};
 pub use routes::RoutesArgs;
 
@@ -65,20 +67,11 @@ const SCALE_EXAMPLES: &str = "\
 Examples:
   sluice scale 8                       want eight workers from now on";
 
-const STATUS_EXAMPLES: &str = "\
-Examples:
-  sluice status
-  sluice status --json | jq '.workers[] | select(.state == \"busy\") | .current[0]'";
-
 const UPGRADE_EXAMPLES: &str = "\
 Examples:
   sluice upgrade                       the program and sluice.toml as they are on disk now
   sluice upgrade --cwd /srv/shop/current       where a link leads to another release by now
   sluice upgrade --binary /opt/sluice-0.2/sluice";
-
-const TOP_EXAMPLES: &str = "\
-Examples:
-  sluice top --interval-ms 250         until Ctrl-C";
 
 const LOGS_EXAMPLES: &str = "\
 Examples:
@@ -305,28 +298,6 @@ pub struct UpgradeArgs {
     /// How long the new gateway may take until its workers are ready; after that the old one goes on
     #[arg(long, value_name = "MS", default_value_t = 120_000, value_parser = clap::value_parser!(u64).range(100..=3_600_000))]
     pub timeout_ms: u64,
-}
-
-/// `sluice status`.
-#[derive(Args, Debug)]
-#[command(after_help = STATUS_EXAMPLES)]
-pub struct StatusArgs {
-    #[command(flatten)]
-    pub run_dir: RunDirArg,
-    /// Print everything as one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `sluice top`.
-#[derive(Args, Debug)]
-#[command(after_help = TOP_EXAMPLES)]
-pub struct TopArgs {
-    #[command(flatten)]
-    pub run_dir: RunDirArg,
-    /// Time between two looks
-    #[arg(long, value_name = "MS", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(50..=60_000))]
-    pub interval_ms: u64,
 }
 
 /// `sluice logs`.

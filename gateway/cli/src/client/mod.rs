@@ -24,6 +24,8 @@ mod stop;
 mod top;
 mod upgrade;
 
+pub use top::View;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
