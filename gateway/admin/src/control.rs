@@ -111,6 +111,10 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
         };
         let reply = match request {
             Request::Status => Reply { status: Some(operator.snapshot()), ..Reply::done() },
+            Request::Watch(seen) => {
+                let watched = operator.live().watch(&*operator, &seen);
+                Reply { watched: Some(Box::new(watched)), ..Reply::done() }
+            }
             Request::Stop => {
                 stopping.set(true);
                 operator.request_stop();

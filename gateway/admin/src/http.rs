@@ -29,7 +29,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::access::{self, Asker, Token};
 use crate::dashboard_page::{DASHBOARD, accepts_gzip};
-use crate::live::{Events, Live};
+use crate::live::Events;
 use crate::{FlameOf, Operator, Readiness, actions, cache, host, metrics, packed};
 
 /// Connections to the admin address.
@@ -68,8 +68,7 @@ struct Context {
     operator: Rc<dyn Operator>,
     journal: Journal,
     name: Option<String>,
-    token: Token,
-    live: Live,
+    secret: Secret,
 }
 
 type Body = Either<Full<Bytes>, Events>;
@@ -129,16 +128,13 @@ impl MetricsHttp {
         secret: Secret,
         stop: impl Future<Output = ()>,
     ) {
-        let live = Live::new(Rc::clone(&operator), journal.clone(), secret.file);
-        let context = Rc::new(Context { operator, journal, name: self.name, token: secret.token, live });
+        let context = Rc::new(Context { operator, journal, name: self.name, secret });
         let (stopping, stopped) = watch::channel(false);
         let mut connections = JoinSet::new();
         let mut stop = pin!(stop);
-        let mut running = pin!(context.live.run());
         loop {
             let accepted = tokio::select! {
                 () = &mut stop => break,
-                () = &mut running => break,
                 accepted = self.listener.accept() => accepted,
                 Some(_) = connections.join_next() => continue,
             };
@@ -151,7 +147,7 @@ impl MetricsHttp {
             }
         }
         drop(self.listener);
-        context.live.close();
+        context.operator.live().close();
         let _ = stopping.send(true);
         while connections.join_next().await.is_some() {}
     }
@@ -191,7 +187,7 @@ async fn answer(context: &Context, connection: &Connection, request: Request<Inc
     let path = request.uri().path();
     let action = if path == "/cache/purge" { Some(actions::PURGE) } else { path.strip_prefix("/actions/") };
     if let (&Method::POST, Some(action)) = (request.method(), action) {
-        if let Err(refusal) = access::may_act(request.headers(), &context.token) {
+        if let Err(refusal) = access::may_act(request.headers(), &context.secret.token) {
             return refuse(refusal).map(Either::Left);
         }
         let (action, accepts_gzip) = (action.to_owned(), accepts_gzip(request.headers()));
@@ -244,7 +240,8 @@ fn events(context: &Context, connection: &Connection, request: &Request<Incoming
         return refuse(refusal).map(Either::Left);
     }
     let last_event = request.headers().get("last-event-id").and_then(|id| id.to_str().ok());
-    match context.live.join(last_event, Rc::clone(&connection.cut)) {
+    let (operator, file) = (&*context.operator, context.secret.file.as_deref());
+    match operator.live().join(operator, file, last_event, Rc::clone(&connection.cut)) {
         Some(events) => respond(StatusCode::OK, "text/event-stream", Bytes::new()).map(|_| Either::Right(events)),
         None => text(StatusCode::SERVICE_UNAVAILABLE, "Too many dashboards are open, or the gateway leaves.\n")
             .map(Either::Left),
@@ -258,7 +255,7 @@ async fn look(context: &Context, connection: &Connection, request: &Request<Inco
     }
     let query = request.uri().query().unwrap_or_default();
     let (status, answer) = if request.uri().path() == "/history" {
-        let columns = context.live.columns(parameter(query, "span=").unwrap_or(1));
+        let columns = context.operator.live().columns(parameter(query, "span=").unwrap_or(1));
         // These types have string keys and plain values.
         (StatusCode::OK, serde_json::to_vec(&columns).unwrap_or_default())
     } else if request.uri().path() == "/cache/show" {
@@ -273,7 +270,7 @@ async fn look(context: &Context, connection: &Connection, request: &Request<Inco
 
 fn may_read(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Result<(), access::Refusal> {
     let asker = Asker { peer: connection.peer, version: request.version(), name: context.name.as_deref() };
-    access::may_read(request.headers(), asker, &context.token)
+    access::may_read(request.headers(), asker, &context.secret.token)
 }
 
 /// The number that follows `name` in a query.

@@ -32,12 +32,14 @@ impl Served {
 async fn with_server<Fut: Future>(test: impl FnOnce(Rc<Served>) -> Fut) {
     let http = MetricsHttp::bind("127.0.0.1:0").await.unwrap();
     let served = Rc::new(Served { address: http.local_addr().unwrap(), operator: TestOperator::shared() });
+    let operator = Rc::clone(&served.operator);
     let secret = Secret { token: Token::new(TOKEN), file: None };
     let serve = http.serve(served.operator.clone(), journal(), secret, std::future::pending());
     LocalSet::new()
         .run_until(async {
             tokio::select! {
                 () = serve => unreachable!("serving never ends"),
+                () = operator.live.run(&*operator) => unreachable!("the history never ends"),
                 _ = test(served) => {}
             }
         })

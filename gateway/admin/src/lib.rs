@@ -13,6 +13,7 @@ mod host;
 mod http;
 mod live;
 mod metrics;
+mod minute;
 mod packed;
 pub mod protocol;
 
@@ -33,6 +34,7 @@ use tokio::sync::{mpsc, oneshot};
 pub use access::Token;
 pub use control::ControlSocket;
 pub use http::{MetricsHttp, Secret};
+pub use live::Live;
 pub use metrics::{OPERATOR_METRICS, page};
 
 /// What the operator's side may ask of the gateway and tell it.
@@ -76,6 +78,8 @@ pub trait Operator {
     fn profile(&self, wish: Wish) -> oneshot::Receiver<Result<Vec<Taken>, ProfileError>>;
     /// Draws a flame graph: JSON as `packages/flame` reads it. Who drops the receiver ends that, and nothing is left.
     fn flame(&self, of: FlameOf) -> oneshot::Receiver<Result<Vec<u8>, FlameError>>;
+    /// What the gateway was like lately.
+    fn live(&self) -> &Live;
     /// Whether work gets done.
     fn readiness(&self) -> Readiness;
     /// Writes those of [`OPERATOR_METRICS`] that neither the snapshot nor the journal knows.

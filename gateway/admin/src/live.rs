@@ -1,4 +1,5 @@
-//! What the dashboard is told while it is open: an event each second, the same bytes for every viewer.
+//! What the dashboard is told while it is open: an event each second, the same bytes for every viewer. `sluice top` reads the same
+//! history by the control socket.
 //!
 //! The history is kept whether or not anybody looks. A viewer that does not take its events is dropped, so that nothing is
 //! held for it. It must not know who may look.
@@ -16,12 +17,15 @@ use hyper::body::{Body, Frame as BodyFrame};
 use nix::sys::resource::{UsageWho, getrusage};
 use serde::Serialize;
 use sluice_catalog::dashboard::{Columns, Costs, Frame, Hello, Point};
+use sluice_catalog::snapshot::LatelySnapshot;
 use sluice_history::{History, Now, Requests};
 use sluice_journal::{Journal, Moment};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::Operator;
+use crate::minute::Minute;
+use crate::protocol::{Seen, Watched};
 
 /// Dashboards that may be open at once.
 const VIEWERS_MAX: usize = 16;
@@ -33,11 +37,9 @@ const EVERY: Duration = Duration::from_secs(1);
 /// How many seconds after which what classes cost is told again.
 const COSTS_EVERY: u64 = 5;
 
-/// What dashboards are told.
-pub(crate) struct Live {
-    operator: Rc<dyn Operator>,
+/// What the gateway was like, and the dashboards that look at it.
+pub struct Live {
     journal: Journal,
-    token_file: Option<String>,
     state: RefCell<State>,
 }
 
@@ -49,6 +51,7 @@ struct State {
     /// The latest mark that was told.
     marked: u64,
     point: Point,
+    minute: Minute,
     viewers: Vec<Viewer>,
     is_closed: bool,
 }
@@ -66,16 +69,10 @@ pub(crate) struct Events {
     rest: mpsc::Receiver<Bytes>,
 }
 
-/// What a viewer saw last: the gateway's history, the end of a point in it, and a mark.
-#[derive(Debug, PartialEq, Eq)]
-struct Seen {
-    epoch: u64,
-    at_ms: u64,
-    mark: u64,
-}
-
 impl Live {
-    pub(crate) fn new(operator: Rc<dyn Operator>, journal: Journal, token_file: Option<String>) -> Self {
+    /// An empty history that begins now.
+    #[must_use]
+    pub fn new(journal: Journal) -> Self {
         let state = State {
             history: History::new(unix_ms()),
             moment: Moment::default(),
@@ -83,25 +80,26 @@ impl Live {
             ticks: 0,
             marked: 0,
             point: Point::default(),
+            minute: Minute::default(),
             viewers: Vec::new(),
             is_closed: false,
         };
-        Self { operator, journal, token_file, state: RefCell::new(state) }
+        Self { journal, state: RefCell::new(state) }
     }
 
     /// Keeps the history and tells viewers, for as long as it is polled.
-    pub(crate) async fn run(&self) {
+    pub async fn run(&self, operator: &dyn Operator) {
         let mut interval = interval(EVERY);
         interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
         interval.tick().await;
         loop {
             interval.tick().await;
-            self.tick();
+            self.tick(operator);
         }
     }
 
-    fn tick(&self) {
-        let status = self.operator.snapshot();
+    fn tick(&self, operator: &dyn Operator) {
+        let status = operator.snapshot();
         let mut state = self.state.borrow_mut();
         let state = &mut *state;
         self.journal.take_moment(&mut state.moment);
@@ -112,6 +110,7 @@ impl Live {
         let (answered, refused, failed) = (*answered, *refused, *failed);
         state.point =
             state.history.record(now, &status, &Requests { answered, refused, failed, queue_wait, service_time });
+        state.minute.add(elapsed, &status, &state.point);
         state.ticks += 1;
         if state.viewers.is_empty() {
             return;
@@ -121,14 +120,20 @@ impl Live {
         let frame = Frame { now_ms: now.unix_ms, status, point: state.point.clone(), marks };
         let mut events = vec![event("frame", &state.seen(), &frame)];
         if state.ticks.is_multiple_of(COSTS_EVERY) {
-            events.push(event("costs", &state.seen(), &self.costs()));
+            events.push(event("costs", &state.seen(), &costs(operator)));
         }
         state.tell(&events);
     }
 
     /// One more viewer, with what it saw last; `None` while there are too many, or the gateway leaves.
-    pub(crate) fn join(&self, last_event: Option<&str>, cut: Rc<Notify>) -> Option<Events> {
-        let status = self.operator.snapshot();
+    pub(crate) fn join(
+        &self,
+        operator: &dyn Operator,
+        token_file: Option<&str>,
+        last_event: Option<&str>,
+        cut: Rc<Notify>,
+    ) -> Option<Events> {
+        let status = operator.snapshot();
         let mut state = self.state.borrow_mut();
         let state = &mut *state;
         state.viewers.retain(|viewer| !viewer.events.is_closed());
@@ -149,12 +154,12 @@ impl Live {
             resumed: missed.is_some(),
             points: missed.unwrap_or_default(),
             marks,
-            token_file: self.token_file.clone(),
+            token_file: token_file.map(str::to_owned),
         };
         let frame = Frame { now_ms: unix_ms(), status, point: state.point.clone(), marks: Vec::new() };
         let now = state.seen();
         let first =
-            [event("hello", &now, &hello), event("frame", &now, &frame), event("costs", &now, &self.costs())].into();
+            [event("hello", &now, &hello), event("frame", &now, &frame), event("costs", &now, &costs(operator))].into();
         let (events, rest) = mpsc::channel(EVENTS_MAX);
         state.viewers.push(Viewer { events, cut, until: Instant::now() + STREAM_TIMEOUT });
         Some(Events { first, rest })
@@ -172,9 +177,27 @@ impl Live {
         state.viewers.clear();
     }
 
-    fn costs(&self) -> Costs {
-        Costs { classes: self.operator.classes(), quarantined: self.operator.quarantined() }
+    /// The last minute by outcome and error, for the snapshot.
+    #[must_use]
+    pub fn lately(&self) -> LatelySnapshot {
+        self.state.borrow().minute.lately()
     }
+
+    /// Everything that `sluice top` draws, from the points and marks on that it has not seen.
+    pub(crate) fn watch(&self, operator: &dyn Operator, seen: &Seen) -> Watched {
+        let status = operator.snapshot();
+        let state = self.state.borrow();
+        let epoch = state.history.epoch();
+        let is_known = seen.epoch == epoch;
+        let at_ms = if is_known { seen.at_ms } else { 0 };
+        let points = state.history.since(at_ms).unwrap_or_else(|| state.history.latest());
+        let marks = self.journal.marks_since(if is_known { seen.mark } else { 0 });
+        Watched { epoch, now_ms: unix_ms(), status, points, marks, costs: costs(operator) }
+    }
+}
+
+fn costs(operator: &dyn Operator) -> Costs {
+    Costs { classes: operator.classes(), quarantined: operator.quarantined() }
 }
 
 impl State {

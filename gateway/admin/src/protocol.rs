@@ -9,6 +9,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use sluice_catalog::dashboard::{Costs, Mark, Point};
 use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::snapshot::{
     CacheSnapshot, ClassesSnapshot, DialSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot,
@@ -24,6 +25,8 @@ pub const REQUEST_BYTES_MAX: usize = 64 * 1024;
 pub enum Request {
     /// How things are.
     Status,
+    /// How things are, the history, and what happened, as far as the asker has not seen it.
+    Watch(Seen),
     /// Leave.
     Stop,
     /// Change the number of workers.
@@ -106,6 +109,35 @@ fn lines_default() -> u64 {
     100
 }
 
+/// What somebody who watches saw last: the gateway's history, the end of a point in it, and a mark. All zero for nothing yet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Seen {
+    /// When the history began, as in [`Watched`].
+    pub epoch: u64,
+    /// End of the latest point, Unix time in milliseconds.
+    pub at_ms: u64,
+    /// The latest mark.
+    pub mark: u64,
+}
+
+/// The answer to `watch`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Watched {
+    /// When this gateway's history began, Unix time in milliseconds; tells gateways apart.
+    pub epoch: u64,
+    /// The gateway's clock, Unix time in milliseconds.
+    pub now_ms: u64,
+    /// How things are now.
+    pub status: Snapshot,
+    /// Seconds that the asker has not seen, oldest first; all that are kept where it has seen nothing.
+    pub points: Vec<Point>,
+    /// Marks likewise.
+    pub marks: Vec<Mark>,
+    /// Costs by class, and quarantined requests.
+    pub costs: Costs,
+}
+
 /// The answer to a request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
@@ -114,6 +146,9 @@ pub struct Reply {
     /// The answer to `status`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Snapshot>,
+    /// The answer to `watch`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched: Option<Box<Watched>>,
     /// After `scale`: workers wanted before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workers_before: Option<u32>,
@@ -208,6 +243,10 @@ mod tests {
     fn requests_are_what_the_protocol_says() {
         for (text, request) in [
             (r#"{"command":"status"}"#, Request::Status),
+            (
+                r#"{"command":"watch","epoch":1,"at_ms":2,"mark":3}"#,
+                Request::Watch(Seen { epoch: 1, at_ms: 2, mark: 3 }),
+            ),
             (r#"{"command":"stop"}"#, Request::Stop),
             (r#"{"command":"reload"}"#, Request::Reload),
             (r#"{"command":"classes"}"#, Request::Classes),
@@ -238,6 +277,7 @@ mod tests {
             assert_eq!(serde_json::from_str::<Request>(text).unwrap(), request);
             assert_eq!(serde_json::to_string(&request).unwrap(), text);
         }
+        assert_eq!(serde_json::from_str::<Request>(r#"{"command":"watch"}"#).unwrap(), Request::Watch(Seen::default()));
         let short = Request::Logs { lines: 100, follow: false, worker: None, kind: None };
         assert_eq!(serde_json::from_str::<Request>(r#"{"command":"logs"}"#).unwrap(), short);
     }

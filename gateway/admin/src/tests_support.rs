@@ -19,7 +19,7 @@ use sluice_journal::{Journal, Options};
 
 use tokio::sync::mpsc;
 
-use crate::{Operator, Progress, Readiness};
+use crate::{Live, Operator, Progress, Readiness};
 
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
@@ -28,6 +28,7 @@ pub(crate) struct TestOperator {
     pub(crate) scaled: RefCell<Vec<u32>>,
     pub(crate) purged: RefCell<Vec<(Purge, bool)>>,
     pub(crate) ready: Cell<bool>,
+    pub(crate) live: Live,
 }
 
 impl TestOperator {
@@ -37,6 +38,7 @@ impl TestOperator {
             scaled: RefCell::default(),
             purged: RefCell::default(),
             ready: Cell::new(true),
+            live: Live::new(journal()),
         })
     }
 }
@@ -54,8 +56,18 @@ impl Operator for TestOperator {
             heap_used_bytes: None,
             requests_total: 17,
             restarts_total: 1,
-            current: vec![CurrentRequest { id: "r1".to_owned(), class: "GET /".to_owned(), for_ms: 12 }],
+            current: vec![CurrentRequest {
+                id: "r1".to_owned(),
+                class: "GET /".to_owned(),
+                for_ms: 12,
+                method: String::new(),
+                path: String::new(),
+            }],
             cpu_ms_total: Some(1500.0),
+            cpu: None,
+            event_loop_utilization: None,
+            event_loop_delay_ms: None,
+            silent_ms: None,
             streams: 0,
             lowered: false,
             lane: None,
@@ -73,8 +85,11 @@ impl Operator for TestOperator {
             generation: 1,
             reload: None,
             boots: None,
-            workers_wanted: None,
             workers: vec![worker, leaving],
+            workers_wanted: Some(2),
+            worker_memory_bytes_max: None,
+            machine: None,
+            lately: self.live.lately(),
             queue: QueueSnapshot { length: 2, length_max: 10, oldest_wait_ms: 3.0, predicted_wait_ms: Some(4.0) },
             requests: RequestsSnapshot::default(),
             queue_wait_ms: Percentiles::default(),
@@ -198,6 +213,10 @@ impl Operator for TestOperator {
         };
         sender.send(drawn).unwrap();
         receiver
+    }
+
+    fn live(&self) -> &Live {
+        &self.live
     }
 
     fn readiness(&self) -> Readiness {

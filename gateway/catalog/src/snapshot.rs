@@ -3,6 +3,7 @@
 //! These types cross the control socket, so fields are only ever added. They must not know who fills or draws them.
 
 mod cache;
+mod machine;
 mod purge;
 mod render;
 mod runs;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use cache::{CacheSnapshot, DiskCacheSnapshot, KeptSnapshot, SharedCacheSnapshot, UnkeptSnapshot};
+pub use machine::{LatelySnapshot, MachineSnapshot};
 pub use purge::Purge;
 pub use render::{ComponentSnapshot, DialSnapshot, EffectsSnapshot, SettingSnapshot, VitalsSnapshot};
 pub use runs::{LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RUN_CLASSES_US, RunsSnapshot};
@@ -43,6 +45,15 @@ pub struct Snapshot {
     /// How many workers are wanted, those of the long lane aside; `None` from a gateway that does not say.
     #[serde(default)]
     pub workers_wanted: Option<u32>,
+    /// Resident memory above which a worker is replaced (`recycle.memory_bytes_max`), bytes; `None` for no limit.
+    #[serde(default)]
+    pub worker_memory_bytes_max: Option<u64>,
+    /// CPU and memory of the machine; `None` until they are first read.
+    #[serde(default)]
+    pub machine: Option<MachineSnapshot>,
+    /// The last minute of requests by how they ended.
+    #[serde(default)]
+    pub lately: LatelySnapshot,
     /// Workers that start when another has booted; `None` when none does.
     #[serde(default)]
     pub boots: Option<BootsSnapshot>,
@@ -389,6 +400,18 @@ pub struct WorkerSnapshot {
     pub current: Vec<CurrentRequest>,
     /// CPU milliseconds used so far, once reported.
     pub cpu_ms_total: Option<f64>,
+    /// CPU time over the last seconds, in cores; `None` until it is known.
+    #[serde(default)]
+    pub cpu: Option<f64>,
+    /// Share of time that its event loop was busy, 0 to 1, once reported.
+    #[serde(default)]
+    pub event_loop_utilization: Option<f64>,
+    /// Longest delay of its event loop within the last second, milliseconds, once reported.
+    #[serde(default)]
+    pub event_loop_delay_ms: Option<f64>,
+    /// Milliseconds since its last sign of life, of which there are four a second; `None` before the first.
+    #[serde(default)]
+    pub silent_ms: Option<u64>,
     /// Upgraded connections and event streams it holds.
     pub streams: u64,
     /// Its operating-system priority was lowered, because its event loop stood still.
@@ -452,6 +475,12 @@ pub struct CurrentRequest {
     pub class: String,
     /// Milliseconds since it was handed to the worker.
     pub for_ms: u64,
+    /// Method.
+    #[serde(default)]
+    pub method: String,
+    /// Path without query, cut after 200 characters.
+    #[serde(default)]
+    pub path: String,
 }
 
 /// Workers that are not started yet, because another one boots (`workers.boot_at_once`).
@@ -498,6 +527,9 @@ pub struct RequestsSnapshot {
     pub refused_total: u64,
     /// Count by outcome, with the names of the access log's `outcome`.
     pub outcomes: BTreeMap<String, u64>,
+    /// Count by error code.
+    #[serde(default)]
+    pub errors: BTreeMap<String, u64>,
     /// Count by what requests for workers were given, with the names of the access log's `step`.
     #[serde(default)]
     pub steps: BTreeMap<String, u64>,

@@ -11,6 +11,7 @@ mod hotspots;
 mod init;
 mod list;
 mod logs;
+mod look;
 mod parse;
 mod report;
 mod routes;
@@ -31,6 +32,7 @@ pub use hotspots::{Deps, HotspotsArgs};
 pub use init::InitArgs;
 pub use list::ListArgs;
 pub use logs::{LEVELS, LogsArgs, Moment, Statuses};
+pub use look::{AlarmsAre, StatusArgs, Thresholds, TopArgs};
 pub use parse::parse;
 pub use report::{ReportArgs, Since};
 pub use routes::RoutesArgs;
@@ -73,20 +75,12 @@ Examples:
 
 Ctrl-C ends the command; the gateway goes on to the number that was asked for.";
 
-const STATUS_EXAMPLES: &str = "\
-Examples:
-  sluice status
-  sluice status --json | jq '.workers[] | select(.state == \"busy\") | .current[0]'";
-
 const UPGRADE_EXAMPLES: &str = "\
 Examples:
   sluice upgrade                       the program and sluice.toml as they are on disk now
   sluice upgrade --cwd /srv/shop/current       where a link leads to another release by now
   sluice upgrade --binary /opt/sluice-0.2/sluice";
 
-const TOP_EXAMPLES: &str = "\
-Examples:
-  sluice top --interval-ms 250         until Ctrl-C";
 
 const QUARANTINE_EXAMPLES: &str = "\
 Examples:
@@ -315,28 +309,6 @@ pub struct UpgradeArgs {
     /// How long the new gateway may take until its workers are ready; after that the old one goes on
     #[arg(long, value_name = "MS", default_value_t = 120_000, value_parser = clap::value_parser!(u64).range(100..=3_600_000))]
     pub timeout_ms: u64,
-}
-
-/// `sluice status`.
-#[derive(Args, Debug)]
-#[command(after_help = STATUS_EXAMPLES)]
-pub struct StatusArgs {
-    #[command(flatten)]
-    pub run_dir: RunDirArg,
-    /// Print everything as one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `sluice top`.
-#[derive(Args, Debug)]
-#[command(after_help = TOP_EXAMPLES)]
-pub struct TopArgs {
-    #[command(flatten)]
-    pub run_dir: RunDirArg,
-    /// Time between two looks
-    #[arg(long, value_name = "MS", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(50..=60_000))]
-    pub interval_ms: u64,
 }
 
 /// `sluice quarantine`.

@@ -8,6 +8,7 @@ mod flames;
 mod handover;
 mod learned;
 mod listeners;
+mod machine;
 mod memory;
 mod mend;
 mod operator;
@@ -34,7 +35,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use nix::sys::signal::SigSet;
-use sluice_admin::{ControlSocket, MetricsHttp};
+use sluice_admin::{ControlSocket, MetricsHttp, Operator as _};
 use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, LogQuery, Renderer};
 use sluice_catalog::errors::Code;
 use sluice_catalog::profiles::TAILS_DIR;
@@ -252,6 +253,11 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
 
     tasks.spawn("journal", journal.clone().run());
     tasks.spawn("control", control.serve(gateway.clone(), journal.clone()));
+    tasks.spawn("history", {
+        let gateway = Rc::clone(&gateway);
+        async move { gateway.live().run(&*gateway).await }
+    });
+    tasks.spawn("machine", machine::run(Rc::clone(&gateway)));
     tasks.spawn("reload", reloader.run(reloads_asked, ended));
     gateway.set_wanted(workers);
     tasks.spawn("tick", tick(Rc::clone(&gateway), number == 1));

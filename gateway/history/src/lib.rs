@@ -160,6 +160,12 @@ impl History {
         is_whole.then(|| points.iter().filter(|point| point.at_ms > at_ms).cloned().collect())
     }
 
+    /// All points that are kept second by second, oldest first.
+    #[must_use]
+    pub fn latest(&self) -> Vec<Point> {
+        self.tiers[0].points.iter().cloned().collect()
+    }
+
     /// All spans of this length, or else of the next longer one that is kept.
     #[must_use]
     pub fn columns(&self, span_s: u32) -> Columns {

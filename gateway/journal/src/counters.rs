@@ -59,7 +59,7 @@ pub(crate) struct Counters {
     /// Classes without a place.
     candidates: Frequent<CANDIDATES_MAX>,
     label_sets: usize,
-    errors: BTreeMap<Code, u64>,
+    pub(crate) errors: BTreeMap<Code, u64>,
     shed: BTreeMap<Code, u64>,
     start_failures: BTreeMap<Code, u64>,
     received_bytes: u64,

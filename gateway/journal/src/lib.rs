@@ -342,6 +342,13 @@ impl Journal {
         counts.filter(|(_, count)| *count > 0).map(|(outcome, count)| (outcome.as_str().to_owned(), count)).collect()
     }
 
+    /// How many requests ended with which error, by code.
+    #[must_use]
+    pub fn errors(&self) -> BTreeMap<String, u64> {
+        let state = self.shared.state.borrow();
+        state.counters.errors.iter().map(|(code, count)| (code.entry().code.to_owned(), *count)).collect()
+    }
+
     /// How many requests were given what, named as in the log. What none was given is left out.
     #[must_use]
     pub fn steps(&self) -> BTreeMap<String, u64> {

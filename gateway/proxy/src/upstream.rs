@@ -22,6 +22,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_catalog::errors::Code;
+use sluice_catalog::snapshot::CurrentRequest;
 use sluice_message::Method;
 use sluice_scheduler::{RequestId, WorkerId};
 use tokio::sync::Notify;
@@ -35,6 +36,9 @@ use crate::signal::Signal;
 use crate::upstream::token::Token;
 use sluice_classes::Class;
 use tokio::time::Instant;
+
+/// The most of a path that operators are shown.
+const PATH_CHARS_MAX: usize = 200;
 
 pub(crate) use broken::EXIT_TIMEOUT;
 pub(crate) use handed::{AHEAD_MAX, Ahead};
@@ -244,9 +248,16 @@ impl InFlight {
         (self.request_id.to_string(), method.to_owned(), target.to_owned())
     }
 
-    /// Request id, class, milliseconds since it was given to the worker.
-    pub(crate) fn describe(&self) -> (String, String, u64) {
-        let for_ms = u64::try_from(self.started.get().elapsed().as_millis()).unwrap_or(u64::MAX);
-        (self.request_id.to_string(), self.class.name.to_string(), for_ms)
+    /// What operators see of it. The query may hold secrets, and so is left out.
+    pub(crate) fn describe(&self) -> CurrentRequest {
+        let (method, target) = method_and_target(&self.head);
+        let path = target.split(['?', '#']).next().unwrap_or_default();
+        CurrentRequest {
+            id: self.request_id.to_string(),
+            class: self.class.name.to_string(),
+            for_ms: u64::try_from(self.started.get().elapsed().as_millis()).unwrap_or(u64::MAX),
+            method: method.to_owned(),
+            path: path.chars().take(PATH_CHARS_MAX).collect(),
+        }
     }
 }

@@ -322,8 +322,11 @@ fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line) {
     process.parts.tell(|line| process.say(line));
     render::tell_dial(supervisor, process);
     tell_sleep(supervisor, process, said.elu);
+    process.cpu.set(process.cpu.get().with(Instant::now(), said.cpu_us_total));
     process.vitals.set(ProcessView {
         pid: None,
+        cpu: None,
+        heard: None,
         rss_bytes: Some(said.rss_bytes),
         #[allow(clippy::cast_precision_loss)] // CPU times are far below 2^53 µs.
         cpu_ms_total: Some(said.cpu_us_total as f64 / 1000.0),

@@ -73,6 +73,10 @@ pub struct ProcessView {
     pub rss_bytes: Option<u64>,
     /// CPU time since its start, as the worker last reported it, in milliseconds.
     pub cpu_ms_total: Option<f64>,
+    /// CPU time over the last seconds, in cores.
+    pub cpu: Option<f64>,
+    /// When it gave its last sign of life.
+    pub heard: Option<Instant>,
     /// JavaScript heap in use, in bytes.
     pub heap_used_bytes: Option<u64>,
     /// Share of time that its event loop was busy, 0 to 1.

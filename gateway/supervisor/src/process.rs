@@ -1,5 +1,6 @@
 //! One worker's process: what is known of it, and the signals that it gets. It must not know the supervisor.
 
+mod cpu;
 pub(crate) mod known;
 pub(crate) mod life;
 
@@ -20,6 +21,7 @@ use crate::parts::Parts;
 use crate::priority::{self, Priority};
 use crate::writer::Writer;
 use crate::{App, ProcessView};
+use cpu::CpuLately;
 use known::{Answer, Asked, Excuse, Renders, Track, Trouble};
 use tokio::time::Instant;
 
@@ -69,6 +71,7 @@ pub(crate) struct Process {
     pub(crate) lost_looks: Cell<u32>,
     /// When it last said anything, once it beats.
     pub(crate) last_heard: Cell<Option<Instant>>,
+    pub(crate) cpu: Cell<CpuLately>,
     /// The samples of its main thread since then.
     pub(crate) track: Cell<Option<Track>>,
     /// It was told to be overdue, after so long without a word, and has said nothing since.
@@ -144,6 +147,7 @@ impl Process {
             is_overweight: Cell::new(false),
             lost_looks: Cell::new(0),
             last_heard: Cell::new(None),
+            cpu: Cell::default(),
             track: Cell::default(),
             overdue: Cell::new(None),
             is_spared: Cell::new(false),
@@ -168,7 +172,12 @@ impl Process {
     }
 
     pub(crate) fn view(&self) -> ProcessView {
-        ProcessView { pid: Some(self.listener_pid.get().unwrap_or(self.pid)), ..self.vitals.get() }
+        ProcessView {
+            pid: Some(self.listener_pid.get().unwrap_or(self.pid)),
+            cpu: self.cpu.get().cores(),
+            heard: self.last_heard.get(),
+            ..self.vitals.get()
+        }
     }
 
     /// Its inspector is open, and the gateway has not opened it.

@@ -26,6 +26,8 @@ mod top;
 mod upgrade;
 mod worker_known;
 
+pub use top::View;
+
 use std::process::ExitCode;
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
-//! How much memory this process may use: the limit of its cgroup or the machine's memory, whichever is less.
+//! How much memory this process may use, and how much of it is in use: the limit of its cgroup or the machine's memory, whichever
+//! is less.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sluice_catalog::config::Config;
 
@@ -29,12 +30,51 @@ fn buffers_bytes_of(memory_bytes: Option<u64>) -> u64 {
 /// `root` is `/`, or a directory with files named as there.
 fn memory_bytes(root: &Path) -> Option<u64> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    groups.lines().filter_map(|group| limit_of(root, group)).chain(machine_bytes(root)).min()
+    groups.lines().filter_map(|group| limit_of(root, group)).map(|(limit, _)| limit).chain(machine_bytes(root)).min()
+}
+
+/// Memory in use, and what there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    pub used_bytes: u64,
+    pub bytes_max: u64,
+    /// Both are those of a cgroup, whose limit is less than the machine's memory.
+    pub is_cgroup: bool,
+}
+
+/// `None` where the system does not report it. `root` as of [`memory_bytes`].
+pub fn usage(root: &Path) -> Option<Usage> {
+    let machine = machine_bytes(root);
+    let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let lowest = groups.lines().filter_map(|group| limit_of(root, group)).min_by_key(|(limit, _)| *limit);
+    if let Some((bytes_max, dir)) = lowest.filter(|(limit, _)| machine.is_none_or(|machine| *limit < machine))
+        && let Some(used_bytes) = used_by(&dir)
+    {
+        return Some(Usage { used_bytes, bytes_max, is_cgroup: true });
+    }
+    let bytes_max = machine?;
+    Some(Usage {
+        used_bytes: bytes_max.saturating_sub(of_machine(root, "MemAvailable:")?),
+        bytes_max,
+        is_cgroup: false,
+    })
+}
+
+/// Files that were read once and nobody has open count as in use, and the kernel drops them before anything is killed.
+fn used_by(dir: &Path) -> Option<u64> {
+    let read = |name: &str| fs::read_to_string(dir.join(name)).ok();
+    let used: u64 = read("memory.current").or_else(|| read("memory.usage_in_bytes"))?.trim().parse().ok()?;
+    let stat = read("memory.stat").unwrap_or_default();
+    let field = |name: &str| {
+        let line = stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+        line.trim().parse::<u64>().ok()
+    };
+    Some(used.saturating_sub(field("total_inactive_file").or_else(|| field("inactive_file")).unwrap_or(0)))
 }
 
 /// The lowest limit of a cgroup and of those above it. In a container the cgroup's own path may not lead anywhere, and its
 /// limit stands at the top of what is mounted.
-fn limit_of(root: &Path, group: &str) -> Option<u64> {
+fn limit_of(root: &Path, group: &str) -> Option<(u64, PathBuf)> {
     let mut fields = group.splitn(3, ':');
     let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
     let (top, name) = if controllers.is_empty() {
@@ -48,12 +88,21 @@ fn limit_of(root: &Path, group: &str) -> Option<u64> {
     let own = top.join(path.trim_start_matches('/'));
     let dirs = own.ancestors().take_while(|dir| dir.starts_with(&top));
     // `max` of version 2 is no number; version 1 has one that is larger than any machine's memory.
-    dirs.filter_map(|dir| fs::read_to_string(dir.join(name)).ok()?.trim().parse().ok()).min()
+    let limits = dirs.filter_map(|dir| {
+        let limit = fs::read_to_string(dir.join(name)).ok()?.trim().parse::<u64>().ok()?;
+        Some((limit, dir.to_owned()))
+    });
+    limits.min_by_key(|(limit, _)| *limit)
 }
 
 fn machine_bytes(root: &Path) -> Option<u64> {
+    of_machine(root, "MemTotal:")
+}
+
+/// A line of /proc/meminfo, in bytes.
+fn of_machine(root: &Path, name: &str) -> Option<u64> {
     let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
 }
@@ -109,5 +158,20 @@ mod tests {
         assert_eq!(buffers_bytes_of(Some(16 << 20)), BUFFERS_BYTES_MIN);
         assert_eq!(buffers_bytes_of(Some(1 << 40)), BUFFERS_BYTES_MAX);
         assert_eq!(buffers_bytes_of(None), BUFFERS_BYTES_UNKNOWN);
+    }
+
+    #[test]
+    fn memory_in_use_is_that_of_the_cgroup_whose_limit_counts() {
+        let dir = machine(&[
+            ("proc/self/cgroup", "0::/shop\n"),
+            ("sys/fs/cgroup/shop/memory.max", "1073741824\n"),
+            ("sys/fs/cgroup/shop/memory.current", "536870912\n"),
+            ("sys/fs/cgroup/shop/memory.stat", "anon 1\ninactive_file 36870912\n"),
+        ]);
+        let used_bytes = 500_000_000;
+        assert_eq!(usage(dir.path()), Some(Usage { used_bytes, bytes_max: 1 << 30, is_cgroup: true }));
+        let dir = machine(&[("proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n")]);
+        assert_eq!(usage(dir.path()), Some(Usage { used_bytes: 600 * 1024, bytes_max: 1000 * 1024, is_cgroup: false }));
+        assert_eq!(usage(tempfile::tempdir().unwrap().path()), None, "no Linux");
     }
 }

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_admin::{FlameOf, Operator, Progress, Readiness, Upgrade};
+use sluice_admin::{FlameOf, Live, Operator, Progress, Readiness, Upgrade};
 use sluice_catalog::metrics;
 use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::refusals::{DialError, FlameError, ProfileError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
-    CacheSnapshot, ClassesSnapshot, CurrentRequest, DialSnapshot, DiskCacheSnapshot, GatewayState, KeptSnapshot, Purge,
-    QuarantinedRequest, QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, SharedCacheSnapshot, Snapshot,
-    UnkeptSnapshot, WorkerSnapshot, WorkerState,
+    CacheSnapshot, ClassesSnapshot, DialSnapshot, DiskCacheSnapshot, GatewayState, KeptSnapshot, MachineSnapshot,
+    Purge, QuarantinedRequest, QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, SharedCacheSnapshot,
+    Snapshot, UnkeptSnapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Alarm, CacheUse, Event, IncludeEnd, Journal, Level, Page, Tasks};
 use sluice_message::Coding;
@@ -64,6 +64,9 @@ pub struct Gateway {
     was_ready: Cell<bool>,
     overlaps_told: Cell<u64>,
     flames: Rc<Flames>,
+    live: Live,
+    /// What is known of the machine.
+    pub machine: Cell<Option<MachineSnapshot>>,
 }
 
 /// The gateway that serves instead of this one.
@@ -144,6 +147,7 @@ impl Gateway {
         upgrades: mpsc::Sender<Wanted>,
         whereabouts: Whereabouts,
     ) -> Rc<Self> {
+        let live = Live::new(gate.journal.clone());
         Rc::new(Gateway {
             journal: gate.journal.clone(),
             gate,
@@ -165,6 +169,8 @@ impl Gateway {
             was_ready: Cell::new(false),
             overlaps_told: Cell::new(0),
             flames: Rc::default(),
+            live,
+            machine: Cell::default(),
         })
     }
 
@@ -243,7 +249,6 @@ impl Gateway {
 
     fn worker(&self, view: &WorkerView) -> WorkerSnapshot {
         let process = self.supervisor.view(view.worker);
-        let current = self.gate.current_requests(view.worker);
         WorkerSnapshot {
             id: view.worker.0,
             instance: view.instance,
@@ -262,8 +267,12 @@ impl Gateway {
             heap_used_bytes: process.heap_used_bytes,
             requests_total: self.gate.requests_total(view.worker),
             restarts_total: self.supervisor.restarts(view.instance),
-            current: current.into_iter().map(|(id, class, for_ms)| CurrentRequest { id, class, for_ms }).collect(),
+            current: self.gate.current_requests(view.worker),
             cpu_ms_total: process.cpu_ms_total,
+            cpu: process.cpu,
+            event_loop_utilization: process.event_loop_utilization,
+            event_loop_delay_ms: process.event_loop_delay_ms,
+            silent_ms: process.heard.map(|heard| u64::try_from(heard.elapsed().as_millis()).unwrap_or(u64::MAX)),
             streams: u64::from(view.streams),
             lowered: view.is_lowered,
             lane: Some(match view.lane {
@@ -288,6 +297,10 @@ impl Gateway {
             restarts_total: self.supervisor.restarts(instance),
             current: Vec::new(),
             cpu_ms_total: None,
+            cpu: None,
+            event_loop_utilization: None,
+            event_loop_delay_ms: None,
+            silent_ms: None,
             streams: 0,
             lowered: false,
             lane: None,
@@ -332,6 +345,9 @@ impl Operator for Gateway {
             boots: boots::look(gate),
             workers_wanted: Some(self.wanted()),
             workers,
+            worker_memory_bytes_max: Some(gate.config().recycle.memory_bytes_max).filter(|max| *max > 0),
+            machine: self.machine.get(),
+            lately: self.live.lately(),
             queue: QueueSnapshot {
                 length: length as u64,
                 length_max: gate.config().queue.length_max,
@@ -347,6 +363,7 @@ impl Operator for Gateway {
                 per_second: self.journal.per_second(),
                 refused_total: self.journal.refused_total(),
                 outcomes: self.journal.outcomes(),
+                errors: self.journal.errors(),
                 steps: self.journal.steps(),
             },
             queue_wait_ms: self.journal.queue_wait_ms(),
@@ -488,6 +505,10 @@ impl Operator for Gateway {
             let _ = answer.send(drawn);
         });
         receiver
+    }
+
+    fn live(&self) -> &Live {
+        &self.live
     }
 
     fn readiness(&self) -> Readiness {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_catalog::config::Config;
+use sluice_catalog::snapshot::CurrentRequest;
 use sluice_compression::Counts;
 use sluice_journal::Event as Happening;
 use sluice_scheduler::{Lane, Limits, Scheduler, Time, WorkerId, WorkerState, WorkerView};
@@ -285,8 +286,8 @@ impl Gate {
         self.slots_of(worker).map(|slots| slots.held(InFlight::has_begun)).unwrap_or_default()
     }
 
-    /// What a worker holds now: request id, class, and for how many milliseconds.
-    pub fn current_requests(&self, worker: WorkerId) -> Vec<(String, String, u64)> {
+    /// What a worker holds now.
+    pub fn current_requests(&self, worker: WorkerId) -> Vec<CurrentRequest> {
         self.begun_by(worker).iter().map(|exchange| exchange.describe()).collect()
     }
 }

@@ -1,0 +1,103 @@
+//! `sluice status` and `sluice top`: how things are.
+
+use clap::{Args, ValueEnum};
+
+use super::RunDirArg;
+use crate::client::View;
+
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  sluice status
+  sluice status --json | jq '.workers[] | select(.state == \"busy\") | .current[0]'
+  sluice status --check                one line for a monitor, which goes by the exit code
+  sluice status --check --wait-warning-ms 200 --wait-critical-ms 2000 --alarms critical
+
+Exit codes of --check, as Nagios, Icinga, Sensu and Zabbix read them: 0 all is well, 1 warning, 2 critical, 3 unknown: the gateway's
+run directory cannot be read, or its answer not be understood. No gateway, or none that answers, is critical. After the `|` stand the
+figures with their thresholds (performance data).";
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  sluice top                           workers; 1-4 or Tab for other views, ? for all keys, q leaves
+  sluice top --view queue --interval-ms 250
+  sluice top --once --view events      what happened, as text
+  watch -n 5 sluice top --once         where no terminal library gets through
+
+One frame of plain text is printed with --once, with TERM=dumb, and where standard input or output is no terminal.";
+
+/// `sluice status`.
+#[derive(Args, Debug)]
+#[command(after_help = STATUS_EXAMPLES)]
+pub struct StatusArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Print everything as one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Judge how things are, for a monitor: one line, and exit code 0, 1, 2 or 3
+    #[arg(long, conflicts_with = "json")]
+    pub check: bool,
+    #[command(flatten)]
+    pub thresholds: Thresholds,
+}
+
+/// From where on `status --check` warns.
+#[derive(Args, Clone, Copy, Debug, PartialEq)]
+#[command(next_help_heading = "Thresholds of --check")]
+pub struct Thresholds {
+    /// Warn below this share of the wanted workers that are ready
+    #[arg(long, value_name = "PERCENT", default_value_t = 100, requires = "check", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub ready_warning: u8,
+    /// Critical below this share of the wanted workers that are ready; none ready is always critical
+    #[arg(long, value_name = "PERCENT", default_value_t = 50, requires = "check", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub ready_critical: u8,
+    /// Warn above this queue wait: the 95th percentile of the last minute, or the oldest wait now
+    #[arg(long, value_name = "MS", default_value_t = 1_000, requires = "check")]
+    pub wait_warning_ms: u32,
+    /// Critical above this queue wait
+    #[arg(long, value_name = "MS", default_value_t = 5_000, requires = "check")]
+    pub wait_critical_ms: u32,
+    /// Warn above this share of the last minute's requests that failed: 5xx of the app, refused for lack of room, timed out, cut, died
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, requires = "check")]
+    pub errors_warning: f64,
+    /// Critical above this share of failed requests
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, requires = "check")]
+    pub errors_critical: f64,
+    /// Do not judge the share of failed requests below this number of requests in the last minute
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "check")]
+    pub errors_requests_min: u32,
+    /// How bad an alarm of the gateway is
+    #[arg(long, value_enum, default_value_t = AlarmsAre::Warning, requires = "check")]
+    pub alarms: AlarmsAre,
+}
+
+/// How bad an alarm is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AlarmsAre {
+    /// Not judged
+    Ignored,
+    /// Exit code 1
+    Warning,
+    /// Exit code 2
+    Critical,
+}
+
+/// `sluice top`.
+#[derive(Args, Debug)]
+#[command(after_help = TOP_EXAMPLES)]
+pub struct TopArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// View to begin with
+    #[arg(long, value_enum, default_value_t = View::Workers)]
+    pub view: View,
+    /// Time between two looks
+    #[arg(long, value_name = "MS", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(50..=60_000))]
+    pub interval_ms: u64,
+    /// Print one frame as text, and leave
+    #[arg(long)]
+    pub once: bool,
+    /// No colours; bold and reversed text stay. NO_COLOR in the environment does the same
+    #[arg(long)]
+    pub no_color: bool,
+}

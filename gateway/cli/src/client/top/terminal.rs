@@ -1,0 +1,131 @@
+//! The terminal while `top` has it: the other screen, raw keys, no cursor. It is given back when the value goes, on a panic, on a
+//! signal, and for as long as the command is suspended.
+
+use std::io::{self, Stdout, Write as _, stdout};
+use std::panic;
+use std::process::exit;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{SigSet, Signal, kill, raise};
+use nix::unistd::Pid;
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+
+/// How long a signal waits for a frame that is being written.
+const FRAME_TIMEOUT: Duration = Duration::from_millis(200);
+
+/// Signals that end the command, and the one that suspends it.
+const ENDS: [Signal; 4] = [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT];
+const SUSPENDS: Signal = Signal::SIGTSTP;
+
+/// The terminal, drawn on by one thread and given back by any.
+pub(super) struct Screen {
+    pub(super) terminal: Terminal<CrosstermBackend<Stdout>>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+/// Locked while a frame is drawn and while the command is suspended.
+#[derive(Default)]
+struct Shared {
+    /// It was suspended: what is on the screen is not ours.
+    is_stale: bool,
+}
+
+impl Screen {
+    pub(super) fn enter() -> io::Result<Self> {
+        let shared = Arc::new(Mutex::new(Shared::default()));
+        // Before the screen changes, so that no signal finds it changed and nobody to give it back.
+        watch_signals(Arc::clone(&shared))?;
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            leave();
+            before(panic);
+        }));
+        let entered = take();
+        // Nothing of it stays if only a part could be had.
+        let terminal =
+            entered.and_then(|()| Terminal::new(CrosstermBackend::new(stdout()))).inspect_err(|_| leave())?;
+        Ok(Self { terminal, shared })
+    }
+
+    /// Draws, unless the command is being suspended; then it waits.
+    pub(super) fn draw(&mut self, draw: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::take(&mut shared.is_stale) {
+            self.terminal.clear()?;
+        }
+        self.terminal.draw(draw).map(|_| ())
+    }
+
+    /// The next frame is drawn as if nothing were on the screen.
+    pub(super) fn redraw(&mut self) {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).is_stale = true;
+    }
+
+    /// Ctrl-Z, for all that the shell started together: `npx` waits for us, and the shell for it.
+    pub(super) fn suspend() {
+        let _ = kill(Pid::from_raw(0), SUSPENDS);
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        leave();
+    }
+}
+
+fn take() -> io::Result<()> {
+    enable_raw_mode()?;
+    execute!(stdout(), EnterAlternateScreen, Hide)
+}
+
+/// As far as possible: the terminal may be gone.
+fn leave() {
+    let mut out = stdout();
+    let _ = execute!(out, Show, LeaveAlternateScreen);
+    let _ = out.flush();
+    let _ = disable_raw_mode();
+}
+
+/// A thread that waits for signals, which all others block.
+fn watch_signals(shared: Arc<Mutex<Shared>>) -> io::Result<()> {
+    let mut signals = SigSet::empty();
+    ENDS.into_iter().chain([SUSPENDS]).for_each(|signal| signals.add(signal));
+    signals.thread_block()?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        while let Ok(signal) = signals.wait() {
+            if signal == SUSPENDS {
+                suspended(&mut shared.lock().unwrap_or_else(PoisonError::into_inner));
+                continue;
+            }
+            // A terminal that takes nothing must not keep the command.
+            let until = Instant::now() + FRAME_TIMEOUT;
+            let mut held = shared.try_lock();
+            while held.is_err() && Instant::now() < until {
+                thread::sleep(Duration::from_millis(5));
+                held = shared.try_lock();
+            }
+            leave();
+            exit(128 + signal as i32);
+        }
+    })?;
+    Ok(())
+}
+
+/// Gives the terminal back, stops, and takes it again when the command is resumed.
+fn suspended(shared: &mut Shared) {
+    leave();
+    let mut only = SigSet::empty();
+    only.add(SUSPENDS);
+    // The kernel stops nobody whom no shell could resume.
+    let _ = only.thread_unblock();
+    let _ = raise(SUSPENDS);
+    let _ = only.thread_block();
+    let _ = take();
+    shared.is_stale = true;
+}

@@ -1,0 +1,71 @@
+//! The views: each makes lines of the data, as many as there are. They must not know how many fit on the screen.
+
+mod classes;
+mod events;
+mod queue;
+mod workers;
+
+use clap::ValueEnum;
+use ratatui::text::Line;
+
+use super::state::State;
+
+pub(super) use queue::kind as outcome_kind;
+
+/// What is shown below the figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum View {
+    /// What each worker does now
+    #[default]
+    Workers,
+    /// What requests cost, by class
+    Classes,
+    /// What happened, the latest first
+    Events,
+    /// What waits, what was refused and why
+    Queue,
+}
+
+/// Lines of a view.
+#[derive(Debug, Default)]
+pub(super) struct Body {
+    /// Stays while the lines scroll.
+    pub(super) head: Option<Line<'static>>,
+    pub(super) lines: Vec<Line<'static>>,
+}
+
+impl View {
+    pub(super) const ALL: [Self; 4] = [Self::Workers, Self::Classes, Self::Events, Self::Queue];
+
+    pub(super) const fn title(self) -> &'static str {
+        match self {
+            Self::Workers => "workers",
+            Self::Classes => "classes",
+            Self::Events => "events",
+            Self::Queue => "queue",
+        }
+    }
+
+    /// Orders of rows, the first for a start.
+    pub(super) const fn orders(self) -> &'static [&'static str] {
+        match self {
+            Self::Workers => &workers::ORDERS,
+            Self::Classes => &classes::ORDERS,
+            Self::Events => &events::ORDERS,
+            Self::Queue => &[],
+        }
+    }
+
+    pub(super) fn next(self, by: usize) -> Self {
+        Self::ALL[(self as usize + by) % Self::ALL.len()]
+    }
+
+    pub(super) fn body(self, state: &State, columns: usize) -> Body {
+        match self {
+            Self::Workers => workers::body(state, columns),
+            Self::Classes => classes::body(state, columns),
+            Self::Events => events::body(state, columns),
+            Self::Queue => queue::body(state, columns),
+        }
+    }
+}
