@@ -239,6 +239,14 @@ dist-binaries: packages
 	$(MAKE) packaging/.tools/zig
 	PATH="$(abspath packaging/.tools/bin):$$PATH" $(TSX) packaging/binaries.ts $(PLATFORMS)
 
+## test-dist: scenarios and installs with the binary of dist/binaries/ for this machine
+.PHONY: test-dist
+test-dist: export SLUICE_BINARY := $(abspath dist/binaries/$(shell node -p 'process.platform+"-"+process.arch')/sluice)
+test-dist: export SLUICE_SEED ?= 20250101
+test-dist: packages packaging/node_modules/.package-lock.json
+	tests/scenarios/install.sh
+	$(NODE_TEST) $(call short,tests/scenarios tests/packaging)
+
 ## dist-packages: the rest of dist/, from the binaries in dist/binaries/; ARGS=--complete wants those of every platform
 .PHONY: dist-packages
 dist-packages: packages

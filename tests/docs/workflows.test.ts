@@ -36,6 +36,7 @@ void test('a release publishes what was summed, with the binary of every platfor
   const release = read('.github/workflows/release.yml');
   assert.deepEqual(valuesOf(release, 'run'), [
     'make dist-binaries',
+    'make test-dist',
     'make dist-packages ARGS=--complete',
     'make publish',
   ]);
