@@ -7,7 +7,7 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { tarballsInOrder } from './release.ts';
-import { distDir } from './workspace.ts';
+import { distDir, repositoryUrl } from './workspace.ts';
 
 /** Answers of registries that have the version already. */
 const IS_THERE = /EPUBLISHCONFLICT|E409|previously published|already present/;
@@ -27,6 +27,12 @@ function publish(file: string, options: readonly string[]): number {
   return 0;
 }
 
+if (repositoryUrl() === undefined) {
+  console.error(
+    'Packages are published by the workflow of a release, which proves where they come from: GITHUB_REPOSITORY is not set.',
+  );
+  process.exit(1);
+}
 const [, , ...args] = process.argv;
 const [dir, options] = args[0] === '--from' ? [args[1] ?? distDir, args.slice(2)] : [distDir, args];
 for (const file of tarballsInOrder(dir)) {

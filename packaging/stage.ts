@@ -11,6 +11,7 @@ import {
   publishedPackages,
   readManifest,
   releaseVersion,
+  repositoryUrl,
   root,
 } from './workspace.ts';
 
@@ -75,7 +76,7 @@ function stagePlatform(platform: Platform, binary: string, into: string): string
   const title = `${platform.os === 'linux' ? 'Linux' : 'macOS'} on ${platform.cpu}`;
   fs.writeFileSync(
     path.join(staged, 'README.md'),
-    `# ${packageOf(platform)}\n\nThe gateway of [Sluice](${homepage()}) for ${title}. The package \`${COMMAND}\` brings it along.\n`,
+    `# ${packageOf(platform)}\n\nThe gateway of Sluice for ${title}. The package \`${COMMAND}\` brings it along.\n`,
   );
   fs.copyFileSync(path.join(root, 'THIRD_PARTY_NOTICES'), path.join(staged, 'THIRD_PARTY_NOTICES'));
   write(staged, {
@@ -100,13 +101,15 @@ function write(staged: string, manifest: Readonly<Record<string, unknown>>): voi
 
 /** Fields that name a package's source. A registry checks it against the place where the package was built. */
 function origin(folder?: string): Readonly<Record<string, unknown>> {
+  const home = repositoryUrl();
+  if (home === undefined) return {};
   return {
-    repository: { ...readManifest('.').repository, ...(folder === undefined ? {} : { directory: folder }) },
-    homepage: `${homepage()}#readme`,
-    bugs: `${homepage()}/issues`,
+    repository: {
+      type: 'git',
+      url: `git+${home}.git`,
+      ...(folder === undefined ? {} : { directory: folder }),
+    },
+    homepage: `${home}#readme`,
+    bugs: `${home}/issues`,
   };
-}
-
-function homepage(): string {
-  return (readManifest('.').repository?.url ?? '').replace(/^git\+/, '').replace(/\.git$/, '');
 }

@@ -23,7 +23,6 @@ export interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
   readonly engines?: Readonly<Record<string, string>>;
   readonly keywords?: readonly string[];
-  readonly repository?: { readonly type: string; readonly url: string };
 }
 
 export interface Package {
@@ -45,6 +44,15 @@ export function publishedPackages(): readonly Package[] {
     .map((folder) => ({ folder, manifest: readManifest(folder) }))
     .filter(({ manifest }) => manifest.private !== true);
   return inOrder(all);
+}
+
+/**
+ * Address of the repository that a release is built in, as GitHub tells its workflows: `https://github.com/OWNER/NAME`. Undefined elsewhere, where
+ * packages are built to be tried and name no source.
+ */
+export function repositoryUrl(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const { GITHUB_SERVER_URL: server = 'https://github.com', GITHUB_REPOSITORY: repository } = env;
+  return repository === undefined ? undefined : `${server}/${repository}`;
 }
 
 /** The version that all packages and the gateway share. */

@@ -6,12 +6,14 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { PLATFORMS, packageOf } from '../../packaging/platforms.ts';
 import { ChangedFileError, tarballsInOrder } from '../../packaging/release.ts';
-import { publishedPackages, readManifest, releaseVersion } from '../../packaging/workspace.ts';
+import { publishedPackages, releaseVersion, repositoryUrl } from '../../packaging/workspace.ts';
 import { repositoryDir } from '../support/sluice.ts';
 import { toolsDir } from './registry.ts';
 import { releaseForTest } from './tarballs.ts';
 
 const skip = !fs.existsSync(toolsDir) && 'packaging/node_modules is not installed';
+// As in a workflow, which says where it runs.
+process.env['GITHUB_REPOSITORY'] ??= 'owner/name';
 const packed = await releaseForTest({ after });
 
 function tool(name: string, ...args: string[]): string | undefined {
@@ -173,6 +175,12 @@ void test('the image is made of files that a release has, and names every platfo
   assert.match(dockerfile, /^ENTRYPOINT \["\/opt\/sluice\/sluice"\]$/m);
 });
 
-void test('the repository that packages name is where releases are built', () => {
-  assert.match(readManifest('.').repository?.url ?? '', /^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/);
+void test('the repository that packages name is the one whose workflow builds them', () => {
+  assert.equal(repositoryUrl({}), undefined);
+  assert.equal(repositoryUrl({ GITHUB_REPOSITORY: 'owner/name' }), 'https://github.com/owner/name');
+  const [folder = ''] = packed.folders;
+  const { repository } = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8')) as {
+    repository: { url: string };
+  };
+  assert.equal(repository.url, `git+${repositoryUrl()}.git`);
 });

@@ -72,6 +72,8 @@ function environment(dir: string, url: string, token: string): NodeJS.ProcessEnv
   );
   return {
     ...Object.fromEntries(kept),
+    // Nothing is published outside of a workflow.
+    GITHUB_REPOSITORY: 'owner/name',
     npm_config_userconfig: userConfig,
     npm_config_registry: url,
     npm_config_cache: path.join(dir, 'cache'),
