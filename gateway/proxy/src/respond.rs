@@ -18,7 +18,8 @@ use sluice_journal::{Outcome, Step as Given};
 use sluice_message::{Method, ResponseHead, Scheme};
 
 use crate::answers::files::FilePart;
-use crate::answers::{Response, ResponseBody, refuse};
+use crate::answers::refuse::Refusal;
+use crate::answers::{Response, ResponseBody, down, refuse};
 use crate::front::exchange::{Exchange, Woke};
 use crate::gate::Gate;
 use crate::request::passage::{Failure, Request};
@@ -37,6 +38,11 @@ pub(crate) struct Sent {
     pub(crate) bytes_out: u64,
 }
 
+/// The error answer; while the app is being developed, with what the app wrote last.
+fn refused(gate: &Gate, request: &Request, refusal: &Refusal) -> Response {
+    down::answer(gate, &request.head, refusal, &request.id).unwrap_or_else(|| refuse::answer(refusal, &request.id))
+}
+
 /// Sends the answer, or the error that stands for it.
 pub(crate) async fn respond(
     exchange: &mut Exchange<'_>,
@@ -46,7 +52,7 @@ pub(crate) async fn respond(
 ) -> Sent {
     let (mut response, error) = match answered {
         Ok(response) => (response, None),
-        Err(Failure::Refused(refusal)) => (refuse::answer(&refusal, &request.id), Some(refusal.code)),
+        Err(Failure::Refused(refusal)) => (refused(gate, request, &refusal), Some(refusal.code)),
         Err(Failure::Gone(outcome)) => {
             exchange.break_off();
             return Sent { outcome, status: 0, error: None, bytes_out: 0 };

@@ -41,6 +41,9 @@ pub struct Limits {
     pub backoff_ms_max: u64,
     /// A worker that was ready for this long counts as healthy: its next death is not part of a crash loop.
     pub healthy_after_ms: u64,
+    /// Whether a place whose worker ended by itself waits for [`Event::Changed`](crate::Event::Changed) instead of backing off: the app is
+    /// being developed, and would fail the same way again.
+    pub holds_failed: bool,
     /// Upgraded connections and event streams that one worker may hold.
     pub streams_per_worker_max: u32,
     /// Whether a worker that listens is warmed before it takes requests, as far as others are there to take them.

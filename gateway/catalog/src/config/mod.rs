@@ -34,7 +34,7 @@ pub use span::{NotASpan, Span};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use value_error::ValueError;
 pub use values::{
-    AcmeChallenge, Choice, Column, Concurrency, Immutable, Kind, Lanes, LogFormat, OnReload, Order, Renderer, SameSite,
+    AcmeChallenge, Choice, Column, Concurrency, Immutable, Kind, Lanes, LogFormat, Mode, OnReload, Order, Renderer, SameSite,
     Sticky, Tails, TraceContext, UnderscoreHeaders, Value,
 };
 
@@ -93,6 +93,9 @@ config! {
         /// Directory that workers start in, relative to the config file. Where the command line names the app, workers start
         /// in the current directory.
         cwd: String = ".".to_owned() => reload;
+        /// Whom the app runs for; `sluice dev` sets it. With `development`, `NODE_ENV` is `development` by default, a worker starts again when a file that
+        /// it has loaded changes and not before, no silent worker is replaced, and answers of the gateway show the app's stack.
+        mode: Mode = Mode::Production => restart;
     }
 
     /// What clients connect to, and how much of the gateway one of them may take.

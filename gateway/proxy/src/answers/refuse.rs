@@ -62,6 +62,7 @@ pub(crate) fn outcome(code: Code) -> Outcome {
         | Code::RateLimited
         | Code::LoginLimited
         | Code::VitalsLimited => Outcome::Shed,
+        Code::AppDown => Outcome::WorkerDied,
         Code::QueueDeadline | Code::WorkerTimeout | Code::WorkerStuck | Code::HeadersTimeout | Code::BodyTooSlow => {
             Outcome::TimedOut
         }
