@@ -24,7 +24,7 @@ const PRESET: [(&str, &str); 16] = [
     ("cache.enabled", "false"),
     ("quarantine.ttl_ms", "0"),
     ("profile.tail", "off"),
-    ("log.format", "text"),
+    ("log.format", "auto"),
 ];
 
 /// Runs the app until it is stopped.
@@ -73,7 +73,10 @@ mod tests {
         let config = config_of("sluice dev server.js");
         assert_eq!(config.app.mode, Mode::Development);
         assert_eq!((config.workers.count, config.cache.enabled), (1, false));
-        assert_eq!((config.workers.overdue_after_ms, config.workers.stuck_after_ms, config.workers.blocked_after_ms), (0, 0, 0));
+        assert_eq!(
+            (config.workers.overdue_after_ms, config.workers.stuck_after_ms, config.workers.blocked_after_ms),
+            (0, 0, 0)
+        );
         assert_eq!(config.server.host, "127.0.0.1", "stacks are for this machine alone");
         assert_eq!(config.app.entry.as_deref(), Some("server.js"));
     }

@@ -165,8 +165,18 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     std::fs::create_dir_all(&sockets)
         .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", sockets.display())))?;
     let lock = Rc::new(lock);
-    let prepared =
-        Prepared { loaded, app, sources, preload, run_dir: run_dir.clone(), number, lock, launch, descriptors_max, watch };
+    let prepared = Prepared {
+        loaded,
+        app,
+        sources,
+        preload,
+        run_dir: run_dir.clone(),
+        number,
+        lock,
+        launch,
+        descriptors_max,
+        watch,
+    };
     let local = LocalSet::new();
     // A task of its own: what `block_on` itself waits for is looked at again on every wake-up of any task.
     let joined = local.block_on(&runtime, async { tokio::task::spawn_local(serve(prepared, predecessor)).await });
@@ -411,6 +421,7 @@ fn lock(run_dir: &RunDir) -> Result<RunLock, Failure> {
 fn journal(config: &Config) -> io::Result<Journal> {
     let format = match config.log.format {
         LogFormat::Text => Format::Text,
+        LogFormat::Auto if config.app.mode == Mode::Development => Format::Brief,
         LogFormat::Auto if io::stdout().is_terminal() => Format::Text,
         LogFormat::Auto | LogFormat::Json => Format::Json,
     };

@@ -60,6 +60,8 @@ pub enum Format {
     Json,
     /// For people to read.
     Text,
+    /// For somebody who develops the app: on standard output only what concerns them, in `sluice logs` as text.
+    Brief,
 }
 
 /// How a journal is set up.
@@ -192,15 +194,22 @@ impl Journal {
         line.clear();
         match self.shared.options.format {
             Format::Json => lines::json(line, stamp, unix_ms, event),
-            Format::Text => lines::text(line, stamp, unix_ms, event),
+            Format::Text | Format::Brief => lines::text(line, stamp, unix_ms, event),
         }
         let (kind, worker) = lines::about(event);
         ring.push(kind, worker, line);
-        if writer.push(line) {
-            self.shared.flush_wanted.notify_one();
-        }
         if self.shared.followers.get() > 0 {
             self.shared.line_written.notify_waiters();
+        }
+        if self.shared.options.format == Format::Brief {
+            line.clear();
+            lines::brief(line, event);
+            if line.is_empty() && !matches!(event, Event::AppLine { .. }) {
+                return;
+            }
+        }
+        if writer.push(line) {
+            self.shared.flush_wanted.notify_one();
         }
     }
 

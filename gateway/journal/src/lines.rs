@@ -2,10 +2,12 @@
 //!
 //! The one place that knows the fields of a line. It must not know where lines go.
 
+mod brief;
 mod text;
 
 use sluice_catalog::logfields::LineKind;
 
+pub(crate) use brief::brief;
 pub(crate) use text::{sentence, text};
 
 use crate::encode::{Timestamp, address, bounded, escaped, hex, milliseconds, number};

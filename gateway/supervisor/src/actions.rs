@@ -38,7 +38,10 @@ impl Supervisor {
             Action::Reloaded { generation } => self.tell_reload_ended(generation, None),
             Action::ReloadAbandoned { generation, reason } => self.tell_reload_ended(generation, Some(reason)),
             Action::Hold { worker } => {
-                let text = format!("worker {} has ended: the app starts again when one of its files changes", worker.0);
+                let process = self.processes.borrow().get(&worker).cloned();
+                let how = process.and_then(|process| process.ended_as.borrow().clone());
+                let how = how.map(|how| format!(" ({how})")).unwrap_or_default();
+                let text = format!("the app has ended{how}: it starts again when one of its files changes");
                 self.note(Level::Warn, &text);
             }
             Action::GiveUp => {

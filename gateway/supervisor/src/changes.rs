@@ -45,7 +45,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, further: Vec<PathBuf>) {
         lists.retain(|worker, _| workers.contains(worker));
         for worker in workers {
             let list: &mut List = lists.entry(worker).or_default();
-            list.read(&list_beside(&supervisor.socket(worker)), |path| files.add(path));
+            list.read(&list_beside(&supervisor.socket(worker)), |path, seen| files.add_seen(path, seen));
         }
         further.iter().filter(|path| path.is_dir()).for_each(|dir| files.find_new(dir));
         let Some(changed) = files.look() else { continue };
@@ -64,7 +64,7 @@ struct List {
 
 impl List {
     /// Hands over the paths that have come since. A line that is still being written waits for the next time.
-    fn read(&mut self, list: &Path, mut take: impl FnMut(PathBuf)) {
+    fn read(&mut self, list: &Path, mut take: impl FnMut(PathBuf, Seen)) {
         let mut text = String::new();
         let read = File::open(list).and_then(|mut file| {
             file.seek(SeekFrom::Start(self.read_bytes))?;
@@ -76,8 +76,16 @@ impl List {
         }
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         self.read_bytes += whole as u64;
-        text[..whole].lines().for_each(|line| take(PathBuf::from(line)));
+        text[..whole].lines().filter_map(loaded).for_each(|(path, seen)| take(path, seen));
     }
+}
+
+/// What a line says: when the file was last changed, in nanoseconds, its size in bytes, and its path.
+fn loaded(line: &str) -> Option<(PathBuf, Seen)> {
+    let mut words = line.splitn(3, ' ');
+    let changed = SystemTime::UNIX_EPOCH + Duration::from_nanos(words.next()?.parse().ok()?);
+    let bytes = words.next()?.parse().ok()?;
+    Some((PathBuf::from(words.next()?), Some((changed, bytes))))
 }
 
 /// What a file was like when it was last looked at; `None` where there is none.
@@ -93,9 +101,14 @@ struct Files {
 
 impl Files {
     fn add(&mut self, path: PathBuf) {
-        if self.known.len() < FILES_MAX && !self.known.contains_key(&path) {
-            let seen = seen(&path);
-            self.known.insert(path, seen);
+        let seen = seen(&path);
+        self.add_seen(path, seen);
+    }
+
+    /// The file as whoever loaded it saw it.
+    fn add_seen(&mut self, path: PathBuf, seen: Seen) {
+        if self.known.len() < FILES_MAX {
+            self.known.entry(path).or_insert(seen);
         }
     }
 
@@ -185,6 +198,22 @@ mod tests {
     }
 
     #[test]
+    fn file_that_changed_since_it_was_loaded_has_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.js");
+        fs::write(&file, "1").unwrap();
+        let Some((changed, bytes)) = seen(&file) else { panic!() };
+        let nanos = changed.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos();
+        for (bytes, expected) in [(bytes, None), (bytes + 1, Some(file.clone()))] {
+            let mut files = Files::default();
+            let (path, seen) = loaded(&format!("{nanos} {bytes} {}", file.display())).unwrap();
+            files.add_seen(path, seen);
+            assert_eq!((files.look(), files.look()), (None, expected));
+        }
+        assert_eq!(loaded("half a line"), None);
+    }
+
+    #[test]
     fn new_file_below_a_watched_directory_is_a_change_and_packages_are_none() {
         let dir = tempfile::tempdir().unwrap();
         for folder in ["views/parts", "node_modules/x", ".git"] {
@@ -212,13 +241,13 @@ mod tests {
         let mut list = List::default();
         let mut read = || {
             let mut paths = Vec::new();
-            list.read(&file, |path| paths.push(path.display().to_string()));
+            list.read(&file, |path, _| paths.push(path.display().to_string()));
             paths
         };
         assert_eq!(read(), [""; 0]);
-        fs::write(&file, "/a b.js\n/c").unwrap();
+        fs::write(&file, "1 2 /a b.js\n1 2 /c").unwrap();
         assert_eq!(read(), ["/a b.js"]);
-        fs::write(&file, "/a b.js\n/c.js\n").unwrap();
+        fs::write(&file, "1 2 /a b.js\n1 2 /c.js\n").unwrap();
         assert_eq!(read(), ["/c.js"]);
     }
 }

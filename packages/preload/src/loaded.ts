@@ -3,7 +3,8 @@
  *
  * Node's loaders name each module to `process.send` where `WATCH_REPORT_DEPENDENCIES` is set, as they do for `node --watch`;
  * tsx and others name theirs in the same way. The paths go into a file and not over the control channel: what was loaded must
- * be known even where the app throws in the next line.
+ * be known even where the app throws in the next line. A line is the time at which the file was last changed, in nanoseconds, its size
+ * and its path, so that a change right after the load is seen as one.
  */
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -49,8 +50,14 @@ function isOwn(path: string): boolean {
 
 function append(file: string, paths: readonly string[]): void {
   try {
-    fs.appendFileSync(file, paths.map((path) => `${path}\n`).join(''));
+    fs.appendFileSync(file, paths.map(lineOf).join(''));
   } catch {
     // The gateway has gone, and so will this process.
   }
+}
+
+function lineOf(path: string): string {
+  // Loaders name what is no file as well; nobody can watch that.
+  const found = fs.statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? '' : `${found.mtimeNs} ${found.size} ${path}\n`;
 }

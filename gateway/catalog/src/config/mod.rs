@@ -34,8 +34,8 @@ pub use span::{NotASpan, Span};
 pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use value_error::ValueError;
 pub use values::{
-    AcmeChallenge, Choice, Column, Concurrency, Immutable, Kind, Lanes, LogFormat, Mode, OnReload, Order, Renderer, SameSite,
-    Sticky, Tails, TraceContext, UnderscoreHeaders, Value,
+    AcmeChallenge, Choice, Column, Concurrency, Immutable, Kind, Lanes, LogFormat, Mode, OnReload, Order, Renderer,
+    SameSite, Sticky, Tails, TraceContext, UnderscoreHeaders, Value,
 };
 
 use table::config;

@@ -6,8 +6,8 @@ use sluice_catalog::config::Mode;
 use sluice_catalog::errors::Code;
 use sluice_message::RequestHead;
 
-use super::refuse::{self, Refusal};
 use super::Response;
+use super::refuse::{self, Refusal};
 use crate::gate::Gate;
 
 /// How the app ended.
@@ -40,7 +40,10 @@ pub(crate) fn answer(gate: &Gate, head: &RequestHead, refusal: &Refusal, request
     let (content_type, body) = if wants_html {
         ("text/html; charset=utf-8", page(last_words))
     } else {
-        ("text/plain; charset=utf-8", format!("The app has ended: {}\n\n{}\n", last_words.status, last_words.stderr_tail))
+        (
+            "text/plain; charset=utf-8",
+            format!("The app has ended: {}\n\n{}\n", last_words.status, last_words.stderr_tail),
+        )
     };
     let mut response = Response::short(plain.head.status, content_type, body);
     for name in ["X-Sluice-Error", "Retry-After"] {
@@ -90,7 +93,10 @@ mod tests {
     fn page_shows_what_the_app_wrote_and_runs_none_of_it() {
         let stderr_tail = "\u{1b}[31mError: <script>alert(1)</script> & more\u{1b}[39m\n    at render".to_owned();
         let page = page(&LastWords { status: "exit code 1".to_owned(), stderr_tail });
-        assert!(page.contains("<pre>Error: &lt;script&gt;alert(1)&lt;/script&gt; &amp; more\n    at render</pre>"), "{page}");
+        assert!(
+            page.contains("<pre>Error: &lt;script&gt;alert(1)&lt;/script&gt; &amp; more\n    at render</pre>"),
+            "{page}"
+        );
         assert!(page.contains("exit code 1"));
     }
 

@@ -66,7 +66,8 @@ impl sluice_supervisor::Gate for Gate {
     }
 
     fn app_is_down(&self, status: &str, stderr_tail: &str) {
-        *self.last_words.borrow_mut() = Some(LastWords { status: status.to_owned(), stderr_tail: stderr_tail.to_owned() });
+        *self.last_words.borrow_mut() =
+            Some(LastWords { status: status.to_owned(), stderr_tail: stderr_tail.to_owned() });
     }
 
     fn takes_ahead(&self, worker: WorkerId, pipe: &Path) {
