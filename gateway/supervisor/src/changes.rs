@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use sluice_journal::Level;
-use sluice_scheduler::{Event, WorkerId};
+use sluice_scheduler::Event;
 
 use crate::{Start, Supervisor};
 
@@ -32,7 +32,7 @@ pub(crate) fn list_beside(socket: &Path) -> PathBuf {
 /// Watches for as long as the gateway runs.
 pub(crate) async fn run(supervisor: Rc<Supervisor>, further: Vec<PathBuf>) {
     let mut files = Files::default();
-    let mut lists = HashMap::new();
+    let mut lists: HashMap<PathBuf, List> = HashMap::new();
     further.iter().for_each(|path| files.add_all(path));
     if let Some(app) = supervisor.app(1)
         && let Start::Script { entry, .. } = &app.start
@@ -41,11 +41,14 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, further: Vec<PathBuf>) {
     }
     loop {
         tokio::time::sleep(PERIOD).await;
-        let workers: Vec<WorkerId> = supervisor.processes.borrow().keys().copied().collect();
-        lists.retain(|worker, _| workers.contains(worker));
-        for worker in workers {
-            let list: &mut List = lists.entry(worker).or_default();
-            list.read(&list_beside(&supervisor.socket(worker)), |path, seen| files.add_seen(path, seen));
+        for path in lists_in(&supervisor.sockets) {
+            // Looked at first: what it wrote until it was gone is read below.
+            let is_gone = !supervisor.processes.borrow().keys().any(|w| list_beside(&supervisor.socket(*w)) == path);
+            lists.entry(path.clone()).or_default().read(&path, |path, seen| files.add_seen(path, seen));
+            if is_gone {
+                lists.remove(&path);
+                let _ = fs::remove_file(&path);
+            }
         }
         further.iter().filter(|path| path.is_dir()).for_each(|dir| files.find_new(dir));
         let Some(changed) = files.look() else { continue };
@@ -54,6 +57,13 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, further: Vec<PathBuf>) {
         supervisor.note(Level::Info, &format!("{} has changed: the app starts again", name.display()));
         supervisor.gate.tell(Event::Changed);
     }
+}
+
+/// The lists of all workers, also of those that have ended since they were read.
+fn lists_in(sockets: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(sockets) else { return Vec::new() };
+    let paths = entries.flatten().map(|entry| entry.path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "loaded")).collect()
 }
 
 /// How far a worker's list has been read.

@@ -18,7 +18,7 @@ use crate::forensics::{Inspector, InspectorLine, inspector_line};
 use crate::output::read_lines;
 use crate::process::Process;
 use crate::process::known::TroubleKind;
-use crate::{App, Supervisor, changes, pipe, priority, probe};
+use crate::{App, Supervisor, pipe, priority, probe};
 
 /// How long the last lines of a dead process are waited for; a grandchild may hold the pipe open for ever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -129,7 +129,6 @@ fn lay_out(supervisor: &Supervisor, worker: WorkerId, socket: &Path) {
 fn clear_away(socket: &Path) {
     let _ = std::fs::remove_file(socket);
     let _ = std::fs::remove_file(probe::claim_file(socket));
-    let _ = std::fs::remove_file(changes::list_beside(socket));
     pipe::remove(socket);
 }
 
