@@ -135,6 +135,7 @@ export class Batch {
       await this.#renderJob(job);
       await this.#jobHooks('afterRender', job);
       await this.#jobHooks('jobEnd', job);
+      checkMeta(job);
     } catch (error) {
       job.hasFailed = true;
       job.error = error;
@@ -184,6 +185,16 @@ export class Batch {
 
   #dataOf(plugin: Plugin | undefined): Map<unknown, unknown> {
     return (plugin && this.#data.get(plugin)) ?? new Map();
+  }
+}
+
+/** What is no JSON, such as a BigInt or a cycle, fails this job and not the answer of its batch. */
+function checkMeta(job: Progress): void {
+  try {
+    JSON.stringify(job.returnMeta);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TypeError(`returnMeta of ${JSON.stringify(job.name)} is no JSON: ${reason}`);
   }
 }
 
