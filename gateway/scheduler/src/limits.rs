@@ -4,6 +4,7 @@ use crate::choice::{Choice, Order};
 
 /// What the scheduler must know from the config. All times in milliseconds.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "keys of the config, each of which is on or off by itself")]
 pub struct Limits {
     /// Requests that may wait at once.
     pub queue_length_max: usize,

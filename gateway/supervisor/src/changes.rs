@@ -33,7 +33,9 @@ pub(crate) fn list_beside(socket: &Path) -> PathBuf {
 pub(crate) async fn run(supervisor: Rc<Supervisor>, further: Vec<PathBuf>) {
     let mut files = Files::default();
     let mut lists: HashMap<PathBuf, List> = HashMap::new();
-    further.iter().for_each(|path| files.add_all(path));
+    for path in &further {
+        files.add_all(path);
+    }
     if let Some(app) = supervisor.app(1)
         && let Start::Script { entry, .. } = &app.start
     {
@@ -50,7 +52,9 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, further: Vec<PathBuf>) {
                 let _ = fs::remove_file(&path);
             }
         }
-        further.iter().filter(|path| path.is_dir()).for_each(|dir| files.find_new(dir));
+        for dir in further.iter().filter(|path| path.is_dir()) {
+            files.find_new(dir);
+        }
         let Some(changed) = files.look() else { continue };
         let app = supervisor.app(1);
         let name = app.as_ref().and_then(|app| changed.strip_prefix(&app.cwd).ok()).unwrap_or(&changed);

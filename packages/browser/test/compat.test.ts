@@ -4,7 +4,6 @@ import fs from 'node:fs';
 import { after, before, test } from 'node:test';
 import { type ComponentType, createElement } from 'react';
 import { renderToString } from 'react-dom/server';
-import type { MismatchDetail } from '../src/index.ts';
 import sluice from '../src/vite/index.ts';
 import { build } from './support/build.ts';
 import { noBrowser, put, settled, view } from './support/browser.ts';
@@ -57,9 +56,7 @@ void test('holes are rendered, and HTML that differs is told', options, async (t
   await page.addInitScript(() => {
     const told: string[] = [];
     Object.assign(globalThis, { told });
-    document.addEventListener('sluice:mismatch', (event) =>
-      told.push((event as CustomEvent<MismatchDetail>).detail.component),
-    );
+    document.addEventListener('sluice:mismatch', (event) => told.push(event.detail.component));
   });
   const hole: Box = { n: 'Counter', hole: 'late', html: '<i>soon</i>', props: { start: 1 } };
   await page.goto(put(site, { boxes: [await box('Differs'), hole] }));

@@ -261,7 +261,7 @@ impl Pool {
 
     /// Ends every worker, and starts the next in each place as soon as the one before has gone.
     pub(crate) fn changed(&mut self, now: Time, actions: &mut Vec<Action>) {
-        for place in self.places.iter_mut() {
+        for place in &mut self.places {
             (place.failures, place.not_before) = (0, now);
         }
         for (id, w) in self.workers.iter_mut() {

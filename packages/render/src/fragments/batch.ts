@@ -205,7 +205,7 @@ function checkMeta(job: Progress): void {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     job.html = null;
-    throw new TypeError(`returnMeta of ${JSON.stringify(job.name)} is no JSON: ${reason}`);
+    throw new TypeError(`returnMeta of ${JSON.stringify(job.name)} is no JSON: ${reason}`, { cause: error });
   }
 }
 

@@ -76,8 +76,8 @@ void test('a file that could not be imported is tried again by the next use', as
   await writeFile(path.join(components, 'Hero.js'), 'export default (');
   await assert.rejects(registry.find('Hero'), SyntaxError);
   await writeFile(path.join(components, 'Hero.js'), 'export default () => "mended"');
-  const found = await registry.find('Hero');
-  assert.equal((found?.view as () => string)(), 'mended');
+  const found = (await registry.find('Hero')) ?? assert.fail();
+  assert.equal((found.view as () => string)(), 'mended');
 });
 
 void test('files are added to a registry that is there', async (t) => {
