@@ -40,7 +40,9 @@ pub(crate) struct Sent {
 
 /// The error answer; while the app is being developed, with what the app wrote last.
 fn refused(gate: &Gate, request: &Request, refusal: &Refusal) -> Response {
-    down::answer(gate, &request.head, refusal, &request.id).unwrap_or_else(|| refuse::answer(refusal, &request.id))
+    let last_words = gate.last_words.borrow();
+    down::answer(last_words.as_ref(), &request.head, refusal, &request.id)
+        .unwrap_or_else(|| refuse::answer(refusal, &request.id))
 }
 
 /// Sends the answer, or the error that stands for it.

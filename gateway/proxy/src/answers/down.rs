@@ -2,13 +2,11 @@
 //!
 //! Apps in production never get here: their stacks are nobody's business but the operator's.
 
-use sluice_catalog::config::Mode;
 use sluice_catalog::errors::Code;
 use sluice_message::RequestHead;
 
 use super::Response;
 use super::refuse::{self, Refusal};
-use crate::gate::Gate;
 
 /// How the app ended.
 #[derive(Clone, Debug)]
@@ -26,14 +24,14 @@ const SCRIPT: &str = "setInterval(async () => { try { const answer = await fetch
 const STYLE: &str = ":root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{max-width:60rem;margin:3rem auto;padding:0 1rem}\
                      h1{font-size:1.4rem}pre{overflow:auto;padding:1rem;border:1px solid;border-radius:4px;font-size:.875rem}";
 
-/// The answer, where the app is being developed and the refusal is about its end.
-pub(crate) fn answer(gate: &Gate, head: &RequestHead, refusal: &Refusal, request_id: &str) -> Option<Response> {
-    let is_about_the_end = matches!(refusal.code, Code::AppDown | Code::WorkerDied);
-    if !is_about_the_end || gate.config().app.mode != Mode::Development {
-        return None;
-    }
-    let last_words = gate.last_words.borrow();
-    let last_words = last_words.as_ref()?;
+/// The answer, where the refusal is about the app's end. Only apps in development have last words.
+pub(crate) fn answer(
+    last_words: Option<&LastWords>,
+    head: &RequestHead,
+    refusal: &Refusal,
+    request_id: &str,
+) -> Option<Response> {
+    let last_words = last_words.filter(|_| matches!(refusal.code, Code::AppDown | Code::WorkerDied))?;
     let plain = refuse::answer(refusal, request_id);
     let accept = head.fields.get("accept").unwrap_or_default();
     let wants_html = accept.windows(9).any(|window| window == b"text/html");

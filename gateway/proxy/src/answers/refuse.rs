@@ -62,12 +62,11 @@ pub(crate) fn outcome(code: Code) -> Outcome {
         | Code::RateLimited
         | Code::LoginLimited
         | Code::VitalsLimited => Outcome::Shed,
-        Code::AppDown => Outcome::WorkerDied,
         Code::QueueDeadline | Code::WorkerTimeout | Code::WorkerStuck | Code::HeadersTimeout | Code::BodyTooSlow => {
             Outcome::TimedOut
         }
         Code::StreamIdle => Outcome::StreamIdle,
-        Code::WorkerDied => Outcome::WorkerDied,
+        Code::WorkerDied | Code::AppDown => Outcome::WorkerDied,
         Code::WorkerAnswerMalformed | Code::WorkerAnswerTruncated => Outcome::WorkerFault,
         Code::GatewayFailed => Outcome::GatewayFault,
         Code::HeadMalformed
