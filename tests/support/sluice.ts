@@ -24,6 +24,8 @@ export interface StartOptions {
   entry?: string;
   /** Command to serve instead: `['npm', 'run', 'start']`. */
   command?: string[];
+  /** `sluice dev` instead of `sluice start`; it has no `--workers`. */
+  dev?: boolean;
   /** Further flags of `sluice start`. */
   flags?: string[];
   /** `false` for a gateway without an admin address. */
@@ -188,7 +190,8 @@ export async function startSluice(options: StartOptions): Promise<Sluice> {
     '--admin',
     options.admin === false ? 'off' : `127.0.0.1:${adminPort}`,
   ];
-  if (options.workers !== null) flags.push('--workers', String(options.workers ?? 2));
+  const isDev = options.dev ?? false;
+  if (options.workers !== null && !isDev) flags.push('--workers', String(options.workers ?? 2));
   if (options.config !== undefined) {
     const file = path.join(dir, 'sluice.toml');
     fs.writeFileSync(file, options.config);
@@ -196,7 +199,12 @@ export async function startSluice(options: StartOptions): Promise<Sluice> {
   }
   flags.push(...(options.flags ?? []));
   const target = options.command === undefined ? [] : ['--', ...options.command];
-  const args = ['start', ...(options.entry === undefined ? [] : [options.entry]), ...flags, ...target];
+  const args = [
+    isDev ? 'dev' : 'start',
+    ...(options.entry === undefined ? [] : [options.entry]),
+    ...flags,
+    ...target,
+  ];
 
   const [sluiceProgram, sluiceArgs] = sluiceCommand(args);
   const [program = sluiceProgram, ...programArgs] = [

@@ -86,6 +86,8 @@ const routes: readonly (readonly [string, (turn: number) => string])[] = [
   ['/products?show=240', (turn) => `/products?show=240&page=${1 + (turn % 3)}`],
   ['/compare/:category', (turn) => `/compare/${at(categories, turn).slug}`],
   ['/explore', (turn) => `/explore${turn % 4 === 3 ? '?q=made' : ''}`],
+  ['/shelf (60 boxes)', (turn) => `/shelf?layout=${turn % 2 === 0 ? 'wide' : 'narrow'}`],
+  ['/shelf/:slug', (turn) => `/shelf/${at(products, turn * 7).slug}`],
   ['/catalogue', () => '/catalogue'],
   ['/catalogue?pictures=1', () => '/catalogue?pictures=1'],
 ];

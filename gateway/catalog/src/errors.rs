@@ -154,6 +154,9 @@ errors! {
     Draining "SLU-DRAINING" 503 retry Gateway
         "The service is restarting. Please try again shortly."
         "The gateway is stopping and takes nothing new. Expected during a stop; otherwise find out who sent the signal."
+    AppDown "SLU-APP-DOWN" 503 retry Worker
+        "The app has stopped, and starts again when one of its files changes."
+        "`sluice dev` runs the app, and its process ended. The reason is in its own output. The next change of a file that it had loaded starts it again; `sluice reload` does so without a change."
     ConnectionsFull "SLU-CONNECTIONS-FULL" 503 retry Gateway
         "The service is busy. Please try again shortly."
         "`server.connections_max` client connections are open, or `server.connections_per_address_max` of one address, and none of them is idle. Raise it (and the limit of open files), or shorten `server.keep_alive_timeout_ms`."

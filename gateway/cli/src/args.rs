@@ -5,6 +5,7 @@
 
 mod access;
 mod cache;
+mod dev;
 mod dial;
 mod hidden;
 mod hotspots;
@@ -26,6 +27,7 @@ use sluice_catalog::profiles::Kind;
 
 pub use access::{AccessAction, AccessArgs};
 pub use cache::{CacheArgs, CacheCommand, CachePurgeArgs, CacheShowArgs, CacheStatusArgs};
+pub use dev::DevArgs;
 pub use dial::DialArgs;
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
@@ -41,6 +43,7 @@ const EXAMPLES: &str = "\
 Examples:
   sluice start server.js               run the app on every core, on port 3000
   sluice start -- npm run start        the same with a command
+  sluice dev server.js                 the app while it is being developed
   sluice status                        look at it from another terminal
   sluice reload                        put a new version of the app in place
   sluice stop                          finish what was accepted, then leave
@@ -145,6 +148,8 @@ pub struct Cli {
 pub enum Command {
     /// Start the gateway and its workers, in the foreground
     Start(StartArgs),
+    /// Run the app while developing it: one worker, no cache, a new start with each change of its files
+    Dev(DevArgs),
     /// Finish what was accepted, then leave
     Stop(StopArgs),
     /// Put a new version of the app and of the configuration in place, one worker after the other
@@ -256,6 +261,12 @@ pub struct StartArgs {
     /// Command that starts the app instead of a script
     #[arg(id = "app", last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+    /// Settings that another command starts the gateway with; they go before those of the file, as flags do.
+    #[arg(skip)]
+    pub preset: Vec<(&'static str, String)>,
+    /// Paths whose change starts an app in development again, besides what it has loaded.
+    #[arg(skip)]
+    pub watch: Vec<PathBuf>,
 }
 
 /// `sluice stop`.
@@ -481,6 +492,7 @@ impl StartArgs {
         if !self.command.is_empty() {
             flags.push(("app.command", serde_json::Value::from(self.command.clone()).to_string()));
         }
+        flags.extend(self.preset.iter().cloned());
         flags
     }
 }

@@ -7,6 +7,7 @@ mod args;
 mod check;
 mod client;
 mod completion;
+mod dev;
 mod exit;
 mod files;
 mod generate;
@@ -30,6 +31,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     match args::parse().command {
         Command::Start(args) => start::run(args),
+        Command::Dev(args) => dev::run(args),
         Command::Stop(args) => client::stop(&args),
         Command::Reload(args) => client::reload(&args),
         Command::Scale(args) => client::scale(&args),

@@ -36,7 +36,7 @@ use std::time::Duration;
 
 use nix::sys::signal::SigSet;
 use sluice_admin::{ControlSocket, MetricsHttp, Operator as _};
-use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, LogQuery, Renderer};
+use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, LogQuery, Mode, Renderer};
 use sluice_catalog::errors::Code;
 use sluice_catalog::profiles::TAILS_DIR;
 use sluice_journal::{Event, Format, Journal, Level, Options, Query, Tasks, tasks};
@@ -122,6 +122,8 @@ struct Prepared {
     lock: Rc<RunLock>,
     launch: Launch,
     descriptors_max: u64,
+    /// What starts an app in development again, besides what it has loaded.
+    watch: Vec<PathBuf>,
 }
 
 fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<ExitCode, Failure> {
@@ -134,6 +136,7 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
         sources::here().map_err(|error| Failure::new(Exit::Failed, format!("the current directory: {error}")))?;
     let names_app = args.entry.is_some() || !args.command.is_empty();
     let sources = Sources { config: args.config.clone(), flags: args.flags(), names_app, here };
+    let watch = args.watch.iter().map(|path| sources.here.join(path)).collect();
     let app = app::resolve(&loaded, names_app, &sources.here).map_err(|error| Failure::new(Exit::Usage, error))?;
     files::check_for_start(&loaded, &app).map_err(|error| Failure::new(Exit::Usage, error))?;
     let preload = app::find_preload().map_err(|error| Failure::new(Exit::Failed, error))?;
@@ -166,8 +169,18 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     std::fs::create_dir_all(&sockets)
         .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", sockets.display())))?;
     let lock = Rc::new(lock);
-    let prepared =
-        Prepared { loaded, app, sources, preload, run_dir: run_dir.clone(), number, lock, launch, descriptors_max };
+    let prepared = Prepared {
+        loaded,
+        app,
+        sources,
+        preload,
+        run_dir: run_dir.clone(),
+        number,
+        lock,
+        launch,
+        descriptors_max,
+        watch,
+    };
     let local = LocalSet::new();
     // A task of its own: what `block_on` itself waits for is looked at again on every wake-up of any task.
     let joined = local.block_on(&runtime, async { tokio::task::spawn_local(serve(prepared, predecessor)).await });
@@ -208,7 +221,8 @@ async fn keep_tails(gate: &Gate, run_dir: &Path) {
 }
 
 async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<ExitCode, Failure> {
-    let Prepared { loaded, app: start, sources, preload, run_dir, number, lock, launch, descriptors_max } = prepared;
+    let Prepared { loaded, app: start, sources, preload, run_dir, number, lock, launch, descriptors_max, watch } =
+        prepared;
     let (workers, settings) = first_settings(&loaded, descriptors_max)?;
     let config = Rc::clone(settings.used.config());
     let pages = predecessor.as_ref().and_then(|predecessor| predecessor.offer.pages.clone());
@@ -238,6 +252,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     let app_dir = start.cwd.clone();
     let mut app = app_of(&config, start, preload, run_dir.sockets_of(number), address.port());
     app.compile_cache.clone_from(&compile_cache);
+    app.development = (config.app.mode == Mode::Development).then_some(watch);
     let own_name = if wire.is_some() { run_dir.control_socket_of(number) } else { run_dir.control_socket() };
     let control = ControlSocket::bind(&own_name).map_err(failed)?;
     let (supervisor, Told { mut gave_up, reloads: ended }) =
@@ -389,6 +404,7 @@ fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: Path
         renders_fast: config.react.renderer == Renderer::Fast,
         keeps_pages: config.cache.enabled,
         compile_cache: None,
+        development: None,
     }
 }
 
@@ -416,6 +432,7 @@ fn lock(run_dir: &RunDir) -> Result<RunLock, Failure> {
 fn journal(config: &Config) -> io::Result<Journal> {
     let format = match config.log.format {
         LogFormat::Text => Format::Text,
+        LogFormat::Auto if config.app.mode == Mode::Development => Format::Brief,
         LogFormat::Auto if io::stdout().is_terminal() => Format::Text,
         LogFormat::Auto | LogFormat::Json => Format::Json,
     };

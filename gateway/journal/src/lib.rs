@@ -68,6 +68,8 @@ pub enum Format {
     Json,
     /// For people to read.
     Text,
+    /// For somebody who develops the app: on standard output only what concerns them; `sluice logs` has everything.
+    Brief,
 }
 
 /// How a journal is set up.
@@ -243,8 +245,15 @@ impl Journal {
                 lines::text(written, stamp, unix_ms, event);
                 written
             }
+            (Format::Brief, _) => {
+                lines::brief(written, event);
+                written
+            }
         };
-        if writer.push(written) {
+        let is_wanted = self.shared.options.format != Format::Brief
+            || !written.is_empty()
+            || matches!(event, Event::AppLine { .. });
+        if is_wanted && writer.push(written) {
             self.shared.flush_wanted.notify_one();
         }
         if self.shared.followers.get() > 0 {

@@ -3,12 +3,14 @@
 //! The one place that knows the fields of a line. It must not know where lines go.
 
 mod access;
+mod brief;
 mod fields;
 mod text;
 
 use sluice_catalog::config::LogFields;
 use sluice_catalog::logfields::LineKind;
 
+pub(crate) use brief::brief;
 pub(crate) use fields::Names;
 pub(crate) use text::{sentence, text};
 

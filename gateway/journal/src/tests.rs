@@ -116,6 +116,28 @@ async fn lines_come_out_without_anybody_asking() {
     assert_eq!(memory.lines()[0], "00:16:40.000Z sluice: round");
 }
 
+#[test]
+fn brief_lines_are_those_of_the_app_and_what_concerns_it() {
+    let (journal, memory, _) = journal(Format::Brief, true);
+    let mut subscription = journal.subscribe(Filter::default(), 0);
+    journal.emit(Event::WorkerStarted {
+        worker: 1,
+        pid: 2,
+        generation: 1,
+        lane: sluice_catalog::snapshot::Lane::Short,
+    });
+    journal.emit(Event::AppLine { worker: 1, stream: Stream::Stdout, said: AppText::read(Stream::Stdout, "\u{1b}[32mown colours\u{1b}[39m") });
+    journal.emit(Event::AppLine { worker: 1, stream: Stream::Stderr, said: AppText::read(Stream::Stderr, "") });
+    journal.emit(Event::WorkerReady { worker: 1, after_ms: 7 });
+    journal.emit(note("told"));
+    assert!(journal.close(SOON));
+    assert_eq!(
+        memory.lines(),
+        ["\u{1b}[32mown colours\u{1b}[39m", "", "sluice: the app is ready after 7 ms", "sluice: told"]
+    );
+    assert_eq!(subscription.read().lines.len(), 5, "`sluice logs` has all of them");
+}
+
 #[tokio::test(flavor = "current_thread")]
 async fn a_follower_sees_the_last_lines_and_then_each_new_one() {
     let text = |lines: &Lines| -> Vec<Value> {

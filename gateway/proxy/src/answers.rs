@@ -2,6 +2,7 @@
 
 pub(crate) mod challenge;
 pub(crate) mod conditions;
+pub(crate) mod down;
 pub mod edge;
 pub(crate) mod files;
 pub(crate) mod redirect;

@@ -42,6 +42,7 @@ use tokio::sync::Notify;
 
 use crate::active::ActiveConfig;
 use crate::admit::rate::Rates;
+use crate::answers::down::LastWords;
 use crate::answers::files::Files;
 use crate::answers::shell::Shells;
 use crate::front::lobby::Lobby;
@@ -111,6 +112,8 @@ pub struct Gate {
     pub(crate) reporters: RefCell<WorkerMap<Instant>>,
     /// Why the latest warm-up failed, and whose it was.
     warm_up_failure: RefCell<Option<(WorkerId, WarmUpError)>>,
+    /// How the app ended that is being developed, for the page about it.
+    pub(crate) last_words: RefCell<Option<LastWords>>,
     port: Cell<u16>,
     rates: Option<RefCell<Rates>>,
     alarms: Alarms,
@@ -200,6 +203,7 @@ impl Gate {
             traces: Traces::default(),
             reporters: RefCell::default(),
             warm_up_failure: RefCell::default(),
+            last_words: RefCell::default(),
             port: Cell::new(config.server.port),
             rates,
             alarms: Alarms::default(),

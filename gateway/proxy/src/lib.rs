@@ -34,7 +34,7 @@ mod warm_up;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use sluice_catalog::config::Config;
+use sluice_catalog::config::{Config, Mode};
 use sluice_journal::Journal;
 use sluice_scheduler::{Choice, Limits, Order, Recycling, Scheduler};
 
@@ -96,6 +96,7 @@ fn limits(config: &Config) -> Limits {
         backoff_ms_min: config.workers.backoff_ms_min,
         backoff_ms_max: config.workers.backoff_ms_max,
         healthy_after_ms: 10_000,
+        holds_failed: config.app.mode == Mode::Development,
         warm_up: !config.warm_up.paths.is_empty(),
         reload_at_once: config.reload.at_once,
         recycle: Recycling {

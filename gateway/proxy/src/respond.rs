@@ -18,7 +18,8 @@ use sluice_journal::{Outcome, Step as Given};
 use sluice_message::{Method, ResponseHead, Scheme};
 
 use crate::answers::files::FilePart;
-use crate::answers::{Response, ResponseBody, refuse};
+use crate::answers::refuse::Refusal;
+use crate::answers::{Response, ResponseBody, down, refuse};
 use crate::front::exchange::{Exchange, Woke};
 use crate::gate::Gate;
 use crate::request::passage::{Failure, Request};
@@ -37,6 +38,14 @@ pub(crate) struct Sent {
     pub(crate) bytes_out: u64,
 }
 
+/// The error answer; while the app is being developed, with what the app wrote last.
+fn refused(gate: &Gate, request: &Request, refusal: &Refusal) -> Response {
+    let last_words = gate.last_words.borrow();
+    let pages = gate.error_pages();
+    down::answer(last_words.as_ref(), &request.head, refusal, &request.id, &pages)
+        .unwrap_or_else(|| refuse::answer(refusal, &request.id, &request.head, &pages))
+}
+
 /// Sends the answer, or the error that stands for it.
 pub(crate) async fn respond(
     exchange: &mut Exchange<'_>,
@@ -46,9 +55,7 @@ pub(crate) async fn respond(
 ) -> Sent {
     let (mut response, error) = match answered {
         Ok(response) => (response, None),
-        Err(Failure::Refused(refusal)) => {
-            (refuse::answer(&refusal, &request.id, &request.head, &gate.error_pages()), Some(refusal.code))
-        }
+        Err(Failure::Refused(refusal)) => (refused(gate, request, &refusal), Some(refusal.code)),
         Err(Failure::Gone(outcome)) => {
             exchange.break_off();
             return Sent { outcome, status: 0, error: None, bytes_out: 0 };

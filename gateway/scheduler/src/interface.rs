@@ -254,6 +254,9 @@ pub enum Event {
         /// The wanted number of workers.
         workers: u32,
     },
+    /// The app's files have changed while it is being developed: its workers end at once, and places start the next, also those that
+    /// wait for this ([`Limits::holds_failed`](crate::Limits::holds_failed)).
+    Changed,
     /// The gateway leaves: every worker is to stop and none is started; what is queued is refused.
     Stopping,
     /// Nothing but time has passed.
@@ -385,6 +388,11 @@ pub enum Action {
         instance: u32,
         /// For how long.
         delay_ms: u64,
+    },
+    /// A worker has ended, and its place starts the next at [`Event::Changed`] alone.
+    Hold {
+        /// The worker.
+        worker: WorkerId,
     },
     /// No worker has ever listened and every place has failed: there is no point in going on.
     GiveUp,

@@ -106,6 +106,9 @@ impl Scheduler {
                 self.take_rarer(now, event, actions);
             }
         }
+        if self.limits.holds_failed && self.pool.is_held() {
+            self.refuse_all(Refusal::Down, actions);
+        }
         self.begin_handed(now, actions);
         self.close_long_lane();
         self.expire(now, actions);
@@ -153,6 +156,7 @@ impl Scheduler {
             Event::Faulted { worker } => self.pool.faulted(now, worker, limits, actions),
             Event::Exited { worker } => self.pool.exited(now, worker, limits, actions),
             Event::Scaled { workers } => self.pool.scale(workers),
+            Event::Changed => self.pool.changed(now, actions),
             Event::Stopping => self.stop(now, actions),
             Event::Arrived { .. }
             | Event::Left { .. }
@@ -205,7 +209,7 @@ impl Scheduler {
         // Before its time is looked at: of that it may have spent much with the worker, not in the queue.
         self.dispatch(now, actions);
         if self.stopping {
-            self.refuse_all(actions);
+            self.refuse_all(Refusal::Stopping, actions);
         }
     }
 
@@ -354,15 +358,15 @@ impl Scheduler {
 
     fn stop(&mut self, now: Time, actions: &mut Vec<Action>) {
         self.stopping = true;
-        self.refuse_all(actions);
+        self.refuse_all(Refusal::Stopping, actions);
         self.pool.stop_all(now, actions);
     }
 
     /// No worker will come any more, so nothing is left to wait for.
-    fn refuse_all(&mut self, actions: &mut Vec<Action>) {
+    fn refuse_all(&mut self, reason: Refusal, actions: &mut Vec<Action>) {
         while let Some((request, _)) = self.queue.oldest() {
             self.leave_queue(request);
-            actions.push(Action::Refuse { request, reason: Refusal::Stopping, retry_after_s: 1 });
+            actions.push(Action::Refuse { request, reason, retry_after_s: 1 });
         }
     }
 

@@ -4,6 +4,7 @@ use crate::choice::{Choice, Order};
 
 /// What the scheduler must know from the config. All times in milliseconds.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "keys of the config, each of which is on or off by itself")]
 pub struct Limits {
     /// Requests that may wait at once.
     pub queue_length_max: usize,
@@ -41,6 +42,9 @@ pub struct Limits {
     pub backoff_ms_max: u64,
     /// A worker that was ready for this long counts as healthy: its next death is not part of a crash loop.
     pub healthy_after_ms: u64,
+    /// Whether a place whose worker ended by itself waits for [`Event::Changed`](crate::Event::Changed) instead of backing off: the app is
+    /// being developed, and would fail the same way again.
+    pub holds_failed: bool,
     /// Upgraded connections and event streams that one worker may hold.
     pub streams_per_worker_max: u32,
     /// Whether a worker that listens is warmed before it takes requests, as far as others are there to take them.

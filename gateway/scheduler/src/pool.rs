@@ -211,6 +211,7 @@ impl Pool {
         }
         let is_startable = |place: &Place| self.is_vacant(place) && !place.is_held_back;
         let starts = self.wanted_places().filter(|(_, place)| is_startable(place)).map(|(_, place)| place.not_before);
+        let starts = starts.filter(|at| *at != life::HELD);
         let patience = self.starts_wait.then(|| self.boot_patience_ends(now)).flatten();
         workers.chain(starts).chain(patience).chain(self.successor_due(limits)).chain(self.stand_in_due()).min()
     }

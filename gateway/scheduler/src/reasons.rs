@@ -13,6 +13,8 @@ pub enum Refusal {
     Deadline,
     /// The gateway is leaving.
     Stopping,
+    /// The app has ended while it is being developed, and nothing is started before its files change.
+    Down,
 }
 
 /// Why a healthy worker is replaced.
@@ -65,4 +67,6 @@ pub enum KillReason {
     StartTimeout,
     /// It did not leave in time.
     StopTimeout,
+    /// Its app's files have changed while it is being developed.
+    Changed,
 }

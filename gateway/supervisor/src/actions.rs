@@ -14,6 +14,9 @@ use crate::process::{Process, life};
 use crate::reload::{Abandoned, ReloadEnd};
 use crate::{Supervisor, priority, stuck};
 
+/// How long an app in development may take to end when its files have changed.
+const CHANGED_TIMEOUT: Duration = Duration::from_secs(1);
+
 impl Supervisor {
     /// Carries out what the scheduler decides about processes.
     pub(crate) fn carry_out(self: &Rc<Self>, action: Action) {
@@ -34,6 +37,13 @@ impl Supervisor {
             Action::Bloated { worker } => self.tell_bloated(worker),
             Action::Reloaded { generation } => self.tell_reload_ended(generation, None),
             Action::ReloadAbandoned { generation, reason } => self.tell_reload_ended(generation, Some(reason)),
+            Action::Hold { worker } => {
+                let process = self.processes.borrow().get(&worker).cloned();
+                let how = process.and_then(|process| process.ended_as.borrow().clone());
+                let how = how.map(|how| format!(" ({how})")).unwrap_or_default();
+                let text = format!("the app has ended{how}: it starts again when one of its files changes");
+                self.note(Level::Warn, &text);
+            }
             Action::GiveUp => {
                 if let Some(sender) = self.gave_up.borrow_mut().take() {
                     let _ = sender.send(());
@@ -112,6 +122,8 @@ impl Supervisor {
             }
             // `worker_stuck` and `worker_blocked` have said so.
             KillReason::Stuck => String::new(),
+            // Who notes the change says so.
+            KillReason::Changed => return self.end_changed(worker),
             KillReason::Abandoned => {
                 format!("worker {} belongs to a generation that was given up; it is killed", worker.0)
             }
@@ -126,6 +138,19 @@ impl Supervisor {
             process.was_killed.set(Some(reason));
             process.signal_group(Signal::SIGKILL);
         }
+    }
+
+    /// Ends an app in development as a supervisor of development does: it may put its things away, and is not waited for long.
+    fn end_changed(&self, worker: WorkerId) {
+        let Some(process) = self.processes.borrow().get(&worker).cloned() else { return };
+        process.was_killed.set(Some(KillReason::Changed));
+        process.signal_group(Signal::SIGTERM);
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(CHANGED_TIMEOUT).await;
+            if !process.has_exited.get() {
+                process.signal_group(Signal::SIGKILL);
+            }
+        });
     }
 
     fn tell_recycled(&self, worker: WorkerId, reason: RecycleReason) {

@@ -10,6 +10,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use sluice_scheduler::WorkerId;
 use tokio::process::Command;
 
+use crate::changes;
+
 /// How the app is started.
 #[derive(Clone, Debug)]
 pub enum Start {
@@ -59,6 +61,8 @@ pub struct App {
     pub keeps_pages: bool,
     /// Where Node.js keeps what it has compiled.
     pub compile_cache: Option<PathBuf>,
+    /// The app is being developed: it starts again when a file that it has loaded changes, or one of these.
+    pub development: Option<Vec<PathBuf>>,
 }
 
 /// Name of the socket on which preloads reach the gateway.
@@ -138,7 +142,13 @@ impl App {
             }
         };
         if std::env::var_os("NODE_ENV").is_none() {
-            command.env("NODE_ENV", "production");
+            command.env("NODE_ENV", if self.development.is_some() { "development" } else { "production" });
+        }
+        if self.development.is_some() {
+            // The second is Node's own, by which its module loaders tell `process.send` what they load.
+            command.env("SLUICE_LOADED", changes::list_beside(socket)).env("WATCH_REPORT_DEPENDENCIES", "1");
+        } else {
+            command.env_remove("SLUICE_LOADED");
         }
         if self.is_command() {
             let own = self.env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH"));

@@ -137,6 +137,8 @@ pub trait Gate {
     fn breathes(&self, worker: WorkerId, counter: &Path, until: Instant);
     /// The worker cannot go on: it dies without having been asked to leave. Nothing more goes to it (I4), and it is replaced.
     fn faulted(&self, worker: WorkerId);
+    /// The app, which is being developed, has ended by itself: how, and the end of its stderr.
+    fn app_is_down(&self, status: &str, stderr_tail: &str);
     /// The worker's process is gone.
     fn exited(&self, worker: WorkerId);
     /// The worker's main thread was awake for so much of the time since it said so last.

@@ -8,6 +8,7 @@
 mod actions;
 mod app;
 mod auxiliary;
+mod changes;
 mod control;
 mod exit;
 mod forensics;
@@ -146,6 +147,7 @@ impl Supervisor {
         let (sender, gave_up) = oneshot::channel();
         let (reloads_sender, reloads) = mpsc::unbounded_channel();
         let control_socket = app.control_socket();
+        let development = app.development.clone();
         let supervisor = Rc::new(Supervisor {
             guardian: Guardian::start(&tasks)?,
             may_raise: priority::may_raise(),
@@ -169,6 +171,9 @@ impl Supervisor {
         control::serve(&supervisor, &control_socket)?;
         supervisor.tasks.spawn("watch", watch::run(Rc::clone(&supervisor)));
         supervisor.tasks.spawn("waits", waits::run(Rc::clone(&supervisor)));
+        if let Some(further) = development {
+            supervisor.tasks.spawn("changes", changes::run(Rc::clone(&supervisor), further));
+        }
         supervisor.gate.set_may_raise(supervisor.may_raise);
         let host = Rc::clone(&supervisor);
         let purging = Rc::downgrade(&supervisor);

@@ -17,6 +17,8 @@ export interface Settings {
   readonly mainPort: number;
   /** How long a server elsewhere waits for one on a port that is meant; Infinity where the config names the port. */
   readonly mainWait_ms: number;
+  /** File that names what this process has loaded, while the app is being developed. */
+  readonly loadedPath: string | undefined;
   /** Whether `@sluice/react` renders what the app asks react-dom for. */
   readonly rendersFast: boolean;
   /** Whether the gateway keeps pages, and wants to know the tags of their parts. */
@@ -42,6 +44,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings | undefined {
     mainPort: readInteger(env['SLUICE_MAIN_PORT'], 0),
     mainWait_ms:
       env['SLUICE_MAIN_WAIT_MS'] === 'never' ? Infinity : readInteger(env['SLUICE_MAIN_WAIT_MS'], 3000),
+    loadedPath: env['SLUICE_LOADED'],
     rendersFast: env['SLUICE_REACT'] === 'fast',
     keepsPages: env['SLUICE_PAGES'] === '1',
     measuresShared: env['SLUICE_MEASURES_SHARED'] !== '0',

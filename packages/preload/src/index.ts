@@ -12,6 +12,7 @@ import { readSettings } from './env.js';
 import { Hooks } from './hooks.js';
 import { freeInspectorPort } from './inspector-port.js';
 import { catchListen } from './listen.js';
+import { reportLoaded } from './loaded.js';
 import { offerProcessMessages } from './process-messages.js';
 import { catchReactDOM } from './react.js';
 import { PageTags } from './page-tags.js';
@@ -38,7 +39,10 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   const catcher = catchRouters(tables);
   const decide = catchListen(settings, control, hooks, tables, pageTags);
   // An app that says so has opened all its servers.
-  if (isMainThread) offerProcessMessages(control, decide);
+  if (isMainThread) {
+    const takeLoaded = settings.loadedPath === undefined ? undefined : reportLoaded(settings.loadedPath);
+    offerProcessMessages(control, decide, takeLoaded);
+  }
   if (settings.rendersFast) catchReactDOM((why) => control.send({ type: 'react-off', why }));
   listenToEarly();
   await importRouters(process.argv[1], catcher);

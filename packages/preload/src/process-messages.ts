@@ -9,10 +9,11 @@
  * has nothing left to wait for, and must not hold up a stop.
  */
 import type { Control } from './control.js';
+import type { TakeLoaded } from './loaded.js';
 
 type SendCallback = (error: Error | null) => void;
 
-export function offerProcessMessages(control: Control, onReady: () => void): void {
+export function offerProcessMessages(control: Control, onReady: () => void, takeLoaded?: TakeLoaded): void {
   let connected = true;
   control.onMessage((said) => {
     if (connected && said.type === 'message') process.emit('message', said.message, undefined);
@@ -26,6 +27,7 @@ export function offerProcessMessages(control: Control, onReady: () => void): voi
         code: 'ERR_MISSING_ARGS',
       });
     }
+    if (takeLoaded?.(message) === true) return true;
     if (connected && message === 'ready') onReady();
     const callback = rest.find((value): value is SendCallback => typeof value === 'function');
     const taken = connected && control.send({ type: 'send', message });

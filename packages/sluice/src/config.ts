@@ -156,6 +156,13 @@ export interface AppConfig {
    * @default "."
    */
   cwd?: string;
+  /**
+   * Whom the app runs for; `sluice dev` sets it. With `development`, `NODE_ENV` is `development` by
+   * default, a worker starts again when a file that it has loaded changes and not before, no silent
+   * worker is replaced, and answers of the gateway show the app's stack.
+   * @default "production"
+   */
+  mode?: 'production' | 'development';
 }
 
 /** `[server]` */

@@ -40,7 +40,7 @@ pub use table::{Applies, Bounds, Key, Section, key, keys};
 pub use value_error::ValueError;
 pub use values::{Column, Concurrency, Kind, Value};
 pub use words::{
-    AcmeChallenge, Choice, Immutable, Lanes, LogFields, LogFormat, LogQuery, OnReload, Order, Renderer, SameSite,
+    AcmeChallenge, Choice, Immutable, Lanes, LogFields, LogFormat, LogQuery, Mode, OnReload, Order, Renderer, SameSite,
     Sticky, Tails, TraceContext, UnderscoreHeaders,
 };
 
@@ -99,6 +99,9 @@ config! {
         /// Directory that workers start in, relative to the config file. Where the command line names the app, workers start
         /// in the current directory.
         cwd: String = ".".to_owned() => reload;
+        /// Whom the app runs for; `sluice dev` sets it. With `development`, `NODE_ENV` is `development` by default, a worker starts again when a file that
+        /// it has loaded changes and not before, no silent worker is replaced, and answers of the gateway show the app's stack.
+        mode: Mode = Mode::Production => restart;
     }
 
     /// What clients connect to, and how much of the gateway one of them may take.

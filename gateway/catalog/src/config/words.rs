@@ -148,6 +148,13 @@ words! {
         /// All but those that would become the gateway's own `X-Sluice-*` or `Sluice-Warm-Up`.
         Pass = "pass",
     }
+    /// Whom the app runs for.
+    Mode {
+        /// Its users.
+        Production = "production",
+        /// Whoever develops it: `sluice dev`.
+        Development = "development",
+    }
     /// How log lines look.
     LogFormat {
         /// Readable on a terminal, JSON lines elsewhere.

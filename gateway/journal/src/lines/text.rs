@@ -33,7 +33,7 @@ pub(crate) fn sentence(event: &Event<'_>) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn say(words: &mut Words<'_>, event: &Event<'_>) {
+pub(super) fn say(words: &mut Words<'_>, event: &Event<'_>) {
     match *event {
         Event::Access(ref record) => text_access(words, record),
         Event::WorkerStarted { pid, generation, lane, .. } => {
@@ -226,28 +226,28 @@ fn text_access(words: &mut Words<'_>, record: &AccessRecord<'_>) {
     }
 }
 
-struct Words<'a>(&'a mut Vec<u8>);
+pub(super) struct Words<'a>(pub(super) &'a mut Vec<u8>);
 
 impl Words<'_> {
     /// Text of our own.
-    fn put(&mut self, text: &str) -> &mut Self {
+    pub(super) fn put(&mut self, text: &str) -> &mut Self {
         self.0.extend_from_slice(text.as_bytes());
         self
     }
 
-    fn number(&mut self, value: u64) -> &mut Self {
+    pub(super) fn number(&mut self, value: u64) -> &mut Self {
         number(self.0, value);
         self
     }
 
-    fn maybe_milliseconds(&mut self, value_ms: Option<f64>) -> &mut Self {
+    pub(super) fn maybe_milliseconds(&mut self, value_ms: Option<f64>) -> &mut Self {
         let Some(value_ms) = value_ms else { return self.put("unknown") };
         milliseconds(self.0, value_ms);
         self.put(" ms")
     }
 
     /// Text of somebody else.
-    fn safe(&mut self, text: &str, bytes_max: usize) -> &mut Self {
+    pub(super) fn safe(&mut self, text: &str, bytes_max: usize) -> &mut Self {
         let kept = bounded(text, bytes_max);
         harmless(self.0, kept, false);
         if kept.len() < text.len() {

@@ -65,7 +65,7 @@ pub(crate) fn outcome(code: Code) -> Outcome {
             Outcome::TimedOut
         }
         Code::StreamIdle => Outcome::StreamIdle,
-        Code::WorkerDied => Outcome::WorkerDied,
+        Code::WorkerDied | Code::AppDown => Outcome::WorkerDied,
         Code::WorkerAnswerMalformed | Code::WorkerAnswerTruncated => Outcome::WorkerFault,
         Code::GatewayFailed => Outcome::GatewayFault,
         Code::HeadMalformed

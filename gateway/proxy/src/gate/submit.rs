@@ -43,6 +43,7 @@ impl Gate {
             Refusal::Predicted => Code::QueueWaitPredicted,
             Refusal::Deadline => Code::QueueDeadline,
             Refusal::Stopping => Code::Draining,
+            Refusal::Down => Code::AppDown,
         };
         turn_away(&job, code, retry_after_s);
     }

@@ -14,6 +14,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
 use super::{Cause, Gate};
+use crate::answers::down::LastWords;
 use crate::upstream::{Ahead, InFlight, Job, Slots};
 
 impl sluice_supervisor::Gate for Gate {
@@ -62,6 +63,11 @@ impl sluice_supervisor::Gate for Gate {
         self.slots.borrow_mut().insert(worker, slots);
         self.sessions.listening(worker);
         self.tell(Event::Listening { worker });
+    }
+
+    fn app_is_down(&self, status: &str, stderr_tail: &str) {
+        *self.last_words.borrow_mut() =
+            Some(LastWords { status: status.to_owned(), stderr_tail: stderr_tail.to_owned() });
     }
 
     fn takes_ahead(&self, worker: WorkerId, pipe: &Path) {

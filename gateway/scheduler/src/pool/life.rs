@@ -1,8 +1,11 @@
 //! What happens to one worker: it listens, gets warm, closes, faults, sticks, exits.
 
 use super::worker::{Warmth, Worker, backoff_ms};
-use super::{Pool, WorkerState};
+use super::{Place, Pool, WorkerState};
 use crate::{AbandonReason, Action, KillReason, Limits, Time, WorkerId};
+
+/// When a place starts its next worker that waits for a change of the app's files: no time leads there.
+pub(super) const HELD: Time = Time(u64::MAX);
 
 impl Pool {
     pub(crate) fn listening(&mut self, now: Time, worker: WorkerId, limits: &Limits) {
@@ -188,6 +191,11 @@ impl Pool {
         if self.stopping || !self.is_wanted(&self.places[instance]) {
             return;
         }
+        if limits.holds_failed && !lost.dismissed && self.places[instance].successor.is_none() {
+            self.places[instance].not_before = HELD;
+            actions.push(Action::Hold { worker });
+            return;
+        }
         let is_loop = self.count_failure(now, lost, limits);
         if !self.is_on_trial()
             && let Some(successor) = self.places[instance].successor.take()
@@ -249,6 +257,27 @@ impl Pool {
             return;
         }
         actions.push(Action::BackOff { worker, instance, delay_ms });
+    }
+
+    /// Ends every worker, and starts the next in each place as soon as the one before has gone.
+    pub(crate) fn changed(&mut self, now: Time, actions: &mut Vec<Action>) {
+        for place in &mut self.places {
+            (place.failures, place.not_before) = (0, now);
+        }
+        for (id, w) in self.workers.iter_mut() {
+            // Of one that is killed already, the next follows as well: what it ran is out of date.
+            w.dismissed = true;
+            if w.state != WorkerState::Killed {
+                w.enter(WorkerState::Killed, now);
+                actions.push(Action::Kill { worker: *id, reason: KillReason::Changed });
+            }
+        }
+    }
+
+    /// Whether no worker is there or will come before the app's files change.
+    pub(crate) fn is_held(&self) -> bool {
+        let is_held = |place: &Place| place.worker.is_none() && place.not_before == HELD;
+        !self.stopping && self.workers.is_empty() && self.wanted_places().all(|(_, place)| is_held(place))
     }
 
     pub(crate) fn stop_all(&mut self, now: Time, actions: &mut Vec<Action>) {

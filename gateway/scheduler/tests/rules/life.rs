@@ -240,3 +240,40 @@ fn a_worker_that_closes_leaves_its_place_to_another_while_it_holds_a_request() {
     assert_eq!(stage.exit(1), []);
     assert_eq!(stage.pass_ms(500), [start(3, 0)]);
 }
+
+#[test]
+fn app_in_development_that_has_ended_waits_for_a_change_and_its_clients_are_told() {
+    let mut stage = Stage::ready(Limits { holds_failed: true, ..LIMITS }, 1);
+    stage.arrive();
+    stage.arrive();
+    let orphaned = Action::Orphaned { request: RequestId(1), worker: WorkerId(1), arrived: Time(0) };
+    let down = |request| Action::Refuse { request: RequestId(request), reason: Refusal::Down, retry_after_s: 1 };
+    assert_eq!(stage.exit(1), [orphaned, Action::Hold { worker: WorkerId(1) }, down(2)]);
+    assert_eq!(stage.pass_ms(3_600_000), [], "no time starts it");
+    assert_eq!(stage.arrive(), [down(3)]);
+    assert_eq!(stage.step(Event::Changed), [start(2, 0)]);
+    assert_eq!(stage.arrive(), [], "who comes while it starts waits for it");
+    assert_eq!(stage.step(listening(2)), [dispatch(4, 2)]);
+}
+
+#[test]
+fn app_in_development_whose_files_change_is_ended_and_started_at_once() {
+    let mut stage = Stage::ready(Limits { holds_failed: true, ..LIMITS }, 1);
+    assert_eq!(stage.step(Event::Changed), [kill(1, KillReason::Changed)]);
+    assert_eq!(stage.arrive(), []);
+    assert_eq!(stage.step(Event::Changed), [], "it is being ended already");
+    assert_eq!(stage.exit(1), [start(2, 0)]);
+    assert_eq!(stage.step(Event::Changed), [kill(2, KillReason::Changed)], "one that starts is out of date too");
+    assert_eq!(stage.exit(2), [start(3, 0)]);
+    assert_eq!(stage.step(listening(3)), [dispatch(1, 3)]);
+}
+
+#[test]
+fn app_in_development_that_never_listened_is_no_reason_to_leave() {
+    let mut stage = Stage::new(Limits { holds_failed: true, ..LIMITS });
+    stage.step(Event::Scaled { workers: 1 });
+    for worker in 1..4 {
+        assert_eq!(stage.exit(worker), [Action::Hold { worker: WorkerId(worker) }]);
+        assert_eq!(stage.step(Event::Changed), [start(worker + 1, 0)]);
+    }
+}

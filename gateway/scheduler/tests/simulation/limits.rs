@@ -20,6 +20,7 @@ pub const LIMITS: Limits = Limits {
     backoff_ms_min: 100,
     backoff_ms_max: 1_000,
     healthy_after_ms: 1_000,
+    holds_failed: false,
     streams_per_worker_max: 0,
     warm_up: false,
     reload_at_once: 0,

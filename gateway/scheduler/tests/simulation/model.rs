@@ -331,6 +331,7 @@ impl Model {
                     Refusal::Predicted => "predicted",
                     Refusal::Deadline => "deadline",
                     Refusal::Stopping => "stopping",
+                    Refusal::Down => "down",
                 };
                 self.end(request, End::Refused(reason));
             }
@@ -355,6 +356,7 @@ impl Model {
             Action::BackOff { worker, instance, delay_ms } => {
                 self.workers.back_off(self.now, worker, instance, delay_ms)?;
             }
+            Action::Hold { worker } => return Err(format!("{worker:?} held as if the app were being developed")),
             Action::Bloated { .. } => self.note("bloated"),
             Action::GiveUp => self.workers.say(Due::GiveUp)?,
             Action::Examine { worker } => self.workers.say(Due::Examine(worker))?,

@@ -95,6 +95,7 @@ impl Plan {
             stop_timeout_ms: rng.pick(&[0, 1, 20, 100, 200]),
             backoff_ms_min,
             backoff_ms_max: backoff_ms_min * rng.between(1, 20),
+            holds_failed: false,
             healthy_after_ms: rng.pick(&[0, 10, 100, 500]),
             streams_per_worker_max: rng.count(0, 3),
             warm_up: rng.percent(50),

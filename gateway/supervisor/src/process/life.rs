@@ -100,14 +100,16 @@ pub(crate) async fn run(
     supervisor.guardian.forget(pid);
     // The queue learns of the death before the log does: no request may go to the dead (I4).
     supervisor.auxiliaries.forget(worker);
-    if process.is_ready.get() {
+    // In development, the page about the death shows what the app wrote last.
+    let is_told_at_once = process.is_ready.get() && process.app.development.is_none();
+    if is_told_at_once {
         supervisor.gate.exited(worker);
     }
     for task in [stdout, stderr].into_iter().flatten() {
         let _ = tokio::time::timeout(OUTPUT_TIMEOUT, task).await;
     }
     report_exit(&supervisor, &process, &status);
-    if !process.is_ready.get() {
+    if !is_told_at_once {
         // It held nothing, so nothing waits for this; and who gives up now finds the reason written down.
         supervisor.gate.exited(worker);
     }
@@ -194,7 +196,11 @@ fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<E
         stderr_tail: &tail,
     };
     let Ending { reason, is_violent, status } = exit::describe(status, &known);
-    let expected = is_given_up || process.is_asked_to_leave.get() && !is_violent;
+    let is_changed = process.was_killed.get() == Some(KillReason::Changed);
+    let expected = is_given_up || is_changed || process.is_asked_to_leave.get() && !is_violent;
+    if !expected && process.app.development.is_some() {
+        supervisor.gate.app_is_down(&status, &tail);
+    }
     supervisor.journal.emit(Event::WorkerExited { worker: process.worker.0, status: &status, reason, expected });
     if !process.is_ready.get() && !expected {
         let code = match reason {

@@ -22,6 +22,11 @@ export interface SluiceOptions {
   readonly adapters?: Readonly<Record<string, string>>;
   /** Share of page views whose vitals are measured and sent, from 0 to 1. Default: 1. */
   readonly vitals?: number;
+  /**
+   * What React components run on in the browser: React, or Preact's runtime and `preact/compat`, which is a tenth of it. In builds
+   * alone; the server renders with React in any case. Default: `react`.
+   */
+  readonly reactRuntime?: 'react' | 'preact';
   /** Where the manifest is written, from Vite's root. Default: `dist/sluice-assets.json`. */
   readonly manifest?: string;
 }
@@ -32,6 +37,14 @@ const FRAMEWORKS = {
   preact: ['preact', 'preact/hooks', 'preact/jsx-runtime', 'preact/jsx-dev-runtime'],
   vue: ['vue'],
 } as const;
+/** What stands in for React where its components run on Preact. */
+const COMPAT: ReadonlyMap<string, string> = new Map([
+  ['react', 'preact/compat'],
+  ['react-dom', 'preact/compat'],
+  ['react-dom/client', 'preact/compat/client'],
+  ['react/jsx-runtime', 'preact/jsx-runtime'],
+  ['react/jsx-dev-runtime', 'preact/jsx-runtime'],
+]);
 /** What else the runtime imports. */
 const OWN_IMPORTS = ['@sluice/browser > @sluice/render/state', '@sluice/browser > web-vitals'];
 const VIRTUAL: ReadonlySet<string> = new Set([
@@ -46,12 +59,16 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
     components: folder = 'components',
     manifest = 'dist/sluice-assets.json',
     vitals: vitalsShare = 1,
+    reactRuntime = 'react',
   } = options;
   if (!(vitalsShare >= 0 && vitalsShare <= 1))
     throw new RangeError(`vitals has to be from 0 to 1, not ${vitalsShare}`);
+  if (reactRuntime !== 'react' && reactRuntime !== 'preact')
+    throw new RangeError(`reactRuntime has to be react or preact, not ${String(reactRuntime)}`);
   let config: ResolvedConfig;
   let components: readonly ComponentFile[] = [];
   let adapters: ReadonlyMap<string, string> = new Map();
+  let compat: ReadonlyMap<string, string> = new Map();
   /** Rollup's names of the chunks for browsers, by what they are made of. */
   const chunks = new Map<string, string>();
 
@@ -92,7 +109,9 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
 
     configResolved(resolved) {
       config = resolved;
-      adapters = adaptersFor(resolved.root, options.adapters);
+      const runsOnPreact = reactRuntime === 'preact' && resolved.command === 'build';
+      compat = runsOnPreact ? COMPAT : new Map();
+      adapters = adaptersFor(resolved.root, options.adapters, runsOnPreact);
     },
 
     async buildStart() {
@@ -109,7 +128,15 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
         chunks.set(id, this.emitFile({ type: 'chunk', id, preserveSignature: 'strict' }));
     },
 
-    resolveId: (id) => (VIRTUAL.has(id) ? `\0${id}` : undefined),
+    resolveId: {
+      // Before Vite finds React itself.
+      order: 'pre',
+      handler(id, importer) {
+        if (VIRTUAL.has(id)) return `\0${id}`;
+        const standIn = this.environment.name === 'client' ? compat.get(id) : undefined;
+        return standIn === undefined ? undefined : this.resolve(standIn, importer, { skipSelf: true });
+      },
+    },
 
     async load(id) {
       const isBuild = config.command === 'build';
@@ -206,9 +233,14 @@ function installedIn(root: string): readonly (keyof typeof FRAMEWORKS)[] {
   return names.filter((name) => isInstalled(FRAMEWORKS[name][0]));
 }
 
-function adaptersFor(root: string, own: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
+function adaptersFor(
+  root: string,
+  own: Readonly<Record<string, string>> = {},
+  runsOnPreact: boolean,
+): ReadonlyMap<string, string> {
   const adapters = new Map<string, string>();
   for (const name of ['plain', ...installedIn(root)]) adapters.set(name, modules.ownFile(`adapters/${name}`));
+  if (runsOnPreact) adapters.set('react', modules.ownFile('adapters/preact'));
   for (const [name, file] of Object.entries(own)) adapters.set(name, path.resolve(root, file));
   return adapters;
 }

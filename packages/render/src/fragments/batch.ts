@@ -66,7 +66,7 @@ export class RenderError extends Error {
 /** What a job has come to so far. */
 interface Progress extends FragmentJob {
   readonly token: string;
-  readonly returnMeta: Record<string, unknown>;
+  returnMeta: Record<string, unknown>;
   statusCode: number;
   html: string | null;
   duration: number | null;
@@ -135,11 +135,13 @@ export class Batch {
       await this.#renderJob(job);
       await this.#jobHooks('afterRender', job);
       await this.#jobHooks('jobEnd', job);
+      checkMeta(job);
     } catch (error) {
       job.hasFailed = true;
       job.error = error;
       job.statusCode = statusOf(error);
       await this.#hooks((plugin) => plugin.onError?.(this.#jobContext(plugin, job), error));
+      if (!isJson(job.returnMeta)) job.returnMeta = {};
     }
   }
 
@@ -184,6 +186,26 @@ export class Batch {
 
   #dataOf(plugin: Plugin | undefined): Map<unknown, unknown> {
     return (plugin && this.#data.get(plugin)) ?? new Map();
+  }
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What is no JSON, such as a BigInt or a cycle, fails this job and not the answer of its batch. */
+function checkMeta(job: Progress): void {
+  try {
+    JSON.stringify(job.returnMeta);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    job.html = null;
+    throw new TypeError(`returnMeta of ${JSON.stringify(job.name)} is no JSON: ${reason}`, { cause: error });
   }
 }
 

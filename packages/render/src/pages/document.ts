@@ -164,9 +164,9 @@ function pageData({ page, assets, code: all }: DocumentParts): string {
     const [own] = assetsOf(assets, referenceOf(component))?.js ?? [];
     if (own !== undefined) code[referenceOf(component)] = own;
   }
-  // Undefined is no JSON, which is how this is read.
-  const { page: id = '', ...others } = page;
-  return serialise({ page: id, ...others, code });
+  // Undefined is no JSON, which is how this is read: vitals of a page without an id go by its path.
+  const { page: id, ...others } = page;
+  return serialise({ ...(id === undefined || id === '' ? {} : { page: id }), ...others, code });
 }
 
 /** Numbers and texts; anything else is no text of a head. */

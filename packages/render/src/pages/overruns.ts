@@ -1,17 +1,21 @@
 /**
  * Components that go over their CPU budget again and again are left to the browser for a while, because a synchronous render
- * cannot be interrupted and every page would wait for it. It must not know how they are rendered.
+ * cannot be interrupted and every page would wait for it. The first time is short and each further one twice as long: props that one
+ * visitor chose may cost too much while those of the next do not, and nobody is to switch a component off for all with them. It
+ * must not know how components are rendered.
  */
 
 export interface OverrunsOptions {
   /** Renders over budget, one after the other, until a component is suspended; default 5. */
   readonly max?: number;
-  /** Seconds until one render tries it again; default 10. */
+  /** Seconds at most until one render tries it again; default 10. The first time is a tenth of it; it doubles with each try that fails. */
   readonly suspendS?: number;
 }
 
 const MAX = 5;
 const SUSPEND_S = 10;
+/** Part of the longest suspension that the first one takes. */
+const FIRST_PART = 0.1;
 
 interface Count {
   overruns: number;
@@ -34,7 +38,8 @@ export class Overruns {
     const count = this.#counts.get(component);
     if (count === undefined || count.overruns < this.#max) return false;
     if (now_ms < count.suspendedUntil_ms) return true;
-    count.suspendedUntil_ms = now_ms + this.#suspend_ms;
+    // Until it is known how the try ends, which may be a while, the others stay away.
+    count.suspendedUntil_ms = now_ms + this.#lasts_ms(count);
     return false;
   }
 
@@ -45,7 +50,12 @@ export class Overruns {
     }
     const count = this.#counts.get(component) ?? { overruns: 0, suspendedUntil_ms: 0 };
     count.overruns += 1;
-    if (count.overruns >= this.#max) count.suspendedUntil_ms = now_ms + this.#suspend_ms;
+    if (count.overruns >= this.#max) count.suspendedUntil_ms = now_ms + this.#lasts_ms(count);
     this.#counts.set(component, count);
+  }
+
+  #lasts_ms({ overruns }: Count): number {
+    const doublings = Math.min(Math.max(overruns - this.#max, 0), 30);
+    return Math.min(this.#suspend_ms, this.#suspend_ms * FIRST_PART * 2 ** doublings);
   }
 }

@@ -30,13 +30,34 @@ export async function registryFromFiles(folder: string, options: FilesOptions = 
   for (const file of files.toSorted()) {
     const { name, version } = nameOf(file);
     const url = pathToFileURL(path.resolve(folder, file)).href;
+    const importOnce = importer(url);
     const load = async (): Promise<ComponentModule> => {
-      const module = (await import(url)) as ComponentModule;
+      const module = (await importOnce()) as ComponentModule;
       return { default: module.default, settings: { ...settings, ...module.settings } };
     };
     registry.lazy(name, load, {}, version === undefined ? {} : { version });
   }
   return registry;
+}
+
+/** Failed tries that get an address of their own. Each stays in memory, so that a file which is broken for days must not have new ones. */
+const TRIES_MAX = 20;
+
+/**
+ * Imports a file. Node keeps a failed import for its address, so the try after a failure asks for another one. What the file itself
+ * imports keeps its address: where that has failed, only a new process tries it again.
+ */
+function importer(url: string): () => Promise<unknown> {
+  let failures = 0;
+  return async () => {
+    const tries = Math.min(failures, TRIES_MAX);
+    try {
+      return await import(tries === 0 ? url : `${url}?sluice-try=${tries}`);
+    } catch (error) {
+      failures += 1;
+      throw error;
+    }
+  };
 }
 
 export function isComponentFile(file: string): boolean {

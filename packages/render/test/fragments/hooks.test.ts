@@ -149,6 +149,34 @@ void test('returnMeta goes to the host; batchMeta is shared by all, data by the 
   }
 });
 
+void test('returnMeta that is no JSON is the error of its job alone', async () => {
+  const cyclic: Record<string, unknown> = {};
+  cyclic['self'] = cyclic;
+  for (const value of [1n, cyclic]) {
+    const told: unknown[] = [];
+    const plugin: Plugin = {
+      jobStart({ token, returnMeta }) {
+        returnMeta['sent'] = token === 'bad' ? value : token;
+      },
+      onError: (_context, error) => void told.push(error),
+    };
+    const answer = await createFragments({ registry, plugins: [plugin] }).batch({
+      good: { name: 'Good', data: { n: 1 } },
+      bad: { name: 'Good', data: { n: 2 } },
+    });
+    const sent = JSON.parse(JSON.stringify(answer)) as typeof answer;
+    assert.equal(sent.success, true);
+    assert.deepEqual(resultOf(sent, 'good').meta, { sent: 'good' });
+    const { success, statusCode, error, html, meta } = resultOf(sent, 'bad');
+    assert.deepEqual(
+      { success, statusCode, html, meta },
+      { success: false, statusCode: 500, html: null, meta: {} },
+    );
+    assert.match(error?.message ?? '', /^returnMeta of "Good" is no JSON: /);
+    assert.equal(told.length, 1);
+  }
+});
+
 void test('what a hook assigns to its context changes no result', async () => {
   const plugin: Plugin = {
     afterRender: (context) => {

@@ -32,6 +32,16 @@ function flat(boxes: readonly JsonBox[]): readonly JsonBox[] {
   return boxes.flatMap((box) => [box, ...flat(Object.values(box.slots ?? {}).flat())]);
 }
 
+void test('a page without an id has none in its data, so that vitals go by its path', async () => {
+  const pages = createPages({ registry: registryForTests() });
+  const htmlOf = async (id: object): Promise<string> =>
+    textOf(await pages.render({ ...id, boxes: [{ component: 'Text', props: { text: 'x' } }] }));
+  const dataOf = (html: string): Record<string, unknown> =>
+    JSON.parse(/data-sluice="page">([^<]*)</.exec(html)?.[1] ?? 'null') as Record<string, unknown>;
+  assert.equal('page' in dataOf(await htmlOf({})), false);
+  assert.equal(dataOf(await htmlOf({ id: 'listing' }))['page'], 'listing');
+});
+
 void test('a page has its boxes in the order of the tree, with what they show and what the browser needs', async () => {
   const pages = createPages({ registry: registryForTests() });
   const page = await pages.render(

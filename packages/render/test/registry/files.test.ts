@@ -69,6 +69,17 @@ void test('no file of a thousand is loaded before its component is used', async 
   assert.equal(counts.loadsOfTest, 1);
 });
 
+void test('a file that could not be imported is tried again by the next use', async (t) => {
+  const components = await folder(t, { 'Hero.js': 'throw new Error("not yet")' });
+  const registry = await registryFromFiles(components);
+  await assert.rejects(registry.find('Hero'), /not yet/);
+  await writeFile(path.join(components, 'Hero.js'), 'export default (');
+  await assert.rejects(registry.find('Hero'), SyntaxError);
+  await writeFile(path.join(components, 'Hero.js'), 'export default () => "mended"');
+  const found = (await registry.find('Hero')) ?? assert.fail();
+  assert.equal((found.view as () => string)(), 'mended');
+});
+
 void test('files are added to a registry that is there', async (t) => {
   const components = await folder(t, { 'Hero.js': 'export default () => ""' });
   const registry = createRegistry();

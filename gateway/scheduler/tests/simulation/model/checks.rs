@@ -46,6 +46,7 @@ impl Model {
                 let is_late = self.now.0 >= due.0 + self.tick_us && fate == Fate::Queued { returned: false };
                 promise!(!is_late, "I6: {request:?} was refused {} µs late", self.now.0 - due.0);
             }
+            (Refusal::Down, _) => return Err(format!("{request:?} was refused as if the app were being developed")),
             (_, None) => return Err(format!("I3: {request:?} was admitted and then refused as {reason:?}")),
             (_, Some(admission)) if admission.is_free => {
                 return Err(format!("{request:?} was refused as {reason:?} though a worker was free"));

@@ -126,6 +126,7 @@ impl World {
             }
             Action::Refuse { .. }
             | Action::BackOff { .. }
+            | Action::Hold { .. }
             | Action::Lower { .. }
             | Action::Raise { .. }
             | Action::GiveUp

@@ -1,0 +1,58 @@
+//! `sluice dev`.
+
+#![allow(clippy::doc_markdown, reason = "doc comments here are help texts, which terminals show as they are")]
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::RunDirArg;
+
+const EXAMPLES: &str = "\
+Examples:
+  sluice dev server.js                 start again when a file that the app has loaded changes
+  sluice dev -- npm run dev            the development server of a framework, behind the gateway
+  sluice dev server.js --inspect       with Node's inspector on port 9229; a breakpoint ends nothing
+  sluice dev server.js --watch views --watch data.json
+                                       also when these files change, which the app reads by itself
+
+One worker runs, no page is cached, and no time limit applies to the app. Where the app has ended, browsers show its stack.";
+
+/// `sluice dev`.
+#[derive(Args, Debug, Default)]
+#[command(after_help = EXAMPLES)]
+pub struct DevArgs {
+    /// Script that calls listen() [default: app.entry or app.command of sluice.toml, else main or scripts.start of
+    /// package.json]
+    #[arg(conflicts_with = "app")]
+    pub entry: Option<String>,
+    /// Port to listen on; 0 takes any free one [config: server.port]
+    #[arg(long, short)]
+    pub port: Option<String>,
+    /// Address to listen on
+    #[arg(long, default_value = "127.0.0.1")]
+    pub host: String,
+    /// Port of the app's main server, where that is not PORT [config: app.port]
+    #[arg(long, value_name = "PORT")]
+    pub app_port: Option<String>,
+    /// Open Node's inspector, on port 9229 unless an address or a port is given after =
+    #[arg(long, value_name = "[HOST:]PORT", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:9229", conflicts_with = "app")]
+    pub inspect: Option<String>,
+    /// Further file or directory whose change starts the app again; may be given several times
+    #[arg(long, value_name = "PATH")]
+    pub watch: Vec<PathBuf>,
+    /// Configuration file [default: sluice.toml, if it exists]
+    #[arg(long, short, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Address of metrics, health and dashboard
+    #[arg(long, value_name = "ADDR", default_value = "off")]
+    pub admin: String,
+    /// Node.js that runs the script [config: app.node]
+    #[arg(long, value_name = "PATH")]
+    pub node: Option<String>,
+    /// Command that starts the app instead of a script
+    #[arg(id = "app", last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}

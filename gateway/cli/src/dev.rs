@@ -1,0 +1,90 @@
+//! `sluice dev`: the gateway as somebody wants it who develops the app. It is `sluice start` with other settings, all of which are
+//! here; what `app.mode = "development"` does besides is where it is done.
+
+use std::process::ExitCode;
+
+use crate::args::{DevArgs, StartArgs};
+use crate::start;
+
+/// What holds while the app is being developed, whatever the file says. A breakpoint may last for hours, so no time limit
+/// applies to the app; what the app answers is what it answers now, so nothing is kept.
+const PRESET: [(&str, &str); 16] = [
+    ("app.mode", "development"),
+    ("workers.count", "1"),
+    ("workers.lanes", "off"),
+    ("workers.overdue_after_ms", "0"),
+    ("workers.stuck_after_ms", "0"),
+    ("workers.blocked_after_ms", "0"),
+    ("workers.start_timeout_ms", "3600000"),
+    ("queue.wait_ms_max", "3600000"),
+    ("queue.budget_ms", "0"),
+    ("response.worker_timeout_ms", "86400000"),
+    ("response.abandoned_timeout_ms", "86400000"),
+    ("recycle.memory_bytes_max", "0"),
+    ("cache.enabled", "false"),
+    ("quarantine.ttl_ms", "0"),
+    ("profile.tail", "off"),
+    ("log.format", "auto"),
+];
+
+/// Runs the app until it is stopped.
+pub fn run(args: DevArgs) -> ExitCode {
+    start::run(start_args(args))
+}
+
+fn start_args(args: DevArgs) -> StartArgs {
+    let DevArgs { entry, port, host, app_port, inspect, watch, config, run_dir, admin, node, command } = args;
+    let mut preset: Vec<_> = PRESET.iter().map(|(key, text)| (*key, (*text).to_owned())).collect();
+    if let Some(inspect) = inspect {
+        preset.push(("app.node_args", serde_json::json!([format!("--inspect={inspect}")]).to_string()));
+    }
+    StartArgs {
+        entry,
+        port,
+        host: Some(host),
+        app_port,
+        config,
+        run_dir,
+        admin: Some(admin),
+        node,
+        command,
+        preset,
+        watch,
+        ..StartArgs::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+    use sluice_catalog::config::{Config, Mode, Sources};
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn config_of(line: &str) -> Config {
+        let Command::Dev(args) = Cli::try_parse_from(line.split(' ')).unwrap().command else { panic!("{line}") };
+        let sources = Sources { file: None, env: Vec::new(), flags: start_args(args).flags() };
+        Config::load(sources).unwrap().config
+    }
+
+    #[test]
+    fn app_in_development_has_one_worker_no_cache_and_no_time_limit() {
+        let config = config_of("sluice dev server.js");
+        assert_eq!(config.app.mode, Mode::Development);
+        assert_eq!((config.workers.count, config.cache.enabled), (1, false));
+        assert_eq!(
+            (config.workers.overdue_after_ms, config.workers.stuck_after_ms, config.workers.blocked_after_ms),
+            (0, 0, 0)
+        );
+        assert_eq!(config.server.host, "127.0.0.1", "stacks are for this machine alone");
+        assert_eq!(config.app.entry.as_deref(), Some("server.js"));
+    }
+
+    #[test]
+    fn inspector_is_for_scripts_because_a_command_would_give_it_to_npm() {
+        assert_eq!(config_of("sluice dev a.js --inspect").app.node_args, ["--inspect=127.0.0.1:9229"]);
+        assert_eq!(config_of("sluice dev a.js --inspect=0").app.node_args, ["--inspect=0"]);
+        assert!(Cli::try_parse_from("sluice dev --inspect -- npm run dev".split(' ')).is_err());
+    }
+}
