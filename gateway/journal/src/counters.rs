@@ -284,16 +284,10 @@ impl Counters {
         for class in self.classes.iter().filter(|class| class.cpu_ms > 0.0) {
             page.sample(&[("class", &*class.name)], class.cpu_ms / 1000.0);
         }
-        let times: [(_, fn(&Class) -> &ClassHistogram); 2] = [
-            (&metrics::CLASS_QUEUE_WAIT_SECONDS, |class| &class.queue_wait),
-            (&metrics::CLASS_SERVICE_TIME_SECONDS, |class| &class.service_time),
-        ];
-        for (metric, of) in times {
-            page.metric(metric);
-            for class in &self.classes {
-                of(class).write(page, &class.name);
-            }
-        }
+        page.metric(&metrics::CLASS_QUEUE_WAIT_SECONDS);
+        self.classes.iter().for_each(|class| class.queue_wait.write(page, &class.name));
+        page.metric(&metrics::CLASS_SERVICE_TIME_SECONDS);
+        self.classes.iter().for_each(|class| class.service_time.write(page, &class.name));
         page.metric(&metrics::SESSION_REQUESTS_TOTAL);
         for (session, count) in Session::ALL.into_iter().zip(self.sessions) {
             page.sample(&[("session", session.as_str())], count);
