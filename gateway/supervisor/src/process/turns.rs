@@ -113,7 +113,6 @@ mod tests {
             };
             turns.hear(start + ms(second * 1_000), 0.1, ms(delay));
             let longest = match second {
-                0..5 => 2,
                 5..65 => 900,
                 65..90 => 400,
                 _ => 2,
