@@ -1,6 +1,6 @@
 // The Grafana dashboard and the alert rules of docs/monitoring ask for metrics, labels and words that a gateway has.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -184,8 +184,8 @@ void test('each alert fires in its trouble, and none in a service in order', (t)
     ['check', 'rules', 'alerts.yml'],
     ['test', 'rules', 'alerts.test.yml'],
   ]) {
-    const { status, stdout, stderr } = spawnSync(program, args, { cwd: folder, encoding: 'utf8' });
-    assert.equal(status, 0, `${stdout}${stderr}`);
+    const ended: SpawnSyncReturns<string> = spawnSync(program, args, { cwd: folder, encoding: 'utf8' });
+    assert.equal(ended.status, 0, `${ended.stdout}${ended.stderr}`);
   }
   const count = rules.groups.flatMap((group) => group.rules).length;
   assert.ok(read('alerts.test.yml').includes(`value: ${count} }`), 'the test counts all alerts');
