@@ -18,6 +18,17 @@ fi
 if command -v go >/dev/null 2>&1 && ! command -v pebble >/dev/null 2>&1 && [ ! -x "$(go env GOPATH)/bin/pebble" ]; then
   go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1 >/dev/null 2>&1 || true
 fi
+# promtool, for monitoring.test.ts: the one program of Debian's package prometheus, without its service, and without root.
+cache=$(dirname "$0")/../../node_modules/.cache/sluice
+if ! command -v promtool >/dev/null 2>&1 && [ ! -x "$cache/promtool" ] && command -v dpkg-deb >/dev/null 2>&1; then
+  mkdir -p "$cache"
+  fetched=$(mktemp -d)
+  # An archive that does not answer leaves the test skipped.
+  (cd "$fetched" && apt-get download -qq prometheus >/dev/null 2>&1) &&
+    dpkg-deb --fsys-tarfile "$fetched"/prometheus_*.deb | tar -xO ./usr/bin/promtool >"$cache/promtool.new" &&
+    chmod 755 "$cache/promtool.new" && mv "$cache/promtool.new" "$cache/promtool" || true
+  rm -rf "$fetched" "$cache/promtool.new"
+fi
 [ -n "$missing" ] || exit 0
 left=$missing
 if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then

@@ -1,12 +1,14 @@
 // The Grafana dashboard and the alert rules of docs/monitoring ask for metrics, labels and words that a gateway has.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse as parseYaml } from 'yaml';
 import { app, repositoryDir } from '../support/sluice.ts';
+import { eventually } from '../support/eventually.ts';
+import { promtool } from './promtool.ts';
 import { ask, running } from './scenario.ts';
 
 const folder = path.join(repositoryDir, 'docs/monitoring');
@@ -147,18 +149,43 @@ void test('every query is about metrics, labels and words that a gateway has', a
   }
 });
 
-void test('each alert fires in its trouble, and none in a service in order', (t) => {
-  const promtool = (...args: string[]): { status: number | null; text: string } => {
-    const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: folder, encoding: 'utf8' });
-    return { status, text: `${stdout}${stderr}` };
+void test('a stall of an event loop, open files and times by class are on the page', async (t) => {
+  const sluice = await running(t, { entry: app('spin.js'), workers: 1 });
+  const value = async (series: string): Promise<number> => {
+    const text = await (await fetch(`${sluice.admin}/metrics`)).text();
+    const line = text.split('\n').find((sample) => sample.startsWith(`${series} `));
+    return Number(line?.slice(series.length + 1) ?? Number.NaN);
   };
-  if (promtool('--version').status !== 0) return t.skip('promtool is not installed');
+  await ask(sluice, '/spin?ms=400');
+  await eventually(async () => (await value('sluice_worker_event_loop_delay_seconds{place="0"}')) >= 0.3, {
+    what: 'the stall',
+  });
+  const long = await value('sluice_event_loop_delay_seconds_bucket{le="+Inf"}');
+  assert.ok((await value('sluice_event_loop_delay_seconds_bucket{le="0.25"}')) < long);
+  assert.ok((await value('sluice_worker_event_loop_utilization_ratio{place="0"}')) > 0);
+  await eventually(
+    async () => (await value('sluice_class_service_time_seconds_count{class="GET /spin"}')) === 1,
+    { what: 'the request among the times of its class' },
+  );
+  assert.equal(await value('sluice_class_service_time_seconds_bucket{class="GET /spin",le="0.25"}'), 0);
+  assert.ok((await value('sluice_class_cpu_seconds_total{class="GET /spin"}')) >= 0.3);
+  if (process.platform !== 'linux') return t.skip('descriptors are known on Linux alone');
+  for (const of of ['gateway_', 'worker_']) {
+    const place = of === 'worker_' ? '{place="0"}' : '';
+    const open = await value(`sluice_${of}open_descriptors${place}`);
+    assert.ok(open > 3 && open < (await value(`sluice_${of}descriptors_max${place}`)), `${of}: ${open}`);
+  }
+});
+
+void test('each alert fires in its trouble, and none in a service in order', (t) => {
+  const program = promtool();
+  if (program === undefined) return t.skip('promtool is not installed (tests/scenarios/install.sh)');
   for (const args of [
     ['check', 'rules', 'alerts.yml'],
     ['test', 'rules', 'alerts.test.yml'],
   ]) {
-    const { status, text } = promtool(...args);
-    assert.equal(status, 0, text);
+    const ended: SpawnSyncReturns<string> = spawnSync(program, args, { cwd: folder, encoding: 'utf8' });
+    assert.equal(ended.status, 0, `${ended.stdout}${ended.stderr}`);
   }
   const count = rules.groups.flatMap((group) => group.rules).length;
   assert.ok(read('alerts.test.yml').includes(`value: ${count} }`), 'the test counts all alerts');

@@ -9,6 +9,7 @@ mod actions;
 mod cache;
 mod control;
 mod dashboard_page;
+pub mod descriptors;
 mod host;
 mod http;
 mod live;

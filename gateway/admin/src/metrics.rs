@@ -13,7 +13,7 @@ use sluice_catalog::snapshot::{
 };
 use sluice_journal::{Bucket, Exposition, Journal, Page};
 
-use crate::Operator;
+use crate::{Operator, descriptors};
 
 /// Metrics of the catalogue that [`Operator::write_metrics`] has to write.
 pub static OPERATOR_METRICS: &[&Metric] = &[
@@ -50,7 +50,10 @@ pub static OPERATOR_METRICS: &[&Metric] = &[
     &metrics::ALARMS,
     &metrics::WORKERS_WANTED,
     &metrics::WORKER_HEAP_USED_BYTES,
+    &metrics::WORKER_OPEN_DESCRIPTORS,
+    &metrics::WORKER_DESCRIPTORS_MAX,
     &metrics::WORKER_EVENT_LOOP_UTILIZATION_RATIO,
+    &metrics::EVENT_LOOP_DELAY_SECONDS,
     &metrics::WORKER_EVENT_LOOP_DELAY_SECONDS,
     &metrics::WORKER_GC_RATIO,
     &metrics::WORKER_UNATTRIBUTED_CPU_RATIO,
@@ -92,6 +95,14 @@ fn write_gateway(page: &mut Page, snapshot: &Snapshot) {
     }
     if let Some(bytes) = own_resident_bytes() {
         page.metric(&metrics::GATEWAY_RESIDENT_MEMORY_BYTES).sample(&[], bytes);
+    }
+    page.metric(&metrics::GATEWAY_OPEN_DESCRIPTORS);
+    if let Some(open) = descriptors::open("self") {
+        page.sample(&[], open);
+    }
+    page.metric(&metrics::GATEWAY_DESCRIPTORS_MAX);
+    if let Some(limit) = descriptors::limit("self") {
+        page.sample(&[], limit);
     }
     page.metric(&metrics::GENERATION).sample(&[], snapshot.generation);
     page.metric(&metrics::CONNECTIONS).sample(&[], snapshot.connections);

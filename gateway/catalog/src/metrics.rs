@@ -2,6 +2,10 @@
 //!
 //! Base units, `_total` for counters, and no label whose values a client could multiply. It must not know the numbers.
 
+mod labels;
+
+pub use labels::{LABELS, Label};
+
 /// How a metric moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -41,17 +45,6 @@ pub struct Metric {
     pub labels: &'static [&'static str],
 }
 
-/// One label, with what bounds its values.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Label {
-    /// Its name.
-    pub name: &'static str,
-    /// What it says.
-    pub text: &'static str,
-    /// Why the number of its values has a bound, and which.
-    pub bound: &'static str,
-}
-
 /// Distinct values of the label `class`; requests of further classes count under [`CLASS_OTHER`].
 pub const CLASSES_MAX: usize = 100;
 
@@ -62,131 +55,8 @@ pub const CLASS_OTHER: &str = "other";
 pub const BUCKETS_SECONDS: [f64; 16] =
     [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0];
 
-/// Every label.
-pub static LABELS: &[Label] = &[
-    Label {
-        name: "class",
-        text: "Requests expected to cost alike.",
-        bound: "100: routes, then what is frequent; `other`",
-    },
-    Label {
-        name: "status",
-        text: "Status that the client got; 0 when it got none.",
-        bound: "three-digit statuses and 0",
-    },
-    Label {
-        name: "outcome",
-        text: "How the request ended and who ended it. A component's render ended as `rendered`, `cached`, `error`, `late`, \
-               `client` and the like.",
-        bound: "the words of the access log; of components 16, and `other`",
-    },
-    Label { name: "code", text: "Error code.", bound: "the error catalogue" },
-    Label { name: "state", text: "Where the worker is in its life.", bound: "the worker states" },
-    Label {
-        name: "place",
-        text: "The worker's place in the pool, from 0. A replacement keeps its place, so series do not pile up.",
-        bound: "the highest number of workers so far",
-    },
-    Label {
-        name: "result",
-        text: "How a reload ended: `done`, `abandoned`, `superseded` or `refused`.",
-        bound: "the seven words",
-    },
-    Label {
-        name: "reason",
-        text: "Why a process ended: `exited`, `signalled` (by nobody here), `out_of_memory` (of V8's heap), or why it was \
-               killed: `stuck`, `blocked`, `start_timeout`, `stop_timeout`, `abandoned` (of a reload that was given up). Of a \
-               recycled worker what it had enough of, `requests`, `age` or `memory`, or `overdue` where it stood still.",
-        bound: "twelve",
-    },
-    Label {
-        name: "step",
-        text: "What a request for a worker was given, from the best downwards: `render` or `refuse`.",
-        bound: "the steps of the ladder",
-    },
-    Label {
-        name: "session",
-        text: "Whether the worker that keeps the client's session got a request: `kept`, `moved` to another because that one has \
-               gone, or `new`.",
-        bound: "the three words",
-    },
-    Label {
-        name: "cache",
-        text: "What the page cache made of a request: `hit`, `stale`, `joined` (it got the render of another), `miss` or `bypass`.",
-        bound: "the five words",
-    },
-    Label {
-        name: "include",
-        text: "What came of an include: `sent`, `alt` (its `alt` was sent), `late`, `failed`, `refused` (by a bound, or because it is on \
-               another host) or `malformed` (its tag could not be read).",
-        bound: "the six words",
-    },
-    Label {
-        name: "look_up",
-        text: "What came of a look-up on disk or in the shared cache: `hit`, `miss`, `timeout` (of 50 ms, or `cache.shared_timeout_ms`), \
-               `error`, or `skipped` because it did not answer in time before or is not in use.",
-        bound: "the five words",
-    },
-    Label {
-        name: "write",
-        text: "What became of a page for the disk or the shared cache: `written`, `dropped` because too many waited or it was not in use, \
-               or `refused` by the disk or the server.",
-        bound: "the three words",
-    },
-    Label {
-        name: "direction",
-        text: "Whether a purge was `told` to the other gateways or `heard` of one of them.",
-        bound: "the two words",
-    },
-    Label {
-        name: "alarm",
-        text: "What is alarming: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow`, `grows_with_age` or \
-               `certificates`.",
-        bound: "the eight words",
-    },
-    Label {
-        name: "why",
-        text: "Why a React render was left to react-dom, in the renderer's words.",
-        bound: "the first 32, then `other`",
-    },
-    Label {
-        name: "run",
-        text: "Shortest duration of the runs: `1ms`, `10ms`, `100ms` or `1s`.",
-        bound: "the four words",
-    },
-    Label {
-        name: "export",
-        text: "What became of spans: `exported` to the collector, `dropped` because too many waited for it, or `failed` where it \
-               refused them or could not be reached.",
-        bound: "the three words",
-    },
-    Label {
-        name: "encoding",
-        text: "What answers are compressed in: `zstd`, `br` or `gzip`.",
-        bound: "the three words",
-    },
-    Label {
-        name: "certificate",
-        text: "The first name that a certificate is for, else its file.",
-        bound: "`server.certificates` (1,000), `acme.names` (100) and `server.tls_cert`",
-    },
-    Label { name: "component", text: "Component of `@sluice/render`.", bound: "500, and `other`" },
-    Label {
-        name: "setting",
-        text: "Setting of the dial that a page got, in the renderer's words. Only what workers have named counts by name.",
-        bound: "32, and `other`",
-    },
-    Label { name: "device", text: "The visitor's device: `mobile`, `desktop` or `bot`.", bound: "the three words" },
-    Label { name: "vital", text: "What a browser measured: `ttfb`, `fcp`, `lcp` or `inp`.", bound: "the four words" },
-    Label {
-        name: "fault",
-        text: "What was wrong with a component in a browser: `mismatch` of its HTML (the browser renders it again), or `failed`.",
-        bound: "the two words",
-    },
-    Label { name: "content", text: "What the bytes are of: `html` or `js`.", bound: "the two words" },
-    Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
-    Label { name: "version", text: "Version of the binary.", bound: "one" },
-];
+/// Upper bounds of the buckets of histograms by class, seconds; `+Inf` follows. They are few, as there is a set for each class.
+pub const CLASS_BUCKETS_SECONDS: [f64; 8] = [0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
 macro_rules! metrics {
     ($($id:ident $name:literal $kind:ident $unit:ident [$($label:literal)*] $help:literal)+) => {
@@ -213,6 +83,10 @@ metrics! {
         "CPU time of the gateway's own process, user and system."
     GATEWAY_RESIDENT_MEMORY_BYTES "sluice_gateway_resident_memory_bytes" Gauge Bytes []
         "Resident memory of the gateway's own process."
+    GATEWAY_OPEN_DESCRIPTORS "sluice_gateway_open_descriptors" Gauge Count []
+        "Files and sockets that the gateway's own process has open. Linux only."
+    GATEWAY_DESCRIPTORS_MAX "sluice_gateway_descriptors_max" Gauge Count []
+        "How many it may have open (`LimitNOFILE=`, `ulimit -n`); nothing where it has no limit. Linux only."
 
     CONNECTIONS "sluice_connections" Gauge Count []
         "Client connections open now."
@@ -295,6 +169,10 @@ metrics! {
         "CPU time that one request used in a worker, for requests whose own time the worker knows."
     CLASS_CPU_SECONDS_TOTAL "sluice_class_cpu_seconds_total" Counter Seconds ["class"]
         "CPU time of the same requests, by class. With `sluice_requests_total` it is what a request costs."
+    CLASS_QUEUE_WAIT_SECONDS "sluice_class_queue_wait_seconds" Histogram Seconds ["class"]
+        "Queue wait by class, with fewer buckets than `sluice_queue_wait_seconds`."
+    CLASS_SERVICE_TIME_SECONDS "sluice_class_service_time_seconds" Histogram Seconds ["class"]
+        "Service time by class, with fewer buckets than `sluice_service_time_seconds`."
     SHED_TOTAL "sluice_shed_total" Counter Count ["code"]
         "Requests refused for lack of room or time."
     LADDER_STEPS_TOTAL "sluice_ladder_steps_total" Counter Count ["class" "step"]
@@ -346,10 +224,16 @@ metrics! {
         "Resident memory of the process in this place."
     WORKER_HEAP_USED_BYTES "sluice_worker_heap_used_bytes" Gauge Bytes ["place"]
         "JavaScript heap in use in the process in this place."
+    WORKER_OPEN_DESCRIPTORS "sluice_worker_open_descriptors" Gauge Count ["place"]
+        "Files and sockets that the process in this place has open. Linux only."
+    WORKER_DESCRIPTORS_MAX "sluice_worker_descriptors_max" Gauge Count ["place"]
+        "How many it may have open; nothing where it has no limit. Linux only."
     WORKER_EVENT_LOOP_UTILIZATION_RATIO "sluice_worker_event_loop_utilization_ratio" Gauge Ratio ["place"]
-        "Share of the last second in which the event loop was busy."
+        "Share of the last minute in which the event loop was busy."
     WORKER_EVENT_LOOP_DELAY_SECONDS "sluice_worker_event_loop_delay_seconds" Gauge Seconds ["place"]
-        "Longest delay of the event loop in the last second."
+        "Longest delay of the event loop within the last minute, and one that has not ended."
+    EVENT_LOOP_DELAY_SECONDS "sluice_event_loop_delay_seconds" Histogram Seconds []
+        "Longest delay of an event loop within a second, once for each second of each worker."
     WORKER_GC_RATIO "sluice_worker_gc_ratio" Gauge Ratio ["place"]
         "Garbage collection's part of the CPU time of the main thread, while requests shared the worker and that was measured."
     WORKER_UNATTRIBUTED_CPU_RATIO "sluice_worker_unattributed_cpu_ratio" Gauge Ratio ["place"]

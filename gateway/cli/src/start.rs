@@ -25,6 +25,7 @@ mod successor;
 mod threads;
 mod token;
 mod upgrade;
+mod worker_metrics;
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _};

@@ -2,18 +2,19 @@
 //!
 //! It must not know how a line looks. The number of label sets is bounded whatever the caller does.
 
+mod histogram;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
 use sluice_catalog::errors::Code;
-use sluice_catalog::metrics::{self, BUCKETS_SECONDS, CLASS_OTHER, CLASSES_MAX};
+use sluice_catalog::metrics::{self, CLASS_OTHER, CLASSES_MAX};
 use sluice_sketch::{Frequent, hash};
 
 use crate::event::{AccessRecord, Event, ExitReason, Outcome, Recycled, Session, Step};
-use crate::prometheus::{Bucket, Exemplar, Page};
-use crate::window::microseconds;
+use crate::prometheus::Page;
+use histogram::{ClassHistogram, Histogram};
 
 /// Classes, statuses and outcomes that are counted apart, all pairs together. Whatever comes beyond that counts under
 /// [`CLASS_OTHER`].
@@ -45,6 +46,8 @@ struct Class {
     /// Count by what requests were given.
     steps: [u64; Step::ALL.len()],
     cpu_ms: f64,
+    queue_wait: ClassHistogram,
+    service_time: ClassHistogram,
 }
 
 pub(crate) struct Counters {
@@ -171,6 +174,12 @@ impl Counters {
             self.cpu.record(cpu_ms, record);
             self.classes[place].cpu_ms += cpu_ms;
         }
+        if let Some(queue_ms) = record.queue_ms {
+            self.classes[place].queue_wait.record(queue_ms);
+        }
+        if let Some(service_ms) = record.service_ms {
+            self.classes[place].service_time.record(service_ms);
+        }
         if let Some(step) = record.step {
             self.classes[place].steps[step as usize] += 1;
         }
@@ -229,6 +238,8 @@ impl Counters {
             counts: Vec::new(),
             steps: [0; Step::ALL.len()],
             cpu_ms: 0.0,
+            queue_wait: ClassHistogram::default(),
+            service_time: ClassHistogram::default(),
         });
         self.class_places.insert(name.into(), place);
         place
@@ -273,6 +284,10 @@ impl Counters {
         for class in self.classes.iter().filter(|class| class.cpu_ms > 0.0) {
             page.sample(&[("class", &*class.name)], class.cpu_ms / 1000.0);
         }
+        page.metric(&metrics::CLASS_QUEUE_WAIT_SECONDS);
+        self.classes.iter().for_each(|class| class.queue_wait.write(page, &class.name));
+        page.metric(&metrics::CLASS_SERVICE_TIME_SECONDS);
+        self.classes.iter().for_each(|class| class.service_time.write(page, &class.name));
         page.metric(&metrics::SESSION_REQUESTS_TOTAL);
         for (session, count) in Session::ALL.into_iter().zip(self.sessions) {
             page.sample(&[("session", session.as_str())], count);
@@ -313,41 +328,4 @@ impl Counters {
         }
         page.metric(&metrics::OVERLAPS_TOTAL).sample(&[], self.overlaps_total);
     }
-}
-
-#[derive(Default)]
-struct Histogram {
-    /// The last has no bound.
-    buckets: [u64; BUCKETS_SECONDS.len() + 1],
-    exemplars: [Option<Exemplar>; BUCKETS_SECONDS.len() + 1],
-    sum_us: u64,
-}
-
-impl Histogram {
-    fn record(&mut self, value_ms: f64, request: &AccessRecord<'_>) {
-        let whole_us = microseconds(value_ms);
-        let value = seconds(whole_us);
-        let place = BUCKETS_SECONDS.iter().position(|bound| value <= *bound).unwrap_or(BUCKETS_SECONDS.len());
-        self.buckets[place] += 1;
-        self.sum_us = self.sum_us.saturating_add(whole_us);
-        if let Some(trace_id) = request.trace_id.filter(|_| request.is_traced) {
-            self.exemplars[place] = Some(Exemplar { trace_id, value, at_unix_ms: request.time_unix_ms });
-        }
-    }
-
-    fn write(&self, page: &mut Page) {
-        let bounds = BUCKETS_SECONDS.into_iter().chain([f64::INFINITY]);
-        let buckets = bounds.zip(self.buckets.iter().zip(&self.exemplars));
-        let bucket = |(bound, (own, exemplar)): (f64, (&u64, &Option<Exemplar>))| Bucket {
-            bound,
-            own: *own,
-            exemplar: *exemplar,
-        };
-        page.histogram(buckets.map(bucket), seconds(self.sum_us));
-    }
-}
-
-#[allow(clippy::cast_precision_loss, reason = "the unit is coarse, and Prometheus has nothing but doubles")]
-fn seconds(value_us: u64) -> f64 {
-    value_us as f64 / 1_000_000.0
 }

@@ -3,6 +3,7 @@
 //! Everything is borrowed, so that telling the journal of a request allocates nothing. This module must not know how an
 //! event is written or counted.
 
+mod level;
 mod load;
 mod outcome;
 mod target;
@@ -15,6 +16,7 @@ use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::Lane;
 
 use crate::app_text::AppText;
+pub use level::{Level, Stream};
 pub use load::{Alarm, CacheUse, IncludeEnd, Includes, Session, Step};
 pub use outcome::Outcome;
 pub use worker::{ExitReason, HeldRequest, Recycled, StuckPlace};
@@ -243,62 +245,6 @@ pub enum Event<'a> {
         /// One sentence.
         text: &'a str,
     },
-}
-
-/// Which of a worker's outputs a line came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
-    /// File descriptor 1.
-    Stdout,
-    /// File descriptor 2.
-    Stderr,
-}
-
-impl Stream {
-    /// The name in the log.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Stdout => "stdout",
-            Self::Stderr => "stderr",
-        }
-    }
-}
-
-/// How much an event matters to an operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// For who looks for a fault.
-    Debug,
-    /// Normal life.
-    Info,
-    /// Somebody should look at it some day.
-    Warn,
-    /// Somebody should look at it now.
-    Error,
-}
-
-impl Level {
-    /// The number of OpenTelemetry's log data model.
-    pub(crate) const fn severity_number(self) -> u64 {
-        match self {
-            Self::Debug => 5,
-            Self::Info => 9,
-            Self::Warn => 13,
-            Self::Error => 17,
-        }
-    }
-
-    /// The name in the log.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Debug => "debug",
-            Self::Info => "info",
-            Self::Warn => "warn",
-            Self::Error => "error",
-        }
-    }
 }
 
 /// What the access log says of one request. Times are milliseconds; they are parts of `total_ms`, not to be added up under

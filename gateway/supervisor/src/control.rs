@@ -323,6 +323,11 @@ fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line) {
     render::tell_dial(supervisor, process);
     tell_sleep(supervisor, process, said.elu);
     process.cpu.set(process.cpu.get().with(Instant::now(), said.cpu_us_total));
+    let delay = Duration::try_from_secs_f64(said.loop_delay_ms_max / 1000.0).unwrap_or_default();
+    process.turns.borrow_mut().hear(Instant::now(), said.elu, delay);
+    let mut delays = supervisor.loop_delays.get();
+    delays.count(delay);
+    supervisor.loop_delays.set(delays);
     process.vitals.set(ProcessView {
         pid: None,
         cpu: None,
@@ -331,8 +336,9 @@ fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line) {
         #[allow(clippy::cast_precision_loss)] // CPU times are far below 2^53 µs.
         cpu_ms_total: Some(said.cpu_us_total as f64 / 1000.0),
         heap_used_bytes: Some(said.heap_used_bytes),
-        event_loop_utilization: Some(said.elu),
-        event_loop_delay_ms: Some(said.loop_delay_ms_max),
+        // The process adds what its event loop did.
+        event_loop_utilization: None,
+        event_loop_delay_max: None,
         gc_share: said.gc_share.map(|share| share.clamp(0.0, 1.0)),
         lost_share: said.lost_share.map(|share| share.clamp(0.0, 1.0)),
     });

@@ -53,6 +53,7 @@ pub use gate::{DialInForce, Gate, Host, LongRun, RenderedTold, Reported, RoutesG
 pub use guardian::{program as own_program, run as run_guardian};
 pub use parts::PartsPurger;
 pub use process::known::Renders;
+pub use process::turns::LoopDelays;
 pub use reload::{Abandoned, ReloadEnd};
 pub use stuck::{make_room, write_whole};
 
@@ -80,10 +81,10 @@ pub struct ProcessView {
     pub heard: Option<Instant>,
     /// JavaScript heap in use, in bytes.
     pub heap_used_bytes: Option<u64>,
-    /// Share of time that its event loop was busy, 0 to 1.
+    /// Share of the last minute in which its event loop was busy, 0 to 1.
     pub event_loop_utilization: Option<f64>,
-    /// The longest delay of its event loop within the last second, in milliseconds.
-    pub event_loop_delay_ms: Option<f64>,
+    /// The longest delay of its event loop within the last minute.
+    pub event_loop_delay_max: Option<Duration>,
     /// Garbage collection's part of the CPU time, where requests shared the worker and that was measured, 0 to 1.
     pub gc_share: Option<f64>,
     /// The part of the same that is no request's.
@@ -123,6 +124,7 @@ pub struct Supervisor {
     may_raise: bool,
     processes: RefCell<HashMap<WorkerId, Rc<Process>>>,
     restarts: RefCell<HashMap<u32, u64>>,
+    loop_delays: Cell<LoopDelays>,
     backing_off: RefCell<HashMap<u32, Instant>>,
     auxiliaries: Auxiliaries,
     main_server: MainServer,
@@ -158,6 +160,7 @@ impl Supervisor {
             main_server: MainServer::default(),
             processes: RefCell::default(),
             restarts: RefCell::default(),
+            loop_delays: Cell::default(),
             backing_off: RefCell::default(),
             gave_up: RefCell::new(Some(sender)),
             reloads: reloads_sender,
@@ -206,6 +209,11 @@ impl Supervisor {
     /// What is known of a worker's process.
     pub fn view(&self, worker: WorkerId) -> ProcessView {
         self.processes.borrow().get(&worker).map(|process| process.view()).unwrap_or_default()
+    }
+
+    /// Delays of the event loops of all workers since the start.
+    pub fn loop_delays(&self) -> LoopDelays {
+        self.loop_delays.get()
     }
 
     /// How often the place has been started again.

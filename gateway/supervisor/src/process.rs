@@ -3,6 +3,7 @@
 mod cpu;
 pub(crate) mod known;
 pub(crate) mod life;
+pub(crate) mod turns;
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -24,6 +25,7 @@ use crate::{App, ProcessView};
 use cpu::CpuLately;
 use known::{Answer, Asked, Excuse, Renders, Track, Trouble};
 use tokio::time::Instant;
+use turns::Turns;
 
 /// How long npm or a shell may outlive the process that served below it.
 const FOLLOW_TIMEOUT: Duration = Duration::from_millis(300);
@@ -64,6 +66,8 @@ pub(crate) struct Process {
     pub(crate) beaten: Cell<Option<(Instant, Option<u64>)>>,
     /// What the preload last said of it.
     pub(crate) vitals: Cell<ProcessView>,
+    /// How its event loop turned.
+    pub(crate) turns: RefCell<Turns>,
     pub(crate) overlaps_total: Cell<u64>,
     /// Its memory was told to be over the limit.
     pub(crate) is_overweight: Cell<bool>,
@@ -143,6 +147,7 @@ impl Process {
             rest_was_killed: Cell::new(false),
             beaten: Cell::new(None),
             vitals: Cell::default(),
+            turns: RefCell::default(),
             overlaps_total: Cell::new(0),
             is_overweight: Cell::new(false),
             lost_looks: Cell::new(0),
@@ -172,10 +177,13 @@ impl Process {
     }
 
     pub(crate) fn view(&self) -> ProcessView {
+        let turns = self.turns.borrow();
         ProcessView {
             pid: Some(self.listener_pid.get().unwrap_or(self.pid)),
             cpu: self.cpu.get().cores(),
             heard: self.last_heard.get(),
+            event_loop_utilization: turns.utilization(Instant::now()),
+            event_loop_delay_max: turns.delay_max(Instant::now()),
             ..self.vitals.get()
         }
     }

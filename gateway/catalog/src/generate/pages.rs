@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::markdown::table;
 use crate::errors::{self, Entry};
 use crate::logfields::{COMMON, Field, LINES, NAMES, OUTCOMES};
-use crate::metrics::{self, BUCKETS_SECONDS, LABELS, Metric};
+use crate::metrics::{self, BUCKETS_SECONDS, CLASS_BUCKETS_SECONDS, LABELS, Metric};
 
 pub(super) fn errors() -> String {
     let (answers, start): (Vec<&Entry>, Vec<&Entry>) = errors::ALL.iter().partition(|entry| entry.status != 0);
@@ -42,15 +42,16 @@ pub(super) fn metrics() -> String {
         .iter()
         .map(|label| vec![format!("`{}`", label.name), label.text.to_owned(), label.bound.to_owned()])
         .collect();
-    let buckets: Vec<String> = BUCKETS_SECONDS.iter().map(|bound| format!("{bound}")).collect();
+    let written = |bounds: &[f64]| bounds.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
     format!(
         "Prometheus text format on `http://<admin.address>/metrics`. Names are in base units and every label is \
          bounded. Queue wait and service time are never added up under one name.\n\n{}\n\
          ## Labels\n\n{}\n\
-         ## Histograms\n\nUpper bounds of the buckets, in seconds: {}, and above.\n",
+         ## Histograms\n\nUpper bounds of the buckets, in seconds: {}, and above. Histograms by class: {}, and above.\n",
         table(&["Name", "Kind", "Labels", "What it says"], &rows),
         table(&["Label", "What it says", "Bound"], &labels),
-        buckets.join(", "),
+        written(&BUCKETS_SECONDS),
+        written(&CLASS_BUCKETS_SECONDS),
     )
 }
 

@@ -271,7 +271,7 @@ impl Gateway {
             cpu_ms_total: process.cpu_ms_total,
             cpu: process.cpu,
             event_loop_utilization: process.event_loop_utilization,
-            event_loop_delay_ms: process.event_loop_delay_ms,
+            event_loop_delay_ms: process.event_loop_delay_max.map(|delay| delay.as_secs_f64() * 1000.0),
             silent_ms: process.heard.map(|heard| u64::try_from(heard.elapsed().as_millis()).unwrap_or(u64::MAX)),
             streams: u64::from(view.streams),
             lowered: view.is_lowered,
@@ -558,34 +558,7 @@ impl Operator for Gateway {
             page.sample(&[("certificate", &name)], left_s);
         }
         page.metric(&metrics::WORKERS_WANTED).sample(&[], self.wanted());
-        let views: Vec<_> =
-            self.gate.scheduler(|scheduler| scheduler.workers().filter(|view| view.state == Life::Ready).collect());
-        let known: Vec<_> =
-            views.iter().map(|view| (view.instance.to_string(), self.supervisor.view(view.worker))).collect();
-        page.metric(&metrics::WORKER_HEAP_USED_BYTES);
-        for (instance, bytes) in known.iter().filter_map(|(instance, view)| Some((instance, view.heap_used_bytes?))) {
-            page.sample(&[("place", instance)], bytes);
-        }
-        page.metric(&metrics::WORKER_EVENT_LOOP_UTILIZATION_RATIO);
-        for (instance, share) in
-            known.iter().filter_map(|(instance, view)| Some((instance, view.event_loop_utilization?)))
-        {
-            page.sample(&[("place", instance)], share);
-        }
-        page.metric(&metrics::WORKER_EVENT_LOOP_DELAY_SECONDS);
-        for (instance, delay_ms) in
-            known.iter().filter_map(|(instance, view)| Some((instance, view.event_loop_delay_ms?)))
-        {
-            page.sample(&[("place", instance)], delay_ms / 1000.0);
-        }
-        page.metric(&metrics::WORKER_GC_RATIO);
-        for (instance, share) in known.iter().filter_map(|(instance, view)| Some((instance, view.gc_share?))) {
-            page.sample(&[("place", instance)], share);
-        }
-        page.metric(&metrics::WORKER_UNATTRIBUTED_CPU_RATIO);
-        for (instance, share) in known.iter().filter_map(|(instance, view)| Some((instance, view.lost_share?))) {
-            page.sample(&[("place", instance)], share);
-        }
+        super::worker_metrics::write(page, &self.gate, &self.supervisor);
     }
 }
 

@@ -115,3 +115,23 @@ fn refusals_count_as_errors_and_as_shed() {
     assert!(text.contains("sluice_shed_total{code=\"SLU-QUEUE-FULL\"} 2"));
     assert!(!text.contains("sluice_shed_total{code=\"SLU-WORKER-DIED\"}"));
 }
+
+#[test]
+fn i6_times_by_class_have_a_set_for_each_class_with_a_place_and_no_other() {
+    let mut counters = Counters::new();
+    for number in 0..5_000_u16 {
+        let class = format!("GET /{number}");
+        counters.count(&Event::Access(AccessRecord { class: &class, service_ms: Some(30.0), ..record() }));
+    }
+    let refused = AccessRecord { class: "GET /0", queue_ms: None, service_ms: None, ..record() };
+    counters.count(&Event::Access(refused));
+    let text = page(&counters);
+    let samples: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("sluice_class_service_time_seconds")).collect();
+    let per_class = metrics::CLASS_BUCKETS_SECONDS.len() + 3;
+    assert_eq!(samples.len(), per_class * (AT_ONCE_MAX + 1));
+    assert!(samples.contains(&"sluice_class_service_time_seconds_bucket{class=\"GET /0\",le=\"0.025\"} 0"));
+    assert!(samples.contains(&"sluice_class_service_time_seconds_bucket{class=\"GET /0\",le=\"0.1\"} 1"));
+    assert!(samples.contains(&"sluice_class_service_time_seconds_sum{class=\"GET /0\"} 0.03"));
+    assert!(samples.contains(&"sluice_class_service_time_seconds_count{class=\"other\"} 4950"));
+}

@@ -11,7 +11,7 @@ use sluice_profiles::{Frame, Owner, Profile, ROOT};
 
 /// The file of the frames that stand for components (`packages/preload/src/profile.ts`).
 const COMPONENT_URL: &str = "sluice-component:";
-const OUTSIDE: &str = "(outside of components)";
+pub(super) const OUTSIDE: &str = "(outside of components)";
 /// Functions of react-dom 19 that call components; React 18 has names that say nothing.
 const CALLERS: [&str; 2] = ["renderWithHooks", "renderElement"];
 

@@ -4,7 +4,7 @@ use std::env;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::components::ComponentCpu;
+use super::components::{ComponentCpu, OUTSIDE};
 use super::hot::Place;
 use super::{Report, milliseconds as in_ms};
 use crate::client::status::{aligned, duration, harmless, milliseconds};
@@ -48,12 +48,12 @@ pub fn of(report: &Report) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         out,
-        "{}, {}: {} of CPU in {} samples, {} renders by @sluice/react",
+        "{}, {}: {} of CPU in {} samples{}",
         harmless(&title(report)),
         duration(report.duration_ms / 1000.0),
         milliseconds(Some(report.cpu_ms)),
         report.samples,
-        report.renders,
+        if report.renders > 0 { format!(", {} renders by @sluice/react", report.renders) } else { String::new() },
     );
     if let Some(requests) = report.requests {
         let _ = writeln!(out, "only samples of these {requests} requests");
@@ -74,6 +74,11 @@ pub fn of(report: &Report) -> String {
         out.push_str(&places(&report.places, report.cpu_ms));
         out.push('\n');
     }
+    let is_component = |cpu: &&ComponentCpu| !cpu.component.starts_with('(');
+    if !report.places.is_empty() && report.renders == 0 && !report.components.iter().any(|cpu| is_component(&cpu)) {
+        out.push_str(&elsewhere(report));
+        return out;
+    }
     let mut rows = vec![["COMPONENT", "SELF", "TOTAL", "SELF", "SELF/RENDER", "TOTAL/RENDER"].map(str::to_owned)];
     rows.extend(report.components.iter().take(ROWS_MAX).map(|component| row(component, report)));
     out.push_str(&aligned(&rows));
@@ -81,6 +86,17 @@ pub fn of(report: &Report) -> String {
         let _ = writeln!(out, "… and {} more (--json)", report.components.len() - ROWS_MAX);
     }
     out
+}
+
+/// What no function of an app without components did.
+fn elsewhere(report: &Report) -> String {
+    let others = report.components.iter().filter(|cpu| cpu.component != OUTSIDE);
+    let mut rows = vec![["ELSEWHERE", "SELF", "SELF"].map(str::to_owned)];
+    rows.extend(others.map(|cpu| {
+        let share = if report.cpu_ms > 0.0 { cpu.self_ms / report.cpu_ms * 100.0 } else { 0.0 };
+        [short(&cpu.component), milliseconds(Some(cpu.self_ms)), format!("{share:.1} %")]
+    }));
+    if rows.len() > 1 { aligned(&rows) } else { String::new() }
 }
 
 fn places(places: &[Place], cpu_ms: f64) -> String {
@@ -179,6 +195,21 @@ mod tests {
         assert_eq!(line(&of(&report), "Card").last(), Some(&"-"));
         report.components.clear();
         assert!(of(&report).contains("did nothing"));
+    }
+
+    #[test]
+    fn an_app_without_components_gets_its_functions_and_no_table_of_components() {
+        let cpu =
+            |component: &str, self_ms| ComponentCpu { component: component.to_owned(), self_ms, total_ms: self_ms };
+        let components = vec![cpu(OUTSIDE, 3800.0), cpu("(garbage collector)", 200.0)];
+        let text = of(&Report { renders: 0, components, ..report() });
+        assert!(text.starts_with("worker 3, 5.0 s: 4.00 s of CPU in 9000 samples\n"), "{text}");
+        assert_eq!(line(&text, "check").join(" "), "check 2.00 s 50.0 % 100 ms app /srv/app.js:7");
+        assert_eq!(line(&text, "(garbage").join(" "), "(garbage collector) 200 ms 5.0 %");
+        assert!(!text.contains("COMPONENT") && !text.contains(OUTSIDE), "{text}");
+        // Where no function is known either, what there is is all that can be said.
+        let bare = of(&Report { renders: 0, places: Vec::new(), components: vec![cpu(OUTSIDE, 1.0)], ..report() });
+        assert!(bare.contains(OUTSIDE), "{bare}");
     }
 
     #[test]

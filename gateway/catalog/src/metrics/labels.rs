@@ -1,0 +1,138 @@
+//! Labels of metrics, each with what bounds its values: no client may multiply them. It must not know which metric has which.
+
+/// One label, with what bounds its values.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Its name.
+    pub name: &'static str,
+    /// What it says.
+    pub text: &'static str,
+    /// Why the number of its values has a bound, and which.
+    pub bound: &'static str,
+}
+
+/// Every label.
+pub static LABELS: &[Label] = &[
+    Label {
+        name: "class",
+        text: "Requests expected to cost alike.",
+        bound: "100: routes, then what is frequent; `other`",
+    },
+    Label {
+        name: "status",
+        text: "Status that the client got; 0 when it got none.",
+        bound: "three-digit statuses and 0",
+    },
+    Label {
+        name: "outcome",
+        text: "How the request ended and who ended it. A component's render ended as `rendered`, `cached`, `error`, `late`, \
+               `client` and the like.",
+        bound: "the words of the access log; of components 16, and `other`",
+    },
+    Label { name: "code", text: "Error code.", bound: "the error catalogue" },
+    Label { name: "state", text: "Where the worker is in its life.", bound: "the worker states" },
+    Label {
+        name: "place",
+        text: "The worker's place in the pool, from 0. A replacement keeps its place, so series do not pile up.",
+        bound: "the highest number of workers so far",
+    },
+    Label {
+        name: "result",
+        text: "How a reload ended: `done`, `abandoned`, `superseded` or `refused`.",
+        bound: "the seven words",
+    },
+    Label {
+        name: "reason",
+        text: "Why a process ended: `exited`, `signalled` (by nobody here), `out_of_memory` (of V8's heap), or why it was \
+               killed: `stuck`, `blocked`, `start_timeout`, `stop_timeout`, `abandoned` (of a reload that was given up). Of a \
+               recycled worker what it had enough of, `requests`, `age` or `memory`, or `overdue` where it stood still.",
+        bound: "twelve",
+    },
+    Label {
+        name: "step",
+        text: "What a request for a worker was given, from the best downwards: `render` or `refuse`.",
+        bound: "the steps of the ladder",
+    },
+    Label {
+        name: "session",
+        text: "Whether the worker that keeps the client's session got a request: `kept`, `moved` to another because that one has \
+               gone, or `new`.",
+        bound: "the three words",
+    },
+    Label {
+        name: "cache",
+        text: "What the page cache made of a request: `hit`, `stale`, `joined` (it got the render of another), `miss` or `bypass`.",
+        bound: "the five words",
+    },
+    Label {
+        name: "include",
+        text: "What came of an include: `sent`, `alt` (its `alt` was sent), `late`, `failed`, `refused` (by a bound, or because it is on \
+               another host) or `malformed` (its tag could not be read).",
+        bound: "the six words",
+    },
+    Label {
+        name: "look_up",
+        text: "What came of a look-up on disk or in the shared cache: `hit`, `miss`, `timeout` (of 50 ms, or `cache.shared_timeout_ms`), \
+               `error`, or `skipped` because it did not answer in time before or is not in use.",
+        bound: "the five words",
+    },
+    Label {
+        name: "write",
+        text: "What became of a page for the disk or the shared cache: `written`, `dropped` because too many waited or it was not in use, \
+               or `refused` by the disk or the server.",
+        bound: "the three words",
+    },
+    Label {
+        name: "direction",
+        text: "Whether a purge was `told` to the other gateways or `heard` of one of them.",
+        bound: "the two words",
+    },
+    Label {
+        name: "alarm",
+        text: "What is alarming: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow`, `grows_with_age` or \
+               `certificates`.",
+        bound: "the eight words",
+    },
+    Label {
+        name: "why",
+        text: "Why a React render was left to react-dom, in the renderer's words.",
+        bound: "the first 32, then `other`",
+    },
+    Label {
+        name: "run",
+        text: "Shortest duration of the runs: `1ms`, `10ms`, `100ms` or `1s`.",
+        bound: "the four words",
+    },
+    Label {
+        name: "export",
+        text: "What became of spans: `exported` to the collector, `dropped` because too many waited for it, or `failed` where it \
+               refused them or could not be reached.",
+        bound: "the three words",
+    },
+    Label {
+        name: "encoding",
+        text: "What answers are compressed in: `zstd`, `br` or `gzip`.",
+        bound: "the three words",
+    },
+    Label {
+        name: "certificate",
+        text: "The first name that a certificate is for, else its file.",
+        bound: "`server.certificates` (1,000), `acme.names` (100) and `server.tls_cert`",
+    },
+    Label { name: "component", text: "Component of `@sluice/render`.", bound: "500, and `other`" },
+    Label {
+        name: "setting",
+        text: "Setting of the dial that a page got, in the renderer's words. Only what workers have named counts by name.",
+        bound: "32, and `other`",
+    },
+    Label { name: "device", text: "The visitor's device: `mobile`, `desktop` or `bot`.", bound: "the three words" },
+    Label { name: "vital", text: "What a browser measured: `ttfb`, `fcp`, `lcp` or `inp`.", bound: "the four words" },
+    Label {
+        name: "fault",
+        text: "What was wrong with a component in a browser: `mismatch` of its HTML (the browser renders it again), or `failed`.",
+        bound: "the two words",
+    },
+    Label { name: "content", text: "What the bytes are of: `html` or `js`.", bound: "the two words" },
+    Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
+    Label { name: "version", text: "Version of the binary.", bound: "one" },
+];
