@@ -374,10 +374,9 @@ impl Model {
                     self.workers.boots_aside(worker, aside_us)?;
                 }
             }
-            Action::Stop { .. }
-            | Action::WarmUp { .. }
-            | Action::Recycling { .. }
-            | Action::Reloaded { .. } => self.take_later_action(action)?,
+            Action::Stop { .. } | Action::WarmUp { .. } | Action::Recycling { .. } | Action::Reloaded { .. } => {
+                self.take_later_action(action)?
+            }
         }
         Ok(())
     }
