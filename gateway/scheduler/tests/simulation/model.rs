@@ -375,7 +375,7 @@ impl Model {
                 }
             }
             Action::Stop { .. } | Action::WarmUp { .. } | Action::Recycling { .. } | Action::Reloaded { .. } => {
-                self.take_later_action(action)?
+                self.take_later_action(action)?;
             }
         }
         Ok(())
