@@ -1,4 +1,4 @@
-// Every command of the README that begins with `sluice` runs as it is written: in a directory with the files that it names, on a free port
+// Every command of the README that begins with `sluice` or `npx sluice` runs as it is written: in a directory with the files that it names, on a free port
 // in place of the one that it says. What cannot run in a test is named in `EXCLUDED`.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -33,20 +33,28 @@ const FURTHER: [pattern: RegExp, words: string[]][] = [
 /** Exit codes that say of a fresh gateway that there is nothing to show yet. */
 const NOTHING_YET: [pattern: RegExp, code: number][] = [[/^sluice (?:report|routes)$/, 1]];
 
+/** A command without npx, which finds the same program in `node_modules/.bin`. */
+const bare = (command: string): string => command.replace(/^npx /, '');
+
 const text = fs.readFileSync(path.join(repositoryDir, 'README.md'), 'utf8');
 
 function commandsOf(markdown: string): string[] {
   const blocks = [...markdown.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
     block.split('\n'),
   );
-  const inTables = [...markdown.matchAll(/^\| `(sluice [^`]+)` *\|/gm)].map(([, command = '']) => command);
+  const inTables = [...markdown.matchAll(/^\| `((?:npx )?sluice [^`]+)` *\|/gm)].map(
+    ([, command = '']) => command,
+  );
   const lines = blocks.map((line) => line.replace(/\s+#.*$/, '').trim());
-  return [...new Set([...lines.filter((line) => line.startsWith('sluice ')), ...inTables])];
+  return [...new Set([...lines.filter((line) => /^(?:npx )?sluice /.test(line)), ...inTables])];
 }
 
-const commands = commandsOf(text).filter((command) => !EXCLUDED.some(([pattern]) => pattern.test(command)));
-const starts = commands.filter((command) => /^sluice start\s+\S/.test(command));
-const others = commands.filter((command) => !command.startsWith('sluice start'));
+const commands = commandsOf(text).filter(
+  (command) => !EXCLUDED.some(([pattern]) => pattern.test(bare(command))),
+);
+const isStart = (command: string) => /^sluice start\b/.test(bare(command));
+const starts = commands.filter(isStart);
+const others = commands.filter((command) => !isStart(command));
 
 /** An app's directory with all that the commands of the README name. */
 function appDirectory(): string {
@@ -101,7 +109,8 @@ before(() => {
   const [program, words] = sluiceCommand([]);
   const quoted = [program, ...words].map((word) => `'${word}'`).join(' ');
   fs.mkdirSync(bin);
-  fs.writeFileSync(path.join(bin, 'sluice'), `#!/bin/sh\nexec ${quoted} "$@"\n`, { mode: 0o755 });
+  for (const place of [bin, path.join(dir, 'node_modules/.bin')])
+    fs.writeFileSync(path.join(place, 'sluice'), `#!/bin/sh\nexec ${quoted} "$@"\n`, { mode: 0o755 });
 });
 after(() => {
   fs.rmSync(dir, { recursive: true, force: true });
@@ -152,7 +161,7 @@ void test('the README has commands to run, and each excluded one is in it', () =
   assert.ok(starts.length >= 5 && others.length >= 10, commands.join('\n'));
   for (const [pattern] of EXCLUDED)
     assert.ok(
-      commandsOf(text).some((command) => pattern.test(command)),
+      commandsOf(text).some((command) => pattern.test(bare(command))),
       String(pattern),
     );
 });
@@ -168,13 +177,13 @@ for (const [at, command] of starts.entries()) {
 void test('README: every other command against a gateway that runs', async (t) => {
   const served = await serve('sluice start server.js --workers 1', 'run');
   try {
-    for (const command of others.filter((command) => !/^sluice stop\b/.test(command))) {
+    for (const command of others.filter((command) => !/^sluice stop\b/.test(bare(command)))) {
       await t.test(command, () => {
         const words = command.split(' ').map((word) => VALUES[word] ?? word);
-        const further = FURTHER.find(([pattern]) => pattern.test(command))?.[1] ?? [];
+        const further = FURTHER.find(([pattern]) => pattern.test(bare(command)))?.[1] ?? [];
         const line = [...words, ...further].join(' ');
         // `init` writes a file, which must not be that of the gateway that runs.
-        const cwd = /^sluice init\b/.test(command) ? fs.mkdtempSync(path.join(dir, 'init-')) : dir;
+        const cwd = /^sluice init\b/.test(bare(command)) ? fs.mkdtempSync(path.join(dir, 'init-')) : dir;
         if (cwd !== dir) fs.copyFileSync(path.join(dir, 'server.js'), path.join(cwd, 'server.js'));
         const { status, stderr, stdout } = spawnSync('/bin/sh', ['-c', line], {
           cwd,
@@ -183,7 +192,7 @@ void test('README: every other command against a gateway that runs', async (t) =
           input: '',
           timeout: 120_000,
         });
-        const code = NOTHING_YET.find(([pattern]) => pattern.test(command))?.[1] ?? 0;
+        const code = NOTHING_YET.find(([pattern]) => pattern.test(bare(command)))?.[1] ?? 0;
         assert.ok(status === 0 || status === code, `${line} ended with ${status}:\n${stderr}${stdout}`);
       });
     }

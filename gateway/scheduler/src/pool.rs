@@ -251,9 +251,10 @@ impl Pool {
                 let worker = self.start(now, at, self.generation, actions);
                 self.places[at].worker = Some(worker);
                 room -= 1;
-                // A place that has lost its worker is missed by those who wait; a further one is not.
+                // A place that has lost its worker is missed by those who wait, and so is one of the long lane; a further one of the
+                // short lane is not.
                 if !std::mem::replace(&mut self.places[at].is_old, true)
-                    && let Some(w) = self.workers.get_mut(&worker)
+                    && let Some(w) = self.workers.get_mut(&worker).filter(|w| w.lane == Lane::Short)
                 {
                     w.aside_us = aside_us;
                 }

@@ -80,6 +80,11 @@ export interface Config {
    */
   shell?: ShellConfig;
   /**
+   * Answers that the gateway gives where a request is refused or its worker fails: an HTML page where
+   * `Accept` prefers `text/html`, `application/problem+json` where it prefers JSON, else plain text.
+   */
+  errors?: ErrorsConfig;
+  /**
    * Pages that are kept and sent to others, as HTTP allows (RFC 9111): an app says so with
    * `Cache-Control: public, max-age=60` or `s-maxage=60`.
    */
@@ -922,6 +927,18 @@ export interface ShellConfig {
   /**
    * The same with paths of the app, for example `{ "/shop/" = "/shop/shell" }`. The gateway asks for
    * them by itself, without cookies, as soon as a version of the app is in force.
+   * @default {}
+   */
+  pages?: Record<string, string>;
+}
+
+/** `[errors]` */
+export interface ErrorsConfig {
+  /**
+   * HTML files in place of the gateway's page, by status or by class of it, for example `{ "503" =
+   * "errors/busy.html", "5xx" = "errors/5xx.html" }`, relative to the config file; at most 256 KiB each.
+   * `{{status}}`, `{{reason}}`, `{{message}}`, `{{code}}` and `{{request}}` in them are filled in.
+   * Errors that the app answers itself stay as they are.
    * @default {}
    */
   pages?: Record<string, string>;

@@ -16,9 +16,9 @@ use crate::output;
 use crate::registry::{self, Closed, Found};
 use crate::run_dir::{self, RunDir};
 
-/// A gateway that lives answers far sooner. Several that do not must not take a minute together.
+/// Bounds how long one gateway may take to answer. One that lives answers far sooner, and several that do not must not take a minute together.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
-/// How many gateways a hint names.
+/// Bounds how many gateways a hint names.
 const HINTS_MAX: usize = 5;
 
 /// A gateway that runs.

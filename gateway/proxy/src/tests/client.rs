@@ -121,6 +121,8 @@ fn shown(start: &str, fields: &Fields, body: &[u8]) -> String {
         let value = String::from_utf8_lossy(value);
         match name {
             "X-Request-Id" | "Date" | "Content-Length" | "Content-Type" | "Cache-Control" => {}
+            // Of each error.
+            "Vary" if value == "Accept" => {}
             "X-Sluice-Error" => {
                 is_error = true;
                 let _ = write!(shown, ", {value}");

@@ -8,7 +8,7 @@
 use super::{Demand, Place, Pool, WorkerState};
 use crate::{Limits, Time, WorkerId};
 
-/// How many times as long as the longest boot before a boot may take until others start beside it.
+/// How many times as long as the longest boot before a boot may take, not aside, until others start beside it.
 const PATIENCE: u64 = 2;
 /// The least such time, for apps that boot in no time.
 const PATIENCE_US_MIN: u64 = 1_000_000;
@@ -67,7 +67,7 @@ impl Pool {
             return None;
         }
         let patience_us = self.longest_boot_us.map(|us| us.saturating_mul(PATIENCE).max(PATIENCE_US_MIN));
-        Some(patience_us.map_or(Time(u64::MAX), |us| Time(w.started.0.saturating_add(us))))
+        Some(patience_us.map_or(Time(u64::MAX), |us| Time(w.started.0.saturating_add(us).saturating_add(w.aside_us))))
     }
 
     /// When the first boot stops keeping others from starting by time alone.

@@ -51,6 +51,16 @@ fn the_long_lane_starts_when_somebody_waits_and_serves_long_requests_first() {
 }
 
 #[test]
+fn a_worker_of_the_long_lane_does_not_boot_aside_because_requests_wait_for_it() {
+    let mut stage = mixed(LANES);
+    for _ in 0..3 {
+        stage.arrive_with(LONG);
+    }
+    assert!(stage.scheduler.workers().any(|view| view.worker == WorkerId(3) && view.lane == Lane::Long));
+    assert_eq!(stage.scheduler.aside_us(WorkerId(3)), None);
+}
+
+#[test]
 fn a_long_request_leaves_the_last_free_worker_to_short_ones() {
     let mut stage = with_long_lane(LANES);
     assert_eq!(stage.arrive_with(LONG), [dispatch(4, 3)]);

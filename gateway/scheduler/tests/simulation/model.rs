@@ -370,11 +370,15 @@ impl Model {
                 self.workers.lower(worker)?;
             }
             Action::Raise { worker } => self.workers.say(Due::Raise(worker))?,
-            Action::Start { .. }
-            | Action::Stop { .. }
-            | Action::WarmUp { .. }
-            | Action::Recycling { .. }
-            | Action::Reloaded { .. } => self.take_later_action(action)?,
+            Action::Start { worker, .. } => {
+                self.take_later_action(action)?;
+                if let Some(aside_us) = scheduler.aside_us(worker) {
+                    self.workers.boots_aside(worker, aside_us)?;
+                }
+            }
+            Action::Stop { .. } | Action::WarmUp { .. } | Action::Recycling { .. } | Action::Reloaded { .. } => {
+                self.take_later_action(action)?;
+            }
         }
         Ok(())
     }

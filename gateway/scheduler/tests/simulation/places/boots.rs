@@ -1,6 +1,6 @@
 //! The model of boots: who may boot beside whom, and when the first start has failed.
 
-use sluice_scheduler::{Time, WorkerState};
+use sluice_scheduler::{Time, WorkerId, WorkerState};
 
 use super::Places;
 use crate::model::promise;
@@ -23,12 +23,23 @@ impl Workers {
         Ok(())
     }
 
+    /// A boot that leaves the CPU to others has a bound for that, and there are others.
+    pub fn boots_aside(&mut self, worker: WorkerId, aside_us: u64) -> Result<(), String> {
+        let bound_us = self.places.longest_boot_us.map_or(0, |us| us * 4).max(2_000_000);
+        promise!(aside_us == bound_us, "{worker:?} boots aside for {aside_us} us");
+        promise!(self.places.longest_boot_us.is_some(), "{worker:?} boots aside before any has listened");
+        if let Some(w) = self.live.get_mut(&worker) {
+            w.aside_us = aside_us;
+        }
+        Ok(())
+    }
+
     /// When the boots of holders have had more than enough time.
     fn boot_ends(&self) -> impl Iterator<Item = Time> {
         let enough_us = self.places.longest_boot_us.map(|us| (us * 2).max(1_000_000));
         let is_booting = |w: &Worker| matches!(w.state(), WorkerState::Starting | WorkerState::Killed);
         let boots = move |w: &&Worker| w.post == Post::Holder && w.listened.is_none() && is_booting(w);
-        let end = move |w: &Worker| enough_us.map_or(Time(u64::MAX), |us| Time(w.started.0 + us));
+        let end = move |w: &Worker| enough_us.map_or(Time(u64::MAX), |us| Time(w.started.0 + us + w.aside_us));
         self.live.values().filter(boots).map(end)
     }
 

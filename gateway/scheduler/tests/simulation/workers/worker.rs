@@ -40,6 +40,8 @@ pub struct Worker {
     pub post: Post,
     pub started: Time,
     pub listened: Option<Time>,
+    /// For how long its boot leaves the CPU to others.
+    pub aside_us: u64,
     pub asked_to_warm: bool,
     pub warm: bool,
     pub serving: Option<Time>,
@@ -83,6 +85,7 @@ impl Worker {
             post,
             started,
             listened: None,
+            aside_us: 0,
             asked_to_warm: false,
             warm: false,
             serving: None,
