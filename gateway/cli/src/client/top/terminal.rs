@@ -6,7 +6,9 @@ use std::panic;
 use std::process::exit;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use nix::sys::signal::{SigSet, Signal, kill, raise};
 use nix::unistd::Pid;

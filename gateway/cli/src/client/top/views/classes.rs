@@ -37,7 +37,7 @@ pub(super) fn body(state: &State, columns: usize) -> Body {
     match state.sort() {
         1 => classes.sort_by(|one, other| rate_of(other).total_cmp(&rate_of(one))),
         2 => {
-            classes.sort_by(|one, other| other.cost_p95_ms.unwrap_or(-1.0).total_cmp(&one.cost_p95_ms.unwrap_or(-1.0)))
+            classes.sort_by(|one, other| other.cost_p95_ms.unwrap_or(-1.0).total_cmp(&one.cost_p95_ms.unwrap_or(-1.0)));
         }
         3 => classes.sort_by(|one, other| other.service_time_ms.total_cmp(&one.service_time_ms)),
         4 => classes.sort_by(|one, other| one.class.cmp(&other.class)),
