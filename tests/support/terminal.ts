@@ -14,30 +14,73 @@ export function missing(): string | undefined {
   return undefined;
 }
 
-/** What escape sequences leave of a text. A cursor that is moved begins a line. */
-function plain(text: string): string {
-  return (
-    text
-      // oxlint-disable-next-line no-control-regex -- Escape sequences begin with one.
-      .replaceAll(/\u001B\[[\d;]*H/g, '\n')
-      // oxlint-disable-next-line no-control-regex -- The same.
-      .replaceAll(/\u001B(\[[\d;?]*[a-zA-Z]|[()][A-Z0-9])/g, '')
-  );
+/** An escape sequence or a letter. Sequences of which only a part has come match nothing yet. */
+// oxlint-disable-next-line no-control-regex -- Escape sequences begin with one.
+const PIECE = /\u001B\[([?\d;]*)([a-zA-Z])|\u001B[()][A-Z0-9]|\u001B[=>78]|[^\u001B]/gu;
+
+/** The part of a terminal that tests look at: where letters stand. Colours are left out. */
+class Screen {
+  #lines: string[][] = [];
+  #shell: string[][] = [];
+  #row = 0;
+  #column = 0;
+  rows = 24;
+
+  /** Takes in what a program writes; returns what is not whole yet. */
+  write(text: string): string {
+    let taken = 0;
+    for (const piece of text.matchAll(PIECE)) {
+      if (piece.index !== taken) break;
+      taken += piece[0].length;
+      if (piece[2] !== undefined) this.#control(piece[1] ?? '', piece[2]);
+      else if (!piece[0].startsWith('\u001B')) this.#letter(piece[0]);
+    }
+    return text.slice(taken);
+  }
+
+  get text(): string {
+    return Array.from(this.#lines, (line) => Array.from(line ?? [], (letter) => letter ?? ' ').join('')).join('\n');
+  }
+
+  #letter(letter: string): void {
+    if (letter === '\r') this.#column = 0;
+    else if (letter === '\b') this.#column = Math.max(0, this.#column - 1);
+    else if (letter === '\n') {
+      if (this.#row + 1 < this.rows) this.#row += 1;
+      else this.#lines.shift();
+    } else if (letter >= ' ') (this.#lines[this.#row] ??= [])[this.#column++] = letter;
+  }
+
+  #control(parameters: string, command: string): void {
+    const [first = 1, second = 1] = parameters.split(';').map((text) => Number(text) || 1);
+    if (command === 'H') [this.#row, this.#column] = [first - 1, second - 1];
+    else if (command === 'J') this.#lines = parameters === '2' ? [] : this.#lines.slice(0, this.#row);
+    else if (command === 'K') (this.#lines[this.#row] ??= []).length = this.#column;
+    else if (parameters === '?1049' && command === 'h') [this.#shell, this.#lines] = [this.#lines, []];
+    else if (parameters === '?1049') this.#leave();
+  }
+
+  #leave(): void {
+    this.#lines = this.#shell;
+    [this.#row, this.#column] = [Math.max(0, this.#lines.length - 1), 0];
+  }
 }
 
 export class TerminalWindow {
   readonly #script: ChildProcess;
-  #text = '';
-  /** Where the part begins that was not looked at. */
-  #from = 0;
+  readonly #screen = new Screen();
+  #rest = '';
   #tty = '';
 
   private constructor(env: Record<string, string>) {
-    this.#script = spawn('script', ['-qfc', 'bash --norc --noprofile -i', '/dev/null'], {
+    // Without an editor of lines the shell leaves the terminal's modes alone.
+    this.#script = spawn('script', ['-qfc', 'bash --norc --noprofile --noediting -i', '/dev/null'], {
       env: { ...process.env, TERM: 'xterm-256color', PS1: '$ ', HISTFILE: '/dev/null', ...env },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    this.#script.stdout?.setEncoding('utf8').on('data', (piece: string) => (this.#text += piece));
+    this.#script.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+      this.#rest = this.#screen.write(this.#rest + piece);
+    });
     // It is gone when the shell is.
     this.#script.stdin?.on('error', () => {});
   }
@@ -45,8 +88,7 @@ export class TerminalWindow {
   static async open(columns: number, rows: number, env: Record<string, string> = {}): Promise<TerminalWindow> {
     const window = new TerminalWindow(env);
     window.type('tty\n');
-    const [tty] = await window.sees(/\/dev\/pts\/\d+/);
-    window.#tty = tty;
+    [window.#tty] = await window.sees(/\/dev\/pts\/\d+/);
     window.resize(columns, rows);
     return window;
   }
@@ -57,28 +99,22 @@ export class TerminalWindow {
 
   /** As somebody does who pulls at the window's corner. */
   resize(columns: number, rows: number): void {
+    this.#screen.rows = rows;
     execFileSync('stty', ['-F', this.#tty, 'cols', String(columns), 'rows', String(rows)]);
   }
 
-  /** Whether the terminal gathers lines and echoes, as a shell's does while a program runs in it. */
+  /** Whether the terminal gathers lines and echoes, as it does before a program wants each key. */
   get isCooked(): boolean {
     const said = execFileSync('stty', ['-F', this.#tty, '-a'], { encoding: 'utf8' });
     return / icanon\b/.test(said) && / echo\b/.test(said);
   }
 
-  /** Bytes as they came, from the last match on. */
-  get raw(): string {
-    return this.#text.slice(this.#from);
-  }
-
-  /** Waits for a text after the last one that was seen. */
+  /** Waits until the screen shows it. */
   async sees(wanted: RegExp): Promise<RegExpExecArray> {
-    const look = () => wanted.exec(plain(this.raw));
-    const seen = await eventually(look, { what: String(wanted), deadlineMs: 30_000 }).catch((error: unknown) => {
-      throw new Error(`the terminal shows ${JSON.stringify(plain(this.raw).slice(-3_000))}`, { cause: error });
+    const look = () => wanted.exec(this.#screen.text);
+    return eventually(look, { what: String(wanted), deadlineMs: 30_000 }).catch((error: unknown) => {
+      throw new Error(`${String(wanted)} is not on the screen:\n${this.#screen.text}`, { cause: error });
     });
-    this.#from = this.#text.length;
-    return seen;
   }
 
   close(): void {

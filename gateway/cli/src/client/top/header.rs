@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use sluice_catalog::snapshot::{
-    AlarmSnapshot, GatewayState, MachineSnapshot, Percentiles, ReloadState, Snapshot, WorkerState,
+    AlarmSnapshot, GatewayState, Lane, MachineSnapshot, Percentiles, ReloadState, Snapshot, WorkerSnapshot, WorkerState,
 };
 
 use super::data::Data;
@@ -36,11 +36,12 @@ pub(in crate::client) fn errors_lately(status: &Snapshot) -> Vec<(&'static str, 
     kinds
 }
 
-/// Workers that take requests.
+/// Workers that take requests, of those that are wanted: one for long requests is beyond them.
 pub(in crate::client) fn ready(status: &Snapshot) -> usize {
     let serves = |state| matches!(state, WorkerState::Ready | WorkerState::Busy);
     // One whose event loop stands still gets nothing.
-    status.workers.iter().filter(|worker| serves(worker.state) && !worker.lowered).count()
+    let counts = |worker: &&WorkerSnapshot| serves(worker.state) && !worker.lowered && worker.lane != Some(Lane::Long);
+    status.workers.iter().filter(counts).count()
 }
 
 fn named(name: &str, value: String, theme: Theme) -> [(String, Style); 2] {

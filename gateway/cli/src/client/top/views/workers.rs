@@ -20,7 +20,7 @@ const COLUMNS: [Column; 16] = [
     Column::number("MEMORY", 6, 0),
     Column::number("LOOP", 7, 1),
     Column::number("REQS", 5, 2),
-    Column::number("UP", 4, 3),
+    Column::number("UP", 5, 3),
     Column::number("RESTARTS", 8, 5),
     Column::number("MEM%", 4, 4),
     Column::number("HEAP", 6, 6),
