@@ -21,70 +21,79 @@ async function shell(t: TestContext, columns = 80, rows = 24): Promise<TerminalW
   return window;
 }
 
-void test('top shows its views by key, follows the size of its terminal, and leaves it as it was', { skip }, async (t) => {
-  const hold = new Hold(t);
-  const sluice = await running(t, { entry: hold.app, workers: 2, env: hold.env });
-  const client = await sent(sluice, '/hold/shown');
-  await hold.began('/hold/shown');
-  const window = await shell(t);
-  window.type(`${program} top --run-dir ${sluice.runDir}; echo "ended with $?"\n`);
-  await window.sees(/workers 2 of 2 ready[^]*ID STATE[^]*busy[^]*GET \/hold\/shown/);
-  assert.equal(window.isCooked, false);
-  window.type('2');
-  await window.sees(/CLASS/);
-  window.type(`3${CTRL_L}`);
-  await window.sees(/AGO +EVENT[^]*worker \d+ ready after/);
-  window.type('\t');
-  await window.sees(/waiting[^]*how requests ended/);
-  window.type('?');
-  await window.sees(/PgUp PgDn/);
-  window.type(`\u001B`);
-  await window.sees(/waiting/);
-  // There is more to see on a larger one, and a word about it on one that is too small.
-  window.type('1');
-  window.resize(200, 50);
-  await window.sees(/RESTARTS[^]*CLASS/);
-  window.resize(30, 8);
-  await window.sees(/sluice top needs 50/);
-  window.resize(80, 24);
-  await window.sees(/ID STATE/);
-  window.type('q');
-  await window.sees(/ended with 0/);
-  assert.equal(window.isCooked, true);
-  hold.release('shown');
-  await client.response();
-});
-
-void test('top gives the terminal back to the shell while it is suspended, and when it is killed', { skip }, async (t) => {
-  const sluice = await running(t, { entry: app('trivial.js'), workers: 1 });
-  const window = await shell(t);
-  window.type(`${program} top --interval-ms 100 --run-dir ${sluice.runDir}\n`);
-  await window.sees(/ID STATE/);
-  window.type(CTRL_Z);
-  await window.sees(/Stopped/);
-  assert.equal(window.isCooked, true);
-  window.type('echo in the "shell"\n');
-  await window.sees(/in the shell/);
-  window.type('fg\n');
-  await window.sees(/workers 1 of 1 ready[^]*ID STATE/);
-  assert.equal(window.isCooked, false);
-  window.type(CTRL_C);
-  window.type('echo "after it: $?"\n');
-  await window.sees(/after it: 0/);
-  for (const [signal, code] of [
-    ['TERM', 143],
-    ['HUP', 129],
-    ['INT', 130],
-  ] as const) {
-    const pidFile = `${sluice.dir}/top-${signal}`;
-    window.type(`sh -c 'echo $$ > ${pidFile}; exec ${program} top --run-dir ${sluice.runDir}'; echo "code $?"\n`);
+void test(
+  'top shows its views by key, follows the size of its terminal, and leaves it as it was',
+  { skip },
+  async (t) => {
+    const hold = new Hold(t);
+    const sluice = await running(t, { entry: hold.app, workers: 2, env: hold.env });
+    const client = await sent(sluice, '/hold/shown');
+    await hold.began('/hold/shown');
+    const window = await shell(t);
+    window.type(`${program} top --run-dir ${sluice.runDir}; echo "ended with $?"\n`);
+    await window.sees(/workers 2 of 2 ready[^]*ID STATE[^]*busy[^]*GET \/hold\/shown/);
+    assert.equal(window.isCooked, false);
+    window.type('2');
+    await window.sees(/CLASS/);
+    window.type(`3${CTRL_L}`);
+    await window.sees(/AGO +EVENT[^]*worker \d+ ready after/);
+    window.type('\t');
+    await window.sees(/waiting[^]*how requests ended/);
+    window.type('?');
+    await window.sees(/PgUp PgDn/);
+    window.type(`\u001B`);
+    await window.sees(/waiting/);
+    // There is more to see on a larger one, and a word about it on one that is too small.
+    window.type('1');
+    window.resize(200, 50);
+    await window.sees(/RESTARTS[^]*CLASS/);
+    window.resize(30, 8);
+    await window.sees(/sluice top needs 50/);
+    window.resize(80, 24);
     await window.sees(/ID STATE/);
-    assert.equal(window.isCooked, false, signal);
-    process.kill(Number(fs.readFileSync(pidFile, 'utf8')), `SIG${signal}`);
-    await window.sees(new RegExp(`code ${code}`));
-    assert.equal(window.isCooked, true, signal);
-  }
-});
+    window.type('q');
+    await window.sees(/ended with 0/);
+    assert.equal(window.isCooked, true);
+    hold.release('shown');
+    await client.response();
+  },
+);
+
+void test(
+  'top gives the terminal back to the shell while it is suspended, and when it is killed',
+  { skip },
+  async (t) => {
+    const sluice = await running(t, { entry: app('trivial.js'), workers: 1 });
+    const window = await shell(t);
+    window.type(`${program} top --interval-ms 100 --run-dir ${sluice.runDir}\n`);
+    await window.sees(/ID STATE/);
+    window.type(CTRL_Z);
+    await window.sees(/Stopped/);
+    assert.equal(window.isCooked, true);
+    window.type('echo in the "shell"\n');
+    await window.sees(/in the shell/);
+    window.type('fg; echo "after it: $?"\n');
+    await window.sees(/workers 1 of 1 ready[^]*ID STATE/);
+    assert.equal(window.isCooked, false);
+    window.type(CTRL_C);
+    await window.sees(/after it: 0/);
+    for (const [signal, code] of [
+      ['TERM', 143],
+      ['HUP', 129],
+      ['INT', 130],
+    ] as const) {
+      const pidFile = `${sluice.dir}/top-${signal}`;
+      window.type(
+        `sh -c 'echo $$ > ${pidFile}; exec ${program} top --run-dir ${sluice.runDir}'; echo "code $?"\n`,
+      );
+      await window.sees(/ID STATE/);
+      assert.equal(window.isCooked, false, signal);
+      process.kill(Number(fs.readFileSync(pidFile, 'utf8')), `SIG${signal}`);
+      await window.sees(new RegExp(`code ${code}`));
+      assert.equal(window.isCooked, true, signal);
+    }
+  },
+);
 
 void test('top says that the gateway is gone, and shows the next one', { skip }, async (t) => {
   const first = await running(t, { entry: app('trivial.js'), workers: 1 });
@@ -104,22 +113,36 @@ void test('top says that the gateway is gone, and shows the next one', { skip },
 
 void test('without a terminal top prints one frame without escape sequences', async (t) => {
   const sluice = await running(t, { entry: app('trivial.js'), workers: 1 });
-  for (const args of [['top'], ['top', '--once', '--view', 'queue'], ['top', '--no-color', '--view', 'events']]) {
+  for (const args of [
+    ['top'],
+    ['top', '--once', '--view', 'queue'],
+    ['top', '--no-color', '--view', 'events'],
+  ]) {
     const { code, stdout } = await sluice.cli(args);
     assert.equal(code, 0, args.join(' '));
     assert.match(stdout, /^ sluice serving .*\nrequests .*workers 1 of 1 ready/);
-    assert.ok(!stdout.includes('\u001B') && !stdout.includes(ENTERS) && !stdout.includes(LEAVES), args.join(' '));
+    assert.ok(
+      !stdout.includes('\u001B') && !stdout.includes(ENTERS) && !stdout.includes(LEAVES),
+      args.join(' '),
+    );
     assert.ok(stdout.split('\n').every((line) => line.length <= 80));
   }
 });
 
 void test('status --check ends with what monitors go by', async (t) => {
   const hold = new Hold(t);
-  const sluice = await running(t, { entry: hold.app, workers: 1, env: { ...hold.env, SLUICE_WORKERS_CONCURRENCY: '1' } });
+  const sluice = await running(t, {
+    entry: hold.app,
+    workers: 1,
+    env: { ...hold.env, SLUICE_WORKERS_CONCURRENCY: '1' },
+  });
   await ask(sluice, '/');
   const fine = await sluice.cli(['status', '--check']);
   assert.equal(fine.code, 0, fine.stdout);
-  assert.match(fine.stdout, /^SLUICE OK - 1 of 1 workers ready, .* \| workers_ready=1;1:;1:;0;1 queue_wait=[^\n]*\n$/);
+  assert.match(
+    fine.stdout,
+    /^SLUICE OK - 1 of 1 workers ready, .* \| workers_ready=1;1:;1:;0;1 queue_wait=[^\n]*\n$/,
+  );
   const clients = [await sent(sluice, '/hold/first')];
   await hold.began('/hold/first');
   clients.push(await sent(sluice, '/queued'));

@@ -39,7 +39,9 @@ class Screen {
   }
 
   get text(): string {
-    return Array.from(this.#lines, (line) => Array.from(line ?? [], (letter) => letter ?? ' ').join('')).join('\n');
+    return Array.from(this.#lines, (line) => Array.from(line ?? [], (letter) => letter ?? ' ').join('')).join(
+      '\n',
+    );
   }
 
   #letter(letter: string): void {
@@ -85,7 +87,11 @@ export class TerminalWindow {
     this.#script.stdin?.on('error', () => {});
   }
 
-  static async open(columns: number, rows: number, env: Record<string, string> = {}): Promise<TerminalWindow> {
+  static async open(
+    columns: number,
+    rows: number,
+    env: Record<string, string> = {},
+  ): Promise<TerminalWindow> {
     const window = new TerminalWindow(env);
     window.type('tty\n');
     [window.#tty] = await window.sees(/\/dev\/pts\/\d+/);
