@@ -38,7 +38,8 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode, ClientError> {
     let token_file = Path::new(&snapshot.run_dir).join("admin-token");
     if let Some(url) = snapshot.admin_url.as_deref().filter(|_| token_file.exists()) {
         let file = token_file.display().to_string();
-        let _ = write!(text, "\ndashboard on {}/, the token for its actions in {}\n", harmless(url), harmless(&file));
+        let _ =
+            write!(text, "\ndashboard on {}/\nthe token for its actions is in {}\n", harmless(url), harmless(&file));
     }
     Ok(output::print(&text))
 }
