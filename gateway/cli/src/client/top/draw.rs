@@ -155,8 +155,7 @@ fn tab_line(state: &State, (from, until, all): (usize, usize, usize), columns: u
     } else {
         format!("{}-{until} of {all}", from + 1)
     };
-    let order = state.view.orders().get(state.sort()).map(|order| format!("by {order}, ")).unwrap_or_default();
-    let order = order.replace("by latest first", "latest first").replace("by worst first", "worst first");
+    let order = state.view.orders().get(state.sort()).map(|order| format!("{order}, ")).unwrap_or_default();
     let filter = if state.filter.is_empty() { String::new() } else { format!("with {:?}, ", harmless(&state.filter)) };
     for text in [format!("{filter}{order}{rows}"), format!("{filter}{rows}"), rows] {
         if used + width(&text) < columns {

@@ -10,7 +10,7 @@ use crate::client::top::table::{Cell, Column, Table};
 use crate::client::top::text::{UNKNOWN, count, harmless, millis, percent, rate};
 use crate::client::top::theme::Theme;
 
-pub(super) const ORDERS: [&str; 5] = ["CPU time", "rate", "cost p95", "service time", "name"];
+pub(super) const ORDERS: [&str; 5] = ["by CPU time", "by rate", "by cost p95", "by service time", "by name"];
 
 const COLUMNS: [Column; 11] = [
     Column::name("CLASS", 18, 0, 1),
