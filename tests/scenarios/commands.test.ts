@@ -96,17 +96,6 @@ void test('scale changes the number of workers up and down, and loses no request
   assert.equal((await sluice.cli(['scale', '0'])).code, 2);
 });
 
-void test('top redraws until it is interrupted', async (t) => {
-  const program = process.env['SLUICE_BINARY'];
-  if (program === undefined) return t.skip('needs SLUICE_BINARY');
-  const top = spawn(program, ['top', '--interval-ms', '100', '--run-dir', sluice.runDir]);
-  let text = '';
-  top.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-  await eventually(() => (text.match(/service time/g) ?? []).length >= 2, { what: 'two pictures' });
-  top.kill('SIGINT');
-  await once(top, 'exit');
-});
-
 void test('check prints every key with where it comes from', async () => {
   const { code, stdout } = await runSluice(['check'], { env: { SLUICE_QUEUE_LENGTH_MAX: '7' } });
   assert.equal(code, 0);

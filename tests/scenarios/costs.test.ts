@@ -88,7 +88,7 @@ void test('classes get known by the CPU time that workers report, and the long o
     },
     { deadlineMs: 30_000, what: 'a worker for long requests' },
   );
-  assert.match((await sluice.cli(['status'])).stdout, /^WORKER +INSTANCE +LANE .*\n\d+ +0 +short /m);
+  assert.match((await sluice.cli(['status'])).stdout, /^ +ID STATE .* LANE .*\n +\d+ .* short$/m);
   assert.ok(sluice.logs.some(({ event, lane }) => event === 'worker_started' && lane === 'long'));
 });
 

@@ -56,7 +56,7 @@ void test('an app without the preload is served once it listens on SLUICE_SOCKET
     assert.deepEqual([worker.rss_bytes, worker.cpu_ms_total], [null, null], 'its vitals are unknown');
     assert.ok(sluice.stdout.includes(`listens ${pidOf(worker)}`), 'its process is the one that listens');
   }
-  assert.match((await sluice.cli(['status'])).stdout, /\n1 +0 +1 +\d+ +ready +[\d.]+ m?s +- +- /);
+  assert.match((await sluice.cli(['status'])).stdout, /\n +1 ready +- +- +- +\d+ +[\d.]+m?s +\d+\n/);
 });
 
 void test('an app without the preload sees the address of its client in a header', async (t) => {

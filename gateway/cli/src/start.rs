@@ -36,7 +36,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use nix::sys::signal::SigSet;
-use sluice_admin::{ControlSocket, MetricsHttp, Operator as _};
+use sluice_admin::{ControlSocket, MetricsHttp};
 use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, LogQuery, Mode, Renderer};
 use sluice_catalog::errors::Code;
 use sluice_catalog::profiles::TAILS_DIR;
@@ -269,11 +269,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
 
     tasks.spawn("journal", journal.clone().run());
     tasks.spawn("control", control.serve(gateway.clone(), journal.clone()));
-    tasks.spawn("history", {
-        let gateway = Rc::clone(&gateway);
-        async move { gateway.live().run(&*gateway).await }
-    });
-    tasks.spawn("machine", machine::run(Rc::clone(&gateway)));
+    machine::start(&gateway);
     tasks.spawn("reload", reloader.run(reloads_asked, ended));
     gateway.set_wanted(workers);
     tasks.spawn("tick", tick(Rc::clone(&gateway), number == 1));

@@ -33,6 +33,9 @@ const FOLLOW_TIMEOUT: Duration = Duration::from_millis(300);
 /// How long a worker whose main thread stands still may go on before it is ended: what it ran is told when that is over.
 const LAST_WORD_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// What a worker has reported holds for so long; four reports a second come.
+const REPORTS_WITHIN: Duration = Duration::from_secs(1);
+
 /// How often is looked whether a worker's last stream has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -180,11 +183,20 @@ impl Process {
         let turns = self.turns.borrow();
         ProcessView {
             pid: Some(self.listener_pid.get().unwrap_or(self.pid)),
-            cpu: self.cpu.get().cores(),
+            cpu: self.cores(),
             heard: self.last_heard.get(),
             event_loop_utilization: turns.utilization(Instant::now()),
             event_loop_delay_max: turns.delay_max(Instant::now()),
             ..self.vitals.get()
+        }
+    }
+
+    /// CPU time lately, in cores. A worker whose main thread stands still reports none, and is judged by looks at that thread.
+    fn cores(&self) -> Option<f64> {
+        let is_silent = self.last_heard.get().is_some_and(|heard| heard.elapsed() >= REPORTS_WITHIN);
+        match self.track.get() {
+            Some(track) if is_silent => track.cores(),
+            _ => self.cpu.get().cores().filter(|_| !is_silent),
         }
     }
 

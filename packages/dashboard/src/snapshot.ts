@@ -332,6 +332,14 @@ export interface WorkerSnapshot {
   readonly current: readonly CurrentRequest[];
   /** CPU milliseconds used so far, once reported. */
   readonly cpu_ms_total: number | null;
+  /** CPU time over the last seconds, in cores; `None` until it is known. */
+  readonly cpu: number | null;
+  /** Share of time that its event loop was busy, 0 to 1, once reported. */
+  readonly event_loop_utilization: number | null;
+  /** Longest delay of its event loop within the last second, milliseconds, once reported. */
+  readonly event_loop_delay_ms: number | null;
+  /** Milliseconds since its last sign of life, of which there are four a second; `None` before the first. */
+  readonly silent_ms: number | null;
   /** Upgraded connections and event streams it holds. */
   readonly streams: number;
   /** Its operating-system priority was lowered, because its event loop stood still. */
@@ -356,6 +364,10 @@ export interface CurrentRequest {
   readonly class: string;
   /** Milliseconds since it was handed to the worker. */
   readonly for_ms: number;
+  /** Method. */
+  readonly method: string;
+  /** Path without query, cut after 200 characters. */
+  readonly path: string;
 }
 
 /** Workers that are not started yet, because another one boots (`workers.boot_at_once`). */
@@ -396,6 +408,8 @@ export interface RequestsSnapshot {
   readonly refused_total: number;
   /** Count by outcome, with the names of the access log's `outcome`. */
   readonly outcomes: Readonly<Record<string, number>>;
+  /** Count by error code. */
+  readonly errors: Readonly<Record<string, number>>;
   /** Count by what requests for workers were given, with the names of the access log's `step`. */
   readonly steps: Readonly<Record<string, number>>;
 }
@@ -522,6 +536,42 @@ export interface KeptSnapshot {
   readonly useful_s: number;
   /** Tags that the app gave it. */
   readonly tags: readonly string[];
+}
+
+/** CPU and memory that the gateway and its workers share with others. */
+export interface MachineSnapshot {
+  /** CPUs that are online. */
+  readonly cpus: number;
+  /** CPUs that this process may use: its affinity and the quota of its cgroup. */
+  readonly cpus_allowed: number;
+  /**
+   * CPU time of everything on the machine over the last seconds, in cores; `None` where the system does
+   * not report it.
+   */
+  readonly cpu: number | null;
+  /**
+   * Memory in use, bytes, without what the kernel can drop at once; `None` where the system does not
+   * report it.
+   */
+  readonly memory_bytes: number | null;
+  /** Memory that there is, bytes: the limit of the cgroup or that of the machine, whichever is less. */
+  readonly memory_bytes_max: number | null;
+  /** Whether that limit is the cgroup's. Memory in use is the cgroup's too then. */
+  readonly is_cgroup: boolean;
+}
+
+/** Requests of the last minute, and CPU time of the last seconds. */
+export interface LatelySnapshot {
+  /** Seconds that the counts are of: 60, or less after the start. */
+  readonly over_s: number;
+  /** Requests by outcome, with the names of the access log's `outcome`. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Requests by error code. */
+  readonly errors: Readonly<Record<string, number>>;
+  /** CPU time of all workers over the last five seconds, in cores. */
+  readonly cpu: number | null;
+  /** CPU time of the gateway over the last five seconds, in cores. */
+  readonly gateway_cpu: number | null;
 }
 
 /** The dial in force. */

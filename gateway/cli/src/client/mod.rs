@@ -4,6 +4,7 @@
 //! answer.
 
 mod cache;
+mod check;
 mod classes;
 pub mod connect;
 mod dial;
@@ -41,12 +42,12 @@ pub fn list(args: &ListArgs) -> ExitCode {
     list::run(args)
 }
 
-/// `sluice status`: how things are, as a table or as JSON.
+/// `sluice status`: how things are, as text, as JSON, or judged for a monitor.
 pub fn status(args: &StatusArgs) -> ExitCode {
     status::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
-/// `sluice top`: the table of `status`, live.
+/// `sluice top`: the figures of `status`, live.
 pub fn top(args: &TopArgs) -> ExitCode {
     top::run(args).unwrap_or_else(connect::ClientError::exit)
 }

@@ -1,26 +1,36 @@
-//! `sluice status`, and the table that `sluice top` shows too.
+//! `sluice status`: the figures of `sluice top` as text of 80 columns, and all that is told less often.
 
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 use sluice_catalog::snapshot::{
-    AlarmSnapshot, BootsSnapshot, CacheSnapshot, CertificateSnapshot, ComponentCacheSnapshot, Lane, ReactSnapshot,
-    ReloadSnapshot, Snapshot, WorkerSnapshot,
+    AlarmSnapshot, BootsSnapshot, CacheSnapshot, CertificateSnapshot, ComponentCacheSnapshot, MachineSnapshot,
+    ReactSnapshot, ReloadSnapshot, Snapshot,
 };
 
+use super::check;
 use super::connect::{ClientError, Gateway};
 use super::rendering::write_rendering;
 use super::runs::write_runs;
+use super::top::header::{errors_lately, ready};
+use super::top::text::{cores, percent, width, wrapped};
+use super::top::theme::Theme;
+use super::top::views::{Body, worker_rows};
 use crate::args::StatusArgs;
 use crate::output;
 
-/// The most of a class that is shown.
-const CLASS_CHARS_MAX: usize = 60;
+/// How wide the text is: what a terminal has that nobody made wider.
+const COLUMNS: usize = 80;
+/// Where values begin.
+const INDENT: usize = 14;
 
 pub fn run(args: &StatusArgs) -> Result<ExitCode, ClientError> {
-    let mut gateway = Gateway::connect(&args.run_dir)?;
-    let snapshot = gateway.status()?;
+    let asked = Gateway::connect(&args.run_dir).and_then(|mut gateway| Ok((gateway.status()?, gateway)));
+    if args.check {
+        return Ok(check::run(asked.map(|(snapshot, _)| snapshot), &args.thresholds));
+    }
+    let (snapshot, gateway) = asked?;
     if args.json {
         return gateway.print_json(&snapshot);
     }
@@ -28,7 +38,8 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode, ClientError> {
     let token_file = Path::new(&snapshot.run_dir).join("admin-token");
     if let Some(url) = snapshot.admin_url.as_deref().filter(|_| token_file.exists()) {
         let file = token_file.display().to_string();
-        let _ = write!(text, "\ndashboard on {}/, the token for its actions in {}\n", harmless(url), harmless(&file));
+        let _ =
+            write!(text, "\ndashboard on {}/\nthe token for its actions is in {}\n", harmless(url), harmless(&file));
     }
     Ok(output::print(&text))
 }
@@ -40,15 +51,26 @@ pub fn table(snapshot: &Snapshot) -> String {
     let _ = write_head(&mut out, snapshot);
     let _ = write_percentiles(&mut out, snapshot);
     out.push('\n');
-    let mut rows = worker_rows(&snapshot.workers);
-    // Where all are of one lane, nobody asks which.
-    if snapshot.workers.iter().all(|worker| worker.lane != Some(Lane::Long)) {
-        for row in &mut rows {
-            row.remove(LANE_AT);
-        }
+    out = out.lines().flat_map(within).fold(String::new(), |all, line| all + &line + "\n");
+    let Body { head, lines } = worker_rows(snapshot, |_| true, 0, COLUMNS, Theme::new(false));
+    for line in head.iter().chain(&lines) {
+        out.push_str(line.to_string().trim_end());
+        out.push('\n');
     }
-    out.push_str(&aligned(&rows));
     out
+}
+
+/// A line of at most [`COLUMNS`]; what does not fit is in further ones, below the value.
+fn within(line: &str) -> Vec<String> {
+    if width(line) <= COLUMNS {
+        return vec![line.to_owned()];
+    }
+    let Some((name, value)) = line.split_at_checked(INDENT).filter(|(name, _)| name.ends_with(' ')) else {
+        return wrapped(line, COLUMNS);
+    };
+    let mut names = std::iter::once(name.to_owned()).chain(std::iter::repeat(" ".repeat(INDENT)));
+    let parts = wrapped(value, COLUMNS - INDENT);
+    parts.iter().map(|part| names.next().unwrap_or_default() + part).collect()
 }
 
 fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
@@ -65,6 +87,8 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     )?;
     let admin = snapshot.admin_url.as_deref().unwrap_or("off");
     writeln!(out, "run dir {}  admin {}\n", harmless(&snapshot.run_dir), harmless(admin))?;
+    writeln!(out, "workers       {} of {} ready", ready(snapshot), snapshot.workers_wanted)?;
+    write_machine(out, snapshot)?;
     writeln!(
         out,
         "requests      {} answered, {:.1}/s, {} in service, {} refused",
@@ -86,6 +110,7 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
         milliseconds(queue.predicted_wait_ms)
     )?;
     writeln!(out, "connections   {}, streams {}", snapshot.connections, snapshot.streams)?;
+    write_errors(out, snapshot)?;
     if !requests.outcomes.is_empty() {
         let outcomes: Vec<String> =
             requests.outcomes.iter().map(|(name, count)| format!("{} {count}", harmless(name))).collect();
@@ -128,6 +153,39 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
         )?;
     }
     writeln!(out)
+}
+
+/// CPU time in cores, over the last seconds, and memory.
+fn write_machine(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
+    let known = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), cores);
+    let (workers, gateway) = (known(snapshot.lately.cpu), known(snapshot.lately.gateway_cpu));
+    let machine = snapshot.machine.unwrap_or_default();
+    let MachineSnapshot { cpu, cpus, memory_bytes, memory_bytes_max, is_cgroup, .. } = machine;
+    let used = cpu.map_or_else(String::new, |cpu| format!(", {} of {cpus} on the machine", cores(cpu)));
+    writeln!(out, "cpu           {workers} cores in workers, {gateway} in the gateway{used}")?;
+    let rss = snapshot.workers.iter().filter_map(|worker| worker.rss_bytes).sum();
+    let used = memory_bytes.zip(memory_bytes_max).map_or_else(String::new, |(used, max)| {
+        let of = if is_cgroup { "in the cgroup" } else { "on the machine" };
+        format!(", {} of {} {of}", bytes(used), bytes(max))
+    });
+    writeln!(out, "memory        {} in workers{used}", bytes(rss))
+}
+
+/// Those of the last minute, by kind; nothing where there were none.
+#[allow(clippy::cast_precision_loss, reason = "counts of a minute")]
+fn write_errors(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
+    let all: u64 = snapshot.lately.outcomes.values().sum();
+    let kinds = errors_lately(snapshot);
+    if kinds.is_empty() {
+        return Ok(());
+    }
+    let bad: u64 = kinds.iter().filter(|(_, _, is_bad)| *is_bad).map(|(_, count, _)| count).sum();
+    let kinds: Vec<String> = kinds.iter().map(|(kind, count, _)| format!("{kind} {count}")).collect();
+    let share = percent(bad as f64 / all.max(1) as f64);
+    let codes: Vec<String> =
+        snapshot.lately.errors.iter().map(|(code, count)| format!("{} {count}", harmless(code))).collect();
+    let codes = if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) };
+    writeln!(out, "errors        {share} of the last minute's requests: {}{codes}", kinds.join(", "))
 }
 
 /// How many there are and which ends first, and each name that gets none.
@@ -233,64 +291,6 @@ fn write_percentiles(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result 
         writeln!(out, "{name:<11}   {:>12}   {:>12}{unserved}", milliseconds(queue_ms), milliseconds(service_ms))?;
     }
     Ok(())
-}
-
-const COLUMNS: [&str; 12] = [
-    "WORKER",
-    "INSTANCE",
-    "LANE",
-    "GEN",
-    "PID",
-    "STATE",
-    "AGE",
-    "MEMORY",
-    "CPU",
-    "REQUESTS",
-    "RESTARTS",
-    "CURRENT REQUEST",
-];
-const LANE_AT: usize = 2;
-
-fn worker_rows(workers: &[WorkerSnapshot]) -> Vec<Vec<String>> {
-    let mut rows = vec![COLUMNS.map(str::to_owned).to_vec()];
-    rows.extend(workers.iter().map(|worker| {
-        vec![
-            worker.id.to_string(),
-            worker.instance.to_string(),
-            worker.lane.map_or("-", Lane::as_str).to_owned(),
-            if worker.generation == 0 { "-".to_owned() } else { worker.generation.to_string() },
-            worker.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
-            state(worker),
-            duration(worker.age_s),
-            worker.rss_bytes.map_or_else(|| "-".to_owned(), bytes),
-            worker.cpu_ms_total.map_or_else(|| "-".to_owned(), |cpu_ms| duration(cpu_ms / 1000.0)),
-            worker.requests_total.to_string(),
-            worker.restarts_total.to_string(),
-            current(worker),
-        ]
-    }));
-    rows
-}
-
-fn state(worker: &WorkerSnapshot) -> String {
-    let lowered = if worker.lowered { ", lowered" } else { "" };
-    format!("{}{lowered}", worker.state.as_str())
-}
-
-fn current(worker: &WorkerSnapshot) -> String {
-    // The one that has been there longest is the one to look at.
-    let Some(request) = worker.current.iter().max_by_key(|request| request.for_ms) else {
-        return if worker.streams > 0 { format!("{} streams", worker.streams) } else { "-".to_owned() };
-    };
-    let mut class: String = harmless(&request.class).chars().take(CLASS_CHARS_MAX).collect();
-    if request.class.chars().count() > CLASS_CHARS_MAX {
-        class.push('…');
-    }
-    let more = match worker.current.len() {
-        1 => String::new(),
-        count => format!(", and {} more", count - 1),
-    };
-    format!("{class} for {} ({}){more}", duration(for_s(request.for_ms)), harmless(&request.id))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a request that lasted 2^52 ms is not one to be exact about")]

@@ -1,5 +1,6 @@
 use sluice_catalog::snapshot::{
-    BootsSnapshot, CurrentRequest, GatewayState, Percentiles, QueueSnapshot, ReloadState, RequestsSnapshot, WorkerState,
+    BootsSnapshot, CurrentRequest, GatewayState, Lane, Percentiles, QueueSnapshot, ReloadState, RequestsSnapshot,
+    WorkerSnapshot, WorkerState,
 };
 
 use super::*;
@@ -98,9 +99,13 @@ pub fn snapshot() -> Snapshot {
 #[test]
 fn the_table_says_everything_and_adds_up_nothing() {
     let expected = "\
-sluice 0.1.0  serving  http://localhost:3000  pid 2147483647  up 1 d 01 h  generation 1
+sluice 0.1.0  serving  http://localhost:3000  pid 2147483647  up 1 d 01 h
+generation 1
 run dir /run/shop  admin http://127.0.0.1:7584
 
+workers       0 of 2 ready
+cpu           - cores in workers, - in the gateway
+memory        100.0 MiB in workers
 requests      1234 answered, 12.3/s, 1 in service, 0 refused
 queue         2 of 1000, oldest 3.50 ms, expected wait 1.25 s
 connections   5, streams 0
@@ -110,9 +115,9 @@ p50                0.25 ms          12 ms
 p95                4.00 ms          90 ms
 p99                  40 ms              -
 
-WORKER  INSTANCE  GEN  PID   STATE    AGE         MEMORY     CPU           REQUESTS  RESTARTS  CURRENT REQUEST
-7       0         1    4711  busy, lowered  1 h 02 min  100.0 MiB  1 min 01 s    1234      1         GET /product/:id for 12 ms (r-9)
-8       1         -    -     backoff  250 ms      -          -             0         3         -
+   ID STATE     CPU MEMORY    LOOP  REQS   UP     PID    FOR DOING
+    7 lowered   50% 100MiB     60%  1234  62m    4711   12ms GET /product/8
+   #1 backoff     -      -       -     0    -       -
 ";
     let squeeze = |text: &str| {
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -141,24 +146,42 @@ fn lanes_are_shown_while_there_are_two() {
     let long = WorkerSnapshot { id: 9, instance: 2, lane: Some(Lane::Long), ..snapshot.workers[0].clone() };
     snapshot.workers.push(long);
     let text = table(&snapshot);
-    let lanes = text.lines().skip_while(|line| !line.starts_with("WORKER"));
-    let lanes: Vec<_> = lanes.map(|line| line.split_whitespace().nth(2).unwrap()).collect();
-    assert_eq!(lanes, ["LANE", "short", "-", "long"]);
+    let lines: Vec<&str> = text.lines().skip_while(|line| !line.trim_start().starts_with("ID ")).collect();
+    let at = lines[0].find("LANE").unwrap();
+    let lanes = [1, 2, 3].map(|line: usize| lines[line][at..].split_whitespace().next().unwrap());
+    assert_eq!(lanes, ["short", "-", "long"]);
 }
 
 #[test]
-fn columns_stand_under_their_names() {
-    let text = table(&snapshot());
-    let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("WORKER")).collect();
-    let at = lines[0].find("CURRENT").unwrap();
-    assert_eq!(lines[1].find("GET /product"), Some(at));
-    assert_eq!(lines[2].rfind('-'), Some(at));
+fn text_is_at_most_80_columns_wide_and_loses_no_word() {
+    let mut snapshot = snapshot();
+    snapshot.run_dir = format!("/run/{}", "x".repeat(100));
+    let words = "every word of what is wrong and what to do about it ".repeat(6);
+    snapshot.alarms.push(AlarmSnapshot { alarm: "a".to_owned(), class: None, text: words.clone(), age_s: 1.0 });
+    let text = table(&snapshot);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let squeezed: Vec<&str> = text.split_whitespace().collect();
+    assert!(squeezed.join(" ").contains(words.trim_end()), "{text}");
+    assert!(text.contains("\n              "), "further lines stand below the value: {text}");
+}
+
+#[test]
+fn errors_of_the_last_minute_are_told_by_kind() {
+    let mut snapshot = snapshot();
+    assert!(!table(&snapshot).contains("errors"));
+    snapshot.lately.outcomes =
+        [("answered".to_owned(), 90), ("app_error".to_owned(), 2), ("worker_fault".to_owned(), 8)].into();
+    snapshot.lately.errors.insert("SLU-RESPONSE-CUT".to_owned(), 8);
+    let text = table(&snapshot);
+    let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = "errors 10% of the last minute's requests: cut by worker 8, 5xx of the app 2 (SLU-RESPONSE-CUT 8)";
+    assert!(squeezed.contains(expected), "{text}");
 }
 
 #[test]
 fn what_clients_sent_moves_no_cursor_and_breaks_no_line() {
     let mut snapshot = snapshot();
-    snapshot.workers[0].current[0].class = format!("GET /\u{1b}[2J\n{}", "x".repeat(500));
+    snapshot.workers[0].current[0].path = format!("/\u{1b}[2J\n{}", "x".repeat(500));
     let text = table(&snapshot);
     assert!(!text.contains('\u{1b}'));
     assert!(text.lines().all(|line| line.chars().count() < 200));
@@ -191,7 +214,8 @@ fn the_latest_reload_is_shown_with_what_it_changed() {
     reload = ReloadSnapshot { state: ReloadState::Done, reason: None, service_p95_after_ms: Some(30.0), ..reload };
     snapshot.reload = Some(reload);
     let text = table(&snapshot);
-    assert!(text.contains("done, asked for 12 s ago, p95 of service time in its first minute 30 ms, was 20 ms\n"));
+    let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(squeezed.contains("done, asked for 12 s ago, p95 of service time in its first minute 30 ms, was 20 ms"));
 }
 
 #[test]

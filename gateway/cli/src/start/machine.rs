@@ -7,6 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
+use sluice_admin::Operator as _;
 use sluice_catalog::snapshot::MachineSnapshot;
 
 use super::memory;
@@ -22,8 +23,15 @@ struct Ticks {
     cpus: u32,
 }
 
+/// Starts what is kept for whoever looks: the history of the gateway, and this.
+pub fn start(gateway: &Rc<Gateway>) {
+    let watched = Rc::clone(gateway);
+    gateway.tasks.spawn("history", async move { watched.live().run(&*watched).await });
+    gateway.tasks.spawn("machine", run(Rc::clone(gateway)));
+}
+
 /// Reads, for as long as it is polled.
-pub async fn run(gateway: Rc<Gateway>) {
+async fn run(gateway: Rc<Gateway>) {
     let mut before = None;
     loop {
         let Ok((ticks, mut machine)) = tokio::task::spawn_blocking(|| look(Path::new("/"))).await else { return };

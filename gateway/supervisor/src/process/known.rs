@@ -26,6 +26,16 @@ pub(crate) struct Track {
     pub(crate) since: Look,
 }
 
+impl Track {
+    /// CPU time of the main thread since the first look, in cores; `None` where the looks do not say.
+    pub(crate) fn cores(&self) -> Option<f64> {
+        let elapsed = self.recent.at.saturating_duration_since(self.first.at);
+        let (first, recent) = (self.first.sample?, self.recent.sample?);
+        let used = Duration::from_micros(recent.cpu_us.saturating_sub(first.cpu_us));
+        (!elapsed.is_zero()).then(|| used.as_secs_f64() / elapsed.as_secs_f64())
+    }
+}
+
 /// What is wrong with a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trouble {

@@ -1,6 +1,6 @@
 //! The whole screen, from the state, into a buffer of any size. What matters more stands higher and stays when there is little room.
 
-use std::time::Instant;
+use tokio::time::Instant;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -106,9 +106,10 @@ fn top_notices(state: &State, room: u16, columns: usize, now: Instant) -> Vec<Li
         let since = span(now.saturating_duration_since(lost.since).as_secs_f64());
         all.insert(0, (format!("NO ANSWER for {since}, figures are old, trying again: {}", lost.why), true));
     }
-    let room = usize::from(room).min(if columns >= 120 { 8 } else { 3 });
+    let room = usize::from(room).clamp(1, if columns >= 120 { 8 } else { 3 });
     let more = all.len().saturating_sub(room);
-    let shown = if more > 0 { room.saturating_sub(1) } else { room };
+    // One line for the worst rather than for how many there are.
+    let shown = if more > 0 { (room - 1).max(1) } else { room };
     let mut lines: Vec<Line<'static>> = Vec::new();
     for (number, (text, is_bad)) in all.iter().enumerate().take(shown) {
         let style = if *is_bad { theme.bad() } else { theme.warning() };
@@ -122,7 +123,7 @@ fn top_notices(state: &State, room: u16, columns: usize, now: Instant) -> Vec<Li
             lines.push(Line::styled(cut_end(text, columns), style));
         }
     }
-    if more > 0 && room > 0 {
+    if more > 0 && room > 1 {
         let text = format!("and {} more: `sluice status` lists them", all.len() - shown);
         lines.push(Line::styled(cut_end(&text, columns), theme.warning()));
     }
@@ -154,8 +155,7 @@ fn tab_line(state: &State, (from, until, all): (usize, usize, usize), columns: u
     } else {
         format!("{}-{until} of {all}", from + 1)
     };
-    let order = state.view.orders().get(state.sort()).map(|order| format!("by {order}, ")).unwrap_or_default();
-    let order = order.replace("by latest first", "latest first").replace("by worst first", "worst first");
+    let order = state.view.orders().get(state.sort()).map(|order| format!("{order}, ")).unwrap_or_default();
     let filter = if state.filter.is_empty() { String::new() } else { format!("with {:?}, ", harmless(&state.filter)) };
     for text in [format!("{filter}{order}{rows}"), format!("{filter}{rows}"), rows] {
         if used + width(&text) < columns {

@@ -2,7 +2,9 @@
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use sluice_admin::protocol::{Request, Seen, Watched};
 use sluice_catalog::snapshot::GatewayState;

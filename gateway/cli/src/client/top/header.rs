@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use sluice_catalog::snapshot::{
-    AlarmSnapshot, GatewayState, MachineSnapshot, Percentiles, ReloadState, Snapshot, WorkerState,
+    AlarmSnapshot, GatewayState, Lane, MachineSnapshot, Percentiles, ReloadState, Snapshot, WorkerSnapshot, WorkerState,
 };
 
 use super::data::Data;
@@ -36,11 +36,12 @@ pub(in crate::client) fn errors_lately(status: &Snapshot) -> Vec<(&'static str, 
     kinds
 }
 
-/// Workers that take requests.
+/// Workers that take requests, of those that are wanted: one for long requests is beyond them.
 pub(in crate::client) fn ready(status: &Snapshot) -> usize {
     let serves = |state| matches!(state, WorkerState::Ready | WorkerState::Busy);
     // One whose event loop stands still gets nothing.
-    status.workers.iter().filter(|worker| serves(worker.state) && !worker.lowered).count()
+    let counts = |worker: &&WorkerSnapshot| serves(worker.state) && !worker.lowered && worker.lane != Some(Lane::Long);
+    status.workers.iter().filter(counts).count()
 }
 
 fn named(name: &str, value: String, theme: Theme) -> [(String, Style); 2] {
@@ -71,14 +72,22 @@ pub(super) fn title(status: &Snapshot, note: &str, columns: usize, theme: Theme)
     line.style(theme.bar())
 }
 
+/// Screens that are narrower get fewer figures, and none of them cut.
+const NARROW: usize = 72;
+
 /// Figures, a line each.
 pub(super) fn figures(data: &Data, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let status = &data.status;
-    let lines = [requests(data, theme), errors(status, theme), times(status, theme), machine(data, theme)];
+    let is_narrow = columns < NARROW;
+    let lines = [
+        requests(data, is_narrow, theme),
+        errors(&data.status, theme),
+        times(&data.status, is_narrow, theme),
+        machine(data, is_narrow, theme),
+    ];
     lines.into_iter().map(|line| line.line(columns)).collect()
 }
 
-fn requests(data: &Data, theme: Theme) -> Segments {
+fn requests(data: &Data, is_narrow: bool, theme: Theme) -> Segments {
     let status = &data.status;
     let per_second = data.mean(LATELY_S, |point| point.answered).unwrap_or(status.requests.per_second);
     let (ready, wanted) = (ready(status), status.workers_wanted.unwrap_or(0) as usize);
@@ -92,14 +101,16 @@ fn requests(data: &Data, theme: Theme) -> Segments {
     };
     let queue = &status.queue;
     let queue_style = if queue.length > 0 { theme.warning() } else { theme.value() };
+    let length =
+        if is_narrow { count(queue.length) } else { format!("{} of {}", queue.length, count(queue.length_max)) };
     let mut segments = Segments::default()
         .with(named("requests", rate(per_second), theme))
-        .with(named("in service", status.requests.in_service.to_string(), theme))
         .with(styled("workers", workers, workers_style, theme))
-        .with(styled("queue", format!("{} of {}", queue.length, count(queue.length_max)), queue_style, theme));
+        .with(styled("queue", length, queue_style, theme));
     if queue.length > 0 {
         segments.push(named("oldest", millis(Some(queue.oldest_wait_ms)), theme));
     }
+    segments.push(named("in service", status.requests.in_service.to_string(), theme));
     segments.push(named("connections", count(status.connections), theme));
     if status.streams > 0 {
         segments.push(named("streams", count(status.streams), theme));
@@ -133,7 +144,7 @@ fn errors(status: &Snapshot, theme: Theme) -> Segments {
     segments
 }
 
-fn times(status: &Snapshot, theme: Theme) -> Segments {
+fn times(status: &Snapshot, is_narrow: bool, theme: Theme) -> Segments {
     let mut segments = Segments::default();
     for (name, Percentiles { p50, p95, p99 }) in
         [("wait", status.queue_wait_ms), ("service", status.service_time_ms), ("not served", status.unserved_ms)]
@@ -141,24 +152,20 @@ fn times(status: &Snapshot, theme: Theme) -> Segments {
         if name == "not served" && p50.is_none() {
             continue;
         }
-        let label = theme.label();
-        segments.push([
-            (format!("{name} p50 "), label),
-            (millis(p50), theme.value()),
-            (" p95 ".to_owned(), label),
-            (millis(p95), theme.value()),
-            (" p99 ".to_owned(), label),
-            (millis(p99), theme.value()),
-        ]);
+        let percentiles = [("p50", p50), ("p95", p95), ("p99", p99)];
+        let shown = percentiles.into_iter().skip(usize::from(is_narrow));
+        let pieces = shown.flat_map(|(name, ms)| [(format!(" {name} "), theme.label()), (millis(ms), theme.value())]);
+        segments.push(std::iter::once((name.to_owned(), theme.label())).chain(pieces));
     }
     segments
 }
 
-fn machine(data: &Data, theme: Theme) -> Segments {
+fn machine(data: &Data, is_narrow: bool, theme: Theme) -> Segments {
     let status = &data.status;
     let mut segments = Segments::default();
     if let Some(MachineSnapshot { cpu: Some(used), cpus, .. }) = status.machine {
-        segments.push(named("cpu", format!("{} of {cpus} cores", cores(used)), theme));
+        let of = if is_narrow { format!("{}/{cpus}", cores(used)) } else { format!("{} of {cpus} cores", cores(used)) };
+        segments.push(named("cpu", of, theme));
     }
     let workers = data.mean(LATELY_S, |point| point.cpu).or(status.lately.cpu);
     let gateway = data.mean(LATELY_S, |point| point.gateway_cpu).or(status.lately.gateway_cpu);
@@ -171,8 +178,15 @@ fn machine(data: &Data, theme: Theme) -> Segments {
         #[allow(clippy::cast_precision_loss, reason = "a share of two digits")]
         let share = used as f64 / max.max(1) as f64;
         let style = if share >= MEMORY_HIGH { theme.bad() } else { theme.value() };
-        let text = format!("{} of {} {}", bytes(used), bytes(max), percent(share));
-        segments.push(styled(if is_cgroup { "cgroup memory" } else { "memory" }, text, style, theme));
+        if is_narrow {
+            segments.push(styled("memory", percent(share), style, theme));
+        } else {
+            let text = format!("{} of {} {}", bytes(used), bytes(max), percent(share));
+            segments.push(styled("memory", text, style, theme));
+            if is_cgroup {
+                segments.push([("(cgroup)".to_owned(), theme.label())]);
+            }
+        }
     }
     let rss: u64 = status.workers.iter().filter_map(|worker| worker.rss_bytes).sum();
     segments.push(named("of workers", bytes(rss), theme));
@@ -191,7 +205,7 @@ pub(super) fn notices(status: &Snapshot) -> Vec<(String, bool)> {
         notices.push((text, true));
     }
     if status.quarantined > 0 {
-        notices.push((format!("quarantine: {} requests, answered without a worker", status.quarantined), true));
+        notices.push((quarantine_text(status.quarantined), true));
     }
     if status.state == GatewayState::Draining {
         notices.push(("draining: no new connections, what was accepted is being finished".to_owned(), false));
@@ -228,6 +242,11 @@ pub(super) fn notices(status: &Snapshot) -> Vec<(String, bool)> {
         }
     }
     notices
+}
+
+fn quarantine_text(count: u64) -> String {
+    let requests = if count == 1 { "1 request" } else { &format!("{count} requests") };
+    format!("quarantine: {requests} answered without a worker; `sluice quarantine` lists them")
 }
 
 fn alarm_text(alarm: &AlarmSnapshot) -> String {

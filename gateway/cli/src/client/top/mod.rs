@@ -14,15 +14,18 @@ mod table;
 mod terminal;
 #[cfg(test)]
 mod tests;
-mod text;
-mod theme;
+pub(super) mod text;
+pub(super) mod theme;
 mod trends;
-mod views;
+pub(super) mod views;
 
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::sync::mpsc::TryRecvError;
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::terminal::size;
@@ -96,12 +99,15 @@ fn on_terminal(state: &mut State, mut screen: Screen, feed: &Feed) -> io::Result
                 }
             }
         }
-        while let Ok(news) = feed.news.try_recv() {
-            has_changed = true;
-            match news {
-                News::Answer(watched) => state.update(*watched),
-                News::Lost(why) => state.lose(&why, Instant::now()),
+        loop {
+            match feed.news.try_recv() {
+                Ok(News::Answer(watched)) => state.update(*watched),
+                Ok(News::Lost(why)) => state.lose(&why, Instant::now()),
+                Err(TryRecvError::Empty) => break,
+                // It has panicked, and given the terminal back.
+                Err(TryRecvError::Disconnected) => return Err(io::Error::other("the thread that asks has ended")),
             }
+            has_changed = true;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One frame as plain text: for pipes, for `--once`, and for terminals that move no cursor.
 
-use std::time::Instant;
+use tokio::time::Instant;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,6 +1,6 @@
 //! What is on the screen: the data, the view, and where it is scrolled to. Pure: answers and actions go in.
 
-use std::time::Instant;
+use tokio::time::Instant;
 
 use sluice_admin::protocol::Watched;
 

@@ -6,7 +6,9 @@ use std::panic;
 use std::process::exit;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use nix::sys::signal::{SigSet, Signal, kill, raise};
 use nix::unistd::Pid;
@@ -15,6 +17,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::layout::{Position, Rect};
 
 /// How long a signal waits for a frame that is being written.
 const FRAME_TIMEOUT: Duration = Duration::from_millis(200);
@@ -57,7 +60,9 @@ impl Screen {
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::take(&mut shared.is_stale) {
-            self.terminal.clear()?;
+            // `clear` would ask the terminal for the cursor, and wait for an answer that a slow line brings late or never.
+            let size = self.terminal.size()?;
+            self.terminal.resize(Rect::from((Position::ORIGIN, size)))?;
         }
         self.terminal.draw(draw).map(|_| ())
     }

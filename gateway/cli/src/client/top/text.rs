@@ -3,15 +3,15 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// What stands where nothing is known.
-pub(super) const UNKNOWN: &str = "-";
+pub(in crate::client) const UNKNOWN: &str = "-";
 
 /// Columns that the text takes on a terminal.
-pub(super) fn width(text: &str) -> usize {
+pub(in crate::client) fn width(text: &str) -> usize {
     text.width()
 }
 
 /// Text of clients and apps, so that nothing of it moves a cursor or turns the direction of what follows.
-pub(super) fn harmless(text: &str) -> String {
+pub(in crate::client) fn harmless(text: &str) -> String {
     let is_harmful = |letter: char| {
         letter.is_control()
             || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
@@ -20,7 +20,7 @@ pub(super) fn harmless(text: &str) -> String {
 }
 
 /// The text within so many columns. What is left out is in the middle, as the end of a path says more than its middle.
-pub(super) fn cut_middle(text: &str, columns: usize) -> String {
+pub(in crate::client) fn cut_middle(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -32,7 +32,7 @@ pub(super) fn cut_middle(text: &str, columns: usize) -> String {
 }
 
 /// The text within so many columns, cut at its end.
-pub(super) fn cut_end(text: &str, columns: usize) -> String {
+pub(in crate::client) fn cut_end(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -53,7 +53,7 @@ fn fitting(letters: impl Iterator<Item = char>, columns: usize) -> String {
 }
 
 /// Lines of at most so many columns, broken at spaces where there are any.
-pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+pub(in crate::client) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -87,7 +87,7 @@ pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// `250ms`, `3.5s`, `42s`, `12m`, `30h`, `12d`.
-pub(super) fn span(seconds: f64) -> String {
+pub(in crate::client) fn span(seconds: f64) -> String {
     match seconds.max(0.0) {
         s if s < 0.9995 => format!("{:.0}ms", s * 1000.0),
         s if s < 9.95 => format!("{s:.1}s"),
@@ -99,7 +99,7 @@ pub(super) fn span(seconds: f64) -> String {
 }
 
 /// A time in milliseconds, with the digits that matter: `0.25ms`, `4.0ms`, `90ms`, `1.2s`.
-pub(super) fn millis(ms: Option<f64>) -> String {
+pub(in crate::client) fn millis(ms: Option<f64>) -> String {
     match ms {
         None => UNKNOWN.to_owned(),
         Some(ms) if ms < 0.995 => format!("{:.2}ms", ms.max(0.0)),
@@ -110,7 +110,7 @@ pub(super) fn millis(ms: Option<f64>) -> String {
 
 /// `104MiB`, `1.2GiB`.
 #[allow(clippy::cast_precision_loss, reason = "shown with two digits")]
-pub(super) fn bytes(count: u64) -> String {
+pub(in crate::client) fn bytes(count: u64) -> String {
     let count = count as f64;
     let units = [("B", 1.0), ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0)];
     let (unit, size) =
@@ -120,7 +120,7 @@ pub(super) fn bytes(count: u64) -> String {
 }
 
 /// `0.03/s`, `1.2/s`, `123/s`, `12.3k/s`.
-pub(super) fn rate(per_second: f64) -> String {
+pub(in crate::client) fn rate(per_second: f64) -> String {
     match per_second.max(0.0) {
         r if r < 0.005 => "0/s".to_owned(),
         r if r < 0.995 => format!("{r:.2}/s"),
@@ -132,7 +132,7 @@ pub(super) fn rate(per_second: f64) -> String {
 
 /// `99999`, `123k`, `1.2M`.
 #[allow(clippy::cast_precision_loss, reason = "shown with three digits")]
-pub(super) fn count(number: u64) -> String {
+pub(in crate::client) fn count(number: u64) -> String {
     match number {
         0..100_000 => number.to_string(),
         100_000..1_000_000 => format!("{}k", number / 1000),
@@ -142,12 +142,12 @@ pub(super) fn count(number: u64) -> String {
 }
 
 /// A share of 0 to 1, or more where several cores count: `0%`, `102%`.
-pub(super) fn percent(share: f64) -> String {
+pub(in crate::client) fn percent(share: f64) -> String {
     format!("{:.0}%", share * 100.0)
 }
 
 /// CPU time in cores: `0.08`, `2.4`, `12`.
-pub(super) fn cores(cores: f64) -> String {
+pub(in crate::client) fn cores(cores: f64) -> String {
     match cores {
         c if c < 0.995 => format!("{:.2}", c.max(0.0)),
         c if c < 9.95 => format!("{c:.1}"),
@@ -188,7 +188,7 @@ mod tests {
     fn lines_are_wrapped_at_spaces_and_long_words_where_they_must() {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         assert_eq!(wrapped("abcdefghij kl", 4), ["abcd", "efgh", "ij", "kl"]);
-        assert_eq!(wrapped("a abcdefgh", 4), ["a", "abcd", "efgh", ""]);
+        assert_eq!(wrapped("a abcdefgh", 4), ["a", "abcd", "efgh"]);
         assert_eq!(wrapped("", 4), [""]);
     }
 

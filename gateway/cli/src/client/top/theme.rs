@@ -5,12 +5,13 @@ use ratatui::style::{Color, Modifier, Style};
 
 /// What is drawn in which style.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Theme {
+pub(in crate::client) struct Theme {
     has_colour: bool,
 }
 
+#[allow(clippy::unused_self, reason = "styles without a colour are styles of the theme as well")]
 impl Theme {
-    pub(super) const fn new(has_colour: bool) -> Self {
+    pub(in crate::client) const fn new(has_colour: bool) -> Self {
         Self { has_colour }
     }
 

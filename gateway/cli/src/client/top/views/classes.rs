@@ -10,7 +10,7 @@ use crate::client::top::table::{Cell, Column, Table};
 use crate::client::top::text::{UNKNOWN, count, harmless, millis, percent, rate};
 use crate::client::top::theme::Theme;
 
-pub(super) const ORDERS: [&str; 5] = ["CPU time", "rate", "cost p95", "service time", "name"];
+pub(super) const ORDERS: [&str; 5] = ["by CPU time", "by rate", "by cost p95", "by service time", "by name"];
 
 const COLUMNS: [Column; 11] = [
     Column::name("CLASS", 18, 0, 1),
@@ -37,7 +37,7 @@ pub(super) fn body(state: &State, columns: usize) -> Body {
     match state.sort() {
         1 => classes.sort_by(|one, other| rate_of(other).total_cmp(&rate_of(one))),
         2 => {
-            classes.sort_by(|one, other| other.cost_p95_ms.unwrap_or(-1.0).total_cmp(&one.cost_p95_ms.unwrap_or(-1.0)))
+            classes.sort_by(|one, other| other.cost_p95_ms.unwrap_or(-1.0).total_cmp(&one.cost_p95_ms.unwrap_or(-1.0)));
         }
         3 => classes.sort_by(|one, other| other.service_time_ms.total_cmp(&one.service_time_ms)),
         4 => classes.sort_by(|one, other| one.class.cmp(&other.class)),

@@ -11,6 +11,7 @@ use ratatui::text::Line;
 use super::state::State;
 
 pub(super) use queue::kind as outcome_kind;
+pub(in crate::client) use workers::rows as worker_rows;
 
 /// What is shown below the figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -28,10 +29,10 @@ pub enum View {
 
 /// Lines of a view.
 #[derive(Debug, Default)]
-pub(super) struct Body {
+pub(in crate::client) struct Body {
     /// Stays while the lines scroll.
-    pub(super) head: Option<Line<'static>>,
-    pub(super) lines: Vec<Line<'static>>,
+    pub(in crate::client) head: Option<Line<'static>>,
+    pub(in crate::client) lines: Vec<Line<'static>>,
 }
 
 impl View {

@@ -7,11 +7,11 @@ use sluice_catalog::snapshot::{CurrentRequest, Lane, Snapshot, WorkerSnapshot, W
 
 use super::Body;
 use crate::client::top::state::State;
-use crate::client::top::table::{Cell, Column, Table};
+use crate::client::top::table::{Cell, Column, NEVER, Table};
 use crate::client::top::text::{UNKNOWN, bytes, count, harmless, millis, percent, span};
 use crate::client::top::theme::Theme;
 
-pub(super) const ORDERS: [&str; 5] = ["place", "longest request", "CPU", "memory", "requests"];
+pub(super) const ORDERS: [&str; 5] = ["by place", "by longest request", "by CPU", "by memory", "by requests"];
 
 const COLUMNS: [Column; 16] = [
     Column::number("ID", 5, 0),
@@ -20,13 +20,13 @@ const COLUMNS: [Column; 16] = [
     Column::number("MEMORY", 6, 0),
     Column::number("LOOP", 7, 1),
     Column::number("REQS", 5, 2),
-    Column::number("UP", 4, 3),
+    Column::number("UP", 5, 3),
     Column::number("RESTARTS", 8, 5),
     Column::number("MEM%", 4, 4),
     Column::number("HEAP", 6, 6),
-    Column::number("PID", 7, 6),
+    Column::number("PID", 7, 4),
     Column::number("GEN", 4, 7),
-    Column::word("LANE", 5, 8),
+    Column::word("LANE", 5, 2),
     Column::number("FOR", 6, 0),
     Column::name("DOING", 14, 0, 3),
     Column::name("CLASS", 24, 9, 2),
@@ -40,10 +40,21 @@ const MEMORY_HIGH: f64 = 0.9;
 const LONG_MS: u64 = 1000;
 
 pub(super) fn body(state: &State, columns: usize) -> Body {
-    let Snapshot { workers, worker_memory_bytes_max, .. } = &state.data().status;
-    let mut workers: Vec<&WorkerSnapshot> = workers.iter().filter(|worker| state.wants(&words(worker))).collect();
+    rows(&state.data().status, |text| state.wants(text), state.sort(), columns, state.theme)
+}
+
+/// The same for `sluice status`, which has no state.
+pub(in crate::client) fn rows(
+    status: &Snapshot,
+    wants: impl Fn(&str) -> bool,
+    order: usize,
+    columns: usize,
+    theme: Theme,
+) -> Body {
+    let memory_bytes_max = status.worker_memory_bytes_max;
+    let mut workers: Vec<&WorkerSnapshot> = status.workers.iter().filter(|worker| wants(&words(worker))).collect();
     let longest = |worker: &WorkerSnapshot| worker.current.iter().map(|request| request.for_ms).max();
-    match state.sort() {
+    match order {
         1 => workers.sort_by_key(|worker| Reverse(longest(worker))),
         2 => workers.sort_by(|one, other| other.cpu.unwrap_or(-1.0).total_cmp(&one.cpu.unwrap_or(-1.0))),
         3 => workers.sort_by_key(|worker| Reverse(worker.rss_bytes)),
@@ -55,17 +66,15 @@ pub(super) fn body(state: &State, columns: usize) -> Body {
     let columns_of: Vec<Column> = COLUMNS
         .iter()
         .map(|column| match column.title {
-            // A rank that goes first.
-            "LANE" if !has_lanes => Column { rank: u8::MAX, ..*column },
-            "MEM%" if worker_memory_bytes_max.is_none() => Column { rank: u8::MAX, ..*column },
+            "LANE" if !has_lanes => Column { rank: NEVER, ..*column },
+            "MEM%" if memory_bytes_max.is_none() => Column { rank: NEVER, ..*column },
             _ => *column,
         })
         .collect();
     let table = Table::fit(&columns_of, columns);
-    let row = |worker: &&WorkerSnapshot| {
-        table.row(|number| cell(COLUMNS[number].title, worker, *worker_memory_bytes_max, state.theme))
-    };
-    Body { head: Some(table.head(state.theme.bar())), lines: workers.iter().map(row).collect() }
+    let row =
+        |worker: &&WorkerSnapshot| table.row(|number| cell(COLUMNS[number].title, worker, memory_bytes_max, theme));
+    Body { head: Some(table.head(theme.bar())), lines: workers.iter().map(row).collect() }
 }
 
 /// What a filter looks through.
