@@ -14,6 +14,7 @@ mod run_dir;
 mod run_lock;
 mod settings;
 mod start;
+mod state_dir;
 
 use std::process::ExitCode;
 

@@ -59,6 +59,8 @@ pub struct App {
     pub keeps_pages: bool,
     /// Where Node.js keeps what it has compiled.
     pub compile_cache: Option<PathBuf>,
+    /// Where profiles are kept, which outlive the gateway.
+    pub profiles: PathBuf,
 }
 
 /// Name of the socket on which preloads reach the gateway.
@@ -142,6 +144,10 @@ impl App {
         }
         // It is for operators, and error pages of apps show their environment.
         command.env_remove("SLUICE_ADMIN_TOKEN");
+        // They are the gateway's: an app that knows them would say in its name that it is ready, or alive.
+        for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
+            command.env_remove(name);
+        }
         for (name, value) in &self.env {
             // It is part of what was set above.
             if name != "NODE_OPTIONS" || !self.is_command() && early.is_none() {

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::operator::Gateway;
 use crate::run_dir::RunDir;
 use crate::run_lock::{Found, RunLock};
+use crate::state_dir;
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How often the operator is told of the same trouble.
@@ -80,6 +81,7 @@ fn mend(gateway: &Rc<Gateway>, run_dir: &RunDir, lock: &RunLock) -> io::Result<V
         run_dir.write_pid()?;
         lost.push("sluice.pid".to_owned());
     }
+    state_dir::link(run_dir, gateway.state_dir())?;
     lost.extend(gateway.supervisor.mend_sockets()?);
     Ok(lost)
 }

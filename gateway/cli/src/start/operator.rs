@@ -78,6 +78,7 @@ pub struct Whereabouts {
     pub url: String,
     pub admin_url: Option<String>,
     pub run_dir: PathBuf,
+    pub state_dir: PathBuf,
 }
 
 /// Without pages on disk there are no samples.
@@ -200,8 +201,8 @@ impl Gateway {
         self.wanted.get()
     }
 
-    pub fn run_dir(&self) -> &Path {
-        &self.whereabouts.run_dir
+    pub fn state_dir(&self) -> &Path {
+        &self.whereabouts.state_dir
     }
 
     /// Whether a worker has ever been ready.
@@ -225,6 +226,17 @@ impl Gateway {
             self.whereabouts.run_dir.display()
         );
         self.journal.emit(Event::Note { level: Level::Info, text: &text });
+    }
+
+    /// The state of the service in a few words, for a service manager.
+    pub fn status(&self) -> String {
+        let ready = self.gate.scheduler(sluice_scheduler::Scheduler::ready_count);
+        format!(
+            "serving {}, {ready} of {} workers ready, process {}",
+            self.whereabouts.url,
+            self.wanted.get(),
+            std::process::id()
+        )
     }
 
     /// Tells the operator something that is worth a look.
