@@ -41,7 +41,8 @@ async function manager(t: TestContext) {
   return { socket, messages };
 }
 
-const has = (message: Message, start: string) => message.slice(1).some((state) => String(state).startsWith(start));
+const has = (message: Message, start: string) =>
+  message.slice(1).some((state) => String(state).startsWith(start));
 
 void test('a service manager hears of start, reload, upgrade and stop from the gateway that serves', async (t) => {
   const systemd = await manager(t);
@@ -56,7 +57,10 @@ void test('a service manager hears of start, reload, upgrade and stop from the g
     });
   const ready = await from(first, 'READY=1');
   assert.ok(
-    ready.some((state) => state === `STATUS=serving http://localhost:${sluice.port}, 1 of 1 workers ready, process ${first}`),
+    ready.some(
+      (state) =>
+        state === `STATUS=serving http://localhost:${sluice.port}, 1 of 1 workers ready, process ${first}`,
+    ),
     JSON.stringify(ready),
   );
   await from(first, 'WATCHDOG=1');
@@ -79,10 +83,15 @@ void test('a service manager hears of start, reload, upgrade and stop from the g
   // The main process is still the first: systemd learns the exit code of its own child alone.
   assert.ok(!systemd.messages().some((message) => has(message, 'MAINPID=')));
   const heardOfFirst = systemd.messages().filter(([pid]) => pid === first).length;
-  const beats = () => systemd.messages().filter((message) => message[0] === second && has(message, 'WATCHDOG=1')).length;
+  const beats = () =>
+    systemd.messages().filter((message) => message[0] === second && has(message, 'WATCHDOG=1')).length;
   const before = beats();
   await eventually(() => beats() > before + 1, { what: 'more signs of life' });
-  assert.equal(systemd.messages().filter(([pid]) => pid === first).length, heardOfFirst, 'one gateway answers for itself');
+  assert.equal(
+    systemd.messages().filter(([pid]) => pid === first).length,
+    heardOfFirst,
+    'one gateway answers for itself',
+  );
 
   assert.equal((await sluice.cli(['reload'])).code, 0);
   await from(second, 'RELOADING=1');
@@ -100,7 +109,9 @@ void test('a reload that is refused ends for the service manager too', async (t)
   fs.writeFileSync(path.join(sluice.dir, 'sluice.toml'), '[server]\nprot = 1\n');
   assert.notEqual((await sluice.cli(['reload'])).code, 0);
   const states = () => systemd.messages().flatMap((message) => message.slice(1).map(String));
-  await eventually(() => states().some((state) => state.includes('reload refused: ')), { what: 'the refusal' });
+  await eventually(() => states().some((state) => state.includes('reload refused: ')), {
+    what: 'the refusal',
+  });
   assert.deepEqual(
     states().filter((state) => /^(READY|RELOADING)=/.test(state)),
     ['READY=1', 'RELOADING=1', 'READY=1'],

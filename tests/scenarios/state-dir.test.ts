@@ -38,7 +38,12 @@ void test('files of an earlier version are moved once', async (t) => {
   fs.mkdirSync(runDir, { mode: 0o700 });
   fs.mkdirSync(path.join(runDir, 'profiles'), { mode: 0o700 });
   fs.writeFileSync(path.join(runDir, 'profiles', 'profile-1.cpuprofile'), '{}');
-  const sluice = await startSluice({ entry: app('spin.js'), workers: 1, runDir, flags: ['--state-dir', state] });
+  const sluice = await startSluice({
+    entry: app('spin.js'),
+    workers: 1,
+    runDir,
+    flags: ['--state-dir', state],
+  });
   t.after(() => sluice.stop());
   assert.ok(fs.existsSync(path.join(state, 'profiles', 'profile-1.cpuprofile')));
   assert.ok(!fs.existsSync(path.join(runDir, 'profiles')));
@@ -48,7 +53,11 @@ void test('files of an earlier version are moved once', async (t) => {
 void test('state directory that cannot be used costs a warning, and the gateway serves', async (t) => {
   const file = path.join(tempDir(t), 'file');
   fs.writeFileSync(file, '');
-  const sluice = await startSluice({ entry: app('spin.js'), workers: 1, flags: ['--state-dir', path.join(file, 'state')] });
+  const sluice = await startSluice({
+    entry: app('spin.js'),
+    workers: 1,
+    flags: ['--state-dir', path.join(file, 'state')],
+  });
   t.after(() => sluice.stop());
   assert.equal((await fetch(`${sluice.url}/`)).status, 200);
   const told = sluice.logs.filter(({ text }) => String(text).includes('the state directory cannot be used'));
@@ -58,9 +67,17 @@ void test('state directory that cannot be used costs a warning, and the gateway 
 
 void test('systemd unit without a state directory is told of what it loses', async (t) => {
   const runDir = path.join(tempDir(t), 'run');
-  const sluice = await startSluice({ entry: app('spin.js'), workers: 1, runDir, env: { RUNTIME_DIRECTORY: runDir } });
-  t.after(() => sluice.stop());
-  await eventually(() => sluice.logs.some(({ text }) => String(text).includes('Add StateDirectory= to the unit')), {
-    what: 'the warning',
+  const sluice = await startSluice({
+    entry: app('spin.js'),
+    workers: 1,
+    runDir,
+    env: { RUNTIME_DIRECTORY: runDir },
   });
+  t.after(() => sluice.stop());
+  await eventually(
+    () => sluice.logs.some(({ text }) => String(text).includes('Add StateDirectory= to the unit')),
+    {
+      what: 'the warning',
+    },
+  );
 });
