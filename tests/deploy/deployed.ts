@@ -37,8 +37,8 @@ export async function init(dir: string, ...flags: string[]): Promise<string> {
 
 /** Whether systemd's own checks run here; skips with the reason otherwise. */
 export function hasSystemd(t: TestContext): boolean {
-  const { stdout } = spawnSync('systemd-analyze', ['--help'], { encoding: 'utf8' });
-  const has = String(stdout).includes('--offline');
+  const { error, stdout } = spawnSync('systemd-analyze', ['--help'], { encoding: 'utf8' });
+  const has = error === undefined && stdout.includes('--offline');
   if (!has) t.skip('systemd-analyze is not here, or older than 250');
   return has;
 }

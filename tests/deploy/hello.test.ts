@@ -18,7 +18,7 @@ void test('hello answers under Sluice, and its code is ten lines of Express', as
   assert.ok(code.trimEnd().split('\n').length <= 10 && !code.includes('sluice'));
   const sluice = await startSluice({ cwd: hello, flags: ['--config', path.join(hello, 'sluice.toml')] });
   t.after(() => sluice.stop());
-  const text = await (await fetch(`${sluice.url}/?name=Ada`)).text();
+  const text = await (await fetch(`${sluice.url}/Ada`)).text();
   assert.match(text, /^Hello, Ada, from process \d+\n$/);
   const { workers } = await sluice.status();
   assert.ok(

@@ -77,7 +77,7 @@ fn init(args: &InitArgs) -> Result<String, InitError> {
         return Ok(text::told(&found));
     }
     // Settings that are there are the user's, and say what the other files have to allow for.
-    let is_kept = !args.force && here.join(FILE_NAME).exists();
+    let is_kept = here.join(FILE_NAME).exists();
     let config = if is_kept { settings::load(None, Vec::new())?.config } else { Config::default() };
     let plan = Plan::read(here, &found, &config, is_kept).map_err(InitError::Package)?;
     let mut outputs = plan.outputs(args);

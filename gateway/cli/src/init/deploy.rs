@@ -31,6 +31,7 @@ pub struct Output {
 }
 
 /// Everything that the templates need to know.
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Plan {
     /// A DNS label, which systemd, Docker and Kubernetes all take.
     name: String,
