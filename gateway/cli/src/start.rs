@@ -209,13 +209,7 @@ fn log_warnings(journal: &Journal, loaded: &Loaded) {
 }
 
 /// Opens the state directory, moves what earlier versions kept elsewhere, and leaves the link for commands.
-fn open_state(
-    config: &Config,
-    arg: &RunDirArg,
-    run_dir: &RunDir,
-    number: u32,
-    journal: &Journal,
-) -> io::Result<StateDir> {
+fn open_state(config: &Config, arg: &RunDirArg, run_dir: &RunDir, number: u32, journal: &Journal) -> StateDir {
     let state = StateDir::open(config, arg, run_dir);
     for text in &state.warnings {
         journal.emit(Event::Note { level: Level::Warn, text });
@@ -225,8 +219,11 @@ fn open_state(
     for text in &moved {
         journal.emit(Event::Note { level: Level::Info, text });
     }
-    state.link_from(run_dir)?;
-    Ok(state)
+    if let Err(error) = state.link_from(run_dir) {
+        let text = format!("commands do not find the state directory {}: {error}", state.path.display());
+        journal.emit(Event::Note { level: Level::Warn, text: &text });
+    }
+    state
 }
 
 /// Without a directory for profiles of slow requests the gateway does all the rest.
@@ -250,7 +247,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Failed, error))?;
     let journal = journal(&config).map_err(|error| Failure::new(Exit::Failed, error))?;
     log_warnings(&journal, &loaded);
-    let state = open_state(&config, &arg, &run_dir, number, &journal).map_err(failed)?;
+    let state = open_state(&config, &arg, &run_dir, number, &journal);
     let tasks = Tasks::new(journal.clone());
     let gate = sluice_proxy::gate(settings.used.clone(), journal.clone()).map_err(|error| unusable(&loaded, &error))?;
     gate.set_port(address.port());

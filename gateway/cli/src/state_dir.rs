@@ -108,7 +108,8 @@ impl StateDir {
 /// The same for a run directory that was made again.
 pub fn link(run_dir: &RunDir, state_dir: &Path) -> io::Result<()> {
     let link = run_dir.path().join(LINK);
-    if fs::read_link(&link).is_ok_and(|target| target == state_dir) {
+    // The directory itself may have this name and place.
+    if link == state_dir || fs::read_link(&link).is_ok_and(|target| target == state_dir) {
         return Ok(());
     }
     if fs::symlink_metadata(&link).is_ok_and(|metadata| metadata.is_symlink()) {
@@ -119,8 +120,12 @@ pub fn link(run_dir: &RunDir, state_dir: &Path) -> io::Result<()> {
 
 /// The state directory of the instance, for commands. The gateway need not run.
 pub fn of_instance(arg: &RunDirArg, run_dir: &RunDir) -> PathBuf {
-    if let Ok(target) = fs::read_link(run_dir.path().join(LINK)) {
+    let link = run_dir.path().join(LINK);
+    if let Ok(target) = fs::read_link(&link) {
         return target;
+    }
+    if link.is_dir() {
+        return link;
     }
     match place(None, arg, run_dir, |name| env::var_os(name)) {
         Place::Named(dir) | Place::Default(dir) if !run_dir.path().exists() && dir.is_dir() => dir,

@@ -81,6 +81,17 @@ fn commands_follow_the_link_that_the_gateway_leaves() {
 }
 
 #[test]
+fn state_directory_may_lie_in_the_run_directory_under_the_name_of_the_link() {
+    let dir = tempfile::tempdir().unwrap();
+    let run_dir = run_dir_in(dir.path());
+    let arg = RunDirArg { run_dir: Some(run_dir.path().to_owned()) };
+    let state = StateDir { path: run_dir.path().join(LINK), warnings: Vec::new() };
+    private_dir(&state.path).unwrap();
+    state.link_from(&run_dir).unwrap();
+    assert_eq!(of_instance(&arg, &run_dir), state.path);
+}
+
+#[test]
 fn systemd_without_a_state_directory_is_told_of() {
     let run_dir = RunDir::inherited("/run/shop".into());
     assert!(is_emptied(&run_dir, environment(&[("RUNTIME_DIRECTORY", "/run/shop")])));

@@ -81,7 +81,9 @@ fn mend(gateway: &Rc<Gateway>, run_dir: &RunDir, lock: &RunLock) -> io::Result<V
         run_dir.write_pid()?;
         lost.push("sluice.pid".to_owned());
     }
-    state_dir::link(run_dir, gateway.state_dir())?;
+    if lost.iter().any(|name| name == "itself") {
+        state_dir::link(run_dir, gateway.state_dir())?;
+    }
     lost.extend(gateway.supervisor.mend_sockets()?);
     Ok(lost)
 }
