@@ -3,7 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Directory of profiles of the tail, in the run directory, and the list of them there.
+/// Directory of profiles, in the state directory.
+pub const PROFILES_DIR: &str = "profiles";
+/// Directory of profiles of the tail, in the state directory, and the list of them there.
 pub const TAILS_DIR: &str = "profiles/tail";
 /// A list of [`Tail`]s.
 pub const TAILS_INDEX: &str = "index.json";
@@ -132,6 +134,6 @@ pub struct Tail {
     pub usual_ms: f64,
     /// Size of its file.
     pub bytes: u64,
-    /// The profile, a `.cpuprofile` in the run directory.
+    /// The profile, a `.cpuprofile` in the state directory.
     pub file: String,
 }

@@ -108,7 +108,7 @@ Examples:
   sluice profile --tail 4711 --open    one of them
   sluice profile --json | jq -r '.places[:5][] | [.own / 1000, .file, .line] | @tsv'
 
-The run directory keeps the latest 20 of each kind in profiles/, as profile-TIME.cpuprofile and profile-TIME.html; only their owner
+The state directory (server.state_dir) keeps the latest 20 of each kind in profiles/, as profile-TIME.cpuprofile and profile-TIME.html; only their owner
 can read them. A worker takes 2000 samples a second and one profile at a time, of 60 s at most. Ctrl-C ends it and leaves nothing.
 Where requests share a worker, a sample is of the request whose continuation ran; what is nobody's is left out with --route.";
 
@@ -119,7 +119,7 @@ Examples:
   sluice heap --snapshot --worker 3    everything on the heap; the worker stands still, and the command says for how long
   sluice heap --snapshot --yes --out /tmp/shop
 
-The run directory keeps the latest 20 heap-WORKER-TIME.heapprofile and .html, and the latest 3 .heapsnapshot, in profiles/; only
+The state directory (server.state_dir) keeps the latest 20 heap-WORKER-TIME.heapprofile and .html, and the latest 3 .heapsnapshot, in profiles/; only
 their owner can read them. A snapshot waits up to 10 s for the worker's requests to end, takes 10 minutes at most, and does not count
 as a stuck worker. Ctrl-C leaves nothing.";
 
@@ -249,6 +249,9 @@ pub struct StartArgs {
     pub config: Option<PathBuf>,
     #[command(flatten)]
     pub run_dir: RunDirArg,
+    /// Directory for what outlives a restart: learned costs, profiles [config: server.state_dir]
+    #[arg(long, value_name = "DIR")]
+    pub state_dir: Option<String>,
     /// Address of metrics and health, or off [config: admin.address]
     #[arg(long, value_name = "ADDR")]
     pub admin: Option<String>,
@@ -372,7 +375,7 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with_all = ["worker", "all", "route"])]
     #[allow(clippy::option_option, reason = "without it, without an id, and with one")]
     pub tail: Option<Option<u64>>,
-    /// Name of the files, without .cpuprofile and .html, or a directory for them [default: one in profiles/ of the run directory]
+    /// Name of the files, without .cpuprofile and .html, or a directory for them [default: one in profiles/ of the state directory]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Open the flame graph in the browser (open, xdg-open)
@@ -415,7 +418,7 @@ pub struct HeapArgs {
     /// Do not ask before a snapshot
     #[arg(long, short)]
     pub yes: bool,
-    /// Name of the files, without their extensions, or a directory for them [default: one in profiles/ of the run directory]
+    /// Name of the files, without their extensions, or a directory for them [default: one in profiles/ of the state directory]
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -487,6 +490,7 @@ impl StartArgs {
             ("app.node", &self.node),
             ("app.port", &self.app_port),
             ("log.format", &self.log_format),
+            ("server.state_dir", &self.state_dir),
         ];
         let mut flags: Vec<_> = scalars.into_iter().filter_map(|(key, text)| Some((key, text.clone()?))).collect();
         if !self.command.is_empty() {

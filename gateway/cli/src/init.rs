@@ -1,6 +1,7 @@
-//! `sluice init`: looks at what is in the current directory, and writes a `sluice.toml` that says it. Nothing is asked and
-//! nothing is run.
+//! `sluice init`: looks at the app in the current directory, and writes a `sluice.toml` for it, on request also the files that run it in
+//! production. Nothing is asked and nothing is run.
 
+mod deploy;
 mod frameworks;
 mod text;
 
@@ -10,22 +11,26 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::Value;
-use sluice_catalog::config::FILE_NAME;
+use sluice_catalog::config::{Config, ConfigError, FILE_NAME};
 
 use crate::args::InitArgs;
 use crate::exit::Exit;
 use crate::output;
+use crate::settings;
+use deploy::{Output, Plan};
 use frameworks::{Framework, Mount, Start};
 
 /// Why there is no file.
 #[derive(Debug, thiserror::Error)]
 enum InitError {
-    #[error("{FILE_NAME} exists. `sluice init --force` replaces it; `sluice init --print` shows what it would be")]
-    Exists,
+    #[error("{} exists. `sluice init --force` replaces it; `sluice init --print` shows what it would be", .0.join(", "))]
+    Exists(Vec<String>),
     #[error("package.json: {0}. Mend it, or go to the directory of the app")]
     Package(io::Error),
-    #[error("{FILE_NAME}: {0}. Go to a directory that this user may write to")]
-    Write(io::Error),
+    #[error("{0}: {1}. Go to a directory that this user may write to")]
+    Write(String, io::Error),
+    #[error("{0}")]
+    Config(#[from] ConfigError),
 }
 
 /// What is known of the app.
@@ -55,7 +60,7 @@ enum App {
 pub fn run(args: &InitArgs) -> ExitCode {
     match init(args) {
         Ok(told) => output::print(&told),
-        Err(error @ InitError::Exists) => Exit::Usage.because(error),
+        Err(error @ (InitError::Exists(_) | InitError::Config(_))) => Exit::Usage.because(error),
         Err(error) => Exit::Failed.because(error),
     }
 }
@@ -63,21 +68,45 @@ pub fn run(args: &InitArgs) -> ExitCode {
 fn init(args: &InitArgs) -> Result<String, InitError> {
     let here = Path::new("");
     let found = look(here).map_err(InitError::Package)?;
-    let config = text::config(&found);
-    if args.print {
-        return Ok(config);
+    let settings = Output { name: FILE_NAME.to_owned(), text: text::config(&found) };
+    if !args.deploys() {
+        if args.print {
+            return Ok(settings.text);
+        }
+        write(here, std::slice::from_ref(&settings), args.force)?;
+        return Ok(text::told(&found));
     }
-    write(&here.join(FILE_NAME), &config, args.force)?;
-    Ok(text::told(&found))
+    // Settings that are there are the user's, and say what the other files have to allow for.
+    let is_kept = here.join(FILE_NAME).exists();
+    let config = if is_kept { settings::load(None, Vec::new())?.config } else { Config::default() };
+    let plan = Plan::read(here, &found, &config, is_kept).map_err(InitError::Package)?;
+    let mut outputs = plan.outputs(args);
+    if args.print {
+        return Ok(text::printed(&outputs));
+    }
+    if !is_kept {
+        outputs.insert(0, settings);
+    }
+    write(here, &outputs, args.force)?;
+    Ok(text::told_of_deployment(&found, is_kept, &outputs, &plan.next_steps(args)))
 }
 
-fn write(path: &Path, config: &str, force: bool) -> Result<(), InitError> {
-    let file = if force { File::create(path) } else { File::create_new(path) };
-    let mut file = file.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => InitError::Exists,
-        _ => InitError::Write(error),
-    })?;
-    file.write_all(config.as_bytes()).map_err(InitError::Write)
+/// Writes all of them, or none where one is there that must not be replaced.
+fn write(dir: &Path, outputs: &[Output], force: bool) -> Result<(), InitError> {
+    let there = outputs.iter().filter(|output| !force && dir.join(&output.name).exists());
+    let there: Vec<_> = there.map(|output| output.name.clone()).collect();
+    if !there.is_empty() {
+        return Err(InitError::Exists(there));
+    }
+    for Output { name, text } in outputs {
+        let path = dir.join(name);
+        let file = if force { File::create(path) } else { File::create_new(path) };
+        file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => InitError::Exists(vec![name.clone()]),
+            _ => InitError::Write(name.clone(), error),
+        })?;
+    }
+    Ok(())
 }
 
 fn look(dir: &Path) -> io::Result<Found> {

@@ -138,14 +138,16 @@ fn script_of_package_json_is_taken_without_npm_only_where_nothing_is_lost() {
 }
 
 #[test]
-fn file_that_exists_is_replaced_only_by_force() {
+fn files_that_exist_are_replaced_only_by_force_and_otherwise_none_is_written() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join(FILE_NAME);
-    write(&path, "first", false).unwrap();
-    assert!(matches!(write(&path, "second", false), Err(InitError::Exists)));
-    assert_eq!(fs::read_to_string(&path).unwrap(), "first");
-    write(&path, "second", true).unwrap();
-    assert_eq!(fs::read_to_string(&path).unwrap(), "second");
+    let output = |name: &str, text: &str| Output { name: name.to_owned(), text: text.to_owned() };
+    write(dir.path(), &[output("b", "first")], false).unwrap();
+    let both = [output("a", "second"), output("b", "second")];
+    assert!(matches!(write(dir.path(), &both, false), Err(InitError::Exists(there)) if there == ["b"]));
+    assert!(!dir.path().join("a").exists());
+    assert_eq!(fs::read_to_string(dir.path().join("b")).unwrap(), "first");
+    write(dir.path(), &both, true).unwrap();
+    assert_eq!(fs::read_to_string(dir.path().join("b")).unwrap(), "second");
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod run_dir;
 mod run_lock;
 mod settings;
 mod start;
+mod state_dir;
 mod stderr;
 
 use std::process::ExitCode;

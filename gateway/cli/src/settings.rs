@@ -26,6 +26,7 @@ pub fn resolved(loaded: &Loaded) -> Config {
             *written = loaded.resolve(key, written).to_string_lossy().into_owned();
         }
     };
+    resolve("server.state_dir", &mut config.server.state_dir);
     resolve("server.tls_cert", &mut config.server.tls_cert);
     resolve("server.tls_key", &mut config.server.tls_key);
     for certificate in &mut config.server.certificates {

@@ -39,7 +39,7 @@ use nix::sys::signal::SigSet;
 use sluice_admin::{ControlSocket, MetricsHttp};
 use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, LogQuery, Mode, Renderer};
 use sluice_catalog::errors::Code;
-use sluice_catalog::profiles::TAILS_DIR;
+use sluice_catalog::profiles::{PROFILES_DIR, TAILS_DIR};
 use sluice_journal::{Event, Format, Journal, Level, Options, Query, Tasks, tasks};
 use sluice_proxy::front::listen::{self, Then};
 use sluice_proxy::fronts;
@@ -50,13 +50,14 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
-use crate::args::{GuardianArgs, StartArgs};
+use crate::args::{GuardianArgs, RunDirArg, StartArgs};
 use crate::exit::Exit;
 use crate::files;
 use crate::registry;
 use crate::run_dir::RunDir;
 use crate::run_lock::RunLock;
 use crate::settings;
+use crate::state_dir::StateDir;
 use crate::stderr;
 use doors::{Doors, Predecessor};
 use handover::Inherited;
@@ -117,6 +118,8 @@ struct Prepared {
     app: app::Resolved,
     sources: Sources,
     preload: PathBuf,
+    /// Which run directory the command line named.
+    arg: RunDirArg,
     run_dir: RunDir,
     /// Which gateway of the instance this is; the first is 1.
     number: u32,
@@ -170,11 +173,13 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     std::fs::create_dir_all(&sockets)
         .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", sockets.display())))?;
     let lock = Rc::new(lock);
+    let arg = args.run_dir.clone();
     let prepared = Prepared {
         loaded,
         app,
         sources,
         preload,
+        arg,
         run_dir: run_dir.clone(),
         number,
         lock,
@@ -213,16 +218,34 @@ fn log_warnings(journal: &Journal, loaded: &Loaded) {
     }
 }
 
+/// Opens the state directory, moves what earlier versions kept elsewhere, and leaves the link for commands.
+fn open_state(config: &Config, arg: &RunDirArg, run_dir: &RunDir, number: u32, journal: &Journal) -> StateDir {
+    let state = StateDir::open(config, arg, run_dir);
+    for text in &state.warnings {
+        journal.emit(Event::Note { level: Level::Warn, text });
+    }
+    // An older gateway that hands over still uses its files.
+    let moved = if number == 1 { state.adopt(run_dir) } else { Vec::new() };
+    for text in &moved {
+        journal.emit(Event::Note { level: Level::Info, text });
+    }
+    if let Err(error) = state.link_from(run_dir) {
+        let text = format!("commands do not find the state directory {}: {error}", state.path.display());
+        journal.emit(Event::Note { level: Level::Warn, text: &text });
+    }
+    state
+}
+
 /// Without a directory for profiles of slow requests the gateway does all the rest.
-async fn keep_tails(gate: &Gate, run_dir: &Path) {
-    if let Err(error) = gate.keep_tails_in(run_dir.join(TAILS_DIR)).await {
+async fn keep_tails(gate: &Gate, state_dir: &Path) {
+    if let Err(error) = gate.keep_tails_in(state_dir.join(TAILS_DIR)).await {
         let text = format!("no slow request is profiled (profile.tail): {error}");
         gate.journal.emit(Event::Note { level: Level::Warn, text: &text });
     }
 }
 
 async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<ExitCode, Failure> {
-    let Prepared { loaded, app: start, sources, preload, run_dir, number, lock, launch, descriptors_max, watch } =
+    let Prepared { loaded, app: start, sources, preload, arg, run_dir, number, lock, launch, descriptors_max, watch } =
         prepared;
     let (workers, settings) = first_settings(&loaded, descriptors_max)?;
     let config = Rc::clone(settings.used.config());
@@ -234,6 +257,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Failed, error))?;
     let journal = journal(&config).map_err(|error| Failure::new(Exit::Failed, error))?;
     log_warnings(&journal, &loaded);
+    let state = open_state(&config, &arg, &run_dir, number, &journal);
     let tasks = Tasks::new(journal.clone());
     let gate = sluice_proxy::gate(settings.used.clone(), journal.clone()).map_err(|error| unusable(&loaded, &error))?;
     gate.set_port(address.port());
@@ -242,7 +266,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     gate.keep_pages_on_disk(run_dir.path(), wire.is_some());
     // The gateway before this one keeps them until it has handed over.
     if wire.is_none() {
-        keep_tails(&gate, run_dir.path()).await;
+        keep_tails(&gate, &state.path).await;
     }
     gate.set_temp_files_max(settings.temp_files_max);
     let compile_cache = compile_cache::locate(&loaded, &run_dir).unwrap_or_else(|reason| {
@@ -254,6 +278,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     let mut app = app_of(&config, start, preload, run_dir.sockets_of(number), address.port());
     app.compile_cache.clone_from(&compile_cache);
     app.development = (config.app.mode == Mode::Development).then_some(watch);
+    app.profiles = state.path.join(PROFILES_DIR);
     let own_name = if wire.is_some() { run_dir.control_socket_of(number) } else { run_dir.control_socket() };
     let control = ControlSocket::bind(&own_name).map_err(failed)?;
     let (supervisor, Told { mut gave_up, reloads: ended }) =
@@ -263,7 +288,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
         metrics.as_ref().and_then(|metrics| metrics.local_addr().ok()).map(|address| operator::url(address, false));
     let (upgrades, requests) = tokio::sync::mpsc::channel(1);
     let (reloads, reloads_asked) = reload::channel();
-    let whereabouts = Whereabouts { url, admin_url, run_dir: run_dir.path().to_owned() };
+    let whereabouts = Whereabouts { url, admin_url, run_dir: run_dir.path().to_owned(), state_dir: state.path };
     let gateway = Gateway::new(Rc::clone(&gate), Rc::clone(&supervisor), tasks.clone(), reloads, upgrades, whereabouts);
     let reloader = Reloader::new(&gateway, sources, settings);
 
@@ -273,6 +298,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     tasks.spawn("reload", reloader.run(reloads_asked, ended));
     gateway.set_wanted(workers);
     tasks.spawn("tick", tick(Rc::clone(&gateway), number == 1));
+    tasks.spawn("watchdog", service::watchdog(Rc::clone(&gateway), number));
     tasks.spawn("mend", mend::run(Rc::clone(&gateway), run_dir.clone(), Rc::clone(&estate.lock), app_dir));
     if config.is_tls() {
         tasks.spawn("certificates", sluice_proxy::front::tls::watch(Rc::clone(&gate)));
@@ -315,9 +341,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     let code = match ending {
         Ending::HandedOver(successor) => retire::retire(&gateway, *successor, &run_dir, number, stop_accepting).await,
         Ending::Asked(reason) => {
-            if number == 1 {
-                service::stopping();
-            }
+            service::stopping();
             shutdown::leave(&gateway, reason, stop_accepting).await
         }
         Ending::GaveUp => Err(shutdown::give_up(&gateway, stop_accepting).await),
@@ -402,6 +426,7 @@ fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: Path
         keeps_pages: config.cache.enabled,
         compile_cache: None,
         development: None,
+        profiles: PathBuf::new(),
     }
 }
 
@@ -498,8 +523,9 @@ async fn tick(gateway: Rc<Gateway>, is_first: bool) {
         if !announced && gateway.in_charge.get() && gateway.gate.scheduler(|scheduler| scheduler.ready_count() > 0) {
             announced = true;
             gateway.announce(started.elapsed());
+            // A gateway that came by an upgrade tells when the one before has let go.
             if is_first {
-                service::ready();
+                service::ready(&gateway.status());
             }
         }
     }

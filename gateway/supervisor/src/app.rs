@@ -63,6 +63,8 @@ pub struct App {
     pub compile_cache: Option<PathBuf>,
     /// The app is being developed: it starts again when a file that it has loaded changes, or one of these.
     pub development: Option<Vec<PathBuf>>,
+    /// Where profiles are kept, which outlive the gateway.
+    pub profiles: PathBuf,
 }
 
 /// Name of the socket on which preloads reach the gateway.
@@ -156,6 +158,10 @@ impl App {
         }
         // It is for operators, and error pages of apps show their environment.
         command.env_remove("SLUICE_ADMIN_TOKEN");
+        // They are the gateway's: an app that knows them would say in its name that it is ready, or alive.
+        for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
+            command.env_remove(name);
+        }
         for (name, value) in &self.env {
             // It is part of what was set above.
             let is_set =

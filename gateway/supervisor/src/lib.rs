@@ -116,6 +116,7 @@ pub struct Supervisor {
     /// By generation: the one in force, and the one that is to follow.
     apps: RefCell<BTreeMap<u64, Rc<App>>>,
     sockets: PathBuf,
+    profiles: PathBuf,
     gate: Rc<dyn Gate>,
     journal: Journal,
     tasks: Tasks,
@@ -169,6 +170,7 @@ impl Supervisor {
             component_cache: Cell::default(),
             react_off_told: Cell::new(false),
             sockets: app.sockets.clone(),
+            profiles: app.profiles.clone(),
             apps: RefCell::new(BTreeMap::from([(1, Rc::new(app))])),
         });
         control::serve(&supervisor, &control_socket)?;

@@ -44,7 +44,7 @@ impl Supervisor {
     /// If no worker takes one, or all are gone before theirs is there.
     pub async fn profile(self: &Rc<Self>, wish: &Wish) -> Result<Vec<Taken>, ProfileError> {
         let processes = self.to_profile(wish)?;
-        let dir = TakenDir::make(&stuck::profiles_dir(&self.sockets)).await?;
+        let dir = TakenDir::make(&self.profiles).await?;
         let mut asked = JoinSet::new();
         for process in processes {
             let (supervisor, wish, worker) = (Rc::clone(self), wish.clone(), process.worker.0);

@@ -26,9 +26,9 @@ const PATIENCE: Patience = Patience {
     mapping: Duration::from_secs(3),
 };
 
-/// Profiles of a kind that are kept in the run directory.
+/// Profiles of a kind that are kept in the state directory.
 const PROFILES_MAX: usize = 20;
-/// Heap snapshots that are kept in the run directory: each is as large as its heap.
+/// Heap snapshots that are kept in the state directory: each is as large as its heap.
 const SNAPSHOTS_MAX: usize = 3;
 const EXTENSION: &str = "cpuprofile";
 const LARGE_EXTENSION: &str = "heapsnapshot";
@@ -63,7 +63,7 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     let look = forensics::look(&subject, process.inspector.clone(), PATIENCE).await;
     supervisor.gate.tell(Examined { worker });
     let examination = look.examine(&subject, PATIENCE).await;
-    let file = profiles_dir(&supervisor.sockets).join(format!("stuck-{}.{EXTENSION}", worker.0));
+    let file = supervisor.profiles.join(format!("stuck-{}.{EXTENSION}", worker.0));
     tell(&supervisor, worker.0, silent_ms, &examination, request, &file);
     if let Ok(profile) = examination.profile {
         let written = tokio::task::spawn_blocking({
@@ -115,11 +115,6 @@ fn tell(
 fn named(frames: &[Frame]) -> Option<&Frame> {
     let own = frames.iter().find(|frame| frame.line > 0 && !frame.file.starts_with("node:"));
     own.or(frames.first())
-}
-
-/// Where profiles are kept, in the run directory.
-pub(crate) fn profiles_dir(sockets: &Path) -> PathBuf {
-    sockets.parent().unwrap_or(sockets).join("profiles")
 }
 
 /// Makes the directory of this profile, and room for it there: of those of its kind, the oldest ones go. Blocks.

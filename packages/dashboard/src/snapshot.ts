@@ -758,7 +758,7 @@ export interface Tail {
   readonly usual_ms: number;
   /** Size of its file. */
   readonly bytes: number;
-  /** The profile, a `.cpuprofile` in the run directory. */
+  /** The profile, a `.cpuprofile` in the state directory. */
   readonly file: string;
 }
 

@@ -184,6 +184,13 @@ export interface ServerConfig {
    */
   port?: number;
   /**
+   * Directory for what outlives a restart: learned costs, profiles, evidence of stuck workers. Without
+   * it the directory is `$STATE_DIRECTORY/sluice` (systemd), else the run directory if `--run-dir` names
+   * one, else `sluice/` and a name of the instance in the user's state (`$XDG_STATE_HOME`,
+   * `~/.local/state`). It must be this user's alone.
+   */
+  state_dir?: string;
+  /**
    * Client connections that may be open at once; further ones are answered 503 and closed. In
    * connections, from 1 to 1000000.
    * @default 10000
@@ -767,7 +774,8 @@ export interface ClassesConfig {
    */
   count_max?: number;
   /**
-   * Whether what was learned is kept in the run directory, for the next start and for an upgrade.
+   * Whether what was learned is kept in `costs.json` of the state directory (`server.state_dir`), for
+   * the next start and for an upgrade.
    * @default true
    */
   save?: boolean;
@@ -1145,7 +1153,7 @@ export interface ProfileConfig {
   /**
    * Requests that are profiled after one of their class took more CPU time than 99 of 100 usually do.
    * Each gets a worker to itself. The worst three of each class are kept for a day in `profiles/tail` of
-   * the run directory, with their targets.
+   * the state directory, with their targets.
    * @default "sampled"
    */
   tail?: 'off' | 'sampled' | 'on';

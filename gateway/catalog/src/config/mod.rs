@@ -110,6 +110,10 @@ config! {
         host: String = "::".to_owned() => restart;
         /// Port to listen on; 0 takes any free one.
         port: u16 = 3000, in 0..=65_535 => restart;
+        /// Directory for what outlives a restart: learned costs, profiles, evidence of stuck workers. Without it the directory is
+        /// `$STATE_DIRECTORY/sluice` (systemd), else the run directory if `--run-dir` names one, else `sluice/` and a name of the
+        /// instance in the user's state (`$XDG_STATE_HOME`, `~/.local/state`). It must be this user's alone.
+        state_dir: Option<String> = None => restart;
         /// Client connections that may be open at once; further ones are answered 503 and closed.
         connections_max: u64 = 10_000, in 1..=1_000_000, "connections" => reload;
         /// The same from one address, or one IPv6 network of 64 bits; `trusted_peers` are exempt. 0 takes a quarter of
@@ -403,7 +407,7 @@ config! {
         /// Classes that are told apart, those of `routes` among them. Beyond it rare ones make room, and what finds none counts
         /// as `other`.
         count_max: u32 = 400, in 16..=1_000, "classes" => restart;
-        /// Whether what was learned is kept in the run directory, for the next start and for an upgrade.
+        /// Whether what was learned is kept in `costs.json` of the state directory (`server.state_dir`), for the next start and for an upgrade.
         save: bool = true => restart;
     }
 
@@ -603,7 +607,7 @@ config! {
     /// CPU profiles that the gateway has taken by itself.
     profile: Profile {
         /// Requests that are profiled after one of their class took more CPU time than 99 of 100 usually do. Each gets a worker to
-        /// itself. The worst three of each class are kept for a day in `profiles/tail` of the run directory, with their targets.
+        /// itself. The worst three of each class are kept for a day in `profiles/tail` of the state directory, with their targets.
         tail: Tails = Tails::Sampled => reload;
     }
 

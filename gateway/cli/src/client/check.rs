@@ -63,7 +63,7 @@ fn without_answer(error: &ClientError) -> (Verdict, String) {
 #[allow(clippy::cast_precision_loss, reason = "counts of workers and of a minute")]
 pub(super) fn judge(status: &Snapshot, thresholds: &Thresholds) -> (Verdict, String) {
     let mut judged = Judged { worst: Verdict::Fine, reasons: Vec::new() };
-    let (ready, wanted) = (ready(status), (status.workers_wanted as usize).max(1));
+    let (ready, wanted) = (ready(status), (status.workers_wanted.unwrap_or(0) as usize).max(1));
     let share = (ready as f64 / wanted as f64 * 100.0).min(100.0);
     let workers = format!("{ready} of {wanted} workers ready");
     if ready == 0 || share < f64::from(thresholds.ready_critical) {
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn workers_that_are_not_ready_warn_and_half_of_them_are_critical() {
         let mut snapshot = healthy();
-        snapshot.workers_wanted = 4;
+        snapshot.workers_wanted = Some(4);
         assert_eq!(judge(&snapshot, &THRESHOLDS).0, Verdict::Warning, "half is not below half");
         snapshot.workers[0].lowered = true;
         let (verdict, line) = judge(&snapshot, &THRESHOLDS);

@@ -20,6 +20,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::registry;
 use crate::run_dir::{RunDir, RunDirError};
+use crate::state_dir;
 
 /// A gateway that lives answers far sooner.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
@@ -118,6 +119,11 @@ impl Gateway {
 
     pub fn run_dir(&self) -> &Path {
         &self.run_dir
+    }
+
+    /// Where it keeps profiles.
+    pub fn state_dir(&self, arg: &RunDirArg) -> PathBuf {
+        state_dir::of_instance(arg, &RunDir::inherited(self.run_dir.clone()))
     }
 
     pub fn send(&mut self, request: &Request) -> Result<(), ClientError> {

@@ -87,7 +87,7 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     )?;
     let admin = snapshot.admin_url.as_deref().unwrap_or("off");
     writeln!(out, "run dir {}  admin {}\n", harmless(&snapshot.run_dir), harmless(admin))?;
-    writeln!(out, "workers       {} of {} ready", ready(snapshot), snapshot.workers_wanted)?;
+    writeln!(out, "workers       {} of {} ready", ready(snapshot), snapshot.workers_wanted.unwrap_or(0))?;
     write_machine(out, snapshot)?;
     writeln!(
         out,

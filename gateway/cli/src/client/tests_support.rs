@@ -1,7 +1,7 @@
 //! A gateway that only says what it was told to.
 
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -34,16 +34,33 @@ pub struct FakeGateway {
 impl FakeGateway {
     /// Takes one connection, answers its first request with these lines, and closes.
     pub fn answering(lines: &[&str]) -> Self {
+        Self::start(1, lines)
+    }
+
+    /// Takes one connection, answers each of its requests with one of these lines, and closes at the next one.
+    pub fn answering_each(lines: &[&str]) -> Self {
+        Self::start(usize::MAX, lines)
+    }
+
+    fn start(requests_max: usize, lines: &[&str]) -> Self {
         let dir = TempDir::new();
         let listener = UnixListener::bind(dir.0.join("control.sock")).unwrap();
         let lines: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
         thread::spawn(move || {
             let mut stream = BufReader::new(listener.accept().unwrap().0);
-            stream.read_line(&mut String::new()).unwrap();
+            let mut requests = 0;
+            let mut read = |stream: &mut BufReader<UnixStream>| {
+                if requests < requests_max {
+                    requests += 1;
+                    stream.read_line(&mut String::new()).unwrap();
+                }
+            };
             for line in lines {
+                read(&mut stream);
                 // The command may have seen enough.
                 let _ = stream.get_mut().write_all(line.as_bytes());
             }
+            read(&mut stream);
         });
         Self { dir }
     }

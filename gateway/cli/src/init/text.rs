@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::deploy::Output;
 use super::frameworks::Framework;
 use super::{App, Found};
 
@@ -60,8 +61,42 @@ fn files(out: &mut String, found: &Found) {
     }
 }
 
+/// Files as `head` shows them: each below its name, if there are several.
+pub(super) fn printed(outputs: &[Output]) -> String {
+    match outputs {
+        [only] => only.text.clone(),
+        several => several.iter().fold(String::new(), |mut out, Output { name, text }| {
+            let gap = if out.is_empty() { "" } else { "\n" };
+            let _ = write!(out, "{gap}==> {name} <==\n{text}");
+            out
+        }),
+    }
+}
+
+/// What was found, what was written, and what to do next.
+pub(super) fn told_of_deployment(found: &Found, is_kept: bool, outputs: &[Output], next: &[String]) -> String {
+    let mut out = what_was_found(found);
+    if is_kept {
+        out.push_str("kept sluice.toml\n");
+    }
+    for Output { name, .. } in outputs {
+        let _ = writeln!(out, "wrote {name}");
+    }
+    out.push_str("next:\n");
+    for step in next {
+        let _ = writeln!(out, "  {step}");
+    }
+    out
+}
+
 /// What was found, a line each, and what to do next.
 pub(super) fn told(found: &Found) -> String {
+    let mut out = what_was_found(found);
+    out.push_str("wrote sluice.toml; read it, then: sluice start\n");
+    out
+}
+
+fn what_was_found(found: &Found) -> String {
     let mut out = String::new();
     let _ = match (found.framework, found.has_package_json) {
         (Some(Framework { name, .. }), _) => writeln!(out, "found {name}, by package.json"),
@@ -85,7 +120,6 @@ pub(super) fn told(found: &Found) -> String {
             writeln!(out, "missing {}: build the app, then run `sluice init --force`", mount.dir)
         };
     }
-    out.push_str("wrote sluice.toml; read it, then: sluice start\n");
     out
 }
 

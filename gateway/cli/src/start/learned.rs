@@ -1,4 +1,4 @@
-//! What the gateway has learned of classes and their costs, kept in the run directory for the next one.
+//! What the gateway has learned of classes and their costs, kept in the state directory for the next one.
 //!
 //! Nothing depends on it: without the file, or with one that cannot be read, everything is learned afresh.
 
@@ -68,12 +68,17 @@ async fn keep_saving(gateway: Rc<Gateway>) {
 
 fn tell(gateway: &Gateway, saved: &io::Result<()>) {
     if let Err(error) = saved {
-        gateway.warn(&format!("{} could not be written: {error}", path(gateway).display()));
+        let path = path(gateway);
+        let text = format!(
+            "{} could not be written: {error}. Until it can, a restart forgets what requests cost; free the disk, or name another directory with --state-dir",
+            path.display()
+        );
+        gateway.warn(&text);
     }
 }
 
 fn path(gateway: &Gateway) -> PathBuf {
-    gateway.run_dir().join(FILE_NAME)
+    gateway.state_dir().join(FILE_NAME)
 }
 
 fn read(path: &Path) -> io::Result<String> {

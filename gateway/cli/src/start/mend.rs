@@ -15,6 +15,7 @@ use super::operator::Gateway;
 use crate::registry;
 use crate::run_dir::RunDir;
 use crate::run_lock::{Found, RunLock};
+use crate::state_dir;
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How often the operator is told of the same trouble.
@@ -86,6 +87,9 @@ fn mend(gateway: &Rc<Gateway>, run_dir: &RunDir, lock: &RunLock) -> io::Result<V
     if is_missing(&run_dir.pid_file()) {
         run_dir.write_pid()?;
         lost.push("sluice.pid".to_owned());
+    }
+    if lost.iter().any(|name| name == "itself") {
+        state_dir::link(run_dir, gateway.state_dir())?;
     }
     lost.extend(gateway.supervisor.mend_sockets()?);
     Ok(lost)

@@ -82,6 +82,7 @@ pub struct Whereabouts {
     pub url: String,
     pub admin_url: Option<String>,
     pub run_dir: PathBuf,
+    pub state_dir: PathBuf,
 }
 
 /// Without pages on disk there are no samples.
@@ -206,8 +207,8 @@ impl Gateway {
         self.scaling.wanted()
     }
 
-    pub fn run_dir(&self) -> &Path {
-        &self.whereabouts.run_dir
+    pub fn state_dir(&self) -> &Path {
+        &self.whereabouts.state_dir
     }
 
     /// Whether a worker has ever been ready.
@@ -231,6 +232,17 @@ impl Gateway {
             self.whereabouts.run_dir.display()
         );
         self.journal.emit(Event::Note { level: Level::Info, text: &text });
+    }
+
+    /// The state of the service in a few words, for a service manager.
+    pub fn status(&self) -> String {
+        let ready = self.gate.scheduler(sluice_scheduler::Scheduler::ready_count);
+        format!(
+            "serving {}, {ready} of {} workers ready, process {}",
+            self.whereabouts.url,
+            self.wanted(),
+            std::process::id()
+        )
     }
 
     /// Tells the operator something that is worth a look.

@@ -24,6 +24,7 @@ use tokio::time::Instant;
 use super::app::Resolved;
 use super::listeners::Listeners;
 use super::operator::{Gateway, Overtaken};
+use super::service;
 use super::sources::Sources;
 use super::{bound_connections, head_bytes_max, raise_descriptor_limit, worker_count};
 use crate::{files, settings};
@@ -122,6 +123,11 @@ impl Reloader {
     async fn begin(&mut self, request: Request) {
         if let Err(why) = self.try_begin(&request).await {
             self.gateway.journal.emit(Event::ReloadRefused { reason: &why.to_string() });
+            if self.pending.is_empty() && self.gateway.was_ready() && self.gateway.overtaken.get().is_none() {
+                // systemd may have asked for it, and waits for an end.
+                service::reloading("reload refused");
+                service::ready(&format!("{}; reload refused: {why}", self.gateway.status()));
+            }
             let _ = request.progress.send(Progress::Ended(Err(Arc::new(why.into())))).await;
         }
     }
@@ -156,6 +162,7 @@ impl Reloader {
         gateway.supervisor.add_generation(generation, version);
         settings.put_in_force(&gateway);
         gateway.journal.emit(Event::ReloadStarted { generation, by: request.by });
+        service::reloading(&format!("reloading, generation {generation} starts"));
         self.listeners.add(request.progress.clone());
         for text in loaded.warnings.iter().chain(&note) {
             gateway.journal.emit(Event::Note { level: Level::Warn, text });
@@ -307,6 +314,7 @@ impl Reloader {
             self.gateway.gate.outdate_pages();
             self.gateway.journal.emit(Event::ReloadFinished { generation, after_ms });
             self.gateway.reloads.update(|snapshot| snapshot.state = ReloadState::Done);
+            service::ready(&self.gateway.status());
             self.compare = Some((Instant::now() + COMPARE_AFTER, generation, p95_before_ms));
             let places = self.places();
             self.tell(&format!("{places} of {places} workers have taken over"));
@@ -330,6 +338,7 @@ impl Reloader {
             ));
         }
         self.listening_told.clear();
+        service::ready(&format!("{}; reload given up: {reason}", self.gateway.status()));
         self.gateway.reloads.update(|snapshot| {
             snapshot.state = ReloadState::Abandoned;
             snapshot.reason = Some(reason);

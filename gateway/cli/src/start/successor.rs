@@ -112,7 +112,7 @@ pub async fn settle(gateway: Rc<Gateway>, mut wire: Wire) {
             Ok(Some(Word::Released)) => {
                 is_released = true;
                 gateway.supervisor.open_auxiliaries();
-                keep_tails(&gateway.gate, gateway.run_dir()).await;
+                keep_tails(&gateway.gate, gateway.state_dir()).await;
             }
             Ok(None) => said = false,
             Err(error) if error.kind() != std::io::ErrorKind::InvalidData => said = false,
@@ -121,7 +121,7 @@ pub async fn settle(gateway: Rc<Gateway>, mut wire: Wire) {
     }
     if !is_released {
         gateway.supervisor.open_auxiliaries();
-        keep_tails(&gateway.gate, gateway.run_dir()).await;
+        keep_tails(&gateway.gate, gateway.state_dir()).await;
     }
     gateway.has_predecessor.set(false);
 }

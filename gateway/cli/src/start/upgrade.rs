@@ -22,6 +22,7 @@ use tokio::time::{Instant, timeout};
 
 use super::handover::{Offer, Wire, Word};
 use super::operator::Gateway;
+use super::service;
 use crate::run_dir::RunDir;
 use crate::run_lock::RunLock;
 
@@ -151,16 +152,20 @@ pub async fn serve(gateway: Rc<Gateway>, estate: Estate, mut requests: mpsc::Rec
         let Some((wanted, answer)) = requests.recv().await else { return std::future::pending().await };
         let number = estate.number.wrapping_add(1 + attempts % ATTEMPTS);
         attempts += 1;
+        service::reloading("upgrading: a new gateway starts");
         let outcome = upgrade(&gateway, &estate, number, wanted).await;
         cleared_away(&gateway).await;
         gateway.upgrading.set(false);
         match outcome {
             Ok(successor) => {
+                // The main process stays, whichever serves; the new gateway tells its own status.
+                service::ready(&format!("process {} serves after an upgrade", successor.pid));
                 let _ = answer.send(Ok(successor.pid));
                 return successor;
             }
             Err(error) => {
                 let error = UpgradeError::Failed(error);
+                service::ready(&format!("{}; upgrade failed", gateway.status()));
                 gateway.journal.emit(Event::Note { level: Level::Error, text: &error.to_string() });
                 let _ = answer.send(Err(error));
             }

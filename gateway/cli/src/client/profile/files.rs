@@ -7,6 +7,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use sluice_catalog::profiles::PROFILES_DIR;
 use sluice_profiles::ReadError;
 use sluice_supervisor::{make_room, write_whole};
 
@@ -95,7 +96,7 @@ impl Names {
     ///
     /// # Errors
     /// Where there is no such directory, before anything is done that takes time.
-    pub fn new(out: Option<&Path>, run_dir: &Path, what: &str) -> Result<Self, FileError> {
+    pub fn new(out: Option<&Path>, state_dir: &Path, what: &str) -> Result<Self, FileError> {
         let own = || format!("{what}-{}", stamp());
         let is_dir = |out: &Path| out.is_dir() || out.as_os_str().as_encoded_bytes().ends_with(b"/");
         let names = match out {
@@ -106,7 +107,7 @@ impl Names {
                 let stem = if has_known { out.with_extension("") } else { out.to_owned() };
                 Self { stem: std::path::absolute(&stem).unwrap_or(stem), is_kept_few: false }
             }
-            None => return Ok(Self { stem: run_dir.join("profiles").join(own()), is_kept_few: true }),
+            None => return Ok(Self { stem: state_dir.join(PROFILES_DIR).join(own()), is_kept_few: true }),
         };
         let dir = names.stem.parent().unwrap_or(&names.stem);
         match std::fs::read_dir(dir) {

@@ -13,17 +13,19 @@ use crate::client::connect::ClientError;
 use crate::client::status::{aligned, harmless, milliseconds};
 use crate::output;
 use crate::run_dir::RunDir;
+use crate::state_dir;
 
 /// `id`: the one to show; all of them are listed without.
 pub fn run(args: &ProfileArgs, id: Option<u64>) -> Result<ExitCode, ClientError> {
     let run_dir = RunDir::locate(&args.run_dir)?;
-    let index = run_dir.path().join(TAILS_DIR).join(TAILS_INDEX);
+    let state_dir = state_dir::of_instance(&args.run_dir, &run_dir);
+    let index = state_dir.join(TAILS_DIR).join(TAILS_INDEX);
     let tails = listed(index)?;
     let Some(id) = id else {
         return Ok(output::print(&if args.json { json(&tails) } else { list(&tails) }));
     };
     let tail = tails.iter().find(|tail| tail.id == id).ok_or(FileError::NoTail(id))?;
-    let names = Names::new(args.out.as_deref(), run_dir.path(), &format!("tail-{id}"))?;
+    let names = Names::new(args.out.as_deref(), &state_dir, &format!("tail-{id}"))?;
     let (report, html) = read_tail(tail)?.report(&names)?;
     let mut out = format!("{} in worker {}:\n", harmless(&tail.target), tail.worker);
     out += &text::of(&report);

@@ -68,7 +68,7 @@ pub(super) fn mark(id: u64, level: MarkLevel, worker: Option<u64>, text: &str) -
 pub(super) fn idle() -> Watched {
     let mut status = snapshot();
     status.workers = (1..=2).map(|id| worker(id, None)).collect();
-    status.workers_wanted = 2;
+    status.workers_wanted = Some(2);
     status.queue.length = 0;
     status.lately =
         LatelySnapshot { over_s: 60.0, cpu: Some(0.01), gateway_cpu: Some(0.0), ..LatelySnapshot::default() };
@@ -89,7 +89,7 @@ pub(super) fn busy() -> Watched {
     let mut watched = idle();
     let status = &mut watched.status;
     status.workers = (1..=4).map(|id| worker(id, Some(("GET /product/:id", "/product/8831", id * 40)))).collect();
-    status.workers_wanted = 4;
+    status.workers_wanted = Some(4);
     status.worker_memory_bytes_max = Some(512 << 20);
     status.requests.in_service = 4;
     status.unserved_ms = Percentiles { p50: Some(0.1), p95: Some(0.4), p99: Some(2.0) };
@@ -111,7 +111,7 @@ pub(super) fn busy() -> Watched {
 pub(super) fn large() -> Watched {
     let mut watched = busy();
     watched.status.workers = (1..=64).map(|id| worker(id, Some(("GET /", "/", 3)))).collect();
-    watched.status.workers_wanted = 64;
+    watched.status.workers_wanted = Some(64);
     watched
 }
 

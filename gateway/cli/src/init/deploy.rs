@@ -1,0 +1,202 @@
+//! Files that run the app in production: a systemd unit, a Dockerfile, a compose file, Kubernetes manifests. Times come from the
+//! app's own configuration, so that nothing kills the gateway before its drain is over. Pure but for `Plan::read`.
+
+mod compose;
+mod docker;
+mod kubernetes;
+mod package;
+mod unit;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde_json::Value;
+use sluice_catalog::config::Config;
+
+use super::{App, Found};
+use crate::args::InitArgs;
+use package::Install;
+
+/// Seconds that a supervisor gives the gateway beyond its own limits.
+const MARGIN_S: u64 = 5;
+/// Longest name of a service: that of a Kubernetes object, with room for a suffix.
+const NAME_CHARS_MAX: usize = 50;
+
+/// One file to write.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Output {
+    pub name: String,
+    pub text: String,
+}
+
+/// Everything that the templates need to know.
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct Plan {
+    /// A DNS label, which systemd, Docker and Kubernetes all take.
+    name: String,
+    install: Install,
+    /// Arguments after `sluice start`.
+    start_args: Vec<String>,
+    /// Directories of the Next.js standalone build, which holds all that the server needs.
+    is_standalone: bool,
+    has_public: bool,
+    port: u16,
+    is_tls: bool,
+    needs_low_port: bool,
+    /// Readiness says no for so long before the gateway stops accepting.
+    delay_s: u64,
+    /// From SIGTERM to the last exit, with a margin.
+    stop_s: u64,
+    start_s: u64,
+    ping_path: String,
+    ready_path: String,
+}
+
+impl Plan {
+    /// Looks at the app in this directory. `is_config_kept`: its `sluice.toml` is the user's, and need not name the app.
+    pub fn read(dir: &Path, found: &Found, config: &Config, is_config_kept: bool) -> io::Result<Self> {
+        let package = match fs::read(dir.join("package.json")) {
+            Ok(text) => serde_json::from_slice::<Value>(&text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Value::Null,
+            Err(error) => return Err(error),
+        };
+        let here = std::path::absolute(dir).ok().and_then(|dir| Some(dir.file_name()?.to_string_lossy().into_owned()));
+        let named = package.get("name").and_then(Value::as_str).map(str::to_owned).or(here).unwrap_or_default();
+        let is_standalone = found.framework.is_some_and(|framework| framework.name == "Next.js") && is_standalone(dir);
+        let in_s = |ms: u64| ms.div_ceil(1000);
+        let delay_s = in_s(config.drain.delay_ms);
+        Ok(Plan {
+            name: label(&named),
+            install: Install::read(dir, &package),
+            start_args: start_args(found, config, is_config_kept, is_standalone),
+            is_standalone,
+            has_public: dir.join("public").is_dir(),
+            port: config.server.port,
+            is_tls: config.is_tls(),
+            needs_low_port: [config.server.port, config.server.redirect_port]
+                .iter()
+                .any(|port| (1..1024).contains(port)),
+            delay_s,
+            stop_s: delay_s + in_s(config.drain.timeout_ms) + in_s(config.workers.stop_timeout_ms) + MARGIN_S,
+            start_s: in_s(config.workers.start_timeout_ms) + MARGIN_S,
+            ping_path: config.edge.ping_path.clone(),
+            ready_path: config.edge.ready_path.clone(),
+        })
+    }
+
+    /// The files that were asked for.
+    pub fn outputs(&self, args: &InitArgs) -> Vec<Output> {
+        let mut outputs = Vec::new();
+        let mut add = |name: &str, text: String| outputs.push(Output { name: name.to_owned(), text });
+        if args.systemd {
+            add(&format!("{}.service", self.name), unit::unit(self));
+        }
+        if args.docker || args.compose || args.kubernetes {
+            add("Dockerfile", docker::dockerfile(self));
+            add(".dockerignore", docker::ignored());
+        }
+        if args.compose {
+            add("compose.yaml", compose::compose(self));
+        }
+        if args.kubernetes {
+            add("kubernetes.yaml", kubernetes::manifests(self));
+        }
+        outputs
+    }
+
+    /// Next steps, a command each.
+    pub fn next_steps(&self, args: &InitArgs) -> Vec<String> {
+        let name = &self.name;
+        let mut steps = Vec::new();
+        if args.systemd {
+            steps.push(format!("put the app into /srv/{name}, and its packages: {}", self.install.command()));
+            steps.push(format!("sudo cp {name}.service /etc/systemd/system/ && sudo systemctl enable --now {name}"));
+        }
+        if args.compose {
+            steps.push("docker compose up --build".to_owned());
+        } else if args.docker || args.kubernetes {
+            steps.push(format!("docker build -t {name} ."));
+        }
+        if args.docker && !args.compose {
+            let (stop_s, port) = (self.stop_s, self.port);
+            steps.push(format!("docker run --init --stop-timeout {stop_s} -p {port}:{port} {name}"));
+        }
+        if args.kubernetes {
+            steps.push(
+                "name the image that was pushed in kubernetes.yaml, then: kubectl apply -f kubernetes.yaml".to_owned(),
+            );
+        }
+        steps
+    }
+
+    /// The words that start the gateway in the app's directory.
+    fn command(&self) -> Vec<String> {
+        let mut words = vec![self.program().to_owned(), "start".to_owned()];
+        words.extend(self.start_args.iter().cloned());
+        words
+    }
+
+    /// The app's own version of Sluice, else the machine's.
+    fn program(&self) -> &'static str {
+        if self.has_own_sluice() { "node_modules/.bin/sluice" } else { "sluice" }
+    }
+
+    /// A standalone build has no packages but those that the server imports.
+    fn has_own_sluice(&self) -> bool {
+        self.install.has_sluice && !self.is_standalone
+    }
+}
+
+/// Arguments of `sluice start` for an app that neither sluice.toml nor package.json names.
+fn start_args(found: &Found, config: &Config, is_config_kept: bool, is_standalone: bool) -> Vec<String> {
+    if is_standalone {
+        return vec!["server.js".to_owned()];
+    }
+    let app = &config.app;
+    match &found.app {
+        _ if app.entry.is_some() || !app.command.is_empty() => Vec::new(),
+        App::Entry { is_there: true, .. } | App::Command(_) if !is_config_kept => Vec::new(),
+        // A build that is not there yet, which sluice.toml has as a comment.
+        App::Entry { script, .. } => vec![script.clone()],
+        App::Command(command) => std::iter::once("--").chain(command.iter().copied()).map(str::to_owned).collect(),
+        App::Main(_) | App::ScriptsStart(_) => Vec::new(),
+        App::Unknown => vec!["server.js".to_owned()],
+    }
+}
+
+fn is_standalone(dir: &Path) -> bool {
+    let configs = ["next.config.js", "next.config.mjs", "next.config.cjs", "next.config.ts", "next.config.mts"];
+    configs.iter().filter_map(|name| fs::read_to_string(dir.join(name)).ok()).any(|text| {
+        let is_set =
+            |line: &str| line.contains("output") && (line.contains("'standalone'") || line.contains("\"standalone\""));
+        text.lines().any(|line| !line.trim_start().starts_with("//") && is_set(line))
+    })
+}
+
+/// A DNS label of what people call the app: `@acme/My Shop` is `my-shop`.
+fn label(name: &str) -> String {
+    let last = name.rsplit('/').next().unwrap_or_default();
+    let plain: String = last
+        .chars()
+        .map(|sign| if sign.is_ascii_alphanumeric() { sign.to_ascii_lowercase() } else { '-' })
+        .take(NAME_CHARS_MAX)
+        .collect();
+    let plain = plain.trim_matches('-');
+    // Kubernetes wants services to begin with a letter.
+    match plain.chars().next() {
+        None => "app".to_owned(),
+        Some(first) if first.is_ascii_digit() => format!("app-{plain}"),
+        Some(_) => plain.to_owned(),
+    }
+}
+
+/// As an array of JSON, which Dockerfiles and YAML take.
+fn words_as_json(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| Value::from(word.as_str()).to_string()).collect();
+    format!("[{}]", words.join(", "))
+}
+
+#[cfg(test)]
+#[path = "deploy_tests.rs"]
+mod tests;
