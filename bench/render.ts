@@ -1,7 +1,7 @@
 // The same listing page of 60 boxes on four architectures, from one set of React components and one generator of data: Sluice, Express with
 // `renderToPipeableStream`, Next.js standalone, and threads of worker-nodes that render behind Express.
 //
-//   npx tsx bench/render.ts [--mode pages|bad-box|components|times|browser] [--quick] [--runs N] [--only sluice,express,next,worker-nodes]
+//   npx tsx bench/render.ts [--mode pages|bad-box|components|times|browser] [--quick] [--runs N] [--only sluice,sluice-compiled,sluice-cached,express,next,worker-nodes]
 //                           [--requests N] [--connections N] [--seconds N]
 //
 // `pages` and `browser` compare; the other modes measure Sluice against its bars. See bench/README.md.
@@ -10,7 +10,16 @@ import { cores, readOptions } from './lib/options.ts';
 import { type Bar, conclude, describe } from './lib/report.ts';
 import { build, buildNext, nextVersion } from './render/lib/build.ts';
 import { buildSluice } from './render/lib/build-sluice.ts';
-import { express, next, type Peer, sluice, workerNodes, workerNodesVersion } from './render/lib/servers.ts';
+import {
+  express,
+  next,
+  type Peer,
+  sluice,
+  sluiceCached,
+  sluiceCompiled,
+  workerNodes,
+  workerNodesVersion,
+} from './render/lib/servers.ts';
 import { measureBadBox } from './render/modes/bad-box.ts';
 import { measureComponents } from './render/modes/components.ts';
 import { measureInBrowser } from './render/modes/browser.ts';
@@ -51,6 +60,9 @@ async function peersOf(only: string[]): Promise<Record<string, Peer>> {
   const isWanted = (key: string): boolean => only.length === 0 || only.includes(key);
   return {
     ...(isWanted('sluice') ? { sluice: sluice() } : {}),
+    // Browsers get the same of all three.
+    ...(isWanted('sluice-compiled') && mode === 'pages' ? { 'sluice-compiled': sluiceCompiled } : {}),
+    ...(isWanted('sluice-cached') && mode === 'pages' ? { 'sluice-cached': sluiceCached } : {}),
     ...(isWanted('express') ? { express } : {}),
     ...(isWanted('worker-nodes') ? { 'worker-nodes': workerNodes } : {}),
     ...(isWanted('next') ? { next: next(await buildNext()) } : {}),

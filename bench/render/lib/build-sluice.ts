@@ -1,29 +1,50 @@
 // Builds the boxes of `sluice/components/` for Sluice as an app does: by Vite with the plugin of `@sluice/browser`.
 import path from 'node:path';
 import sluice from '@sluice/browser/vite';
-import { createBuilder } from 'vite';
+import templates from '@sluice/compiler/vite';
+import { createBuilder, type PluginOption } from 'vite';
 import { built } from './build.ts';
 
-/** What the build leaves. */
-export const sluiceBuild = {
+/** What a build leaves. */
+export interface SluiceBuild {
   /** What browsers are sent, by the gateway. */
-  client: built('sluice/client'),
+  client: string;
   /** Registers all components. */
-  components: built('sluice/server/components.js'),
-  manifest: built('sluice/sluice-assets.json'),
-};
+  components: string;
+  manifest: string;
+}
+
+export const sluiceBuild: SluiceBuild = buildIn('sluice');
+/** The same with the server's JSX compiled to templates by `@sluice/compiler`. */
+export const compiledBuild: SluiceBuild = buildIn('sluice-compiled');
+
+function buildIn(folder: string): SluiceBuild {
+  return {
+    client: built(`${folder}/client`),
+    components: built(`${folder}/server/components.js`),
+    manifest: built(`${folder}/sluice-assets.json`),
+  };
+}
 
 export async function buildSluice(): Promise<void> {
+  await buildTo(sluiceBuild, []);
+  await buildTo(compiledBuild, [templates()]);
+}
+
+async function buildTo(
+  { client, components, manifest }: SluiceBuild,
+  plugins: PluginOption[],
+): Promise<void> {
   const outDir = (dir: string) => ({ build: { outDir: dir, emptyOutDir: true } });
   const builder = await createBuilder({
     root: path.join(import.meta.dirname, '../sluice'),
     configFile: false,
     logLevel: 'error',
     mode: 'production',
-    plugins: [sluice({ manifest: sluiceBuild.manifest })],
+    plugins: [...plugins, sluice({ manifest })],
     environments: {
-      client: outDir(sluiceBuild.client),
-      ssr: outDir(path.dirname(sluiceBuild.components)),
+      client: outDir(client),
+      ssr: outDir(path.dirname(components)),
     },
   });
   await builder.buildApp();

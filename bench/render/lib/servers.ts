@@ -5,7 +5,7 @@ import { installFromNpm, versionIn } from '../../lib/npm.ts';
 import { answering, local, pidOf, run, stopAll } from '../../lib/run.ts';
 import { nodeEnvironment, type Server, startDirect, startSluiceServer } from '../../lib/servers.ts';
 import { built } from './build.ts';
-import { sluiceBuild } from './build-sluice.ts';
+import { compiledBuild, type SluiceBuild, sluiceBuild } from './build-sluice.ts';
 
 export interface Peer {
   name: string;
@@ -15,18 +15,28 @@ export interface Peer {
 }
 
 /** The gateway as it is installed: its settings are the defaults, and it sends the files for browsers. `env` is for the app. */
-export const sluice = (env: Record<string, string> = {}): Peer => ({
-  name: 'Sluice',
-  footing: 'a worker a core behind the gateway, whose CPU time counts',
-  start: (workers) =>
-    startSluiceServer(
-      { entry: built('sluice.mjs'), workers },
-      {
-        config: `[files]\npaths = { "/assets/" = ${JSON.stringify(`${sluiceBuild.client}/assets`)} }\n`,
-        env: { COMPONENTS: sluiceBuild.components, MANIFEST: sluiceBuild.manifest, ...env },
-      },
-    ),
-});
+export const sluice = (env: Record<string, string> = {}): Peer => sluiceOf('Sluice', sluiceBuild, env);
+
+/** The same with the components compiled to templates. */
+export const sluiceCompiled: Peer = sluiceOf('Sluice, compiled', compiledBuild);
+
+/** The same with a key for cards, whose HTML is then used again wherever a card's props are the same. */
+export const sluiceCached: Peer = sluiceOf('Sluice, cards cached', sluiceBuild, { CACHED: 'Card' });
+
+function sluiceOf(name: string, build: SluiceBuild, env: Record<string, string> = {}): Peer {
+  return {
+    name,
+    footing: 'a worker a core behind the gateway, whose CPU time counts',
+    start: (workers) =>
+      startSluiceServer(
+        { entry: built('sluice.mjs'), workers },
+        {
+          config: `[files]\npaths = { "/assets/" = ${JSON.stringify(`${build.client}/assets`)} }\n`,
+          env: { COMPONENTS: build.components, MANIFEST: build.manifest, ...env },
+        },
+      ),
+  };
+}
 
 const production = { NODE_ENV: 'production' };
 

@@ -1,12 +1,13 @@
 // The listing as a page of Sluice: a tree of 60 boxes, each a component of the registry that Vite has built. It runs under the gateway, which
 // sends the files for browsers itself.
 //
-// BAD names what is wrong with the first banner, if anything: see `bad.ts`.
+// BAD names what is wrong with the first banner, if anything: see `bad.ts`. CACHED names a component whose HTML is used again for equal props.
 import { pathToFileURL } from 'node:url';
 import {
   createPages,
   createRegistry,
   createServer,
+  type ComponentModule,
   type Handler,
   type Registry,
   remoteAdapter,
@@ -18,11 +19,21 @@ import { listing } from '../shop/data';
 import { BAD_BOX, registerBad } from '../sluice/bad';
 import { listingTree } from '../sluice/tree';
 
-const { BAD: bad = '', COMPONENTS = '', MANIFEST = '', REMOTE_URL: remote_url = '' } = process.env;
+const {
+  BAD: bad = '',
+  CACHED: cached = '',
+  COMPONENTS = '',
+  MANIFEST = '',
+  REMOTE_URL: remote_url = '',
+} = process.env;
 
 const registry = createRegistry({ adapters: [remoteAdapter, react()] });
 const build = (await import(pathToFileURL(COMPONENTS).href)) as { register(registry: Registry): void };
-build.register(registry);
+build.register({
+  ...registry,
+  lazy: (name: string, load: () => Promise<ComponentModule>) =>
+    registry.lazy(name, load, name === cached ? { cacheKey: (props) => JSON.stringify(props) } : {}),
+});
 if (bad !== '') registerBad(registry, bad, remote_url);
 const tree = listingTree(bad === '' ? 'Promo' : BAD_BOX);
 

@@ -5,7 +5,11 @@
 import { Readable } from 'node:stream';
 
 /** Texts are put together up to so many characters, as each chunk costs a write. */
-const CHUNK_CHARACTERS = 16_384;
+const CHUNK_CHARACTERS = 163_840;
+/** Bytes that lie ready for a reader before the writer waits. */
+const READY_BYTES = 65_536;
+/** Turns of the event loop that the first text waits for its boxes: no time where all wait for something, and some slices of the queue else. */
+const FIRST_TURNS = 4;
 /** Milliseconds for which a text waits for more: components that follow each other at once share a write. */
 const SOON_MS = 5;
 
@@ -15,10 +19,12 @@ export class PageBody extends Readable {
   #resume: (() => void) | undefined;
   #isWritten = false;
   #hasSent = false;
+  #turn: NodeJS.Immediate | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #tellWhole: ((text: string | undefined) => void) | undefined;
 
   constructor(onLeave: () => void) {
-    super({ highWaterMark: 4 * CHUNK_CHARACTERS });
+    super({ highWaterMark: READY_BYTES });
     this.#onLeave = onLeave;
   }
 
@@ -28,15 +34,33 @@ export class PageBody extends Readable {
     return this.#text.length < CHUNK_CHARACTERS ? undefined : this.#send();
   }
 
-  /** Something is waited for: the first text goes at once, because the browser begins with it, and others go soon. */
-  flush(): Promise<void> | undefined {
-    if (!this.#hasSent) return this.#send();
-    this.#timer ??= setTimeout(() => void this.#send(), SOON_MS);
-    return undefined;
+  /** Something is waited for: the first text goes after some turns, because the browser begins with it, and others go soon. */
+  flush(): undefined {
+    if (this.#hasSent) this.#timer ??= setTimeout(this.#sendNow, SOON_MS);
+    else this.#turn ??= setImmediate(this.#awaitTurns, FIRST_TURNS);
   }
 
+  /**
+   * All of the text where it is there before any of it has to go, which is then the caller's to send; undefined where the body is
+   * to be read. To be called before anybody reads.
+   */
+  whole(): Promise<string | undefined> {
+    if (this.#hasSent || this.#isWritten || this.destroyed) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#tellWhole = resolve;
+    });
+  }
+
+  readonly #awaitTurns = (turns: number): void => {
+    if (turns === 1) void this.#send();
+    else this.#turn = setImmediate(this.#awaitTurns, turns - 1);
+  };
+
+  readonly #sendNow = (): void => void this.#send();
+
   #send(): Promise<void> | undefined {
-    this.#clearTimer();
+    this.#clearTimers();
+    this.#beRead();
     if (this.#text === '' || this.destroyed) return undefined;
     const text = this.#text;
     this.#text = '';
@@ -47,15 +71,26 @@ export class PageBody extends Readable {
     });
   }
 
-  #clearTimer(): void {
+  #clearTimers(): void {
+    clearImmediate(this.#turn);
     clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#turn = this.#timer = undefined;
+  }
+
+  #beRead(): void {
+    this.#tellWhole?.(undefined);
+    this.#tellWhole = undefined;
   }
 
   end(): void {
     this.#isWritten = true;
-    this.#clearTimer();
+    this.#clearTimers();
     if (this.destroyed) return;
+    if (this.#tellWhole !== undefined) {
+      this.#tellWhole(this.#text);
+      this.#text = '';
+      return;
+    }
     if (this.#text !== '') this.push(this.#text, 'utf8');
     this.#text = '';
     this.push(null);
@@ -67,7 +102,8 @@ export class PageBody extends Readable {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#clearTimer();
+    this.#clearTimers();
+    this.#beRead();
     // The writer must not wait for somebody who has left.
     this._read();
     if (!this.#isWritten) this.#onLeave();

@@ -9,7 +9,7 @@ import type { Dial } from '../dial/dial.js';
 import type { Outcome, RenderHost } from '../host.js';
 import { RemoteError } from '../remote/errors.js';
 import { RemoteView } from '../remote/remote.js';
-import type { PageTasks } from '../tasks/queue.js';
+import { createScope, type PageTasks } from '../tasks/queue.js';
 import { LateError, toError } from '../tasks/errors.js';
 import type { Failure, TaskResult } from '../tasks/result.js';
 import type { Found } from './lookup.js';
@@ -76,6 +76,8 @@ export class Boxes {
   #beLate: () => void = () => undefined;
   readonly #late: Promise<'late'>;
   #isLate = false;
+  /** The async context of those that are started now. */
+  #scope = createScope();
 
   constructor(options: BoxesOptions) {
     this.#options = options;
@@ -86,12 +88,12 @@ export class Boxes {
 
   /** Starts all boxes: remote ones first, because they wait anyway, then the others in the order of the tree. */
   start(items: readonly Item[], isResumed = false): void {
-    const all = [...boxesOf(items)];
-    const [remote, local] = [
-      all.filter((box) => this.#isRemote(box)),
-      all.filter((box) => !this.#isRemote(box)),
-    ];
-    for (const box of [...remote, ...local]) this.#startBox(box, isResumed);
+    const remote: Box[] = [];
+    const local: Box[] = [];
+    for (const box of boxesOf(items)) (this.#isRemote(box) ? remote : local).push(box);
+    this.#scope = createScope();
+    for (const box of remote) this.#startBox(box, isResumed);
+    for (const box of local) this.#startBox(box, isResumed);
     for (const deferred of deferredOf(items)) this.#startDeferred(deferred);
   }
 
@@ -205,10 +207,11 @@ export class Boxes {
       slots: slots.size === 0 ? NO_SLOTS : slotsOf([...slots.keys()]),
       isStatic: hydration === undefined,
     };
-    this.#options.tasks.start({ component, props, isResumed, context }, (task) => {
+    const done = (task: TaskResult): void => {
       if (hydration !== undefined) this.#noteOverrun(component, task);
       this.#settle(this.#resultOf(box, task, hydration));
-    });
+    };
+    this.#options.tasks.start({ component, props, isResumed, context }, done, this.#scope);
   }
 
   #resultOf(box: Box, task: TaskResult, hydration: Hydration | undefined): Result {

@@ -8,6 +8,7 @@ import { readJson, signalOf } from '../http/body.js';
 import { HttpError } from '../http/errors.js';
 import { pathOf, queryOf, sendJson, type Handler } from '../http/handler.js';
 import { LateError } from '../tasks/errors.js';
+import { PageBody } from './body.js';
 import { InvalidTree } from './check.js';
 import type { HeaderOptions } from './headers.js';
 import type { Page, PageInput, RenderOptions } from './options.js';
@@ -143,8 +144,9 @@ async function send(request: IncomingMessage, response: ServerResponse, page: Pa
     response.end();
     return;
   }
-  if (typeof body === 'string') {
-    response.end(body);
+  const whole = body instanceof PageBody ? await body.whole() : body;
+  if (typeof whole === 'string') {
+    response.end(whole);
     return;
   }
   try {

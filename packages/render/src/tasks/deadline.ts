@@ -3,6 +3,8 @@
  * lie unread in its socket. So the event loop reads its sockets once more before anything is called late.
  */
 
+import { now_us } from './cpu-clock.js';
+
 /** Turns of the event loop after the timer: one reads the sockets, one runs what they have set off. */
 const TURNS = 2;
 
@@ -11,19 +13,32 @@ export interface Deadline {
   clear(): void;
 }
 
+/** When the timers of what is waited for are due, in microseconds of `now_us`. */
+const open = new Set<{ readonly due_us: number }>();
+
+/** When the first of all that is waited for may be called late; infinity where nothing is waited for. */
+export function soonestDue_us(): number {
+  let soonest_us = Number.POSITIVE_INFINITY;
+  for (const { due_us } of open) if (due_us < soonest_us) soonest_us = due_us;
+  return soonest_us;
+}
+
 /** Calls `late` once, `ms` milliseconds from now at the earliest. */
 export function startDeadline(ms: number, late: () => void): Deadline {
-  let isCleared = false;
+  const entry = { due_us: now_us() + ms * 1000 };
   let turn: NodeJS.Immediate | undefined;
   const wait = (turns: number): void => {
-    if (isCleared) return;
-    if (turns === 0) late();
-    else turn = setImmediate(wait, turns - 1);
+    if (!open.has(entry)) return;
+    if (turns === 0) {
+      open.delete(entry);
+      late();
+    } else turn = setImmediate(wait, turns - 1);
   };
+  open.add(entry);
   const timer = setTimeout(wait, ms, TURNS);
   return {
     clear() {
-      isCleared = true;
+      open.delete(entry);
       clearTimeout(timer);
       clearImmediate(turn);
     },

@@ -1,8 +1,11 @@
 /**
- * Renders components one by one, each in a macrotask of its own: between two of them timers fire and sockets are read, so
- * that a reply that has come is seen before the next component begins. It must not know registries or what a page looks like.
+ * Renders components one by one. Those of a page that are known to be synchronous share a macrotask for up to 1 ms; every other
+ * has its own. Between two macrotasks timers fire and sockets are read, so that a reply that has come is seen before the next
+ * component begins. It must not know registries or what a page looks like.
  */
-import { CpuClock } from './cpu-clock.js';
+import { AsyncResource } from 'node:async_hooks';
+import { CpuClock, now_us } from './cpu-clock.js';
+import { soonestDue_us } from './deadline.js';
 import { HtmlCache } from './html-cache.js';
 import type { Job, TaskResult } from './result.js';
 import { Rounds } from './rounds.js';
@@ -13,6 +16,8 @@ const BUDGET_MS = 50;
 const TIMEOUT_MS = 1_000;
 const HTML_BYTES_MAX = 2 * 1024 * 1024;
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
+/** No component begins later than this after the first of its macrotask. A turn of the event loop costs what a small component does. */
+const SLICE_US = 1_000;
 
 export interface QueueOptions {
   /** CPU milliseconds of a component that names no budget; default 50. */
@@ -35,8 +40,11 @@ export interface PageOptions {
 /** The tasks of one page: they run in the order of their `run`, in turns with those of other pages. */
 export interface PageTasks {
   run(job: Job): Promise<TaskResult>;
-  /** The same without a promise: `done` is called once, perhaps at once, in the async context of this call. It must not throw. */
-  start(job: Job, done: (result: TaskResult) => void): void;
+  /**
+   * The same without a promise: `done` is called once, perhaps at once, in the async context of `scope`. It must not throw.
+   * Jobs that are started together share a scope, which spares one for each; default: a new one.
+   */
+  start(job: Job, done: (result: TaskResult) => void, scope?: AsyncResource): void;
   /** CPU microseconds of its components so far. */
   readonly cpu_us: number;
 }
@@ -46,6 +54,11 @@ export interface TaskQueue {
   page(options?: PageOptions): PageTasks;
   /** One component that belongs to no page. */
   run(job: Job, options?: PageOptions): Promise<TaskResult>;
+}
+
+/** The async context of this call, for `PageTasks.start`. */
+export function createScope(): AsyncResource {
+  return new AsyncResource('SluiceTask');
 }
 
 export function createTaskQueue(options: QueueOptions = {}): TaskQueue {
@@ -101,23 +114,67 @@ class Queue implements TaskQueue {
       return;
     }
     this.#hasLetPass = false;
-    const task = this.#next();
+    const rounds = this.#resumed.isEmpty ? this.#new : this.#resumed;
+    const task = this.#first(rounds);
     if (task === undefined) return;
     this.#askForTurn();
+    this.#runSlice(task, rounds);
+  };
+
+  /** The task, and those after it in its page that may share its macrotask. */
+  #runSlice(first: Task, rounds: Rounds<Page, Task>): void {
+    // Near a time limit every component has its own turn, so that a reply is seen as soon as it is there.
+    const end_us = Math.min(now_us() + SLICE_US, soonestDue_us());
+    let next: Task | undefined = first;
+    while (next !== undefined) {
+      const task: Task = next;
+      next = task.scope.runInAsyncScope(() => this.#runAlike(task, rounds, end_us));
+    }
+  }
+
+  /** Runs tasks in the scope of the first. The next one where that has another scope; undefined at the end of the slice. */
+  #runAlike(first: Task, rounds: Rounds<Page, Task>, end_us: number): Task | undefined {
+    let task: Task | undefined = first;
+    while (task !== undefined && task.scope === first.scope) {
+      const isAlone = !this.#mayShare(task);
+      this.#begin(task);
+      if (isAlone || now_us() >= end_us) return undefined;
+      task = this.#more(task.page as Page, rounds);
+    }
+    return task;
+  }
+
+  #begin(task: Task): void {
     const { component, budgetMs = component.settings.budgetMs ?? this.#budgetMs } = task.job;
     task.begin({
       budget_us: Math.min(budgetMs * 1000, task.page.left_us),
       timeoutMs: component.settings.timeoutMs ?? this.#timeoutMs,
     });
-  };
+  }
+
+  /** What a component that waits has set off gets its turn before the next component. */
+  #mayShare({ job }: Task): boolean {
+    return this.#workshop.synchronous.has(job.component);
+  }
 
   readonly #setTurn = (): unknown => setImmediate(this.#turn);
 
   /** What has ended in the queue, by an abort, costs no turn. */
-  #next(): Task | undefined {
+  #first(rounds: Rounds<Page, Task>): Task | undefined {
     for (;;) {
-      const task = this.#resumed.take() ?? this.#new.take();
+      const task = rounds.take() ?? this.#new.take();
       if (task === undefined || !task.isDone) return task;
+    }
+  }
+
+  /** The next task of a page that has the turn, if it may share the macrotask and nothing that has resumed is to go before it. */
+  #more(page: Page, rounds: Rounds<Page, Task>): Task | undefined {
+    if (rounds === this.#new && !this.#resumed.isEmpty) return undefined;
+    for (;;) {
+      const task = rounds.peek(page);
+      if (task === undefined || !(task.isDone || this.#mayShare(task))) return undefined;
+      rounds.shift(page);
+      if (!task.isDone) return task;
     }
   }
 }
@@ -150,8 +207,8 @@ class Page implements PageTasks {
     return new Promise((resolve) => this.start(job, resolve));
   }
 
-  start(job: Job, done: (result: TaskResult) => void): void {
-    const task = new Task(job, this.#workshop, this, (result, ended) => {
+  start(job: Job, done: (result: TaskResult) => void, scope = createScope()): void {
+    const task = new Task(job, this.#workshop, this, scope, (result, ended) => {
       this.#remove(ended);
       done(result);
     });

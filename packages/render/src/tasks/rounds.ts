@@ -14,6 +14,18 @@ export class Rounds<Owner, Item> {
     else items.push(item);
   }
 
+  /** What an owner has waiting first. */
+  peek(owner: Owner): Item | undefined {
+    return this.#waiting.get(owner)?.[0];
+  }
+
+  /** Removes what `peek` gives; the owner's next turn stays where it is. */
+  shift(owner: Owner): void {
+    const items = this.#waiting.get(owner);
+    items?.shift();
+    if (items?.length === 0) this.#waiting.delete(owner);
+  }
+
   /** The first item of the owner whose turn it is; that owner's next turn comes after everybody else's. */
   take(): Item | undefined {
     for (const [owner, items] of this.#waiting) {

@@ -37,7 +37,7 @@ export class Task implements Account {
   readonly job: Job;
   readonly page: TaskPage;
   /** The app's async context: what it keeps in `AsyncLocalStorage` is what its components find there. */
-  readonly #resource = new AsyncResource('SluiceTask');
+  readonly scope: AsyncResource;
   readonly #workshop: Workshop;
   readonly #queued_us = now_us();
   readonly #context: TaskContext;
@@ -49,9 +49,16 @@ export class Task implements Account {
   #isDone = false;
   #deadline: Deadline | undefined;
 
-  /** `done` is called once, in the async context of this call. */
-  constructor(job: Job, workshop: Workshop, page: TaskPage, done: (result: TaskResult, task: Task) => void) {
+  /** `done` is called once, in the async context of `scope`. */
+  constructor(
+    job: Job,
+    workshop: Workshop,
+    page: TaskPage,
+    scope: AsyncResource,
+    done: (result: TaskResult, task: Task) => void,
+  ) {
     this.job = job;
+    this.scope = scope;
     this.page = page;
     this.#workshop = workshop;
     this.#context = new TaskContext(job.context);
@@ -69,7 +76,7 @@ export class Task implements Account {
     if (this.#deadline !== undefined && this.#cpu_us > this.#budget_us) setImmediate(this.#useUp);
   }
 
-  /** Runs the component, in this macrotask. */
+  /** Runs the component, in this macrotask and in `scope`. */
   begin({ budget_us, timeoutMs }: Limits): void {
     this.#waited_us = now_us() - this.#queued_us;
     this.#budget_us = budget_us;
@@ -77,8 +84,13 @@ export class Task implements Account {
       this.fail('late', new LateError(`The page's CPU time was used up before component "${this.#name}"`));
       return;
     }
-    if (!this.#workshop.synchronous.has(this.job.component)) this.#follow();
-    this.#resource.runInAsyncScope(() => this.#start(timeoutMs));
+    if (this.#workshop.synchronous.has(this.job.component)) {
+      this.#start(timeoutMs);
+      return;
+    }
+    this.#follow();
+    // Its own context within that of the others: it may go on while they run.
+    new AsyncResource('SluiceTask').runInAsyncScope(() => this.#start(timeoutMs));
   }
 
   #start(timeoutMs: number): void {
@@ -102,7 +114,7 @@ export class Task implements Account {
     if (!this.#end()) return;
     const result = { ok: false, reason, error, cpu_us: this.#cpu_us, waited_us: this.#waited_us } as const;
     // An abort comes from anywhere.
-    this.#resource.runInAsyncScope(this.#done, undefined, result, this);
+    this.scope.runInAsyncScope(this.#done, undefined, result, this);
     this.#context.abort(error);
   }
 

@@ -46,6 +46,22 @@ async function post(
   });
 }
 
+void test('a page that waits for nothing is sent in one piece, with its length', async (t) => {
+  const origin = await serve(t);
+  const boxes = Array.from({ length: 20 }, () => ({ component: 'Text' }));
+  // Components are synchronous once they have been.
+  const text = await (await post(origin, { tree: { boxes } })).text();
+  // A busy machine may take more turns than the page waits for.
+  const length = await eventually(async () => {
+    const page = await post(origin, { tree: { boxes } });
+    assert.equal(await page.text(), text);
+    const length = page.headers.get('content-length');
+    assert.ok(length !== null, 'the page has a length');
+    return length;
+  });
+  assert.equal(length, String(Buffer.byteLength(text)));
+});
+
 void test('a posted tree comes back as a page, or as JSON', async (t) => {
   const reports: PageReport[] = [];
   const origin = await serve(t, reports);

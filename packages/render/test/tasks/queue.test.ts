@@ -24,7 +24,7 @@ void test('empty HTML is HTML', async () => {
   assert.equal(rendered(await createTaskQueue().run(viewJob(() => ''))).html, '');
 });
 
-void test('each task has a macrotask of its own, and timers fire between two', async () => {
+void test('each task that may wait has a macrotask of its own, and timers fire between two', async () => {
   const order: string[] = [];
   const page = createTaskQueue().page();
   const named = (name: string) =>
