@@ -123,8 +123,14 @@ lint: packages binary-dev
 	$(SLUICE_BINARY) generate . --check
 	npm run --silent format:check
 	npm run --silent lint
+	$(TSX) tests/prose/run.ts
 	npm run typecheck --workspaces --if-present --silent
 	for project in tests/*/tsconfig.json bench/tsconfig.json bench/render/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit || exit 1; done
+
+## prose: the writing rules in docs, help and errors; ARGS="--list guide/" shows all findings, ARGS=--shrink lowers the baseline
+.PHONY: prose
+prose: node_modules/.package-lock.json
+	$(TSX) tests/prose/run.ts $(ARGS)
 
 # The registry may be out of reach, which is no fault of a change.
 .PHONY: audit
