@@ -14,7 +14,6 @@ export const PHRASES: readonly Phrase[] = [
   // Words that tell the reader how to feel.
   phrase('simply|obviously|of course|basically|easily|easy|needless to say', 'leave it out'),
   phrase('just', 'leave it out, or say "only"'),
-  phrase('please', 'leave it out'),
   // Private words for what the field has a word for.
   phrase('go on|goes on|went on|going on', 'say "resume" or "continue"'),
   phrase('second try|second tries', 'say "retry"'),
