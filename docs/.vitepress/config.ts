@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type DefaultTheme } from 'vitepress';
-import { copySources, linkSources } from './source.ts';
+import { copySources, keepBraces, linkSources } from './source.ts';
 
 const docs = fileURLToPath(new URL('..', import.meta.url));
 
@@ -39,7 +39,12 @@ export default defineConfig({
   // A dead link fails the build.
   ignoreDeadLinks: false,
   metaChunk: true,
-  markdown: { config: linkSources },
+  markdown: {
+    config(markdown) {
+      linkSources(markdown);
+      keepBraces(markdown);
+    },
+  },
   vite: { build: { chunkSizeWarningLimit: 1000 } },
   buildEnd: copySources,
   themeConfig: {

@@ -37,6 +37,14 @@ export function linkSources(markdown: MarkdownRenderer): void {
   });
 }
 
+/** Pages are Markdown and no templates of Vue: braces are text, in sentences and in code spans. */
+export function keepBraces({ renderer }: MarkdownRenderer): void {
+  for (const kind of ['text', 'code_inline'] as const) {
+    const rule = renderer.rules[kind];
+    renderer.rules[kind] = (...given) => (rule?.(...given) ?? '').replaceAll('{{', '&#123;&#123;');
+  }
+}
+
 /** Text has no type that a browser would rather run or download than show. */
 export function copySources({ outDir }: SiteConfig): void {
   for (const source of copied) {
