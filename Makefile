@@ -138,8 +138,20 @@ lint: packages binary-dev
 	$(SLUICE_BINARY) generate . --check
 	npm run --silent format:check
 	npm run --silent lint
+	$(TSX) tests/prose/run.ts
+	npm run --silent --workspace docs site
 	npm run typecheck --workspaces --if-present --silent
 	for project in tests/*/tsconfig.json packaging/tsconfig.json bench/tsconfig.json bench/render/tsconfig.json; do node_modules/.bin/tsc -p $$project --noEmit || exit 1; done
+
+## site: build the site from docs/ into docs/dist, without the network; a dead link fails. ARGS=dev serves it while you write
+.PHONY: site
+site: node_modules/.package-lock.json
+	npm run --silent --workspace docs site$(if $(ARGS),:$(ARGS))
+
+## prose: the writing rules in docs, help and errors; ARGS="--list guide/" shows all findings, ARGS=--shrink lowers the baseline
+.PHONY: prose
+prose: node_modules/.package-lock.json
+	$(TSX) tests/prose/run.ts $(ARGS)
 
 # The registry may be out of reach, which is no fault of a change.
 .PHONY: audit

@@ -111,7 +111,7 @@ errors! {
         "The request has more header lines than `server.headers_count_max`."
     BodyTooLarge "SLU-BODY-TOO-LARGE" 413 final Client
         "The request body is too large."
-        "The declared or received body is over `server.body_bytes_max`, or that of a beacon to `render.vitals_path` over 4 KiB. Raise the former if the app takes uploads of that size."
+        "The declared or received body is over `server.body_bytes_max`, or that of a beacon to `render.vitals_path` over 4 KiB. Raise `server.body_bytes_max` if the app takes uploads of that size."
     ExpectationUnknown "SLU-EXPECTATION-UNKNOWN" 417 final Client
         "The Expect header asks for something that is not supported."
         "Only `Expect: 100-continue` is known (RFC 9110 §10.1.1)."
@@ -123,7 +123,7 @@ errors! {
         "`access.basic_auth` or `access.basic_auth_file` has users, and the request came without the name and the password of one. Paths that have to be open, such as webhooks, belong in `access.basic_auth_exempt`."
     LoginLimited "SLU-LOGIN-LIMITED" 429 retry Client
         "There were too many attempts to log in. Please try again later."
-        "The address has sent ten wrong passwords, so further ones are not looked at for a while; one address may try six a minute. Or more logins came at once than the gateway computes. Passwords that were right lately go on. If all clients seem to be one, name the proxy in front in `server.trusted_peers`."
+        "The address has sent ten wrong passwords, so the gateway refuses further ones for a while; one address may try six a minute. Or more logins came at once than the gateway computes. Passwords that were right lately are still accepted. If all clients seem to be one, name the proxy in front in `server.trusted_peers`."
     RateLimited "SLU-RATE-LIMITED" 429 retry Client
         "There were too many requests from this address. Please try again later."
         "The client is over its limit of `rate.limits`. `Retry-After` says when its next request is let through. If real clients meet it, raise the rate or the burst; if all of them seem to be one, name the proxy in front in `server.trusted_peers`."
@@ -144,7 +144,7 @@ errors! {
         "`queue.length_max` requests were already waiting. There are too few workers for the load, or renders have become slower: compare service time with what it was, then scale."
     QueueWaitPredicted "SLU-QUEUE-WAIT" 503 retry Gateway
         "The service is busy. Please try again shortly."
-        "The wait predicted from the queue and recent service times was over `queue.wait_ms_max`, or too long for the `deadline_ms` of its route, so the request was refused at once instead of late. There are too few workers for the load, or the deadline is shorter than what the route takes."
+        "The wait predicted from the queue and recent service times was over `queue.wait_ms_max`, or too long for the `deadline_ms` of its route. The gateway refused the request at once instead of late. There are too few workers for the load, or the deadline is shorter than what the route takes."
     QueueOverBudget "SLU-QUEUE-BUDGET" 503 retry Gateway
         "The service is busy. Please try again shortly."
         "The wait predicted for the request's class was over its budget (`budget_ms` of its route, or `queue.budget_ms`), and nothing cheaper than a render could be had. There are too few workers for the load, or the budget is too small."
@@ -174,13 +174,13 @@ errors! {
         "Two workers died with this request or with those that it cannot be told from, one after the other, so it reaches none for `quarantine.ttl_ms`. `sluice quarantine` lists such requests; look into the log for what the workers wrote last, mend the app, then `sluice quarantine --release ID`."
     WorkerDied "SLU-WORKER-DIED" 502 final Worker
         "The service failed to answer."
-        "The worker's process exited while it held this request, which could not be given to another: its method is not safe, its answer had begun, or it was the second worker. Its last output is in the log (`sluice logs --worker N`)."
+        "The worker's process exited while it held this request, and the request could not be retried: its method is not safe, its answer had begun, or it was the second worker. Its last output is in the log (`sluice logs --worker N`)."
     WorkerAnswerMalformed "SLU-WORKER-ANSWER-MALFORMED" 502 final Worker
         "The service failed to answer."
         "The worker's answer is not valid HTTP: garbage, control bytes in a header, or more than `response.headers_bytes_max` or `response.headers_count_max`. Look for headers built from unchecked data."
     WorkerAnswerTruncated "SLU-WORKER-ANSWER-TRUNCATED" 502 final Worker
         "The service failed to answer."
-        "The worker closed the connection before its answer was complete. Where headers were already sent, the client's connection was cut instead."
+        "The worker closed the connection before its answer was complete. If headers were already sent, the client's connection was cut instead."
     WorkerTimeout "SLU-WORKER-TIMEOUT" 504 final Worker
         "The service took too long to answer."
         "The worker sent nothing for `response.worker_timeout_ms`. Its slot stays held until it finishes or dies. See its current request with `sluice status`."
@@ -203,7 +203,7 @@ errors! {
         "The app's process ended before it listened. The reason is in its own output above; running the same command by hand shows it too."
     WorkerOutOfMemory "SLU-WORKER-OUT-OF-MEMORY" 0 final Worker
         "JavaScript ran out of memory."
-        "V8 ended the worker's process because its heap was full. Requests that it held got `SLU-WORKER-DIED`. If the app needs that much, raise the heap with `--max-old-space-size` (MiB) in `app.node_args`; if it grows without end, look for the leak, and meanwhile let `recycle.memory_bytes_max` replace workers in time."
+        "V8 ended the worker's process because its heap was full. Requests that it held got `SLU-WORKER-DIED`. If the app needs that much, raise the heap with `--max-old-space-size` (MiB) in `app.node_args`. If it grows without end, look for the leak, and meanwhile let `recycle.memory_bytes_max` replace workers in time."
     AppNotStarted "SLU-APP-NOT-STARTED" 0 final Gateway
         "The app did not start."
         "The program that runs the app could not be started. Check `--node` or the command."

@@ -97,7 +97,7 @@ macro_rules! lines {
 pub static COMMON: &[Field] = &[
     field!("time" string "" "" "When, in UTC (RFC 3339, milliseconds). For requests, when the first byte came."),
     field!("level" string "" "" "`debug`, `info`, `warn` or `error`."),
-    field!("event" string "" "" "What happened: the word that heads its section below."),
+    field!("event" string "" "" "Name of the event, which heads its section below."),
 ];
 
 lines! {
@@ -109,9 +109,9 @@ lines! {
         "class" string "" "" "Requests expected to cost alike; empty if none was found."
         "worker" number "" "no worker got it" "Id of the worker."
         "tries" number "" "" "Workers that got it: 0, 1, or 2 where the first died with it."
-        "step" string "" "it was not for a worker" "What it was given: `render`, or where there was no room or time for that `stale` (a kept page), `shell` (a page that the browser fills) or `refuse`."
+        "step" string "" "it was not for a worker" "Answer to the request: `render`, or without room or time for that `stale` (a cached page), `shell` (a page that the browser fills) or `refuse`."
         "session" string "" "it was not for a worker, or no session was asked about" "Whether the worker that keeps the client's session got it: `kept`, `moved` where that worker has gone, or `new`."
-        "cache" string "" "the page cache is off, or it was not for the app" "What the page cache made of it: `hit`, `stale`, `joined` (it got the render of another request), `miss` or `bypass`."
+        "cache" string "" "the page cache is off, or it was not for the app" "Result of the page cache: `hit`, `stale`, `joined` (it got the render of another request), `miss` or `bypass`."
         "includes" number "" "the page was not composed" "Includes that the page asked for."
         "includes_failed" number "" "the page was not composed" "Those of them that left their `alt`, or nothing."
         "status" number "" "" "Status that the client got; 0 when it got none."
@@ -136,7 +136,7 @@ lines! {
         "json" object "" "it is no JSON object" "The line as the app wrote it."
     }
     "listening" Gateway "The gateway accepts connections." {
-        "url" string "" "" "Where."
+        "url" string "" "" "URL that clients reach the gateway at."
     }
     "worker_started" Gateway "A worker's process was started." {
         "worker" number "" "" "Id of the worker."
@@ -179,7 +179,7 @@ lines! {
     "worker_blocked" Gateway "A worker's event loop did not turn while its main thread waited. It is killed." {
         "worker" number "" "" "Id of the worker."
         "silent_ms" number "milliseconds" "" "How long nothing had been heard of it."
-        "waits_in" string "" "" "What the main thread does, as the kernel tells: its state, kernel function, system call."
+        "waits_in" string "" "" "Activity of the main thread as the kernel reports it: state, kernel function, system call."
         "request_id" string "" "it held no request" "The request that it was given last."
         "method" string "" "it held no request" "Its method."
         "target" string "" "it held no request" "Its path and query, cut after 2,048 bytes."
@@ -191,12 +191,12 @@ lines! {
     "worker_start_failed" Gateway "A worker never came to listen." {
         "worker" number "" "" "Id of the worker."
         "code" string "" "" "Code of the error catalogue."
-        "text" string "" "" "What to do about it."
+        "text" string "" "" "Remedy."
         "stderr" string "" "" "The end of what it wrote to standard error."
     }
     "worker_recycled" Gateway "A successor is started for a healthy worker, which serves until then." {
         "worker" number "" "" "Id of the worker that is replaced."
-        "reason" string "" "" "What it has had enough of: `requests`, `age` or `memory`."
+        "reason" string "" "" "Limit that the worker reached: `requests`, `age` or `memory`."
     }
     "reload_started" Gateway "Workers of a new generation are started beside those that they replace." {
         "generation" number "" "" "The new version of the app."
@@ -233,11 +233,11 @@ lines! {
     }
     "task_lost" Gateway "A fault in the gateway itself has ended one of its tasks. It leaves as on SIGTERM, with exit code 6. It is a bug: please report it with this line." {
         "task" string "" "" "The task: `tick`, `accept`, `watch` and the like."
-        "place" string "" "" "Where the fault was, in the gateway's code."
+        "place" string "" "" "Place of the fault in the gateway's code."
     }
     "request_quarantined" Gateway "A request has ended a second worker: it is answered without one from now on." {
         "request_id" string "" "" "The request that did."
-        "text" string "" "" "What is known of it, and how to let it through."
+        "text" string "" "" "Known facts, and how to release the request."
     }
     "draining" Gateway "The gateway finishes what it has and takes no more." {
         "reason" string "" "" "Why."
@@ -254,12 +254,12 @@ lines! {
         "target" string "" "it was no request's run, or that is not known" "Its path and query, cut after 2,048 bytes."
     }
     "alarm_raised" Gateway "Something is wrong that lasts. Said once; it stays in `sluice status` until it is over." {
-        "alarm" string "" "" "What: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow`, `grows_with_age` or `certificates`."
+        "alarm" string "" "" "Name of the alarm: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow`, `grows_with_age` or `certificates`."
         "class" string "" "it is about no single class" "The class that it is about."
-        "text" string "" "" "What was seen, and what to do about it."
+        "text" string "" "" "Observation and remedy."
     }
     "alarm_cleared" Gateway "An alarm is over." {
-        "alarm" string "" "" "What it was about."
+        "alarm" string "" "" "Name of the alarm."
         "class" string "" "it was about no single class" "The class that it was about."
         "after_ms" number "milliseconds" "" "How long it lasted."
     }

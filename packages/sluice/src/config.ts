@@ -7,7 +7,7 @@ export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 export interface Config {
   /** The app that the workers run: a script (`entry`) or a command (`command`), not both. */
   app?: AppConfig;
-  /** What clients connect to, and how much of the gateway one of them may take. */
+  /** The address that clients connect to, and the limits of each client. */
   server?: ServerConfig;
   /** Certificates that the gateway gets from a CA by itself, by ACME (RFC 8555), and renews. */
   acme?: AcmeConfig;
@@ -52,13 +52,13 @@ export interface Config {
    */
   alarms?: AlarmsConfig;
   /**
-   * What requests cost is learned by class: host, method and path, with what varies in the path left
-   * out. `sluice classes` shows it.
+   * The gateway learns the cost of requests by class: host, method and path, without the varying parts
+   * of the path. `sluice classes` shows it.
    */
   classes?: ClassesConfig;
   /** Requests that workers die with. One that has ended two of them is answered 500 without a worker. */
   quarantine?: QuarantineLimitsConfig;
-  /** What is accepted from a worker. */
+  /** Limits of the responses that workers send. */
   response?: ResponseConfig;
   /**
    * Upgraded connections (WebSocket), upgrades that the app has not answered yet, event streams, and
@@ -102,12 +102,12 @@ export interface Config {
   /** CPU profiles that the gateway has taken by itself. */
   profile?: ProfileConfig;
   /**
-   * Spans of requests for OpenTelemetry. What is not said here is what OpenTelemetry's own variables
-   * say: `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_HEADERS` (with secrets),
-   * `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`.
+   * Spans of requests for OpenTelemetry. Defaults come from OpenTelemetry's own variables:
+   * `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_HEADERS` (with secrets), `OTEL_SERVICE_NAME`,
+   * `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`.
    */
   traces?: TracesConfig;
-  /** What is written to standard output. */
+  /** Lines on standard output. */
   log?: LogConfig;
   /** Dashboard, metrics and health for operators. */
   admin?: AdminConfig;
@@ -156,7 +156,7 @@ export interface AppConfig {
    */
   port?: number;
   /**
-   * Directory that workers start in, relative to the config file. Where the command line names the app,
+   * Directory that workers start in, relative to the config file. If the command line names the app,
    * workers start in the current directory.
    * @default "."
    */
@@ -278,9 +278,8 @@ export interface ServerConfig {
    */
   trace_context?: 'pass' | 'trusted' | 'off';
   /**
-   * Which requests with `_` in a header's name are accepted; the others get 400. Node.js keeps `_` and
-   * `-` apart; servers in the manner of CGI do not, so that a client could forge one header by the
-   * other.
+   * Which requests with `_` in a header's name are accepted; the others get 400. Node.js distinguishes
+   * `_` and `-`. Servers in the manner of CGI do not, so a client could forge one header by the other.
    * @default "distinct"
    */
   underscore_headers?: 'distinct' | 'refuse' | 'pass';
@@ -301,7 +300,7 @@ export interface ServerConfig {
    */
   body_rate_bytes_per_s_min?: number;
   /**
-   * How long a body may take before its rate is looked at. In milliseconds, from 100 to 600000.
+   * Time that a body may take before the gateway measures its rate. In milliseconds, from 100 to 600000.
    * @default 10000
    */
   body_grace_ms?: number | Duration;
@@ -435,7 +434,7 @@ export interface AccessConfig {
    */
   basic_auth_file?: string;
   /**
-   * What browsers show when they ask for the password.
+   * Text that browsers show when they ask for the password.
    * @default "Restricted"
    */
   basic_auth_realm?: string;
@@ -450,7 +449,7 @@ export interface AccessConfig {
 /** `[react]` */
 export interface ReactConfig {
   /**
-   * What the app's own imports of `react-dom/server` and `react-dom/static` give. With `fast`,
+   * Renderer behind the app's own imports of `react-dom/server` and `react-dom/static`. With `fast`,
    * `@sluice/react` is looked for from the app, then beside Sluice; without it, or with a version of
    * React that it does not know, react-dom renders. A bundle with react-dom inside has no such imports.
    * @default "react-dom"
@@ -543,8 +542,8 @@ export interface WorkersConfig {
   /**
    * How many workers boot at once where a place has none. With 0 one worker boots alone while none
    * serves, so that migrations and lock files of the first boot do not race; the rest follow together,
-   * or, while requests wait, as many as there are CPUs that no serving worker needs. A number is in
-   * force at the first boot too. In workers, from 0 to 1024.
+   * or, while requests wait, as many as there are CPUs that no serving worker needs. A number applies to
+   * the first boot too. In workers, from 0 to 1024.
    * @default 0
    */
   boot_at_once?: number;
@@ -768,8 +767,8 @@ export interface ClassesConfig {
    */
   routes?: Record<string, string>;
   /**
-   * Classes that are told apart, those of `routes` among them. Beyond it rare ones make room, and what
-   * finds none counts as `other`. In classes, from 16 to 1000.
+   * Classes that the gateway distinguishes, those of `routes` included. Beyond that, rare classes make
+   * room, and requests whose class finds no room count as `other`. In classes, from 16 to 1000.
    * @default 400
    */
   count_max?: number;
@@ -806,9 +805,9 @@ export interface ResponseConfig {
    */
   worker_timeout_ms?: number | Duration;
   /**
-   * How long a worker may go on with a response that nobody waits for any more (the client left or got
-   * 504), whose connection is closed. A worker that does not end the request then is replaced. In
-   * milliseconds, from 1 to 86400000.
+   * Time that a worker may continue a response that nobody waits for (the client left or got 504), whose
+   * connection is closed. A worker that does not end the request then is replaced. In milliseconds, from
+   * 1 to 86400000.
    * @default 60000
    */
   abandoned_timeout_ms?: number | Duration;
@@ -856,7 +855,7 @@ export interface MemoryConfig {
   /**
    * All of them together; what finds no room is kept in temporary files. 0 takes an eighth of the memory
    * that the process may use (the limit of its cgroup or the machine's memory, whichever is less), at
-   * most 1 GiB. What a client has not taken for 2 s (0.2 s while more than half is in use) goes to a
+   * most 1 GiB. Bytes that a client has not taken for 2 s (0.2 s while more than half is in use) go to a
    * file as well. In bytes, from 0 to 1099511627776.
    * @default 0
    */
@@ -898,9 +897,9 @@ export interface EdgeConfig {
 export interface FilesConfig {
   /**
    * Directories by the beginning of the URL's path, for example `{ "/assets/" = "dist/client/assets" }`,
-   * relative to the config file. Beginnings end with `/`; the longest that fits decides. What is no
-   * regular file there goes to the app, as does every name that starts with a dot (`.well-known` does
-   * not count).
+   * relative to the config file. Beginnings end with `/`; the longest that fits decides. Requests for
+   * anything but a regular file go to the app, as does every name that starts with a dot (except
+   * `.well-known`).
    * @default {}
    */
   paths?: Record<string, string>;
@@ -1008,8 +1007,8 @@ export interface PageCacheConfig {
    */
   private_s?: number | Duration;
   /**
-   * What becomes of kept pages when a new version of the app takes over: at a reload, an upgrade, and
-   * for pages on disk at a start.
+   * Use of cached pages after a new version of the app takes over: at a reload, an upgrade, and for
+   * pages on disk at a start.
    * @default "stale"
    */
   on_reload?: 'keep' | 'stale' | 'drop';
@@ -1020,15 +1019,15 @@ export interface PageCacheConfig {
    */
   disk_dir?: string;
   /**
-   * What the files in that directory may take. In bytes, from 65536 to 1099511627776.
+   * Total size of the files in that directory. In bytes, from 65536 to 1099511627776.
    * @default 1073741824
    */
   disk_bytes_max?: number;
   /**
    * Server of Redis or Valkey in which several gateways share their pages, and tell each other of
    * purges: `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`, with
-   * `user:password@` before the host where one is needed. Whoever can write into it can write pages.
-   * Without it each gateway has its own pages alone.
+   * `user:password@` before the host where one is needed. Anyone with write access to the server can
+   * change pages. Without it each gateway has its own pages alone.
    */
   shared_url?: string;
   /** File with the password of that server, in place of the one in the URL; relative to the config file. */
@@ -1141,8 +1140,8 @@ export interface DrainConfig {
    */
   timeout_ms?: number | Duration;
   /**
-   * How long new connections are still taken and served while readiness already says no, so that whoever
-   * balances the load can notice. In milliseconds, from 0 to 600000.
+   * How long new connections are still taken and served while readiness already says no, so that a load
+   * balancer can notice. In milliseconds, from 0 to 600000.
    * @default 0
    */
   delay_ms?: number | Duration;
@@ -1234,8 +1233,8 @@ export interface AdminConfig {
    */
   address?: string;
   /**
-   * What opens the dashboard from another host and allows its actions, 16 characters at least. Better
-   * set by `SLUICE_ADMIN_TOKEN` than in a file. Without it the gateway makes one and keeps it in
+   * Secret that opens the dashboard from another host and allows its actions, 16 characters at least.
+   * Better set by `SLUICE_ADMIN_TOKEN` than in a file. Without it the gateway makes one and keeps it in
    * `admin-token` of the run directory.
    */
   token?: string;

@@ -96,15 +96,15 @@ config! {
         /// app that listens for metrics or health as well, and takes longer than that to listen on `PORT`, is told apart by
         /// this key, also with the value of `server.port`.
         port: u16 = 0, in 0..=65_535 => reload;
-        /// Directory that workers start in, relative to the config file. Where the command line names the app, workers start
-        /// in the current directory.
+        /// Directory that workers start in, relative to the config file. If the command line names the app, workers
+        /// start in the current directory.
         cwd: String = ".".to_owned() => reload;
         /// Whom the app runs for; `sluice dev` sets it. With `development`, `NODE_ENV` is `development` by default, a worker starts again when a file that
         /// it has loaded changes and not before, no silent worker is replaced, and answers of the gateway show the app's stack.
         mode: Mode = Mode::Production => restart;
     }
 
-    /// What clients connect to, and how much of the gateway one of them may take.
+    /// The address that clients connect to, and the limits of each client.
     server: Server {
         /// Address to listen on, or a name that leads to one. `::` takes IPv4 as well, and becomes `0.0.0.0` on a machine without IPv6.
         host: String = "::".to_owned() => restart;
@@ -153,8 +153,8 @@ config! {
         /// Whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. Without `traces.enabled` the gateway makes none of
         /// its own. It removes a malformed `traceparent` with its `tracestate`.
         trace_context: TraceContext = TraceContext::Pass => reload;
-        /// Which requests with `_` in a header's name are accepted; the others get 400. Node.js keeps `_` and `-` apart;
-        /// servers in the manner of CGI do not, so that a client could forge one header by the other.
+        /// Which requests with `_` in a header's name are accepted; the others get 400. Node.js distinguishes `_` and
+        /// `-`. Servers in the manner of CGI do not, so a client could forge one header by the other.
         underscore_headers: UnderscoreHeaders = UnderscoreHeaders::Distinct => reload;
         /// How long a connection may stay open between two requests.
         keep_alive_timeout_ms: u64 = 75_000, in 0..=3_600_000, "milliseconds" => reload;
@@ -162,7 +162,7 @@ config! {
         headers_timeout_ms: u64 = 15_000, in 100..=600_000, "milliseconds" => reload;
         /// Rate below which a request's body counts as too slow, once `body_grace_ms` have passed.
         body_rate_bytes_per_s_min: u64 = 512, in 0..=1_073_741_824, "bytes per second" => reload;
-        /// How long a body may take before its rate is looked at.
+        /// Time that a body may take before the gateway measures its rate.
         body_grace_ms: u64 = 10_000, in 100..=600_000, "milliseconds" => reload;
         /// Longest request line, with its method and version.
         request_line_bytes_max: u64 = 8_192, in 64..=1_048_576, "bytes" => reload;
@@ -232,7 +232,7 @@ config! {
         basic_auth: BTreeMap<String, String> = BTreeMap::new() => reload;
         /// File with further users, a line `name:hash` each, as `htpasswd -B` writes it; relative to the config file.
         basic_auth_file: Option<String> = None => reload;
-        /// What browsers show when they ask for the password.
+        /// Text that browsers show when they ask for the password.
         basic_auth_realm: String = "Restricted".to_owned() => reload;
         /// Paths that need no password, each with what lies below it. The app gets `Authorization` there as it was sent.
         basic_auth_exempt: Vec<String> = vec!["/.well-known/acme-challenge".to_owned()] => reload;
@@ -240,9 +240,9 @@ config! {
 
     /// How React renders on the server. `react = "fast"` is short for this section with that renderer.
     react: React {
-        /// What the app's own imports of `react-dom/server` and `react-dom/static` give. With `fast`, `@sluice/react` is looked
-        /// for from the app, then beside Sluice; without it, or with a version of React that it does not know, react-dom
-        /// renders. A bundle with react-dom inside has no such imports.
+        /// Renderer behind the app's own imports of `react-dom/server` and `react-dom/static`. With `fast`,
+        /// `@sluice/react` is looked for from the app, then beside Sluice; without it, or with a version of React that
+        /// it does not know, react-dom renders. A bundle with react-dom inside has no such imports.
         renderer: Renderer = Renderer::ReactDom => reload;
     }
 
@@ -287,9 +287,9 @@ config! {
         /// Whether long requests get a worker of their own beside the others (a second one under overload), whose
         /// operating-system priority is the lowest, so that short ones need not wait for them. In strict mode only.
         lanes: Lanes = Lanes::Auto => reload;
-        /// How many workers boot at once where a place has none. With 0 one worker boots alone while none serves, so that
-        /// migrations and lock files of the first boot do not race; the rest follow together, or, while requests wait, as
-        /// many as there are CPUs that no serving worker needs. A number is in force at the first boot too.
+        /// How many workers boot at once where a place has none. With 0 one worker boots alone while none serves, so
+        /// that migrations and lock files of the first boot do not race; the rest follow together, or, while requests
+        /// wait, as many as there are CPUs that no serving worker needs. A number applies to the first boot too.
         boot_at_once: u32 = 0, in 0..=1_024, "workers" => reload;
         /// How long a worker may take to listen after its process started.
         start_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds" => reload;
@@ -395,8 +395,8 @@ config! {
         growth_after_s: u32 = 3_600, in 0..=2_592_000, "seconds" => reload;
     }
 
-    /// What requests cost is learned by class: host, method and path, with what varies in the path left out. `sluice classes`
-    /// shows it.
+    /// The gateway learns the cost of requests by class: host, method and path, without the varying parts of the path.
+    /// `sluice classes` shows it.
     classes: Classes {
         /// Routes, each with what holds for it: `"GET /products/:id" = "class=product priority=1 deadline_ms=500"`. Before the
         /// path may stand a method and a host; `:name` stands for one segment and a last `*` for all that follow; the route
@@ -404,8 +404,8 @@ config! {
         /// -100 to 100 the higher goes first (0 unless said); after `deadline_ms` an answer is of no use any more;
         /// `budget_ms` is how long it may be predicted to wait.
         routes: BTreeMap<String, String> = BTreeMap::new() => reload;
-        /// Classes that are told apart, those of `routes` among them. Beyond it rare ones make room, and what finds none counts
-        /// as `other`.
+        /// Classes that the gateway distinguishes, those of `routes` included. Beyond that, rare classes make room, and
+        /// requests whose class finds no room count as `other`.
         count_max: u32 = 400, in 16..=1_000, "classes" => restart;
         /// Whether what was learned is kept in `costs.json` of the state directory (`server.state_dir`), for the next start and for an upgrade.
         save: bool = true => restart;
@@ -419,12 +419,12 @@ config! {
         entries_max: u64 = 1_000, in 1..=100_000, "requests" => reload;
     }
 
-    /// What is accepted from a worker.
+    /// Limits of the responses that workers send.
     response: Response {
         /// How long a worker may send nothing before the client gets 504. The worker's slot stays held. For an upgrade, which
         /// holds none, how long its answer may take.
         worker_timeout_ms: u64 = 60_000, in 1..=86_400_000, "milliseconds" => reload;
-        /// How long a worker may go on with a response that nobody waits for any more (the client left or got 504), whose
+        /// Time that a worker may continue a response that nobody waits for (the client left or got 504), whose
         /// connection is closed. A worker that does not end the request then is replaced.
         abandoned_timeout_ms: u64 = 60_000, in 1..=86_400_000, "milliseconds" => reload;
         /// Part of a response that is kept in memory for a slow client; what goes beyond is kept in a temporary file.
@@ -448,9 +448,9 @@ config! {
 
     /// Memory for bodies that wait for a slow client, and for answers that one has not read yet.
     memory: Memory {
-        /// All of them together; what finds no room is kept in temporary files. 0 takes an eighth of the memory that the
-        /// process may use (the limit of its cgroup or the machine's memory, whichever is less), at most 1 GiB. What a
-        /// client has not taken for 2 s (0.2 s while more than half is in use) goes to a file as well.
+        /// All of them together; what finds no room is kept in temporary files. 0 takes an eighth of the memory that
+        /// the process may use (the limit of its cgroup or the machine's memory, whichever is less), at most 1 GiB.
+        /// Bytes that a client has not taken for 2 s (0.2 s while more than half is in use) go to a file as well.
         buffers_bytes_max: u64 = 0, in 0..=1_099_511_627_776, "bytes" => restart;
     }
 
@@ -474,9 +474,9 @@ config! {
 
     /// Files that the gateway sends itself, without a worker.
     files: Files {
-        /// Directories by the beginning of the URL's path, for example `{ "/assets/" = "dist/client/assets" }`, relative to
-        /// the config file. Beginnings end with `/`; the longest that fits decides. What is no regular file there goes to the
-        /// app, as does every name that starts with a dot (`.well-known` does not count).
+        /// Directories by the beginning of the URL's path, for example `{ "/assets/" = "dist/client/assets" }`,
+        /// relative to the config file. Beginnings end with `/`; the longest that fits decides. Requests for anything
+        /// but a regular file go to the app, as does every name that starts with a dot (except `.well-known`).
         paths: BTreeMap<String, String> = BTreeMap::new() => restart;
         /// `Cache-Control` by the beginning of the URL's path; the longest that fits decides. Files that none fits get what
         /// `immutable` says.
@@ -533,16 +533,18 @@ config! {
         stale_if_error_s: u64 = 60, in 0..=31_536_000, "seconds" => reload;
         /// For how long requests for a page that turned out not to be for all are not gathered again.
         private_s: u64 = 120, in 0..=86_400, "seconds" => reload;
-        /// What becomes of kept pages when a new version of the app takes over: at a reload, an upgrade, and for pages on disk at a start.
+        /// Use of cached pages after a new version of the app takes over: at a reload, an upgrade, and for pages on
+        /// disk at a start.
         on_reload: OnReload = OnReload::Stale => reload;
         /// Directory for pages that outlive the gateway: a restart, a kill, and what memory lets go. Without it they are in memory alone. They
         /// do not outlive a start of the machine. `cache.on_reload` says what becomes of them at the start. Relative to the config file.
         disk_dir: Option<String> = None => restart;
-        /// What the files in that directory may take.
+        /// Total size of the files in that directory.
         disk_bytes_max: u64 = 1_073_741_824, in 65_536..=1_099_511_627_776, "bytes" => restart;
         /// Server of Redis or Valkey in which several gateways share their pages, and tell each other of purges:
-        /// `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`, with `user:password@` before the host where one
-        /// is needed. Whoever can write into it can write pages. Without it each gateway has its own pages alone.
+        /// `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`, with `user:password@` before
+        /// the host where one is needed. Anyone with write access to the server can change pages. Without it each
+        /// gateway has its own pages alone.
         shared_url: Option<String> = None => restart;
         /// File with the password of that server, in place of the one in the URL; relative to the config file.
         shared_password_file: Option<String> = None => restart;
@@ -599,8 +601,8 @@ config! {
     drain: Drain {
         /// How long accepted requests may take to finish after SIGTERM, SIGINT, `sluice stop` (after `delay_ms`) or `sluice upgrade`.
         timeout_ms: u64 = 30_000, in 0..=3_600_000, "milliseconds" => reload;
-        /// How long new connections are still taken and served while readiness already says no, so that whoever balances
-        /// the load can notice.
+        /// How long new connections are still taken and served while readiness already says no, so that a load balancer
+        /// can notice.
         delay_ms: u64 = 0, in 0..=600_000, "milliseconds" => reload;
     }
 
@@ -611,8 +613,9 @@ config! {
         tail: Tails = Tails::Sampled => reload;
     }
 
-    /// Spans of requests for OpenTelemetry. What is not said here is what OpenTelemetry's own variables say: `OTEL_EXPORTER_OTLP_ENDPOINT`,
-    /// `OTEL_EXPORTER_OTLP_HEADERS` (with secrets), `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`.
+    /// Spans of requests for OpenTelemetry. Defaults come from OpenTelemetry's own variables:
+    /// `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_HEADERS` (with secrets), `OTEL_SERVICE_NAME`,
+    /// `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`.
     traces: Traces {
         /// Whether spans are exported, by OTLP over HTTP (protobuf). The app then gets the gateway's span for its parent.
         enabled: bool = false => reload;
@@ -624,7 +627,7 @@ config! {
         service_name: Option<String> = None => reload;
     }
 
-    /// What is written to standard output.
+    /// Lines on standard output.
     log: Log {
         /// How lines look.
         format: LogFormat = LogFormat::Auto => restart;
@@ -649,11 +652,12 @@ config! {
 
     /// Dashboard, metrics and health for operators.
     admin: Admin {
-        /// Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free port. Neither
+        /// Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free one. Neither
         /// Prometheus nor one of its exporters has the default port.
         address: String = "127.0.0.1:7584".to_owned() => restart;
-        /// What opens the dashboard from another host and allows its actions, 16 characters at least. Better set by
-        /// `SLUICE_ADMIN_TOKEN` than in a file. Without it the gateway makes one and keeps it in `admin-token` of the run directory.
+        /// Secret that opens the dashboard from another host and allows its actions, 16 characters at least. Better set
+        /// by `SLUICE_ADMIN_TOKEN` than in a file. Without it the gateway makes one and keeps it in `admin-token` of
+        /// the run directory.
         token: Option<String> = None => restart;
     }
 }

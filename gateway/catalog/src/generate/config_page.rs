@@ -7,10 +7,10 @@ use crate::config::{Applies, FILE_NAME, Key, Kind, SECTIONS};
 pub(super) fn body() -> String {
     let mut out = format!(
         "Sluice reads `{FILE_NAME}` in the current directory, or the file after `--config`. Everything has a default, so \
-         the file may be missing. What is given in several places is taken from the first of: flags, environment, file, \
+         the file may be missing. A key that several places give is taken from the first of: flags, environment, file, \
          default.\n\n\
          Every key but lists and tables can be set by `SLUICE_<SECTION>_<KEY>`, for example `SLUICE_QUEUE_LENGTH_MAX`. \
-         `PORT`, `HOST` and `WEB_CONCURRENCY` work too where the former are not set. An unknown key in the file is an \
+         `PORT`, `HOST` and `WEB_CONCURRENCY` work too where those variables are not set. An unknown key in the file is an \
          error that names the nearest one. `sluice check` validates everything and prints each key in force with where \
          it comes from.\n\n\
          Keys for times take a number in the unit of the key, which its name ends with, or a string with a unit: `ms`, `s`, `m`, \

@@ -1,0 +1,92 @@
+// The linter of prose finds what it is for, and lets plain sentences be.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { count, grown, shrunk } from './baseline.ts';
+import { helpAsProse, lint, pagesToLint } from './lint.ts';
+
+const rulesOf = async (text: string): Promise<string[]> =>
+  (await lint('docs/page.md', text)).map(({ rule }) => rule);
+const long = `The gateway ${'reads and '.repeat(14)}writes.`;
+
+void test('a statement that opens with What, Of or Where is found', async () => {
+  assert.deepEqual(await rulesOf('What no route is for gets the learned class.'), ['opening']);
+  assert.deepEqual(await rulesOf('It starts. Of these, two are slow.'), ['opening']);
+  assert.deepEqual(await rulesOf('- Where that is missing, the file counts.'), ['opening']);
+  assert.deepEqual(await rulesOf('| a | b |\n| --- | --- |\n| c | Where it is full, it waits. |'), [
+    'opening',
+  ]);
+});
+
+void test('questions, titles and sentences with a noun first may stay', async () => {
+  assert.deepEqual(
+    await rulesOf('# What the app sees\n\nRequests that match no route use the class of their path.'),
+    [],
+  );
+  assert.deepEqual(
+    await rulesOf('## What does a reload cost?\n\nWhat does it cost? One worker at a time.'),
+    [],
+  );
+  assert.deepEqual(await rulesOf('```sh\nWhat is code is not prose.\n```'), []);
+});
+
+void test('a sentence of 30 words may stay, and one of 31 is found', async () => {
+  assert.deepEqual(await rulesOf(long), ['length']);
+  assert.deepEqual(await rulesOf(long.replace('gateway', '')), []);
+});
+
+void test('a code span is one word, and words in it are not judged', async () => {
+  assert.deepEqual(await rulesOf(`\`just 10ms ${'word '.repeat(40)}\` is the whole command.`), []);
+});
+
+void test('private words and words that tell the reader how to feel are found', async () => {
+  assert.deepEqual(await rulesOf('Simply start it.'), ['words']);
+  assert.deepEqual(await rulesOf('The log goes on after that, and 0 stands for any time.'), [
+    'words',
+    'words',
+  ]);
+  assert.deepEqual(await rulesOf('The log resumes after an adjustment.'), []);
+});
+
+void test('numbers without a unit, or glued to it, are found', async () => {
+  assert.deepEqual(await rulesOf('The gateway kills it after 10s.'), ['units']);
+  assert.deepEqual(await rulesOf('The timeout is 30.'), ['units']);
+  assert.deepEqual(
+    await rulesOf('The timeout is 30 s. The queue holds 1,000 requests, and CSS has 12 px.'),
+    [],
+  );
+});
+
+void test('help texts are prose, each on its line, without usage and defaults', async () => {
+  const page = ['# Command line', '', '```text', 'Start it', '', 'Usage: sluice start just', '', 'Options:'];
+  page.push('  -n, --wait <MS>  How long it just', '                   waits [default: 10ms]', '```', '');
+  const findings = await lint('docs/reference/cli.md', page.join('\n'));
+  assert.deepEqual(
+    findings.map(({ rule, line }) => [rule, line]),
+    [['words', 9]],
+  );
+  assert.equal(helpAsProse(page.join('\n')).split('\n').length, page.length);
+});
+
+void test('a page may break a rule as often as the baseline says and not once more', async () => {
+  const findings = await lint('docs/page.md', 'What is new is here. Where it is, you see.');
+  assert.deepEqual(count(findings), { opening: 2 });
+  assert.deepEqual(grown(findings, { opening: 2 }), []);
+  assert.equal(grown(findings, { opening: 1 }).length, 2);
+  assert.equal(grown(findings).length, 2);
+});
+
+void test('the baseline only shrinks', () => {
+  assert.deepEqual(
+    shrunk(
+      { a: { opening: 2, length: 1 }, b: { words: 3 } },
+      { a: { opening: 1, length: 4 }, c: { words: 1 } },
+    ),
+    { a: { opening: 1, length: 1 } },
+  );
+});
+
+void test('the pages that users read first are linted', () => {
+  const pages = pagesToLint();
+  for (const page of ['README.md', 'CHANGELOG.md', 'docs/react.md', 'docs/reference/config.md'])
+    assert.ok(pages.includes(page), page);
+});
