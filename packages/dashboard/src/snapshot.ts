@@ -24,6 +24,15 @@ export interface Snapshot {
   readonly workers: readonly WorkerSnapshot[];
   /** How many workers are wanted, those of the long lane aside; `None` from a gateway that does not say. */
   readonly workers_wanted: number | null;
+  /**
+   * Resident memory above which a worker is replaced (`recycle.memory_bytes_max`), bytes; `None` for no
+   * limit.
+   */
+  readonly worker_memory_bytes_max: number | null;
+  /** CPU and memory of the machine; `None` until they are first read. */
+  readonly machine: MachineSnapshot | null;
+  /** The last minute of requests by how they ended. */
+  readonly lately: LatelySnapshot;
   /** Workers that start when another has booted; `None` when none does. */
   readonly boots: BootsSnapshot | null;
   /** The one queue. */

@@ -1227,7 +1227,7 @@ export interface LogConfig {
 /** `[admin]` */
 export interface AdminConfig {
   /**
-   * Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free port. Neither
+   * Address and port of the dashboard and the metrics, or `off`. Port 0 takes any free one. Neither
    * Prometheus nor one of its exporters has the default port.
    * @default "127.0.0.1:7584"
    */
