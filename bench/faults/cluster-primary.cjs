@@ -5,7 +5,7 @@
 'use strict';
 
 const cluster = require('node:cluster');
-const { once } = require('node:events');
+const events = require('node:events');
 
 const [entry, workers] = process.argv.slice(2);
 const leaving = new Set();
@@ -25,7 +25,7 @@ async function reload() {
   for (const before of Object.values(cluster.workers)) {
     if (leaving.has(before) || before.isDead()) continue;
     const after = fork(before.place);
-    await once(after, 'listening');
+    await events.once(after, 'listening');
     leaving.add(before);
     // Of both messages the app takes the one that it knows; `disconnect` closes its servers.
     before.disconnect();

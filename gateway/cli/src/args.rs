@@ -84,7 +84,6 @@ Examples:
   sluice upgrade --cwd /srv/shop/current       where a link leads to another release by now
   sluice upgrade --binary /opt/sluice-0.2/sluice";
 
-
 const QUARANTINE_EXAMPLES: &str = "\
 Examples:
   sluice quarantine                    list them

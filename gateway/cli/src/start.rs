@@ -269,11 +269,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
         keep_tails(&gate, &state.path).await;
     }
     gate.set_temp_files_max(settings.temp_files_max);
-    let compile_cache = compile_cache::locate(&loaded, &run_dir).unwrap_or_else(|reason| {
-        let text = format!("workers start without a compile cache (workers.compile_cache_dir): {reason}");
-        journal.emit(Event::Note { level: Level::Warn, text: &text });
-        None
-    });
+    let compile_cache = compile_cache::place(&loaded, &run_dir, &journal);
     let app_dir = start.cwd.clone();
     let mut app = app_of(&config, start, preload, run_dir.sockets_of(number), address.port());
     app.compile_cache.clone_from(&compile_cache);

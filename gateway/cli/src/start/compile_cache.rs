@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use sluice_catalog::config::{Config, Loaded};
+use sluice_journal::{Event, Journal, Level};
 
 use super::operator::Gateway;
 use crate::run_dir::{RunDir, RunDirError, private_dir};
@@ -23,8 +24,16 @@ const FILES_MAX: usize = 200_000;
 /// Variables by which a user says what becomes of the cache, or that exact coverage is wanted.
 const USERS: [&str; 3] = ["NODE_COMPILE_CACHE", "NODE_DISABLE_COMPILE_CACHE", "NODE_V8_COVERAGE"];
 
-/// The directory for workers that start; `None` without a cache. Says why the one that the config names cannot be used.
-pub fn locate(loaded: &Loaded, run_dir: &RunDir) -> Result<Option<PathBuf>, RunDirError> {
+/// The directory for workers that start; `None` without a cache. The log says why the one that the config names cannot be used.
+pub fn place(loaded: &Loaded, run_dir: &RunDir, journal: &Journal) -> Option<PathBuf> {
+    locate(loaded, run_dir).unwrap_or_else(|reason| {
+        let text = format!("workers start without a compile cache (workers.compile_cache_dir): {reason}");
+        journal.emit(Event::Note { level: Level::Warn, text: &text });
+        None
+    })
+}
+
+fn locate(loaded: &Loaded, run_dir: &RunDir) -> Result<Option<PathBuf>, RunDirError> {
     let config = &loaded.config;
     let is_users = |name: &&str| config.app.env.contains_key(*name) || env::var_os(name).is_some();
     if config.workers.compile_cache_bytes_max == 0 || USERS.iter().any(is_users) {
