@@ -259,13 +259,27 @@ function status(workers: number): Snapshot {
     requests_total: 1000 * at,
     restarts_total: 0,
     current:
-      at % 3 === 0 ? [] : [{ id: `r${at}`, class: `shop.example GET /area-${at}/:id`, for_ms: 12 * at }],
+      at % 3 === 0
+        ? []
+        : [
+            {
+              id: `r${at}`,
+              class: `shop.example GET /area-${at}/:id`,
+              method: 'GET',
+              path: `/area-${at}/7`,
+              for_ms: 12 * at,
+            },
+          ],
     cpu_ms_total: Date.now() / 3,
     streams: 0,
     lowered: false,
     lane: 'short',
     heap_used_bytes: 5e7,
     runs: null,
+    cpu: 0.4,
+    event_loop_utilization: 0.3,
+    event_loop_delay_ms: 11,
+    silent_ms: 120,
   });
   const counts = [...RUNS, 0].map((_, at) => at * 10);
   return {
@@ -280,6 +294,10 @@ function status(workers: number): Snapshot {
     reload: null,
     workers: Array.from({ length: workers }, (_, at) => worker(at)),
     boots: null,
+    workers_wanted: workers,
+    worker_memory_bytes_max: null,
+    machine: null,
+    lately: { over_s: 60, outcomes: { answered: 12_000 }, errors: {}, cpu: 1.2, gateway_cpu: 0.1 },
     queue: { length: 3, length_max: 1000, oldest_wait_ms: 12, predicted_wait_ms: 14 },
     requests: {
       answered_total: 123_456,
@@ -290,6 +308,7 @@ function status(workers: number): Snapshot {
       per_second: 214,
       refused_total: 4,
       outcomes: { answered: 123_456, client_gone: 12 },
+      errors: {},
       steps: { render: 123_456 },
     },
     queue_wait_ms: { p50: 0.2, p95: 9.4, p99: 31 },
