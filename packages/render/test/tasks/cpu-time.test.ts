@@ -90,16 +90,21 @@ void test('the time that a component waits is nobody’s CPU time', async () => 
   const queue = createTaskQueue();
   const page = queue.page();
   const computing = 20;
-  const [waiting_us, computing_us] = await Promise.all([
-    page
-      .run(
-        viewJob(async () => {
-          for (let turns = 0; turns < 5; turns += 1) await turn();
-          return '';
-        }),
-      )
-      .then((result) => rendered(result).cpu_us),
-    syncCpu_us(page, computing),
-  ]);
-  assert.ok(waiting_us < computing_us / 10, `${waiting_us} µs beside ${computing_us} µs`);
+  const shares: number[] = [];
+  // One of them may be interrupted for long, where others want the CPU.
+  for (let round = 0; round < 5; round += 1) {
+    const [waiting_us, computing_us] = await Promise.all([
+      page
+        .run(
+          viewJob(async () => {
+            for (let turns = 0; turns < 5; turns += 1) await turn();
+            return '';
+          }),
+        )
+        .then((result) => rendered(result).cpu_us),
+      syncCpu_us(page, computing),
+    ]);
+    shares.push(waiting_us / computing_us);
+  }
+  assert.ok(median(shares) < 0.1, `shares of the other's time: ${shares.join(', ')}`);
 });
