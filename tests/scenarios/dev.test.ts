@@ -102,8 +102,8 @@ void test('standard output has the words of the app and requests in short, and `
   await eventually(() => /^200 GET \/path\?query {2}[\d.]+ ms$/m.test(sluice.stdout), { deadlineMs: 10_000 });
   assert.match(sluice.stdout, /^own words$/m);
   assert.doesNotMatch(sluice.stdout, /pid|worker 1/);
-  const { stdout } = await sluice.cli(['logs']);
-  assert.match(stdout, /worker 1 started, pid \d+[^]*w1 \| own words/);
+  const { stdout } = await sluice.cli(['logs', '--text']);
+  assert.match(stdout, /worker_started .*pid=\d+[^]*w1 \| own words/);
 });
 
 void test('a thread that stands still for seconds, as at a breakpoint, is left alone and answers', async (t) => {
