@@ -19,7 +19,7 @@ if command -v go >/dev/null 2>&1 && ! command -v pebble >/dev/null 2>&1 && [ ! -
   go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1 >/dev/null 2>&1 || true
 fi
 # promtool, for monitoring.test.ts: the one program of Debian's package prometheus, without its service, and without root.
-cache=$(dirname "$0")/../../node_modules/.cache/sluice
+cache=${0%/*}/../../node_modules/.cache/sluice
 if ! command -v promtool >/dev/null 2>&1 && [ ! -x "$cache/promtool" ] && command -v dpkg-deb >/dev/null 2>&1; then
   mkdir -p "$cache"
   fetched=$(mktemp -d)
