@@ -76,7 +76,7 @@ for (const concurrency of ['1', 'while-waiting'])
       const later = await settledUsage(sluice);
 
       await clients.end();
-      assert.equal((await sluice.cli(['scale', String(WORKERS)])).code, 0);
+      assert.equal((await sluice.cli(['scale', String(WORKERS), '--no-wait'])).code, 0);
       const after = await statusWhen(
         sluice,
         (now) => slotsHeld(now) === 0 && now.queue.length === 0 && now.connections === 0,
@@ -212,7 +212,11 @@ class Faults {
         break;
       }
       case 'scale': {
-        const { code, stderr } = await this.#sluice.cli(['scale', String(2 + this.#operator(4))]);
+        const { code, stderr } = await this.#sluice.cli([
+          'scale',
+          String(2 + this.#operator(4)),
+          '--no-wait',
+        ]);
         assert.equal(code, 0, stderr);
         this.#count(fault);
         break;
