@@ -126,7 +126,11 @@ fn brief_lines_are_those_of_the_app_and_what_concerns_it() {
         generation: 1,
         lane: sluice_catalog::snapshot::Lane::Short,
     });
-    journal.emit(Event::AppLine { worker: 1, stream: Stream::Stdout, said: AppText::read(Stream::Stdout, "\u{1b}[32mown colours\u{1b}[39m") });
+    journal.emit(Event::AppLine {
+        worker: 1,
+        stream: Stream::Stdout,
+        said: AppText::read(Stream::Stdout, "\u{1b}[32mown colours\u{1b}[39m"),
+    });
     journal.emit(Event::AppLine { worker: 1, stream: Stream::Stderr, said: AppText::read(Stream::Stderr, "") });
     journal.emit(Event::WorkerReady { worker: 1, after_ms: 7 });
     journal.emit(note("told"));
