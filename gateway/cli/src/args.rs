@@ -48,7 +48,7 @@ Examples:
   sluice reload                        put a new version of the app in place
   sluice stop                          finish what was accepted, then leave
 
-Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 no gateway runs, 4 the app did not start, 5 address in use,
+Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 no gateway runs, 4 app did not start, 5 address in use,
 6 a fault in the gateway.";
 
 const START_EXAMPLES: &str = "\

@@ -93,7 +93,7 @@ config! {
         env: BTreeMap<String, String> = BTreeMap::new() => reload;
         /// Port that the app's main server asks for, the one that gets the clients' requests. With 0 it is the server
         /// on `PORT`; without one within 3 seconds, the first HTTP server on another fixed port, and then the first on
-        /// port 0. An app that listens for metrics or health as well, and takes longer than that to listen on `PORT`,
+        /// port `0`. An app that listens for metrics or health as well, and takes longer than that to listen on `PORT`,
         /// needs this key to distinguish its main server. The key may have the value of `server.port`.
         port: u16 = 0, in 0..=65_535 => reload;
         /// Directory that workers start in, relative to the config file. If the command line names the app, workers
