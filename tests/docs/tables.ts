@@ -162,7 +162,7 @@ function bounds(): string {
       .map(({ file, name, value, text }) => [text, value, `\`${file.slice(folder.length + 5)}::${name}\``]);
     return `## ${folder}\n\n${table(['what', 'is', 'where, below `src`'], rows)}\n`;
   });
-  const intro = `Constants of the code that bound something (invariant I6), for what no operator has a reason to change. What an operator may\nchange is in [the configuration](config.md).`;
+  const intro = `Constants of the code that bound something (invariant I6), for what no operator has a reason to change. Settings that an operator\nmay change are in [the configuration](config.md).`;
   return `${NOTICE}\n\n# Bounds\n\n${intro}\n\n${sections.join('\n')}`;
 }
 

@@ -32,6 +32,7 @@ export function helpAsProse(page: string): string {
     const bare = help
       .replace(/\[(?:default|config|env|possible values|aliases): [^\]]*\]/g, blank)
       .replace(/^Usage: .*$/gm, '')
+      .replace(/`[^`\n]+`/g, '_code_')
       .replace(/^Examples:\n(?: {2}.*\n)*/gm, blank)
       .replace(/^ {2,10}(?:-[^\n]*?|\S[^\n]*?)(?: {2,}|$)/gm, '- ')
       .replace(/^ {10,}/gm, '  ')

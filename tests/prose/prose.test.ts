@@ -38,6 +38,13 @@ void test('a code span is one word, and words in it are not judged', async () =>
   assert.deepEqual(await rulesOf(`\`just 10ms ${'word '.repeat(40)}\` is the whole command.`), []);
 });
 
+void test('items between breaks in a cell of a table are sentences of their own', async () => {
+  const cell = `| a |\n| --- |\n| \`x\`: ${'word '.repeat(20)}<br>\`y\`: ${'word '.repeat(20)} |`;
+  assert.deepEqual(await rulesOf(cell), []);
+  assert.deepEqual(await rulesOf(cell.replaceAll('<br>', ', ')), ['length']);
+  assert.deepEqual(await rulesOf('| a |\n| --- |\n| `x`<br>Where it is full. |'), ['opening']);
+});
+
 void test('private words and words that tell the reader how to feel are found', async () => {
   assert.deepEqual(await rulesOf('Simply start it.'), ['words']);
   assert.deepEqual(await rulesOf('The log goes on after that, and 0 stands for any time.'), [
@@ -58,7 +65,12 @@ void test('numbers without a unit, or glued to it, are found', async () => {
 
 void test('help texts are prose, each on its line, without usage and defaults', async () => {
   const page = ['# Command line', '', '```text', 'Start it', '', 'Usage: sluice start just', '', 'Options:'];
-  page.push('  -n, --wait <MS>  How long it just', '                   waits [default: 10ms]', '```', '');
+  page.push(
+    '  -n, --wait <MS>  How long it just, like `2h`,',
+    '                   waits [default: 10ms]',
+    '```',
+    '',
+  );
   const findings = await lint('docs/reference/cli.md', page.join('\n'));
   assert.deepEqual(
     findings.map(({ rule, line }) => [rule, line]),

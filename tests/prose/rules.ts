@@ -59,6 +59,7 @@ function sentencesOf(block: Block): { readonly node: AnyTxtNode; readonly text: 
   if (known !== undefined) return known;
   const sentences = splitAST(block)
     .children.filter((child) => child.type === SentenceSplitterSyntax.Sentence)
+    .flatMap(itemsOf)
     .map((node) => {
       const source = new StringSource(node, {
         replacer: ({ node: inner, maskValue }) =>
@@ -68,6 +69,18 @@ function sentencesOf(block: Block): { readonly node: AnyTxtNode; readonly text: 
     });
   split.set(block, sentences);
   return sentences;
+}
+
+/** A cell of a table may hold a list, whose items stand between breaks: each is a sentence. */
+function itemsOf<
+  Node extends { readonly children?: readonly { readonly type: string; readonly value?: unknown }[] },
+>(node: Node): Node[] {
+  const items: NonNullable<Node['children']>[number][][] = [[]];
+  for (const child of node.children ?? []) {
+    if (child.type === 'Html' && child.value === '<br>') items.push([]);
+    else items.at(-1)?.push(child);
+  }
+  return items.map((children) => ({ ...node, children }));
 }
 
 /** The rule of textlint that asks a judge about each sentence of paragraphs, headings and table cells. */

@@ -54,7 +54,7 @@ void test('I1: a client that leaves in service frees nothing until the worker ha
   assert.equal((await sluice.status()).overlaps_total, 0);
 });
 
-void test('I1: hundreds of clients that leave at any time cause no overlap', async (t) => {
+void test('I1: hundreds of clients that leave at random times cause no overlap', async (t) => {
   const hold = new Hold(t);
   const sluice = await running(t, { entry: hold.app, workers: 2, env: hold.env });
   await Promise.all(

@@ -77,7 +77,7 @@ void test(
 );
 
 void test(
-  'I6: a head that goes on in CONTINUATION without an end is cut off',
+  'I6: a head that continues in CONTINUATION without an end is cut off',
   { skip: missing },
   async (t) => {
     const gateway = await startTls(t, { entry: app('echo.js') });

@@ -94,7 +94,7 @@ for (const [target, code] of [
   ['/broken', 'worker_fault'],
   ['/garbage', 'worker_fault'],
 ] as const) {
-  void test(`I1: after ${target} a worker that reports nothing is replaced, and serving goes on`, async (t) => {
+  void test(`I1: after ${target} a worker that reports nothing is replaced, and serving continues`, async (t) => {
     const sluice = await start(t);
     const before = pidOf((await allReady(sluice, 1)).workers[0]);
     const connection = await sent(sluice, target);

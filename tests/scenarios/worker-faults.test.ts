@@ -114,7 +114,8 @@ for (const target of ['/too-little', '/truncated-chunk']) {
 }
 
 for (const warmed of [false, true]) {
-  void test(`I5: an app that destroys its response gets no second try and stays${warmed ? ', on a reused connection' : ''}`, async (t) => {
+  const where = warmed ? ', on a reused connection' : '';
+  void test(`I5: an app that destroys its response gets no retry and stays${where}`, async (t) => {
     const sluice = await running(t, { entry: ownApp('unusual.js'), workers: 1 });
     const pid = pidOf((await sluice.status()).workers[0]);
     if (warmed) await ask(sluice, '/');

@@ -129,7 +129,7 @@ lines! {
         "trace_id" string "" "the app was given no `traceparent`" "The trace id of the `traceparent` that the app gets (`server.trace_context`)."
         "headers" object "" "it had none of those that `log.headers` names" "Headers of the request that `log.headers` names, each cut after 512 bytes."
     }
-    "app" App "The app wrote a line to its standard output or error. `level` is that of a JSON line (`level` or `severity`, as pino, winston and bunyan write it); other lines of standard error are `error` with a stack and `warn` without, those of standard output `info`." {
+    "app" App "The app wrote a line to its standard output or error. `level` is that of a JSON line (`level` or `severity`, as pino, winston and bunyan write it). Other lines of standard error are `error` with a stack and `warn` without, those of standard output `info`." {
         "worker" number "" "" "Id of the worker that wrote it."
         "stream" string "" "" "`stdout` or `stderr`."
         "line" string "" "it is a JSON object" "The line, without its line feed. Lines that continue it, such as a stack, follow after line feeds."

@@ -196,7 +196,7 @@ metrics! {
     QUEUE_WAIT_OLDEST_SECONDS "sluice_queue_wait_oldest_seconds" Gauge Seconds []
         "Wait so far of the request at the head of the queue; 0 when nothing waits."
     QUEUE_WAIT_PREDICTED_SECONDS "sluice_queue_wait_predicted_seconds" Gauge Seconds []
-        "What a request that arrives now is expected to wait."
+        "Predicted queue wait of a request that arrives now."
 
     WORKERS "sluice_workers" Gauge Count ["state"]
         "Workers by state."
@@ -261,7 +261,7 @@ metrics! {
     COMPONENT_CACHE_BYTES "sluice_component_cache_bytes" Gauge Bytes []
         "About what the entries of workers that run take in memory."
     COMPONENT_CACHE_MAX_BYTES "sluice_component_cache_max_bytes" Gauge Bytes []
-        "What these entries may take, all workers added up."
+        "Bytes that these entries may take, all workers added up."
     COMPONENT_RENDERS_TOTAL "sluice_component_renders_total" Counter Count ["component" "outcome"]
         "Components that `@sluice/render` was asked for, by how that ended."
     COMPONENT_CPU_SECONDS_TOTAL "sluice_component_cpu_seconds_total" Counter Seconds ["component"]

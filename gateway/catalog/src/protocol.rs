@@ -112,8 +112,9 @@ pub static RECORDS: &[Message] = &[
             field(
                 "left",
                 Kind::Word("Leaving", &["end", "stream", "upgrade", "wait", "abandoned"]),
-                "Its response ended; it became an event stream, whose head may be sent with the first event, or a raw \
-                 connection, which the app has in its hands; the app waits with its answer; or it never had it.",
+                "Its response ended; it became an event stream or a raw connection; the app waits with its answer; or \
+                 it never had it. The head of a stream may be sent with the first event; the app has a raw connection \
+                 in its hands.",
             ),
             field("route", Kind::Text, "The template of the app's router, where this worker has not named it before.")
                 .or_absent(),
@@ -127,7 +128,8 @@ pub static RECORDS: &[Message] = &[
             field(
                 "handler_us",
                 Kind::Whole,
-                "Time since the handler of its route began, where the router shows that. Of the first request of a line.",
+                "Time since the handler of its route began, where the router shows that. Only the first request of a \
+                 line has it.",
             )
             .or_absent(),
         ],
@@ -211,8 +213,8 @@ pub static TO_GATEWAY: &[Message] = &[
     },
     Message {
         name: "listening",
-        text: "The main server listens: the worker takes requests. Once more: another server of the app has taken the role, \
-               and connections to the former are given up.",
+        text: "The main server listens: the worker takes requests. Once more: another server of the app has taken the \
+               role, and connections to the old one are given up.",
         fields: &[
             field("requested", Kind::Record("Requested"), ""),
             field("tls", Kind::Flag, "It is an HTTPS server, to which the gateway talks in clear."),
@@ -227,8 +229,8 @@ pub static TO_GATEWAY: &[Message] = &[
     },
     Message {
         name: "closing",
-        text: "The main server was closed: the worker gets nothing more, is stopped when it holds nothing, and is replaced at \
-               once if it holds something, even if a server listens again.",
+        text: "The main server was closed: the worker gets nothing more. It is stopped when it holds nothing, and is \
+               replaced at once if it holds something, even if a server listens again.",
         fields: &[],
     },
     Message {
@@ -251,8 +253,8 @@ pub static TO_GATEWAY: &[Message] = &[
     },
     Message {
         name: "busy",
-        text: "The app was not given request `id`, because it has not ended request `by`, whose last byte was read. The \
-               former goes back to the queue.",
+        text: "The app was not given request `id`, because it has not ended request `by`, whose last byte was read. \
+               Request `id` goes back to the queue.",
         fields: &[field("id", Kind::Whole, ""), field("by", Kind::Whole, "")],
     },
     Message {
@@ -289,9 +291,10 @@ pub static TO_GATEWAY: &[Message] = &[
     },
     Message {
         name: "breathes",
-        text: "The main thread is in a loop that lets others in (`@sluice/breathe`). For the next 120 ms, the worker may get one more of \
-               the requests that are queued, and each request that it is given counts up the byte in the file \
-               `$SLUICE_SOCKET.given`, which the loop reads. Every 50 ms of such a loop, and when that byte has changed.",
+        text: "The main thread is in a loop that lets others in (`@sluice/breathe`). For the next 120 ms, the worker \
+               may get one more of the requests that are queued. Each request that it is given counts up the byte in \
+               the file `$SLUICE_SOCKET.given`, which the loop reads. Every 50 ms of such a loop, and when that byte \
+               has changed.",
         fields: &[],
     },
     Message {
@@ -429,7 +432,8 @@ pub static TO_GATEWAY: &[Message] = &[
     },
     Message {
         name: "send",
-        text: "What the app gave to `process.send`; `\"ready\"` counts where `workers.wait_ready` asks for it.",
+        text: "A message that the app gave to `process.send`; `\"ready\"` counts where `workers.wait_ready` asks for \
+               it.",
         fields: &[field("message", Kind::Any, "")],
     },
     Message {
@@ -485,8 +489,9 @@ pub static TO_WORKER: &[Message] = &[
     },
     Message {
         name: "heap",
-        text: "Write to this file what the heap holds (`snapshot`; the worker stands still meanwhile), or a sample of what the \
-               app allocates for so long: of what is left at the end (`sampling`), or of all (`allocations`).",
+        text: "Write to this file what the heap holds (`snapshot`, which blocks the worker meanwhile), or a sample of \
+               what the app allocates for so long. The sample is of what is left at the end (`sampling`), or of all \
+               (`allocations`).",
         fields: &[
             NUMBER,
             field("kind", Kind::Word("HeapKind", &["snapshot", "sampling", "allocations"]), ""),
@@ -501,12 +506,13 @@ pub static TO_WORKER: &[Message] = &[
     },
     Message {
         name: "drop-profile",
-        text: "Whoever asked for the profile that is being taken has gone: end it, and write nothing.",
+        text: "The client that asked for the profile that is being taken has gone: end the profile, and write \
+               nothing.",
         fields: &[],
     },
     Message {
         name: "purged",
-        text: "What the `purge` of this number asked for is done.",
+        text: "The purges that the `purge` of this number asked for are done.",
         fields: &[SERIAL, field("counts", Kind::Whole, "Variants of pages, of each of its purges.").many()],
     },
     Message {

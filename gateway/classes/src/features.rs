@@ -3,7 +3,7 @@
 
 use sluice_sketch::hash;
 
-/// Keys of a query that are looked at: those of a campaign, and some more.
+/// Keys of a query that are examined: those of a campaign, and some more.
 const KEYS_MAX: usize = 16;
 
 /// A key and its value, as numbers that hardly ever meet. Who makes two meet gets a wrong guess and nothing else.

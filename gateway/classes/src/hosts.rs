@@ -8,7 +8,7 @@ use super::tree::NodeId;
 
 /// Values that are counted; the rarest without a root make room.
 const HOSTS_MAX: usize = 16;
-/// Hosts that are told apart, besides the first.
+/// Hosts that are distinguished, besides the first.
 const TOLD_MAX: usize = 7;
 /// A host of its own has at least so many requests since the last look, and this part of all.
 const HITS_MIN: u32 = 200;

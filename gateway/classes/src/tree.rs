@@ -8,7 +8,7 @@ use sluice_sketch::hash;
 use super::Newcomers;
 use super::segment::{SEGMENTS_MAX, Told, looks_like_an_id, segments, told};
 
-/// Different segments that are told apart in one place.
+/// Different segments that are distinguished in one place.
 const CHILDREN_MAX: usize = 24;
 /// Segments in one place that the app's router has named, besides those. Where there are more than half of it, those without
 /// requests leave: what stands before a router that is mounted below a parameter is made up by clients.

@@ -48,8 +48,8 @@ Examples:
   sluice reload                        put a new version of the app in place
   sluice stop                          finish what was accepted, then leave
 
-Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 no gateway runs, 4 the app did not start, 5 address in use,
-6 a fault in the gateway itself.";
+Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 no gateway runs, 4 app did not start, 5 address in use,
+6 a fault in the gateway.";
 
 const START_EXAMPLES: &str = "\
 Examples:
@@ -76,7 +76,7 @@ Examples:
   sluice scale 8                       want eight workers from now on, and wait until they are ready
   sluice scale 2 --no-wait             return at once; workers leave one after the other
 
-Ctrl-C ends the command; the gateway goes on to the number that was asked for.";
+Ctrl-C ends the command; the gateway continues to the number that was asked for.";
 
 const UPGRADE_EXAMPLES: &str = "\
 Examples:
@@ -109,7 +109,7 @@ Examples:
 
 The state directory (server.state_dir) keeps the latest 20 of each kind in profiles/, as profile-TIME.cpuprofile and profile-TIME.html; only their owner
 can read them. A worker takes 2000 samples a second and one profile at a time, of 60 s at most. Ctrl-C ends it and leaves nothing.
-Where requests share a worker, a sample is of the request whose continuation ran; what is nobody's is left out with --route.";
+Requests may share a worker: a sample is of the request whose continuation ran; what is nobody's is left out with --route.";
 
 const HEAP_EXAMPLES: &str = "\
 Examples:
@@ -181,7 +181,7 @@ pub enum Command {
     Routes(RoutesArgs),
     /// Show what the page cache holds, or drop pages from it
     Cache(CacheArgs),
-    /// Show, or let go of, requests that are answered without a worker because workers died with them
+    /// Show, or release, requests that are answered without a worker because workers died with them
     Quarantine(QuarantineArgs),
     /// Look at the app here, and write a sluice.toml for it
     Init(InitArgs),
@@ -319,7 +319,7 @@ pub struct UpgradeArgs {
     /// Directory to start it in [default: the one that the gateway was started in]
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
-    /// How long the new gateway may take until its workers are ready; after that the old one goes on
+    /// How long the new gateway may take until its workers are ready; after that the old one continues
     #[arg(long, value_name = "MS", default_value_t = 120_000, value_parser = clap::value_parser!(u64).range(100..=3_600_000))]
     pub timeout_ms: u64,
 }

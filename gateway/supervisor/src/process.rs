@@ -30,7 +30,8 @@ use turns::Turns;
 /// How long npm or a shell may outlive the process that served below it.
 const FOLLOW_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// How long a worker whose main thread stands still may go on before it is ended: what it ran is told when that is over.
+/// How long a worker whose main thread is blocked may continue before it is ended: what it ran is told when that is
+/// over.
 const LAST_WORD_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What a worker has reported holds for so long; four reports a second come.

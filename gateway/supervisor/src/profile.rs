@@ -25,9 +25,9 @@ use crate::stuck;
 
 /// How long a worker may take to answer beyond its profile's own time: a slow render, and writing the profile.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a worker may stand still for a heap snapshot.
+/// How long a heap snapshot may block a worker.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(600);
-/// How long a worker may take to end what it holds before it stands still.
+/// How long a worker may take to end what it holds before a heap snapshot blocks it.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Longest sentence of a worker about what was in the way.

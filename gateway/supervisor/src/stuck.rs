@@ -26,7 +26,7 @@ const PATIENCE: Patience = Patience {
     mapping: Duration::from_secs(3),
 };
 
-/// Profiles of a kind that are kept in the state directory.
+/// Profiles of each kind that are kept in the state directory.
 const PROFILES_MAX: usize = 20;
 /// Heap snapshots that are kept in the state directory: each is as large as its heap.
 const SNAPSHOTS_MAX: usize = 3;

@@ -7,9 +7,9 @@ use sluice_catalog::snapshot::ComponentSnapshot;
 
 use crate::names::{Names, OTHER};
 
-/// Components that are told apart.
+/// Components that are distinguished.
 const COMPONENTS_MAX: usize = 500;
-/// Outcomes that are told apart, over all components.
+/// Outcomes that are distinguished, over all components.
 const OUTCOMES_MAX: usize = 16;
 /// Longest name of a component.
 const NAME_CHARS_MAX: usize = 100;

@@ -9,11 +9,11 @@ use crate::components::{Components, Rendered, in_ms};
 use crate::names::{Names, OTHER};
 use crate::row::{CLS_BOUNDS, Histogram, Measure, Row, Totals};
 
-/// Settings that are told apart.
+/// Settings that are distinguished.
 const SETTINGS_MAX: usize = 32;
-/// Variants that are told apart.
+/// Variants that are distinguished.
 const VARIANTS_MAX: usize = 32;
-/// Classes of pages that are told apart.
+/// Classes of pages that are distinguished.
 const PAGES_MAX: usize = 100;
 /// Classes of pages that are shown to operators.
 const PAGES_SHOWN_MAX: usize = 20;

@@ -6,7 +6,7 @@ import type { FinishedRequest, Hook, HookedRequest, Unsubscribe } from './api.js
 import type { Registry } from './registry.js';
 import { later, noLater } from './timers.js';
 
-/** Hooks of a kind. */
+/** Hooks of each kind. */
 const HOOKS_MAX = 100;
 /** For all that runs after one request, together. */
 export const SETTLE_MS_MAX = 5_000;

@@ -21,7 +21,7 @@ export interface Account {
   hasLeft: boolean;
 }
 
-/** Reading a request, before it has a context, takes at most that much of the time just before it; the rest is lost. */
+/** Reading a request, before it has a context, takes at most that much of the time directly before it; the rest is lost. */
 const INTAKE_US_MAX = 200;
 /** Collections and helper threads of V8 add so much at most, as a factor: threads that work for the app are not told apart. */
 const SPREAD_MAX = 1.5;

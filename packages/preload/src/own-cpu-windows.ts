@@ -30,7 +30,7 @@ const PAUSE_FACTOR = 9;
 const FIRST_REQUESTS = 500;
 /** The first as long as few are measured. */
 const PAUSE_MS_MAX_FIRST = 5_000;
-/** The longest pause between two windows in which CPU time of requests is told apart. */
+/** The longest pause between two windows in which CPU time of requests is distinguished. */
 const PAUSE_MS_MAX = 30_000;
 
 export class Windows {

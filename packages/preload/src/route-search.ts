@@ -20,7 +20,7 @@ export interface FoundRouter {
 
 /** Functions whose closures are looked into. */
 const FUNCTIONS_MAX = 300;
-/** Objects that are looked at. */
+/** Objects that are examined. */
 const OBJECTS_MAX = 20_000;
 
 /** Where the page in the inspector meets this module; there only while the two talk. */

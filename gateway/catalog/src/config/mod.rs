@@ -91,16 +91,17 @@ config! {
         node_args: Vec<String> = Vec::new() => reload;
         /// Environment variables that every worker gets on top of the gateway's own.
         env: BTreeMap<String, String> = BTreeMap::new() => reload;
-        /// Port that the app's main server asks for, the one that gets the clients' requests. With 0 it is the server on
-        /// `PORT`; without one within 3 seconds, the first HTTP server on another fixed port, and then the first on port 0. An
-        /// app that listens for metrics or health as well, and takes longer than that to listen on `PORT`, is told apart by
-        /// this key, also with the value of `server.port`.
+        /// Port that the app's main server asks for, the one that gets the clients' requests. With 0 it is the server
+        /// on `PORT`; without one within 3 seconds, the first HTTP server on another fixed port, and then the first on
+        /// port `0`. An app that listens for metrics or health as well, and takes longer than that to listen on `PORT`,
+        /// needs this key to distinguish its main server. The key may have the value of `server.port`.
         port: u16 = 0, in 0..=65_535 => reload;
         /// Directory that workers start in, relative to the config file. If the command line names the app, workers
         /// start in the current directory.
         cwd: String = ".".to_owned() => reload;
-        /// Whom the app runs for; `sluice dev` sets it. With `development`, `NODE_ENV` is `development` by default, a worker starts again when a file that
-        /// it has loaded changes and not before, no silent worker is replaced, and answers of the gateway show the app's stack.
+        /// Whom the app runs for; `sluice dev` sets it. With `development`, `NODE_ENV` is `development` by default, and
+        /// answers of the gateway show the app's stack. A worker then starts again when a file that it has loaded
+        /// changes and not before, and no silent worker is replaced.
         mode: Mode = Mode::Production => restart;
     }
 
@@ -262,10 +263,11 @@ config! {
         /// How many workers run. 0 takes the CPUs that the process may use: the quota of its cgroup or its affinity,
         /// whichever is less.
         count: u32 = 0, in 0..=1_024, "workers" => reload;
-        /// Requests that one worker holds at once. `"while-waiting"` is one, and another while requests are queued, no worker
-        /// is free, and those that this one holds wait for something else than the CPU; what it took it may hold
-        /// as long as it is not busy all the time. 1 is strict mode: never two in the app, for apps that keep what they know of a
-        /// request in variables of a module. A larger number is held whatever the requests do.
+        /// Requests that one worker holds at once. With `"while-waiting"` a worker holds one, and gets another while
+        /// requests are queued, no worker is free, and those that it holds wait for something else than the CPU. It may
+        /// hold the requests that it took as long as it is not busy all the time. 1 is strict mode: never two in the
+        /// app, for apps that keep what they know of a request in variables of a module. A larger number is held
+        /// whatever the requests do.
         concurrency: Concurrency = Concurrency::WhileWaiting, in 1..=10_000, "requests" => restart;
         /// Requests that one worker holds at once at most where `concurrency` is `"while-waiting"`.
         concurrency_max: u32 = 50, in 1..=10_000, "requests" => restart;
@@ -284,11 +286,12 @@ config! {
         nice: u32 = 2, in 0..=19 => reload;
         /// Which of the free workers gets the next request.
         choice: Choice = Choice::First => reload;
-        /// Whether long requests get a worker of their own beside the others (a second one under overload), whose
-        /// operating-system priority is the lowest, so that short ones need not wait for them. In strict mode only.
+        /// Whether long requests get a worker of their own beside the others, and a second one under overload. Such a
+        /// worker has the lowest operating-system priority, so that short requests need not wait for long ones. In
+        /// strict mode only.
         lanes: Lanes = Lanes::Auto => reload;
         /// How many workers boot at once where a place has none. With 0 one worker boots alone while none serves, so
-        /// that migrations and lock files of the first boot do not race; the rest follow together, or, while requests
+        /// that migrations and lock files of the first boot do not race. The rest follow together, or, while requests
         /// wait, as many as there are CPUs that no serving worker needs. A number applies to the first boot too.
         boot_at_once: u32 = 0, in 0..=1_024, "workers" => reload;
         /// How long a worker may take to listen after its process started.
@@ -302,18 +305,18 @@ config! {
         /// Whether a worker is ready only once the app has called `process.send('ready')`, besides listening. Apps in
         /// another runtime cannot say it and are not waited for.
         wait_ready: bool = false => reload;
-        /// How long a worker's event loop may not turn while its main thread burns CPU before its operating-system priority
-        /// is lowered and a stand-in is started for its place. It goes on: a slow render is answered, and its worker leaves
-        /// when the stand-in serves. After a stand-in that was not needed the next one has to wait. Where 99 of
-        /// 100 requests of every class cost at most a twentieth of it, half of it is enough, but never less than 500. At least 500; 0 disables it.
-        /// Linux only.
+        /// How long a worker's event loop may not turn while its main thread burns CPU before its operating-system
+        /// priority is lowered and a stand-in is started for its place. The worker continues: a slow render is
+        /// answered, and its worker leaves when the stand-in serves. After a stand-in that was not needed the next one
+        /// has to wait. Half of the time is enough, but never less than 500, where 99 of 100 requests of every class
+        /// cost at most a twentieth of it. At least 500; 0 disables it. Linux only.
         overdue_after_ms: u64 = 1_000, in 0..=3_600_000, "milliseconds" => reload;
         /// How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an endless
         /// regular expression. The log then names the function and the line, and the worker is killed. Counted from the
         /// worker's last sign of life, of which there are four a second; at least 1500; 0 disables it.
         stuck_after_ms: u64 = 10_000, in 0..=3_600_000, "milliseconds" => reload;
-        /// How long it may not turn while the main thread waits: a synchronous child process, a lock, a disk. Where the
-        /// system does not tell the two apart (elsewhere than on Linux), this counts for both. At least 1500; 0
+        /// How long it may not turn while the main thread waits: a synchronous child process, a lock, a disk. This
+        /// counts for both where the system does not distinguish the two (elsewhere than on Linux). At least 1500; 0
         /// disables it.
         blocked_after_ms: u64 = 60_000, in 0..=86_400_000, "milliseconds" => reload;
     }
@@ -351,8 +354,8 @@ config! {
         requests_max: u32 = 50, in 1..=10_000, "requests" => reload;
     }
 
-    /// When a healthy worker is replaced: by a successor that is ready before the old one leaves, and one at a time: the next is
-    /// begun with when the one before has finished what it held and has gone.
+    /// When a healthy worker is replaced, by a successor that is ready before the old one leaves. Workers are replaced
+    /// one at a time: the next is begun with when the one before has finished what it held and has gone.
     recycle: Recycle {
         /// Resident memory above which a worker is replaced; 0 disables it. To be set well above what a fresh worker needs: where
         /// even that is over it, the log says so, and workers are replaced more and more seldom (`workers.backoff_ms_max`).
@@ -371,12 +374,12 @@ config! {
         /// Which of the waiting requests goes next. Within a class it is always the one that came first.
         order: Order = Order::Shortest => reload;
         /// With `shortest`: how many times as long as in the order of arrival a request may wait before it goes first,
-        /// whatever it costs; 0 disables that: long requests may then wait for ever.
+        /// whatever it costs. 0 disables that: long requests may then wait for ever.
         ageing: u32 = 3, in 0..=1_000, "times" => reload;
         /// Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused then.
         wait_ms_max: u64 = 10_000, in 1..=3_600_000, "milliseconds" => reload;
-        /// How long a request may be predicted to wait before it is given something cheaper than a render, in the end 503.
-        /// For requests whose route says nothing else; 0 means `wait_ms_max`.
+        /// Longest predicted wait of a request before it is given something cheaper than a render, in the end a 503
+        /// answer. For requests whose route says nothing else; 0 means `wait_ms_max`.
         budget_ms: u64 = 0, in 0..=3_600_000, "milliseconds" => reload;
     }
 
@@ -398,11 +401,11 @@ config! {
     /// The gateway learns the cost of requests by class: host, method and path, without the varying parts of the path.
     /// `sluice classes` shows it.
     classes: Classes {
-        /// Routes, each with what holds for it: `"GET /products/:id" = "class=product priority=1 deadline_ms=500"`. Before the
-        /// path may stand a method and a host; `:name` stands for one segment and a last `*` for all that follow; the route
-        /// that names most of a request counts. `class` calls it by a name, which several may share; of two `priority`s from
-        /// -100 to 100 the higher goes first (0 unless said); after `deadline_ms` an answer is of no use any more;
-        /// `budget_ms` is how long it may be predicted to wait.
+        /// Routes, each with what holds for it: `"GET /products/:id" = "class=product priority=1 deadline_ms=500"`. A
+        /// method and a host may stand before the path; `:name` stands for one segment and a last `*` for all that
+        /// follow. The route that names most of a request counts. `class` calls it by a name, which several may share.
+        /// `priority` is -100 to 100 (0 unless said), and the higher goes first. After `deadline_ms` an answer is
+        /// useless. `budget_ms` is how long it may be predicted to wait.
         routes: BTreeMap<String, String> = BTreeMap::new() => reload;
         /// Classes that the gateway distinguishes, those of `routes` included. Beyond that, rare classes make room, and
         /// requests whose class finds no room count as `other`.
@@ -488,8 +491,8 @@ config! {
         precompressed: bool = true => restart;
     }
 
-    /// Pages that the browser fills with content by itself. They are sent in place of a 503 to browsers that ask for a page, where the
-    /// queue is full or a render would come too late and no kept page may be used.
+    /// Pages that the browser fills with content by itself. Browsers that ask for a page get one in place of a 503
+    /// where no kept page may be used. The queue is then full, or a render would come too late.
     shell: Shell {
         /// HTML files by the beginning of the URL's path, for example `{ "/" = "dist/client/shell.html" }`, relative to the config
         /// file; the longest that fits decides.
@@ -518,9 +521,9 @@ config! {
         bytes_max: u64 = 268_435_456, in 65_536..=1_099_511_627_776, "bytes" => restart;
         /// A larger one is not kept.
         page_bytes_max: u64 = 4_194_304, in 1_024..=1_073_741_824, "bytes" => reload;
-        /// For how long pages with status 200 that do not say it are fresh, by the beginning of the URL's path, for example
-        /// `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`); the longest that fits decides. This says that such pages are the same
-        /// for all clients, also for those with cookies.
+        /// For how long pages with status 200 that do not say it are fresh, by the beginning of the URL's path; the
+        /// longest that fits decides. An example is `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`). Such an entry says
+        /// that such pages are the same for all clients, also for those with cookies.
         ttl: BTreeMap<String, String> = BTreeMap::new() => restart;
         /// Beginnings of paths whose pages are never kept.
         bypass: Vec<String> = Vec::new() => restart;
@@ -528,8 +531,8 @@ config! {
         ignored_params: Vec<String> = ["utm_*", "fbclid", "gclid", "msclkid", "mc_eid"].map(str::to_owned).to_vec() => restart;
         /// Header fields, and cookies as `cookie:name`, that pages depend on, besides those that their `Vary` names.
         vary_by: Vec<String> = Vec::new() => restart;
-        /// For how long a page may be used after its freshness where rendering it anew fails or the queue is full, unless it says
-        /// that itself (`stale-if-error`) or forbids it (`must-revalidate`, `s-maxage`).
+        /// For how long a page may be used after its freshness where rendering it anew fails or the queue is full. A
+        /// page that says that itself (`stale-if-error`) or forbids it (`must-revalidate`, `s-maxage`) overrides this.
         stale_if_error_s: u64 = 60, in 0..=31_536_000, "seconds" => reload;
         /// For how long requests for a page that turned out not to be for all are not gathered again.
         private_s: u64 = 120, in 0..=86_400, "seconds" => reload;
@@ -541,10 +544,10 @@ config! {
         disk_dir: Option<String> = None => restart;
         /// Total size of the files in that directory.
         disk_bytes_max: u64 = 1_073_741_824, in 65_536..=1_099_511_627_776, "bytes" => restart;
-        /// Server of Redis or Valkey in which several gateways share their pages, and tell each other of purges:
-        /// `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`, with `user:password@` before
-        /// the host where one is needed. Anyone with write access to the server can change pages. Without it each
-        /// gateway has its own pages alone.
+        /// Server of Redis or Valkey in which several gateways share their pages, and tell each other of purges. Its
+        /// URL is `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`, with `user:password@`
+        /// before the host where one is needed. Anyone with write access to the server can change pages. Without it
+        /// each gateway has its own pages alone.
         shared_url: Option<String> = None => restart;
         /// File with the password of that server, in place of the one in the URL; relative to the config file.
         shared_password_file: Option<String> = None => restart;
@@ -574,9 +577,10 @@ config! {
 
     /// Compression of answers by the gateway, for clients that accept it. It runs on threads of its own.
     compression: Compression {
-        /// Whether answers of workers, and files without a compressed sibling, are compressed. Off unless said: a balancer in front may
-        /// do it as well, an app that compresses by itself gains nothing, and sizes of pages that show a secret beside what the URL
-        /// says can give the secret away (BREACH); name such pages in `exclude` first.
+        /// Whether answers of workers, and files without a compressed sibling, are compressed. Off unless said: a
+        /// balancer in front may do it as well, and an app that compresses by itself gains nothing. Sizes of pages that
+        /// show a secret beside what the URL says can give the secret away (BREACH); name such pages in `exclude`
+        /// first.
         enabled: bool = false => reload;
         /// Encodings, of `zstd`, `br` and `gzip`. The order decides where a client likes several alike.
         encodings: Vec<String> = ["zstd", "br", "gzip"].map(str::to_owned).to_vec() => reload;

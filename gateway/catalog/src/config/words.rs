@@ -140,8 +140,8 @@ words! {
     }
     /// Which requests with `_` in a header's name are accepted.
     UnderscoreHeaders {
-        /// Those where the name does not become that of another header of the request, or of one that the gateway sets or acts
-        /// on, when `_` is read as `-`.
+        /// Those whose name, with `_` read as `-`, is neither that of another header of the request nor of one that the
+        /// gateway sets or acts on.
         Distinct = "distinct",
         /// None.
         Refuse = "refuse",
@@ -152,7 +152,7 @@ words! {
     Mode {
         /// Its users.
         Production = "production",
-        /// Whoever develops it: `sluice dev`.
+        /// Its developer: `sluice dev`.
         Development = "development",
     }
     /// How log lines look.

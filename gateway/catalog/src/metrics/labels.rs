@@ -30,7 +30,7 @@ pub static LABELS: &[Label] = &[
         bound: "the words of the access log; of components 16, and `other`",
     },
     Label { name: "code", text: "Error code.", bound: "the error catalogue" },
-    Label { name: "state", text: "Where the worker is in its life.", bound: "the worker states" },
+    Label { name: "state", text: "State of the worker.", bound: "the worker states" },
     Label {
         name: "place",
         text: "The worker's place in the pool, from 0. A replacement keeps its place, so series do not pile up.",
@@ -43,14 +43,15 @@ pub static LABELS: &[Label] = &[
     },
     Label {
         name: "reason",
-        text: "Why a process ended: `exited`, `signalled` (by nobody here), `out_of_memory` (of V8's heap), or why it was \
-               killed: `stuck`, `blocked`, `start_timeout`, `stop_timeout`, `abandoned` (of a reload that was given up). Of a \
-               recycled worker what it had enough of, `requests`, `age` or `memory`, or `overdue` where it stood still.",
+        text: "Why a process ended: `exited`, `signalled` (by nobody here), `out_of_memory` (of V8's heap), or why it \
+               was killed: `stuck`, `blocked`, `start_timeout`, `stop_timeout`, `abandoned` (of a reload that was \
+               given up). A recycled worker has the limit that it reached, `requests`, `age` or `memory`, or \
+               `overdue` where it showed no progress.",
         bound: "twelve",
     },
     Label {
         name: "step",
-        text: "What a request for a worker was given, from the best downwards: `render` or `refuse`.",
+        text: "Answer that a request for a worker was given, from the best downwards: `render` or `refuse`.",
         bound: "the steps of the ladder",
     },
     Label {
@@ -61,25 +62,27 @@ pub static LABELS: &[Label] = &[
     },
     Label {
         name: "cache",
-        text: "What the page cache made of a request: `hit`, `stale`, `joined` (it got the render of another), `miss` or `bypass`.",
+        text: "Result of the page cache for a request: `hit`, `stale`, `joined` (it got the render of another), \
+               `miss` or `bypass`.",
         bound: "the five words",
     },
     Label {
         name: "include",
-        text: "What came of an include: `sent`, `alt` (its `alt` was sent), `late`, `failed`, `refused` (by a bound, or because it is on \
-               another host) or `malformed` (its tag could not be read).",
+        text: "Result of an include: `sent`, `alt` (its `alt` was sent), `late`, `failed`, `refused` or `malformed` \
+               (its tag could not be read). An include is refused by a bound, or because it is on another host.",
         bound: "the six words",
     },
     Label {
         name: "look_up",
-        text: "What came of a look-up on disk or in the shared cache: `hit`, `miss`, `timeout` (of 50 ms, or `cache.shared_timeout_ms`), \
-               `error`, or `skipped` because it did not answer in time before or is not in use.",
+        text: "Result of a look-up on disk or in the shared cache: `hit`, `miss`, `timeout` (of 50 ms, or \
+               `cache.shared_timeout_ms`), `error` or `skipped`. A look-up is skipped because the disk or cache did \
+               not answer in time before or is not in use.",
         bound: "the five words",
     },
     Label {
         name: "write",
-        text: "What became of a page for the disk or the shared cache: `written`, `dropped` because too many waited or it was not in use, \
-               or `refused` by the disk or the server.",
+        text: "Result for a page for the disk or the shared cache: `written`, `dropped`, or `refused` by the disk or \
+               the server. A page is dropped because too many waited or the disk or cache was not in use.",
         bound: "the three words",
     },
     Label {
@@ -89,8 +92,8 @@ pub static LABELS: &[Label] = &[
     },
     Label {
         name: "alarm",
-        text: "What is alarming: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow`, `grows_with_age` or \
-               `certificates`.",
+        text: "Name of the alarm: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, \
+               `routes_grow`, `grows_with_age` or `certificates`.",
         bound: "the eight words",
     },
     Label {
@@ -105,13 +108,13 @@ pub static LABELS: &[Label] = &[
     },
     Label {
         name: "export",
-        text: "What became of spans: `exported` to the collector, `dropped` because too many waited for it, or `failed` where it \
-               refused them or could not be reached.",
+        text: "Result of the export of spans: `exported` to the collector, `dropped` because too many waited for it, \
+               or `failed` where it refused them or could not be reached.",
         bound: "the three words",
     },
     Label {
         name: "encoding",
-        text: "What answers are compressed in: `zstd`, `br` or `gzip`.",
+        text: "Encoding of compressed answers: `zstd`, `br` or `gzip`.",
         bound: "the three words",
     },
     Label {
@@ -126,13 +129,13 @@ pub static LABELS: &[Label] = &[
         bound: "32, and `other`",
     },
     Label { name: "device", text: "The visitor's device: `mobile`, `desktop` or `bot`.", bound: "the three words" },
-    Label { name: "vital", text: "What a browser measured: `ttfb`, `fcp`, `lcp` or `inp`.", bound: "the four words" },
+    Label { name: "vital", text: "Measurement in a browser: `ttfb`, `fcp`, `lcp` or `inp`.", bound: "the four words" },
     Label {
         name: "fault",
-        text: "What was wrong with a component in a browser: `mismatch` of its HTML (the browser renders it again), or `failed`.",
+        text: "Fault of a component in a browser: `mismatch` of its HTML (the browser renders it again), or `failed`.",
         bound: "the two words",
     },
-    Label { name: "content", text: "What the bytes are of: `html` or `js`.", bound: "the two words" },
+    Label { name: "content", text: "Type of the content: `html` or `js`.", bound: "the two words" },
     Label { name: "expected", text: "Whether the gateway had asked for it: `true` or `false`.", bound: "two" },
     Label { name: "version", text: "Version of the binary.", bound: "one" },
 ];

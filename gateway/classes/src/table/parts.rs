@@ -9,7 +9,7 @@ use crate::Traits;
 use crate::features::Features;
 use crate::split::{By, Group, Moments, Splitter};
 
-/// Classes that are looked at at once for what explains their cost.
+/// Classes that are examined at once for what explains their cost.
 const SPLITTERS_MAX: usize = 64;
 /// Parts of one class.
 const PARTS_MAX: usize = 6;

@@ -16,7 +16,7 @@ A running gateway knows the user after `sluice reload`.";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct AccessArgs {
-    /// What to do
+    /// Action
     #[arg(value_name = "hash")]
     pub action: AccessAction,
     /// Name of the user, to print a line of a file of users

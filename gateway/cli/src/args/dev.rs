@@ -16,7 +16,7 @@ Examples:
   sluice dev server.js --watch views --watch data.json
                                        also when these files change, which the app reads by itself
 
-One worker runs, no page is cached, and no time limit applies to the app. Where the app has ended, browsers show its stack.";
+One worker runs, no page is cached, and no time limit applies to the app. Browsers show the stack of an app that has ended.";
 
 /// `sluice dev`.
 #[derive(Args, Debug, Default)]

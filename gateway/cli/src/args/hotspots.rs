@@ -18,7 +18,7 @@ Examples:
   sluice hotspots load.cpuprofile --only src/ --budget worst=50ms --budget self=5%
   sluice hotspots --live --json | jq -r '.lines[] | [.worst_ms, .file, .line] | @tsv'
 
-A budget is FIGURE=LIMIT. Figures are worst, total, self and gc, in ms, s or us, and runs, the number of long ones. Of total, self
+A budget is FIGURE=LIMIT. Figures are worst, total, self and gc, in ms, s or us, and runs, the number of long ones. For total, self
 and gc the limit may be a part of the busy time in %. With --compare it is what a line may grow by, in each second.";
 
 /// `sluice hotspots`.
@@ -55,7 +55,7 @@ pub struct HotspotsArgs {
     /// Only lines of files with this text in their paths, or of this package; fails if there are none
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
-    /// What comes first
+    /// Figure whose largest values come first
     #[arg(long, value_name = "FIGURE", default_value = "worst", value_parser = figures(), conflicts_with = "compare")]
     pub sort: Figure,
     /// How many lines to show [default: 25, with --json all]

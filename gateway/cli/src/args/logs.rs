@@ -53,7 +53,7 @@ pub struct LogsArgs {
     /// Only requests that took this long or longer, from first byte to end
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub slow: Option<u64>,
-    /// Only lines since this long ago or this time: 10m, 2h, 2026-11-24T10:00:00Z
+    /// Only lines since this long ago or this time: `10m`, `2h`, 2026-11-24T10:00:00Z
     #[arg(long, value_name = "TIME", value_parser = Moment::from_str)]
     pub since: Option<Moment>,
     /// Only lines that match this regular expression, as JSON or as shown

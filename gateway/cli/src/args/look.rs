@@ -12,8 +12,9 @@ Examples:
   sluice status --check                one line for a monitor, which goes by the exit code
   sluice status --check --wait-warning-ms 200 --wait-critical-ms 2000 --alarms critical
 
-Exit codes of --check, as Nagios, Icinga, Sensu and Zabbix read them: 0 all is well, 1 warning, 2 critical, 3 unknown: the gateway's
-run directory cannot be read, or its answer not be understood. No gateway, or none that answers, is critical. After the `|` stand the
+Exit codes of --check, as Nagios, Icinga, Sensu and Zabbix read them: 0 all is well, 1 warning, 2 critical, 3 unknown. Unknown
+means that the gateway's run directory cannot be read, or its answer not be understood. No gateway, or none that answers, is
+critical. After the `|` stand the
 figures with their thresholds (performance data).";
 
 const TOP_EXAMPLES: &str = "\

@@ -24,7 +24,7 @@ Examples:
 pub struct ReportArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// Where after begins: `reload` for the latest version of the app, `generation:N` for version N, or a time like 45s, 30m, 2h
+    /// Time when after begins: `reload` for the latest version of the app, `generation:N` for version N, or a time like `45s`, `30m`, `2h`
     #[arg(long, value_name = "WHEN", default_value = "reload", value_parser = since)]
     pub since: Since,
     /// Compare with the report that this file holds, as --json has printed it

@@ -26,7 +26,7 @@ pub(crate) use entry::Mode;
 use marks::Marks;
 use tokio::time::Instant;
 
-/// Bytes of a body that tell requests apart; beyond them only the length does.
+/// Bytes of a body that distinguish requests; beyond them only the length does.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
 
 /// What tells a request from others. Nothing can be read back from it.

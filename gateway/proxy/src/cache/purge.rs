@@ -18,7 +18,8 @@ use crate::gate::Gate;
 
 /// Variants of one page, on all hosts, that are shown.
 const KEPT_MAX: usize = 100;
-/// How long whoever asked for a purge waits for workers that do not say that they have purged their parts of pages.
+/// How long a client that asked for a purge waits for workers that do not report that they have purged their parts of
+/// pages.
 const PARTS_MAX: Duration = Duration::from_secs(5);
 
 /// How long the answer to a change waits until the purge is in force wherever pages outlive this gateway.

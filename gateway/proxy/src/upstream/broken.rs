@@ -14,7 +14,7 @@ use super::slots::Slots;
 use super::{Given, InFlight, Job};
 use crate::gate::{Cause, Gate, Seen};
 
-/// How long an app's hooks may take after a request before its end is reported all the same: `SETTLE_MS_MAX` of the preload.
+/// How long an app's hooks may take after a request before its end is reported anyway: `SETTLE_MS_MAX` of the preload.
 const HOOKS_MAX: Duration = Duration::from_secs(5);
 /// How long a worker that broke off a response may take to report its end.
 const CONFIRM_TIMEOUT: Duration = Duration::from_secs(2).saturating_add(HOOKS_MAX);

@@ -18,7 +18,8 @@ pub(crate) const SHORT_PARTS_MAX: u32 = 800;
 const LONG_PARTS_MAX: u32 = 1_300;
 /// Parts that are given of a worker that was seen to wait. More that wait at once are soon more that want to compute at once.
 const SEEN_PARTS_MAX: u32 = 2_500;
-/// A worker of the short lane of which more is taken is not all that is left to short requests when long ones take the others.
+/// Parts taken of a worker of the short lane up to which the worker still counts as open for short requests when long
+/// ones take the others.
 const OPEN_PARTS_MAX: u32 = 650;
 
 /// Which workers come into question.

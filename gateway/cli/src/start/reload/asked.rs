@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::Instant;
 
-/// Reloads that may be asked for before the first of them is looked at.
+/// Reloads that may be asked for before the first of them is read.
 const REQUESTS_MAX: usize = 64;
 /// Lines that may wait for one who asked and does not read; further ones are left out.
 const LINES_MAX: usize = 64;

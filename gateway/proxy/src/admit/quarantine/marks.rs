@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher as _};
 
-/// Headers that are told apart; all further ones count as one mark.
+/// Headers that are distinguished; all further ones count as one mark.
 const MARKS_MAX: usize = 64;
 /// What of a header's name is kept.
 const NAME_CHARS_MAX: usize = 64;

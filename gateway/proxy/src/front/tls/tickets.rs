@@ -13,8 +13,8 @@ use tokio_rustls::rustls::server::ProducesTickets;
 
 /// How long a key makes new tickets, and a ticket is good for at least.
 const ROTATION_S: u32 = 6 * 60 * 60;
-/// Longest ticket that is looked at: those of this gateway have a few hundred bytes. Longer ones would make it cheaper to try
-/// many keys with one message.
+/// Longest ticket that is examined: those of this gateway have a few hundred bytes. Longer ones would make it cheaper
+/// to try many keys with one message.
 const TICKET_BYTES_MAX: usize = 4096;
 
 const NAME_BYTES: usize = 16;
