@@ -20,7 +20,7 @@ export interface Done {
   readonly cpu_us: number;
   /** CPU time of others is in it: what the request used itself is not known. */
   readonly shared?: boolean;
-  /** Its response ended; it became an event stream, whose head may be sent with the first event, or a raw connection, which the app has in its hands; the app waits with its answer; or it never had it. */
+  /** Its response ended; it became an event stream or a raw connection; the app waits with its answer; or it never had it. The head of a stream may be sent with the first event; the app has a raw connection in its hands. */
   readonly left: Leaving;
   /** The template of the app's router, where this worker has not named it before. */
   readonly route?: string;
@@ -28,7 +28,7 @@ export interface Done {
   readonly runs?: readonly number[];
   /** The longest of them, from 10 ms. */
   readonly longest?: LongRun;
-  /** Time since the handler of its route began, where the router shows that. Of the first request of a line. */
+  /** Time since the handler of its route began, where the router shows that. Only the first request of a line has it. */
   readonly handler_us?: number;
 }
 
@@ -107,7 +107,7 @@ export type ToGateway =
       /** Requests may be handed over ahead of time: the pipe for their numbers is open. */
       readonly takes_ahead: boolean;
     }
-  /** The main server listens: the worker takes requests. Once more: another server of the app has taken the role, and connections to the former are given up. */
+  /** The main server listens: the worker takes requests. Once more: another server of the app has taken the role, and connections to the old one are given up. */
   | {
       readonly type: 'listening';
       readonly requested: Requested;
@@ -118,7 +118,7 @@ export type ToGateway =
       /** Servers of the app that might have been meant as well. */
       readonly others: readonly Requested[];
     }
-  /** The main server was closed: the worker gets nothing more, is stopped when it holds nothing, and is replaced at once if it holds something, even if a server listens again. */
+  /** The main server was closed: the worker gets nothing more. It is stopped when it holds nothing, and is replaced at once if it holds something, even if a server listens again. */
   | {
       readonly type: 'closing';
     }
@@ -144,7 +144,7 @@ export type ToGateway =
       readonly type: 'done';
       readonly requests: readonly Done[];
     }
-  /** The app was not given request `id`, because it has not ended request `by`, whose last byte was read. The former goes back to the queue. */
+  /** The app was not given request `id`, because it has not ended request `by`, whose last byte was read. Request `id` goes back to the queue. */
   | {
       readonly type: 'busy';
       readonly id: number;
@@ -176,7 +176,7 @@ export type ToGateway =
   | {
       readonly type: 'resets';
     }
-  /** The main thread is in a loop that lets others in (`@sluice/breathe`). For the next 120 ms, the worker may get one more of the requests that are queued, and each request that it is given counts up the byte in the file `$SLUICE_SOCKET.given`, which the loop reads. Every 50 ms of such a loop, and when that byte has changed. */
+  /** The main thread is in a loop that lets others in (`@sluice/breathe`). For the next 120 ms, the worker may get one more of the requests that are queued. Each request that it is given counts up the byte in the file `$SLUICE_SOCKET.given`, which the loop reads. Every 50 ms of such a loop, and when that byte has changed. */
   | {
       readonly type: 'breathes';
     }
@@ -295,7 +295,7 @@ export type ToGateway =
   | {
       readonly type: 'hears-messages';
     }
-  /** What the app gave to `process.send`; `"ready"` counts where `workers.wait_ready` asks for it. */
+  /** A message that the app gave to `process.send`; `"ready"` counts where `workers.wait_ready` asks for it. */
   | {
       readonly type: 'send';
       readonly message: unknown;
@@ -342,7 +342,7 @@ export type FromGateway =
       /** Write beside it when which request ran, to `file` with `.requests` appended. */
       readonly requests: boolean;
     }
-  /** Write to this file what the heap holds (`snapshot`; the worker stands still meanwhile), or a sample of what the app allocates for so long: of what is left at the end (`sampling`), or of all (`allocations`). */
+  /** Write to this file what the heap holds (`snapshot`, which blocks the worker meanwhile), or a sample of what the app allocates for so long. The sample is of what is left at the end (`sampling`), or of all (`allocations`). */
   | {
       readonly type: 'heap';
       /** Counts what the gateway asks of this worker in the way of profiles. */
@@ -358,11 +358,11 @@ export type FromGateway =
       readonly number: number;
       readonly file: string;
     }
-  /** Whoever asked for the profile that is being taken has gone: end it, and write nothing. */
+  /** The client that asked for the profile that is being taken has gone: end the profile, and write nothing. */
   | {
       readonly type: 'drop-profile';
     }
-  /** What the `purge` of this number asked for is done. */
+  /** The purges that the `purge` of this number asked for are done. */
   | {
       readonly type: 'purged';
       /** Counts such lines, so that the answer names its own. */

@@ -40,8 +40,9 @@ export interface Config {
    */
   warm_up?: WarmUpConfig;
   /**
-   * When a healthy worker is replaced: by a successor that is ready before the old one leaves, and one
-   * at a time: the next is begun with when the one before has finished what it held and has gone.
+   * When a healthy worker is replaced, by a successor that is ready before the old one leaves. Workers
+   * are replaced one at a time: the next is begun with when the one before has finished what it held and
+   * has gone.
    */
   recycle?: RecycleConfig;
   /** Requests that wait for a worker. */
@@ -74,9 +75,8 @@ export interface Config {
   /** Files that the gateway sends itself, without a worker. */
   files?: FilesConfig;
   /**
-   * Pages that the browser fills with content by itself. They are sent in place of a 503 to browsers
-   * that ask for a page, where the queue is full or a render would come too late and no kept page may be
-   * used.
+   * Pages that the browser fills with content by itself. Browsers that ask for a page get one in place
+   * of a 503 where no kept page may be used. The queue is then full, or a render would come too late.
    */
   shell?: ShellConfig;
   /**
@@ -149,9 +149,9 @@ export interface AppConfig {
   /**
    * Port that the app's main server asks for, the one that gets the clients' requests. With 0 it is the
    * server on `PORT`; without one within 3 seconds, the first HTTP server on another fixed port, and
-   * then the first on port 0. An app that listens for metrics or health as well, and takes longer than
-   * that to listen on `PORT`, is told apart by this key, also with the value of `server.port`. From 0 to
-   * 65535.
+   * then the first on port `0`. An app that listens for metrics or health as well, and takes longer than
+   * that to listen on `PORT`, needs this key to distinguish its main server. The key may have the value
+   * of `server.port`. From 0 to 65535.
    * @default 0
    */
   port?: number;
@@ -163,8 +163,8 @@ export interface AppConfig {
   cwd?: string;
   /**
    * Whom the app runs for; `sluice dev` sets it. With `development`, `NODE_ENV` is `development` by
-   * default, a worker starts again when a file that it has loaded changes and not before, no silent
-   * worker is replaced, and answers of the gateway show the app's stack.
+   * default, and answers of the gateway show the app's stack. A worker then starts again when a file
+   * that it has loaded changes and not before, and no silent worker is replaced.
    * @default "production"
    */
   mode?: 'production' | 'development';
@@ -485,11 +485,11 @@ export interface WorkersConfig {
    */
   count?: number;
   /**
-   * Requests that one worker holds at once. `"while-waiting"` is one, and another while requests are
-   * queued, no worker is free, and those that this one holds wait for something else than the CPU; what
-   * it took it may hold as long as it is not busy all the time. 1 is strict mode: never two in the app,
-   * for apps that keep what they know of a request in variables of a module. A larger number is held
-   * whatever the requests do. In requests, from 1 to 10000.
+   * Requests that one worker holds at once. With `"while-waiting"` a worker holds one, and gets another
+   * while requests are queued, no worker is free, and those that it holds wait for something else than
+   * the CPU. It may hold the requests that it took as long as it is not busy all the time. 1 is strict
+   * mode: never two in the app, for apps that keep what they know of a request in variables of a module.
+   * A larger number is held whatever the requests do. In requests, from 1 to 10000.
    * @default "while-waiting"
    */
   concurrency?: number | 'while-waiting';
@@ -533,15 +533,15 @@ export interface WorkersConfig {
    */
   choice?: 'first' | 'round-robin' | 'least-recent';
   /**
-   * Whether long requests get a worker of their own beside the others (a second one under overload),
-   * whose operating-system priority is the lowest, so that short ones need not wait for them. In strict
-   * mode only.
+   * Whether long requests get a worker of their own beside the others, and a second one under overload.
+   * Such a worker has the lowest operating-system priority, so that short requests need not wait for
+   * long ones. In strict mode only.
    * @default "auto"
    */
   lanes?: 'auto' | 'off';
   /**
    * How many workers boot at once where a place has none. With 0 one worker boots alone while none
-   * serves, so that migrations and lock files of the first boot do not race; the rest follow together,
+   * serves, so that migrations and lock files of the first boot do not race. The rest follow together,
    * or, while requests wait, as many as there are CPUs that no serving worker needs. A number applies to
    * the first boot too. In workers, from 0 to 1024.
    * @default 0
@@ -578,11 +578,11 @@ export interface WorkersConfig {
   wait_ready?: boolean;
   /**
    * How long a worker's event loop may not turn while its main thread burns CPU before its
-   * operating-system priority is lowered and a stand-in is started for its place. It goes on: a slow
-   * render is answered, and its worker leaves when the stand-in serves. After a stand-in that was not
-   * needed the next one has to wait. Where 99 of 100 requests of every class cost at most a twentieth of
-   * it, half of it is enough, but never less than 500. At least 500; 0 disables it. Linux only. In
-   * milliseconds, from 0 to 3600000.
+   * operating-system priority is lowered and a stand-in is started for its place. The worker continues:
+   * a slow render is answered, and its worker leaves when the stand-in serves. After a stand-in that was
+   * not needed the next one has to wait. Half of the time is enough, but never less than 500, where 99
+   * of 100 requests of every class cost at most a twentieth of it. At least 500; 0 disables it. Linux
+   * only. In milliseconds, from 0 to 3600000.
    * @default 1000
    */
   overdue_after_ms?: number | Duration;
@@ -596,7 +596,7 @@ export interface WorkersConfig {
   stuck_after_ms?: number | Duration;
   /**
    * How long it may not turn while the main thread waits: a synchronous child process, a lock, a disk.
-   * Where the system does not tell the two apart (elsewhere than on Linux), this counts for both. At
+   * This counts for both where the system does not distinguish the two (elsewhere than on Linux). At
    * least 1500; 0 disables it. In milliseconds, from 0 to 86400000.
    * @default 60000
    */
@@ -704,7 +704,7 @@ export interface QueueConfig {
   order?: 'shortest' | 'fifo';
   /**
    * With `shortest`: how many times as long as in the order of arrival a request may wait before it goes
-   * first, whatever it costs; 0 disables that: long requests may then wait for ever. In times, from 0 to
+   * first, whatever it costs. 0 disables that: long requests may then wait for ever. In times, from 0 to
    * 1000.
    * @default 3
    */
@@ -716,9 +716,9 @@ export interface QueueConfig {
    */
   wait_ms_max?: number | Duration;
   /**
-   * How long a request may be predicted to wait before it is given something cheaper than a render, in
-   * the end 503. For requests whose route says nothing else; 0 means `wait_ms_max`. In milliseconds,
-   * from 0 to 3600000.
+   * Longest predicted wait of a request before it is given something cheaper than a render, in the end a
+   * 503 answer. For requests whose route says nothing else; 0 means `wait_ms_max`. In milliseconds, from
+   * 0 to 3600000.
    * @default 0
    */
   budget_ms?: number | Duration;
@@ -758,11 +758,10 @@ export interface AlarmsConfig {
 export interface ClassesConfig {
   /**
    * Routes, each with what holds for it: `"GET /products/:id" = "class=product priority=1
-   * deadline_ms=500"`. Before the path may stand a method and a host; `:name` stands for one segment and
-   * a last `*` for all that follow; the route that names most of a request counts. `class` calls it by a
-   * name, which several may share; of two `priority`s from -100 to 100 the higher goes first (0 unless
-   * said); after `deadline_ms` an answer is of no use any more; `budget_ms` is how long it may be
-   * predicted to wait.
+   * deadline_ms=500"`. A method and a host may stand before the path; `:name` stands for one segment and
+   * a last `*` for all that follow. The route that names most of a request counts. `class` calls it by a
+   * name, which several may share. `priority` is -100 to 100 (0 unless said), and the higher goes first.
+   * After `deadline_ms` an answer is useless. `budget_ms` is how long it may be predicted to wait.
    * @default {}
    */
   routes?: Record<string, string>;
@@ -970,9 +969,9 @@ export interface PageCacheConfig {
    */
   page_bytes_max?: number;
   /**
-   * For how long pages with status 200 that do not say it are fresh, by the beginning of the URL's path,
-   * for example `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`); the longest that fits decides. This says
-   * that such pages are the same for all clients, also for those with cookies.
+   * For how long pages with status 200 that do not say it are fresh, by the beginning of the URL's path;
+   * the longest that fits decides. An example is `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`). Such an
+   * entry says that such pages are the same for all clients, also for those with cookies.
    * @default {}
    */
   ttl?: Record<string, string>;
@@ -995,8 +994,8 @@ export interface PageCacheConfig {
   vary_by?: string[];
   /**
    * For how long a page may be used after its freshness where rendering it anew fails or the queue is
-   * full, unless it says that itself (`stale-if-error`) or forbids it (`must-revalidate`, `s-maxage`).
-   * In seconds, from 0 to 31536000.
+   * full. A page that says that itself (`stale-if-error`) or forbids it (`must-revalidate`, `s-maxage`)
+   * overrides this. In seconds, from 0 to 31536000.
    * @default 60
    */
   stale_if_error_s?: number | Duration;
@@ -1025,9 +1024,9 @@ export interface PageCacheConfig {
   disk_bytes_max?: number;
   /**
    * Server of Redis or Valkey in which several gateways share their pages, and tell each other of
-   * purges: `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`, with
-   * `user:password@` before the host where one is needed. Anyone with write access to the server can
-   * change pages. Without it each gateway has its own pages alone.
+   * purges. Its URL is `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`,
+   * with `user:password@` before the host where one is needed. Anyone with write access to the server
+   * can change pages. Without it each gateway has its own pages alone.
    */
   shared_url?: string;
   /** File with the password of that server, in place of the one in the URL; relative to the config file. */
@@ -1086,7 +1085,7 @@ export interface ComposeConfig {
 export interface CompressionConfig {
   /**
    * Whether answers of workers, and files without a compressed sibling, are compressed. Off unless said:
-   * a balancer in front may do it as well, an app that compresses by itself gains nothing, and sizes of
+   * a balancer in front may do it as well, and an app that compresses by itself gains nothing. Sizes of
    * pages that show a secret beside what the URL says can give the secret away (BREACH); name such pages
    * in `exclude` first.
    * @default false

@@ -181,7 +181,7 @@ pub(crate) struct Done {
     pub(crate) cpu_us: u64,
     /// CPU time of others is in it: what the request used itself is not known.
     pub(crate) shared: bool,
-    /// Its response ended; it became an event stream, whose head may be sent with the first event, or a raw connection, which the app has in its hands; the app waits with its answer; or it never had it.
+    /// Its response ended; it became an event stream or a raw connection; the app waits with its answer; or it never had it. The head of a stream may be sent with the first event; the app has a raw connection in its hands.
     pub(crate) left: Leaving,
     /// The template of the app's router, where this worker has not named it before.
     pub(crate) route: Option<String>,
@@ -189,7 +189,7 @@ pub(crate) struct Done {
     pub(crate) runs: Vec<u64>,
     /// The longest of them, from 10 ms.
     pub(crate) longest: Option<LongRun>,
-    /// Time since the handler of its route began, where the router shows that. Of the first request of a line.
+    /// Time since the handler of its route began, where the router shows that. Only the first request of a line has it.
     pub(crate) handler_us: Option<u64>,
 }
 
