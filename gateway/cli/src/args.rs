@@ -84,7 +84,6 @@ Examples:
   sluice upgrade --cwd /srv/shop/current       where a link leads to another release by now
   sluice upgrade --binary /opt/sluice-0.2/sluice";
 
-
 const QUARANTINE_EXAMPLES: &str = "\
 Examples:
   sluice quarantine                    list them
@@ -267,6 +266,9 @@ pub struct StartArgs {
     /// Settings that another command starts the gateway with; they go before those of the file, as flags do.
     #[arg(skip)]
     pub preset: Vec<(&'static str, String)>,
+    /// Arguments for Node.js, besides those of `app.node_args`.
+    #[arg(skip)]
+    pub node_args: Vec<String>,
     /// Paths whose change starts an app in development again, besides what it has loaded.
     #[arg(skip)]
     pub watch: Vec<PathBuf>,
