@@ -136,6 +136,72 @@ void test('`--watch` names what the app reads by itself, and `--inspect` opens t
   await statusWhen(sluice, ({ workers }) => workers[0]?.restarts_total === 1, 'a new start');
 });
 
+void test('a file that is renamed hides no change of another file', async (t) => {
+  const files = project(t);
+  const sluice = await develop(t, files);
+  fs.renameSync(path.join(files.dir, 'lib/hello.mjs'), path.join(files.dir, 'lib/renamed.mjs'));
+  // Nothing shows when the gateway has seen it: a few looks go by.
+  await wait(1_000);
+  files.write('lib/renamed.mjs', HELLO('renamed'));
+  files.write('server.mjs', SERVER.replace('hello.mjs', 'renamed.mjs'));
+  await says(sluice, 'renamed development');
+});
+
+void test('a request that a change cuts short does not get the stack of an earlier failure', async (t) => {
+  const files = project(t);
+  files.write(
+    'server.mjs',
+    SERVER.replace("'/loop')", "'/held') console.log('held');\n  else if (request.url === '/loop')"),
+  );
+  const sluice = await develop(t, files);
+  assert.match(await text(sluice, '/boom'), /boom <i>on purpose<\/i>/);
+  files.write('lib/hello.mjs', HELLO('mended'));
+  await says(sluice, 'mended');
+  const held = fetch(`${sluice.url}/held`, { method: 'POST' });
+  await eventually(() => /^held$/m.test(sluice.stdout), { deadlineMs: 10_000 });
+  files.write('lib/hello.mjs', HELLO('again'));
+  const answer = await held;
+  assert.equal(answer.headers.get('x-sluice-error'), 'SLU-WORKER-DIED');
+  assert.doesNotMatch(await answer.text(), /boom/);
+});
+
+void test('an app hears from processes that it forks what they say, and starts again when their files change', async (t) => {
+  const files = project(t);
+  files.write(
+    'child.mjs',
+    "import './lib/hello.mjs';\nprocess.send('own words');\nprocess.on('disconnect', () => process.exit());\n",
+  );
+  const lines = [
+    "import http from 'node:http';",
+    "import { fork } from 'node:child_process';",
+    'const heard = [];',
+    "fork('./child.mjs').on('message', (message) => heard.push(message));",
+    'http.createServer((_, response) => response.end(JSON.stringify(heard))).listen(process.env.PORT);',
+  ];
+  files.write('server.mjs', lines.join('\n'));
+  const sluice = await develop(t, files);
+  await says(sluice, 'own words');
+  assert.equal(await text(sluice), '["own words"]');
+  files.write('lib/hello.mjs', HELLO('two'));
+  await eventually(() => sluice.stdout.includes('hello.mjs has changed'), { deadlineMs: 10_000 });
+  await statusWhen(sluice, ({ workers }) => workers[0]?.restarts_total === 1, 'a new start');
+});
+
+void test('`--inspect` is added to the arguments for Node.js of the file, and refused for a command', async (t) => {
+  const files = project(t);
+  files.write('first.mjs', "console.log('first of all');\n");
+  files.write('sluice.toml', '[app]\nnode_args = ["--import", "./first.mjs"]\n');
+  const sluice = await develop(t, files, { flags: ['--inspect=0'] });
+  await eventually(() => /Debugger listening on ws:[^]*first of all/.test(sluice.stdout), {
+    deadlineMs: 10_000,
+  });
+  files.write('sluice.toml', '[app]\ncommand = ["node", "server.mjs"]\n');
+  await assert.rejects(
+    running(t, { dev: true, cwd: files.dir, flags: ['--inspect=0'] }),
+    /--inspect is for scripts/,
+  );
+});
+
 void test('a page of the app that fails in production says nothing of its stack', async (t) => {
   const files = project(t);
   const sluice = await running(t, { entry: 'server.mjs', cwd: files.dir, workers: 1 });

@@ -266,6 +266,9 @@ pub struct StartArgs {
     /// Settings that another command starts the gateway with; they go before those of the file, as flags do.
     #[arg(skip)]
     pub preset: Vec<(&'static str, String)>,
+    /// Arguments for Node.js, besides those of `app.node_args`.
+    #[arg(skip)]
+    pub node_args: Vec<String>,
     /// Paths whose change starts an app in development again, besides what it has loaded.
     #[arg(skip)]
     pub watch: Vec<PathBuf>,

@@ -34,10 +34,7 @@ pub fn run(args: DevArgs) -> ExitCode {
 
 fn start_args(args: DevArgs) -> StartArgs {
     let DevArgs { entry, port, host, app_port, inspect, watch, config, run_dir, admin, node, command } = args;
-    let mut preset: Vec<_> = PRESET.iter().map(|(key, text)| (*key, (*text).to_owned())).collect();
-    if let Some(inspect) = inspect {
-        preset.push(("app.node_args", serde_json::json!([format!("--inspect={inspect}")]).to_string()));
-    }
+    let preset = PRESET.iter().map(|(key, text)| (*key, (*text).to_owned())).collect();
     StartArgs {
         entry,
         port,
@@ -49,6 +46,8 @@ fn start_args(args: DevArgs) -> StartArgs {
         node,
         command,
         preset,
+        // Beside those of the file, which may be what lets Node.js read TypeScript.
+        node_args: inspect.map(|inspect| format!("--inspect={inspect}")).into_iter().collect(),
         watch,
         ..StartArgs::default()
     }
@@ -83,8 +82,13 @@ mod tests {
 
     #[test]
     fn inspector_is_for_scripts_because_a_command_would_give_it_to_npm() {
-        assert_eq!(config_of("sluice dev a.js --inspect").app.node_args, ["--inspect=127.0.0.1:9229"]);
-        assert_eq!(config_of("sluice dev a.js --inspect=0").app.node_args, ["--inspect=0"]);
+        let node_args = |line: &str| {
+            let Command::Dev(args) = Cli::try_parse_from(line.split(' ')).unwrap().command else { panic!("{line}") };
+            start_args(args).node_args
+        };
+        assert_eq!(node_args("sluice dev a.js --inspect"), ["--inspect=127.0.0.1:9229"]);
+        assert_eq!(node_args("sluice dev a.js --inspect=0"), ["--inspect=0"]);
+        assert_eq!(node_args("sluice dev a.js"), [""; 0]);
         assert!(Cli::try_parse_from("sluice dev --inspect -- npm run dev".split(' ')).is_err());
     }
 }

@@ -139,9 +139,10 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     let here =
         sources::here().map_err(|error| Failure::new(Exit::Failed, format!("the current directory: {error}")))?;
     let names_app = args.entry.is_some() || !args.command.is_empty();
-    let sources = Sources { config: args.config.clone(), flags: args.flags(), names_app, here };
+    let node_args = args.node_args.clone();
+    let sources = Sources { config: args.config.clone(), flags: args.flags(), names_app, node_args, here };
     let watch = args.watch.iter().map(|path| sources.here.join(path)).collect();
-    let app = app::resolve(&loaded, names_app, &sources.here).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let app = app::resolve(&loaded, &sources).map_err(|error| Failure::new(Exit::Usage, error))?;
     files::check_for_start(&loaded, &app).map_err(|error| Failure::new(Exit::Usage, error))?;
     let preload = app::find_preload().map_err(|error| Failure::new(Exit::Failed, error))?;
     let launch = Launch::of_this_process().map_err(|error| Failure::new(Exit::Failed, error))?;

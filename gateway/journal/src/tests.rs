@@ -134,12 +134,15 @@ fn brief_lines_are_those_of_the_app_and_what_concerns_it() {
     journal.emit(Event::AppLine { worker: 1, stream: Stream::Stderr, said: AppText::read(Stream::Stderr, "") });
     journal.emit(Event::WorkerReady { worker: 1, after_ms: 7 });
     journal.emit(note("told"));
+    let down = AccessRecord { status: 503, error: Some(sluice_catalog::errors::Code::AppDown), ..record() };
+    journal.emit(Event::Access(AccessRecord { method: "HEAD", ..down }));
     assert!(journal.close(SOON));
     assert_eq!(
         memory.lines(),
-        ["\u{1b}[32mown colours\u{1b}[39m", "", "sluice: the app is ready after 7 ms", "sluice: told"]
+        ["\u{1b}[32mown colours\u{1b}[39m", "", "sluice: the app is ready after 7 ms", "sluice: told"],
+        "nor is it told that the page about an app's end asks whether the app is back"
     );
-    assert_eq!(subscription.read().lines.len(), 5, "`sluice logs` has all of them");
+    assert_eq!(subscription.read().lines.len(), 6, "`sluice logs` has all of them");
 }
 
 #[tokio::test(flavor = "current_thread")]

@@ -5,7 +5,7 @@
 //! that works in containers and on mounted folders, where notifications of the kernel do not arrive. The list outlives
 //! workers, because one that fails early has loaded less than the one before. It must not know what a module is.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -109,8 +109,8 @@ type Seen = Option<(SystemTime, u64)>;
 #[derive(Default)]
 struct Files {
     known: BTreeMap<PathBuf, Seen>,
-    /// The first that changed, until a look finds no further change: editors and compilers write several files, and some twice.
-    changed: Option<PathBuf>,
+    /// Those that have changed, until a look finds no further change: editors and compilers write several files, and some twice.
+    changed: BTreeSet<PathBuf>,
 }
 
 impl Files {
@@ -148,12 +148,17 @@ impl Files {
             if now != *known {
                 is_quiet = false;
                 *known = now;
-                self.changed.get_or_insert_with(|| path.clone());
+                self.changed.insert(path.clone());
             }
         }
-        // A file that is replaced is missing for a moment, and is no app.
-        let is_there = self.changed.as_ref().is_some_and(|path| self.known.get(path).is_some_and(Option::is_some));
-        if is_quiet && is_there { self.changed.take() } else { None }
+        if !is_quiet {
+            return None;
+        }
+        // A file that is replaced is missing for a moment, and is no app. One that is gone for good must not hide the change of another.
+        let is_there = |path: &&PathBuf| self.known.get(*path).is_some_and(Option::is_some);
+        let changed = self.changed.iter().find(is_there).cloned()?;
+        self.changed.clear();
+        Some(changed)
     }
 }
 
@@ -209,6 +214,21 @@ mod tests {
         assert_eq!((files.look(), files.look()), (None, None), "it may be about to be replaced");
         fs::write(&one, "123").unwrap();
         assert_eq!((files.look(), files.look()), (None, Some(one)));
+    }
+
+    #[test]
+    fn file_that_is_renamed_does_not_hide_the_changes_of_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let (gone, other) = (dir.path().join("gone.js"), dir.path().join("other.js"));
+        let mut files = Files::default();
+        for file in [&gone, &other] {
+            fs::write(file, "1").unwrap();
+            files.add(file.clone());
+        }
+        fs::rename(&gone, dir.path().join("new.js")).unwrap();
+        assert_eq!((files.look(), files.look()), (None, None));
+        fs::write(&other, "12").unwrap();
+        assert_eq!((files.look(), files.look(), files.look()), (None, Some(other), None));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 // React components on Preact's runtime: what React has rendered is taken over, by a tenth of the code.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ComponentType, createElement } from 'react';
 import { renderToString } from 'react-dom/server';
@@ -64,6 +65,23 @@ void test('holes are rendered, and HTML that differs is told', options, async (t
   await page.getByText('add: 1').click();
   await page.getByText('add: 2').waitFor();
   assert.deepEqual(await page.evaluate('told'), ['Differs']);
+});
+
+void test('components from the compiler of React bring no code of React along', async (t) => {
+  const root = fs.mkdtempSync(path.join(site.built.folder, 'app-'));
+  t.after(() => fs.rmSync(root, { recursive: true, force: true }));
+  fs.mkdirSync(path.join(root, 'components'));
+  const compiled = `import { c } from 'react/compiler-runtime';
+    export default function Compiled() { const cache = c(1); return <b>{cache.length}</b>; }`;
+  fs.writeFileSync(path.join(root, 'components/Compiled.jsx'), compiled);
+  const built = await build({ reactRuntime: 'preact' }, { root, beside: root });
+  const { all } = bytesOf(built, ['Compiled']);
+  const client = path.join(built.folder, 'client');
+  const files = fs
+    .readdirSync(client, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.js'));
+  const code = files.map((file) => fs.readFileSync(path.join(client, file), 'utf8')).join('');
+  assert.ok(!code.includes('__CLIENT_INTERNALS'), `code of React in ${all} bytes`);
 });
 
 void test('another runtime is refused', () => {

@@ -42,6 +42,7 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   if (isMainThread) {
     const takeLoaded = settings.loadedPath === undefined ? undefined : reportLoaded(settings.loadedPath);
     offerProcessMessages(control, decide, takeLoaded);
+    if (takeLoaded !== undefined) (await import('./forks.js')).takeFromForks(takeLoaded);
   }
   if (settings.rendersFast) catchReactDOM((why) => control.send({ type: 'react-off', why }));
   listenToEarly();

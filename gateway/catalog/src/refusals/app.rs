@@ -38,6 +38,12 @@ pub enum AppError {
         Code::EntryMissing
     )]
     NoStart,
+    /// Arguments for Node.js are given on the command line, and a command starts the app.
+    #[error(
+        "--inspect is for scripts, and `{}` starts the app. Name its script (sluice dev server.js --inspect), or let the command open \
+         the inspector (sluice dev -- node --inspect server.js)", .0.join(" ")
+    )]
+    InspectsCommand(Vec<String>),
 }
 
 const NAME_IT: &str = "Name the script that calls listen() (sluice start server.js), a command (sluice start -- npm run start), \

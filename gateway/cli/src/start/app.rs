@@ -9,21 +9,24 @@ use sluice_catalog::config::Loaded;
 use sluice_catalog::refusals::AppError;
 use sluice_supervisor::Start;
 
+use super::sources::Sources;
+
 /// What to run and where.
 pub struct Resolved {
     pub start: Start,
     pub cwd: PathBuf,
 }
 
-/// The app as the command line, the config or package.json says. `from_flags`: the command line named it, so that it is
-/// meant relative to the current directory, which is `here`.
-pub fn resolve(loaded: &Loaded, from_flags: bool, here: &Path) -> Result<Resolved, AppError> {
+/// The app as the command line, the config or package.json says. One that the command line names is meant relative to the
+/// current directory.
+pub fn resolve(loaded: &Loaded, sources: &Sources) -> Result<Resolved, AppError> {
     let app = &loaded.config.app;
-    let cwd = if from_flags { here.to_owned() } else { here.join(loaded.base_dir()).join(&app.cwd) };
+    let Sources { names_app, node_args, here, .. } = sources;
+    let cwd = if *names_app { here.to_owned() } else { here.join(loaded.base_dir()).join(&app.cwd) };
     let cwd = cwd.canonicalize().map_err(|source| AppError::Cwd { dir: cwd, source })?;
     let script = |entry: PathBuf| Start::Script {
         node: app.node.clone(),
-        node_args: app.node_args.clone(),
+        node_args: [app.node_args.as_slice(), node_args].concat(),
         entry,
         args: app.args.clone(),
     };
@@ -33,7 +36,10 @@ pub fn resolve(loaded: &Loaded, from_flags: bool, here: &Path) -> Result<Resolve
         (None, false) => Start::Command(app.command.clone()),
         (None, true) => from_package_json(&cwd, script)?,
     };
-    Ok(Resolved { start, cwd })
+    match start {
+        Start::Command(command) if !node_args.is_empty() => Err(AppError::InspectsCommand(command)),
+        start => Ok(Resolved { start, cwd }),
+    }
 }
 
 /// A script, looked for as Node.js itself does.

@@ -16,6 +16,8 @@ pub struct Sources {
     pub flags: Vec<(&'static str, String)>,
     /// The command line names the app.
     pub names_app: bool,
+    /// Arguments for Node.js, besides those of the file.
+    pub node_args: Vec<String>,
     /// The directory of the start, by the name that leads to it: where that is a symbolic link to a release, it may lead to
     /// another one by now.
     pub here: PathBuf,
@@ -25,7 +27,7 @@ impl Sources {
     /// Reads everything that a start reads, and looks at the files that a new worker needs.
     pub fn read(&self) -> Result<(Loaded, Resolved), NotBegun> {
         let loaded = settings::load_in(&self.here, self.config.as_deref(), self.flags.clone())?;
-        let start = app::resolve(&loaded, self.names_app, &self.here)?;
+        let start = app::resolve(&loaded, self)?;
         files::check_node(&loaded, &start)?;
         Ok((loaded, start))
     }

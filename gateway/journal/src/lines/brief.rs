@@ -13,6 +13,8 @@ pub(crate) fn brief(out: &mut Vec<u8>, event: &Event<'_>) {
     match event {
         // Colours and all: its own terminal would show the same.
         Event::AppLine { said, .. } => out.extend_from_slice(said.text.as_bytes()),
+        // The page about the app's end asks once a second whether it is back, and what the app wrote last is to stay in sight.
+        Event::Access(record) if record.error == Some(Code::AppDown) && record.method == "HEAD" => {}
         Event::Access(record) => access(&mut Words(out), record),
         // Of its end a note tells, and what it wrote has been shown.
         Event::WorkerStarted { .. } | Event::WorkerExited { .. } | Event::Draining { .. } | Event::Stopped => {}

@@ -62,6 +62,8 @@ impl sluice_supervisor::Gate for Gate {
         let slots = Slots::new(Weak::clone(&self.me), worker, socket, marks);
         self.slots.borrow_mut().insert(worker, slots);
         self.sessions.listening(worker);
+        // They are those of an app that is back: whatever ends from now on ends for another reason.
+        self.last_words.take();
         self.tell(Event::Listening { worker });
     }
 

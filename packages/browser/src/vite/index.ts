@@ -44,6 +44,8 @@ const COMPAT: ReadonlyMap<string, string> = new Map([
   ['react-dom/client', 'preact/compat/client'],
   ['react/jsx-runtime', 'preact/jsx-runtime'],
   ['react/jsx-dev-runtime', 'preact/jsx-runtime'],
+  // What React's compiler writes.
+  ['react/compiler-runtime', 'preact/compat/compiler-runtime'],
 ]);
 /** What else the runtime imports. */
 const OWN_IMPORTS = ['@sluice/browser > @sluice/render/state', '@sluice/browser > web-vitals'];

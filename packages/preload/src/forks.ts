@@ -1,0 +1,17 @@
+/**
+ * Keeps from the app what the loaders of processes that it forks tell of modules: they take the fork's channel for that of
+ * `node --watch`, and apps do not know such messages. The gateway is told of these files like of all others.
+ */
+import { ChildProcess } from 'node:child_process';
+import type { TakeLoaded } from './loaded.js';
+
+type Emit = (this: ChildProcess, event: string | symbol, ...values: unknown[]) => boolean;
+
+export function takeFromForks(take: TakeLoaded): void {
+  const emit = ChildProcess.prototype.emit as Emit;
+  const emitOthers: Emit = function (event, ...values) {
+    if (event === 'message' && take(values[0])) return true;
+    return emit.call(this, event, ...values);
+  };
+  Object.assign(ChildProcess.prototype, { emit: emitOthers });
+}
