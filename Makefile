@@ -181,6 +181,7 @@ check-bench: packages bench/react/node_modules/.package-lock.json
 generate: binary-dev
 	$(abspath $(TARGET_DIR))/debug/sluice generate .
 	$(TSX) tests/docs/tables.ts
+	$(TSX) tests/docs/comparison.ts
 	$(TSX) packaging/notices.ts
 
 ## format: rewrite the sources as the formatters want them

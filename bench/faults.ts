@@ -7,7 +7,7 @@
 //   npx tsx bench/faults.ts --mode all-killed [--runs N]
 //
 // The matrix: each of three loads in normal operation, during rolling reloads (one every 10 s), with a random worker killed
-// every second, and with one request that never ends. The modes are described in `bench/faults/`.
+// every second, and with one request that never ends; `--fault losses` takes reloads and kills. The modes are described in `bench/faults/`.
 import { FAULTS } from './faults/inject.ts';
 import { allKilled, kills } from './faults/kills.ts';
 import { loop } from './faults/loop.ts';
@@ -31,7 +31,7 @@ const options = readOptions({
   runs: 1,
   runsQuick: 1,
   workers: cores,
-  words: { mode: Object.keys(MODES), fault: ['all', ...Object.keys(FAULTS)] },
+  words: { mode: Object.keys(MODES), fault: ['all', 'losses', ...Object.keys(FAULTS)] },
   numbers: { requests: [10_000, 600], ms: [5, 5], seconds: [60, 8], times: [20, 3], load: [90, 90] },
 });
 const mode = options.words['mode'] ?? 'matrix';

@@ -102,6 +102,7 @@ export async function matrix(options: Options): Promise<{ bars: Bar[]; data: unk
 
 function faultsOf({ words }: Options): string[] {
   const { fault = 'all' } = words;
+  if (fault === 'losses') return ['reload', 'kills'];
   return fault === 'all' ? Object.keys(FAULTS) : [fault];
 }
 

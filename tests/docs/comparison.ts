@@ -75,7 +75,7 @@ export function comparison(): string {
     ...rows,
     '',
     `Two workers, ${schedule.machine}, Node ${schedule.node.slice(1)}, ${day}. Nine of ten requests take 5 ms of CPU and one takes 100, at ${PERCENT} % of the capacity;`,
-    'nobody is told which. Nothing is sent again by the client. `make bench-schedule ARGS="--mode mixed --loads 72"` and `make bench-faults` measure it, and',
+    'nobody is told which. Nothing is sent again by the client. `make bench-schedule ARGS="--mode mixed --loads 72"` and `make bench-faults ARGS="--fault losses"` measure it, and',
     '[bench/README.md](bench/README.md) says how. Watt runs its workers as threads of one process, which no kill ends one by one.',
     '',
   ].join('\n');
