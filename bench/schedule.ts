@@ -58,7 +58,7 @@ const ofKind = (mix: Mix): Mode => ({
 
 const MODES: Record<string, { mode: Mode; judges: Judge[] }> = {
   mixed: {
-    mode: { mix: mixOf('mixed'), servers: [...OURS, ...PEERS], loads: LOADS, seconds: [1, 1] },
+    mode: { mix: mixOf('mixed'), servers: [...OURS, ...PEERS, 'pm2'], loads: LOADS, seconds: [1, 1] },
     judges: [shortTail, longTail, mean, fairness, starvation, overload],
   },
   // Sluice with its defaults has a worker more than there are cores; here all others have as many.
