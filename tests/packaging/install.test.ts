@@ -7,6 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { HOST } from '../../packaging/platforms.ts';
+import { root } from '../../packaging/workspace.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/ports.ts';
 import { type Registry, startRegistry, toolsDir } from './registry.ts';
@@ -79,6 +80,17 @@ const skip = !fs.existsSync(toolsDir) && 'packaging/node_modules is not installe
 void test('packages from a registry', { skip }, async (t) => {
   const registry = await startRegistry(t);
   const release = await releaseForTest({ after: (remove) => t.after(remove) });
+
+  await t.test('files of dist/ install before anything is published, as the guide says', async (t) => {
+    const folder = new Folder(t, registry);
+    const guide = fs.readFileSync(path.join(root, 'docs/guide/getting-started.md'), 'utf8');
+    const words = /^npm (install (?:.*\\\n)*.*)$/m.exec(guide)?.[1]?.split(/[\s\\]+/) ?? [];
+    const here = (word: string) => word.replace(/^..\/sluice\/dist/, release.dir).replace('linux-x64', HOST);
+    assert.ok(words.length >= 5, words.join(' '));
+    folder.run('npm', ...words.map(here));
+    assert.equal(await folder.answers('npx', 'sluice'), 'hello');
+  });
+
   const published = await registry.publish(release.dir);
   assert.equal(published.match(/^published /gm)?.length, release.tarballs.length, published);
 

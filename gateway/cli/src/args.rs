@@ -7,13 +7,16 @@ mod access;
 mod cache;
 mod dev;
 mod dial;
+mod examples;
 mod hidden;
 mod hotspots;
 mod init;
 mod list;
 mod logs;
 mod look;
+mod milliseconds;
 mod parse;
+mod profile;
 mod report;
 mod routes;
 
@@ -23,115 +26,26 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use sluice_catalog::config::{self, Kind as KeyKind};
-use sluice_catalog::profiles::Kind;
 
 pub use access::{AccessAction, AccessArgs};
 pub use cache::{CacheArgs, CacheCommand, CachePurgeArgs, CacheShowArgs, CacheStatusArgs};
 pub use dev::DevArgs;
 pub use dial::DialArgs;
+use examples::{
+    CHECK_EXAMPLES, CLASSES_EXAMPLES, COMPLETION_EXAMPLES, EXAMPLES, QUARANTINE_EXAMPLES, RELOAD_EXAMPLES,
+    SCALE_EXAMPLES, START_EXAMPLES, STOP_EXAMPLES, UPGRADE_EXAMPLES,
+};
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
 pub use init::InitArgs;
 pub use list::ListArgs;
 pub use logs::{LEVELS, LogsArgs, Moment, Statuses};
 pub use look::{AlarmsAre, StatusArgs, Thresholds, TopArgs};
+use milliseconds::Milliseconds;
 pub use parse::parse;
+pub use profile::{HeapArgs, ProfileArgs};
 pub use report::{ReportArgs, Since};
 pub use routes::RoutesArgs;
-
-const EXAMPLES: &str = "\
-Examples:
-  sluice start server.js               run the app on every core, on port 3000
-  sluice start -- npm run start        the same with a command
-  sluice dev server.js                 the app while it is being developed
-  sluice status                        look at it from another terminal
-  sluice reload                        put a new version of the app in place
-  sluice stop                          finish what was accepted, then leave
-
-Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 no gateway runs, 4 app did not start, 5 address in use,
-6 a fault in the gateway.";
-
-const START_EXAMPLES: &str = "\
-Examples:
-  sluice start                         what sluice.toml says, else package.json
-  sluice start server.js               a script, CommonJS or ESM
-  sluice start dist/main.js --port 8080 --workers 4
-  sluice start -- npm run start        a command, from which the app is caught wherever it listens
-  sluice start server.js --port 8081 --admin off --run-dir /tmp/second";
-
-const STOP_EXAMPLES: &str = "\
-Examples:
-  sluice stop                          wait until the gateway is gone
-  sluice stop --timeout-ms 5000        give up waiting after five seconds, exit code 1";
-
-const RELOAD_EXAMPLES: &str = "\
-Examples:
-  sluice reload                        after a deployment; exit code 1 if the new version does not come up
-  sluice reload --run-dir /run/shop    another instance than that of this directory
-
-Ctrl-C ends the command and not the reload. SIGHUP and SIGUSR2 to the gateway do the same as this command.";
-
-const SCALE_EXAMPLES: &str = "\
-Examples:
-  sluice scale 8                       want eight workers from now on, and wait until they are ready
-  sluice scale 2 --no-wait             return at once; workers leave one after the other
-
-Ctrl-C ends the command; the gateway continues to the number that was asked for.";
-
-const UPGRADE_EXAMPLES: &str = "\
-Examples:
-  sluice upgrade                       the program and sluice.toml as they are on disk now
-  sluice upgrade --cwd /srv/shop/current       where a link leads to another release by now
-  sluice upgrade --binary /opt/sluice-0.2/sluice";
-
-const QUARANTINE_EXAMPLES: &str = "\
-Examples:
-  sluice quarantine                    list them
-  sluice quarantine --release all      the app is mended: try them again
-  sluice quarantine --release 0badcafe";
-
-const CLASSES_EXAMPLES: &str = "\
-Examples:
-  sluice classes                       those that take most CPU time first
-  sluice classes --json | jq '.classes[] | select(.long) | .class'";
-
-const PROFILE_EXAMPLES: &str = "\
-Examples:
-  sluice profile                       five seconds of the worker that has answered most requests
-  sluice profile --all --open          all workers in one flame graph, in the browser
-  sluice profile --seconds 20 --route '/product/:id'
-                                       only what ran for requests of this class (`sluice classes`)
-  sluice profile --worker 3 --out /tmp/before
-                                       writes /tmp/before.cpuprofile and /tmp/before.html
-  sluice profile --tail                requests that took unusually long, which the gateway has profiled (profile.tail)
-  sluice profile --tail 4711 --open    one of them
-  sluice profile --json | jq -r '.places[:5][] | [.own / 1000, .file, .line] | @tsv'
-
-The state directory (server.state_dir) keeps the latest 20 of each kind in profiles/, as profile-TIME.cpuprofile and profile-TIME.html; only their owner
-can read them. A worker takes 2000 samples a second and one profile at a time, of 60 s at most. Ctrl-C ends it and leaves nothing.
-Requests may share a worker: a sample is of the request whose continuation ran; what is nobody's is left out with --route.";
-
-const HEAP_EXAMPLES: &str = "\
-Examples:
-  sluice heap                          ten seconds of what one worker allocates and keeps, by function
-  sluice heap --allocations            the same with what is collected at once: who makes the collector work
-  sluice heap --snapshot --worker 3    everything on the heap; the worker stands still, and the command says for how long
-  sluice heap --snapshot --yes --out /tmp/shop
-
-The state directory (server.state_dir) keeps the latest 20 heap-WORKER-TIME.heapprofile and .html, and the latest 3 .heapsnapshot, in profiles/; only
-their owner can read them. A snapshot waits up to 10 s for the worker's requests to end, takes 10 minutes at most, and does not count
-as a stuck worker. Ctrl-C leaves nothing.";
-
-const CHECK_EXAMPLES: &str = "\
-Examples:
-  sluice check                         validate, and print every key with where it comes from
-  sluice check --config staging.toml --json";
-
-const COMPLETION_EXAMPLES: &str = "\
-Examples:
-  sluice completion bash > ~/.local/share/bash-completion/completions/sluice
-  sluice completion zsh > ~/.zfunc/_sluice
-  sluice completion fish > ~/.config/fish/completions/sluice.fish";
 
 /// Runs any Node server on every core, one request at a time per process.
 #[derive(Debug, Parser)]
@@ -281,7 +195,7 @@ pub struct StopArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
     /// How long to wait for the gateway to be gone
-    #[arg(long, value_name = "MS", default_value_t = 60_000)]
+    #[arg(long, value_name = "MS", default_value = "60000", value_parser = Milliseconds(0..=u64::MAX))]
     pub timeout_ms: u64,
 }
 
@@ -306,7 +220,7 @@ pub struct ScaleArgs {
     #[arg(long)]
     pub no_wait: bool,
     /// How long to wait until as many workers as wanted are ready, and the others gone
-    #[arg(long, value_name = "MS", default_value_t = 120_000, conflicts_with = "no_wait")]
+    #[arg(long, value_name = "MS", default_value = "120000", conflicts_with = "no_wait", value_parser = Milliseconds(0..=u64::MAX))]
     pub timeout_ms: u64,
 }
 
@@ -323,7 +237,7 @@ pub struct UpgradeArgs {
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
     /// How long the new gateway may take until its workers are ready; after that the old one continues
-    #[arg(long, value_name = "MS", default_value_t = 120_000, value_parser = clap::value_parser!(u64).range(100..=3_600_000))]
+    #[arg(long, value_name = "MS", default_value = "120000", value_parser = Milliseconds(100..=3_600_000))]
     pub timeout_ms: u64,
 }
 
@@ -350,95 +264,6 @@ pub struct ClassesArgs {
     /// Print everything as one JSON object
     #[arg(long)]
     pub json: bool,
-}
-
-/// `sluice profile`.
-#[derive(Args, Debug)]
-#[command(after_help = PROFILE_EXAMPLES)]
-pub struct ProfileArgs {
-    #[command(flatten)]
-    pub run_dir: RunDirArg,
-    /// Worker to look at [default: the one that has answered most requests]
-    #[arg(long, value_name = "ID", conflicts_with = "all")]
-    pub worker: Option<u64>,
-    /// Look at every worker that serves, and put them into one
-    #[arg(long)]
-    pub all: bool,
-    /// How long to look, in seconds, from 0.05 to 60
-    #[arg(id = "seconds", long = "seconds", short, value_name = "N", default_value = "5", value_parser = seconds)]
-    seconds_ms: u64,
-    /// The same in milliseconds
-    #[arg(long, hide = true, value_name = "MS", value_parser = clap::value_parser!(u64).range(50..=60_000))]
-    pub duration_ms: Option<u64>,
-    /// Only what ran for requests of this class, or of classes with this path
-    #[arg(long, value_name = "CLASS")]
-    pub route: Option<String>,
-    /// List profiles of requests that took more CPU time than 99 of 100 of their class, or show the one with this id
-    #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with_all = ["worker", "all", "route"])]
-    #[allow(clippy::option_option, reason = "without it, without an id, and with one")]
-    pub tail: Option<Option<u64>>,
-    /// Name of the files, without .cpuprofile and .html, or a directory for them [default: one in profiles/ of the state directory]
-    #[arg(long, short, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-    /// Open the flame graph in the browser (open, xdg-open)
-    #[arg(long)]
-    pub open: bool,
-    /// Print everything as one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
-impl ProfileArgs {
-    /// How long to look.
-    pub fn duration_ms(&self) -> u64 {
-        self.duration_ms.unwrap_or(self.seconds_ms)
-    }
-}
-
-/// `sluice heap`.
-#[derive(Args, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
-#[command(after_help = HEAP_EXAMPLES)]
-pub struct HeapArgs {
-    #[command(flatten)]
-    pub run_dir: RunDirArg,
-    /// Worker to look at [default: the one that has answered most requests]
-    #[arg(long, value_name = "ID")]
-    pub worker: Option<u64>,
-    /// Everything on the heap, as a .heapsnapshot
-    #[arg(long, group = "what")]
-    pub snapshot: bool,
-    /// A sample of what the app allocates and keeps meanwhile; what is done unless said
-    #[arg(long, group = "what")]
-    pub sampling: bool,
-    /// A sample of all that the app allocates meanwhile
-    #[arg(long, group = "what")]
-    pub allocations: bool,
-    /// How long to look, in seconds, from 0.05 to 60; not for a snapshot
-    #[arg(id = "seconds", long = "seconds", short, value_name = "N", default_value = "10", value_parser = seconds, conflicts_with = "snapshot")]
-    seconds_ms: u64,
-    /// Do not ask before a snapshot
-    #[arg(long, short)]
-    pub yes: bool,
-    /// Name of the files, without their extensions, or a directory for them [default: one in profiles/ of the state directory]
-    #[arg(long, short, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-}
-
-impl HeapArgs {
-    /// What to look at.
-    pub fn kind(&self) -> Kind {
-        match (self.snapshot, self.allocations) {
-            (true, _) => Kind::Snapshot,
-            (_, true) => Kind::Allocations,
-            _ => Kind::Sampling,
-        }
-    }
-
-    /// How long to look.
-    pub fn duration_ms(&self) -> u64 {
-        self.seconds_ms
-    }
 }
 
 /// Not so many seconds.

@@ -7,7 +7,7 @@
 use std::env;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use nix::unistd::{Uid, User};
@@ -37,13 +37,16 @@ pub struct Found {
     pub entry: Entry,
     /// The user whose registry has it.
     pub owner: u32,
-    file: PathBuf,
+    /// A service of systemd has none.
+    file: Option<PathBuf>,
 }
 
 impl Found {
     /// Takes the entry away, because its gateway is gone. It may come back, and then makes another.
     pub fn sweep(&self) {
-        let _ = fs::remove_file(&self.file);
+        if let Some(file) = &self.file {
+            let _ = fs::remove_file(file);
+        }
     }
 }
 
@@ -97,6 +100,7 @@ pub fn read() -> (Vec<Found>, Vec<Closed>) {
             Err(_) => {}
         }
     }
+    found.extend(services(Path::new("/run")));
     found.sort_by(|one, other| (&one.entry.name, &one.entry.run_dir).cmp(&(&other.entry.name, &other.entry.run_dir)));
     found.dedup_by(|one, other| one.entry.run_dir == other.entry.run_dir);
     closed.dedup();
@@ -142,6 +146,17 @@ fn listed(dir: &Path) -> Vec<(PathBuf, String)> {
     entries.filter_map(|entry| Some((entry.path(), entry.file_name().into_string().ok()?))).collect()
 }
 
+/// Services of systemd whose run directory is in this one, `/run`, which only root may write. Their units often have a `/tmp` of their
+/// own, so that their entries are not seen from outside. Who may not enter a run directory does not see its socket.
+fn services(parent: &Path) -> Vec<Found> {
+    let service = |(path, name): (PathBuf, String)| {
+        let run_dir = RunDir::inherited(path.clone());
+        let owner = fs::metadata(run_dir.control_socket()).ok().filter(|it| it.file_type().is_socket())?.uid();
+        Some(Found { entry: Entry { name, run_dir: path }, owner, file: None })
+    };
+    listed(parent).into_iter().filter_map(service).collect()
+}
+
 /// The entries of one registry. Anyone may have put a directory or a link into /tmp, so each step has to be the owner's.
 fn entries(dir: &Path, owner: u32) -> Vec<Found> {
     let is_owners = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| !it.is_symlink() && it.uid() == owner);
@@ -150,7 +165,10 @@ fn entries(dir: &Path, owner: u32) -> Vec<Found> {
         return Vec::new();
     }
     let files = listed(dir).into_iter().filter(|(path, name)| is_owners(path) && is_entry(name));
-    files.take(ENTRIES_MAX).filter_map(|(file, _)| Some(Found { entry: entry_in(&file)?, owner, file })).collect()
+    files
+        .take(ENTRIES_MAX)
+        .filter_map(|(file, _)| Some(Found { entry: entry_in(&file)?, owner, file: Some(file) }))
+        .collect()
 }
 
 /// Not one that is being written: its name ends with a process' id.
@@ -203,6 +221,23 @@ mod tests {
             let (_parent, dir) = registry(text, 0o700);
             assert!(entries(&dir, run_dir::current_user()).is_empty(), "{text}");
         }
+    }
+
+    #[test]
+    fn services_of_systemd_are_found_by_their_sockets_and_nothing_of_them_is_swept() {
+        let parent = TempDir::new();
+        let run_dir = RunDir::inherited(parent.0.join("shop"));
+        for dir in [run_dir.path(), &parent.0.join("other")] {
+            fs::create_dir(dir).unwrap();
+        }
+        fs::write(parent.0.join("file"), "").unwrap();
+        assert!(services(&parent.0).is_empty());
+        let _socket = std::os::unix::net::UnixListener::bind(run_dir.control_socket()).unwrap();
+        let [found] = services(&parent.0).try_into().unwrap();
+        assert_eq!(found.entry, Entry { name: "shop".to_owned(), run_dir: run_dir.path().to_owned() });
+        assert_eq!(found.owner, run_dir::current_user());
+        found.sweep();
+        assert!(run_dir.control_socket().exists());
     }
 
     #[test]

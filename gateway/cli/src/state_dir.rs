@@ -31,10 +31,23 @@ pub struct StateDir {
 /// Why a directory cannot keep state.
 #[derive(Debug, thiserror::Error)]
 enum Unusable {
-    #[error("{0}")]
+    #[error("{}", why_not(.0))]
     Directory(RunDirError),
     #[error("{path}: {error}", path = .0.display(), error = .1)]
     NotWritable(PathBuf, io::Error),
+}
+
+/// The same without the advice for run directories, which is to take another with `--run-dir`.
+fn why_not(error: &RunDirError) -> String {
+    match error {
+        RunDirError::NotADirectory(path) => format!("{} is not a directory", path.display()),
+        RunDirError::NotOurs { path, owner, user } => {
+            format!("{} belongs to user {owner}, not to {user}", path.display())
+        }
+        RunDirError::Open { path, mode } => format!("{} is open to other users (mode {mode:04o})", path.display()),
+        RunDirError::TooLong { path, .. } => format!("{} has too long a path", path.display()),
+        RunDirError::Io { path, error } => format!("{}: {error}", path.display()),
+    }
 }
 
 /// A place where state may be kept.

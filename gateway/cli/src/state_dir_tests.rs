@@ -63,6 +63,7 @@ fn directory_that_cannot_be_used_costs_a_warning_that_says_what_to_do() {
         let state = StateDir::open(&config, &RunDirArg::default(), &run_dir);
         assert_eq!(state.path, run_dir.path());
         let [warning] = state.warnings.as_slice() else { panic!("{:?}", state.warnings) };
+        assert!(!warning.contains("--run-dir") && !warning.contains(".."), "{warning}");
         assert!(warning.contains("--state-dir") && warning.contains(&*file.parent().unwrap().to_string_lossy()));
     }
 }

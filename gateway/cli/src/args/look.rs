@@ -1,9 +1,14 @@
 //! `sluice status` and `sluice top`: how things are.
 
+use clap::builder::TypedValueParser as _;
 use clap::{Args, ValueEnum};
 
 use super::RunDirArg;
+use super::milliseconds::Milliseconds;
 use crate::client::View;
+
+/// Bounds a threshold of queue wait: a day, and no queue holds a request for that long.
+const WAIT_MS_MAX: u64 = 86_400_000;
 
 const STATUS_EXAMPLES: &str = "\
 Examples:
@@ -53,10 +58,10 @@ pub struct Thresholds {
     #[arg(long, value_name = "PERCENT", default_value_t = 50, requires = "check", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub ready_critical: u8,
     /// Warn above this queue wait: the 95th percentile of the last minute, or the oldest wait now
-    #[arg(long, value_name = "MS", default_value_t = 1_000, requires = "check")]
+    #[arg(long, value_name = "MS", default_value = "1000", requires = "check", value_parser = Milliseconds(0..=WAIT_MS_MAX).try_map(u32::try_from))]
     pub wait_warning_ms: u32,
     /// Critical above this queue wait
-    #[arg(long, value_name = "MS", default_value_t = 5_000, requires = "check")]
+    #[arg(long, value_name = "MS", default_value = "5000", requires = "check", value_parser = Milliseconds(0..=WAIT_MS_MAX).try_map(u32::try_from))]
     pub wait_critical_ms: u32,
     /// Warn above this share of the last minute's requests that failed: 5xx of the app, refused for lack of room, timed out, cut, died
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, requires = "check")]
@@ -93,7 +98,7 @@ pub struct TopArgs {
     #[arg(long, value_enum, default_value_t = View::Workers)]
     pub view: View,
     /// Time between two looks
-    #[arg(long, value_name = "MS", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(50..=60_000))]
+    #[arg(long, value_name = "MS", default_value = "1000", value_parser = Milliseconds(50..=60_000))]
     pub interval_ms: u64,
     /// Print one frame as text, and leave
     #[arg(long)]

@@ -110,6 +110,12 @@ impl Plan {
         let name = &self.name;
         let mut steps = Vec::new();
         if args.systemd {
+            if !self.has_own_sluice() {
+                steps.push(format!(
+                    "put Sluice where the unit expects it: sudo npm install --global --prefix /usr/local sluice@{}",
+                    env!("CARGO_PKG_VERSION")
+                ));
+            }
             steps.push(format!("put the app into /srv/{name}, and its packages: {}", self.install.command()));
             steps.push(format!("sudo cp {name}.service /etc/systemd/system/ && sudo systemctl enable --now {name}"));
         }

@@ -146,3 +146,17 @@ fn words_of_a_unit_are_quoted() {
     let text = text_of(&plan, &InitArgs { systemd: true, ..InitArgs::default() }, "shop.service");
     assert!(text.contains(" start --run-dir /run/shop -- npx next start\n"), "{text}");
 }
+
+#[test]
+fn steps_install_sluice_where_the_unit_expects_it_unless_the_app_has_its_own() {
+    let systemd = InitArgs { systemd: true, ..InitArgs::default() };
+    for (package, is_installed) in
+        [(r#"{"name":"shop"}"#, true), (r#"{"name":"shop","dependencies":{"sluice":"1"}}"#, false)]
+    {
+        let (_dir, plan) = plan_of(package, &[], &Config::default());
+        let is_in_usr_local = text_of(&plan, &systemd, "shop.service").contains("ExecStart=/usr/local/bin/sluice ");
+        let steps = plan.next_steps(&systemd).join("\n");
+        assert_eq!(steps.contains("npm install --global --prefix /usr/local sluice@"), is_installed, "{steps}");
+        assert_eq!(is_in_usr_local, is_installed);
+    }
+}

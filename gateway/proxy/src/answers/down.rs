@@ -35,14 +35,14 @@ pub(crate) fn answer(
     let last_words = last_words.filter(|_| matches!(refusal.code, Code::AppDown | Code::WorkerDied))?;
     // In which form the client wants it has been found out there.
     let usual = refuse::answer(refusal, request_id, head, pages);
-    let wants_html = usual.head.fields.get("content-type").is_some_and(|value| value.starts_with(b"text/html"));
-    let (content_type, body) = if wants_html {
+    let wants = |form: &[u8]| usual.head.fields.get("content-type").is_some_and(|value| value.starts_with(form));
+    let text = format!("The app has ended: {}\n\n{}\n", last_words.status, without_colours(&last_words.stderr_tail));
+    let (content_type, body) = if wants(b"text/html") {
         ("text/html; charset=utf-8", page(last_words))
+    } else if wants(b"application/problem+json") {
+        ("application/problem+json", refuse::problem(refusal, request_id, &text)?)
     } else {
-        (
-            "text/plain; charset=utf-8",
-            format!("The app has ended: {}\n\n{}\n", last_words.status, last_words.stderr_tail),
-        )
+        ("text/plain; charset=utf-8", text)
     };
     let mut response = Response::short(usual.head.status, content_type, body);
     for name in ["Vary", "X-Sluice-Error", "Retry-After"] {
@@ -54,7 +54,8 @@ pub(crate) fn answer(
 }
 
 fn page(LastWords { status, stderr_tail }: &LastWords) -> String {
-    let (status, stderr) = (escaped(status), escaped(stderr_tail));
+    let (status, stderr) = (refuse::escaped(status), without_colours(stderr_tail));
+    let stderr = refuse::escaped(&stderr);
     let said = if stderr.trim().is_empty() {
         "<p>It wrote nothing to stderr.</p>".to_owned()
     } else {
@@ -67,17 +68,14 @@ fn page(LastWords { status, stderr_tail }: &LastWords) -> String {
     )
 }
 
-/// Text as HTML has it, without the colours that are for terminals.
-fn escaped(text: &str) -> String {
+/// Text without the colours that are for terminals.
+fn without_colours(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(char) = chars.next() {
         match char {
             // Escape sequences of colours: `ESC [ 31 m`.
             '\u{1b}' => drop(chars.by_ref().find(char::is_ascii_alphabetic)),
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
             other => out.push(other),
         }
     }
@@ -86,6 +84,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ResponseBody;
     use super::*;
 
     #[test]
@@ -97,6 +96,31 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("exit code 1"));
+    }
+
+    #[test]
+    fn programs_that_ask_for_json_get_a_problem_with_what_the_app_wrote() {
+        let last_words =
+            LastWords { status: "exit code 1".to_owned(), stderr_tail: "\u{1b}[31mError: no\u{1b}[39m".to_owned() };
+        let answered = |accept: &str| {
+            let mut head = RequestHead::default();
+            head.fields.push("Accept", accept);
+            let refusal = Refusal::of(Code::AppDown);
+            let response = answer(Some(&last_words), &head, &refusal, "id-1", &Pages::default()).unwrap();
+            let content_type = response.head.fields.get("content-type").unwrap().to_vec();
+            (String::from_utf8(content_type).unwrap(), {
+                let ResponseBody::Whole(body) = &response.body else { panic!("a body") };
+                String::from_utf8(body.to_vec()).unwrap()
+            })
+        };
+        let (content_type, body) = answered("application/json");
+        assert_eq!(content_type, "application/problem+json");
+        let problem: serde_json::Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(problem["detail"], "The app has ended: exit code 1\n\nError: no\n");
+        assert_eq!((&problem["code"], &problem["request_id"]), (&"SLU-APP-DOWN".into(), &"id-1".into()));
+        let (content_type, body) = answered("*/*");
+        assert_eq!(content_type, "text/plain; charset=utf-8");
+        assert_eq!(body, "The app has ended: exit code 1\n\nError: no\n");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use sluice_message::RequestHead;
 
 use super::Response;
 use body::Words;
+pub(crate) use body::escaped;
 pub(crate) use pages::Pages;
 
 /// An error of the catalogue, and what is known of it in this case.
@@ -46,6 +47,11 @@ pub(crate) fn answer(refusal: &Refusal, request_id: &str, head: &RequestHead, pa
         response.head.fields.push("Retry-After", seconds.to_string());
     }
     response
+}
+
+/// The problem (RFC 9457) of this error, with a detail of its own.
+pub(crate) fn problem(refusal: &Refusal, request_id: &str, detail: &str) -> Option<String> {
+    body::problem(&Words::of(refusal, request_id), detail.into())
 }
 
 /// Who ended a request that ended with this error.

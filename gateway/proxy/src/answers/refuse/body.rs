@@ -86,8 +86,13 @@ struct Problem<'a> {
 }
 
 fn json(words: &Words) -> Option<String> {
-    let Words { status, code, public, detail, request_id } = *words;
-    let detail = if detail.is_empty() { public.into() } else { format!("{public} In this case: {detail}.").into() };
+    let Words { public, detail, .. } = *words;
+    problem(words, if detail.is_empty() { public.into() } else { format!("{public} In this case: {detail}.").into() })
+}
+
+/// A problem with this detail.
+pub(super) fn problem(words: &Words, detail: Cow<str>) -> Option<String> {
+    let Words { status, code, request_id, .. } = *words;
     serde_json::to_string(&Problem { title: words.reason(), status, detail, code, request_id }).ok()
 }
 
@@ -115,7 +120,7 @@ h1 b{display:block;font-size:3rem;font-weight:700}footer{margin-top:2rem;color:v
 code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}";
 
 /// A text as it may stand in HTML, in attributes too.
-pub(super) fn escaped(text: &str) -> Cow<'_, str> {
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>', '"', '\'']) {
         return text.into();
     }

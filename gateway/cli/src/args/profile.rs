@@ -1,0 +1,99 @@
+//! `sluice profile` and `sluice heap`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use sluice_catalog::profiles::Kind;
+
+use super::examples::{HEAP_EXAMPLES, PROFILE_EXAMPLES};
+use super::milliseconds::Milliseconds;
+use super::{RunDirArg, seconds};
+
+/// `sluice profile`.
+#[derive(Args, Debug)]
+#[command(after_help = PROFILE_EXAMPLES)]
+pub struct ProfileArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Worker to look at [default: the one that has answered most requests]
+    #[arg(long, value_name = "ID", conflicts_with = "all")]
+    pub worker: Option<u64>,
+    /// Look at every worker that serves, and put them into one
+    #[arg(long)]
+    pub all: bool,
+    /// How long to look, in seconds, from 0.05 to 60
+    #[arg(id = "seconds", long = "seconds", short, value_name = "N", default_value = "5", value_parser = seconds)]
+    seconds_ms: u64,
+    /// The same in milliseconds
+    #[arg(long, hide = true, value_name = "MS", value_parser = Milliseconds(50..=60_000))]
+    pub duration_ms: Option<u64>,
+    /// Only what ran for requests of this class, or of classes with this path
+    #[arg(long, value_name = "CLASS")]
+    pub route: Option<String>,
+    /// List profiles of requests that took more CPU time than 99 of 100 of their class, or show the one with this id
+    #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with_all = ["worker", "all", "route"])]
+    #[allow(clippy::option_option, reason = "without it, without an id, and with one")]
+    pub tail: Option<Option<u64>>,
+    /// Name of the files, without .cpuprofile and .html, or a directory for them [default: one in profiles/ of the state directory]
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Open the flame graph in the browser (open, xdg-open)
+    #[arg(long)]
+    pub open: bool,
+    /// Print everything as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl ProfileArgs {
+    /// How long to look.
+    pub fn duration_ms(&self) -> u64 {
+        self.duration_ms.unwrap_or(self.seconds_ms)
+    }
+}
+
+/// `sluice heap`.
+#[derive(Args, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
+#[command(after_help = HEAP_EXAMPLES)]
+pub struct HeapArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Worker to look at [default: the one that has answered most requests]
+    #[arg(long, value_name = "ID")]
+    pub worker: Option<u64>,
+    /// Everything on the heap, as a .heapsnapshot
+    #[arg(long, group = "what")]
+    pub snapshot: bool,
+    /// A sample of what the app allocates and keeps meanwhile; what is done unless said
+    #[arg(long, group = "what")]
+    pub sampling: bool,
+    /// A sample of all that the app allocates meanwhile
+    #[arg(long, group = "what")]
+    pub allocations: bool,
+    /// How long to look, in seconds, from 0.05 to 60; not for a snapshot
+    #[arg(id = "seconds", long = "seconds", short, value_name = "N", default_value = "10", value_parser = seconds, conflicts_with = "snapshot")]
+    seconds_ms: u64,
+    /// Do not ask before a snapshot
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Name of the files, without their extensions, or a directory for them [default: one in profiles/ of the state directory]
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+impl HeapArgs {
+    /// What to look at.
+    pub fn kind(&self) -> Kind {
+        match (self.snapshot, self.allocations) {
+            (true, _) => Kind::Snapshot,
+            (_, true) => Kind::Allocations,
+            _ => Kind::Sampling,
+        }
+    }
+
+    /// How long to look.
+    pub fn duration_ms(&self) -> u64 {
+        self.seconds_ms
+    }
+}
