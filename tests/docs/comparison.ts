@@ -49,7 +49,9 @@ function resultOf<Cell>(file: string): Result<Cell> {
 /** The table, with what it was measured on below it. */
 export function comparison(): string {
   const schedule = resultOf<ScheduleCell>(RESULTS.schedule);
-  const faults = resultOf<FaultCell>(RESULTS.faults);
+  const faults = fs.existsSync(path.join(root, RESULTS.faults))
+    ? resultOf<FaultCell>(RESULTS.faults)
+    : undefined;
   const latency = (server: string, name: string): string => {
     const cell = schedule.data.cells.find(
       (each) => each.server === server && each.class === name && each.percent === PERCENT,
@@ -58,7 +60,7 @@ export function comparison(): string {
     return `${Math.round(cell.p50)} / ${Math.round(cell.p99)} ms`;
   };
   const failures = (server: string | undefined, fault: string): string => {
-    const cells = faults.data.cells.filter((cell) => cell.server === server && cell.fault === fault);
+    const cells = (faults?.data.cells ?? []).filter((cell) => cell.server === server && cell.fault === fault);
     if (cells.length === 0) return 'not measured';
     const sum = (count: (cell: FaultCell) => number): number =>
       cells.reduce((all, cell) => all + count(cell), 0);
