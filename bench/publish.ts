@@ -26,6 +26,6 @@ for (const name of names) {
   fs.mkdirSync(path.dirname(target), { recursive: true });
   const short = JSON.stringify(whole, (key, value: unknown) => (key === 'samples' ? undefined : value), 1);
   // Where the repository lay says nothing.
-  fs.writeFileSync(target, `${short.replaceAll(`${repositoryDir}/`, '')}\n`);
+  fs.writeFileSync(target, `${short.replaceAll(`${path.resolve(repositoryDir)}/`, '')}\n`);
   console.log(`${newest} is ${path.relative(process.cwd(), target)} now`);
 }
