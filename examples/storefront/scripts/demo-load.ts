@@ -5,6 +5,7 @@
  *   tsx scripts/demo-load.ts [--url http://localhost:3000] [--visitors 30] [--visits 0]
  */
 
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
@@ -19,6 +20,8 @@ const tally = { pages: 0, failed: 0, left: 0, orders: 0, visits: 0 };
 const times: number[] = [];
 let stopped = false;
 const stop = new AbortController();
+// Each visitor listens to it.
+setMaxListeners(0, stop.signal);
 
 process.once('SIGINT', () => {
   stopped = true;
