@@ -65,7 +65,7 @@ export async function latency(
       rate_per_s,
       duration_ms,
       requests_max: Math.ceil((rate_per_s * duration_ms * 2) / 1000) + 100,
-      measure_from_ms: duration_ms / 10,
+      measure_from_ms: Math.floor(duration_ms / 10),
     },
   });
   const { p50 = Number.NaN, p95 = Number.NaN, p99 = Number.NaN } = result.latency_ms;

@@ -23,7 +23,9 @@ const GOOD = 'nothing';
 export async function measureBadBox(options: Options): Promise<{ bars: Bar[]; data: unknown }> {
   const { requests = 0, connections = 0, seconds = 0 } = options.numbers;
   const roundCount = Math.max(ROUNDS_MIN, options.runs);
-  const duration_ms = 1000 * Math.min(seconds, MEASURED_S_MAX / (roundCount * (FAULTS.length + 1)));
+  const duration_ms = Math.floor(
+    1000 * Math.min(seconds, MEASURED_S_MAX / (roundCount * (FAULTS.length + 1))),
+  );
   const silent = await startSilent();
   const servers: [string, Server][] = [];
   const rounds: Map<string, Latency>[] = [];
