@@ -1,4 +1,4 @@
-// What faults cost: the load matrix against four peers, and the bars of each fault for Sluice alone.
+// The cost of faults: the load matrix against four peers, and the bars of each fault for Sluice alone.
 //
 //   npx tsx bench/faults.ts [--mode matrix] [--quick] [--runs N] [--requests N] [--workers N] [--ms N] [--only sluice,nginx-haproxy,pm2,cluster,passenger] [--fault loop]
 //   npx tsx bench/faults.ts --mode reloads|upgrade [--times N] [--load PERCENT]

@@ -49,7 +49,7 @@ export function createApp(options: AppOptions): Express {
     express.static(options.assets.folder, {
       etag: true,
       setHeaders(res) {
-        // What the build has named by its content never changes; all else has to be asked for again.
+        // Files that the build has named by their content never change; all others have to be asked for again.
         const { path } = res.req as Request;
         const isHashed = /-[\w-]{8}\.\w+$/.test(path);
         res.setHeader('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'public, no-cache');

@@ -79,7 +79,7 @@ pub trait Operator {
     fn profile(&self, wish: Wish) -> oneshot::Receiver<Result<Vec<Taken>, ProfileError>>;
     /// Draws a flame graph: JSON as `packages/flame` reads it. Who drops the receiver ends that, and nothing is left.
     fn flame(&self, of: FlameOf) -> oneshot::Receiver<Result<Vec<u8>, FlameError>>;
-    /// What the gateway was like lately.
+    /// The gateway's latest seconds.
     fn live(&self) -> &Live;
     /// Whether work gets done.
     fn readiness(&self) -> Readiness;

@@ -1,4 +1,4 @@
-//! What the dashboard is told while it is open: an event each second, the same bytes for every viewer. `sluice top` reads the same
+//! Events for an open dashboard: one each second, the same bytes for every viewer. `sluice top` reads the same
 //! history by the control socket.
 //!
 //! The history is kept whether or not anybody looks. A viewer that does not take its events is dropped, so that nothing is
@@ -37,7 +37,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// How many seconds after which what classes cost is told again.
 const COSTS_EVERY: u64 = 5;
 
-/// What the gateway was like, and the dashboards that look at it.
+/// The gateway's latest seconds, and the dashboards that look at it.
 pub struct Live {
     journal: Journal,
     state: RefCell<State>,
